@@ -1,0 +1,119 @@
+"""Attention: each query takes a weighted mean of the values, by how well it fits their keys (paper, section 3.2)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .masks import check_mask
+
+# From 2.5 on the fused call gives zeros, not NaN, where a query may attend to nothing.
+FUSED_GIVES_ZEROS = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 5)
+
+
+def scaled_dot_product_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """softmax(QKᵀ / √d_k) V, written out (paper, equation 1).
+
+    Args:
+        query: ``(B, H, T, d_k)``.
+        key: ``(B, H, S, d_k)``.
+        value: ``(B, H, S, d_v)``.
+        mask: boolean, broadcasts to ``(B, H, T, S)``, True = may be attended to.
+        dropout: share of the weights set to zero.
+
+    Returns:
+        The mean values ``(B, H, T, d_v)`` and the weights ``(B, H, T, S)``. A query that may attend to nothing
+        gets zeros.
+    """
+    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (B, H, T, S)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)  # the lowest number this dtype has
+    weights = scores.softmax(dim=-1)  # (B, H, T, S) each row sums to 1
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)  # changes only the rows in which everything is hidden
+    return F.dropout(weights, dropout) @ value, weights  # (B, H, T, d_v), (B, H, T, S)
+
+
+def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    """The same result in one call that never holds all weights at once; use it when nobody asks for them.
+
+    Shapes as in ``scaled_dot_product_attention``; returns ``(B, H, T, d_v)``.
+    """
+    if mask is not None and not FUSED_GIVES_ZEROS:
+        return scaled_dot_product_attention(query, key, value, mask)[0]  # (B, H, T, d_v)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  # (B, H, T, d_v)
+
+
+class MultiHeadAttention(nn.Module):
+    """H attentions side by side, each on its own projection (paper, section 3.2.2).
+
+    Args:
+        d_model: D, a multiple of ``n_heads``.
+        n_heads: H.
+        d_value: width of one head's values; default D / H.
+        bias: whether the four projections have one.
+        dropout: on the weights while training; above 0 it takes the written-out path.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, d_value: int | None = None, bias: bool = True, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        d_value = d_value or d_model // n_heads
+        self.n_heads = n_heads
+        self.dropout = dropout
+        self.W_q = nn.Linear(d_model, d_model, bias)
+        self.W_k = nn.Linear(d_model, d_model, bias)
+        self.W_v = nn.Linear(d_model, n_heads * d_value, bias)
+        self.W_o = nn.Linear(n_heads * d_value, d_model, bias)
+
+    def forward(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        """Each vector of ``x`` attends to ``memory`` (self-attention: pass ``x`` twice).
+
+        Args:
+            x: ``(B, T, D)``.
+            memory: ``(B, S, D)``.
+            mask: boolean, broadcasts to ``(B, H, T, S)``, True = may be attended to.
+            need_weights: return the weights too.
+
+        Returns:
+            ``(B, T, D)`` and the weights ``(B, H, T, S)`` or None.
+
+        Raises:
+            ShapeError: a mask of another dtype or shape.
+        """
+        keys, values = self.keys_values(memory)
+        return self.attend(x, keys, values, mask, need_weights)
+
+    def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """``(B, S, D)`` to keys ``(B, H, S, d_k)`` and values ``(B, H, S, d_v)``; decoding keeps them."""
+        return self.split_heads(self.W_k(memory)), self.split_heads(self.W_v(memory))
+
+    def attend(
+        self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        """As ``forward``, with keys and values at hand."""
+        queries = self.split_heads(self.W_q(x))  # (B, H, T, d_k)
+        check_mask(mask, (*queries.shape[:3], keys.size(2)), "mask")
+        dropout = self.dropout if self.training else 0.0
+        weights = None
+        if need_weights or dropout > 0:
+            heads, weights = scaled_dot_product_attention(queries, keys, values, mask, dropout)  # … and (B, H, T, S)
+        else:
+            heads = fused_attention(queries, keys, values, mask)  # (B, H, T, d_v)
+        return self.W_o(self.join_heads(heads)), weights if need_weights else None  # (B, T, D), (B, H, T, S)
+
+    def split_heads(self, x: Tensor) -> Tensor:
+        """``(B, T, H · d)`` to ``(B, H, T, d)``: cut the width first, then swap; the other order mixes up places."""
+        return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, T, d)
+
+    def join_heads(self, heads: Tensor) -> Tensor:
+        """``(B, H, T, d)`` back to ``(B, T, H · d)``."""
+        return heads.transpose(1, 2).flatten(2)  # (B, T, H · d)

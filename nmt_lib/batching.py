@@ -1,0 +1,114 @@
+"""Batches: which sentences go together, and the tensors that the model gets.
+
+Sentences of like length go together, so that little padding is needed; a batch holds about equally many
+*tokens*, so that each update sees about equally much text (paper, section 5.1).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .errors import TrainingError
+from .vocab import PAD
+
+Example = tuple[list[int], list[int]]  # ids of the source and of the target, each with its special tokens
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one step sees. The target is cut twice: the model reads ``tgt_in`` and shall say ``tgt_out``."""
+
+    src: Tensor  # (B, S) ends with <eos>, then <pad>
+    tgt_in: Tensor  # (B, T) starts with <sos>
+    tgt_out: Tensor  # (B, T) the same, one place further on; ends with <eos>
+    indices: tuple[int, ...]  # the places of the sentences in the corpus
+
+    @property
+    def n_tokens(self) -> int:
+        """How many target tokens there are to predict; padding does not count."""
+        return int((self.tgt_out != PAD).sum())
+
+    def to(self, device: torch.device | str) -> Batch:
+        return Batch(self.src.to(device), self.tgt_in.to(device), self.tgt_out.to(device), self.indices)
+
+
+def pad_batch(rows: Sequence[Sequence[int]], length: int | None = None) -> Tensor:
+    """Rows of ids as one tensor, filled up with ``<pad>`` on the right.
+
+    Args:
+        rows: B lists of ids.
+        length: how wide; default: as the longest row.
+
+    Returns:
+        ``(B, S)``, int64.
+    """
+    width = length or max(map(len, rows))
+    return torch.tensor([list(row) + [PAD] * (width - len(row)) for row in rows], dtype=torch.long)  # (B, S)
+
+
+def make_batch(examples: Sequence[Example], indices: Sequence[int] | None = None) -> Batch:
+    """The tensors for some examples.
+
+    Args:
+        examples: B pairs of id lists; targets with ``<sos>`` and ``<eos>``.
+        indices: which of the examples, in this order; default: all.
+    """
+    chosen = tuple(range(len(examples)) if indices is None else indices)
+    src = pad_batch([examples[i][0] for i in chosen])  # (B, S)
+    tgt_in = pad_batch([examples[i][1][:-1] for i in chosen])  # (B, T)
+    tgt_out = pad_batch([examples[i][1][1:] for i in chosen])  # (B, T)
+    return Batch(src, tgt_in, tgt_out, chosen)
+
+
+def token_batches(examples: Sequence[Example], batch_tokens: int, seed: int) -> list[list[int]]:
+    """Groups examples of like length so that sentences × longest side ≤ ``batch_tokens``.
+
+    Args:
+        examples: pairs of id lists.
+        batch_tokens: the budget, padding included.
+        seed: draws the order of equals and of the batches.
+
+    Returns:
+        Lists of indices; each index occurs once.
+
+    Raises:
+        TrainingError: one sentence alone is over the budget.
+    """
+    draw = random.Random(seed)
+    lengths = [(max(len(src), len(tgt)), len(src), len(tgt)) for src, tgt in examples]
+    order = sorted(draw.sample(range(len(examples)), len(examples)), key=lengths.__getitem__)  # sorted() is stable
+    batches: list[list[int]] = [[]]
+    for index in order:  # the longest of a batch is always the one that comes last
+        longest = lengths[index][0]
+        if longest > batch_tokens:
+            raise TrainingError(
+                f"sentence {index} has {longest} tokens, more than train.batch_tokens={batch_tokens}: "
+                "raise train.batch_tokens or lower data.max_length"
+            )
+        if longest * (len(batches[-1]) + 1) > batch_tokens:
+            batches.append([])
+        batches[-1].append(index)
+    batches = [batch for batch in batches if batch]
+    draw.shuffle(batches)
+    return batches
+
+
+def sentence_batches(n_examples: int, batch_sentences: int, seed: int) -> list[list[int]]:
+    """Groups examples in random order, equally many in each batch (the last may be smaller)."""
+    order = random.Random(seed).sample(range(n_examples), n_examples)
+    return [order[i : i + batch_sentences] for i in range(0, n_examples, batch_sentences)]
+
+
+def padding_share(batches: Iterator[Batch] | Sequence[Batch]) -> float:
+    """The share of ``<pad>`` among all ids of source and target, 0 to 1."""
+    pads = total = 0
+    for batch in batches:
+        for ids in (batch.src, batch.tgt_in):
+            pads += int((ids == PAD).sum())
+            total += ids.numel()
+    return pads / total

@@ -1,0 +1,269 @@
+"""Configs: one YAML file describes a whole experiment, and every key is checked before anything runs.
+
+``nmt_lib/configs/*.yaml`` hold the named ones. A YAML file states what differs from the defaults below;
+``load_config("tiny", **{"train.seed": 1})`` overrides single keys by their dotted name.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from .errors import ConfigError
+
+CONFIG_DIR = Path(__file__).parent / "configs"
+LANGUAGES = ("en", "de", "fr")
+
+
+class Section(BaseModel):
+    """A part of the config: unknown keys and wrong types are errors, values stay as they were given."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class DataConfig(Section):
+    """What is translated, and how text becomes ids."""
+
+    corpus: str = "tiny"  # tiny | toy | multi30k | europarl
+    src_lang: Literal["en", "de", "fr"] = "en"
+    tgt_lang: Literal["en", "de", "fr"] = "fr"
+    tokenizer: Literal["whitespace", "spacy", "unigram", "bpe"] = "spacy"  # the last two are SentencePiece models
+    joint: bool = False  # one tokenizer and one vocabulary for both languages
+    lowercase: bool = False
+    vocab_size: int = Field(8000, ge=8)  # SentencePiece: how many pieces
+    character_coverage: float = Field(1.0, gt=0.9, le=1.0)  # SentencePiece: share of characters that get a piece
+    min_freq: int = Field(1, ge=1)  # words: how often one must occur to enter the vocabulary
+    src_specials: bool = True  # source as <sos> … <eos>; False: the source ends with <eos> and has no <sos>
+    max_length: int = Field(256, ge=4)  # training pairs with a longer side (in tokens, specials included) are left out
+    limit: int | None = Field(None, ge=1)  # use only so many pairs of the corpus
+    seed: int = 0  # splits a corpus that is published as one piece
+
+    @model_validator(mode="after")
+    def _check(self) -> DataConfig:
+        if self.src_lang == self.tgt_lang:
+            raise ValueError(f"data.src_lang and data.tgt_lang are both {self.src_lang!r}: choose two languages")
+        return self
+
+
+class ModelConfig(Section):
+    """The architecture (paper, section 3). Dropout places that are None take the value of ``dropout``."""
+
+    d_model: int = Field(512, ge=2)
+    n_heads: int = Field(8, ge=1)
+    n_layers: int = Field(6, ge=1)  # of the encoder, and of the decoder unless n_decoder_layers is given
+    n_decoder_layers: int | None = Field(None, ge=1)
+    d_ff: int = Field(2048, ge=1)
+    d_value: int | None = Field(None, ge=1)  # width of one head's values; None: d_model / n_heads
+    norm: Literal["post", "pre"] = "post"  # LayerNorm after each residual sum (the paper) or before each sub-layer
+    final_norm: bool | None = None  # one more LayerNorm on each stack; None: yes for pre, no for post
+    bias: bool = True  # in every linear layer
+    norm_bias: bool = True  # in every LayerNorm
+    norm_eps: float = Field(1e-5, gt=0)
+    tying: Literal["none", "target", "three-way"] = "none"  # which of source, target and output matrices are one
+    scale_embeddings: bool = True  # multiply embeddings by √d_model (paper, section 3.4)
+    position_table: Literal["growing", "fixed"] = "growing"  # fixed: exactly max_positions rows, longer is an error
+    max_positions: int = Field(512, ge=2)  # rows of the table of positions at the start
+    dropout: float = Field(0.1, ge=0.0, lt=1.0)  # after each sub-layer (paper, section 5.4)
+    embedding_dropout: float | None = Field(None, ge=0.0, lt=1.0)
+    ffn_dropout: float = Field(0.0, ge=0.0, lt=1.0)  # between the two layers of the feed-forward network
+    attention_dropout: float = Field(0.0, ge=0.0, lt=1.0)  # on the attention weights; above 0 it leaves the fast path
+    init: Literal["xavier", "xavier-all", "torch"] = "xavier"  # xavier-all: embeddings too; torch: its defaults
+
+    @model_validator(mode="after")
+    def _check(self) -> ModelConfig:
+        if self.d_model % 2:
+            raise ValueError(f"model.d_model must be even (sines and cosines come in pairs), not {self.d_model}")
+        if self.d_model % self.n_heads:
+            raise ValueError(f"model.d_model={self.d_model} is not divisible by model.n_heads={self.n_heads}")
+        return self
+
+
+class TrainConfig(Section):
+    """How the weights are found (paper, section 5)."""
+
+    seed: int = Field(0, ge=0)
+    max_steps: int = Field(1000, ge=1)  # optimizer updates
+    batch_by: Literal["tokens", "sentences"] = "tokens"
+    batch_tokens: int = Field(4096, ge=1)  # sentences × longest side, padding included
+    batch_sentences: int = Field(64, ge=1)
+    accumulate: int = Field(1, ge=1)  # batches for one update
+    optimizer: Literal["adam", "adamw", "sgd"] = "adam"
+    lr: float = Field(1e-3, gt=0)  # the peak (for noam: the factor in front of the paper's formula)
+    schedule: Literal["constant", "noam", "inverse-sqrt", "cosine"] = "inverse-sqrt"
+    warmup: int = Field(400, ge=0)  # updates
+    betas: tuple[float, float] = Field((0.9, 0.98), strict=False)  # a YAML list is welcome
+    eps: float = Field(1e-9, gt=0)
+    momentum: float = Field(0.0, ge=0.0, lt=1.0)  # SGD only
+    weight_decay: float = Field(0.0, ge=0.0)
+    clip_norm: float | None = Field(None, gt=0)
+    label_smoothing: float = Field(0.1, ge=0.0, lt=1.0)
+    precision: Literal["fp32", "bf16", "auto"] = "fp32"  # auto: bf16 where the device computes with it, else fp32
+    validate_every: int = Field(100, ge=1)  # updates
+    checkpoint_every: int = Field(100, ge=1)  # updates
+    keep_checkpoints: int = Field(3, ge=1)
+    select: Literal["best", "last", "average"] = "best"  # the weights that the run hands out
+    patience: int | None = Field(None, ge=1)  # stop after so many validations without a better one
+    threads: int | None = Field(None, ge=1)  # CPU threads; None: torch's own choice
+
+
+class DecodeConfig(Section):
+    """How a translation is searched for (paper, section 6.1)."""
+
+    beam_size: int = Field(1, ge=1)  # 1: greedy
+    length_penalty: float = Field(0.6, ge=0.0)  # α of Wu et al. (2016); 0: none
+    max_extra_tokens: int = Field(50, ge=0)  # a translation may be this much longer than its source
+    max_source_tokens: int = Field(1024, ge=2)  # a longer source is cut here, with a warning
+    batch_tokens: int = Field(4096, ge=1)
+
+
+class Config(Section):
+    """A whole experiment. ``run_dir`` is where it writes; empty: see ``run_path``."""
+
+    name: str = "custom"
+    run_dir: str = ""
+    data: DataConfig = DataConfig()
+    model: ModelConfig = ModelConfig()
+    train: TrainConfig = TrainConfig()
+    decode: DecodeConfig = DecodeConfig()
+
+    @model_validator(mode="after")
+    def _check(self) -> Config:
+        if self.model.tying == "three-way" and not self.data.joint:
+            raise ValueError("model.tying='three-way' shares one matrix, so it needs data.joint=true (one vocabulary)")
+        return self
+
+    @property
+    def run_path(self) -> Path:
+        """``run_dir``; where it is empty, ``runs/<name>`` (``$NMT_RUNS/<name>`` where that is set)."""
+        return Path(self.run_dir) if self.run_dir else Path(os.environ.get("NMT_RUNS", "runs")) / self.name
+
+    def to_yaml(self) -> str:
+        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
+
+
+def config_names() -> list[str]:
+    """The named configs, in alphabetical order."""
+    return sorted(path.stem for path in CONFIG_DIR.glob("*.yaml"))
+
+
+def load_config(name: str | os.PathLike[str], **overrides: Any) -> Config:
+    """Reads a named config or a YAML file and applies overrides.
+
+    Args:
+        name: one of ``config_names()``, or the path of a YAML file.
+        overrides: dotted keys, ``**{"train.seed": 1}``. Strings are read as YAML values where the key wants no string.
+
+    Raises:
+        ConfigError: unknown name or key (with the nearest valid one), wrong type, values that do not fit together.
+    """
+    path = _find(name)
+    values = _read(path)
+    values.setdefault("name", path.stem)
+    for key, value in overrides.items():
+        _set(values, key, value)
+    _check_keys(values, Config, "", path.name)
+    try:
+        return Config(**values)
+    except ValidationError as error:
+        raise ConfigError(f"config {path.stem}: " + "; ".join(map(_sentence, error.errors()))) from None
+
+
+def parse_overrides(text: str) -> dict[str, Any]:
+    """``"train.seed=1 data.tgt_lang=fr"`` as a dict; values are read as YAML. Separated by spaces.
+
+    Raises:
+        ConfigError: a part without ``=``.
+    """
+    parts = [part.partition("=") for part in text.split()]
+    for key, equals, _ in parts:
+        if not equals or not key:
+            raise ConfigError(f"override {key!r} is not of the form key=value, such as train.max_steps=200")
+    return {key: _yaml(value, f"override {key}") for key, _, value in parts}
+
+
+def _find(name: str | os.PathLike[str]) -> Path:
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml"):
+        if path.is_file():
+            return path
+        raise ConfigError(f"no config file {path}: give an existing file or one of {', '.join(config_names())}")
+    named = CONFIG_DIR / f"{name}.yaml"
+    if str(name) in config_names():
+        return named
+    raise ConfigError(f"unknown config {str(name)!r}{_nearest(str(name), config_names())}; there are "
+                      f"{', '.join(config_names())}, or give the path of a .yaml file")  # fmt: skip
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        values = _yaml(path.read_text(encoding="utf-8"), f"config file {path}") or {}
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"config file {path} is not UTF-8 at byte {error.start}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"config file {path} must hold keys and values, not a {type(values).__name__}")
+    return values
+
+
+def _yaml(text: str, where: str) -> Any:
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{where} is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def _set(values: dict[str, Any], key: str, value: Any) -> None:
+    *sections, last = key.split(".")
+    for section in sections:
+        values = values.setdefault(section, {})
+        if not isinstance(values, dict):
+            raise ConfigError(f"override {key!r}: {section!r} is a single value, not a section")
+    values[last] = value
+
+
+def _check_keys(values: dict[str, Any], section: type[Section], prefix: str, where: str) -> None:
+    """Unknown keys first: a misspelt key explains more than the error that it causes further on."""
+    for key, value in values.items():
+        if key not in section.model_fields:
+            raise ConfigError(f"unknown key {prefix + str(key)!r} in {where}{_nearest(prefix + str(key), _all_keys())}")
+        inner = section.model_fields[key].annotation
+        if isinstance(inner, type) and issubclass(inner, Section):
+            if not isinstance(value, dict):
+                raise ConfigError(f"key {key!r} in {where} must be a section of keys and values, not {value!r}")
+            _check_keys(value, inner, f"{prefix}{key}.", where)
+
+
+def _all_keys(section: type[Section] = Config, prefix: str = "") -> list[str]:
+    keys: list[str] = []
+    for key, field in section.model_fields.items():
+        inner = field.annotation
+        is_section = isinstance(inner, type) and issubclass(inner, Section)
+        keys += _all_keys(inner, f"{prefix}{key}.") if is_section else [prefix + key]  # type: ignore[arg-type]
+    return keys
+
+
+def _nearest(word: str, choices: list[str]) -> str:
+    last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
+    found = difflib.get_close_matches(word, choices, 1, 0.5) or [
+        last[name] for name in difflib.get_close_matches(word.rpartition(".")[2], list(last), 1, 0.6)
+    ]
+    return f" (did you mean {found[0]!r}?)" if found else ""
+
+
+def _sentence(error: Any) -> str:
+    where = ".".join(str(part) for part in error["loc"])
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{where}: {message}, got {error['input']!r}" if error["type"] != "value_error" else message
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML that also reads ``1e-4`` as a number (YAML 1.1 insists on ``1.0e-4``)."""
+
+
+_SCIENTIFIC = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$")
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _SCIENTIFIC, list("-+0123456789"))

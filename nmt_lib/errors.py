@@ -1,0 +1,25 @@
+"""The errors that this library raises on purpose: one sentence each, saying what is wrong, where, and what to do."""
+
+
+class NMTError(Exception):
+    """Base of all errors below; the shell entry prints it on one line and exits with code 2."""
+
+
+class ConfigError(NMTError, ValueError):
+    """A config that cannot be used: unknown key, wrong type, values that do not fit together."""
+
+
+class CorpusError(NMTError, ValueError):
+    """Data that cannot be read: missing file, unequal line counts, wrong encoding, nothing left."""
+
+
+class ShapeError(NMTError, ValueError):
+    """A tensor of the wrong shape or dtype."""
+
+
+class CheckpointError(NMTError, RuntimeError):
+    """A saved file that is missing, truncated, or belongs to another config or vocabulary."""
+
+
+class TrainingError(NMTError, RuntimeError):
+    """Training cannot go on: the loss is not finite, a sentence is larger than a batch."""

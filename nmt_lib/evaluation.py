@@ -1,0 +1,93 @@
+"""Evaluation: how good translations are, in numbers that mean the same as other people's.
+
+BLEU and chrF come from sacrebleu, with the signature that says how they were counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from .batching import make_batch, token_batches
+from .corpora import Pair
+from .errors import CorpusError
+from .translator import Translation, Translator
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores over a list of pairs.
+
+    ``bleu`` and ``chrf`` run from 0 to 100; ``perplexity`` is exp of the loss of a *token*, so it compares only
+    models with the same target tokens; ``exact`` is the share of translations equal to their reference.
+    """
+
+    bleu: float
+    bleu_signature: str
+    chrf: float
+    chrf_signature: str
+    perplexity: float
+    exact: float
+    translations: list[Translation]
+
+
+def evaluate(
+    translator: Translator, pairs: Sequence[Pair], beam_size: int | None = None, tokenize: str = "13a"
+) -> Evaluation:
+    """Translates the sources and compares with the targets.
+
+    Args:
+        translator: what to judge.
+        pairs: sources with their reference translations.
+        beam_size: default: the config's.
+        tokenize: how sacrebleu splits into words; ``"none"`` for text that is tokenised already.
+
+    Raises:
+        CorpusError: no pairs.
+    """
+    from sacrebleu.metrics import BLEU, CHRF
+
+    if not pairs:
+        raise CorpusError("nothing to evaluate: the list of pairs is empty")
+    translations = translator.translate([pair.src for pair in pairs], beam_size=beam_size)
+    texts, references = [t.text for t in translations], [[pair.tgt for pair in pairs]]
+    bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()
+    return Evaluation(
+        bleu=bleu.corpus_score(texts, references).score,
+        bleu_signature=str(bleu.get_signature()),
+        chrf=chrf.corpus_score(texts, references).score,
+        chrf_signature=str(chrf.get_signature()),
+        perplexity=perplexity(translator, pairs),
+        exact=sum(text == pair.tgt for text, pair in zip(texts, pairs, strict=True)) / len(pairs),
+        translations=translations,
+    )
+
+
+def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
+    """exp of the mean loss of a target token, each token counted once (the model is given the references)."""
+    from .training import validation_loss
+
+    sources = [translator.encode(pair.src) for pair in pairs]
+    examples = [(src, translator.tgt_tokenizer.encode(pair.tgt)) for src, pair in zip(sources, pairs, strict=True)]
+    budget = max(8192, *(max(len(src), len(tgt)) for src, tgt in examples))
+    batches = [make_batch(examples, rows) for rows in token_batches(examples, budget, seed=0)]
+    return math.exp(min(700.0, validation_loss(translator.model, batches)))
+
+
+def alignment_error_rate(weights: Tensor, gold: Sequence[tuple[int, int]], src_offset: int = 1) -> float:
+    """How badly the strongest link of each target word fits the gold links (Och and Ney, 2003, all links sure).
+
+    Args:
+        weights: ``(T, S)`` cross-attention of one head; the rows beyond the target words (``<eos>``) are left out.
+        gold: links (source word, target word), counted from 0 without special tokens.
+        src_offset: how many special tokens stand before the first source word.
+
+    Returns:
+        0 (every link right) to 1 (none): 1 − 2 |found ∩ gold| / (|found| + |gold|).
+    """
+    words = 1 + max(target for _, target in gold)
+    found = {(int(weights[t].argmax()) - src_offset, t) for t in range(words)}
+    return 1 - 2 * len(found & set(gold)) / (len(found) + len(gold))

@@ -1,0 +1,112 @@
+"""The loss: how surprised the model is by the right next token (paper, section 5.4 for the smoothing).
+
+Padding has nothing to predict, so its places are taken out *before* the costly output layer, and the scores of
+the others are made a few places at a time: all at once, 4,096 places × 10,000 tokens would be 160 MB.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .batching import Batch
+from .masks import padding_mask, target_mask
+from .transformer import Transformer
+from .vocab import PAD
+
+CHUNK_FLOATS = 4 * 2**20  # scores held at once: 16 MB in fp32, which the CPU's allocator hands out again and again
+
+
+def cross_entropy(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
+    """The mean over all places that are no padding.
+
+    Args:
+        logits: ``(B, T, V)``, no softmax applied.
+        tgt_out: ``(B, T)``.
+        label_smoothing: ε; the right token's goal is 1 − ε, and ε is spread over the vocabulary.
+
+    Returns:
+        One number, in nats a token.
+    """
+    return F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=label_smoothing)
+
+
+class _ChunkedLoss(torch.autograd.Function):
+    """Sum of the cross-entropies of ``hidden @ weight.T + bias``, and its gradients, a few rows at a time."""
+
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, eps: float) -> Tensor:
+        n_tokens, vocab_size = len(hidden), len(weight)
+        W = weight.to(hidden.dtype)  # (V, D) under autocast the hidden vectors are bf16
+        loss = hidden.new_zeros((), dtype=torch.float32)
+        d_hidden = torch.empty_like(hidden)  # (N, D)
+        d_weight, d_bias = torch.zeros_like(weight), weight.new_zeros(vocab_size)  # (V, D), (V,)
+        rows = max(1, CHUNK_FLOATS // vocab_size)
+        for start in range(0, n_tokens, rows):
+            h, y = hidden[start : start + rows], targets[start : start + rows, None]  # (n, D), (n, 1)
+            logits = F.linear(h, W, None if bias is None else bias.to(h.dtype)).float()  # (n, V)
+            log_sum = logits.logsumexp(-1, keepdim=True)  # (n, 1)
+            right = logits.gather(-1, y)  # (n, 1)
+            loss += (log_sum - (1 - eps) * right).sum() - eps * logits.sum() / vocab_size
+            goal = logits.sub_(log_sum).exp_().sub_(eps / vocab_size)  # (n, V) softmax minus the smoothed goal …
+            goal.scatter_add_(-1, y, torch.full_like(right, eps - 1))  # … is the gradient of the logits
+            gradient = goal.to(h.dtype)
+            d_hidden[start : start + rows] = gradient @ W  # (n, D)
+            d_weight += gradient.T @ h  # (V, D)
+            d_bias += goal.sum(0)  # (V,)
+        ctx.save_for_backward(d_hidden, d_weight, d_bias if bias is not None else None)
+        return loss
+
+    @staticmethod
+    def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor | None, ...]:
+        d_hidden, d_weight, d_bias = ctx.saved_tensors
+        scale = grad[0]
+        return d_hidden * scale, d_weight * scale, None if d_bias is None else d_bias * scale, None, None
+
+
+def chunked_cross_entropy(hidden: Tensor, output: nn.Linear, targets: Tensor, label_smoothing: float = 0.0) -> Tensor:
+    """The same loss as ``cross_entropy`` gives, as a sum, from the vectors *before* the output layer.
+
+    Args:
+        hidden: ``(N, D)``.
+        output: the layer that makes ``(N, V)`` of them.
+        targets: ``(N,)``, no padding among them.
+
+    Returns:
+        One number, in nats.
+    """
+    if torch.is_grad_enabled():
+        return _ChunkedLoss.apply(hidden, output.weight, output.bias, targets, label_smoothing)  # type: ignore[no-any-return]
+    rows = max(1, CHUNK_FLOATS // output.out_features)
+    parts = zip(hidden.split(rows), targets.split(rows), strict=True)
+    total = hidden.new_zeros((), dtype=torch.float32)
+    for h, y in parts:
+        total += F.cross_entropy(output(h).float(), y, reduction="sum", label_smoothing=label_smoothing)
+    return total
+
+
+class Objective(nn.Module):
+    """The model together with its loss, as one module: that is what runs on each of several processes.
+
+    Args:
+        model: the Transformer.
+        label_smoothing: ε.
+    """
+
+    def __init__(self, model: Transformer, label_smoothing: float = 0.0) -> None:
+        super().__init__()
+        self.model = model
+        self.label_smoothing = label_smoothing
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The *sum* of the losses of all target tokens, in nats; divide by ``batch.n_tokens``."""
+        src_mask, tgt_mask = padding_mask(batch.src), target_mask(batch.tgt_in)
+        memory, _ = self.model.encode(batch.src, src_mask)  # (B, S, D)
+        x = self.model.tgt_embedding(batch.tgt_in)  # (B, T, D)
+        x, _, _ = self.model.decoder(x, memory, tgt_mask, src_mask)  # (B, T, D)
+        real = batch.tgt_out != PAD  # (B, T)
+        smoothing = self.label_smoothing if self.training else 0.0
+        return chunked_cross_entropy(x[real], self.model.output, batch.tgt_out[real], smoothing)

@@ -1,0 +1,218 @@
+"""Tokenizers: text to ids and back.
+
+Three kinds: words split at spaces, words split by spaCy's rules, and SentencePiece pieces (unigram or BPE).
+All of them put the special tokens at the same ids: ``<pad>`` 0, ``<unk>`` 1, ``<sos>`` 2, ``<eos>`` 3.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from .errors import CheckpointError, CorpusError
+from .vocab import EOS, PAD, SOS, SPECIALS, UNK, Vocab, build_vocab_from_iterator
+
+if TYPE_CHECKING:
+    from .config import DataConfig
+    from .corpora import Pair
+
+
+class Tokenizer(Protocol):
+    """What the rest of the library needs of a tokenizer."""
+
+    kind: str
+    lowercase: bool
+
+    def __len__(self) -> int:
+        """The size of the vocabulary."""
+
+    def tokenize(self, text: str) -> list[str]:
+        """The tokens of a text, without special ones."""
+
+    def encode(self, text: str, sos: bool = True, eos: bool = True) -> list[int]:
+        """The ids of a text, between ``<sos>`` and ``<eos>`` where asked for."""
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """The text of ids; ``<pad>``, ``<sos>`` and ``<eos>`` are left out."""
+
+    def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
+        """The tokens of ids, special ones included."""
+
+    def save(self, path: Path) -> None:
+        """Writes one file."""
+
+
+class WordTokenizer:
+    """Words and a ``Vocab``.
+
+    Args:
+        kind: ``"whitespace"`` splits at spaces, ``"spacy"`` by the rules of ``spacy.blank(lang)``, which are those of
+            the ``…_sm`` models without their download.
+        lang: two-letter language code, for spaCy's rules.
+        vocab: the table of ids; unknown words get ``<unk>``.
+        lowercase: fold case before splitting.
+    """
+
+    def __init__(self, kind: str, lang: str, vocab: Vocab, lowercase: bool = False) -> None:
+        self.kind, self.lang, self.vocab, self.lowercase = kind, lang, vocab, lowercase
+        self.vocab.set_default_index(UNK)
+
+    @classmethod
+    def train(cls, kind: str, lang: str, texts: Iterable[str], min_freq: int, lowercase: bool) -> WordTokenizer:
+        """Collects the vocabulary from texts."""
+        tokenizer = cls(kind, lang, Vocab(SPECIALS), lowercase)
+        words = map(tokenizer.tokenize, texts)
+        return cls(kind, lang, build_vocab_from_iterator(words, min_freq, list(SPECIALS)), lowercase)
+
+    def __len__(self) -> int:
+        return len(self.vocab)
+
+    def tokenize(self, text: str) -> list[str]:
+        text = text.lower() if self.lowercase else text
+        return text.split() if self.kind == "whitespace" else spacy_words(self.lang)(text)
+
+    def encode(self, text: str, sos: bool = True, eos: bool = True) -> list[int]:
+        return [SOS] * sos + self.vocab(self.tokenize(text)) + [EOS] * eos
+
+    def decode(self, ids: Iterable[int]) -> str:
+        words = [self.vocab.lookup_token(index) for index in ids if index == UNK or index >= len(SPECIALS)]
+        return " ".join(words) if self.kind == "whitespace" else join_words(words)
+
+    def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
+        return self.vocab.lookup_tokens(ids)
+
+    def save(self, path: Path) -> None:
+        fields = {"kind": self.kind, "lang": self.lang, "lowercase": self.lowercase, "tokens": self.vocab.get_itos()}
+        path.write_text(json.dumps(fields, ensure_ascii=False, indent=0), encoding="utf-8")
+
+
+class SentencePieceTokenizer:
+    """Pieces of words, learnt from the text itself, so that no word is unknown (Kudo and Richardson, 2018).
+
+    Args:
+        kind: ``"unigram"`` or ``"bpe"``.
+        model: the serialised SentencePiece model.
+        lowercase: fold case before splitting.
+    """
+
+    def __init__(self, kind: str, model: bytes, lowercase: bool = False) -> None:
+        import sentencepiece
+
+        self.kind, self.model, self.lowercase = kind, model, lowercase
+        self.processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+
+    @classmethod
+    def train(
+        cls, kind: str, texts: Iterable[str], vocab_size: int, character_coverage: float, lowercase: bool
+    ) -> SentencePieceTokenizer:
+        """Learns the pieces from texts. Fewer than ``vocab_size`` come out where the texts hold no more."""
+        import sentencepiece
+
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter([text.lower() if lowercase else text for text in texts]),
+            model_writer=model,
+            model_type=kind,
+            vocab_size=vocab_size,
+            character_coverage=character_coverage,
+            hard_vocab_limit=False,
+            num_threads=1,  # the same pieces on every machine
+            minloglevel=2,
+            pad_id=PAD,
+            unk_id=UNK,
+            bos_id=SOS,
+            eos_id=EOS,
+            pad_piece="<pad>",
+            unk_piece="<unk>",
+            bos_piece="<sos>",
+            eos_piece="<eos>",
+        )
+        return cls(kind, model.getvalue(), lowercase)
+
+    def __len__(self) -> int:
+        return self.processor.get_piece_size()
+
+    def tokenize(self, text: str) -> list[str]:
+        return self.processor.encode(text.lower() if self.lowercase else text, out_type=str)
+
+    def encode(self, text: str, sos: bool = True, eos: bool = True) -> list[int]:
+        return [SOS] * sos + self.processor.encode(text.lower() if self.lowercase else text) + [EOS] * eos
+
+    def decode(self, ids: Iterable[int]) -> str:
+        return self.processor.decode([index for index in ids if index == UNK or index >= len(SPECIALS)])
+
+    def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
+        return [self.processor.id_to_piece(index) for index in ids]
+
+    def save(self, path: Path) -> None:
+        fields = {"kind": self.kind, "lowercase": self.lowercase, "model": self.model.hex()}
+        path.write_text(json.dumps(fields), encoding="utf-8")
+
+
+@lru_cache(maxsize=8)
+def spacy_words(lang: str) -> Callable[[str], list[str]]:
+    """spaCy's rule-based splitter of a language, as a function from text to words (spaces are no words)."""
+    import spacy
+
+    split = spacy.blank(lang).tokenizer
+    return lambda text: [word.text for word in split(text)]
+
+
+def join_words(words: Iterable[str]) -> str:
+    """Words to a written sentence: no space before ``. , ! ? ) ' …`` or behind ``( l' d'``.
+
+    >>> join_words(["L'", "homme", "lit", "."])
+    "L'homme lit."
+    """
+    text = re.sub(r"\s+([.,!?;:)\]%…]|n't|['’](?:s|m|re|ve|ll|d)?(?=\s|$))", r"\1", " ".join(words))
+    return re.sub(r"([(\[]|\b(?:[cdjlmnst]|qu|lorsqu|jusqu|puisqu|aujourd)['’])\s+", r"\1", text, flags=re.IGNORECASE)
+
+
+def build_tokenizers(data: DataConfig, train: list[Pair]) -> tuple[Tokenizer, Tokenizer]:
+    """The tokenizers of both languages, made from the *training* pairs only.
+
+    Raises:
+        CorpusError: too little text for the pieces asked for.
+    """
+    sources, targets = [pair.src for pair in train], [pair.tgt for pair in train]
+    if data.joint:
+        both = _train_one(data, "/".join((data.src_lang, data.tgt_lang)), sources + targets)
+        return both, both
+    return _train_one(data, data.src_lang, sources), _train_one(data, data.tgt_lang, targets)
+
+
+def _train_one(data: DataConfig, lang: str, texts: list[str]) -> Tokenizer:
+    if data.tokenizer in ("whitespace", "spacy"):
+        # A joint vocabulary needs one set of splitting rules: the source language's.
+        return WordTokenizer.train(data.tokenizer, lang.split("/")[0], texts, data.min_freq, data.lowercase)
+    try:
+        return SentencePieceTokenizer.train(
+            data.tokenizer, texts, data.vocab_size, data.character_coverage, data.lowercase
+        )
+    except RuntimeError as error:
+        raise CorpusError(
+            f"SentencePiece cannot make {data.vocab_size} pieces from {len(texts)} sentences of {lang} "
+            f"({str(error).splitlines()[0]}): use a smaller data.vocab_size or more text"
+        ) from None
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    """Reads what ``save`` wrote.
+
+    Raises:
+        CheckpointError: the file is missing or damaged.
+    """
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        if "model" in fields:
+            return SentencePieceTokenizer(fields["kind"], bytes.fromhex(fields["model"]), fields["lowercase"])
+        return WordTokenizer(fields["kind"], fields["lang"], Vocab(fields["tokens"]), fields["lowercase"])
+    except FileNotFoundError:
+        raise CheckpointError(f"no tokenizer file {path}: the run's folder is incomplete, train again") from None
+    except (ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointError(f"tokenizer file {path} is damaged ({error}): train again or restore it") from None

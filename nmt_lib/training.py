@@ -1,0 +1,397 @@
+"""Training: from a config to a translator on disk, one update at a time, ready to go on after any crash."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from . import checkpoints as ckpt
+from .batching import Batch, Example, make_batch, sentence_batches, token_batches
+from .config import Config, TrainConfig
+from .corpora import Corpus, Pair, load_corpus
+from .errors import CheckpointError, ConfigError, TrainingError
+from .losses import Objective
+from .schedules import build_optimizer, learning_rate
+from .tokenizers import Tokenizer, build_tokenizers, load_tokenizer
+from .transformer import Transformer, build_model
+from .translator import Translator, read_config, save_tokenizers
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+# Keys that may differ between a run on disk and the config that asks for it: they don't change what was learnt so far.
+FREE_KEYS = ("name", "run_dir", "decode", "train.max_steps", "train.checkpoint_every", "train.keep_checkpoints",
+             "train.validate_every", "train.select", "train.patience", "train.threads")  # fmt: skip
+HISTORY_COLUMNS = ("step", "epoch", "lr", "train_loss", "valid_loss")
+
+
+@dataclass
+class Progress:
+    """How far a run has come; saved with each checkpoint."""
+
+    step: int = 0  # updates done
+    epoch: int = 0
+    position: int = 0  # updates done in this epoch
+    loss_sum: float = 0.0  # since the last validation, over loss_tokens tokens
+    loss_tokens: int = 0
+    best_loss: float = math.inf
+    best_step: int = 0
+    worse: int = 0  # validations since the best one
+    stopped: bool = False  # by train.patience
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished training run.
+
+    ``history`` has one row for each validation: ``step``, ``epoch``, ``lr``, ``train_loss`` (with smoothing, as
+    optimised) and ``valid_loss`` (without, in nats a token). ``path`` is the run's folder.
+    """
+
+    path: Path
+    config: Config
+    translator: Translator
+    history: list[dict[str, float]]
+    best_step: int
+
+    @property
+    def model(self) -> Transformer:
+        return self.translator.model
+
+
+def load_or_train(config: Config | str, **overrides: Any) -> Translator:
+    """The translator of a config: loaded where its run is finished, trained first where it is not.
+
+    Several processes may ask at once: one trains, the others wait for it.
+    """
+    return train(config, **overrides).translator
+
+
+def train(config: Config | str, **overrides: Any) -> Run:
+    """Trains until ``train.max_steps``, or goes on where an earlier call was cut off.
+
+    Args:
+        config: a ``Config``, or what ``load_config`` takes.
+
+    Raises:
+        CheckpointError: the run's folder holds another config's run.
+        TrainingError: the loss is not finite.
+    """
+    from accelerate import Accelerator
+    from filelock import FileLock
+
+    from .config import load_config
+
+    config = load_config(config, **overrides) if isinstance(config, str) else config
+    accelerator = Accelerator(cpu=None, mixed_precision="no")  # precision is chosen below, the same way everywhere
+    path = config.run_path
+    path.mkdir(parents=True, exist_ok=True)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(config.train.threads or threads)
+    try:
+        with torch.random.fork_rng():  # the caller's random numbers go on as if nothing had happened
+            if not accelerator.is_main_process:
+                return _train(config, path, accelerator)
+            with FileLock(path / ".lock"):
+                return _train(config, path, accelerator)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _train(config: Config, path: Path, accelerator: Accelerator) -> Run:
+    check_same_run(config, path)
+    finished = _finished(config, path)
+    if finished:
+        return finished
+    corpus = load_corpus(config.data)
+    tokenizers = _tokenizers(config, corpus, path, accelerator)
+    trainer = Trainer(config, corpus, tokenizers, path, accelerator)
+    trainer.resume()
+    trainer.run()
+    accelerator.wait_for_everyone()
+    run = _finished(config, path)
+    assert run is not None
+    return run
+
+
+def _finished(config: Config, path: Path) -> Run | None:
+    """The run on disk, if it has nothing left to do."""
+    if not (path / "model.safetensors").is_file():
+        return None
+    state = ckpt.load_checkpoint(path / "model.safetensors").state
+    progress = Progress(**state["progress"])
+    if progress.step < config.train.max_steps and not progress.stopped:
+        return None
+    translator = Translator.load(path, decode=config.decode)
+    return Run(path, config, translator, state["history"], progress.best_step)
+
+
+def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Accelerator) -> tuple[Tokenizer, Tokenizer]:
+    """Those of the run where it has begun; otherwise new ones, from the training pairs. The main process writes."""
+    if accelerator.is_main_process and not (path / "config.yaml").is_file():
+        save_tokenizers(path, build_tokenizers(config.data, corpus.train))
+        ckpt.write_text(path / "config.yaml", config.to_yaml())
+    accelerator.wait_for_everyone()
+    return load_tokenizer(path / "src_tokenizer.json"), load_tokenizer(path / "tgt_tokenizer.json")
+
+
+def check_same_run(config: Config, path: Path) -> None:
+    """Stops a config that would go on with another one's run.
+
+    Raises:
+        CheckpointError: names the first key that differs.
+    """
+    if not (path / "config.yaml").is_file():
+        return
+    theirs, ours = (_flat(c.model_dump(mode="json")) for c in (read_config(path), config))
+    for key in ours:
+        if not key.startswith(FREE_KEYS) and theirs.get(key) != ours[key]:
+            raise CheckpointError(
+                f"{path} holds a run with {key}={theirs.get(key)!r}, not {ours[key]!r}: "
+                "give this one a folder of its own (run_dir=…), or delete that one"
+            )
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
+    return flat
+
+
+class Trainer:
+    """One run: the model, the optimizer, the data, and how far it has come."""
+
+    def __init__(
+        self,
+        config: Config,
+        corpus: Corpus,
+        tokenizers: tuple[Tokenizer, Tokenizer],
+        path: Path,
+        accelerator: Accelerator,
+    ) -> None:
+        self.config, self.path, self.accelerator = config, path, accelerator
+        self.examples = encode_pairs(corpus.train, tokenizers, config)
+        valid = encode_pairs(corpus.valid, tokenizers, config)
+        self.valid = [make_batch(valid, rows) for rows in token_batches(valid, config.train.batch_tokens * 4, 0)]
+        self.vocabulary = fingerprint(tokenizers)
+        torch.manual_seed(config.train.seed)
+        self.model = build_model(config.model, *map(len, tokenizers)).to(accelerator.device)
+        torch.manual_seed(config.train.seed + accelerator.process_index)  # each process drops other units
+        self.optimizer = build_optimizer(config.train, self.model.parameters())
+        self.objective = accelerator.prepare_model(Objective(self.model, config.train.label_smoothing))
+        self.bf16 = use_bf16(config.train, accelerator.device)
+        self.progress = Progress()
+        self.history: list[dict[str, float]] = []
+
+    def resume(self) -> None:
+        """Goes on from the newest checkpoint that can be read.
+
+        Raises:
+            CheckpointError: it was made with another vocabulary or another model.
+        """
+        found = ckpt.newest_checkpoint(self.path / "checkpoints")
+        if found is None:
+            return
+        file, saved = found
+        if saved.state["vocabulary"] != self.vocabulary:
+            raise CheckpointError(f"{file} was made with another vocabulary: restore its tokenizers, or delete the run")
+        ckpt.unpack(saved.tensors, self.model, self.optimizer)
+        self.progress = Progress(**saved.state["progress"])
+        self.history = saved.state["history"]
+
+    def run(self) -> None:
+        """The loop: update, now and then validate, now and then save."""
+        from tqdm.auto import tqdm
+
+        train, progress = self.config.train, self.progress
+        bar = tqdm(
+            total=train.max_steps, initial=progress.step, desc=self.config.name, unit="step",
+            disable=not self.accelerator.is_main_process,
+        )  # fmt: skip
+        with bar:
+            for batches in self.updates():
+                if progress.step >= train.max_steps or progress.stopped:
+                    break
+                self.update(batches)
+                bar.update()
+                last = progress.step >= train.max_steps
+                if last or progress.step % train.validate_every == 0:
+                    self.validate()
+                    bar.set_postfix(valid_loss=f"{self.history[-1]['valid_loss']:.3f}")
+                if last or progress.stopped or progress.step % train.checkpoint_every == 0:
+                    self.save()
+        self.hand_out()
+
+    def updates(self) -> Iterator[list[list[int]]]:
+        """The batches of each update, epoch after epoch, from where the run stands.
+
+        All processes draw the same plan and each takes its share, so the plan depends only on seed and epoch.
+        """
+        train, progress = self.config.train, self.progress
+        size = train.accumulate * self.accelerator.num_processes
+        while True:
+            plan = plan_epoch(self.examples, train, progress.epoch)
+            groups = [plan[i : i + size] for i in range(0, len(plan), size)]
+            groups[-1] += [plan[i % len(plan)] for i in range(size - len(groups[-1]))]
+            while progress.position < len(groups):
+                progress.position += 1
+                yield groups[progress.position - 1]
+            progress.epoch, progress.position = progress.epoch + 1, 0
+
+    def update(self, group: list[list[int]]) -> None:
+        """One update of the weights from one group of batches.
+
+        The loss of each batch is divided by the tokens of the *whole* group, so that the gradient is that of
+        one large batch, however it is cut into pieces and spread over processes.
+        """
+        train, world = self.config.train, self.accelerator.num_processes
+        n_tokens = sum(len(self.examples[i][1]) - 1 for rows in group for i in rows)
+        step = self.progress.step + 1
+        for options in self.optimizer.param_groups:
+            options["lr"] = learning_rate(step, train, self.config.model.d_model)
+        self.objective.train()
+        total = torch.zeros((), device=self.accelerator.device)
+        own = group[self.accelerator.process_index :: world]
+        for i, rows in enumerate(own):
+            batch = make_batch(self.examples, rows).to(self.accelerator.device)
+            with self._together(last=i == len(own) - 1), self._autocast():
+                loss = self.objective(batch)
+            (loss * world / n_tokens).backward()  # processes average their gradients; this makes it a sum
+            total += loss.detach()
+        loss_sum = float(self.accelerator.reduce(total, "sum"))
+        if not math.isfinite(loss_sum):
+            raise TrainingError(self._not_finite(step, loss_sum, group))
+        if train.clip_norm is not None:
+            nn.utils.clip_grad_norm_(self.model.parameters(), train.clip_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        self.progress.step = step
+        self.progress.loss_sum += loss_sum
+        self.progress.loss_tokens += n_tokens
+
+    def validate(self) -> None:
+        """Adds a row to the history; keeps the weights where they are the best so far."""
+        progress = self.progress
+        loss = validation_loss(self.model, self.valid)
+        lr = self.optimizer.param_groups[0]["lr"]
+        row = (progress.step, progress.epoch, lr, progress.loss_sum / max(1, progress.loss_tokens), loss)
+        self.history.append(dict(zip(HISTORY_COLUMNS, row, strict=True)))
+        progress.loss_sum, progress.loss_tokens = 0.0, 0
+        progress.worse += 1
+        if loss < progress.best_loss:
+            progress.best_loss, progress.best_step, progress.worse = loss, progress.step, 0
+            self._write("best.safetensors", {f"model.{k}": v for k, v in ckpt.model_state(self.model).items()})
+        progress.stopped = self.config.train.patience is not None and progress.worse >= self.config.train.patience
+
+    def save(self) -> None:
+        """Writes a checkpoint and the history, then deletes checkpoints that are no longer needed."""
+        folder = self.path / "checkpoints"
+        self._write(ckpt.checkpoint_path(folder, self.progress.step), ckpt.pack(self.model, self.optimizer))
+        if self.accelerator.is_main_process:
+            write_history(self.path / "history.csv", self.history)
+            for old in ckpt.checkpoint_files(folder)[: -self.config.train.keep_checkpoints]:
+                old.unlink()
+
+    def hand_out(self) -> None:
+        """Writes ``model.safetensors``: the best weights, the last ones, or the mean of the last checkpoints."""
+        select = self.config.train.select
+        weights = ckpt.model_state(self.model)
+        if select == "best" and self.progress.best_step:
+            weights = ckpt.part(ckpt.load_checkpoint(self.path / "best.safetensors").tensors, "model.")
+        elif select == "average":
+            weights = ckpt.average_weights(ckpt.checkpoint_files(self.path / "checkpoints"))
+        self._write("model.safetensors", {f"model.{name}": value for name, value in weights.items()})
+
+    def _write(self, name: str | Path, tensors: dict[str, torch.Tensor]) -> None:
+        if self.accelerator.is_main_process:
+            state = {"vocabulary": self.vocabulary, "progress": vars(self.progress), "history": self.history}
+            ckpt.save_checkpoint(self.path / name, ckpt.Checkpoint(tensors, state))
+
+    def _together(self, last: bool) -> Any:
+        """Processes exchange gradients only with the last batch of an update."""
+        return torch.enable_grad() if last else self.accelerator.no_sync(self.objective)
+
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast(self.accelerator.device.type, torch.bfloat16, enabled=self.bf16)
+
+    def _not_finite(self, step: int, loss: float, group: list[list[int]]) -> str:
+        files = ckpt.checkpoint_files(self.path / "checkpoints")
+        kept = f"the last good checkpoint is {files[-1]}" if files else "no checkpoint was written yet"
+        pairs = [i for rows in group for i in rows]
+        return (
+            f"the loss is {loss} at step {step}, on the batch of training pairs {pairs[:8]}{' …' * (len(pairs) > 8)}; "
+            f"{kept}. Lower train.lr, lengthen train.warmup or set train.clip_norm=1.0"
+        )
+
+
+def plan_epoch(examples: Sequence[Example], train: TrainConfig, epoch: int) -> list[list[int]]:
+    """Which examples go together in an epoch, in order; depends on the seed and the epoch only."""
+    seed = train.seed * 1_000_003 + epoch
+    if train.batch_by == "sentences":
+        return sentence_batches(len(examples), train.batch_sentences, seed)
+    return token_batches(examples, train.batch_tokens, seed)
+
+
+def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer], config: Config) -> list[Example]:
+    """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out."""
+    src_tokenizer, tgt_tokenizer = tokenizers
+    sos = config.data.src_specials
+    examples = [(src_tokenizer.encode(pair.src, sos=sos), tgt_tokenizer.encode(pair.tgt)) for pair in pairs]
+    kept = [example for example in examples if max(map(len, example)) <= config.data.max_length]
+    if not kept:
+        raise TrainingError(f"every pair is longer than data.max_length={config.data.max_length} tokens: raise it")
+    if len(kept) < len(examples):
+        message = f"left out {len(examples) - len(kept)} of {len(examples)} pairs, longer than data.max_length"
+        warnings.warn(f"{message}={config.data.max_length} tokens", stacklevel=2)
+    return kept
+
+
+@torch.no_grad()
+def validation_loss(model: Transformer, batches: Sequence[Batch]) -> float:
+    """The mean loss of a token, in nats: each *token* weighs the same, no smoothing, no dropout.
+
+    ``exp`` of it is the perplexity.
+    """
+    objective, training = Objective(model).eval(), model.training
+    device = next(model.parameters()).device
+    loss = sum(float(objective(batch.to(device))) for batch in batches)
+    model.train(training)
+    return loss / sum(batch.n_tokens for batch in batches)
+
+
+def use_bf16(train: TrainConfig, device: torch.device) -> bool:
+    """Whether to compute in bfloat16.
+
+    Raises:
+        ConfigError: asked for, but the device does not have it.
+    """
+    has_it = device.type == "cpu" or (device.type == "cuda" and torch.cuda.is_bf16_supported())
+    if train.precision == "bf16" and not has_it:
+        raise ConfigError(f"train.precision=bf16, but this {device.type} device has no bfloat16: use fp32 or auto")
+    return train.precision == "bf16" or (train.precision == "auto" and has_it and device.type == "cuda")
+
+
+def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
+    """A short text that differs as soon as one token has another id."""
+    lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
+    return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
+
+
+def write_history(path: Path, history: list[dict[str, float]]) -> None:
+    """The history as CSV, numbers rounded to six places."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, HISTORY_COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: round(value, 6) for key, value in row.items()} for row in history)
+    ckpt.write_text(path, text.getvalue())

@@ -1,0 +1,262 @@
+"""The translator: a trained model, its tokenizers and its config together; text in, translation out."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import overload
+
+import torch
+
+from . import checkpoints as ckpt
+from .batching import make_batch, pad_batch
+from .config import Config, DecodeConfig, load_config
+from .decoding import Hypothesis, beam_search, greedy_search
+from .errors import CheckpointError, ConfigError
+from .tokenizers import Tokenizer, load_tokenizer
+from .transformer import Attention, Transformer, build_model
+from .vocab import EOS, SOS, UNK
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What came out for one text.
+
+    ``tokens`` are the target tokens without special ones, ``score`` is the log-probability over the length
+    penalty (nearer to 0 is better). ``n_best`` holds the texts of the other hypotheses with their scores, best first.
+    ``src_labels`` and ``tgt_labels`` name the columns and rows of the attention.
+    """
+
+    source: str
+    text: str
+    tokens: tuple[str, ...]
+    score: float
+    n_best: tuple[tuple[str, float], ...] = ()
+    src_labels: tuple[str, ...] = ()  # S names, special tokens included
+    tgt_labels: tuple[str, ...] = ()  # T names: the token that each row *produces*, <eos> last
+    _attend: Callable[[], Attention] = field(default=Attention, repr=False, compare=False)
+
+    @cached_property
+    def attention(self) -> Attention:
+        """The weights behind this translation, computed when first asked for.
+
+        ``.encoder``, ``.decoder``, ``.cross``: ``[n_layers]`` of ``(1, H, S, S)``, ``(1, H, T, T)``, ``(1, H, T, S)``.
+        The row of a token is the step that produced it.
+        """
+        return self._attend()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Translator:
+    """Translates texts.
+
+    Args:
+        model: the Transformer; it is put into evaluation mode.
+        src_tokenizer: for the texts.
+        tgt_tokenizer: for the translations.
+        config: how the model was made, and how to search by default (``config.decode``).
+    """
+
+    def __init__(self, model: Transformer, src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer, config: Config) -> None:
+        self.model = model.eval()
+        self.src_tokenizer, self.tgt_tokenizer = src_tokenizer, tgt_tokenizer
+        self.config = config
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], device: str | None = None, decode: DecodeConfig | None = None
+    ) -> Translator:
+        """Reads the folder that training or ``save`` wrote.
+
+        Args:
+            path: the folder.
+            device: default: the GPU where there is one.
+            decode: search settings to use instead of the saved ones.
+
+        Raises:
+            CheckpointError: a file is missing or damaged, or does not fit the others.
+        """
+        folder = Path(path)
+        if not (folder / "model.safetensors").is_file():
+            raise CheckpointError(f"no trained model in {folder}: train it first with nmt_lib.train, or check the path")
+        config = read_config(folder)
+        tokenizers = [load_tokenizer(folder / f"{side}_tokenizer.json") for side in ("src", "tgt")]
+        saved = ckpt.load_checkpoint(folder / "model.safetensors")
+        with torch.random.fork_rng(devices=[]):  # the fresh weights are drawn and thrown away
+            model = build_model(config.model, *map(len, tokenizers))
+        ckpt.load_weights(model, ckpt.part(saved.tensors, "model."))
+        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        config = config.model_copy(update={"decode": decode or config.decode})
+        return cls(model.to(device), tokenizers[0], tokenizers[1], config)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes all that ``load`` needs into a folder.
+
+        Raises:
+            CheckpointError: the folder cannot be written.
+        """
+        folder = Path(path)
+        save_tokenizers(folder, (self.src_tokenizer, self.tgt_tokenizer))
+        ckpt.write_text(folder / "config.yaml", self.config.to_yaml())
+        weights = {f"model.{name}": value for name, value in ckpt.model_state(self.model).items()}
+        ckpt.save_checkpoint(folder / "model.safetensors", ckpt.Checkpoint(weights, {}))
+
+    @overload
+    def __call__(self, texts: str) -> Translation: ...
+
+    @overload
+    def __call__(self, texts: list[str]) -> list[Translation]: ...
+
+    def __call__(self, texts: str | list[str]) -> Translation | list[Translation]:
+        """One text gives one translation, several give a list, in order."""
+        return self.translate(texts)
+
+    @overload
+    def translate(self, texts: str, beam_size: int | None = ..., length_penalty: float | None = ...,
+                  batch_tokens: int | None = ..., use_cache: bool = ...) -> Translation: ...  # fmt: skip
+
+    @overload
+    def translate(self, texts: list[str], beam_size: int | None = ..., length_penalty: float | None = ...,
+                  batch_tokens: int | None = ..., use_cache: bool = ...) -> list[Translation]: ...  # fmt: skip
+
+    def translate(
+        self,
+        texts: str | list[str],
+        beam_size: int | None = None,
+        length_penalty: float | None = None,
+        batch_tokens: int | None = None,
+        use_cache: bool = True,
+    ) -> Translation | list[Translation]:
+        """Translates in batches of like length; what is None comes from ``config.decode``.
+
+        Args:
+            texts: one text or several. An empty one gives an empty translation; one over
+                ``decode.max_source_tokens`` is cut there, with a warning.
+            beam_size: 1 is greedy; K > 1 also gives ``n_best``.
+            length_penalty: α; 0 for none.
+            batch_tokens: rows × longest source that are searched for at once.
+            use_cache: off: compute each prefix from its start again (slower, same result).
+
+        Returns:
+            A ``Translation``, or a list of them in the order of the texts.
+
+        Raises:
+            TypeError: something that is no text.
+            ConfigError: a beam, penalty or budget that makes no sense.
+        """
+        if isinstance(texts, str):
+            return self.translate([texts], beam_size, length_penalty, batch_tokens, use_cache)[0]
+        texts = list(texts)
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise TypeError(f"text number {i} is a {type(text).__name__}, not a str: {text!r}")
+        settings = self._settings(beam_size, length_penalty, batch_tokens)
+        sources = [self.encode(text) for text in texts]
+        results = [_empty(text) for text in texts]
+        for rows in _batches(sources, settings.batch_tokens // settings.beam_size):
+            found = self._search([sources[i] for i in rows], settings, use_cache)
+            for i, hypotheses in zip(rows, found, strict=True):
+                results[i] = self._translation(texts[i], sources[i], hypotheses)
+        return results
+
+    def encode(self, text: str) -> list[int]:
+        """The source ids as the model was trained on them; nothing for an empty text."""
+        text = " ".join(text.split())  # tabs, newlines and doubled spaces mean nothing here
+        if not text:
+            return []
+        ids = self.src_tokenizer.encode(text, sos=self.config.data.src_specials)
+        limit = self.config.decode.max_source_tokens
+        if self.config.model.position_table == "fixed":
+            limit = min(limit, self.config.model.max_positions)
+        if len(ids) > limit:
+            warnings.warn(
+                f"a text of {len(ids)} tokens is cut to {limit} (decode.max_source_tokens, or a fixed position table): "
+                f"{text[:40]!r} …",
+                stacklevel=4,
+            )
+            ids = [*ids[: limit - 1], EOS]
+        return ids
+
+    def _settings(self, beam_size: int | None, length_penalty: float | None, batch_tokens: int | None) -> DecodeConfig:
+        given = {"beam_size": beam_size, "length_penalty": length_penalty, "batch_tokens": batch_tokens}
+        values = self.config.decode.model_dump() | {key: value for key, value in given.items() if value is not None}
+        try:
+            return DecodeConfig(**values)
+        except ValueError as error:
+            raise ConfigError(f"cannot decode with {given}: {str(error).splitlines()[2].strip()}") from None
+
+    def _search(self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool) -> list[list[Hypothesis]]:
+        src = pad_batch(sources).to(next(self.model.parameters()).device)  # (B, S)
+        extra = settings.max_extra_tokens
+        if self.config.model.position_table == "fixed":
+            extra = min(extra, self.config.model.max_positions - max(map(len, sources)) - 1)
+        if settings.beam_size == 1:
+            return [[h] for h in greedy_search(self.model, src, extra, settings.length_penalty, use_cache)]
+        return beam_search(self.model, src, settings.beam_size, settings.length_penalty, extra, use_cache)
+
+    def _translation(self, text: str, source: list[int], hypotheses: list[Hypothesis]) -> Translation:
+        best = hypotheses[0]
+        return Translation(
+            source=text,
+            text=self.tgt_tokenizer.decode(best.ids),
+            tokens=tuple(self.tgt_tokenizer.lookup_tokens(best.ids)),
+            score=best.score,
+            n_best=tuple((self.tgt_tokenizer.decode(h.ids), h.score) for h in hypotheses),
+            src_labels=tuple(self._source_labels(text, source)),
+            tgt_labels=tuple(self.tgt_tokenizer.lookup_tokens([*best.ids, EOS])),
+            _attend=lambda: self.attend(source, list(best.ids)),
+        )
+
+    def _source_labels(self, text: str, source: list[int]) -> list[str]:
+        """The tokens as the model sees them; an unknown word keeps its own letters, which say more than <unk>."""
+        words = self.src_tokenizer.tokenize(" ".join(text.split()))
+        labels = self.src_tokenizer.lookup_tokens(source)
+        first = 1 if source[0] == SOS else 0
+        unknown = [i for i, index in enumerate(source) if index == UNK]
+        return [words[i - first] if i in unknown else label for i, label in enumerate(labels)]
+
+    @torch.inference_mode()
+    def attend(self, source: list[int], target: list[int]) -> Attention:
+        """The weights of all layers while the model reads ``source`` and writes ``target`` (ids)."""
+        batch = make_batch([(source, [SOS, *target, EOS])]).to(next(self.model.parameters()).device)
+        return self.model(batch.src, batch.tgt_in, return_attention=True).attention
+
+
+def _batches(sources: list[list[int]], budget: int) -> list[list[int]]:
+    """Rows of like length together, empty ones left out; a row over the budget goes alone."""
+    order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: len(sources[i]))
+    batches: list[list[int]] = []
+    for i in order:  # the longest comes last
+        if not batches or len(sources[i]) * (len(batches[-1]) + 1) > budget:
+            batches.append([])
+        batches[-1].append(i)
+    return batches
+
+
+def _empty(text: str) -> Translation:
+    return Translation(source=text, text="", tokens=(), score=0.0, n_best=(("", 0.0),))
+
+
+def read_config(folder: Path) -> Config:
+    """The config that stands in a run's folder.
+
+    Raises:
+        CheckpointError: missing or damaged.
+    """
+    path = folder / "config.yaml"
+    try:
+        return load_config(path)
+    except ConfigError as error:
+        raise CheckpointError(f"{path} does not describe a run ({error})") from None
+
+
+def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
+    for side, tokenizer in zip(("src", "tgt"), tokenizers, strict=True):
+        folder.mkdir(parents=True, exist_ok=True)
+        tokenizer.save(folder / f"{side}_tokenizer.json")
