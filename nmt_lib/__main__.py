@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from typing import NoReturn
 
 from .config import Config, load_config, parse_overrides
-from .errors import CheckpointError, NMTError
+from .errors import CheckpointError, ConfigError, CorpusError, NMTError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -21,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         config = load_config(options.config, **parse_overrides(" ".join(options.set)))
         options.run(config, options)
-    except NMTError as error:
+    except (NMTError, OSError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -30,8 +31,13 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message} (python -m nmt_lib --help)\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m nmt_lib", description=(__doc__ or "").splitlines()[0])
+    parser = _Parser(prog="python -m nmt_lib", description=(__doc__ or "").splitlines()[0])
     commands = parser.add_subparsers(required=True, metavar="train|translate|evaluate")
     helps = {
         train: "train a config, or go on where it was cut off",
@@ -60,9 +66,17 @@ def train(config: Config, options: argparse.Namespace) -> None:
 
 
 def translate(config: Config, options: argparse.Namespace) -> None:
-    texts = options.text if options.text is not None else [line.rstrip("\n") for line in sys.stdin]
-    for translation in _load(config).translate(texts):
+    translator = _load(config)
+    for translation in translator.translate(options.text if options.text is not None else _lines()):
         print(translation.text)
+
+
+def _lines() -> list[str]:
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"standard input is not UTF-8 at byte {error.start}") from None
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def evaluate(config: Config, options: argparse.Namespace) -> None:
@@ -80,9 +94,14 @@ def _load(config: Config):  # type: ignore[no-untyped-def]  # a Translator, impo
     from .translator import Translator
 
     try:
-        return Translator.load(config.run_path, decode=config.decode)
+        translator = Translator.load(config.run_path, decode=config.decode)
     except CheckpointError as error:
         raise CheckpointError(f"{error} (python -m nmt_lib train {config.name} makes it)") from None
+    asked, trained = ((c.data.src_lang, c.data.tgt_lang) for c in (config, translator.config))
+    if asked != trained:
+        raise ConfigError(f"{config.run_path} was trained on {'→'.join(trained)}, not {'→'.join(asked)}: "
+                          "set data.src_lang and data.tgt_lang as in training")  # fmt: skip
+    return translator
 
 
 if __name__ == "__main__":

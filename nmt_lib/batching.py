@@ -111,4 +111,4 @@ def padding_share(batches: Iterator[Batch] | Sequence[Batch]) -> float:
         for ids in (batch.src, batch.tgt_in):
             pads += int((ids == PAD).sum())
             total += ids.numel()
-    return pads / total
+    return pads / max(1, total)

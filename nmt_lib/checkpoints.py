@@ -10,6 +10,7 @@ import json
 import os
 import re
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,8 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
             os.fsync(file.fileno())
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         raise CheckpointError(
             f"cannot write {path} ({error.strerror or error}); checkpoints written before are kept: "
             "free some space and start again, the run goes on from the last one"
@@ -165,5 +167,6 @@ def write_text(path: Path, text: str) -> None:
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         raise CheckpointError(f"cannot write {path} ({error.strerror or error}): free some space") from None

@@ -10,7 +10,7 @@ import difflib
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -19,6 +19,9 @@ from .errors import ConfigError
 
 CONFIG_DIR = Path(__file__).parent / "configs"
 LANGUAGES = ("en", "de", "fr")
+
+
+Beta = Annotated[float, Field(ge=0.0, lt=1.0, strict=True)]
 
 
 class Section(BaseModel):
@@ -30,7 +33,7 @@ class Section(BaseModel):
 class DataConfig(Section):
     """What is translated, and how text becomes ids."""
 
-    corpus: str = "tiny"  # tiny | toy | multi30k | europarl
+    corpus: str = Field("tiny", min_length=1)  # tiny | toy | multi30k | multi30k-tok | europarl, or a folder
     src_lang: Literal["en", "de", "fr"] = "en"
     tgt_lang: Literal["en", "de", "fr"] = "fr"
     tokenizer: Literal["whitespace", "spacy", "unigram", "bpe"] = "spacy"  # the last two are SentencePiece models
@@ -87,7 +90,7 @@ class ModelConfig(Section):
 class TrainConfig(Section):
     """How the weights are found (paper, section 5)."""
 
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=2**32)
     max_steps: int = Field(1000, ge=1)  # optimizer updates
     batch_by: Literal["tokens", "sentences"] = "tokens"
     batch_tokens: int = Field(4096, ge=1)  # sentences × longest side, padding included
@@ -97,7 +100,7 @@ class TrainConfig(Section):
     lr: float = Field(1e-3, gt=0)  # the peak (for noam: the factor in front of the paper's formula)
     schedule: Literal["constant", "noam", "inverse-sqrt", "cosine"] = "inverse-sqrt"
     warmup: int = Field(400, ge=0)  # updates
-    betas: tuple[float, float] = Field((0.9, 0.98), strict=False)  # a YAML list is welcome
+    betas: tuple[Beta, Beta] = Field((0.9, 0.98), strict=False)  # a YAML list is welcome
     eps: float = Field(1e-9, gt=0)
     momentum: float = Field(0.0, ge=0.0, lt=1.0)  # SGD only
     weight_decay: float = Field(0.0, ge=0.0)
@@ -125,7 +128,7 @@ class DecodeConfig(Section):
 class Config(Section):
     """A whole experiment. ``run_dir`` is where it writes; empty: see ``run_path``."""
 
-    name: str = "custom"
+    name: str = Field("custom", min_length=1)
     run_dir: str = ""
     data: DataConfig = DataConfig()
     model: ModelConfig = ModelConfig()
@@ -144,7 +147,8 @@ class Config(Section):
         return Path(self.run_dir) if self.run_dir else Path(os.environ.get("NMT_RUNS", "runs")) / self.name
 
     def to_yaml(self) -> str:
-        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False)
+        """All keys, those at their defaults too; ``load_config`` reads the same config back from it."""
+        return yaml.dump(self.model_dump(mode="json"), Dumper=_Dumper, sort_keys=False)
 
 
 def config_names() -> list[str]:
@@ -152,12 +156,12 @@ def config_names() -> list[str]:
     return sorted(path.stem for path in CONFIG_DIR.glob("*.yaml"))
 
 
-def load_config(name: str | os.PathLike[str], **overrides: Any) -> Config:
+def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
     """Reads a named config or a YAML file and applies overrides.
 
     Args:
         name: one of ``config_names()``, or the path of a YAML file.
-        overrides: dotted keys, ``**{"train.seed": 1}``. Strings are read as YAML values where the key wants no string.
+        overrides: dotted keys, ``**{"train.seed": 1}``; each value must have the type of its key.
 
     Raises:
         ConfigError: unknown name or key (with the nearest valid one), wrong type, values that do not fit together.
@@ -177,10 +181,12 @@ def load_config(name: str | os.PathLike[str], **overrides: Any) -> Config:
 def parse_overrides(text: str) -> dict[str, Any]:
     """``"train.seed=1 data.tgt_lang=fr"`` as a dict; values are read as YAML. Separated by spaces.
 
+    A value may hold spaces itself: it goes on until the next ``key=``.
+
     Raises:
-        ConfigError: a part without ``=``.
+        ConfigError: a part without ``=``, a value that is not YAML.
     """
-    parts = [part.partition("=") for part in text.split()]
+    parts = [part.partition("=") for part in re.split(r"\s+(?=[\w.]+=)", text.strip()) if part]
     for key, equals, _ in parts:
         if not equals or not key:
             raise ConfigError(f"override {key!r} is not of the form key=value, such as train.max_steps=200")
@@ -213,7 +219,7 @@ def _read(path: Path) -> dict[str, Any]:
 def _yaml(text: str, where: str) -> Any:
     try:
         return yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date such as 2024-13-45
         raise ConfigError(f"{where} is not valid YAML: {' '.join(str(error).split())}") from None
 
 
@@ -242,16 +248,17 @@ def _all_keys(section: type[Section] = Config, prefix: str = "") -> list[str]:
     keys: list[str] = []
     for key, field in section.model_fields.items():
         inner = field.annotation
-        is_section = isinstance(inner, type) and issubclass(inner, Section)
-        keys += _all_keys(inner, f"{prefix}{key}.") if is_section else [prefix + key]  # type: ignore[arg-type]
+        keys.append(prefix + key)
+        if isinstance(inner, type) and issubclass(inner, Section):
+            keys += _all_keys(inner, f"{prefix}{key}.")
     return keys
 
 
 def _nearest(word: str, choices: list[str]) -> str:
     last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
-    found = difflib.get_close_matches(word, choices, 1, 0.5) or [
-        last[name] for name in difflib.get_close_matches(word.rpartition(".")[2], list(last), 1, 0.6)
-    ]
+    name = word.rpartition(".")[2]
+    found = [last[name]] if name in last else difflib.get_close_matches(word, choices, 1, 0.5)
+    found = found or [last[near] for near in difflib.get_close_matches(name, list(last), 1, 0.6)]
     return f" (did you mean {found[0]!r}?)" if found else ""
 
 
@@ -262,8 +269,21 @@ def _sentence(error: Any) -> str:
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe YAML that also reads ``1e-4`` as a number (YAML 1.1 insists on ``1.0e-4``)."""
+    """Safe YAML that also reads ``1e-4`` as a number (YAML 1.1 insists on ``1.0e-4``), and no key twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        twice = next((key for key in keys if keys.count(key) > 1), None)
+        if twice is not None:
+            problem = f"the key {twice!r} stands there twice"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts quotes around a string that ``_Loader`` would read as a number."""
 
 
 _SCIENTIFIC = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$")
-_Loader.add_implicit_resolver("tag:yaml.org,2002:float", _SCIENTIFIC, list("-+0123456789"))
+for _part in (_Loader, _Dumper):
+    _part.add_implicit_resolver("tag:yaml.org,2002:float", _SCIENTIFIC, list("-+0123456789"))

@@ -9,10 +9,13 @@ from __future__ import annotations
 import gzip
 import os
 import random
-import socket
 import threading
+import urllib.error
+import urllib.request
 import warnings
+import zlib
 from dataclasses import dataclass
+from http.client import HTTPException
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,7 +87,7 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
         return _tiny(*langs), "made by the grammar in nmt_lib/tiny_corpus.py"
     if name == "toy":
         return _toy(*langs), "two sentences written in nmt_lib/corpora.py"
-    if Path(name).is_dir():
+    if name not in NAMES and Path(name).is_dir():
         files = {split: f"{split}.{{lang}}" for split in ("train", "valid", "test")}
         return _from_files(Path(name), files, langs), f"files in {name}"
     if name not in NAMES:
@@ -140,17 +143,18 @@ def read_lines(path: Path) -> list[str]:
         CorpusError: no such file; not UTF-8 (with the line).
     """
     packed = path.with_name(path.name + ".gz")
-    if not path.is_file() and not packed.is_file() and path.suffix != ".gz":
+    found = next((file for file in (path, packed) if file.is_file()), None)
+    if found is None:
         raise CorpusError(f"no file {path} (nor {packed.name}): put the corpus there or set NMT_DATA to its folder")
     try:
-        content = path.read_bytes() if path.is_file() and path.suffix != ".gz" else gzip.decompress(packed.read_bytes())
-    except (OSError, EOFError) as error:
-        raise CorpusError(f"cannot read {path}: {error}") from None
+        content = gzip.decompress(found.read_bytes()) if found.suffix == ".gz" else found.read_bytes()
+    except (OSError, EOFError, zlib.error) as error:
+        raise CorpusError(f"cannot read {found}: {error}") from None
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise CorpusError(f"{path}, line {line}: not UTF-8 ({error.reason}); convert the file to UTF-8") from None
+        raise CorpusError(f"{found}, line {line}: not UTF-8 ({error.reason}); convert the file to UTF-8") from None
     return [line.strip() for line in text.removesuffix("\n").split("\n")] if text else []
 
 
@@ -179,7 +183,7 @@ def _from_hub(name: str, src_lang: str, tgt_lang: str, limit: int | None) -> tup
     if hub_name is None:
         raise CorpusError(f"corpus {name} is not on the hub: set NMT_DATA to a folder that holds {name}/")
     host = urlsplit(ENDPOINT).hostname or ""
-    if not _reachable(host):
+    if not _reachable(ENDPOINT):
         raise CorpusError(
             f"corpus {name}: {host} cannot be reached. Three ways on: connect to the network; set NMT_DATA to a folder "
             f"that holds {name}/; or use the config 'tiny', which needs no download"
@@ -203,18 +207,23 @@ def _from_hub(name: str, src_lang: str, tgt_lang: str, limit: int | None) -> tup
     return pairs, f"{hub_name} on {host}"
 
 
-def _reachable(host: str, seconds: float = 1.5) -> bool:
-    """Whether a connection opens within so many seconds (looking up a name alone can hang for much longer)."""
-    done: list[bool] = []
+def _reachable(url: str, seconds: float = 1.2) -> bool:
+    """Whether something answers there (through the proxy, where one is set) within so many seconds.
 
-    def connect() -> None:
+    An open port is not enough, and looking up a name alone can hang for much longer, hence the thread.
+    """
+    answered: list[bool] = []
+
+    def ask() -> None:
         try:
-            socket.create_connection((host, 443), timeout=seconds).close()
-            done.append(True)
-        except OSError:
+            urllib.request.build_opener().open(urllib.request.Request(url, method="HEAD"), timeout=seconds).close()
+            answered.append(True)
+        except urllib.error.HTTPError:  # a refusal is an answer
+            answered.append(True)
+        except (OSError, ValueError, HTTPException):
             pass
 
-    thread = threading.Thread(target=connect, daemon=True)
+    thread = threading.Thread(target=ask, daemon=True)
     thread.start()
     thread.join(seconds)
-    return bool(done)
+    return bool(answered)

@@ -96,7 +96,7 @@ def greedy_search(
         One hypothesis for each sentence, in order.
     """
     scorer = Scorer(model, src, use_cache)
-    limits = source_lengths(src) + max_extra_tokens  # (B,)
+    limits = length_limits(model, src, max_extra_tokens)  # (B,)
     active = torch.arange(len(src), device=src.device)  # which sentence each row belongs to
     prefix = torch.full_like(src[:, :1], SOS)  # (B, 1)
     total = torch.zeros(len(src), device=src.device)  # (B,)
@@ -148,7 +148,7 @@ def beam_search(
     K, device = beam_size, src.device
     scorer = Scorer(model, src, use_cache)
     scorer.select(torch.arange(len(src), device=device).repeat_interleave(K))  # K rows for each sentence
-    limits = (source_lengths(src) + max_extra_tokens).tolist()
+    limits = length_limits(model, src, max_extra_tokens).tolist()
     active = list(range(len(src)))
     prefix = torch.full((len(src) * K, 1), SOS, device=device)  # (B·K, 1)
     total = torch.full((len(src), K), -torch.inf, device=device)  # (B, K)
@@ -186,9 +186,11 @@ def beam_search(
     return [sorted(hypotheses, key=lambda h: -h.score)[:K] for hypotheses in found]
 
 
-def source_lengths(src: Tensor) -> Tensor:
-    """``(B, S)`` ids to ``(B,)`` numbers of tokens that are no padding."""
-    return (src != PAD).sum(1)  # (B,)
+def length_limits(model: Transformer, src: Tensor, max_extra_tokens: int) -> Tensor:
+    """How many tokens each translation may have, ``(B,)``; a fixed table of positions may allow fewer."""
+    limits = (src != PAD).sum(1) + max_extra_tokens  # (B,)
+    positions = model.tgt_embedding.positions
+    return limits if positions.growing else limits.clamp(max=len(positions.table) - 1)  # (B,)
 
 
 def _hypothesis(ids: list[int], log_prob: float, alpha: float) -> Hypothesis:

@@ -87,7 +87,14 @@ def alignment_error_rate(weights: Tensor, gold: Sequence[tuple[int, int]], src_o
 
     Returns:
         0 (every link right) to 1 (none): 1 − 2 |found ∩ gold| / (|found| + |gold|).
+
+    Raises:
+        ValueError: no gold links, or some beyond the rows.
     """
+    if not gold:
+        raise ValueError("there are no gold links to compare with")
     words = 1 + max(target for _, target in gold)
+    if words > len(weights):
+        raise ValueError(f"the gold links name {words} target words, but the weights have {len(weights)} rows")
     found = {(int(weights[t].argmax()) - src_offset, t) for t in range(words)}
     return 1 - 2 * len(found & set(gold)) / (len(found) + len(gold))

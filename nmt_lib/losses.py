@@ -41,22 +41,22 @@ class _ChunkedLoss(torch.autograd.Function):
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, eps: float) -> Tensor:
         n_tokens, vocab_size = len(hidden), len(weight)
         W = weight.to(hidden.dtype)  # (V, D) under autocast the hidden vectors are bf16
-        loss = hidden.new_zeros((), dtype=torch.float32)
+        wide = torch.promote_types(hidden.dtype, torch.float32)  # sums of exponentials need it
+        loss = hidden.new_zeros((), dtype=wide)
         d_hidden = torch.empty_like(hidden)  # (N, D)
         d_weight, d_bias = torch.zeros_like(weight), weight.new_zeros(vocab_size)  # (V, D), (V,)
         rows = max(1, CHUNK_FLOATS // vocab_size)
         for start in range(0, n_tokens, rows):
             h, y = hidden[start : start + rows], targets[start : start + rows, None]  # (n, D), (n, 1)
-            logits = F.linear(h, W, None if bias is None else bias.to(h.dtype)).float()  # (n, V)
-            log_sum = logits.logsumexp(-1, keepdim=True)  # (n, 1)
-            right = logits.gather(-1, y)  # (n, 1)
-            loss += (log_sum - (1 - eps) * right).sum() - eps * logits.sum() / vocab_size
-            goal = logits.sub_(log_sum).exp_().sub_(eps / vocab_size)  # (n, V) softmax minus the smoothed goal …
-            goal.scatter_add_(-1, y, torch.full_like(right, eps - 1))  # … is the gradient of the logits
-            gradient = goal.to(h.dtype)
-            d_hidden[start : start + rows] = gradient @ W  # (n, D)
+            logits = F.linear(h, W, None if bias is None else bias.to(h.dtype))  # (n, V)
+            log_probs = logits.to(weight.dtype).log_softmax(-1)  # (n, V)
+            loss -= (1 - eps) * log_probs.gather(-1, y).sum() + eps / vocab_size * log_probs.sum()
+            gradient = log_probs.exp_().sub_(eps / vocab_size)  # (n, V) of the logits: softmax minus the goal, which is
+            gradient.scatter_add_(-1, y, gradient.new_full(y.shape, eps - 1))  # ε/V each, and 1 − ε more where right
+            d_bias += gradient.sum(0)  # (V,)
+            gradient = gradient.to(h.dtype)
+            torch.mm(gradient, W, out=d_hidden[start : start + rows])  # (n, D)
             d_weight += gradient.T @ h  # (V, D)
-            d_bias += goal.sum(0)  # (V,)
         ctx.save_for_backward(d_hidden, d_weight, d_bias if bias is not None else None)
         return loss
 

@@ -35,19 +35,22 @@ def plot_attention(
         columns: grids side by side.
 
     Raises:
-        ValueError: no such kind, layer or head; an empty translation.
+        ValueError: no such kind, layer or head; no column; an empty translation.
     """
     weights, rows, cols = attention_table(translation, kind, layer)  # (H, T, S)
-    heads = list(range(len(weights))) if heads is None else list(heads)
-    if not heads or any(not -len(weights) <= head < len(weights) for head in heads):
-        raise ValueError(f"heads {heads}: this layer has heads 0 to {len(weights) - 1}")
+    n_heads = len(weights)
+    heads = list(range(n_heads)) if heads is None else list(heads)
+    if not heads or any(not -n_heads <= head < n_heads for head in heads):
+        raise ValueError(f"heads {heads}: this layer has heads 0 to {n_heads - 1}")
+    if columns < 1:
+        raise ValueError(f"columns must be at least 1, not {columns}")
     columns = min(columns, len(heads))
     size = (0.32 * len(cols) + 1.2, 0.28 * len(rows) + 1.2)
     n_rows = math.ceil(len(heads) / columns)
     figure, axes = new_figure(n_rows, columns, (size[0] * columns, size[1] * n_rows))
     for axis, head in zip(axes, heads, strict=False):
         draw_grid(axis, weights[head], rows, cols)
-        axis.set_title(f"head {head}", fontsize=9)
+        axis.set_title(f"head {head % n_heads}", fontsize=9)
     for axis in axes[len(heads) :]:
         axis.remove()
     axes[0].set_ylabel(KINDS[kind][0])
@@ -95,8 +98,8 @@ def draw_grid(axis: Axes, weights: Tensor, rows: Sequence[str], columns: Sequenc
     if tuple(weights.shape) != (len(rows), len(columns)):
         raise ShapeError(f"weights {tuple(weights.shape)} need {len(rows)} rows and {len(columns)} columns of words")
     axis.imshow(weights.float().numpy(), **{"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "aspect": "auto", **style})
-    axis.set_xticks(range(len(columns)), columns, rotation=90, fontsize=8)
-    axis.set_yticks(range(len(rows)), rows, fontsize=8)
+    axis.set_xticks(range(len(columns)), columns, rotation=90, fontsize=8, parse_math=False)  # a $ is a dollar
+    axis.set_yticks(range(len(rows)), rows, fontsize=8, parse_math=False)
     axis.tick_params(length=0)
 
 

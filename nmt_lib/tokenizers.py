@@ -77,11 +77,13 @@ class WordTokenizer:
         return text.split() if self.kind == "whitespace" else spacy_words(self.lang)(text)
 
     def encode(self, text: str, sos: bool = True, eos: bool = True) -> list[int]:
-        return [SOS] * sos + self.vocab(self.tokenize(text)) + [EOS] * eos
+        ids = self.vocab(self.tokenize(text))
+        # A word of the text that looks like a special token is a word: it must not end or pad a sentence.
+        return [SOS] * sos + [index if index >= len(SPECIALS) else UNK for index in ids] + [EOS] * eos
 
     def decode(self, ids: Iterable[int]) -> str:
         words = [self.vocab.lookup_token(index) for index in ids if index == UNK or index >= len(SPECIALS)]
-        return " ".join(words) if self.kind == "whitespace" else join_words(words)
+        return " ".join(words) if self.kind == "whitespace" else join_words(words, self.lang)
 
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return self.vocab.lookup_tokens(ids)
@@ -156,28 +158,43 @@ class SentencePieceTokenizer:
 
 @lru_cache(maxsize=8)
 def spacy_words(lang: str) -> Callable[[str], list[str]]:
-    """spaCy's rule-based splitter of a language, as a function from text to words (spaces are no words)."""
+    """spaCy's rule-based splitter of a language, as a function from text to words.
+
+    Single spaces are no words; what goes beyond a single one is a word of its own, as in the write-ups.
+    """
     import spacy
 
     split = spacy.blank(lang).tokenizer
     return lambda text: [word.text for word in split(text)]
 
 
-def join_words(words: Iterable[str]) -> str:
-    """Words to a written sentence: no space before ``. , ! ? ) ' …`` or behind ``( l' d'``.
+# What stands directly behind the word before it, and directly before the word behind it, in each language.
+_NO_SPACE_BEFORE = {
+    "en": r"[.,!?;:)\]%…”]|(?:n['’]t|['’](?:s|m|re|ve|ll|d)?)(?= |$)",
+    "de": r"[.,!?;:)\]…“”]",
+    "fr": r"[.,)\]…”]|-\w",  # French sets a space before ! ? ; : and %
+}
+_NO_SPACE_AFTER = {"en": r"[(\[“]", "de": r"[(\[„]", "fr": r"[(\[“]|\w['’](?= \w)"}
 
-    >>> join_words(["L'", "homme", "lit", "."])
+
+def join_words(words: Iterable[str], lang: str = "en") -> str:
+    """spaCy's words to a written sentence: punctuation, quotes, apostrophes and hyphens find their places again.
+
+    >>> join_words(["L'", "homme", "lit", "."], "fr")
     "L'homme lit."
     """
-    text = re.sub(r"\s+([.,!?;:)\]%…]|n't|['’](?:s|m|re|ve|ll|d)?(?=\s|$))", r"\1", " ".join(words))
-    return re.sub(r"([(\[]|\b(?:[cdjlmnst]|qu|lorsqu|jusqu|puisqu|aujourd)['’])\s+", r"\1", text, flags=re.IGNORECASE)
+    text = " ".join(" ".join(words).split())
+    text = re.sub(rf" ({_NO_SPACE_BEFORE[lang]})", r"\1", text, flags=re.IGNORECASE)
+    text = re.sub(rf"({_NO_SPACE_AFTER[lang]}) ", r"\1", text)
+    text = re.sub(r'" ([^"]*?) ?"', r'"\1"', text)
+    return text if lang == "de" else re.sub(r"(\w) - (?=\w)", r"\1-", text)  # spaCy's German keeps T-Shirt whole
 
 
 def build_tokenizers(data: DataConfig, train: list[Pair]) -> tuple[Tokenizer, Tokenizer]:
     """The tokenizers of both languages, made from the *training* pairs only.
 
     Raises:
-        CorpusError: too little text for the pieces asked for.
+        CorpusError: no text, or fewer pieces asked for (``data.vocab_size``) than it has characters.
     """
     sources, targets = [pair.src for pair in train], [pair.tgt for pair in train]
     if data.joint:
@@ -195,9 +212,10 @@ def _train_one(data: DataConfig, lang: str, texts: list[str]) -> Tokenizer:
             data.tokenizer, texts, data.vocab_size, data.character_coverage, data.lowercase
         )
     except RuntimeError as error:
+        reason = str(error).splitlines()[0].rpartition("] ")[2].strip() or "no line has 1 to 4192 bytes of text"
         raise CorpusError(
-            f"SentencePiece cannot make {data.vocab_size} pieces from {len(texts)} sentences of {lang} "
-            f"({str(error).splitlines()[0]}): use a smaller data.vocab_size or more text"
+            f"SentencePiece cannot make {data.vocab_size} pieces (data.vocab_size) from {len(texts)} sentences "
+            f"of {lang}: {reason}"
         ) from None
 
 
@@ -209,10 +227,15 @@ def load_tokenizer(path: Path) -> Tokenizer:
     """
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
+        tokenizer: Tokenizer
         if "model" in fields:
-            return SentencePieceTokenizer(fields["kind"], bytes.fromhex(fields["model"]), fields["lowercase"])
-        return WordTokenizer(fields["kind"], fields["lang"], Vocab(fields["tokens"]), fields["lowercase"])
+            tokenizer = SentencePieceTokenizer(fields["kind"], bytes.fromhex(fields["model"]), fields["lowercase"])
+        else:
+            tokenizer = WordTokenizer(fields["kind"], fields["lang"], Vocab(fields["tokens"]), fields["lowercase"])
+        if tokenizer.lookup_tokens(range(len(SPECIALS))) != list(SPECIALS):
+            raise ValueError(f"its first tokens are not {', '.join(SPECIALS)}")
+        return tokenizer
     except FileNotFoundError:
         raise CheckpointError(f"no tokenizer file {path}: the run's folder is incomplete, train again") from None
-    except (ValueError, KeyError, TypeError, RuntimeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
         raise CheckpointError(f"tokenizer file {path} is damaged ({error}): train again or restore it") from None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import math
 import warnings
@@ -22,9 +21,9 @@ from .corpora import Corpus, Pair, load_corpus
 from .errors import CheckpointError, ConfigError, TrainingError
 from .losses import Objective
 from .schedules import build_optimizer, learning_rate
-from .tokenizers import Tokenizer, build_tokenizers, load_tokenizer
+from .tokenizers import Tokenizer, build_tokenizers
 from .transformer import Transformer, build_model
-from .translator import Translator, read_config, save_tokenizers
+from .translator import Translator, fingerprint, load_tokenizers, read_config, save_tokenizers
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -47,7 +46,10 @@ class Progress:
     best_loss: float = math.inf
     best_step: int = 0
     worse: int = 0  # validations since the best one
-    stopped: bool = False  # by train.patience
+
+    def is_done(self, train: TrainConfig) -> bool:
+        """Whether all updates are done, or ``train.patience`` has run out."""
+        return self.step >= train.max_steps or (train.patience is not None and self.worse >= train.patience)
 
 
 @dataclass(frozen=True)
@@ -84,18 +86,24 @@ def train(config: Config | str, **overrides: Any) -> Run:
         config: a ``Config``, or what ``load_config`` takes.
 
     Raises:
-        CheckpointError: the run's folder holds another config's run.
+        CheckpointError: the run's folder holds another config's run, or cannot be written.
         TrainingError: the loss is not finite.
     """
-    from accelerate import Accelerator
+    from accelerate import Accelerator, DistributedDataParallelKwargs
     from filelock import FileLock
 
     from .config import load_config
 
     config = load_config(config, **overrides) if isinstance(config, str) else config
-    accelerator = Accelerator(cpu=None, mixed_precision="no")  # precision is chosen below, the same way everywhere
+    constant = DistributedDataParallelKwargs(broadcast_buffers=False)  # positions: the same table in each process
+    accelerator = Accelerator(mixed_precision="no", kwargs_handlers=[constant])  # precision is chosen in use_bf16
     path = config.run_path
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(
+            f"cannot make the run's folder {path} ({error.strerror}): choose another run_dir"
+        ) from None
     threads = torch.get_num_threads()
     torch.set_num_threads(config.train.threads or threads)
     try:
@@ -129,8 +137,11 @@ def _finished(config: Config, path: Path) -> Run | None:
     if not (path / "model.safetensors").is_file():
         return None
     state = ckpt.load_checkpoint(path / "model.safetensors").state
+    if "progress" not in state:
+        message = f"{path} holds a translator that was saved there, not a run: use Translator.load, or another run_dir"
+        raise CheckpointError(message)
     progress = Progress(**state["progress"])
-    if progress.step < config.train.max_steps and not progress.stopped:
+    if not progress.is_done(config.train) or state["select"] != config.train.select:
         return None
     translator = Translator.load(path, decode=config.decode)
     return Run(path, config, translator, state["history"], progress.best_step)
@@ -142,7 +153,7 @@ def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Acceler
         save_tokenizers(path, build_tokenizers(config.data, corpus.train))
         ckpt.write_text(path / "config.yaml", config.to_yaml())
     accelerator.wait_for_everyone()
-    return load_tokenizer(path / "src_tokenizer.json"), load_tokenizer(path / "tgt_tokenizer.json")
+    return load_tokenizers(path)
 
 
 def check_same_run(config: Config, path: Path) -> None:
@@ -209,6 +220,8 @@ class Trainer:
         ckpt.unpack(saved.tensors, self.model, self.optimizer)
         self.progress = Progress(**saved.state["progress"])
         self.history = saved.state["history"]
+        if self.accelerator.process_index:  # the file has the main process's random numbers only
+            torch.manual_seed(self.config.train.seed + self.accelerator.process_index + 1_000_003 * self.progress.step)
 
     def run(self) -> None:
         """The loop: update, now and then validate, now and then save."""
@@ -221,15 +234,14 @@ class Trainer:
         )  # fmt: skip
         with bar:
             for batches in self.updates():
-                if progress.step >= train.max_steps or progress.stopped:
+                if progress.is_done(train):
                     break
                 self.update(batches)
                 bar.update()
-                last = progress.step >= train.max_steps
-                if last or progress.step % train.validate_every == 0:
+                if progress.step >= train.max_steps or progress.step % train.validate_every == 0:
                     self.validate()
                     bar.set_postfix(valid_loss=f"{self.history[-1]['valid_loss']:.3f}")
-                if last or progress.stopped or progress.step % train.checkpoint_every == 0:
+                if progress.is_done(train) or progress.step % train.checkpoint_every == 0:
                     self.save()
         self.hand_out()
 
@@ -271,7 +283,9 @@ class Trainer:
             total += loss.detach()
         loss_sum = float(self.accelerator.reduce(total, "sum"))
         if not math.isfinite(loss_sum):
-            raise TrainingError(self._not_finite(step, loss_sum, group))
+            pairs = [i for rows in group for i in rows]
+            on = f"on the batch of training pairs {pairs[:8]}{' …' * (len(pairs) > 8)}"
+            raise self._not_finite(f"the loss is {loss_sum} at step {step}, {on}")
         if train.clip_norm is not None:
             nn.utils.clip_grad_norm_(self.model.parameters(), train.clip_norm)
         self.optimizer.step()
@@ -284,6 +298,8 @@ class Trainer:
         """Adds a row to the history; keeps the weights where they are the best so far."""
         progress = self.progress
         loss = validation_loss(self.model, self.valid)
+        if not math.isfinite(loss):
+            raise self._not_finite(f"the validation loss is {loss} after step {progress.step}")
         lr = self.optimizer.param_groups[0]["lr"]
         row = (progress.step, progress.epoch, lr, progress.loss_sum / max(1, progress.loss_tokens), loss)
         self.history.append(dict(zip(HISTORY_COLUMNS, row, strict=True)))
@@ -292,11 +308,12 @@ class Trainer:
         if loss < progress.best_loss:
             progress.best_loss, progress.best_step, progress.worse = loss, progress.step, 0
             self._write("best.safetensors", {f"model.{k}": v for k, v in ckpt.model_state(self.model).items()})
-        progress.stopped = self.config.train.patience is not None and progress.worse >= self.config.train.patience
 
     def save(self) -> None:
         """Writes a checkpoint and the history, then deletes checkpoints that are no longer needed."""
         folder = self.path / "checkpoints"
+        if not all(bool(weight.isfinite().all()) for weight in self.model.parameters()):
+            raise self._not_finite(f"some weights are not finite after step {self.progress.step}")
         self._write(ckpt.checkpoint_path(folder, self.progress.step), ckpt.pack(self.model, self.optimizer))
         if self.accelerator.is_main_process:
             write_history(self.path / "history.csv", self.history)
@@ -310,12 +327,14 @@ class Trainer:
         if select == "best" and self.progress.best_step:
             weights = ckpt.part(ckpt.load_checkpoint(self.path / "best.safetensors").tensors, "model.")
         elif select == "average":
-            weights = ckpt.average_weights(ckpt.checkpoint_files(self.path / "checkpoints"))
+            files = ckpt.checkpoint_files(self.path / "checkpoints")
+            weights = ckpt.average_weights(files[-self.config.train.keep_checkpoints :])
         self._write("model.safetensors", {f"model.{name}": value for name, value in weights.items()})
 
     def _write(self, name: str | Path, tensors: dict[str, torch.Tensor]) -> None:
         if self.accelerator.is_main_process:
-            state = {"vocabulary": self.vocabulary, "progress": vars(self.progress), "history": self.history}
+            state = {"vocabulary": self.vocabulary, "progress": vars(self.progress), "history": self.history,
+                     "select": self.config.train.select}  # fmt: skip
             ckpt.save_checkpoint(self.path / name, ckpt.Checkpoint(tensors, state))
 
     def _together(self, last: bool) -> Any:
@@ -325,14 +344,10 @@ class Trainer:
     def _autocast(self) -> torch.autocast:
         return torch.autocast(self.accelerator.device.type, torch.bfloat16, enabled=self.bf16)
 
-    def _not_finite(self, step: int, loss: float, group: list[list[int]]) -> str:
+    def _not_finite(self, what: str) -> TrainingError:
         files = ckpt.checkpoint_files(self.path / "checkpoints")
         kept = f"the last good checkpoint is {files[-1]}" if files else "no checkpoint was written yet"
-        pairs = [i for rows in group for i in rows]
-        return (
-            f"the loss is {loss} at step {step}, on the batch of training pairs {pairs[:8]}{' …' * (len(pairs) > 8)}; "
-            f"{kept}. Lower train.lr, lengthen train.warmup or set train.clip_norm=1.0"
-        )
+        return TrainingError(f"{what}; {kept}. Lower train.lr, lengthen train.warmup or set train.clip_norm=1.0")
 
 
 def plan_epoch(examples: Sequence[Example], train: TrainConfig, epoch: int) -> list[list[int]]:
@@ -363,7 +378,8 @@ def validation_loss(model: Transformer, batches: Sequence[Batch]) -> float:
 
     ``exp`` of it is the perplexity.
     """
-    objective, training = Objective(model).eval(), model.training
+    training = model.training
+    objective = Objective(model).eval()
     device = next(model.parameters()).device
     loss = sum(float(objective(batch.to(device))) for batch in batches)
     model.train(training)
@@ -380,12 +396,6 @@ def use_bf16(train: TrainConfig, device: torch.device) -> bool:
     if train.precision == "bf16" and not has_it:
         raise ConfigError(f"train.precision=bf16, but this {device.type} device has no bfloat16: use fp32 or auto")
     return train.precision == "bf16" or (train.precision == "auto" and has_it and device.type == "cuda")
-
-
-def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
-    """A short text that differs as soon as one token has another id."""
-    lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
-    return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
 
 
 def write_history(path: Path, history: list[dict[str, float]]) -> None:

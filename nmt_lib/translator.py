@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import torch
+from pydantic import ValidationError
 
 from . import checkpoints as ckpt
 from .batching import make_batch, pad_batch
@@ -27,7 +29,7 @@ class Translation:
     """What came out for one text.
 
     ``tokens`` are the target tokens without special ones, ``score`` is the log-probability over the length
-    penalty (nearer to 0 is better). ``n_best`` holds the texts of the other hypotheses with their scores, best first.
+    penalty (nearer to 0 is better). ``n_best`` holds the texts of all hypotheses with their scores, best first.
     ``src_labels`` and ``tgt_labels`` name the columns and rows of the attention.
     """
 
@@ -51,6 +53,10 @@ class Translation:
 
     def __str__(self) -> str:
         return self.text
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy or a pickle holds the attention itself, not the model that computes it."""
+        return {**vars(self), "attention": self.attention, "_attend": Attention}
 
 
 class Translator:
@@ -86,8 +92,11 @@ class Translator:
         if not (folder / "model.safetensors").is_file():
             raise CheckpointError(f"no trained model in {folder}: train it first with nmt_lib.train, or check the path")
         config = read_config(folder)
-        tokenizers = [load_tokenizer(folder / f"{side}_tokenizer.json") for side in ("src", "tgt")]
+        tokenizers = load_tokenizers(folder)
         saved = ckpt.load_checkpoint(folder / "model.safetensors")
+        if saved.state.get("vocabulary") != fingerprint(tokenizers):
+            message = f"the weights in {folder} were made with another vocabulary than its tokenizer files hold"
+            raise CheckpointError(f"{message}: restore the files, or train again")
         with torch.random.fork_rng(devices=[]):  # the fresh weights are drawn and thrown away
             model = build_model(config.model, *map(len, tokenizers))
         ckpt.load_weights(model, ckpt.part(saved.tensors, "model."))
@@ -102,10 +111,13 @@ class Translator:
             CheckpointError: the folder cannot be written.
         """
         folder = Path(path)
-        save_tokenizers(folder, (self.src_tokenizer, self.tgt_tokenizer))
+        tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
+        save_tokenizers(folder, tokenizers)
         ckpt.write_text(folder / "config.yaml", self.config.to_yaml())
         weights = {f"model.{name}": value for name, value in ckpt.model_state(self.model).items()}
-        ckpt.save_checkpoint(folder / "model.safetensors", ckpt.Checkpoint(weights, {}))
+        ckpt.save_checkpoint(
+            folder / "model.safetensors", ckpt.Checkpoint(weights, {"vocabulary": fingerprint(tokenizers)})
+        )
 
     @overload
     def __call__(self, texts: str) -> Translation: ...
@@ -152,10 +164,12 @@ class Translator:
         """
         if isinstance(texts, str):
             return self.translate([texts], beam_size, length_penalty, batch_tokens, use_cache)[0]
+        if not isinstance(texts, Iterable):
+            raise TypeError(f"texts must be a str or a list of them, not {type(texts).__name__}: {texts!r}")
         texts = list(texts)
         for i, text in enumerate(texts):
             if not isinstance(text, str):
-                raise TypeError(f"text number {i} is a {type(text).__name__}, not a str: {text!r}")
+                raise TypeError(f"text number {i} must be a str, not {type(text).__name__}: {text!r}")
         settings = self._settings(beam_size, length_penalty, batch_tokens)
         sources = [self.encode(text) for text in texts]
         results = [_empty(text) for text in texts]
@@ -188,17 +202,16 @@ class Translator:
         values = self.config.decode.model_dump() | {key: value for key, value in given.items() if value is not None}
         try:
             return DecodeConfig(**values)
-        except ValueError as error:
-            raise ConfigError(f"cannot decode with {given}: {str(error).splitlines()[2].strip()}") from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise ConfigError(f"cannot decode with {first['loc'][0]}={first['input']!r}: {first['msg']}") from None
 
     def _search(self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool) -> list[list[Hypothesis]]:
         src = pad_batch(sources).to(next(self.model.parameters()).device)  # (B, S)
-        extra = settings.max_extra_tokens
-        if self.config.model.position_table == "fixed":
-            extra = min(extra, self.config.model.max_positions - max(map(len, sources)) - 1)
+        alpha, extra = settings.length_penalty, settings.max_extra_tokens
         if settings.beam_size == 1:
-            return [[h] for h in greedy_search(self.model, src, extra, settings.length_penalty, use_cache)]
-        return beam_search(self.model, src, settings.beam_size, settings.length_penalty, extra, use_cache)
+            return [[h] for h in greedy_search(self.model, src, extra, alpha, use_cache)]
+        return beam_search(self.model, src, settings.beam_size, alpha, extra, use_cache)
 
     def _translation(self, text: str, source: list[int], hypotheses: list[Hypothesis]) -> Translation:
         best = hypotheses[0]
@@ -221,7 +234,7 @@ class Translator:
         unknown = [i for i, index in enumerate(source) if index == UNK]
         return [words[i - first] if i in unknown else label for i, label in enumerate(labels)]
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def attend(self, source: list[int], target: list[int]) -> Attention:
         """The weights of all layers while the model reads ``source`` and writes ``target`` (ids)."""
         batch = make_batch([(source, [SOS, *target, EOS])]).to(next(self.model.parameters()).device)
@@ -251,12 +264,33 @@ def read_config(folder: Path) -> Config:
     """
     path = folder / "config.yaml"
     try:
-        return load_config(path)
+        config = load_config(path)
+        if "\ndecode:" not in path.read_text(encoding="utf-8"):  # the last section that to_yaml writes
+            raise ConfigError("it is cut off")
+        return config
     except ConfigError as error:
         raise CheckpointError(f"{path} does not describe a run ({error})") from None
 
 
 def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
-    for side, tokenizer in zip(("src", "tgt"), tokenizers, strict=True):
+    """One file for each side.
+
+    Raises:
+        CheckpointError: the folder cannot be written.
+    """
+    try:
         folder.mkdir(parents=True, exist_ok=True)
-        tokenizer.save(folder / f"{side}_tokenizer.json")
+        for side, tokenizer in zip(("src", "tgt"), tokenizers, strict=True):
+            tokenizer.save(folder / f"{side}_tokenizer.json")
+    except OSError as error:
+        raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
+
+
+def load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
+    return load_tokenizer(folder / "src_tokenizer.json"), load_tokenizer(folder / "tgt_tokenizer.json")
+
+
+def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
+    """A short text that differs as soon as one token has another id."""
+    lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
+    return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]

@@ -129,7 +129,8 @@ def build_vocab_from_iterator(
         iterator: gives one list of tokens for each sentence.
         min_freq: rarer tokens are left out.
         specials: tokens that are added whatever their count, in front or (``special_first=False``) behind.
-        max_tokens: the largest size, specials included.
+        max_tokens: the largest size, specials included (a special token that occurs in the text uses up two places,
+            as in torchtext).
 
     Raises:
         ValueError: ``max_tokens`` leaves no room beside the specials.
@@ -137,8 +138,6 @@ def build_vocab_from_iterator(
     counts: Counter[str] = Counter()
     for tokens in iterator:
         counts.update(tokens)
-    for token in specials or []:
-        counts.pop(token, None)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     if max_tokens is not None:
         room = max_tokens - len(specials or [])

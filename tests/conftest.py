@@ -1,0 +1,22 @@
+"""Fixtures that several files of tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder with the published corpora; tests that need it are skipped where ``NMT_DATA`` is not set."""
+    folder = os.environ.get("NMT_DATA")
+    if not folder:
+        pytest.skip("NMT_DATA is not set: it names the folder with the published corpora")
+    return Path(folder)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> None:
+    """Tensors as small as those of the tests are slowed down by more threads."""
+    torch.set_num_threads(1)

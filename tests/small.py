@@ -1,0 +1,73 @@
+"""Small models, translators and corpora that several tests share."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+import nmt_lib as nmt
+from nmt_lib.config import Config, DataConfig, DecodeConfig, ModelConfig
+from nmt_lib.tokenizers import WordTokenizer
+
+SMALL: dict[str, Any] = {"d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 24, "dropout": 0.0}
+GERMAN = ["ich", "du", "wir", "mochte", "sehe", "ein", "der", "bier", "cola", "haus", "hund"]
+ENGLISH = ["i", "you", "we", "want", "see", "a", "the", "beer", "coke", "house", "dog", "."]
+
+
+def small_config(**options: Any) -> ModelConfig:
+    return ModelConfig(**(SMALL | options))
+
+
+def small_model(seed: int = 0, src_size: int = 11, tgt_size: int = 13, sharpen: float = 1.0, **options: Any):
+    """A model in evaluation mode whose every weight is drawn at random; ``sharpen`` spreads its logits."""
+    torch.manual_seed(seed)
+    model = nmt.build_model(small_config(**options), src_size, tgt_size).eval()
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    model.output.weight.data *= sharpen
+    return model
+
+
+def random_ids(generator: torch.Generator, length: int, size: int) -> list[int]:
+    """``<sos>``, words, ``<eos>``: ``length`` ids in all."""
+    return [nmt.SOS, *torch.randint(4, size, (length - 2,), generator=generator).tolist(), nmt.EOS]
+
+
+def random_rows(lengths: list[int], size: int, seed: int = 0) -> list[list[int]]:
+    generator = torch.Generator().manual_seed(seed)
+    return [random_ids(generator, length, size) for length in lengths]
+
+
+def small_translator(
+    seed: int = 0, sharpen: float = 3.0, src_specials: bool = True, decode: dict[str, Any] | None = None, **model: Any
+) -> nmt.Translator:
+    """A translator with a random model and a few words in each language."""
+    data = DataConfig(corpus="toy", src_lang="de", tgt_lang="en", tokenizer="whitespace", src_specials=src_specials)
+    config = Config(
+        name="small",
+        data=data,
+        model=small_config(**model),
+        decode=DecodeConfig(**({"max_extra_tokens": 6} | (decode or {}))),
+    )
+    tokenizers = [
+        WordTokenizer.train("whitespace", lang, words, 1, False) for lang, words in (("de", GERMAN), ("en", ENGLISH))
+    ]
+    network = small_model(seed, len(tokenizers[0]), len(tokenizers[1]), sharpen, **model)
+    return nmt.Translator(network, tokenizers[0], tokenizers[1], config)
+
+
+def write_corpus(folder: Path) -> Path:
+    """A corpus of two dozen short sentences in files, with lengths from 3 to 7 words."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pairs = [
+        (f"{s} {v} {d} {n}{m}", f"{S} {V} {D} {N}{M} .")
+        for s, S in (("ich", "i"), ("wir", "we"))
+        for v, V in (("mochte", "want"), ("sehe", "see"))
+        for (d, D), (n, N) in ((("ein", "a"), ("bier", "beer")), (("der", "the"), ("hund", "dog")))
+        for m, M in (("", ""), (" und ein haus", " and a house"), (" dort", " there"))
+    ]
+    for split, part in (("train", pairs[:18]), ("valid", pairs[18:]), ("test", pairs[18:])):
+        for side, lang in enumerate(("de", "en")):
+            (folder / f"{split}.{lang}").write_text("\n".join(pair[side] for pair in part) + "\n", encoding="utf-8")
+    return folder

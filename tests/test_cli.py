@@ -1,0 +1,119 @@
+"""The shell entry, as a real process: what it prints, and one line with exit code 2 for every mistake."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("NMT_DATA", "NMT_RUNS")} | {
+    "OMP_NUM_THREADS": "1",
+    "HF_ENDPOINT": "https://name-that-does-not-exist.invalid",
+}
+
+
+def nmt_lib(*arguments: str, cwd: Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "nmt_lib", *arguments]
+    return subprocess.run(command, cwd=cwd, input=stdin, capture_output=True, env=ENVIRONMENT | environment)
+
+
+@pytest.fixture(scope="module")
+def toy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of the toy config, trained through the shell, in a path with a space."""
+    folder = tmp_path_factory.mktemp("toy run")
+    result = nmt_lib("train", "toy", "--set", f"run_dir={folder}/here is it", "train.max_steps=60", cwd=folder)
+    assert result.returncode == 0, result.stderr.decode()
+    assert b"60 updates, validation loss" in result.stdout
+    return folder
+
+
+def toy(toy_run: Path, command: str, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return nmt_lib(command, "toy", "--set", f"run_dir={toy_run}/here is it", *arguments, cwd=toy_run, stdin=stdin)
+
+
+def test_texts_are_translated_line_by_line(toy_run: Path) -> None:
+    result = toy(toy_run, "translate", "--text", "ich mochte ein bier", "ich mochte ein cola")
+    assert result.returncode == 0, result.stderr.decode()
+    assert result.stdout == b"i want a beer .\ni want a coke .\n"
+
+
+def test_standard_input_is_translated_line_by_line_and_empty_lines_stay(toy_run: Path) -> None:
+    text = "ich mochte ein bier\r\n\nich mochte ein cola 😀\x0c".encode()
+    result = toy(toy_run, "translate", stdin=text)
+    assert result.returncode == 0, result.stderr.decode()
+    lines = result.stdout.decode().split("\n")
+    assert lines[:2] == ["i want a beer .", ""]
+    assert len(lines) == 4
+
+
+def test_no_input_gives_no_output(toy_run: Path) -> None:
+    result = toy(toy_run, "translate")
+    assert (result.returncode, result.stdout) == (0, b"")
+
+
+def test_scores_are_printed_with_their_signature(toy_run: Path) -> None:
+    result = toy(toy_run, "evaluate", "--split", "test")
+    assert result.returncode == 0, result.stderr.decode()
+    assert b"nrefs:1|" in result.stdout
+    assert b"exactly right 100.0 %" in result.stdout
+
+
+def test_training_again_finds_the_run_finished(toy_run: Path) -> None:
+    before = (toy_run / "here is it" / "model.safetensors").stat().st_mtime_ns
+    assert toy(toy_run, "train", "train.max_steps=60").returncode == 0
+    assert (toy_run / "here is it" / "model.safetensors").stat().st_mtime_ns == before
+
+
+def assert_one_line(result: subprocess.CompletedProcess[bytes], *parts: str) -> None:
+    error = result.stderr.decode()
+    assert result.returncode == 2, error
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1, error
+    assert all(part in error for part in parts), error
+    assert result.stdout == b""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["train", "tinny"], ["unknown config 'tinny'", "did you mean 'tiny'"]),
+        (["train", "nowhere.yaml"], ["no config file nowhere.yaml"]),
+        (["train", "tiny", "--set", "train.sed=1"], ["unknown key 'train.sed'", "train.seed"]),
+        (["train", "tiny", "--set", "train.seed"], ["key=value"]),
+        (["train", "tiny", "--set", "train.seed=one"], ["train.seed", "valid integer"]),
+        (["train", "tiny", "--set", "model.d_model=30"], ["not divisible"]),
+        (["train", "tiny", "--set", "train.seed={"], ["not valid YAML"]),
+        (["train", "multi30k"], ["cannot be reached", "NMT_DATA", "tiny"]),
+        (["train", "toy", "--set", "run_dir=file"], ["file"]),
+        (["translate", "tiny", "--text", "Hello"], ["no trained model", "python -m nmt_lib train tiny"]),
+        (["evaluate", "tiny"], ["no trained model", "python -m nmt_lib train tiny"]),
+        (["evaluate", "tiny", "--split", "train"], ["--split"]),
+        (["sing", "tiny"], ["sing"]),
+        ([], ["train|translate|evaluate"]),
+    ],
+    ids=lambda value: " ".join(value[:4]),
+)
+def test_a_mistake_is_one_line_and_exit_code_2(tmp_path: Path, arguments: list[str], parts: list[str]) -> None:
+    (tmp_path / "file").write_text("a file where a folder should be", encoding="utf-8")
+    assert_one_line(nmt_lib(*arguments, cwd=tmp_path), *parts)
+
+
+def test_missing_data_is_one_line_with_the_file(tmp_path: Path) -> None:
+    result = nmt_lib("train", "multi30k", cwd=tmp_path, NMT_DATA=str(tmp_path))
+    assert_one_line(result, "no file", "multi30k/train.en", "NMT_DATA")
+
+
+def test_input_that_is_not_utf8_is_one_line(toy_run: Path) -> None:
+    assert_one_line(toy(toy_run, "translate", stdin=b"ich\nm\xf6chte\n"), "standard input is not UTF-8 at byte 5")
+
+
+def test_a_run_in_another_direction_is_not_used_silently(toy_run: Path) -> None:
+    swapped = ["data.src_lang=en", "data.tgt_lang=de"]
+    assert_one_line(toy(toy_run, "translate", *swapped), "was trained on de→en, not en→de")
+
+
+def test_help_explains_the_commands(tmp_path: Path) -> None:
+    result = nmt_lib("--help", cwd=tmp_path)
+    assert result.returncode == 0
+    assert all(word in result.stdout for word in (b"train", b"translate", b"evaluate"))

@@ -1,0 +1,203 @@
+"""Configs: every mistake is named before anything runs."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nmt_lib as nmt
+from nmt_lib.config import CONFIG_DIR, Config
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = folder / "mine.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("key", "nearest"),
+    [
+        ("train.sed", "train.seed"),
+        ("model.dmodel", "model.d_model"),
+        ("d_model", "model.d_model"),
+        ("trian.seed", "train"),
+        ("data.source_lang", "data.src_lang"),
+        ("nam", "name"),
+    ],
+)
+def test_an_unknown_key_is_named_with_the_nearest_valid_one(key: str, nearest: str) -> None:
+    with pytest.raises(nmt.ConfigError, match=rf"unknown key '{key.removesuffix('.seed')}'.*did you mean '{nearest}'"):
+        nmt.load_config("tiny", **{key: 1})
+
+
+def test_an_unknown_key_in_a_file_is_named_with_the_file(tmp_path: Path) -> None:
+    with pytest.raises(nmt.ConfigError, match=r"unknown key 'model.n_head' in mine.yaml .did you mean 'model.n_heads'"):
+        nmt.load_config(write(tmp_path, "model:\n  n_head: 4\n"))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("train.seed", "1"),
+        ("train.seed", 1.5),
+        ("train.seed", True),
+        ("train.seed", -1),
+        ("train.seed", 2**70),
+        ("train.lr", "fast"),
+        ("train.lr", True),
+        ("train.lr", float("nan")),
+        ("train.lr", float("inf")),
+        ("train.lr", 0),
+        ("train.betas", [0.9]),
+        ("train.betas", [0.9, 1.5]),
+        ("train.betas", ["0.9", "0.98"]),
+        ("train.max_steps", 0),
+        ("model.dropout", 1.0),
+        ("model.n_layers", 0),
+        ("model.norm", "middle"),
+        ("data.lowercase", "yes"),
+        ("data.lowercase", 1),
+        ("data.corpus", 3),
+        ("data.corpus", ""),
+        ("data.src_lang", "xx"),
+        ("decode.beam_size", 0),
+        ("run_dir", None),
+        ("name", ""),
+    ],
+)
+def test_a_wrong_type_or_value_is_named_with_its_key(key: str, value: Any) -> None:
+    with pytest.raises(nmt.ConfigError, match=re.escape(key)):
+        nmt.load_config("tiny", **{key: value})
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        ({"model.d_model": 30}, "d_model=30 is not divisible by model.n_heads=4"),
+        ({"model.d_model": 33, "model.n_heads": 3}, "must be even .*33"),
+        ({"data.src_lang": "fr"}, "both 'fr'"),
+        ({"model.tying": "three-way"}, "needs data.joint=true"),
+        ({"train": 3}, "'train' in tiny.yaml must be a section"),
+        ({"data": None}, "'data' in tiny.yaml must be a section"),
+        ({"train.seed.low": 3}, "'seed' is a single value"),
+    ],
+)
+def test_values_that_do_not_fit_together_are_explained(overrides: dict[str, Any], message: str) -> None:
+    with pytest.raises(nmt.ConfigError, match=message):
+        nmt.load_config("tiny", **overrides)
+
+
+def test_an_unknown_name_lists_all_names() -> None:
+    with pytest.raises(nmt.ConfigError) as error:
+        nmt.load_config("tinny")
+    assert "did you mean 'tiny'" in str(error.value)
+    assert all(name in str(error.value) for name in nmt.config_names())
+
+
+def test_a_missing_file_is_named() -> None:
+    with pytest.raises(nmt.ConfigError, match=r"no config file nowhere.yaml.*tiny"):
+        nmt.load_config("nowhere.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("train: [1\nfoo", "not valid YAML"),
+        ("train:\n\tseed: 1\n", "not valid YAML.*line 2"),
+        (b"\xff\xfe\x00", "not UTF-8 at byte 0"),
+        ("- 1\n", "must hold keys and values, not a list"),
+        ("train: {seed: 1}\ntrain: {lr: 0.1}\n", "'train' stands there twice"),
+        ("name: 2024-13-45\n", "not valid YAML"),
+        ("!!python/object/apply:os.getcwd []\n", "not valid YAML"),
+        ("train:\n", "'train' in mine.yaml must be a section"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(nmt.ConfigError, match=message):
+        nmt.load_config(write(tmp_path, text))
+
+
+def test_a_file_states_only_what_differs_from_the_defaults(tmp_path: Path) -> None:
+    config = nmt.load_config(write(tmp_path, "train: {lr: 1e-4}\n"))
+    assert config.name == "mine"
+    assert config.train.lr == 1e-4  # YAML 1.1 would read the text "1e-4"
+    assert config.model == Config().model
+
+
+def test_an_empty_file_gives_the_defaults(tmp_path: Path) -> None:
+    assert nmt.load_config(write(tmp_path, "")).train == Config().train
+
+
+def test_overrides_win_over_the_file_and_leave_the_rest() -> None:
+    config = nmt.load_config("tiny", **{"train.seed": 7, "name": "other", "train.betas": [0.8, 0.9]})
+    assert (config.train.seed, config.name, config.train.betas) == (7, "other", (0.8, 0.9))
+    assert config.model == nmt.load_config("tiny").model
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("train.seed=1 data.tgt_lang=fr", {"train.seed": 1, "data.tgt_lang": "fr"}),
+        ("train.lr=1e-4", {"train.lr": 1e-4}),
+        ("train.betas=[0.9, 0.98]  train.seed=2", {"train.betas": [0.9, 0.98], "train.seed": 2}),
+        ("run_dir=/a folder/with spaces train.seed=2", {"run_dir": "/a folder/with spaces", "train.seed": 2}),
+        ("data.joint=true data.limit=null", {"data.joint": True, "data.limit": None}),
+        ("  ", {}),
+    ],
+)
+def test_overrides_as_text(text: str, values: dict[str, Any]) -> None:
+    assert nmt.parse_overrides(text) == values
+
+
+@pytest.mark.parametrize("text", ["train.seed", "=1", "train.seed 1", "train.betas=[1", "train.seed={"])
+def test_overrides_that_are_no_key_and_value_are_errors(text: str) -> None:
+    with pytest.raises(nmt.ConfigError, match="override"):
+        nmt.parse_overrides(text)
+
+
+@pytest.mark.parametrize("name", nmt.config_names())
+def test_a_named_config_comes_back_equal_from_its_yaml(tmp_path: Path, name: str) -> None:
+    config = nmt.load_config(name)
+    assert nmt.load_config(write(tmp_path, config.to_yaml())) == config
+
+
+@settings(max_examples=40, deadline=None)
+@given(name=st.text(st.characters(codec="utf-8"), min_size=1), lr=st.floats(1e-12, 1e6), seed=st.integers(0, 2**32 - 1))
+def test_any_value_comes_back_equal_from_yaml(tmp_path_factory: Any, name: str, lr: float, seed: int) -> None:
+    values = {"name": name, "run_dir": name, "train.lr": lr, "train.seed": seed}
+    config = nmt.load_config("tiny", **values)
+    assert nmt.load_config(write(tmp_path_factory.mktemp("yaml"), config.to_yaml())) == config
+
+
+@pytest.mark.parametrize("text", ["1e4", "12E3", "on", "null", "2024-01-01", "0x10", "- a", "a: b", "#"])
+def test_text_that_looks_like_something_else_stays_text(tmp_path: Path, text: str) -> None:
+    config = nmt.load_config("tiny", run_dir=text)
+    assert nmt.load_config(write(tmp_path, config.to_yaml())).run_dir == text
+
+
+@pytest.mark.parametrize("path", sorted(CONFIG_DIR.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_key_of_a_named_config_has_a_comment(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("# "), "the first line says what the config is for"
+    assert not [line for line in lines if re.match(r"\s*\w+:", line) and not re.search(r"\s#\s+\S", line)]
+
+
+def test_the_names_the_project_promises_are_there() -> None:
+    assert {"tiny", "toy", "multi30k", "writeup_c"} <= set(nmt.config_names())
+
+
+def test_the_run_path_is_the_folder_asked_for_or_named_after_the_config(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NMT_RUNS", raising=False)
+    assert nmt.load_config("tiny").run_path == Path("runs/tiny")
+    assert nmt.load_config("tiny", run_dir="here").run_path == Path("here")
+    monkeypatch.setenv("NMT_RUNS", "elsewhere")
+    assert nmt.load_config("tiny").run_path == Path("elsewhere/tiny")
+
+
+def test_the_yaml_of_a_config_is_plain_yaml() -> None:
+    assert yaml.safe_load(nmt.load_config("tiny").to_yaml())["data"]["corpus"] == "tiny"

@@ -1,0 +1,122 @@
+import dataclasses
+import math
+
+import pytest
+import torch
+from small import small_translator
+
+import nmt_lib as nmt
+from nmt_lib.evaluation import alignment_error_rate, evaluate, perplexity
+
+PAIRS = [
+    nmt.Pair("ich sehe ein haus", "i see a house ."),
+    nmt.Pair("du", "you"),
+    nmt.Pair("wir mochte der hund und das bier", "we want the dog and the beer ."),
+    nmt.Pair("ich mochte", "i"),
+]
+
+
+def perfect(pairs: list[nmt.Pair]) -> nmt.Translator:
+    """A translator that answers with the references."""
+    translator, answers = small_translator(), {pair.src: pair.tgt for pair in pairs}
+    translator.translate = lambda texts, **_: [nmt.Translation(t, answers[t], (), 0.0) for t in texts]  # type: ignore
+    return translator
+
+
+def test_perfect_translations_score_100() -> None:
+    result = evaluate(perfect(PAIRS), PAIRS)
+    assert result.bleu == pytest.approx(100.0) and result.chrf == pytest.approx(100.0) and result.exact == 1.0
+    assert [t.text for t in result.translations] == [pair.tgt for pair in PAIRS]
+
+
+def test_the_signature_says_how_it_was_counted() -> None:
+    import sacrebleu
+
+    result = evaluate(perfect(PAIRS), PAIRS)
+    assert "tok:13a" in result.bleu_signature and f"version:{sacrebleu.__version__}" in result.bleu_signature
+    assert f"version:{sacrebleu.__version__}" in result.chrf_signature
+    assert "tok:none" in evaluate(perfect(PAIRS), PAIRS, tokenize="none").bleu_signature
+
+
+def test_bleu_equals_sacrebleu_on_the_same_texts() -> None:
+    import sacrebleu
+
+    wrong = [
+        dataclasses.replace(PAIRS[0], tgt="i see the house ."),
+        *PAIRS[1:3],
+        dataclasses.replace(PAIRS[3], tgt="we"),
+    ]
+    result = evaluate(perfect(wrong), PAIRS)
+    texts, references = [pair.tgt for pair in wrong], [[pair.tgt for pair in PAIRS]]
+    assert result.bleu == pytest.approx(sacrebleu.corpus_bleu(texts, references).score) and 0 < result.bleu < 100
+    assert result.chrf == pytest.approx(sacrebleu.corpus_chrf(texts, references).score)
+    assert result.exact == 0.5
+
+
+def test_nothing_to_evaluate_is_an_error() -> None:
+    with pytest.raises(nmt.CorpusError, match="empty"):
+        evaluate(small_translator(), [])
+
+
+def test_a_real_run_scores_something_finite_also_with_empty_sources() -> None:
+    for pairs in ([*PAIRS, nmt.Pair("", "you")], [nmt.Pair("", "you"), nmt.Pair(" ", "i see")]):
+        result = evaluate(small_translator(), pairs, beam_size=2)
+        assert 0 <= result.bleu <= 100 and math.isfinite(result.perplexity) and len(result.translations) == len(pairs)
+
+
+def token_losses(translator: nmt.Translator, pair: nmt.Pair) -> list[float]:
+    src = torch.tensor([translator.encode(pair.src)])
+    tgt = translator.tgt_tokenizer.encode(pair.tgt)
+    with torch.no_grad():
+        table = translator.model(src, torch.tensor([tgt[:-1]]))[0].log_softmax(-1)
+    return [-table[t, token].item() for t, token in enumerate(tgt[1:])]
+
+
+@pytest.mark.parametrize("options", [{}, {"src_specials": False}, {"norm": "pre"}])
+def test_perplexity_counts_each_token_once(options: dict[str, object]) -> None:
+    translator = small_translator(1, **options)
+    losses = [token_losses(translator, pair) for pair in PAIRS]
+    flat = [loss for row in losses for loss in row]
+    mean_of_sentences = sum(sum(row) / len(row) for row in losses) / len(losses)
+    assert perplexity(translator, PAIRS) == pytest.approx(math.exp(sum(flat) / len(flat)), rel=1e-4)
+    assert abs(math.exp(mean_of_sentences) / perplexity(translator, PAIRS) - 1) > 0.01  # so a mean of means would show
+    assert perplexity(translator, PAIRS[::-1]) == pytest.approx(perplexity(translator, PAIRS), rel=1e-5)
+
+
+def test_perplexity_of_one_sentence_is_not_changed_by_dropout() -> None:
+    assert perplexity(small_translator(dropout=0.5), PAIRS) == pytest.approx(perplexity(small_translator(), PAIRS))
+
+
+# --------------------------------------------------------------------------------------------- alignment error rate
+def weights(columns: list[int], width: int = 6) -> torch.Tensor:
+    """Attention whose row t looks mostly at ``columns[t]``."""
+    table = torch.full((len(columns), width), 0.01)
+    for row, column in enumerate(columns):
+        table[row, column] = 0.9
+    return table
+
+
+def test_alignment_error_rate_by_hand() -> None:
+    gold = [(0, 0), (2, 1), (1, 2)]
+    assert alignment_error_rate(weights([1, 3, 2, 5]), gold) == 0.0
+    assert alignment_error_rate(weights([4, 4, 4, 5]), gold) == 1.0
+    assert alignment_error_rate(weights([1, 4, 2, 5]), gold) == pytest.approx(1 - 2 * 2 / 6)
+    assert alignment_error_rate(weights([0, 2, 1, 5]), gold, src_offset=0) == 0.0
+
+
+def test_a_word_with_two_gold_links_can_find_one_of_them() -> None:
+    assert alignment_error_rate(weights([1, 2]), [(0, 0), (1, 0), (1, 1)]) == pytest.approx(1 - 2 * 2 / 5)
+
+
+def test_looking_at_special_tokens_is_an_error_of_alignment() -> None:
+    assert alignment_error_rate(weights([0, 5]), [(0, 0), (1, 1)]) == 1.0
+
+
+def test_no_gold_links_is_an_error() -> None:
+    with pytest.raises(ValueError, match="gold"):
+        alignment_error_rate(weights([1, 2]), [])
+
+
+def test_gold_links_beyond_the_rows_are_an_error() -> None:
+    with pytest.raises(ValueError, match="rows"):
+        alignment_error_rate(weights([1, 2]), [(0, 0), (1, 4)])

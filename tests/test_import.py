@@ -1,0 +1,47 @@
+"""Importing the library is cheap, and every public name is there and explained."""
+
+import subprocess
+import sys
+
+import pytest
+
+import nmt_lib as nmt
+
+HEAVY = ("torch", "spacy", "datasets", "matplotlib", "accelerate", "transformers", "sentencepiece", "sacrebleu")
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import nmt_lib", "import nmt_lib; nmt_lib.load_config('tiny')", "import nmt_lib; dir(nmt_lib); nmt_lib.Vocab"],
+)
+def test_nothing_heavy_is_imported_before_it_is_used(code: str) -> None:
+    program = f"{code}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_the_whole_library_imports_only_torch_of_the_heavy_ones() -> None:
+    files = sorted({f"nmt_lib.{file}" for file in nmt._FILE.values()} - {"nmt_lib.plotting"})
+    program = f"import {', '.join(files)}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "['torch']"
+
+
+@pytest.mark.parametrize("name", nmt.__all__)
+def test_every_public_name_resolves_and_is_explained(name: str) -> None:
+    value = getattr(nmt, name)
+    if name != "__version__" and not isinstance(value, int):
+        doc = (value.__doc__ or "").strip()
+        assert len(doc) > 15
+        assert not doc.startswith(f"{name}("), "a dataclass without a docstring shows its signature"
+        assert value.__name__ == name
+
+
+def test_public_names_are_listed_once_and_shown_by_dir() -> None:
+    assert len(set(nmt.__all__)) == len(nmt.__all__)
+    assert set(nmt.__all__) <= set(dir(nmt))
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'load_corpora'"):
+        nmt.load_corpora  # noqa: B018

@@ -1,0 +1,238 @@
+"""Tokenizers: text to ids and back, in all kinds, and what becomes of strange text."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nmt_lib as nmt
+from nmt_lib.config import DataConfig
+from nmt_lib.corpora import read_lines
+from nmt_lib.tokenizers import Tokenizer, WordTokenizer, join_words, load_tokenizer, spacy_words
+from nmt_lib.vocab import SPECIALS, Vocab
+
+KINDS = ("whitespace", "spacy", "unigram", "bpe")
+STRANGE = [
+    "<pad>",
+    "<sos> a </s> <eos>",
+    "a\0b",
+    "▁",
+    "▁▁a",
+    "\u200b",
+    "😀 👩‍👩‍👧",
+    "中文",
+    "e\u0301",
+    "\t\n ",
+    "",
+    "x" * 5000,
+]
+PAIRS = [
+    nmt.Pair(f"The {a} man reads {b} book .", f"Der {c} Mann liest {d} Buch .")
+    for a, c in (("old", "alte"), ("tall", "große"), ("happy", "frohe"))
+    for b, d in (("a", "ein"), ("the", "das"), ("this", "dieses"))
+]
+
+
+def build(kind: str, pairs: list[nmt.Pair] = PAIRS, **options: Any) -> tuple[Tokenizer, Tokenizer]:
+    fields: dict[str, Any] = {"src_lang": "en", "tgt_lang": "de", "tokenizer": kind, "vocab_size": 60} | options
+    return nmt.build_tokenizers(DataConfig(**fields), pairs)
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_known_text_comes_back(kind: str, joint: bool) -> None:
+    for side, tokenizer in zip(("src", "tgt"), build(kind, joint=joint), strict=True):
+        for pair in PAIRS:
+            text = getattr(pair, side)
+            expected = text.replace(" .", ".") if kind == "spacy" else text
+            assert tokenizer.decode(tokenizer.encode(text)) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_special_tokens_have_the_same_ids_everywhere(kind: str) -> None:
+    for tokenizer in build(kind):
+        assert tokenizer.lookup_tokens(range(4)) == list(SPECIALS)
+        ids = tokenizer.encode("The man")
+        assert (ids[0], ids[-1]) == (nmt.SOS, nmt.EOS)
+        assert tokenizer.encode("The man", sos=False, eos=False) == ids[1:-1]
+        assert tokenizer.decode([nmt.PAD, *ids, nmt.PAD]) == tokenizer.decode(ids)
+        assert len(tokenizer.tokenize("The man")) == len(ids) - 2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_joint_is_one_tokenizer_with_the_tokens_of_both_languages(kind: str) -> None:
+    src, tgt = build(kind, joint=True)
+    assert src is tgt
+    assert nmt.UNK not in src.encode("The old man liest ein Buch .")
+    apart = build(kind)
+    assert apart[0] is not apart[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("text", STRANGE)
+def test_strange_text_gives_ids_within_the_vocabulary_and_no_special_ones_inside(kind: str, text: str) -> None:
+    tokenizer = build(kind)[0]
+    inside = tokenizer.encode(text)[1:-1]
+    assert all(index == nmt.UNK or len(SPECIALS) <= index < len(tokenizer) for index in inside)
+    assert isinstance(tokenizer.decode(inside), str)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_specials_written_in_the_training_text_are_ordinary_words(kind: str) -> None:
+    tokenizer = build(kind, [nmt.Pair("<pad> the <eos> man <unk>", "<sos> der </s> Mann")] * 3)[0]
+    assert tokenizer.lookup_tokens(range(4)) == list(SPECIALS)
+    assert not {nmt.PAD, nmt.SOS, nmt.EOS} & set(tokenizer.encode("<pad> the <eos> man", sos=False, eos=False))
+
+
+@pytest.mark.parametrize("kind", ["whitespace", "spacy"])
+def test_an_unknown_word_is_unk_and_no_other_is(kind: str) -> None:
+    tokenizer = build(kind)[0]
+    assert tokenizer.lookup_tokens(tokenizer.encode("The 😀 man")) == ["<sos>", "The", "<unk>", "man", "<eos>"]
+    assert tokenizer.decode(tokenizer.encode("The 😀 man")) == "The <unk> man"
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_pieces_spell_words_never_seen(kind: str) -> None:
+    tokenizer = build(kind)[0]
+    assert tokenizer.decode(tokenizer.encode("hat theory")) == "hat theory"
+    assert nmt.UNK in tokenizer.encode("中")
+
+
+def test_min_freq_leaves_rare_words_out() -> None:
+    assert build("whitespace", min_freq=3)[0].encode("tall", False, False) != [nmt.UNK]
+    assert build("whitespace", min_freq=4)[0].encode("tall", False, False) == [nmt.UNK]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lowercase_folds_the_text_in_training_and_in_use(kind: str) -> None:
+    tokenizer = build(kind, lowercase=True)[0]
+    assert tokenizer.encode("THE OLD MAN") == tokenizer.encode("the old man")
+    assert nmt.UNK not in tokenizer.encode("THE OLD MAN")
+    assert all(token == token.lower() for token in tokenizer.lookup_tokens(range(4, len(tokenizer))))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_saved_loads_equal(kind: str, tmp_path: Path) -> None:
+    tokenizer = build(kind, lowercase=True)[1]
+    tokenizer.save(tmp_path / "tokenizer.json")
+    again = load_tokenizer(tmp_path / "tokenizer.json")
+    assert (again.kind, again.lowercase, len(again)) == (kind, True, len(tokenizer))
+    assert again.lookup_tokens(range(len(again))) == tokenizer.lookup_tokens(range(len(tokenizer)))
+    for text in [PAIRS[0].tgt, *STRANGE]:
+        assert again.encode(text) == tokenizer.encode(text)
+
+
+@pytest.mark.parametrize("kind", ["whitespace", "bpe"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "list", "field", "garbage", "specials"])
+def test_a_damaged_file_is_named(kind: str, damage: str, tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    build(kind)[0].save(path)
+    content, fields = path.read_bytes(), json.loads(path.read_text(encoding="utf-8"))
+    wrong = fields | ({"tokens": ["a", "b"]} if kind == "whitespace" else {"model": ""})
+    path.write_bytes(
+        {
+            "cut": content[: len(content) // 2],
+            "empty": b"",
+            "list": b"[1, 2]",
+            "field": json.dumps({key: value for key, value in fields.items() if key != "kind"}).encode(),
+            "garbage": b"\xff" + content,
+            "specials": json.dumps(wrong).encode(),
+        }[damage]
+    )
+    with pytest.raises(nmt.CheckpointError, match=r"tokenizer.json is damaged"):
+        load_tokenizer(path)
+
+
+def test_a_model_of_pieces_with_wrong_bytes_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps({"kind": "bpe", "lowercase": False, "model": b"garbage".hex()}), encoding="utf-8")
+    with pytest.raises(nmt.CheckpointError, match=r"tokenizer.json is damaged"):
+        load_tokenizer(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(nmt.CheckpointError, match=r"no tokenizer file .*missing.json"):
+        load_tokenizer(tmp_path / "missing.json")
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_training_pieces_twice_gives_the_same_bytes(kind: str, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        build(kind, vocab_size=45)[0].save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_fewer_pieces_come_out_where_the_text_holds_no_more(kind: str) -> None:
+    tokenizer = build(kind, vocab_size=8000)[0]
+    assert 4 < len(tokenizer) < 200
+    assert tokenizer.decode(tokenizer.encode(PAIRS[0].src)) == PAIRS[0].src
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_fewer_pieces_than_characters_is_an_error_that_says_so(kind: str) -> None:
+    with pytest.raises(nmt.CorpusError, match=r"cannot make 8 pieces .data.vocab_size.* required_chars. 8 vs"):
+        build(kind, vocab_size=8)
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+@pytest.mark.parametrize("pairs", [[], [nmt.Pair("\u200b", "a")]], ids=["nothing", "invisible"])
+def test_no_text_for_pieces_is_an_error_that_says_so(kind: str, pairs: list[nmt.Pair]) -> None:
+    with pytest.raises(nmt.CorpusError, match=r"cannot make 60 pieces .*no line"):
+        build(kind, pairs)
+
+
+SPACY_EXAMPLES = [
+    ("en", "Don't touch the man's T-shirt; it's new, isn't it?"),
+    ("en", "They've read \"The Old Man\" (twice)... and they'll read it again!"),
+    ("en", "The dogs' owner paid 50% more."),
+    ("de", "Ein Mann im T-Shirt sagt: „Guten Tag!“ und geht weiter."),
+    ("de", 'Ein Schild (rot) zeigt "Halt".'),
+    ("fr", "L'homme dit qu'il n'aime pas aujourd'hui l'école."),
+    ("fr", "J'ai vu quelqu'un en T-shirt : « Où vas-tu ? »"),
+    ("fr", "Jusqu'ici, lorsqu'elle part (tôt), il l'attend..."),
+]
+
+
+@pytest.mark.parametrize(("lang", "text"), SPACY_EXAMPLES)
+def test_words_join_to_the_sentence_they_were_split_from(lang: str, text: str) -> None:
+    words = spacy_words(lang)(text)
+    assert len(words) > len(text.split()), "spaCy has split the text"
+    assert join_words(words, lang) == text
+
+
+@pytest.mark.parametrize("lang", ["en", "de", "fr"])
+def test_joining_no_words_gives_an_empty_text(lang: str) -> None:
+    assert join_words([], lang) == ""
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(max_size=4), max_size=12), st.sampled_from(["en", "de", "fr"]))
+def test_joining_only_ever_moves_spaces(words: list[str], lang: str) -> None:
+    assert "".join(join_words(words, lang).split()) == "".join("".join(words).split())
+
+
+def test_every_sentence_of_the_tiny_corpus_comes_back() -> None:
+    from nmt_lib.tiny_corpus import generate
+
+    triples = generate()["valid"]
+    for lang in ("en", "de", "fr"):
+        texts = [triple.text(lang) for triple in triples]
+        tokenizer = WordTokenizer.train("spacy", lang, texts, 1, False)
+        assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
+
+
+@pytest.mark.parametrize("lang", ["en", "de", "fr"])
+def test_nearly_every_caption_comes_back(real_data: Path, lang: str) -> None:
+    """Measured on the first 3,000 captions; the others are typing errors such as a space before a full stop."""
+    texts = [" ".join(text.split()) for text in read_lines(real_data / "multi30k" / f"train.{lang}")[:3000]]
+    split = spacy_words(lang)
+    assert sum(join_words(split(text), lang) == text for text in texts) > 0.99 * len(texts)
+
+
+def test_the_word_tokenizer_takes_any_vocabulary_with_the_special_tokens() -> None:
+    tokenizer = WordTokenizer("whitespace", "en", Vocab([*SPECIALS, "a"]))
+    assert tokenizer.encode("a b") == [nmt.SOS, 4, nmt.UNK, nmt.EOS]

@@ -1,0 +1,426 @@
+import csv
+import math
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from small import small_model, write_corpus
+
+import nmt_lib as nmt
+from nmt_lib import checkpoints as ckpt
+from nmt_lib import training
+from nmt_lib.batching import make_batch
+from nmt_lib.training import Trainer, plan_epoch, validation_loss
+
+MINI = {  # a run of a second, on the corpus that write_corpus makes
+    "data.tokenizer": "whitespace", "model.d_model": 16, "model.n_heads": 2, "model.n_layers": 1, "model.d_ff": 24,
+    "train.batch_by": "sentences", "train.batch_sentences": 4, "train.max_steps": 12, "train.validate_every": 4,
+    "train.checkpoint_every": 4, "train.label_smoothing": 0.0,
+}  # fmt: skip
+
+
+def mini(tmp_path: Path, **overrides: Any) -> nmt.Config:
+    corpus = tmp_path / "corpus"
+    if not corpus.is_dir():
+        write_corpus(corpus)
+    values = MINI | {"data.corpus": str(corpus), "run_dir": str(tmp_path / "run")}
+    return nmt.load_config("toy", **(values | {key.replace("__", "."): value for key, value in overrides.items()}))
+
+
+def weights(path: Path) -> dict[str, torch.Tensor]:
+    return ckpt.part(ckpt.load_checkpoint(path).tensors, "model.")
+
+
+def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> nmt.Run:
+    return nmt.train("toy", run_dir=str(tmp_path_factory.mktemp("toy")))
+
+
+# ------------------------------------------------------------------------------------------------------ it learns
+def test_toy_learns_its_two_sentences_by_heart(toy: nmt.Run) -> None:
+    pairs = nmt.load_corpus(toy.config.data).train
+    assert [t.text for t in toy.translator([pair.src for pair in pairs])] == [pair.tgt for pair in pairs]
+    assert nmt.evaluate(toy.translator, pairs).exact == 1.0
+    assert toy.history[-1]["valid_loss"] < 0.1
+
+
+def test_a_batch_of_multi30k_is_learnt_by_heart(tmp_path: Path, real_data: Path) -> None:
+    options = {"data.limit": 32, "data.max_length": 64, "data.tokenizer": "spacy", "data.joint": False}
+    options |= {
+        "model.d_model": 64,
+        "model.n_layers": 2,
+        "model.d_ff": 128,
+        "model.dropout": 0.0,
+        "model.tying": "none",
+    }
+    options |= {"train.batch_by": "sentences", "train.batch_sentences": 32, "train.label_smoothing": 0.0}
+    options |= {"train.schedule": "constant", "train.lr": 3e-3, "train.warmup": 20, "train.max_steps": 120}
+    options |= {"train.validate_every": 120, "train.checkpoint_every": 120, "train.threads": 1}
+    config = nmt.load_config("multi30k", run_dir=str(tmp_path / "run"), **options)
+    run = nmt.train(config)
+    corpus = nmt.load_corpus(config.data)
+    tokenizers = (run.translator.src_tokenizer, run.translator.tgt_tokenizer)
+    loss = validation_loss(run.model, [make_batch(nmt.encode_pairs(corpus.train, tokenizers, config))])
+    assert run.config.train.max_steps == 120 and loss < 0.1
+
+
+# ----------------------------------------------------------------------------------------------------- the history
+def test_the_history_has_a_row_for_each_validation(toy: nmt.Run) -> None:
+    assert [row["step"] for row in toy.history] == [20, 40, 60]
+    assert all(tuple(row) == training.HISTORY_COLUMNS for row in toy.history)
+    assert toy.history[-1]["lr"] == toy.config.train.lr
+    with open(toy.path / "history.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["valid_loss"]) for row in rows] == pytest.approx(
+        [row["valid_loss"] for row in toy.history], abs=1e-6
+    )
+
+
+def test_the_training_loss_weighs_tokens_not_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sums: list[tuple[float, int]] = []
+    forward = nmt.Objective.forward
+
+    def spy(self: nmt.Objective, batch: nmt.Batch) -> torch.Tensor:
+        loss = forward(self, batch)
+        if self.training:
+            sums.append((loss.item(), batch.n_tokens))
+        return loss
+
+    monkeypatch.setattr(nmt.Objective, "forward", spy)
+    run = nmt.train(mini(tmp_path, train__batch_sentences=5, train__max_steps=8))
+    for i, row in enumerate(run.history):
+        part = sums[4 * i : 4 * i + 4]
+        assert len({n for _, n in part}) > 1
+        assert row["train_loss"] == pytest.approx(sum(loss for loss, _ in part) / sum(n for _, n in part), rel=1e-5)
+
+
+def test_validation_loss_has_no_smoothing_and_no_dropout(tmp_path: Path) -> None:
+    run = nmt.train(mini(tmp_path, train__label_smoothing=0.4, model__dropout=0.4, train__select="last"))
+    tokenizers = (run.translator.src_tokenizer, run.translator.tgt_tokenizer)
+    valid = nmt.encode_pairs(nmt.load_corpus(run.config.data).valid, tokenizers, run.config)
+    total = count = 0.0
+    for example in valid:
+        batch = make_batch([example])
+        logits = run.model(batch.src, batch.tgt_in)
+        total += torch.nn.functional.cross_entropy(logits[0], batch.tgt_out[0], reduction="sum").item()
+        count += batch.n_tokens
+    assert run.history[-1]["valid_loss"] == pytest.approx(total / count, rel=1e-4)
+
+
+def test_validation_leaves_the_model_in_its_mode() -> None:
+    model, batches = small_model(), [make_batch([([2, 4, 3], [2, 5, 3])])]
+    for mode in (True, False):
+        model.train(mode)
+        validation_loss(model, batches)
+        assert model.training is mode
+
+
+# ---------------------------------------------------------------------------------------------- same, again, further
+def test_two_runs_with_one_seed_are_the_same(tmp_path: Path) -> None:
+    runs = [
+        nmt.train(mini(tmp_path, run_dir=str(tmp_path / str(i)), model__dropout=0.2, train__seed=i // 2))
+        for i in range(3)
+    ]
+    states = [weights(run.path / "model.safetensors") for run in runs]
+    assert same(states[0], states[1]) and runs[0].history == runs[1].history
+    assert not same(states[0], states[2])
+
+
+def test_training_leaves_the_callers_random_numbers_and_threads_alone(tmp_path: Path) -> None:
+    torch.manual_seed(7)
+    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    first = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "a"), train__threads=2))
+    assert torch.equal(torch.get_rng_state(), state) and torch.get_num_threads() == threads
+    torch.manual_seed(8)
+    second = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "b"), train__threads=2))
+    assert same(weights(first.path / "model.safetensors"), weights(second.path / "model.safetensors"))
+
+
+def count_updates(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    done: list[int] = []
+    update = Trainer.update
+
+    def counted(self: Trainer, group: list[list[int]]) -> None:
+        update(self, group)
+        done.append(self.progress.step)
+
+    monkeypatch.setattr(Trainer, "update", counted)
+    return done
+
+
+def test_a_finished_run_is_loaded_not_trained_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = count_updates(monkeypatch)
+    first = nmt.load_or_train(mini(tmp_path))
+    second = nmt.load_or_train(mini(tmp_path, decode__beam_size=2))
+    assert done == list(range(1, 13))
+    assert same(dict(first.model.state_dict()), dict(second.model.state_dict()))
+    assert len(second("ich").n_best) == 2
+
+
+def test_more_steps_go_on_where_the_run_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = count_updates(monkeypatch)
+    nmt.train(mini(tmp_path, model__dropout=0.2, train__max_steps=8))
+    longer = nmt.train(mini(tmp_path, model__dropout=0.2))
+    assert done == list(range(1, 13)) and [row["step"] for row in longer.history] == [4, 8, 12]
+    whole = nmt.train(mini(tmp_path, model__dropout=0.2, run_dir=str(tmp_path / "whole")))
+    assert whole.history == longer.history
+    assert same(weights(whole.path / "model.safetensors"), weights(longer.path / "model.safetensors"))
+
+
+def test_another_choice_of_weights_is_handed_out_without_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = count_updates(monkeypatch)
+    last = nmt.train(mini(tmp_path, train__select="last"))
+    before = weights(last.path / "model.safetensors")
+    average = nmt.train(mini(tmp_path, train__select="average"))
+    assert len(done) == 12 and not same(before, weights(average.path / "model.safetensors"))
+
+
+# ------------------------------------------------------------------------------------------- which weights come out
+def test_select_last_is_the_last_checkpoint(tmp_path: Path) -> None:
+    run = nmt.train(mini(tmp_path, train__select="last"))
+    files = ckpt.checkpoint_files(run.path / "checkpoints")
+    assert [file.stem for file in files] == ["step-00000004", "step-00000008", "step-00000012"]
+    assert same(weights(run.path / "model.safetensors"), weights(files[-1]))
+
+
+def test_select_average_is_the_mean_of_the_checkpoints_kept(tmp_path: Path) -> None:
+    run = nmt.train(mini(tmp_path, train__select="average", train__keep_checkpoints=2))
+    files = ckpt.checkpoint_files(run.path / "checkpoints")
+    assert [file.stem for file in files] == ["step-00000008", "step-00000012"]
+    parts = [weights(file) for file in files]
+    for name, value in weights(run.path / "model.safetensors").items():
+        torch.testing.assert_close(value, (parts[0][name] + parts[1][name]) / 2)
+        torch.testing.assert_close(run.model.get_parameter(name).cpu(), value)
+
+
+def test_select_best_is_the_step_with_the_lowest_validation_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = iter([3.0, 1.0, 2.0])
+    monkeypatch.setattr(training, "validation_loss", lambda *_: next(losses))
+    run = nmt.train(mini(tmp_path, train__select="best"))
+    assert run.best_step == 8
+    step_8 = weights(run.path / "checkpoints" / "step-00000008.safetensors")
+    assert same(weights(run.path / "model.safetensors"), step_8)
+
+
+def test_patience_stops_after_validations_without_a_better_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = iter([3.0, 1.0, 2.0, 1.5, 1.2, 0.5, 0.4])
+    monkeypatch.setattr(training, "validation_loss", lambda *_: next(losses))
+    options = {"train__select": "best", "train__max_steps": 40, "train__validate_every": 2}
+    done = count_updates(monkeypatch)
+    run = nmt.train(mini(tmp_path, train__patience=2, **options))
+    assert len(done) == 8 and run.best_step == 4 and [row["step"] for row in run.history] == [2, 4, 6, 8]
+    nmt.train(mini(tmp_path, train__patience=2, **options))
+    assert len(done) == 8  # stopped is finished
+    more = nmt.train(mini(tmp_path, train__patience=3, **options | {"train__max_steps": 12}))
+    assert done[8:] == [9, 10] and more.best_step == 4  # the fifth validation is the third worse one
+
+
+# ------------------------------------------------------------------------------------------------------ bad input
+def test_another_config_in_the_same_folder_is_refused_by_key(tmp_path: Path) -> None:
+    run = nmt.train(mini(tmp_path))
+    before = (run.path / "model.safetensors").read_bytes()
+    for key, value in (("model.d_ff", 32), ("train.lr", 0.1), ("data.lowercase", True), ("train.seed", 5)):
+        with pytest.raises(nmt.CheckpointError, match=rf"{key}=.*{value}"):
+            nmt.train(mini(tmp_path, **{key: value}))
+    assert (run.path / "model.safetensors").read_bytes() == before
+
+
+def test_a_translator_saved_there_is_not_overwritten(tmp_path: Path) -> None:
+    config = mini(tmp_path)
+    nmt.train(config).translator.save(tmp_path / "saved")
+    before = (tmp_path / "saved" / "model.safetensors").read_bytes()
+    with pytest.raises(nmt.CheckpointError, match=r"saved.*Translator\.load"):
+        nmt.train(config.model_copy(update={"run_dir": str(tmp_path / "saved")}))
+    assert (tmp_path / "saved" / "model.safetensors").read_bytes() == before
+
+
+def test_a_run_dir_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "run").write_text("kept")
+    with pytest.raises(nmt.CheckpointError, match="run_dir"):
+        nmt.train(mini(tmp_path))
+    assert (tmp_path / "run").read_text() == "kept"
+
+
+def test_a_checkpoint_of_another_vocabulary_is_refused(tmp_path: Path) -> None:
+    run = nmt.train(mini(tmp_path))
+    tokens = run.path / "tgt_tokenizer.json"
+    tokens.write_text(tokens.read_text(encoding="utf-8").replace('"beer"', '"wine"'), encoding="utf-8")
+    for steps in (12, 16):
+        with pytest.raises(nmt.CheckpointError, match="vocabulary"):
+            nmt.train(mini(tmp_path, train__max_steps=steps))
+
+
+def test_a_truncated_checkpoint_is_passed_over(tmp_path: Path) -> None:
+    run = nmt.train(mini(tmp_path, model__dropout=0.2, train__max_steps=8))
+    last = ckpt.checkpoint_files(run.path / "checkpoints")[-1]
+    last.write_bytes(last.read_bytes()[:500])
+    with pytest.warns(UserWarning, match=r"step-00000008.*damaged"):
+        longer = nmt.train(mini(tmp_path, model__dropout=0.2))
+    whole = nmt.train(mini(tmp_path, model__dropout=0.2, run_dir=str(tmp_path / "whole")))
+    assert same(weights(whole.path / "model.safetensors"), weights(longer.path / "model.safetensors"))
+
+
+def test_a_loss_that_is_not_finite_names_step_and_pairs_and_keeps_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forward = nmt.Objective.forward
+    calls = []
+
+    def breaks(self: nmt.Objective, batch: nmt.Batch) -> torch.Tensor:
+        calls.append(tuple(batch.indices)) if self.training else None
+        return forward(self, batch) * (math.nan if len(calls) == 6 else 1.0)
+
+    monkeypatch.setattr(nmt.Objective, "forward", breaks)
+    with pytest.raises(nmt.TrainingError) as caught:
+        nmt.train(mini(tmp_path))
+    message = str(caught.value)
+    assert "nan at step 6" in message and str(list(calls[-1])) in message and "step-00000004" in message
+    monkeypatch.setattr(nmt.Objective, "forward", forward)
+    rescued = nmt.train(mini(tmp_path))
+    whole = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "whole")))
+    assert same(weights(rescued.path / "model.safetensors"), weights(whole.path / "model.safetensors"))
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_a_learning_rate_that_explodes_leaves_no_checkpoint_that_is_not_finite(tmp_path: Path, every: int) -> None:
+    options = {"train__optimizer": "sgd", "train__lr": 1e30, "train__warmup": 0}
+    with pytest.raises(nmt.TrainingError, match=r"step \d"):
+        nmt.train(mini(tmp_path, train__checkpoint_every=every, train__validate_every=every, **options))
+    for file in ckpt.checkpoint_files(tmp_path / "run" / "checkpoints"):
+        assert all(value.isfinite().all() for value in weights(file).values())
+
+
+def test_a_sentence_over_the_budget_is_named(tmp_path: Path) -> None:
+    with pytest.raises(nmt.TrainingError, match=r"train\.batch_tokens=5"):
+        nmt.train(mini(tmp_path, train__batch_by="tokens", train__batch_tokens=5))
+
+
+def test_pairs_that_are_all_too_long_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(nmt.TrainingError, match=r"data\.max_length=4"):
+        nmt.train(mini(tmp_path, data__max_length=4))
+
+
+# ------------------------------------------------------------------------------------------------ settings that run
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"train.optimizer": "sgd", "train.momentum": 0.9},
+        {"train.optimizer": "adamw", "train.weight_decay": 0.01},
+        {"train.schedule": "cosine"},
+        {"train.schedule": "noam", "train.lr": 0.05},
+        {"train.schedule": "inverse-sqrt"},
+        {"train.clip_norm": 0.1},
+        {"train.accumulate": 3},
+        {"train.batch_by": "tokens", "train.batch_tokens": 64},
+        {"train.precision": "bf16"},
+        {"train.precision": "auto"},
+        {"model.norm": "pre", "model.attention_dropout": 0.1, "data.src_specials": False},
+        {"data.tokenizer": "bpe", "data.vocab_size": 40, "data.joint": True, "model.tying": "three-way"},
+        {"train.select": "average"},
+        {"model.max_positions": 3},
+    ],
+)
+def test_a_setting_runs_three_steps_and_learns(tmp_path: Path, options: dict[str, Any]) -> None:
+    steps = {"train.max_steps": 3, "train.validate_every": 1, "train.checkpoint_every": 2, "train.warmup": 1}
+    run = nmt.train(mini(tmp_path, **(steps | {"train.lr": 0.01} | options)))
+    assert [row["step"] for row in run.history] == [1, 2, 3]
+    assert run.history[-1]["valid_loss"] < run.history[0]["valid_loss"]
+    assert isinstance(run.translator("ich sehe ein haus").text, str)
+
+
+def test_the_learning_rate_of_each_update_is_that_of_the_schedule(tmp_path: Path) -> None:
+    config = mini(tmp_path, train__schedule="noam", train__lr=1.0, train__warmup=4, train__validate_every=1)
+    rates = [row["lr"] for row in nmt.train(config).history]
+    assert rates == pytest.approx([nmt.learning_rate(step, config.train, 16) for step in range(1, 13)])
+
+
+def test_bf16_gives_nearly_the_losses_of_fp32(tmp_path: Path) -> None:
+    runs = [nmt.train(mini(tmp_path, train__precision=p, run_dir=str(tmp_path / p))) for p in ("fp32", "bf16")]
+    losses = [[row["train_loss"] for row in run.history] for run in runs]
+    assert losses[1] == pytest.approx(losses[0], rel=0.02) and losses[1] != losses[0]
+    assert all(value.dtype == torch.float32 for value in runs[1].model.state_dict().values())
+
+
+def test_accumulated_batches_equal_one_large_batch(tmp_path: Path) -> None:
+    options = {"train__max_steps": 3, "train__schedule": "constant", "train__warmup": 0, "train__label_smoothing": 0.1}
+    options |= {"train__optimizer": "sgd", "train__lr": 0.5}
+    small = mini(tmp_path, run_dir=str(tmp_path / "a"), train__batch_sentences=6, train__accumulate=3, **options)
+    large = mini(tmp_path, run_dir=str(tmp_path / "b"), train__batch_sentences=18, **options)
+    runs = [nmt.train(small), nmt.train(large)]
+    for name, value in weights(runs[0].path / "checkpoints" / "step-00000003.safetensors").items():
+        other = weights(runs[1].path / "checkpoints" / "step-00000003.safetensors")[name]
+        torch.testing.assert_close(value, other, rtol=1e-4, atol=1e-5)
+
+
+def test_clipping_bounds_the_step(tmp_path: Path) -> None:
+    options = {"train__optimizer": "sgd", "train__lr": 1.0, "train__warmup": 0, "train__max_steps": 1}
+    states = []
+    for clip in (1e-9, 1e-2):
+        run = nmt.train(mini(tmp_path, run_dir=str(tmp_path / str(clip)), train__clip_norm=clip, **options))
+        states.append(torch.cat([p.detach().flatten() for p in run.model.parameters()]))
+    assert (states[1] - states[0]).norm().item() == pytest.approx(1e-2, rel=1e-2)
+
+
+@pytest.mark.parametrize("batch_by", ["tokens", "sentences"])
+def test_an_epoch_sees_each_pair_once_in_an_order_of_its_own(batch_by: str) -> None:
+    train = nmt.load_config(
+        "toy", **{"train.batch_by": batch_by, "train.batch_tokens": 30, "train.batch_sentences": 4}
+    ).train
+    examples = [([2] * (3 + i % 5), [2] * (4 + i % 3)) for i in range(40)]
+    plans = [plan_epoch(examples, train, epoch) for epoch in (0, 0, 1)]
+    assert plans[0] == plans[1] != plans[2]
+    assert all(sorted(i for rows in plan for i in rows) == list(range(40)) for plan in plans)
+
+
+# -------------------------------------------------------------------------------------------------- two at one time
+CHILD = """
+import sys
+import nmt_lib as nmt
+from nmt_lib.training import Trainer
+count, update = [], Trainer.update
+Trainer.update = lambda self, group: (count.append(1), update(self, group))[1]
+print(nmt.load_or_train("toy", run_dir=sys.argv[1])("ich mochte ein bier").text, len(count))
+"""
+
+
+def test_two_processes_that_ask_at_once_train_once(tmp_path: Path) -> None:
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    children = [
+        subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path / "run")], env=environment, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]  # fmt: skip
+    start = time.monotonic()
+    answers = [child.communicate(timeout=120 - (time.monotonic() - start)) for child in children]
+    assert [child.returncode for child in children] == [0, 0], answers
+    assert sorted(out.strip() for out, _ in answers) == ["i want a beer . 0", "i want a beer . 60"]
+
+
+def test_two_processes_that_share_the_work_equal_one_that_accumulates(tmp_path: Path) -> None:
+    one = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "one"), train__accumulate=2, train__clip_norm=0.5))
+    options = {"train__clip_norm": 0.5, "model__max_positions": 3}  # the table of positions grows in each process
+    two = mini(tmp_path, run_dir=str(tmp_path / "two"), **options)
+    (tmp_path / "two.yaml").write_text(two.to_yaml(), encoding="utf-8")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    command += ["-m", "nmt_lib", "train", str(tmp_path / "two.yaml")]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    ours = weights(tmp_path / "two" / "model.safetensors")
+    for name, value in weights(one.path / "model.safetensors").items():
+        torch.testing.assert_close(ours[name], value, rtol=0, atol=1e-4)
+    history = ckpt.load_checkpoint(tmp_path / "two" / "model.safetensors").state["history"]
+    assert [row["train_loss"] for row in history] == pytest.approx([row["train_loss"] for row in one.history], rel=1e-4)

@@ -1,0 +1,151 @@
+"""The vocabulary gives torchtext's ids, and torchtext's errors."""
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt_lib.corpora import read_lines
+from nmt_lib.tokenizers import spacy_words
+from nmt_lib.vocab import SPECIALS, Vocab, build_vocab_from_iterator, vocab
+
+SENTENCES = [["b", "a", "c", "a"], ["b", "é", "Z", "<unk>"]]
+
+
+def itos(*args: Any, **options: Any) -> list[str]:
+    return build_vocab_from_iterator(SENTENCES, *args, **options).get_itos()
+
+
+def test_tokens_stand_by_falling_count_and_equals_by_code_point() -> None:
+    assert itos() == ["a", "b", "<unk>", "Z", "c", "é"]
+
+
+def test_specials_come_first_whatever_their_count() -> None:
+    assert itos(specials=list(SPECIALS)) == [*SPECIALS, "a", "b", "Z", "c", "é"]
+
+
+def test_specials_may_come_last() -> None:
+    assert itos(specials=["<unk>"], special_first=False) == ["a", "b", "Z", "c", "é", "<unk>"]
+
+
+def test_rare_tokens_are_left_out_but_specials_stay() -> None:
+    assert itos(min_freq=2, specials=["<pad>"]) == ["<pad>", "a", "b"]
+
+
+def test_max_tokens_counts_the_specials() -> None:
+    assert itos(specials=["<pad>"], max_tokens=3) == ["<pad>", "a", "b"]
+
+
+def test_a_special_token_in_the_text_uses_up_a_place_as_in_torchtext() -> None:
+    sentences = [["<unk>", "<unk>", "a", "b"]]
+    assert build_vocab_from_iterator(sentences, specials=["<unk>"], max_tokens=3).get_itos() == ["<unk>", "a"]
+
+
+def test_max_tokens_must_leave_room() -> None:
+    with pytest.raises(ValueError, match="leaves no room"):
+        itos(specials=["<pad>"], max_tokens=1)
+
+
+def test_counts_in_a_given_order_keep_that_order() -> None:
+    assert vocab({"x": 1, "y": 3, "z": 2}, min_freq=2, specials=["<unk>"]).get_itos() == ["<unk>", "y", "z"]
+
+
+def test_an_unknown_token_is_an_error_until_a_default_index_is_set() -> None:
+    words = Vocab(["<unk>", "a"])
+    with pytest.raises(RuntimeError, match="default index is not set"):
+        words["b"]
+    with pytest.raises(RuntimeError):
+        words.lookup_indices(["a", "b"])
+    words.set_default_index(0)
+    assert words.get_default_index() == 0
+    assert words(["a", "b"]) == words.forward(["a", "b"]) == words.lookup_indices(["a", "b"]) == [1, 0]
+    words.set_default_index(None)
+    with pytest.raises(RuntimeError):
+        words["b"]
+
+
+def test_insert_moves_the_later_ids_up() -> None:
+    words = Vocab(["a", "b"])
+    words.insert_token("x", 1)
+    words.append_token("y")
+    assert words.get_itos() == ["a", "x", "b", "y"]
+    assert words.get_stoi() == {"a": 0, "x": 1, "b": 2, "y": 3}
+
+
+@pytest.mark.parametrize(("token", "index"), [("a", 0), ("x", 3), ("x", -1)])
+def test_insert_refuses_doubles_and_gaps(token: str, index: int) -> None:
+    words = Vocab(["a", "b"])
+    with pytest.raises(RuntimeError):
+        words.insert_token(token, index)
+    assert words.get_itos() == ["a", "b"]
+
+
+@pytest.mark.parametrize("index", [-1, 2])
+def test_an_id_out_of_bounds_is_an_error(index: int) -> None:
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        Vocab(["a", "b"]).lookup_tokens([0, index])
+
+
+def test_doubles_are_refused() -> None:
+    with pytest.raises(RuntimeError, match=r"Duplicate token .*'a'"):
+        Vocab(["a", "b", "a"])
+    with pytest.raises(RuntimeError, match="Duplicate"):
+        itos(specials=["<pad>", "<pad>"])
+
+
+def test_the_lists_handed_out_are_copies() -> None:
+    words = Vocab(["a", "b"])
+    words.get_itos().append("c")
+    words.get_stoi()["c"] = 2
+    assert len(words) == 2
+    assert "c" not in words
+
+
+@given(st.lists(st.lists(st.text(max_size=3), max_size=8), max_size=8), st.integers(1, 3))
+def test_order_and_ids_hold_for_any_text(sentences: list[list[str]], min_freq: int) -> None:
+    words = build_vocab_from_iterator(sentences, min_freq, list(SPECIALS))
+    counts = Counter(token for tokens in sentences for token in tokens)
+    rest = words.get_itos()[len(SPECIALS) :]
+    assert rest == sorted(rest, key=lambda token: (-counts[token], token))
+    assert set(rest) == {token for token, count in counts.items() if count >= min_freq} - set(SPECIALS)
+    assert words.lookup_tokens(words(words.get_itos())) == words.get_itos()
+    assert words.get_stoi() == {token: i for i, token in enumerate(words.get_itos())}
+
+
+@given(st.lists(st.text(max_size=3), unique=True), st.data())
+def test_inserting_is_inserting_into_the_list(tokens: list[str], data: st.DataObject) -> None:
+    words, expected = Vocab(tokens), list(tokens)
+    index = data.draw(st.integers(0, len(tokens)))
+    words.insert_token("new token", index)
+    expected.insert(index, "new token")
+    assert words.get_itos() == expected
+    assert words(expected) == list(range(len(expected)))
+
+
+@pytest.mark.parametrize("lang", ["en", "de"])
+def test_the_ids_are_those_of_the_real_torchtext(real_data: Path, lang: str) -> None:
+    """The golden file holds what torchtext 0.18 made of Multi30k: as it is, lower-cased before and after splitting."""
+    file = real_data.parent / "golden" / "torchtext_vocab.json.gz"
+    if not file.is_file():
+        pytest.skip(f"no {file.name} beside NMT_DATA")
+    golden = json.loads(gzip.decompress(file.read_bytes()))
+    split, lines = spacy_words(lang), read_lines(real_data / "multi30k" / f"train.{lang}")
+    raw = [split(line) for line in lines]
+    variants = {
+        "raw": raw,
+        "lower": [split(line.lower()) for line in lines],
+        "lower_after": [[word.lower() for word in words] for words in raw],
+    }
+    for name, sentences in variants.items():
+        expected = golden[name][lang]
+        words = build_vocab_from_iterator(sentences, golden["min_freq"], golden["specials"])
+        words.set_default_index(1)
+        assert len(words) == expected["size"]
+        assert words.get_itos() == expected["itos"]
+        assert sentences[:20] == expected["first20_tokens"]
+        assert [[2, *words(tokens), 3] for tokens in sentences[:20]] == expected["first20_ids"]
