@@ -58,6 +58,7 @@ bench: $(STAMP) ## measure speed; writes benchmarks/results
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/tiny.py
+	$(BIN)/python benchmarks/lean.py
 
 clean:
 	rm -rf build runs

@@ -144,8 +144,8 @@ def main() -> None:
         "A training step on Multi30k batches",
         ["shape", "tokens a batch", "model", "seconds, median", "time relative to nmt_lib, median of ratios"],
         rows,
-        f"{options.rounds} rounds, taken in turns in one process; dropout {DROPOUT} on embeddings and sub-layers, fused "
-        f"Adam, fp32. {machine('transformers')}. Made by `benchmarks/training.py`.",
+        f"{options.rounds} rounds, taken in turns in one process; dropout {DROPOUT} on embeddings and sub-layers, "
+        f"fused Adam, fp32. {machine('transformers')}. Made by `benchmarks/training.py`.",
     )
 
 

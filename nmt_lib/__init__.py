@@ -27,7 +27,7 @@ _HOME = {  # public name → the file that explains it
     "decoding": ["Candidate", "Hypothesis", "beam_search", "greedy_search", "length_penalty"],
     "translator": ["Translation", "Translator"],
     "evaluation": ["Evaluation", "alignment_error_rate", "evaluate", "perplexity"],
-    "plotting": ["draw_grid", "new_figure", "plot_attention", "plot_history"],
+    "plotting": ["draw_grid", "new_figure", "plot_attention", "plot_beam", "plot_history"],
     "notebook": ["show_source"],
     "errors": ["CheckpointError", "ConfigError", "CorpusError", "NMTError", "ShapeError", "TrainingError"],
 }

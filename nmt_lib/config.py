@@ -161,7 +161,8 @@ def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
 
     Args:
         name: one of ``config_names()``, or the path of a YAML file.
-        overrides: dotted keys, ``**{"train.seed": 1}``; each value must have the type of its key.
+        overrides: dotted keys, ``**{"train.seed": 1}``; each value must have the type of its key. Other languages
+            than the file's are added to the name, so that each direction has a run of its own.
 
     Raises:
         ConfigError: unknown name or key (with the nearest valid one), wrong type, values that do not fit together.
@@ -169,8 +170,11 @@ def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
     path = _find(name)
     values = _read(path)
     values.setdefault("name", path.stem)
+    direction = _direction(values)
     for key, value in overrides.items():
         _set(values, key, value)
+    if _direction(values) != direction and "name" not in overrides:
+        values["name"] += "-{}-{}".format(*_direction(values))  # another direction is another run: tiny-en-de
     _check_keys(values, Config, "", path.name)
     try:
         return Config(**values)
@@ -221,6 +225,12 @@ def _yaml(text: str, where: str) -> Any:
         return yaml.load(text, Loader=_Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date such as 2024-13-45
         raise ConfigError(f"{where} is not valid YAML: {' '.join(str(error).split())}") from None
+
+
+def _direction(values: dict[str, Any]) -> tuple[Any, Any]:
+    data = values.get("data") or {}
+    languages = data if isinstance(data, dict) else {}
+    return tuple(languages.get(key, DataConfig.model_fields[key].default) for key in ("src_lang", "tgt_lang"))  # type: ignore[return-value]
 
 
 def _set(values: dict[str, Any], key: str, value: Any) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from torch import Tensor
 
+from .decoding import Candidate
 from .errors import ShapeError
 from .translator import Translation
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from .vocab import EOS
 
 KINDS = {  # kind → (labels of the rows, labels of the columns)
     "encoder": ("source word asks", "source word answers"),
@@ -81,12 +83,17 @@ def new_figure(
     n_rows: int = 1, n_columns: int = 1, size: tuple[float, float] = (6.0, 3.5)
 ) -> tuple[Figure, list[Axes]]:
     """A figure on a white ground (readable on light and dark pages) and its axes in reading order."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained", facecolor="white", dpi=80)
-    FigureCanvasAgg(figure)
+    figure = Picture(figsize=size, layout="constrained", facecolor="white", dpi=80)
     return figure, list(figure.subplots(n_rows, n_columns, squeeze=False).flat)
+
+
+class Picture(Figure):
+    """A figure that a notebook shows as the last line of a cell, whatever its matplotlib settings."""
+
+    def _repr_png_(self) -> bytes:
+        file = io.BytesIO()
+        self.savefig(file, format="png")
+        return file.getvalue()
 
 
 def draw_grid(axis: Axes, weights: Tensor, rows: Sequence[str], columns: Sequence[str], **style: Any) -> None:
@@ -101,6 +108,46 @@ def draw_grid(axis: Axes, weights: Tensor, rows: Sequence[str], columns: Sequenc
     axis.set_xticks(range(len(columns)), columns, rotation=90, fontsize=8, parse_math=False)  # a $ is a dollar
     axis.set_yticks(range(len(rows)), rows, fontsize=8, parse_math=False)
     axis.tick_params(length=0)
+
+
+FATES = {"kept": "tab:blue", "finished": "tab:green", "dropped": "tab:gray"}  # of a candidate → its colour
+
+
+def plot_beam(
+    trace: Sequence[Candidate], lookup: Callable[[list[int]], list[str]], best: Sequence[int] | None = None
+) -> Figure:
+    """The tree of a beam search: one column a step, one box a candidate, with the log-probability of its whole path.
+
+    Args:
+        trace: what ``beam_search`` wrote, from step 1 on; cut it to draw the first steps only.
+        lookup: ids to words, such as ``tgt_tokenizer.lookup_tokens``.
+        best: ids of the translation whose path is drawn thick; without ``<eos>``.
+
+    Raises:
+        ValueError: an empty trace.
+    """
+    if not trace:
+        raise ValueError("an empty trace has no tree to draw")
+    columns = [list(group) for _, group in groupby(trace, key=lambda candidate: candidate.step)]
+    size = (len(columns) + 1, max(map(len, columns)))  # in boxes
+    figure, (axis,) = new_figure(size=(1.1 * size[0], 0.55 * size[1] + 0.3))
+    axis.set(xlim=(-0.5, size[0] - 0.5), ylim=(-size[1] / 2, size[1] / 2))
+    axis.axis("off")
+    box = {"boxstyle": "round,pad=0.25", "facecolor": "white"}
+    text: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "parse_math": False, "in_layout": False}
+    axis.text(0, 0, "<sos>", bbox={**box, "edgecolor": "black"}, **text)
+    heights: dict[tuple[int, ...], float] = {(): 0.0}  # of each path; children in their parents' order: no line crosses
+    for column in columns:
+        for row, c in enumerate(sorted(column, key=lambda c: (-heights[c.prefix], -c.log_prob))):
+            path, color, y = (*c.prefix, c.token), FATES[c.fate], (len(column) - 1) / 2 - row
+            thick = best is not None and path == (*best, EOS)[: len(path)]
+            axis.plot([c.step - 1, c.step], [heights[c.prefix], y], color=color, lw=3 if thick else 1, zorder=0)
+            label = f"{lookup([c.token])[0]}\n{c.log_prob:.2f}"
+            axis.text(c.step, y, label, color=color, bbox={**box, "edgecolor": color, "lw": 2 if thick else 1}, **text)
+            heights[path] = y
+    keys = [axis.plot([], [], color=color, lw=3, label=fate)[0] for fate, color in FATES.items()]
+    figure.legend(handles=keys, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    return figure
 
 
 def plot_history(history: Sequence[dict[str, float]]) -> Figure:

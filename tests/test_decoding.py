@@ -61,6 +61,37 @@ def test_a_wide_beam_equals_exhaustive_search(alpha: float, seed: int, limit: in
         assert [h.log_prob for h in found[row][:20]] == pytest.approx([h.log_prob for h in expected], abs=1e-4)
 
 
+def plain_beam(model: Any, src: torch.Tensor, K: int, alpha: float, limit: int) -> list[Hypothesis]:
+    """A beam in a plain loop that never stops early, one sentence and one prefix at a time."""
+    beams: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    found: list[Hypothesis] = []
+    for length in range(limit + 1):
+        candidates = []
+        for total, ids in beams:
+            with torch.no_grad():
+                row = model(src, torch.tensor([[nmt.SOS, *ids]]))[0, -1].log_softmax(-1).tolist()
+            tokens = [nmt.EOS] if length == limit else [t for t in range(len(row)) if t not in (nmt.PAD, nmt.SOS)]
+            candidates += [(total + row[token], (*ids, token)) for token in tokens]
+        best = sorted(candidates, reverse=True)[: 2 * K]
+        for total, ids in best:
+            if ids[-1] == nmt.EOS:
+                found.append(Hypothesis(ids[:-1], total, total / length_penalty(len(ids), alpha)))
+        beams = [(total, ids) for total, ids in best if ids[-1] != nmt.EOS][:K]
+    return sorted(found, key=lambda h: -h.score)[:K]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+@pytest.mark.parametrize("K", [1, 2, 4])
+def test_a_narrow_beam_equals_a_plain_loop(alpha: float, K: int) -> None:
+    for seed in range(4):
+        model = small_model(seed, sharpen=1.5)
+        model.output.bias.data[nmt.EOS] += seed  # some end early, some late
+        for row, found in enumerate(beam_search(model, SRC, K, alpha, 3)):
+            expected = plain_beam(model, SRC[row : row + 1, : LENGTHS[row]], K, alpha, LENGTHS[row] + 3)
+            assert [h.ids for h in found] == [h.ids for h in expected]
+            assert [h.score for h in found] == pytest.approx([h.score for h in expected], abs=1e-4)
+
+
 def test_a_beam_that_holds_everything_finds_every_translation_once() -> None:
     model, src = small_model(0, V_SRC, 6), SRC[:1, :3]
     found = beam_search(model, src, 60, 0.6, 0)[0]

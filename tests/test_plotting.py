@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from small import small_translator
 
 import nmt_lib as nmt
+from nmt_lib.decoding import Candidate
 from nmt_lib.plotting import draw_grid, new_figure
 
 
@@ -118,3 +119,48 @@ def test_the_history_is_drawn_by_update() -> None:
     assert [list(line.get_xdata()) for line in (*losses.lines, *rates.lines)] == [[1, 2, 4]] * 3
     assert list(rates.lines[0].get_ydata()) == [0.1, 0.2, 0.4]
     assert len(losses.get_legend().get_texts()) == 2 and rates.get_xlabel() == "update"
+
+
+TRACE = [  # two steps of a beam of two, as beam_search writes them
+    Candidate(1, (), 4, -0.5, "kept"),
+    Candidate(1, (), 5, -1.0, "kept"),
+    Candidate(1, (), 6, -2.0, "dropped"),
+    Candidate(2, (5,), nmt.EOS, -1.1, "finished"),
+    Candidate(2, (4,), 7, -1.2, "kept"),
+    Candidate(2, (4,), 6, -1.5, "kept"),
+    Candidate(2, (5,), 7, -1.9, "dropped"),
+]
+
+
+def lookup(ids: list[int]) -> list[str]:
+    return [f"$w{index}" for index in ids]
+
+
+def test_a_beam_is_drawn_as_a_tree(tmp_path: Any) -> None:
+    figure = nmt.plot_beam(TRACE, lookup, best=[5])
+    figure.savefig(tmp_path / "a.png")
+    (axis,) = figure.axes
+    assert [t.get_text() for t in axis.texts][:2] == ["<sos>", "$w4\n-0.50"] and len(axis.texts) == 1 + len(TRACE)
+    places = {t.get_text(): t.get_position() for t in axis.texts}
+    lines = axis.lines[: len(TRACE)]  # the others are the legend's
+    assert all(line.get_xdata()[1] - line.get_xdata()[0] == 1 for line in lines)
+    eos = next(line for line in lines if line.get_ydata()[1] == places["$w3\n-1.10"][1] and line.get_xdata()[1] == 2)
+    assert eos.get_ydata()[0] == places["$w5\n-1.00"][1] and eos.get_color() == "tab:green"
+    assert [line.get_linewidth() for line in lines].count(3) == 2  # the path of the best: $w5, <eos>
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["kept", "finished", "dropped"]
+
+
+def test_the_lines_of_a_tree_do_not_cross() -> None:
+    lines = [line for line in nmt.plot_beam(TRACE, lookup).axes[0].lines[: len(TRACE)] if line.get_xdata()[1] == 2]
+    starts_ends = sorted((line.get_ydata()[0], line.get_ydata()[1]) for line in lines)
+    ends = [end for _, end in starts_ends]
+    assert ends == sorted(ends)
+
+
+def test_a_real_trace_can_be_drawn_and_an_empty_one_is_named() -> None:
+    translator, trace = small_translator(), list[Candidate]()
+    nmt.beam_search(translator.model, torch.tensor([translator.encode("ich sehe")]), 3, trace=trace)
+    figure = nmt.plot_beam(trace, translator.tgt_tokenizer.lookup_tokens)
+    assert len(figure.axes[0].texts) == 1 + len(trace)
+    with pytest.raises(ValueError, match="empty trace"):
+        nmt.plot_beam([], lookup)

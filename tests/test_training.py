@@ -294,6 +294,14 @@ def test_a_loss_that_is_not_finite_names_step_and_pairs_and_keeps_the_checkpoint
     assert same(weights(rescued.path / "model.safetensors"), weights(whole.path / "model.safetensors"))
 
 
+def test_a_validation_loss_that_is_not_finite_stops_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = iter([2.0, math.inf])
+    monkeypatch.setattr(training, "validation_loss", lambda *_: next(losses))
+    with pytest.raises(nmt.TrainingError, match=r"validation loss is inf after step 8.*step-00000004"):
+        nmt.train(mini(tmp_path))
+    assert len(ckpt.checkpoint_files(tmp_path / "run" / "checkpoints")) == 1
+
+
 @pytest.mark.parametrize("every", [1, 4])
 def test_a_learning_rate_that_explodes_leaves_no_checkpoint_that_is_not_finite(tmp_path: Path, every: int) -> None:
     options = {"train__optimizer": "sgd", "train__lr": 1e30, "train__warmup": 0}
@@ -372,6 +380,16 @@ def test_clipping_bounds_the_step(tmp_path: Path) -> None:
         run = nmt.train(mini(tmp_path, run_dir=str(tmp_path / str(clip)), train__clip_norm=clip, **options))
         states.append(torch.cat([p.detach().flatten() for p in run.model.parameters()]))
     assert (states[1] - states[0]).norm().item() == pytest.approx(1e-2, rel=1e-2)
+
+
+def test_each_epoch_of_a_run_draws_its_batches_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups: list[list[int]] = []
+    update = Trainer.update
+    monkeypatch.setattr(Trainer, "update", lambda self, group: (groups.append(sum(group, [])), update(self, group)))  # noqa: RUF017
+    run = nmt.train(mini(tmp_path, train__batch_sentences=6, train__max_steps=9, train__validate_every=3))
+    epochs = [groups[i : i + 3] for i in (0, 3, 6)]
+    assert all(sorted(i for rows in epoch for i in rows) == list(range(18)) for epoch in epochs)
+    assert epochs[0] != epochs[1] != epochs[2] and [row["epoch"] for row in run.history] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("batch_by", ["tokens", "sentences"])
