@@ -1,12 +1,14 @@
 """The shell entry: ``python -m nmt_lib train|translate|evaluate CONFIG [--set key=value …]``.
 
-``accelerate launch -m nmt_lib train CONFIG`` starts the same on several processes. What goes wrong is said in one
-line on stderr, with exit code 2.
+``accelerate launch -m nmt_lib train CONFIG`` starts the same on several GPUs
+(``torchrun --nproc_per_node 2 -m nmt_lib …`` with ``ACCELERATE_USE_CPU=1`` on several CPU processes). What goes
+wrong is said in one line on stderr, with exit code 2.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
 from typing import NoReturn
@@ -57,11 +59,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def train(config: Config, options: argparse.Namespace) -> None:
-    from .training import train
+    from .runs import train
 
     run = train(config)
     last = run.history[-1]
-    print(f"{run.path}: {int(last['step'])} updates, validation loss {last['valid_loss']:.3f} nats a token "
+    if os.environ.get("RANK", "0") == "0":  # of several processes, one reports
+        print(f"{run.path}: {int(last['step'])} updates, validation loss {last['valid_loss']:.3f} nats a token "
           f"(best at {run.best_step})")  # fmt: skip
 
 

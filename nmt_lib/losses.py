@@ -35,12 +35,17 @@ def cross_entropy(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0)
 
 
 class _ChunkedLoss(torch.autograd.Function):
-    """Sum of the cross-entropies of ``hidden @ weight.T + bias``, and its gradients, a few rows at a time."""
+    """Sum of the cross-entropies of ``hidden @ weight.T + bias``, and its gradients, a few rows at a time.
+
+    With p the softmax of the scores and y the right token, the goal is q = (1 − ε) · [v = y] + ε / V. The loss of a
+    row is −Σ q log p, and its gradient with respect to the scores is p − q. From there the chain rule needs two
+    products: (p − q) W for ``hidden`` and (p − q)ᵀ h for ``weight``.
+    """
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, eps: float) -> Tensor:
         n_tokens, vocab_size = len(hidden), len(weight)
-        W = weight.to(hidden.dtype)  # (V, D) under autocast the hidden vectors are bf16
+        W = weight.to(hidden.dtype)  # (V, D) hidden may be bf16
         wide = torch.promote_types(hidden.dtype, torch.float32)  # sums of exponentials need it
         loss = hidden.new_zeros((), dtype=wide)
         d_hidden = torch.empty_like(hidden)  # (N, D)

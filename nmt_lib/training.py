@@ -1,4 +1,4 @@
-"""Training: from a config to a translator on disk, one update at a time, ready to go on after any crash."""
+"""Training: one update of the weights after another, validated and saved on the way (paper, section 5)."""
 
 from __future__ import annotations
 
@@ -17,20 +17,17 @@ from torch import nn
 from . import checkpoints as ckpt
 from .batching import Batch, Example, make_batch, sentence_batches, token_batches
 from .config import Config, TrainConfig
-from .corpora import Corpus, Pair, load_corpus
+from .corpora import Corpus, Pair
 from .errors import CheckpointError, ConfigError, TrainingError
 from .losses import Objective
 from .schedules import build_optimizer, learning_rate
-from .tokenizers import Tokenizer, build_tokenizers
+from .tokenizers import Tokenizer
 from .transformer import Transformer, build_model
-from .translator import Translator, fingerprint, load_tokenizers, read_config, save_tokenizers
+from .translator import fingerprint
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
-# Keys that may differ between a run on disk and the config that asks for it: they don't change what was learnt so far.
-FREE_KEYS = ("name", "run_dir", "decode", "train.max_steps", "train.checkpoint_every", "train.keep_checkpoints",
-             "train.validate_every", "train.select", "train.patience", "train.threads")  # fmt: skip
 HISTORY_COLUMNS = ("step", "epoch", "lr", "train_loss", "valid_loss")
 
 
@@ -50,134 +47,6 @@ class Progress:
     def is_done(self, train: TrainConfig) -> bool:
         """Whether all updates are done, or ``train.patience`` has run out."""
         return self.step >= train.max_steps or (train.patience is not None and self.worse >= train.patience)
-
-
-@dataclass(frozen=True)
-class Run:
-    """A finished training run.
-
-    ``history`` has one row for each validation: ``step``, ``epoch``, ``lr``, ``train_loss`` (with smoothing, as
-    optimised) and ``valid_loss`` (without, in nats a token). ``path`` is the run's folder.
-    """
-
-    path: Path
-    config: Config
-    translator: Translator
-    history: list[dict[str, float]]
-    best_step: int
-
-    @property
-    def model(self) -> Transformer:
-        return self.translator.model
-
-
-def load_or_train(config: Config | str, **overrides: Any) -> Translator:
-    """The translator of a config: loaded where its run is finished, trained first where it is not.
-
-    Several processes may ask at once: one trains, the others wait for it.
-    """
-    return train(config, **overrides).translator
-
-
-def train(config: Config | str, **overrides: Any) -> Run:
-    """Trains until ``train.max_steps``, or goes on where an earlier call was cut off.
-
-    Args:
-        config: a ``Config``, or what ``load_config`` takes.
-
-    Raises:
-        CheckpointError: the run's folder holds another config's run, or cannot be written.
-        TrainingError: the loss is not finite.
-    """
-    from accelerate import Accelerator, DistributedDataParallelKwargs
-    from filelock import FileLock
-
-    from .config import load_config
-
-    config = load_config(config, **overrides) if isinstance(config, str) else config
-    constant = DistributedDataParallelKwargs(broadcast_buffers=False)  # positions: the same table in each process
-    accelerator = Accelerator(mixed_precision="no", kwargs_handlers=[constant])  # precision is chosen in use_bf16
-    path = config.run_path
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CheckpointError(
-            f"cannot make the run's folder {path} ({error.strerror}): choose another run_dir"
-        ) from None
-    threads = torch.get_num_threads()
-    torch.set_num_threads(config.train.threads or threads)
-    try:
-        with torch.random.fork_rng():  # the caller's random numbers go on as if nothing had happened
-            if not accelerator.is_main_process:
-                return _train(config, path, accelerator)
-            with FileLock(path / ".lock"):
-                return _train(config, path, accelerator)
-    finally:
-        torch.set_num_threads(threads)
-
-
-def _train(config: Config, path: Path, accelerator: Accelerator) -> Run:
-    check_same_run(config, path)
-    finished = _finished(config, path)
-    if finished:
-        return finished
-    corpus = load_corpus(config.data)
-    tokenizers = _tokenizers(config, corpus, path, accelerator)
-    trainer = Trainer(config, corpus, tokenizers, path, accelerator)
-    trainer.resume()
-    trainer.run()
-    accelerator.wait_for_everyone()
-    run = _finished(config, path)
-    assert run is not None
-    return run
-
-
-def _finished(config: Config, path: Path) -> Run | None:
-    """The run on disk, if it has nothing left to do."""
-    if not (path / "model.safetensors").is_file():
-        return None
-    state = ckpt.load_checkpoint(path / "model.safetensors").state
-    if "progress" not in state:
-        message = f"{path} holds a translator that was saved there, not a run: use Translator.load, or another run_dir"
-        raise CheckpointError(message)
-    progress = Progress(**state["progress"])
-    if not progress.is_done(config.train) or state["select"] != config.train.select:
-        return None
-    translator = Translator.load(path, decode=config.decode)
-    return Run(path, config, translator, state["history"], progress.best_step)
-
-
-def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Accelerator) -> tuple[Tokenizer, Tokenizer]:
-    """Those of the run where it has begun; otherwise new ones, from the training pairs. The main process writes."""
-    if accelerator.is_main_process and not (path / "config.yaml").is_file():
-        save_tokenizers(path, build_tokenizers(config.data, corpus.train))
-        ckpt.write_text(path / "config.yaml", config.to_yaml())
-    accelerator.wait_for_everyone()
-    return load_tokenizers(path)
-
-
-def check_same_run(config: Config, path: Path) -> None:
-    """Stops a config that would go on with another one's run.
-
-    Raises:
-        CheckpointError: names the first key that differs.
-    """
-    if not (path / "config.yaml").is_file():
-        return
-    theirs, ours = (_flat(c.model_dump(mode="json")) for c in (read_config(path), config))
-    for key in ours:
-        if not key.startswith(FREE_KEYS) and theirs.get(key) != ours[key]:
-            raise CheckpointError(
-                f"{path} holds a run with {key}={theirs.get(key)!r}, not {ours[key]!r}: "
-                "give this one a folder of its own (run_dir=…), or delete that one"
-            )
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
-    return flat
 
 
 class Trainer:
@@ -255,7 +124,7 @@ class Trainer:
         while True:
             plan = plan_epoch(self.examples, train, progress.epoch)
             groups = [plan[i : i + size] for i in range(0, len(plan), size)]
-            groups[-1] += [plan[i % len(plan)] for i in range(size - len(groups[-1]))]
+            groups[-1] += [plan[i % len(plan)] for i in range(size - len(groups[-1]))]  # filled up from the front
             while progress.position < len(groups):
                 progress.position += 1
                 yield groups[progress.position - 1]
