@@ -51,6 +51,8 @@ class DataConfig(Section):
     def _check(self) -> DataConfig:
         if self.src_lang == self.tgt_lang:
             raise ValueError(f"data.src_lang and data.tgt_lang are both {self.src_lang!r}: choose two languages")
+        if self.joint and self.tokenizer == "spacy":
+            raise ValueError("data.joint=true needs pieces (bpe or unigram): spaCy's rules are those of one language")
         return self
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import textwrap
 from typing import Any
+
+STYLE = "font-family: monospace; font-size: 13px; line-height: 1.35; background: #f8f8f8; color: #222; padding: 6px"
 
 
 def show_source(thing: Any, docstring: bool = False) -> Any:
@@ -11,28 +15,24 @@ def show_source(thing: Any, docstring: bool = False) -> Any:
 
     Args:
         thing: a function, method or class.
-        docstring: show its docstring too.
+        docstring: show the docstrings too.
     """
-    from IPython.display import Code
+    from IPython.display import HTML
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import PythonLexer
 
-    source = inspect.cleandoc("\n" + inspect.getsource(thing))
-    doc = inspect.getdoc(thing)
-    if not docstring and doc:
-        source = without_docstrings(source)
-    return Code(source, language="python")
+    source = textwrap.dedent(inspect.getsource(thing))
+    source = source if docstring else without_docstrings(source)
+    return HTML(highlight(source, PythonLexer(), HtmlFormatter(noclasses=True, nobackground=True, prestyles=STYLE)))
 
 
 def without_docstrings(source: str) -> str:
-    """Python source without the docstrings of its functions and classes."""
-    import ast
-
+    """Python source without the docstrings of its functions and classes, all else as it stands."""
     lines = source.splitlines()
+    hidden: set[int] = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) and len(node.body) > 1:
-            first = node.body[0]
-            lines[first.lineno - 1 : first.end_lineno] = [""] * ((first.end_lineno or 0) - first.lineno + 1)
-            lines[first.lineno - 1] = "\0"
-    text = "\n".join(line for line in lines)
-    import re
-
-    return re.sub(r"\0\n*", "", text)
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) and len(node.body) > 1:
+            hidden |= set(range(node.body[0].lineno - 1, node.body[0].end_lineno or 0))
+    kept = [line for i, line in enumerate(lines) if i not in hidden and not (i - 1 in hidden and not line.strip())]
+    return "\n".join(kept)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -91,8 +92,14 @@ class Picture(Figure):
     """A figure that a notebook shows as the last line of a cell, whatever its matplotlib settings."""
 
     def _repr_png_(self) -> bytes:
+        """As PNG with 128 colours: a picture of these kinds needs no more, and chapters stay small."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from PIL import Image
+
+        canvas = FigureCanvasAgg(self)
+        canvas.draw()
         file = io.BytesIO()
-        self.savefig(file, format="png")
+        Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]).quantize(128).save(file, "png", optimize=True)
         return file.getvalue()
 
 

@@ -205,8 +205,7 @@ def build_tokenizers(data: DataConfig, train: list[Pair]) -> tuple[Tokenizer, To
 
 def _train_one(data: DataConfig, lang: str, texts: list[str]) -> Tokenizer:
     if data.tokenizer in ("whitespace", "spacy"):
-        # A joint vocabulary needs one set of splitting rules: the source language's.
-        return WordTokenizer.train(data.tokenizer, lang.split("/")[0], texts, data.min_freq, data.lowercase)
+        return WordTokenizer.train(data.tokenizer, lang, texts, data.min_freq, data.lowercase)
     try:
         return SentencePieceTokenizer.train(
             data.tokenizer, texts, data.vocab_size, data.character_coverage, data.lowercase

@@ -82,6 +82,7 @@ def test_a_wrong_type_or_value_is_named_with_its_key(key: str, value: Any) -> No
         ({"model.d_model": 33, "model.n_heads": 3}, "must be even .*33"),
         ({"data.src_lang": "fr"}, "both 'fr'"),
         ({"model.tying": "three-way"}, "needs data.joint=true"),
+        ({"data.joint": True, "data.tokenizer": "spacy"}, "needs pieces"),
         ({"train": 3}, "'train' in tiny.yaml must be a section"),
         ({"data": None}, "'data' in tiny.yaml must be a section"),
         ({"train.seed.low": 3}, "'seed' is a single value"),
@@ -146,7 +147,7 @@ def test_overrides_win_over_the_file_and_leave_the_rest() -> None:
         ("train.lr=1e-4", {"train.lr": 1e-4}),
         ("train.betas=[0.9, 0.98]  train.seed=2", {"train.betas": [0.9, 0.98], "train.seed": 2}),
         ("run_dir=/a folder/with spaces train.seed=2", {"run_dir": "/a folder/with spaces", "train.seed": 2}),
-        ("data.joint=true data.limit=null", {"data.joint": True, "data.limit": None}),
+        ("data.lowercase=true data.limit=null", {"data.lowercase": True, "data.limit": None}),
         ("  ", {}),
     ],
 )
