@@ -152,7 +152,13 @@ def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
 
 
 def average_weights(paths: list[Path]) -> dict[str, Tensor]:
-    """The mean of the weights of several checkpoints (paper, section 6.1)."""
+    """The mean of the weights of several checkpoints (paper, section 6.1).
+
+    Raises:
+        CheckpointError: there are none.
+    """
+    if not paths:
+        raise CheckpointError("no checkpoints to average: train with a smaller train.checkpoint_every")
     total: dict[str, Tensor] = {}
     for path in paths:
         for name, value in part(load_checkpoint(path).tensors, "model.").items():

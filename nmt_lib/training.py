@@ -176,7 +176,9 @@ class Trainer:
         progress.worse += 1
         if loss < progress.best_loss:
             progress.best_loss, progress.best_step, progress.worse = loss, progress.step, 0
-            self._write("best.safetensors", {f"model.{k}": v for k, v in ckpt.model_state(self.model).items()})
+            self._write(
+                self.path / "best.safetensors", {f"model.{k}": v for k, v in ckpt.model_state(self.model).items()}
+            )
 
     def save(self) -> None:
         """Writes a checkpoint and the history, then deletes checkpoints that are no longer needed."""
@@ -198,13 +200,13 @@ class Trainer:
         elif select == "average":
             files = ckpt.checkpoint_files(self.path / "checkpoints")
             weights = ckpt.average_weights(files[-self.config.train.keep_checkpoints :])
-        self._write("model.safetensors", {f"model.{name}": value for name, value in weights.items()})
+        self._write(self.path / "model.safetensors", {f"model.{name}": value for name, value in weights.items()})
 
-    def _write(self, name: str | Path, tensors: dict[str, torch.Tensor]) -> None:
+    def _write(self, path: Path, tensors: dict[str, torch.Tensor]) -> None:
         if self.accelerator.is_main_process:
             state = {"vocabulary": self.vocabulary, "progress": vars(self.progress), "history": self.history,
                      "select": self.config.train.select}  # fmt: skip
-            ckpt.save_checkpoint(self.path / name, ckpt.Checkpoint(tensors, state))
+            ckpt.save_checkpoint(path, ckpt.Checkpoint(tensors, state))
 
     def _together(self, last: bool) -> Any:
         """Processes exchange gradients only with the last batch of an update."""

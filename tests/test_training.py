@@ -442,3 +442,21 @@ def test_two_processes_that_share_the_work_equal_one_that_accumulates(tmp_path: 
         torch.testing.assert_close(ours[name], value, rtol=0, atol=1e-4)
     history = ckpt.load_checkpoint(tmp_path / "two" / "model.safetensors").state["history"]
     assert [row["train_loss"] for row in history] == pytest.approx([row["train_loss"] for row in one.history], rel=1e-4)
+
+
+def test_a_run_with_a_relative_path_keeps_its_files_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NMT_RUNS", raising=False)
+    config = mini(tmp_path, run_dir="", name="home", train__select="average", train__keep_checkpoints=2)
+    run = nmt.train(config)
+    assert run.path == Path("runs/home")
+    files = {str(path.relative_to(tmp_path / "runs/home")) for path in (tmp_path / "runs").rglob("*.safetensors")}
+    checkpoints = {f"checkpoints/step-{step:08d}.safetensors" for step in (8, 12)}
+    assert files == checkpoints | {"best.safetensors", "model.safetensors"}
+    (tmp_path / "runs/home/model.safetensors").unlink()
+    assert same(dict(nmt.train(config).model.named_parameters()), dict(run.model.named_parameters()))
+
+
+def test_an_average_of_nothing_is_an_error() -> None:
+    with pytest.raises(nmt.CheckpointError, match="no checkpoints to average"):
+        ckpt.average_weights([])
