@@ -229,6 +229,8 @@ def describing(draw: Draw) -> Triple:
     past = draw.random() < 0.3
     if draw.random() < 0.2:
         one, two = draw.sample(["tired", "happy", "sad", "ill"], 2)
+        if {one, two} == {"happy", "sad"}:
+            return describing(draw)
         return described_twice(draw_np(draw, "male,female", 0.0, 0.2), one, two, past)
     noun = draw_noun(draw, "made,seat,size")
     abouts = [name for name, adjective in ADJECTIVES.items() if fits(noun.kinds, adjective.about)]

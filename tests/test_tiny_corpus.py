@@ -470,3 +470,10 @@ def test_pronouns_take_the_gender_of_the_thing(triples):
         assert second.split()[0] == french[FRENCH[thing]], triple.text("fr")
         checked += 1
     assert checked > 400
+
+
+def test_nothing_is_said_to_be_its_own_opposite(triples):
+    opposites = [{"happy", "sad"}, {"old", "new"}, {"small", "big"}, {"comfortable", "hard"}]
+    for triple in triples:
+        found = re.fullmatch(r".* (?:is|was) (\w+),? (?:and|but) \w+ (?:is|was) very (\w+)\.", triple.text("en"))
+        assert not found or set(found.groups()) not in opposites, triple.text("en")
