@@ -2,7 +2,11 @@
 
 - ``nmt_lib``: batches of like length, key/value cache, finished sentences leave the batch;
 - Marian of ``transformers`` with our weights copied in: ``generate`` on the same batches, with its cache;
-- the loop of the write-ups: one sentence at a time, the whole prefix again at every step.
+- the loop of the write-ups: one sentence at a time, the whole prefix again at every step, attention written out, and
+  the scores of every place computed.
+
+A second table takes the write-ups' own shape (d512 × 6 layers) with random weights, every translation as long as its
+source.
 
 Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python benchmarks/decoding.py [--run runs/multi30k]``. Without a trained run, the
 model is trained for some updates first, so that lengths are like those of real translations.
@@ -24,7 +28,8 @@ import nmt_lib as nmt
 from nmt_lib.batching import pad_batch
 from nmt_lib.masks import causal_mask
 
-BATCHES = (1, 64)
+BATCHES = (1, 64, 256)
+LOOP = "one sentence, whole prefix"
 
 
 def copy_to_marian(model: nmt.Transformer, wrapped: Marian) -> None:
@@ -54,11 +59,11 @@ def copy_to_marian(model: nmt.Transformer, wrapped: Marian) -> None:
 def prefix_loop(model: nmt.Transformer, ids: list[int], limit: int) -> list[int]:
     """One sentence, no cache: what the write-ups print."""
     src = torch.tensor([ids])
-    memory, _ = model.encode(src, None)
+    memory, _ = model.encode(src, None, need_weights=True)
     out = [2]
     while len(out) <= limit:
         x = model.tgt_embedding(torch.tensor([out]))
-        x, _, _ = model.decoder(x, memory, causal_mask(len(out)), None)
+        x, _, _ = model.decoder(x, memory, causal_mask(len(out)), None, need_weights=True)
         out.append(int(model.output(x)[0, -1].argmax()))
         if out[-1] == 3:
             break
@@ -70,6 +75,38 @@ def trained(steps: int) -> nmt.Translator:
     with tempfile.TemporaryDirectory() as folder:
         config, _, _ = multi30k(run_dir=folder, **overrides)
         return nmt.load_or_train(config)
+
+
+def table(seconds: dict[str, list[float]], count: int) -> list[list[str]]:
+    return [
+        [name, f"{count / statistics.median(values):.1f}", f"{ratio(seconds, name, 'nmt_lib, batch 64'):.2f}"]
+        for name, values in seconds.items()
+    ]
+
+
+def writeup_shape(sources: list[list[int]], rounds: int) -> None:
+    """The second table: d512 × 6 layers, random weights that never say <eos> before they must."""
+    torch.manual_seed(0)
+    model = nmt.build_model(nmt.load_config("writeup_c").model, 6191, 8014).eval()
+    model.output.bias.data[3] = -1e4
+    sources = [[2, *[4 + i % 6000 for i in ids[1:-1]], 3] for ids in sources[:: max(1, len(sources) // 256)]][:256]
+    few = sources[::16]
+
+    def batch(size: int) -> object:
+        return [nmt.greedy_search(model, pad_batch(sources[i : i + size]), 0) for i in range(0, len(sources), size)]
+
+    runs = {f"nmt_lib, batch {size}": lambda size=size: batch(size) for size in (64, 256)}
+    runs[LOOP] = lambda: [prefix_loop(model, ids, len(ids)) for ids in few]
+    seconds = alternate(runs, rounds)
+    seconds[LOOP] = [s * len(sources) / len(few) for s in seconds[LOOP]]
+    write_table(
+        "decoding_writeup_shape",
+        "Greedy translation at the write-ups' shape, d512 × 6 layers",
+        ["what", "sentences a second, median", "time relative to nmt_lib at batch 64, median of ratios"],
+        table(seconds, len(sources)),
+        f"{len(sources)} sources of the lengths of Multi30k test2016, random weights, fp32; {rounds} rounds in turns; "
+        f"the loop was timed on {len(few)} of them. {machine()}. Made by `benchmarks/decoding.py`.",
+    )
 
 
 def main() -> None:
@@ -111,14 +148,10 @@ def main() -> None:
 
     runs = {f"nmt_lib, batch {size}": lambda size=size: ours(size) for size in BATCHES}
     runs |= {f"Marian generate, batch {size}": lambda size=size: theirs(size) for size in BATCHES}
-    loop = "one sentence, whole prefix"
-    runs[loop] = lambda: [prefix_loop(model, ids, len(ids) + limit) for ids in few]
+    runs[LOOP] = lambda: [prefix_loop(model, ids, len(ids) + limit) for ids in few]
     seconds = alternate(runs, options.rounds)
-    seconds[loop] = [s * len(sources) / len(few) for s in seconds[loop]]
-    rows = [
-        [name, f"{len(sources) / statistics.median(values):.1f}", f"{ratio(seconds, name, 'nmt_lib, batch 64'):.2f}"]
-        for name, values in seconds.items()
-    ]
+    seconds[LOOP] = [s * len(sources) / len(few) for s in seconds[LOOP]]
+    rows = table(seconds, len(sources))
     write_table(
         "decoding",
         "Greedy translation of Multi30k test2016",
@@ -130,6 +163,7 @@ def main() -> None:
         f"{1 / ratio(seconds, 'Marian generate, batch 1', 'nmt_lib, batch 1'):.2f} × Marian's time. "
         f"{machine('transformers')}. Made by `benchmarks/decoding.py`.",
     )
+    writeup_shape(sources, max(2, options.rounds // 2))
 
 
 if __name__ == "__main__":

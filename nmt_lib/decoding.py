@@ -101,21 +101,20 @@ def greedy_search(
     prefix = torch.full_like(src[:, :1], SOS)  # (B, 1)
     total = torch.zeros(len(src), device=src.device)  # (B,)
     found: dict[int, Hypothesis] = {}
-    while len(active):
+    while len(found) < len(src):
         log_probs = scorer(prefix)  # (B, V)
         best, token = log_probs.max(-1)  # (B,), (B,)
         forced = limits < prefix.size(1)  # (B,) the step after the last one allowed
         token = torch.where(forced, EOS, token)
         total = total + torch.where(forced, log_probs[:, EOS], best)
-        done = token == EOS  # (B,)
         prefix = torch.cat([prefix, token[:, None]], dim=1)  # (B, t + 1)
-        if not done.any():
-            continue
-        for row in done.nonzero()[:, 0].tolist():
-            found[int(active[row])] = _hypothesis(prefix[row, 1:-1].tolist(), float(total[row]), alpha)
-        going = (~done).nonzero()[:, 0]
-        active, limits, prefix, total = active[going], limits[going], prefix[going], total[going]
-        scorer.select(going)
+        for row in (token == EOS).nonzero()[:, 0].tolist():
+            ids = prefix[row, 1:-1].tolist()
+            found.setdefault(int(active[row]), _hypothesis(ids, float(total[row]), alpha))  # the first <eos> counts
+        going = torch.tensor([r for r, i in enumerate(active.tolist()) if i not in found], device=src.device)
+        if 0 < len(going) <= 0.75 * len(active):  # moving the caches costs as much as some idle rows
+            active, limits, prefix, total = active[going], limits[going], prefix[going], total[going]
+            scorer.select(going)
     return [found[i] for i in range(len(src))]
 
 

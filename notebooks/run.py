@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import os
 import sys
 import time
 from pathlib import Path
@@ -17,7 +18,7 @@ import papermill
 
 import nmt_lib as nmt
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 
 
 def main() -> int:
@@ -28,6 +29,7 @@ def main() -> int:
     parser.add_argument("--in-place", action="store_true", help="store the outputs in the chapters")
     parser.add_argument("chapters", nargs="*", type=Path, help="default: all")
     options = parser.parse_args()
+    os.environ.setdefault("NMT_RUNS", str(HERE.parent / "runs"))  # the chapters share what is trained
     chapters = options.chapters or sorted(HERE.glob("[0-9]*.ipynb"))
     try:
         config = nmt.load_config(options.config, **nmt.parse_overrides(options.set))
