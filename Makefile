@@ -10,6 +10,9 @@ BIN := $(VENV)/bin
 # One thread: on a busy machine two can be many times slower, and the tests are small.
 export OMP_NUM_THREADS ?= 1
 export NMT_RUNS := $(RUNS)
+ifdef NMT_DATA
+export NMT_DATA := $(abspath $(NMT_DATA))
+endif
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
 .PHONY: help setup run test lint unit chapters lab notebooks bench clean

@@ -30,6 +30,8 @@ def main() -> int:
     parser.add_argument("chapters", nargs="*", type=Path, help="default: all")
     options = parser.parse_args()
     os.environ.setdefault("NMT_RUNS", str(HERE.parent / "runs"))  # the chapters share what is trained
+    if "NMT_DATA" in os.environ:  # the chapters run in another folder than this script
+        os.environ["NMT_DATA"] = str(Path(os.environ["NMT_DATA"]).resolve())
     chapters = options.chapters or sorted(HERE.glob("[0-9]*.ipynb"))
     try:
         config = nmt.load_config(options.config, **nmt.parse_overrides(options.set))

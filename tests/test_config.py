@@ -202,3 +202,11 @@ def test_the_run_path_is_the_folder_asked_for_or_named_after_the_config(monkeypa
 
 def test_the_yaml_of_a_config_is_plain_yaml() -> None:
     assert yaml.safe_load(nmt.load_config("tiny").to_yaml())["data"]["corpus"] == "tiny"
+
+
+def test_write_up_e_has_no_bias_and_the_paper_has_one_in_every_layer() -> None:
+    biases = {
+        name: [key for key, _ in nmt.build_model(nmt.load_config(name).model, 9, 9).named_parameters() if "bias" in key]
+        for name in ("writeup_e", "toy")
+    }
+    assert biases["writeup_e"] == [] and len(biases["toy"]) > 10

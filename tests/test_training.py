@@ -460,3 +460,9 @@ def test_a_run_with_a_relative_path_keeps_its_files_together(tmp_path: Path, mon
 def test_an_average_of_nothing_is_an_error() -> None:
     with pytest.raises(nmt.CheckpointError, match="no checkpoints to average"):
         ckpt.average_weights([])
+
+
+def test_write_up_e_learns_its_two_sentences_at_its_own_settings(tmp_path: Path) -> None:
+    translator = nmt.load_or_train("writeup_e", run_dir=str(tmp_path))
+    translations = translator(["ich mochte ein bier", "ich mochte ein cola"])
+    assert [t.text for t in translations] == ["i want a beer .", "i want a coke ."]
