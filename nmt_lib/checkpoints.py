@@ -1,11 +1,12 @@
-"""Checkpoints: one safetensors file each, written so that a crash at any moment leaves the last good one.
+"""Checkpoints, and the other files of a run; written so that a crash at any moment leaves the last good one.
 
-A file holds the weights, the optimizer's state, the state of the random numbers, and how far the run has come.
-safetensors stores plain arrays: loading one never runs code that somebody put into it.
+A checkpoint is one file: the weights, the optimizer's state, the state of the random numbers, and how far the run has
+come. safetensors stores plain arrays: loading one never runs code that somebody put into it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -18,7 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from .errors import CheckpointError
+from .config import Config, load_config
+from .errors import CheckpointError, ConfigError
+from .tokenizers import Tokenizer, load_tokenizer
 
 
 @dataclass(frozen=True)
@@ -176,3 +179,43 @@ def write_text(path: Path, text: str) -> None:
         with suppress(OSError):
             part.unlink()
         raise CheckpointError(f"cannot write {path} ({error.strerror or error}): free some space") from None
+
+
+def read_config(folder: Path) -> Config:
+    """The config that stands in a run's folder.
+
+    Raises:
+        CheckpointError: missing or damaged.
+    """
+    path = folder / "config.yaml"
+    try:
+        config = load_config(path)
+        if "\ndecode:" not in path.read_text(encoding="utf-8"):  # the last section that to_yaml writes
+            raise ConfigError("it is cut off")
+        return config
+    except ConfigError as error:
+        raise CheckpointError(f"{path} does not describe a run ({error})") from None
+
+
+def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
+    """One file for each side.
+
+    Raises:
+        CheckpointError: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for side, tokenizer in zip(("src", "tgt"), tokenizers, strict=True):
+            tokenizer.save(folder / f"{side}_tokenizer.json")
+    except OSError as error:
+        raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
+
+
+def load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
+    return load_tokenizer(folder / "src_tokenizer.json"), load_tokenizer(folder / "tgt_tokenizer.json")
+
+
+def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
+    """A short text that differs as soon as one token has another id."""
+    lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
+    return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]

@@ -14,7 +14,8 @@ from torch import Tensor
 from .batching import make_batch, token_batches
 from .corpora import Pair
 from .errors import CorpusError
-from .translator import Translation, Translator
+from .translation import Translation
+from .translator import Translator
 
 
 @dataclass(frozen=True)

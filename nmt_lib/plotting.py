@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .decoding import Candidate
 from .errors import ShapeError
-from .translator import Translation
+from .translation import Translation
 from .vocab import EOS
 
 KINDS = {  # kind → (labels of the rows, labels of the columns)

@@ -19,7 +19,7 @@ from .errors import CheckpointError
 from .tokenizers import Tokenizer, build_tokenizers
 from .training import Progress, Trainer
 from .transformer import Transformer
-from .translator import Translator, load_tokenizers, read_config, save_tokenizers
+from .translator import Translator
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -126,10 +126,10 @@ def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Acceler
     """Those of the run where it has begun; otherwise new ones, from the training pairs. The main process writes."""
     if accelerator.is_main_process:
         if not (path / "config.yaml").is_file():
-            save_tokenizers(path, build_tokenizers(config.data, corpus.train))
+            ckpt.save_tokenizers(path, build_tokenizers(config.data, corpus.train))
         ckpt.write_text(path / "config.yaml", config.to_yaml())  # a free key may have another value than before
     accelerator.wait_for_everyone()
-    return load_tokenizers(path)
+    return ckpt.load_tokenizers(path)
 
 
 def check_same_run(config: Config, path: Path) -> None:
@@ -140,7 +140,7 @@ def check_same_run(config: Config, path: Path) -> None:
     """
     if not (path / "config.yaml").is_file():
         return
-    theirs, ours = (_flat(c.model_dump(mode="json")) for c in (read_config(path), config))
+    theirs, ours = (_flat(c.model_dump(mode="json")) for c in (ckpt.read_config(path), config))
     for key in ours:
         if not key.startswith(FREE_KEYS) and theirs.get(key) != ours[key]:
             raise CheckpointError(

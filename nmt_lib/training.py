@@ -23,7 +23,6 @@ from .losses import Objective
 from .schedules import build_optimizer, learning_rate
 from .tokenizers import Tokenizer
 from .transformer import Transformer, build_model
-from .translator import fingerprint
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -64,7 +63,7 @@ class Trainer:
         self.examples = encode_pairs(corpus.train, tokenizers, config)
         valid = encode_pairs(corpus.valid, tokenizers, config)
         self.valid = [make_batch(valid, rows) for rows in token_batches(valid, config.train.batch_tokens * 4, 0)]
-        self.vocabulary = fingerprint(tokenizers)
+        self.vocabulary = ckpt.fingerprint(tokenizers)
         torch.manual_seed(config.train.seed)
         self.model = build_model(config.model, *map(len, tokenizers)).to(accelerator.device)
         torch.manual_seed(config.train.seed + accelerator.process_index)  # each process drops other units

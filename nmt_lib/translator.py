@@ -2,61 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, overload
+from typing import overload
 
 import torch
 from pydantic import ValidationError
 
 from . import checkpoints as ckpt
 from .batching import make_batch, pad_batch
-from .config import Config, DecodeConfig, load_config
+from .config import Config, DecodeConfig
 from .decoding import Hypothesis, beam_search, greedy_search
 from .errors import CheckpointError, ConfigError
-from .tokenizers import Tokenizer, load_tokenizer
+from .tokenizers import Tokenizer
 from .transformer import Attention, Transformer, build_model
+from .translation import Translation
 from .vocab import EOS, SOS, UNK
-
-
-@dataclass(frozen=True)
-class Translation:
-    """What came out for one text.
-
-    ``tokens`` are the target tokens without special ones, ``score`` is the log-probability over the length
-    penalty (nearer to 0 is better). ``n_best`` holds the texts of all hypotheses with their scores, best first.
-    ``src_labels`` and ``tgt_labels`` name the columns and rows of the attention.
-    """
-
-    source: str
-    text: str
-    tokens: tuple[str, ...]
-    score: float
-    n_best: tuple[tuple[str, float], ...] = ()
-    src_labels: tuple[str, ...] = ()  # S names, special tokens included
-    tgt_labels: tuple[str, ...] = ()  # T names: the token that each row *produces*, <eos> last
-    _attend: Callable[[], Attention] = field(default=Attention, repr=False, compare=False)
-
-    @cached_property
-    def attention(self) -> Attention:
-        """The weights behind this translation, computed when first asked for.
-
-        ``.encoder``, ``.decoder``, ``.cross``: ``[n_layers]`` of ``(1, H, S, S)``, ``(1, H, T, T)``, ``(1, H, T, S)``.
-        The row of a token is the step that produced it.
-        """
-        return self._attend()
-
-    def __str__(self) -> str:
-        return self.text
-
-    def __getstate__(self) -> dict[str, Any]:
-        """A copy or a pickle holds the attention itself, not the model that computes it."""
-        return {**vars(self), "attention": self.attention, "_attend": Attention}
 
 
 class Translator:
@@ -91,10 +54,10 @@ class Translator:
         folder = Path(path)
         if not (folder / "model.safetensors").is_file():
             raise CheckpointError(f"no trained model in {folder}: train it first with nmt_lib.train, or check the path")
-        config = read_config(folder)
-        tokenizers = load_tokenizers(folder)
+        config = ckpt.read_config(folder)
+        tokenizers = ckpt.load_tokenizers(folder)
         saved = ckpt.load_checkpoint(folder / "model.safetensors")
-        if saved.state.get("vocabulary") != fingerprint(tokenizers):
+        if saved.state.get("vocabulary") != ckpt.fingerprint(tokenizers):
             message = f"the weights in {folder} were made with another vocabulary than its tokenizer files hold"
             raise CheckpointError(f"{message}: restore the files, or train again")
         with torch.random.fork_rng(devices=[]):  # the fresh weights are drawn and thrown away
@@ -112,11 +75,11 @@ class Translator:
         """
         folder = Path(path)
         tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
-        save_tokenizers(folder, tokenizers)
+        ckpt.save_tokenizers(folder, tokenizers)
         ckpt.write_text(folder / "config.yaml", self.config.to_yaml())
         weights = {f"model.{name}": value for name, value in ckpt.model_state(self.model).items()}
         ckpt.save_checkpoint(
-            folder / "model.safetensors", ckpt.Checkpoint(weights, {"vocabulary": fingerprint(tokenizers)})
+            folder / "model.safetensors", ckpt.Checkpoint(weights, {"vocabulary": ckpt.fingerprint(tokenizers)})
         )
 
     @overload
@@ -254,43 +217,3 @@ def _batches(sources: list[list[int]], budget: int) -> list[list[int]]:
 
 def _empty(text: str) -> Translation:
     return Translation(source=text, text="", tokens=(), score=0.0, n_best=(("", 0.0),))
-
-
-def read_config(folder: Path) -> Config:
-    """The config that stands in a run's folder.
-
-    Raises:
-        CheckpointError: missing or damaged.
-    """
-    path = folder / "config.yaml"
-    try:
-        config = load_config(path)
-        if "\ndecode:" not in path.read_text(encoding="utf-8"):  # the last section that to_yaml writes
-            raise ConfigError("it is cut off")
-        return config
-    except ConfigError as error:
-        raise CheckpointError(f"{path} does not describe a run ({error})") from None
-
-
-def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
-    """One file for each side.
-
-    Raises:
-        CheckpointError: the folder cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for side, tokenizer in zip(("src", "tgt"), tokenizers, strict=True):
-            tokenizer.save(folder / f"{side}_tokenizer.json")
-    except OSError as error:
-        raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
-
-
-def load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
-    return load_tokenizer(folder / "src_tokenizer.json"), load_tokenizer(folder / "tgt_tokenizer.json")
-
-
-def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
-    """A short text that differs as soon as one token has another id."""
-    lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
-    return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]

@@ -1,0 +1,45 @@
+"""A translation: the text that came out, how sure the model was, and what it looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from .transformer import Attention
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What came out for one text.
+
+    ``tokens`` are the target tokens without special ones, ``score`` is the log-probability over the length
+    penalty (nearer to 0 is better). ``n_best`` holds the texts of all hypotheses with their scores, best first.
+    ``src_labels`` and ``tgt_labels`` name the columns and rows of the attention.
+    """
+
+    source: str
+    text: str
+    tokens: tuple[str, ...]
+    score: float
+    n_best: tuple[tuple[str, float], ...] = ()
+    src_labels: tuple[str, ...] = ()  # S names, special tokens included
+    tgt_labels: tuple[str, ...] = ()  # T names: the token that each row *produces*, <eos> last
+    _attend: Callable[[], Attention] = field(default=Attention, repr=False, compare=False)
+
+    @cached_property
+    def attention(self) -> Attention:
+        """The weights behind this translation, computed when first asked for.
+
+        ``.encoder``, ``.decoder``, ``.cross``: ``[n_layers]`` of ``(1, H, S, S)``, ``(1, H, T, T)``, ``(1, H, T, S)``.
+        The row of a token is the step that produced it.
+        """
+        return self._attend()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy or a pickle holds the attention itself, not the model that computes it."""
+        return {**vars(self), "attention": self.attention, "_attend": Attention}
