@@ -30,6 +30,7 @@ _HOME = {  # public name → the file that explains it
     "translator": ["Translator"],
     "evaluation": ["Evaluation", "alignment_error_rate", "evaluate", "perplexity"],
     "plotting": ["draw_grid", "new_figure", "plot_attention", "plot_beam", "plot_history"],
+    "diagrams": ["draw_boxes", "draw_words"],
     "notebook": ["show_source"],
     "errors": ["CheckpointError", "ConfigError", "CorpusError", "NMTError", "ShapeError", "TrainingError"],
 }
