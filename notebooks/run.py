@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import base64
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -62,14 +63,28 @@ def execute(chapter: Path, options: argparse.Namespace) -> None:
 
 
 def clean(path: Path) -> None:
-    """Drops what differs from run to run: times, papermill's own notes, the kernel's version."""
+    """Drops what differs from run to run (times, papermill's own notes, the kernel's version), adds alt texts."""
     notebook = nbformat.read(path, as_version=4)
+    describe_pictures(notebook)
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                          "language_info": {"name": "python"}}  # fmt: skip
     for cell in notebook.cells:
         tags = cell.metadata.get("tags")
         cell.metadata = {"tags": tags} if tags else {}
     nbformat.write(notebook, path)
+
+
+def describe_pictures(notebook: nbformat.NotebookNode) -> None:
+    """Gives each picture the paragraph ``*Picture: …*`` before it, as the text for those who cannot see it."""
+    description = ""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            found = re.findall(r"^\*Picture: (.*?)\*$", cell.source, re.MULTILINE | re.DOTALL)
+            description = " ".join(found[-1].split()) if found else description
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                output.metadata["image/png"] = {"alt": description}
+                description = ""  # the next picture needs its own
 
 
 def save_pictures(path: Path) -> int:

@@ -1,0 +1,88 @@
+"""Stamps the repository's address into the chapters: badges, and what their set-up cells install on Colab.
+
+``python notebooks/links.py`` stamps the address that stands in pyproject.toml; with ``owner/name`` it writes that one
+there first. The version is the one of pyproject.toml too, so that a chapter installs the library it was written with.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+
+HERE = Path(__file__).resolve().parent
+PYPROJECT = HERE.parent / "pyproject.toml"
+BADGE = (
+    "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
+    "(https://colab.research.google.com/github/{repo}/blob/v{version}/notebooks/{name})"
+)
+SET_UP = """\
+try:
+    import nmt_lib as nmt
+except ModuleNotFoundError:  # on Colab: fetch the library, and keep the torch and numpy that are there
+    from importlib.metadata import version
+
+    library = "nmt-lib @ git+https://github.com/{repo}@v{version}"
+    keep = [f"{{name}}=={{version(name)}}" for name in ("torch", "numpy")]
+    %pip install -q {{" ".join(keep)}} "{{library}}"
+    import nmt_lib as nmt
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("repo", nargs="?", help="owner/name; default: what pyproject.toml says")
+    options = parser.parse_args()
+    if options.repo:
+        if not re.fullmatch(r"[\w.-]+/[\w.-]+", options.repo):
+            print(f"error: {options.repo!r} is no owner/name: try make links REPO=owner/name", file=sys.stderr)
+            return 2
+        text = PYPROJECT.read_text(encoding="utf-8")
+        text = re.sub(r'(?m)^(Repository = "https://github\.com/)[^"]*', rf"\g<1>{options.repo}", text)
+        PYPROJECT.write_text(text, encoding="utf-8")
+    repo, version = address()
+    for chapter in sorted(HERE.glob("[0-9]*.ipynb")):
+        notebook = nbformat.read(chapter, as_version=4)
+        try:
+            stamp(notebook, chapter.name, repo, version)
+        except ValueError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 2
+        nbformat.write(notebook, chapter)
+        print(f"{chapter.name}: {repo}, version {version}")
+    return 0
+
+
+def address() -> tuple[str, str]:
+    """The repository's ``owner/name`` and the version, from pyproject.toml."""
+    text = PYPROJECT.read_text(encoding="utf-8")
+    repo = re.search(r'(?m)^Repository = "https://github\.com/([^"]+)"', text)
+    version = re.search(r'(?m)^version = "([^"]+)"', text)
+    assert repo and version, "pyproject.toml must name version and Repository"
+    return repo[1], version[1]
+
+
+def stamp(notebook: nbformat.NotebookNode, name: str, repo: str, version: str) -> None:
+    """Writes badge and head of the set-up cell; nothing else changes.
+
+    Raises:
+        ValueError: the chapter has no badge in its first cell, or no set-up cell in its third.
+    """
+    first, set_up = notebook.cells[0], notebook.cells[2]
+    badge = BADGE.format(repo=repo, version=version, name=name)
+    first.source, found = re.subn(r"^\[!\[Open in Colab\].*$", badge, first.source, flags=re.MULTILINE)
+    if found != 1:
+        raise ValueError(f"{name}: the first cell needs one line that starts with [![Open in Colab]")
+    parts = set_up.source.split("    import nmt_lib as nmt\n")  # try, except, and what the chapter adds
+    if len(parts) != 3 or parts[0] != "try:\n":
+        raise ValueError(
+            f"{name}: the third cell must be the set-up cell, which starts with try: import nmt_lib as nmt"
+        )
+    set_up.source = SET_UP.format(repo=repo, version=version) + "\n" + parts[2].lstrip("\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""Opens each chapter in JupyterLab as a reader would, runs all cells, and looks for errors: ``make browser``.
+
+A Chromium of the system is driven without a window; screenshots go to build/browser. The chapters run on copies.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parent.parent
+OUT = ROOT / "build" / "browser"
+MINUTES = 15  # for one chapter; a busy machine can be many times slower
+READY = """() => {
+    const session = window.jupyterapp.shell.currentWidget?.sessionContext
+    return session?.isReady && session.session?.kernel?.connectionStatus === 'connected'
+        && session.kernelDisplayStatus === 'idle'
+}"""
+RUNNING = """() => {
+    const panel = window.jupyterapp.shell.currentWidget
+    return panel.content.widgets.some(cell => cell.model.type === 'code' && cell.model.executionState === 'running')
+}"""
+
+
+def main() -> int:
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        print("SKIPPED: no Chromium on this machine (apt-get install chromium)")
+        return 0
+    shutil.rmtree(OUT, ignore_errors=True)
+    (OUT / "notebooks").mkdir(parents=True)
+    names = sys.argv[1:] or [path.name for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))]
+    for name in names:
+        shutil.copy(ROOT / "notebooks" / name, OUT / "notebooks")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    settings = {"JUPYTERLAB_SETTINGS_DIR": str(OUT / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(OUT / "spaces")}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
+               f"--ServerApp.root_dir={OUT / 'notebooks'}", "--IdentityProvider.token=",
+               "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=", "--LabApp.check_for_updates_class="
+               "jupyterlab.NeverCheckForUpdate"]  # fmt: skip
+    log = (OUT / "server.log").open("w")
+    server = subprocess.Popen(command, env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        wait_for(address)
+        return run_all(chromium, address, names)
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def wait_for(address: str) -> None:
+    """Until the server answers.
+
+    Raises:
+        TimeoutError: it does not within five minutes.
+    """
+    for _ in range(300):
+        try:
+            urllib.request.urlopen(address + "/api")
+            return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(1)
+    raise TimeoutError(f"JupyterLab does not answer: see {OUT / 'server.log'}")
+
+
+def run_all(chromium: str, address: str, names: list[str]) -> int:
+    """Opens, runs, saves and photographs each chapter; 1 if one of them has an error."""
+    from playwright.sync_api import sync_playwright
+
+    failed = 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        for name in names:
+            start = time.time()
+            page = browser.new_page(viewport={"width": 1400, "height": 1000})
+            page.set_default_timeout(MINUTES * 60_000)
+            page.goto(f"{address}/lab/tree/{name}?reset")
+            page.wait_for_selector(".jp-NotebookPanel-toolbar")
+            page.wait_for_function(READY)
+            page.get_by_role("menuitem", name="Run", exact=True).click()
+            page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+            page.wait_for_function(RUNNING, timeout=60_000)
+            page.wait_for_function(f"() => !({RUNNING})()")
+            page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+            page.screenshot(path=OUT / f"{Path(name).stem}-end.png")
+            page.evaluate("() => window.jupyterapp.shell.currentWidget.content.scrollToItem(0)")
+            page.wait_for_timeout(1000)
+            page.screenshot(path=OUT / f"{Path(name).stem}.png")
+            errors = complaints(OUT / "notebooks" / name)
+            failed += bool(errors)
+            print(f"{name}: {time.time() - start:.0f} s, {'; '.join(errors) or 'no error'}", flush=True)
+            page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+            page.close()
+        browser.close()
+    print(f"screenshots: {OUT}")
+    return bool(failed)
+
+
+def complaints(path: Path) -> list[str]:
+    """Cells that did not run, and errors, of a saved chapter."""
+    cells = [
+        cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code" and cell.source.strip()
+    ]
+    errors = [
+        f"{output.ename}: {output.evalue}" for cell in cells for output in cell.outputs if output.output_type == "error"
+    ]
+    counts = [cell.execution_count for cell in cells]
+    return errors + ([] if counts == list(range(1, len(cells) + 1)) else [f"cells numbered {counts}"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

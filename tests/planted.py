@@ -1,0 +1,83 @@
+"""Plants mistakes in a copy of the library, one at a time; the chapters' own nbval run must catch every one.
+
+``make planted`` runs it. Each mistake gets the one chapter that teaches the thing, and the run stops at the first cell
+that fails: an assert of the chapter, or an output that differs from the stored one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Mistake:
+    file: str  # of nmt_lib
+    right: str  # what stands there
+    wrong: str  # what is planted
+    chapter: str
+
+
+MISTAKES = {
+    "sos and eos swapped": Mistake(
+        "vocab.py", "PAD, UNK, SOS, EOS = 0, 1, 2, 3", "PAD, UNK, SOS, EOS = 0, 1, 3, 2", "01_tokenization"
+    ),
+    "positional exponent doubled": Mistake(
+        "embeddings.py", "10000 ** (even / d_model)", "10000 ** (2 * even / d_model)", "02_positional_encoding"
+    ),
+    "padding mask inverted": Mistake("masks.py", "(ids != pad)", "(ids == pad)", "03_masks"),
+    "causal mask off by one": Mistake("masks.py", ".tril()[None, None]", ".tril(1)[None, None]", "03_masks"),
+    "no √d_k": Mistake("attention.py", " / math.sqrt(query.size(-1))", "", "04_attention"),
+    "loss counts pad": Mistake("losses.py", "ignore_index=PAD", "ignore_index=-100", "07_training"),
+    "cache forgets a layer": Mistake(
+        "decoder.py", "cache = caches[i] if caches", "cache = caches[i] if i and caches", "08_inference"
+    ),
+    "axes of a heatmap swapped": Mistake(
+        "plotting.py", "axis.imshow(weights.float().numpy(),", "axis.imshow(weights.float().numpy().T,",
+        "09_attention_heatmaps",
+    ),
+}  # fmt: skip
+
+
+def first_failure(chapter: str, library: Path) -> tuple[int, str]:
+    """Runs a chapter under nbval with a given library: the cell that fails first and what it says, or (−1, "")."""
+    command = [sys.executable, "-m", "pytest", "-x", "--nbval", "--nbval-kernel-startup-timeout=300",
+               "--nbval-cell-timeout=900", "-p", "no:cacheprovider", f"notebooks/{chapter}.ipynb"]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(library)}
+    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if run.returncode == 0:
+        return -1, ""
+    cell = re.search(r"^_+ .*?::Cell (\d+) _+$", run.stdout, re.MULTILINE)
+    assert cell, f"nbval itself failed:\n{run.stdout[-3000:]}{run.stderr[-3000:]}"
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", run.stdout)
+    said = re.findall(r"^(?:E? *)(\w*(?:Error|Exception)\b.*|.*mismatch.*)$", plain, re.MULTILINE)
+    return int(cell[1]), said[-1].strip() if said else "another output"
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_chapter_catches(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mistake = MISTAKES[name]
+    shutil.copytree(ROOT / "nmt_lib", tmp_path / "nmt_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    file = tmp_path / "nmt_lib" / mistake.file
+    source = file.read_text(encoding="utf-8")
+    assert source.count(mistake.right) >= 1, f"{mistake.file} no longer holds {mistake.right!r}: plant it anew"
+    file.write_text(source.replace(mistake.right, mistake.wrong), encoding="utf-8")
+    cell, said = first_failure(mistake.chapter, tmp_path)
+    with capsys.disabled():
+        print(f"\n{name}: chapter {mistake.chapter[:2]}, code cell {cell}: {said[:110]}", end=" ")
+    assert cell > 1, "nothing failed" if cell < 0 else "the set-up cell failed: the copy of the library is broken"
+
+
+def test_a_copy_without_a_mistake_passes(tmp_path: Path) -> None:
+    """The control: what fails above fails because of the mistake."""
+    shutil.copytree(ROOT / "nmt_lib", tmp_path / "nmt_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    assert first_failure("03_masks", tmp_path) == (-1, "")

@@ -1,0 +1,129 @@
+"""The chapters as files: their frame and stored run, the address stamped into them, and their set-up cells on Colab."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import site
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+sys.path.insert(0, str(ROOT / "notebooks"))
+import check  # noqa: E402
+import links  # noqa: E402
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_frame_and_stored_run(chapter: Path):
+    assert check.problems(chapter) == []
+
+
+def broken(chapter: Path, tmp_path: Path, change) -> list[str]:
+    """The complaints about a changed copy."""
+    notebook = nbformat.read(chapter, as_version=4)
+    change(notebook)
+    copy = tmp_path / chapter.name
+    nbformat.write(notebook, copy)
+    return check.problems(copy)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda nb: nb.cells[2].update(execution_count=7), "numbered"),
+        (lambda nb: nb.cells[2].update(execution_count=None), "numbered"),
+        (lambda nb: nb.cells[1].update(source='config = "toy"'), "second cell"),
+        (lambda nb: nb.cells[2].update(source="import nmt_lib as nmt"), "set-up cell"),
+        (lambda nb: nb.cells[0].update(source=nb.cells[0].source.replace("/blob/v", "/blob/x")), "links"),
+        (lambda nb: [out.get("metadata", {}).clear() for c in nb.cells for out in c.get("outputs", [])], "*Picture"),
+        (lambda nb: nb.cells.append(nbformat.v4.new_markdown_cell("[there](99_nowhere.ipynb)")), "dead link"),
+        (lambda nb: nb.cells[2].outputs.append(nbformat.v4.new_output("stream", text="<a at 0x7fabc0>")), "elsewhere"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_found(tmp_path, change, complaint):
+    assert any(complaint in problem for problem in broken(CHAPTERS[-1], tmp_path, change))
+
+
+def test_links_stamp_another_repository_and_back(tmp_path):
+    """``make links`` in a copy of the project: every address changes, and only addresses."""
+    (tmp_path / "notebooks").mkdir()
+    for file in (ROOT / "pyproject.toml", *CHAPTERS[:2], ROOT / "notebooks/links.py"):
+        shutil.copy(file, tmp_path / file.relative_to(ROOT))
+    before = {path: path.read_text(encoding="utf-8") for path in sorted(tmp_path.rglob("*.*"))}
+    repo, _ = links.address()
+    command = [sys.executable, tmp_path / "notebooks/links.py"]
+    subprocess.run([*command, "somebody/fork"], check=True, capture_output=True)
+    for path in (tmp_path / "notebooks").glob("*.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        assert "github.com/somebody/fork@v" in text and "github/somebody/fork/blob/v" in text
+        assert f"{repo}/blob" not in text and f"{repo}@" not in text
+    subprocess.run([*command, repo], check=True, capture_output=True)
+    assert before == {path: path.read_text(encoding="utf-8") for path in before}
+    assert subprocess.run([*command, "no address"], capture_output=True).returncode == 2
+
+
+DRIVER = """
+    import importlib, json, os, shutil, site, sys
+    import google.colab  # a stand-in
+    from IPython.core.interactiveshell import InteractiveShell
+    packages, cells = site.getsitepackages()[0], json.loads(sys.stdin.read())
+    for name, source in cells.items():
+        before = {p: os.stat(os.path.join(packages, p)) for p in os.listdir(packages)}
+        shell = InteractiveShell()
+        shell.run_cell('config = "tiny"; overrides = ""').raise_error()
+        shell.run_cell(source).raise_error()
+        import nmt_lib
+        assert nmt_lib.__file__.startswith(packages), nmt_lib.__file__
+        assert shell.user_ns["config"].name == "tiny"
+        new = sorted(set(os.listdir(packages)) - set(before))
+        assert new == ["nmt_lib", f"nmt_lib-{nmt_lib.__version__}.dist-info"], new
+        for package in ("torch", "numpy"):
+            assert os.path.islink(os.path.join(packages, package)), f"{package} was replaced"
+            assert os.stat(os.path.join(packages, package)).st_mtime_ns == before[package].st_mtime_ns
+        for path in new:
+            shutil.rmtree(os.path.join(packages, path))
+        for module in [m for m in sys.modules if m.split(".")[0] == "nmt_lib"]:
+            del sys.modules[module]
+        importlib.invalidate_caches()
+    print("fine")
+"""
+
+
+def test_set_up_cells_on_colab(tmp_path: Path):
+    """In a bare environment that has everything but the library, each set-up cell installs it, and nothing else."""
+    project = tmp_path / "project"
+    shutil.copytree(ROOT / "nmt_lib", project / "nmt_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, project)
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, project]
+    subprocess.run(command, check=True)
+    (wheel,) = tmp_path.glob("*.whl")
+
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    python = tmp_path / "bare/bin/python"
+    (packages,) = (tmp_path / "bare/lib").glob("python*/site-packages")
+    for there in Path(site.getsitepackages()[0]).iterdir():
+        if "nmt_lib" not in there.name:
+            (packages / there.name).symlink_to(there)
+    assert subprocess.run([python, "-c", "import nmt_lib"], capture_output=True, cwd=tmp_path).returncode == 1
+
+    repo, version = links.address()
+    address = f"git+https://github.com/{repo}@v{version}"
+    cells = {path.name: nbformat.read(path, as_version=4).cells[2].source for path in CHAPTERS}
+    assert all(source.count(address) == 1 for source in cells.values())
+    cells = {name: source.replace(address, wheel.as_uri()) for name, source in cells.items()}
+    (tmp_path / "stand-in/google/colab").mkdir(parents=True)
+    (tmp_path / "stand-in/google/colab/__init__.py").touch()
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "stand-in"), "HOME": str(tmp_path),
+                   "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}  # fmt: skip
+    run = subprocess.run([python, "-c", textwrap.dedent(DRIVER)], input=json.dumps(cells), env=environment,
+                         cwd=tmp_path, capture_output=True, text=True)  # fmt: skip
+    assert run.returncode == 0 and run.stdout.endswith("fine\n"), run.stdout[-2000:] + run.stderr[-3000:]
