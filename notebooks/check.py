@@ -5,6 +5,7 @@ The stored outputs must be those of one clean run from the first cell to the las
 
 from __future__ import annotations
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -23,7 +24,9 @@ UNSTABLE = re.compile(r"\bat 0x[0-9a-f]{6,}|/(?:home|root|tmp|usr|work|mnt)/|ipy
 
 
 def main() -> int:
-    chapters = [Path(name) for name in sys.argv[1:]] or sorted(HERE.glob("[0-9]*.ipynb"))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("chapters", nargs="*", type=Path, help="default: all")
+    chapters = parser.parse_args().chapters or sorted(HERE.glob("[0-9]*.ipynb"))
     found = [f"{chapter.name}: {problem}" for chapter in chapters for problem in problems(chapter)]
     print("\n".join(found) or f"{len(chapters)} chapters, each stored from one clean run")
     return bool(found)
