@@ -47,8 +47,10 @@ def main() -> int:
     settings = {"JUPYTERLAB_SETTINGS_DIR": str(OUT / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(OUT / "spaces")}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
                f"--ServerApp.root_dir={OUT / 'notebooks'}", "--IdentityProvider.token=",
-               "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=", "--LabApp.check_for_updates_class="
-               "jupyterlab.NeverCheckForUpdate"]  # fmt: skip
+               "--LabApp.expose_app_in_browser=True"]  # fmt: skip
+    quiet = OUT / "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    quiet.parent.mkdir(parents=True)
+    quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
     log = (OUT / "server.log").open("w")
     server = subprocess.Popen(command, env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT)
     try:
