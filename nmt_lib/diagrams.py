@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from matplotlib.axes import Axes
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SHADES = {"tensor": "#e8eef7", "module": "#fff3d6", "number": "#fde0dc", "data": "#e4f2e2", "plain": "white"}
 TOKEN_SHADES = {"<sos>": "#cfe0f7", "<eos>": "#ffd9a8", "<pad>": "0.85", "<unk>": "#f6c6c6"}

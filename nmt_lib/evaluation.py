@@ -9,13 +9,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
-from .batching import make_batch, token_batches
+from .batching import Example, make_batch, token_batches
+from .contrasts import Contrast
 from .corpora import Pair
 from .errors import CorpusError
 from .translation import Translation
 from .translator import Translator
+from .vocab import PAD
 
 
 @dataclass(frozen=True)
@@ -71,11 +74,60 @@ def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
     """exp of the mean loss of a target token, each token counted once (the model is given the references)."""
     from .training import validation_loss
 
+    examples, plan = _plan(translator, pairs, batch_tokens=8192)
+    batches = [make_batch(examples, rows) for rows in plan]
+    return math.exp(min(700.0, validation_loss(translator.model, batches)))
+
+
+@torch.no_grad()
+def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[float]:
+    """log P(target | source) of each pair: the sum over the target's tokens, ``<eos>`` included, without dropout.
+
+    The model is given the targets, so any text can be asked about. Each token makes the sum smaller: compare targets of
+    one source and of about the same length.
+
+    Args:
+        translator: what to ask.
+        pairs: sources, each with the target to ask about.
+
+    Returns:
+        One number a pair, in nats, in the order of the pairs; 0 is certain.
+    """
+    model = translator.model
+    training, device = model.training, next(model.parameters()).device
+    model.eval()
+    log_probs = [0.0] * len(pairs)
+    examples, plan = _plan(translator, pairs, batch_tokens=2048)
+    for rows in plan:
+        batch = make_batch(examples, rows).to(device)
+        table = model(batch.src, batch.tgt_in).float().log_softmax(-1)  # (B, T, V)
+        said = table.gather(-1, batch.tgt_out[:, :, None])[:, :, 0]  # (B, T) of the tokens that stand there
+        sums = said.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)  # (B,)
+        for i, value in zip(rows, sums.tolist(), strict=True):
+            log_probs[i] = value
+    model.train(training)
+    return log_probs
+
+
+def contrastive_accuracy(translator: Translator, contrasts: Sequence[Contrast]) -> float:
+    """The share of contrasts whose right translation is likelier than the wrong one; a coin gets 0.5.
+
+    Raises:
+        CorpusError: no contrasts.
+    """
+    if not contrasts:
+        raise CorpusError("nothing to compare: the list of contrasts is empty")
+    right = sentence_log_probs(translator, [Pair(contrast.src, contrast.right) for contrast in contrasts])
+    wrong = sentence_log_probs(translator, [Pair(contrast.src, contrast.wrong) for contrast in contrasts])
+    return sum(a > b for a, b in zip(right, wrong, strict=True)) / len(contrasts)
+
+
+def _plan(translator: Translator, pairs: Sequence[Pair], batch_tokens: int) -> tuple[list[Example], list[list[int]]]:
+    """The ids of all pairs, and which of them go together; a longer sentence than ``batch_tokens`` goes alone."""
     sources = [translator.encode(pair.src) for pair in pairs]
     examples = [(src, translator.tgt_tokenizer.encode(pair.tgt)) for src, pair in zip(sources, pairs, strict=True)]
-    budget = max(8192, *(max(len(src), len(tgt)) for src, tgt in examples))
-    batches = [make_batch(examples, rows) for rows in token_batches(examples, budget, seed=0)]
-    return math.exp(min(700.0, validation_loss(translator.model, batches)))
+    budget = max([batch_tokens, *(max(len(src), len(tgt)) for src, tgt in examples)])
+    return examples, token_batches(examples, budget, seed=0)
 
 
 def alignment_error_rate(weights: Tensor, gold: Sequence[tuple[int, int]], src_offset: int = 1) -> float:

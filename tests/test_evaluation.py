@@ -6,7 +6,7 @@ import torch
 from small import small_translator
 
 import nmt_lib as nmt
-from nmt_lib.evaluation import alignment_error_rate, evaluate, perplexity
+from nmt_lib.evaluation import alignment_error_rate, contrastive_accuracy, evaluate, perplexity, sentence_log_probs
 
 PAIRS = [
     nmt.Pair("ich sehe ein haus", "i see a house ."),
@@ -85,6 +85,55 @@ def test_perplexity_counts_each_token_once(options: dict[str, object]) -> None:
 
 def test_perplexity_of_one_sentence_is_not_changed_by_dropout() -> None:
     assert perplexity(small_translator(dropout=0.5), PAIRS) == pytest.approx(perplexity(small_translator(), PAIRS))
+
+
+# --------------------------------------------------------------------------------------------- log-probabilities
+@pytest.mark.parametrize("options", [{}, {"src_specials": False}, {"norm": "pre"}, {"dropout": 0.5}])
+def test_a_sentence_has_the_sum_of_its_tokens(options: dict[str, object]) -> None:
+    translator = small_translator(1, **options)
+    by_hand = [-sum(token_losses(translator, pair)) for pair in PAIRS]  # one at a time, so without padding
+    assert sentence_log_probs(translator, PAIRS) == pytest.approx(by_hand, rel=1e-4)
+    assert sentence_log_probs(translator, PAIRS[::-1]) == pytest.approx(by_hand[::-1], rel=1e-4)
+    assert sentence_log_probs(translator, []) == []
+
+
+def test_log_probs_and_perplexity_belong_together() -> None:
+    translator = small_translator(2)
+    n_tokens = sum(len(translator.tgt_tokenizer.encode(pair.tgt)) - 1 for pair in PAIRS)
+    mean = -sum(sentence_log_probs(translator, PAIRS)) / n_tokens
+    assert perplexity(translator, PAIRS) == pytest.approx(math.exp(mean), rel=1e-4)
+
+
+def test_many_batches_and_a_very_long_sentence_keep_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    translator = small_translator(3)
+    pairs = [*PAIRS * 3, nmt.Pair("du " * 30, "you " * 30)]
+    expected = sentence_log_probs(translator, pairs)
+    plan = nmt.evaluation._plan  # type: ignore[attr-defined]
+    monkeypatch.setattr(nmt.evaluation, "_plan", lambda tr, ps, batch_tokens: plan(tr, ps, batch_tokens=16))  # type: ignore[attr-defined]
+    assert sentence_log_probs(translator, pairs) == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_model_that_was_left_in_training_mode_stays_so_and_drops_nothing() -> None:
+    translator = small_translator(dropout=0.5)
+    expected = sentence_log_probs(translator, PAIRS)
+    translator.model.train()
+    assert sentence_log_probs(translator, PAIRS) == pytest.approx(expected, rel=1e-5)
+    assert translator.model.training
+
+
+def test_contrastive_accuracy_by_hand() -> None:
+    translator = small_translator(5)
+    likely, unlikely = sorted(
+        ("i see a house .", "we want the dog ."),
+        key=lambda text: sentence_log_probs(translator, [nmt.Pair("ich sehe", text)])[0],
+        reverse=True,
+    )
+    right, wrong = nmt.Contrast("ich sehe", likely, unlikely), nmt.Contrast("ich sehe", unlikely, likely)
+    assert contrastive_accuracy(translator, [right]) == 1.0
+    assert contrastive_accuracy(translator, [wrong, right, wrong, wrong]) == 0.25
+    assert contrastive_accuracy(translator, [nmt.Contrast("ich sehe", likely, likely)]) == 0.0, "equal is not better"
+    with pytest.raises(nmt.CorpusError, match="empty"):
+        contrastive_accuracy(translator, [])
 
 
 # --------------------------------------------------------------------------------------------- alignment error rate
