@@ -49,7 +49,7 @@ class NP:
 
 
 def np(text: str) -> NP:
-    """Build a noun phrase from English words: np("the old man"), np("the-many cat") for "the cats", np("some cold milk")."""
+    """A noun phrase from English words: np("the old man"), np("the-many cat") (the cats), np("some cold milk")."""
     determiner, *adjective, noun = text.split()
     return NP(determiner, NOUNS[noun], ADJECTIVES[adjective[0]] if adjective else None)
 
