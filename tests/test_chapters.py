@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import site
 import subprocess
@@ -50,6 +51,16 @@ def broken(chapter: Path, tmp_path: Path, change) -> list[str]:
 )  # fmt: skip
 def test_what_is_wrong_is_found(tmp_path, change, complaint):
     assert any(complaint in problem for problem in broken(CHAPTERS[-1], tmp_path, change))
+
+
+def test_the_map_in_chapter_00_knows_the_minutes_of_every_chapter():
+    texts = {path.name: "\n".join(c.source for c in nbformat.read(path, as_version=4).cells) for path in CHAPTERS}
+    for name, text in texts.items():
+        minutes = re.search(r"about (\d+) minutes to read", text)
+        assert minutes, f"{name} does not say how long it takes"
+        row = rf"(?m)^\| (?:00 start here|\[[^]]+\]\({name}\)) \|[^|]*\| {minutes[1]} \|"
+        assert name.startswith("00") or re.search(row, texts["00_start_here.ipynb"]), f"{name}: {minutes[1]} minutes"
+        assert name in (ROOT / "README.md").read_text(encoding="utf-8"), f"README does not link {name}"
 
 
 def test_links_stamp_another_repository_and_back(tmp_path):
