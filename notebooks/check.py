@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -47,6 +48,9 @@ def stored_run(notebook: nbformat.NotebookNode) -> list[str]:
         found.append(f"the code cells are numbered {counts}, not 1 to {len(cells)}: run make notebooks")
     for cell in cells:
         first = cell.source.splitlines()[0]
+        names = [output.get("name") for output in cell.outputs]
+        if any(name and name == after for name, after in pairwise(names)):
+            found.append(f"the cell {first!r} stores a printed text in pieces: run make notebooks")
         for output in cell.outputs:
             text = str(output.get("text", "")) + str(output.get("data", {}).get("text/plain", ""))
             if output.output_type == "error":

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import nbformat
 import papermill
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 
 import nmt_lib as nmt
 
@@ -63,8 +64,8 @@ def execute(chapter: Path, options: argparse.Namespace) -> None:
 
 
 def clean(path: Path) -> None:
-    """Drops what differs from run to run (times, papermill's own notes, the kernel's version), adds alt texts."""
-    notebook = nbformat.read(path, as_version=4)
+    """Drops what differs from run to run (times, papermill's notes, where prints were cut), adds alt texts."""
+    notebook, _ = CoalesceStreamsPreprocessor().preprocess(nbformat.read(path, as_version=4), {})
     describe_pictures(notebook)
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                          "language_info": {"name": "python"}}  # fmt: skip

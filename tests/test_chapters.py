@@ -47,6 +47,7 @@ def broken(chapter: Path, tmp_path: Path, change) -> list[str]:
         (lambda nb: [out.get("metadata", {}).clear() for c in nb.cells for out in c.get("outputs", [])], "*Picture"),
         (lambda nb: nb.cells.append(nbformat.v4.new_markdown_cell("[there](99_nowhere.ipynb)")), "dead link"),
         (lambda nb: nb.cells[2].outputs.append(nbformat.v4.new_output("stream", text="<a at 0x7fabc0>")), "elsewhere"),
+        (lambda nb: nb.cells[2].outputs.extend([nbformat.v4.new_output("stream", text="a")] * 2), "in pieces"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_found(tmp_path, change, complaint):
