@@ -15,7 +15,7 @@ import torch
 
 import nmt_lib as nmt
 
-RESULTS = Path(__file__).parent / "results"
+RESULTS = Path(os.environ.get("NMT_RESULTS", Path(__file__).parent / "results"))
 
 
 def alternate(runs: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
@@ -61,7 +61,7 @@ def write_table(name: str, title: str, header: Sequence[str], rows: Sequence[Seq
     table = [header, ["---"] * len(header), *rows]
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in table]
     text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes}\n"
-    RESULTS.mkdir(exist_ok=True)
+    RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
     print(text)
 
