@@ -14,6 +14,7 @@ import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -219,3 +220,10 @@ def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
     """A short text that differs as soon as one token has another id."""
     lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
     return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
+
+
+def content(tokenizers: tuple[Tokenizer, Tokenizer]) -> list[str]:
+    """A short text for each, which differs as soon as anything differs that could give other ids."""
+    with TemporaryDirectory() as folder:
+        save_tokenizers(Path(folder), tokenizers)
+        return [hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(Path(folder).iterdir())]

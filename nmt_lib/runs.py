@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 # Keys that may differ between a run on disk and the config that asks for it: they don't change what was learnt so far.
-FREE_KEYS = ("name", "run_dir", "decode", "train.max_steps", "train.checkpoint_every", "train.keep_checkpoints",
-             "train.validate_every", "train.select", "train.patience", "train.threads")  # fmt: skip
+FREE_KEYS = ("name", "run_dir", "data.on_disk", "decode", "train.max_steps", "train.checkpoint_every",
+             "train.keep_checkpoints", "train.validate_every", "train.select", "train.patience",
+             "train.threads")  # fmt: skip
 
 
 @dataclass(frozen=True)

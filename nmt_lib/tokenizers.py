@@ -6,15 +6,20 @@ All of them put the special tokens at the same ids: ``<pad>`` 0, ``<unk>`` 1, ``
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+import random
 import re
-from collections.abc import Callable, Iterable
+import zlib
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from .errors import CheckpointError, CorpusError
+from .on_disk import take, texts
 from .vocab import EOS, PAD, SOS, SPECIALS, UNK, Vocab, build_vocab_from_iterator
 
 if TYPE_CHECKING:
@@ -152,7 +157,8 @@ class SentencePieceTokenizer:
         return [self.processor.id_to_piece(index) for index in ids]
 
     def save(self, path: Path) -> None:
-        fields = {"kind": self.kind, "lowercase": self.lowercase, "model": self.model.hex()}
+        model = base64.b64encode(zlib.compress(self.model, 9)).decode()  # a third of its size in hexadecimal digits
+        fields = {"kind": self.kind, "lowercase": self.lowercase, "model": model}
         path.write_text(json.dumps(fields), encoding="utf-8")
 
 
@@ -190,31 +196,39 @@ def join_words(words: Iterable[str], lang: str = "en") -> str:
     return text if lang == "de" else re.sub(r"(\w) - (?=\w)", r"\1-", text)  # spaCy's German keeps T-Shirt whole
 
 
-def build_tokenizers(data: DataConfig, train: list[Pair]) -> tuple[Tokenizer, Tokenizer]:
+PIECE_SENTENCES = 500_000  # pieces are learnt from at most so many, to bound memory; drawn by data.seed
+
+
+def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> tuple[Tokenizer, Tokenizer]:
     """The tokenizers of both languages, made from the *training* pairs only.
+
+    Words are counted in all pairs; pieces are learnt from at most ``PIECE_SENTENCES`` sentences.
 
     Raises:
         CorpusError: no text, or fewer pieces asked for (``data.vocab_size``) than it has characters.
     """
-    sources, targets = [pair.src for pair in train], [pair.tgt for pair in train]
+    most = PIECE_SENTENCES // (1 + data.joint)
+    if data.tokenizer in ("unigram", "bpe") and len(train) > most:
+        train = take(train, random.Random(data.seed).sample(range(len(train)), most))
     if data.joint:
-        both = _train_one(data, "/".join((data.src_lang, data.tgt_lang)), sources + targets)
+        both = _train_one(data, "/".join((data.src_lang, data.tgt_lang)), train, "src", "tgt")
         return both, both
-    return _train_one(data, data.src_lang, sources), _train_one(data, data.tgt_lang, targets)
+    return _train_one(data, data.src_lang, train, "src"), _train_one(data, data.tgt_lang, train, "tgt")
 
 
-def _train_one(data: DataConfig, lang: str, texts: list[str]) -> Tokenizer:
+def _train_one(data: DataConfig, lang: str, train: Sequence[Pair], *sides: str) -> Tokenizer:
+    sentences = chain.from_iterable(texts(train, side) for side in sides)
     if data.tokenizer in ("whitespace", "spacy"):
-        return WordTokenizer.train(data.tokenizer, lang, texts, data.min_freq, data.lowercase)
+        return WordTokenizer.train(data.tokenizer, lang, sentences, data.min_freq, data.lowercase)
     try:
         return SentencePieceTokenizer.train(
-            data.tokenizer, texts, data.vocab_size, data.character_coverage, data.lowercase
+            data.tokenizer, sentences, data.vocab_size, data.character_coverage, data.lowercase
         )
     except RuntimeError as error:
         reason = str(error).splitlines()[0].rpartition("] ")[2].strip() or "no line has 1 to 4192 bytes of text"
         raise CorpusError(
-            f"SentencePiece cannot make {data.vocab_size} pieces (data.vocab_size) from {len(texts)} sentences "
-            f"of {lang}: {reason}"
+            f"SentencePiece cannot make {data.vocab_size} pieces (data.vocab_size) from {len(train) * len(sides)} "
+            f"sentences of {lang}: {reason}"
         ) from None
 
 
@@ -228,7 +242,8 @@ def load_tokenizer(path: Path) -> Tokenizer:
         fields = json.loads(path.read_text(encoding="utf-8"))
         tokenizer: Tokenizer
         if "model" in fields:
-            tokenizer = SentencePieceTokenizer(fields["kind"], bytes.fromhex(fields["model"]), fields["lowercase"])
+            model = zlib.decompress(base64.b64decode(fields["model"]))
+            tokenizer = SentencePieceTokenizer(fields["kind"], model, fields["lowercase"])
         else:
             tokenizer = WordTokenizer(fields["kind"], fields["lang"], Vocab(fields["tokens"]), fields["lowercase"])
         if tokenizer.lookup_tokens(range(len(SPECIALS))) != list(SPECIALS):
@@ -236,5 +251,5 @@ def load_tokenizer(path: Path) -> Tokenizer:
         return tokenizer
     except FileNotFoundError:
         raise CheckpointError(f"no tokenizer file {path}: the run's folder is incomplete, train again") from None
-    except (OSError, ValueError, LookupError, TypeError, RuntimeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, RuntimeError, zlib.error) as error:
         raise CheckpointError(f"tokenizer file {path} is damaged ({error}): train again or restore it") from None

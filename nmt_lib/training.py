@@ -8,9 +8,11 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -20,6 +22,8 @@ from .config import Config, TrainConfig
 from .corpora import Corpus, Pair
 from .errors import CheckpointError, ConfigError, TrainingError
 from .losses import Objective
+from .on_disk import Lengths, OnDisk, take
+from .prepared import encode_once
 from .schedules import build_optimizer, learning_rate
 from .tokenizers import Tokenizer
 from .transformer import Transformer, build_model
@@ -225,15 +229,29 @@ def plan_epoch(examples: Sequence[Example], train: TrainConfig, epoch: int) -> l
     seed = train.seed * 1_000_003 + epoch
     if train.batch_by == "sentences":
         return sentence_batches(len(examples), train.batch_sentences, seed)
-    return token_batches(examples, train.batch_tokens, seed)
+    return token_batches(Lengths(examples) if isinstance(examples, OnDisk) else examples, train.batch_tokens, seed)
 
 
-def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer], config: Config) -> list[Example]:
-    """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out."""
+def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer], config: Config) -> Sequence[Example]:
+    """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out.
+
+    The ids of pairs on disk lie on disk too: tokenised once, they are found again.
+    """
     src_tokenizer, tgt_tokenizer = tokenizers
     sos = config.data.src_specials
-    examples = [(src_tokenizer.encode(pair.src, sos=sos), tgt_tokenizer.encode(pair.tgt)) for pair in pairs]
-    kept = [example for example in examples if max(map(len, example)) <= config.data.max_length]
+
+    def encode(src: str, tgt: str) -> Example:
+        return src_tokenizer.encode(src, sos=sos), tgt_tokenizer.encode(tgt)
+
+    examples: Sequence[Example]
+    if isinstance(pairs, OnDisk) and pairs:
+        rules = [version(name) for name in ("spacy", "sentencepiece")]
+        examples = on_disk = encode_once(pairs, encode, key=(ckpt.content(tokenizers), sos, rules))
+        lengths = on_disk.lengths().max(axis=1)
+    else:
+        examples = [encode(pair.src, pair.tgt) for pair in pairs]
+        lengths = np.array([max(map(len, example)) for example in examples])
+    kept = take(examples, np.flatnonzero(lengths <= config.data.max_length))
     if not kept:
         raise TrainingError(f"every pair is longer than data.max_length={config.data.max_length} tokens: raise it")
     if len(kept) < len(examples):

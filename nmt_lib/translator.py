@@ -21,6 +21,8 @@ from .transformer import Attention, Transformer, build_model
 from .translation import Translation
 from .vocab import EOS, SOS, UNK
 
+PRETRAINED = Path(__file__).parent / "pretrained"
+
 
 class Translator:
     """Translates texts.
@@ -41,10 +43,10 @@ class Translator:
     def load(
         cls, path: str | os.PathLike[str], device: str | None = None, decode: DecodeConfig | None = None
     ) -> Translator:
-        """Reads the folder that training or ``save`` wrote.
+        """Reads the folder that training or ``save`` wrote, or a model that comes with the library.
 
         Args:
-            path: the folder.
+            path: the folder, or a name such as ``"multi30k-en-de"`` (``Translator.pretrained()`` lists them).
             device: default: the GPU where there is one.
             decode: search settings to use instead of the saved ones.
 
@@ -52,8 +54,13 @@ class Translator:
             CheckpointError: a file is missing or damaged, or does not fit the others.
         """
         folder = Path(path)
+        if str(path) in cls.pretrained() and not folder.exists():
+            folder = PRETRAINED / folder
         if not (folder / "model.safetensors").is_file():
-            raise CheckpointError(f"no trained model in {folder}: train it first with nmt_lib.train, or check the path")
+            raise CheckpointError(
+                f"no trained model in {folder}: train it first with nmt_lib.train, check the path, or name one that "
+                f"comes with the library ({', '.join(cls.pretrained())})"
+            )
         config = ckpt.read_config(folder)
         tokenizers = ckpt.load_tokenizers(folder)
         saved = ckpt.load_checkpoint(folder / "model.safetensors")
@@ -67,8 +74,17 @@ class Translator:
         config = config.model_copy(update={"decode": decode or config.decode})
         return cls(model.to(device), tokenizers[0], tokenizers[1], config)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    @staticmethod
+    def pretrained() -> list[str]:
+        """The names of the models that come with the library; each folder has a README with data, scores and limits."""
+        return sorted(file.parent.name for file in PRETRAINED.glob("*/model.safetensors"))
+
+    def save(self, path: str | os.PathLike[str], half: bool = False) -> None:
         """Writes all that ``load`` needs into a folder.
+
+        Args:
+            path: the folder.
+            half: weights in fp16, half the size; ``load`` makes fp32 of them again.
 
         Raises:
             CheckpointError: the folder cannot be written.
@@ -77,7 +93,8 @@ class Translator:
         tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
         ckpt.save_tokenizers(folder, tokenizers)
         ckpt.write_text(folder / "config.yaml", self.config.to_yaml())
-        weights = {f"model.{name}": value for name, value in ckpt.model_state(self.model).items()}
+        dtype = torch.float16 if half else torch.float32
+        weights = {f"model.{name}": value.to(dtype) for name, value in ckpt.model_state(self.model).items()}
         ckpt.save_checkpoint(
             folder / "model.safetensors", ckpt.Checkpoint(weights, {"vocabulary": ckpt.fingerprint(tokenizers)})
         )

@@ -1,6 +1,8 @@
 """Tokenizers: text to ids and back, in all kinds, and what becomes of strange text."""
 
+import base64
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -148,9 +150,11 @@ def test_a_damaged_file_is_named(kind: str, damage: str, tmp_path: Path) -> None
         load_tokenizer(path)
 
 
-def test_a_model_of_pieces_with_wrong_bytes_is_damaged(tmp_path: Path) -> None:
+@pytest.mark.parametrize("packed", [zlib.compress(b"garbage"), b"garbage"])
+def test_a_model_of_pieces_with_wrong_bytes_is_damaged(tmp_path: Path, packed: bytes) -> None:
     path = tmp_path / "tokenizer.json"
-    path.write_text(json.dumps({"kind": "bpe", "lowercase": False, "model": b"garbage".hex()}), encoding="utf-8")
+    model = base64.b64encode(packed).decode()
+    path.write_text(json.dumps({"kind": "bpe", "lowercase": False, "model": model}), encoding="utf-8")
     with pytest.raises(nmt.CheckpointError, match=r"tokenizer.json is damaged"):
         load_tokenizer(path)
 
