@@ -2,15 +2,22 @@
 
 The order is torchtext's: special tokens, then the others by falling frequency; equals are ordered by their
 code points. So the same corpus gets the same ids here as in tutorials that were written with torchtext.
+Its errors are torchtext's too, but for ``max_tokens`` without room: a ValueError here, an AssertionError there.
 """
 
 from __future__ import annotations
 
+import operator
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 
 PAD, UNK, SOS, EOS = 0, 1, 2, 3  # the ids of the special tokens, the same in every vocabulary here
 SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
+
+
+def _check_string(token: str) -> None:
+    if not isinstance(token, str):
+        raise TypeError(f"A token is a string, not {token!r}")
 
 
 class Vocab:
@@ -21,20 +28,24 @@ class Vocab:
 
     Raises:
         RuntimeError: a token that occurs twice.
+        TypeError: a token that is no string.
     """
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self._itos = list(tokens)
         self._stoi = {token: index for index, token in enumerate(self._itos)}
         self._default: int | None = None
+        for token in self._itos:
+            _check_string(token)
         if len(self._stoi) != len(self._itos):
             twice = next(token for token, count in Counter(self._itos).items() if count > 1)
-            raise RuntimeError(f"Duplicate token found in tokens list: {twice!r}")
+            raise RuntimeError(f"Duplicate token found in tokens list: {twice}")
 
     def __len__(self) -> int:
         return len(self._itos)
 
     def __contains__(self, token: str) -> bool:
+        _check_string(token)
         return token in self._stoi
 
     def __getitem__(self, token: str) -> int:
@@ -42,20 +53,34 @@ class Vocab:
 
         Raises:
             RuntimeError: the token is unknown and no default index is set.
+            TypeError: the token is no string (an id, say), which is never taken for an unknown word.
         """
+        _check_string(token)
         index = self._stoi.get(token, self._default)
         if index is None:
-            raise RuntimeError(f"Token {token!r} not found and default index is not set; call set_default_index(1)")
+            raise RuntimeError(f"Token {token} not found and default index is not set; call set_default_index(1)")
         return index
 
     def __call__(self, tokens: Iterable[str]) -> list[int]:
+        """The ids of tokens.
+
+        Raises:
+            RuntimeError: as for one token.
+            TypeError: one string, whose letters would be taken for tokens.
+        """
+        if isinstance(tokens, str):
+            raise TypeError(f"A list of tokens is needed, not one string: split it first: {tokens[:40]!r}")
         return [self[token] for token in tokens]
 
     forward = lookup_indices = __call__
 
     def set_default_index(self, index: int | None) -> None:
-        """The id that unknown tokens get; ``None`` makes them an error again."""
-        self._default = index
+        """The id that unknown tokens get; ``None`` makes them an error again.
+
+        Raises:
+            TypeError: no whole number; the name of a token, say.
+        """
+        self._default = None if index is None else operator.index(index)
 
     def get_default_index(self) -> int | None:
         return self._default
@@ -79,10 +104,10 @@ class Vocab:
         Raises:
             RuntimeError: the token is there already, or the id leaves a gap.
         """
-        if token in self:
-            raise RuntimeError(f"Token {token} already exists in the Vocab with index: {self._stoi[token]}")
         if not 0 <= index <= len(self):
             raise RuntimeError(f"Specified index {index} is out of bounds for vocab of size {len(self)}")
+        if token in self:
+            raise RuntimeError(f"Token {token} already exists in the Vocab with index: {self._stoi[token]}")
         self._itos.insert(index, token)
         self._stoi = {token: position for position, token in enumerate(self._itos)}
 

@@ -1,8 +1,9 @@
-"""The vocabulary gives torchtext's ids, and torchtext's errors."""
+"""The vocabulary gives torchtext's ids, and torchtext's errors; ``vocab_equals_torchtext.py`` asks the real one."""
 
 import gzip
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def test_counts_in_a_given_order_keep_that_order() -> None:
 
 def test_an_unknown_token_is_an_error_until_a_default_index_is_set() -> None:
     words = Vocab(["<unk>", "a"])
-    with pytest.raises(RuntimeError, match="default index is not set"):
+    with pytest.raises(RuntimeError, match=r"^Token b not found and default index is not set"):
         words["b"]
     with pytest.raises(RuntimeError):
         words.lookup_indices(["a", "b"])
@@ -92,10 +93,41 @@ def test_an_id_out_of_bounds_is_an_error(index: int) -> None:
 
 
 def test_doubles_are_refused() -> None:
-    with pytest.raises(RuntimeError, match=r"Duplicate token .*'a'"):
+    with pytest.raises(RuntimeError, match=r"^Duplicate token found in tokens list: a$"):
         Vocab(["a", "b", "a"])
     with pytest.raises(RuntimeError, match="Duplicate"):
         itos(specials=["<pad>", "<pad>"])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda words: words("ab"),  # its letters would be looked up
+        lambda words: words.lookup_indices("ab"),
+        lambda words: words([1]),
+        lambda words: words[1],
+        lambda words: words[None],
+        lambda words: 1 in words,
+        lambda words: list(words),  # without end
+        lambda words: words.append_token(1),
+        lambda words: words.insert_token(1, 0),
+        lambda words: words.set_default_index("<unk>"),
+        lambda words: words.set_default_index(1.0),
+    ],
+)
+def test_what_is_no_token_is_never_taken_for_an_unknown_word(call: Callable[[Vocab], object]) -> None:
+    words = Vocab(["<unk>", "a"])
+    words.set_default_index(0)
+    with pytest.raises(TypeError):
+        call(words)
+    assert (words.get_itos(), words.get_default_index()) == (["<unk>", "a"], 0)
+
+
+def test_only_strings_are_tokens() -> None:
+    with pytest.raises(TypeError, match="A token is a string, not 2"):
+        Vocab(["a", 2])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="A token is a string, not 1"):
+        build_vocab_from_iterator([[1, 2]])  # type: ignore[list-item]
 
 
 def test_the_lists_handed_out_are_copies() -> None:
