@@ -18,20 +18,23 @@ import nmt_lib as nmt
 RESULTS = Path(os.environ.get("NMT_RESULTS", Path(__file__).parent / "results"))
 
 
-def alternate(runs: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+def alternate(
+    runs: dict[str, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, list[float]]:
     """Seconds of each run, taken in turns in one process, after one untimed turn each.
 
-    A machine that slows down for a while then slows down all of them; compare the ratios within a round.
+    A machine that slows down for a while then slows down all of them; compare the ratios within a round. Where it does
+    other work besides, ``clock=time.process_time`` counts the processor's time for this process alone, all its threads.
     """
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for turn in range(rounds + 1):
         for name, run in runs.items():
-            start = time.perf_counter()
+            start = clock()
             run()
             if torch.cuda.is_available():
                 torch.cuda.synchronize()
             if turn:
-                seconds[name].append(time.perf_counter() - start)
+                seconds[name].append(clock() - start)
     return seconds
 
 

@@ -1,9 +1,14 @@
-"""Sentences a second: greedy translation of Multi30k test2016 three ways, with the same weights and outputs.
+"""Sentences a CPU second: Multi30k test2016 translated greedily and with a beam of 5, several ways, the same weights.
 
-- ``nmt_lib``: batches of like length, key/value cache, finished sentences leave the batch;
-- Marian of ``transformers`` with our weights copied in: ``generate`` on the same batches, with its cache;
+- ``nmt_lib``: key/value cache, finished sentences leave the batch; and the same without the cache;
+- Marian of ``transformers`` with our weights copied in: ``generate``, with its cache;
+- CTranslate2 with our weights exported (``nmt.export_ctranslate2``), in fp32 and in int8;
 - the loop of the write-ups: one sentence at a time, the whole prefix again at every step, attention written out, and
   the scores of every place computed.
+
+All get the same batches of sentences of like length, as ids, and give ids. No length penalty (α = 0), so that all beams
+look for the same thing. Where a beam stops differs: nmt_lib and Marian when no prefix can beat the five best that are
+finished, CTranslate2 as soon as its best prefix is finished.
 
 A second table takes the write-ups' own shape (d512 × 6 layers) with random weights, every translation as long as its
 source.
@@ -15,21 +20,27 @@ model is trained for some updates first, so that lengths are like those of real 
 from __future__ import annotations
 
 import argparse
-import math
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import torch
 from common import alternate, machine, multi30k, ratio, write_table
 from training import Marian, marian
 
 import nmt_lib as nmt
+from nmt_lib import checkpoints as ckpt
 from nmt_lib.batching import pad_batch
 from nmt_lib.masks import causal_mask
 
-BATCHES = (1, 64, 256)
+SEARCHES = {"greedy": 1, "beam of 5": 5}
+BATCHES = (1, 64)
+OURS = "nmt_lib"
 LOOP = "one sentence, whole prefix"
+
+System = Callable[[list[list[int]], int], list[list[int]]]  # a batch of sources and K to the translations, all as ids
 
 
 def copy_to_marian(model: nmt.Transformer, wrapped: Marian) -> None:
@@ -77,11 +88,35 @@ def trained(steps: int) -> nmt.Translator:
         return nmt.load_or_train(config)
 
 
-def table(seconds: dict[str, list[float]], count: int) -> list[list[str]]:
-    return [
-        [name, f"{count / statistics.median(values):.1f}", f"{ratio(seconds, name, 'nmt_lib, batch 64'):.2f}"]
-        for name, values in seconds.items()
-    ]
+def ours(model: nmt.Transformer, extra: int, use_cache: bool) -> System:
+    def search(group: list[list[int]], K: int) -> list[list[int]]:
+        src = pad_batch(group)
+        if K == 1:
+            return [list(h.ids) for h in nmt.greedy_search(model, src, extra, 0.0, use_cache)]
+        return [list(best.ids) for best, *_ in nmt.beam_search(model, src, K, 0.0, extra, use_cache)]
+
+    return search
+
+
+def marian_generate(wrapped: Marian, extra: int) -> System:
+    @torch.inference_mode()
+    def search(group: list[list[int]], K: int) -> list[list[int]]:
+        src = pad_batch(group)
+        out = wrapped.model.generate(
+            input_ids=src, attention_mask=(src != 0).long(), num_beams=K, do_sample=False,
+            max_length=src.size(1) + extra + 1, bad_words_ids=None, suppress_tokens=[0, 2], forced_eos_token_id=3,
+            **({"length_penalty": 0.0} if K > 1 else {}),
+        )  # fmt: skip
+        found = [[token for token in row[1:] if token not in (0, 3)] for row in out.tolist()]
+        return [ids[: len(row) + extra] for ids, row in zip(found, group, strict=True)]
+
+    return search
+
+
+def ctranslate2_engine(translator: nmt.Translator, folder: Path, compute_type: str) -> System:
+    nmt.export_ctranslate2(translator, folder, compute_type)
+    engine = nmt.CTranslate2Translator(folder, compute_type=compute_type, inter_threads=1, intra_threads=1)
+    return lambda group, K: engine.search(group, beam_size=K, length_penalty=0.0, max_batch_size=0)
 
 
 def writeup_shape(sources: list[list[int]], rounds: int) -> None:
@@ -97,16 +132,35 @@ def writeup_shape(sources: list[list[int]], rounds: int) -> None:
 
     runs = {f"nmt_lib, batch {size}": lambda size=size: batch(size) for size in (64, 256)}
     runs[LOOP] = lambda: [prefix_loop(model, ids, len(ids)) for ids in few]
-    seconds = alternate(runs, rounds)
+    seconds = alternate(runs, rounds, time.process_time)
     seconds[LOOP] = [s * len(sources) / len(few) for s in seconds[LOOP]]
     write_table(
         "decoding_writeup_shape",
         "Greedy translation at the write-ups' shape, d512 × 6 layers",
-        ["what", "sentences a second, median", "time relative to nmt_lib at batch 64, median of ratios"],
-        table(seconds, len(sources)),
-        f"{len(sources)} sources of the lengths of Multi30k test2016, random weights, fp32; {rounds} rounds in turns; "
-        f"the loop was timed on {len(few)} of them. {machine()}. Made by `benchmarks/decoding.py`.",
+        ["what", "sentences a CPU second, median", "time relative to nmt_lib at batch 64, median of ratios"],
+        [
+            [
+                name,
+                f"{len(sources) / statistics.median(values):.1f}",
+                f"{ratio(seconds, name, 'nmt_lib, batch 64'):.2f}",
+            ]
+            for name, values in seconds.items()
+        ],
+        f"{len(sources)} sources of the lengths of Multi30k test2016, random weights, fp32; CPU time; {rounds} rounds "
+        f"in turns; the loop was timed on {len(few)} of them. {machine()}. Made by `benchmarks/decoding.py`.",
     )
+
+
+def label(search: str, size: int, name: str) -> str:
+    return f"{search}, batch {size}: {name}"
+
+
+def load(run: str | None, steps: int) -> tuple[nmt.Translator, int]:
+    """The translator, and for how many updates it was trained."""
+    if run is None:
+        return trained(steps), steps
+    progress = ckpt.load_checkpoint(Path(run) / "model.safetensors").state.get("progress", {})
+    return nmt.Translator.load(run, device="cpu"), progress.get("step", 0)
 
 
 def main() -> None:
@@ -114,55 +168,67 @@ def main() -> None:
     parser.add_argument("--run", help="folder of a trained run of the config multi30k")
     parser.add_argument("--steps", type=int, default=300, help="updates, where no run is given")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--sentences", type=int, default=512)
     options = parser.parse_args()
-    translator = nmt.Translator.load(options.run) if options.run else trained(options.steps)
-    model, limit = translator.model, translator.config.decode.max_extra_tokens
+    translator, updates = load(options.run, options.steps)
+    model, extra = translator.model.cpu(), translator.config.decode.max_extra_tokens
     pairs = nmt.load_corpus(translator.config.data).test[: options.sentences]
     sources = sorted((translator.encode(pair.src) for pair in pairs), key=len)
+    few = sources[4::8]  # one at a time takes long: every eighth sentence stands for all, and the time is scaled up
     other = marian(translator.config, len(translator.tgt_tokenizer)).eval()
     copy_to_marian(model, other)
+    with tempfile.TemporaryDirectory() as folder:
+        systems = {
+            OURS: ours(model, extra, use_cache=True),
+            "nmt_lib, no cache": ours(model, extra, use_cache=False),
+            "Marian `generate`": marian_generate(other, extra),
+            "CTranslate2, fp32": ctranslate2_engine(translator, Path(folder) / "fp32", "float32"),
+            "CTranslate2, int8": ctranslate2_engine(translator, Path(folder) / "int8", "int8"),
+        }
+    found: dict[str, list[list[int]]] = {}
+    runs: dict[str, Callable[[], object]] = {}
+    rows: list[list[object]] = []
 
-    def ours(size: int) -> list[list[int]]:
-        groups = [sources[i : i + size] for i in range(0, len(sources), size)]
-        return [list(h.ids) for group in groups for h in nmt.greedy_search(model, pad_batch(group), limit)]
+    def add(search: str, size: int, name: str, system: System) -> None:
+        texts = few if size == 1 else sources
+        groups = [texts[i : i + size] for i in range(0, len(texts), size)]
 
-    @torch.inference_mode()
-    def theirs(size: int) -> list[list[int]]:
-        found = []
-        for i in range(0, len(sources), size):
-            src = pad_batch(sources[i : i + size])
-            out = other.model.generate(
-                input_ids=src, attention_mask=(src != 0).long(), num_beams=1, do_sample=False,
-                max_length=src.size(1) + limit + 1, bad_words_ids=None, suppress_tokens=[0, 2], forced_eos_token_id=3,
-            )  # fmt: skip
-            found += [[t for t in row[1:] if t not in (0, 3)] for row in out.tolist()]
-        return found
+        def run() -> None:
+            found[label(search, size, name)] = [ids for group in groups for ids in system(group, SEARCHES[search])]
 
-    same = statistics.mean(a == b for a, b in zip(ours(64), theirs(64), strict=True))
-    few = sources[:: math.ceil(len(sources) / 100)]  # the slow loop gets every tenth sentence; time is scaled up
-    start = time.perf_counter()
-    slow = [prefix_loop(model, ids, len(ids) + limit) for ids in few]
-    print(f"loop alone, once: {time.perf_counter() - start:.1f} s", flush=True)
-    equal = statistics.mean(a == b for a, b in zip(slow, ours(64)[:: math.ceil(len(sources) / 100)], strict=True))
+        runs[label(search, size, name)] = run
+        rows.append([search, size, name])
 
-    runs = {f"nmt_lib, batch {size}": lambda size=size: ours(size) for size in BATCHES}
-    runs |= {f"Marian generate, batch {size}": lambda size=size: theirs(size) for size in BATCHES}
-    runs[LOOP] = lambda: [prefix_loop(model, ids, len(ids) + limit) for ids in few]
-    seconds = alternate(runs, options.rounds)
-    seconds[LOOP] = [s * len(sources) / len(few) for s in seconds[LOOP]]
-    rows = table(seconds, len(sources))
+    for search in SEARCHES:
+        for size in BATCHES:
+            for name, system in systems.items():
+                add(search, size, name, system)
+            if (search, size) == ("greedy", 1):
+                add(search, size, LOOP, lambda group, K: [prefix_loop(model, ids, len(ids) + extra) for ids in group])
+    seconds = alternate(runs, options.rounds, time.process_time)
+    for row in rows:
+        search, size, name = row
+        key, base = label(search, size, name), label(search, size, OURS)
+        same = statistics.mean(a == b for a, b in zip(found[key], found[base], strict=True))
+        row += [f"{len(found[key]) / statistics.median(seconds[key]):.1f}", f"{ratio(seconds, key, base):.2f}"]
+        row += [f"{100 * same:.1f} %"]
+    batched, scale = label("greedy", 64, OURS), len(sources) / len(few)
+    alone, loop = (scale * ratio(seconds, label("greedy", 1, name), batched) for name in (OURS, LOOP))
+    words = statistics.mean(len(ids) for ids in found[batched])
     write_table(
         "decoding",
-        "Greedy translation of Multi30k test2016",
-        ["what", "sentences a second, median", "time relative to nmt_lib at batch 64, median of ratios"],
+        "Translation of Multi30k test2016",
+        ["search", "batch", "what", "sentences a CPU second, median",
+         "time relative to nmt_lib, median of ratios", "same tokens as nmt_lib"],
         rows,
-        f"{len(sources)} sentences, sorted by length, fp32, same weights: {100 * same:.1f} % of Marian's outputs and "
-        f"{100 * equal:.1f} % of the loop's are the same as ours, token for token. {options.rounds} rounds in turns; "
-        f"the loop was timed on {len(few)} of the sentences. At batch 1 nmt_lib takes "
-        f"{1 / ratio(seconds, 'Marian generate, batch 1', 'nmt_lib, batch 1'):.2f} × Marian's time. "
-        f"{machine('transformers')}. Made by `benchmarks/decoding.py`.",
-    )
+        f"d128 × 4 layers, {len(translator.tgt_tokenizer):,} pieces, trained for {updates} updates; {len(sources)} "
+        f"sentences sorted by length (at batch 1 every eighth of them), {words:.1f} tokens a translation. The same "
+        "weights in all, fp32 but for int8; no length penalty. One thread for all (for CTranslate2 inter_threads=1 and "
+        f"intra_threads=1), and CPU time of the process. {options.rounds} rounds, all rows in turns in one process. "
+        f"For a sentence at batch 1, greedily, nmt_lib takes {alone:.1f} × its time at batch 64, and the loop of the "
+        f"write-ups {loop:.1f} ×. "
+        f"{machine('transformers', 'ctranslate2')}. Made by `benchmarks/decoding.py`.",
+    )  # fmt: skip
     writeup_shape(sources, max(2, options.rounds // 2))
 
 

@@ -28,6 +28,7 @@ _HOME = {  # public name → the file that explains it
     "decoding": ["Candidate", "Hypothesis", "beam_search", "greedy_search", "length_penalty"],
     "translation": ["Translation"],
     "translator": ["Translator"],
+    "export": ["CTranslate2Translator", "export_ctranslate2"],
     "contrasts": ["Contrast", "make_contrasts"],
     "evaluation": [
         "Evaluation",
@@ -40,7 +41,15 @@ _HOME = {  # public name → the file that explains it
     "plotting": ["draw_grid", "new_figure", "plot_attention", "plot_beam", "plot_history"],
     "diagrams": ["draw_boxes", "draw_words"],
     "notebook": ["show_source"],
-    "errors": ["CheckpointError", "ConfigError", "CorpusError", "NMTError", "ShapeError", "TrainingError"],
+    "errors": [
+        "CheckpointError",
+        "ConfigError",
+        "CorpusError",
+        "MissingPackageError",
+        "NMTError",
+        "ShapeError",
+        "TrainingError",
+    ],
 }
 _FILE = {name: file for file, names in _HOME.items() for name in names}
 __all__ = sorted([*_FILE, "__version__"])

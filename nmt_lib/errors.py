@@ -23,3 +23,7 @@ class CheckpointError(NMTError, RuntimeError):
 
 class TrainingError(NMTError, RuntimeError):
     """Training cannot go on: the loss is not finite, a sentence is larger than a batch."""
+
+
+class MissingPackageError(NMTError, ImportError):
+    """A package that only some uses need is not installed."""

@@ -7,7 +7,17 @@ import pytest
 
 import nmt_lib as nmt
 
-HEAVY = ("torch", "spacy", "datasets", "matplotlib", "accelerate", "transformers", "sentencepiece", "sacrebleu")
+HEAVY = (
+    "torch",
+    "spacy",
+    "datasets",
+    "matplotlib",
+    "accelerate",
+    "transformers",
+    "sentencepiece",
+    "sacrebleu",
+    "ctranslate2",
+)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,232 @@
+"""Export: a trained model as files for CTranslate2, a C++ engine that translates without torch.
+
+The weights move over unchanged, so log-probabilities and greedy translations stay the same. CTranslate2 (Klein et al.,
+2020, https://github.com/OpenNMT/CTranslate2) is where to go when the chapters are read and others want translations.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import ModuleType
+from typing import Any, overload
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from . import checkpoints as ckpt
+from .attention import MultiHeadAttention
+from .config import Config
+from .decoder import DecoderLayer
+from .embeddings import sinusoids
+from .encoder import EncoderLayer, Residual, has_final_norm
+from .errors import CheckpointError, ConfigError, MissingPackageError
+from .tokenizers import Tokenizer
+from .translator import Translator
+from .vocab import EOS, PAD, SOS, SPECIALS, UNK
+
+
+def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], quantization: str | None = None) -> Path:
+    """Writes a CTranslate2 model, both tokenizers and the config into a new folder.
+
+    ``CTranslate2Translator(folder)`` reads it; so does any other program with CTranslate2, which gives it the source
+    tokens without special ones (they are added as in training) and should keep ``<pad>`` and ``<sos>`` from being said
+    (``suppress_sequences``).
+
+    Args:
+        translator: what to export; its config says what the model looks like.
+        folder: must be empty or not exist yet.
+        quantization: how the matrices are stored: None in fp32; ``"int8"``, ``"int16"``, ``"float16"`` … round them, so
+            that the file is smaller, and translations may differ here and there.
+
+    Returns:
+        The folder.
+
+    Raises:
+        ConfigError: a model that the format cannot hold (``model.d_value`` other than d_model / n_heads), or an
+            unknown quantization.
+        CheckpointError: the folder is not empty, or cannot be written.
+        MissingPackageError: CTranslate2 is not installed.
+    """
+    package, folder = _ctranslate2(), Path(folder)
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise CheckpointError(f"{folder} is not an empty folder: export to a new one")
+    spec = _make_spec(package.specs.TransformerSpec, translator)
+    spec.validate()
+    try:
+        spec.optimize(quantization)
+    except ValueError as error:
+        raise ConfigError(f"cannot export with quantization={quantization!r}: {error}") from None
+    ckpt.save_tokenizers(folder, (translator.src_tokenizer, translator.tgt_tokenizer))
+    ckpt.write_text(folder / "config.yaml", translator.config.to_yaml())
+    try:
+        spec.save(str(folder))
+    except OSError as error:
+        raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
+    return folder
+
+
+class CTranslate2Translator:
+    """Translates texts with a model that ``export_ctranslate2`` wrote.
+
+    Greedy search gives the tokens of ``Translator``. A beam need not, because two things differ. CTranslate2 divides a
+    log-probability by length^α, with ``<eos>`` not counted; ``length_penalty`` is ((5 + length) / 6)^α, with ``<eos>``
+    counted. And it stops at the first K finished translations (with α = 0 as soon as the best prefix is finished);
+    ``beam_search`` goes on until no prefix can win any more.
+
+    Args:
+        folder: what ``export_ctranslate2`` wrote.
+        engine: options of ``ctranslate2.Translator``, such as ``device``, ``compute_type`` and ``intra_threads``.
+
+    Raises:
+        CheckpointError: a file is missing or damaged.
+        MissingPackageError: CTranslate2 is not installed.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], **engine: Any) -> None:
+        package, folder = _ctranslate2(), Path(folder)
+        if not package.contains_model(str(folder)):
+            raise CheckpointError(f"no CTranslate2 model in {folder}: write one with nmt_lib.export_ctranslate2")
+        self.config = ckpt.read_config(folder)
+        self.src_tokenizer, self.tgt_tokenizer = ckpt.load_tokenizers(folder)
+        self.engine = package.Translator(str(folder), **engine)
+        self._ids = {token: index for index, token in enumerate(_tokens(self.tgt_tokenizer))}
+
+    @overload
+    def __call__(self, texts: str, **options: Any) -> str: ...
+
+    @overload
+    def __call__(self, texts: list[str], **options: Any) -> list[str]: ...
+
+    def __call__(self, texts: str | list[str], **options: Any) -> str | list[str]:
+        """The translation of a text, or a list of them in order; what an option leaves out comes from the config.
+
+        Args:
+            texts: one text or several; one without any token gives an empty translation, one that is too long is cut.
+            options: of ``ctranslate2.Translator.translate_batch``, such as ``beam_size=5`` and ``length_penalty=0``;
+                ``max_batch_size`` counts tokens.
+        """
+        if isinstance(texts, str):
+            return self([texts], **options)[0]
+        sources = [self.encode(text) for text in texts]  # type: ignore[misc]
+        found = iter(self.search([ids for ids in sources if ids], **options))
+        return [self.tgt_tokenizer.decode(next(found)) if ids else "" for ids in sources]
+
+    encode = Translator.encode  # needs the source tokenizer and the config, which stand here too
+
+    def search(self, sources: list[list[int]], **options: Any) -> list[list[int]]:
+        """From the ids that ``encode`` gives to those of the best translations; options as above."""
+        decode = self.config.decode
+        limits = [_length_limit(self.config, len(ids)) for ids in sources]
+        defaults = {
+            "beam_size": decode.beam_size,
+            "length_penalty": decode.length_penalty,
+            "max_batch_size": max(1, decode.batch_tokens // options.get("beam_size", decode.beam_size)),
+            "batch_type": "tokens",
+            "max_input_length": 0,  # ``encode`` has cut them already, and said so
+            "max_decoding_length": max(limits, default=1),
+            "min_decoding_length": 0,
+            "suppress_sequences": [[SPECIALS[PAD]], [SPECIALS[SOS]]],
+        }
+        words = [[index for index in ids if index not in (SOS, EOS)] for ids in sources]  # the engine adds the others
+        tokens = [self.src_tokenizer.lookup_tokens(ids) for ids in words]
+        results = self.engine.translate_batch(tokens, **defaults | options)
+        found = [[self._ids[token] for token in result.hypotheses[0]] for result in results]
+        return [ids[:limit] for ids, limit in zip(found, limits, strict=True)]
+
+
+def _ctranslate2() -> ModuleType:
+    try:
+        import ctranslate2
+    except ImportError:
+        message = "CTranslate2 is not installed: pip install ctranslate2 (the extra `export` of this library brings it)"
+        raise MissingPackageError(message) from None
+    return ctranslate2
+
+
+def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
+    """CTranslate2's description of the model, with our weights, vocabularies and positions in it."""
+    model, config = translator.model, translator.config.model
+    if config.d_value not in (None, config.d_model // config.n_heads):
+        raise ConfigError(
+            f"CTranslate2 needs values as wide as keys: it cannot hold model.d_value={config.d_value} beside "
+            f"d_model / n_heads = {config.d_model // config.n_heads}"
+        )
+    n_layers = len(model.encoder.layers), len(model.decoder.layers)
+    # A pre-LN description has a place for the final norms; where they stand is then said by ``pre_norm``.
+    spec = TransformerSpec.from_config(n_layers, config.n_heads, no_final_norm=not has_final_norm(config))
+    parts: Any = ((spec.encoder, model.encoder), (spec.decoder, model.decoder))
+    for part, ours in parts:
+        part.pre_norm = config.norm == "pre"
+        part.scale_embeddings = config.scale_embeddings
+        part.position_encodings.encodings = _positions(translator)
+        if has_final_norm(config):
+            _fill_norm(part.layer_norm, ours.norm)
+        for place, layer in zip(part.layer, ours.layers, strict=True):
+            _fill_layer(place, layer)
+    spec.encoder.embeddings[0].weight = _array(model.src_embedding.lookup.weight)
+    spec.decoder.embeddings.weight = _array(model.tgt_embedding.lookup.weight)
+    _fill_linear(spec.decoder.projection, model.output)
+    spec.register_source_vocabulary(_tokens(translator.src_tokenizer))
+    spec.register_target_vocabulary(_tokens(translator.tgt_tokenizer))
+    spec.config.unk_token, spec.config.bos_token, spec.config.eos_token = SPECIALS[UNK], SPECIALS[SOS], SPECIALS[EOS]
+    spec.config.decoder_start_token = SPECIALS[SOS]
+    spec.config.add_source_bos, spec.config.add_source_eos = translator.config.data.src_specials, True
+    spec.config.layer_norm_epsilon = config.norm_eps
+    return spec
+
+
+def _fill_layer(place: Any, layer: EncoderLayer | DecoderLayer) -> None:
+    if isinstance(layer, DecoderLayer):
+        _fill_attention(place.self_attention, layer.self_attention, layer.around_self_attention)
+        _fill_attention(place.attention, layer.cross_attention, layer.around_cross_attention)
+    else:
+        _fill_attention(place.self_attention, layer.self_attention, layer.around_attention)
+    _fill_linear(place.ffn.linear_0, layer.feed_forward.W_1)
+    _fill_linear(place.ffn.linear_1, layer.feed_forward.W_2)
+    _fill_norm(place.ffn.layer_norm, layer.around_feed_forward.norm)
+
+
+def _fill_attention(place: Any, attention: MultiHeadAttention, around: Residual) -> None:
+    """CTranslate2 keeps as one matrix what is multiplied with the same input."""
+    q, k, v, o = attention.W_q, attention.W_k, attention.W_v, attention.W_o
+    groups = [(q, k, v), (o,)] if len(place.linear) == 2 else [(q,), (k, v), (o,)]  # self-attention, cross-attention
+    for linear, layers in zip(place.linear, groups, strict=True):
+        _fill_linear(linear, *layers)
+    _fill_norm(place.layer_norm, around.norm)
+
+
+def _fill_linear(place: Any, *layers: nn.Linear) -> None:
+    place.weight = _array(torch.cat([layer.weight for layer in layers]))  # (rows of all, D)
+    if layers[0].bias is not None:
+        place.bias = _array(torch.cat([layer.bias for layer in layers]))
+
+
+def _fill_norm(place: Any, norm: nn.LayerNorm) -> None:
+    """A LayerNorm without bias gets zeros: where none stands, CTranslate2 computes an RMSNorm."""
+    place.gamma = _array(norm.weight)
+    place.beta = _array(torch.zeros_like(norm.weight) if norm.bias is None else norm.bias)
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    """A copy: quantization works in place, and the model goes on living."""
+    return tensor.detach().float().cpu().numpy().copy()
+
+
+def _positions(translator: Translator) -> np.ndarray:
+    """Sines and cosines for the longest source and the longest translation that the config allows."""
+    positions, decode = translator.model.tgt_embedding.positions, translator.config.decode
+    longest = decode.max_source_tokens + decode.max_extra_tokens + 1  # <sos> stands before the translation
+    rows = max(len(positions.table), longest) if positions.growing else len(positions.table)
+    return _array(sinusoids(rows, positions.table.size(1)))
+
+
+def _tokens(tokenizer: Tokenizer) -> list[str]:
+    return tokenizer.lookup_tokens(range(len(tokenizer)))
+
+
+def _length_limit(config: Config, source_length: int) -> int:
+    """How many tokens a translation may have, as ``decoding.length_limits`` says for a batch."""
+    limit = source_length + config.decode.max_extra_tokens
+    return limit if config.model.position_table == "growing" else min(limit, config.model.max_positions - 1)
