@@ -1,11 +1,13 @@
-# make run · test · lab · notebooks · links · browser · bench.   VENV=, CONFIG=, SET="key=value …", PYTHON= change what they use.
+# make run · test · lab · notebooks · links · browser · bench · class · grade.   VENV=, CONFIG=, SET="key=value …", PYTHON= change what they use.
 PYTHON ?= python3
 VENV ?= .venv
+TORCHTEXT_VENV ?= .venv-torchtext
 CONFIG ?= tiny
 SET ?=
 RUNS ?= $(CURDIR)/runs
 CHAPTERS := $(sort $(wildcard notebooks/[0-9]*.ipynb))
 BIN := $(VENV)/bin
+NBVAL := -m pytest --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
 
 # One thread: on a busy machine two can be many times slower, and the tests are small.
 export OMP_NUM_THREADS ?= 1
@@ -15,10 +17,10 @@ export NMT_DATA := $(abspath $(NMT_DATA))
 endif
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: help setup run test lint unit chapters planted alone lab notebooks links browser bench clean
+.PHONY: help setup run test lint unit chapters planted alone lab notebooks links browser bench clean class grade kill-table test-class test-torchtext
 
 help:
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 # The environment is made again whenever what it should hold has changed.
 STAMP := $(VENV)/.made-$(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
@@ -40,20 +42,49 @@ test: $(STAMP) lint unit chapters planted ## lint, types, unit tests, every chap
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check nmt_lib tests benchmarks notebooks/*.py
+	$(BIN)/ruff format --check nmt_lib tests benchmarks notebooks/*.py notebooks/assignments
 	$(BIN)/mypy
 
 unit: $(STAMP)
 	$(BIN)/python -m pytest tests
 
 chapters: $(STAMP)
-	$(BIN)/python -m pytest --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider $(CHAPTERS)
+	$(BIN)/python $(NBVAL) $(CHAPTERS)
 
 planted: $(STAMP) ## plant mistakes in a copy of the library: the chapters must catch every one
 	$(BIN)/python -m pytest -p no:cacheprovider tests/planted.py
 
 alone: $(STAMP) ## each chapter where nothing was trained, from another folder, with the printed answers of its exercises
 	$(BIN)/python tests/alone.py
+
+class: $(STAMP) ## the assignments for students, in build/class/release: make class SEED=2027 COURSE=owner/name
+	$(BIN)/python notebooks/assignments/course.py --seed "$(SEED)" --repo "$(COURSE)"
+
+grade: $(STAMP) ## mark the submissions in a folder: make grade DIR=…; marks and feedback in build/grades
+	@test -n "$(DIR)" || { echo 'error: name the folder of the submissions: make grade DIR=…' >&2; exit 2; }
+	$(BIN)/python notebooks/assignments/grade.py "$(DIR)"
+
+kill-table: $(STAMP) ## wrong and right answers to the assignments, and where the wrong ones fail
+	$(BIN)/python tests/assignments/kill_table.py
+
+test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: nbgrader's own marks, hostile submissions that wait, a class of 200
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[class]'
+	$(BIN)/python -m pytest -p no:cacheprovider tests/assignments/class_proof.py
+
+# The last torchtext loads with torch 2.3 only, so it gets an environment of its own, made again as the other one is.
+TORCHTEXT_STAMP := $(TORCHTEXT_VENV)/.made-$(shell cat pyproject.toml constraints-torchtext.txt | cksum | cut -d' ' -f1)
+$(TORCHTEXT_STAMP):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11) and "Python 3.11 is needed: make test-torchtext PYTHON=python3.11")'
+	@echo "setting up $(TORCHTEXT_VENV) (once; some minutes, about 6 GB)"
+	$(PYTHON) -m venv $(TORCHTEXT_VENV)
+	$(TORCHTEXT_VENV)/bin/python -m pip install -q -c constraints-torchtext.txt setuptools wheel
+	$(TORCHTEXT_VENV)/bin/python -m pip install -q -c constraints-torchtext.txt --no-build-isolation torchtext -e '.[notebooks,dev]'
+	@rm -f $(TORCHTEXT_VENV)/.made-* && touch $@
+
+test-torchtext: $(TORCHTEXT_STAMP) ## the vocabulary equals the real torchtext; unit tests and chapters with torch 2.3.1 (Python 3.11, 6 GB)
+	$(TORCHTEXT_VENV)/bin/python -m pytest -p no:cacheprovider tests/vocab_equals_torchtext.py
+	$(TORCHTEXT_VENV)/bin/python -m pytest tests
+	$(TORCHTEXT_VENV)/bin/python $(NBVAL) $(CHAPTERS)
 
 lab: $(STAMP) ## open the chapters in JupyterLab
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[lab]'

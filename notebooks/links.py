@@ -44,10 +44,11 @@ def main() -> int:
         text = re.sub(r'(?m)^(Repository = "https://github\.com/)[^"]*', rf"\g<1>{options.repo}", text)
         PYPROJECT.write_text(text, encoding="utf-8")
     repo, version = address()
-    for chapter in sorted(HERE.glob("[0-9]*.ipynb")):
+    chapters = [(path, 2) for path in sorted(HERE.glob("[0-9]*.ipynb"))]
+    for chapter, place in chapters + [(path, 1) for path in sorted(HERE.glob("assignments/source/*.ipynb"))]:
         notebook = nbformat.read(chapter, as_version=4)
         try:
-            stamp(notebook, chapter.name, repo, version)
+            stamp(notebook, chapter.relative_to(HERE).as_posix(), repo, version, place)
         except ValueError as error:
             print(f"error: {error}", file=sys.stderr)
             return 2
@@ -65,21 +66,22 @@ def address() -> tuple[str, str]:
     return repo[1], version[1]
 
 
-def stamp(notebook: nbformat.NotebookNode, name: str, repo: str, version: str) -> None:
-    """Writes badge and head of the set-up cell; nothing else changes.
+def stamp(notebook: nbformat.NotebookNode, name: str, repo: str, version: str, place: int = 2) -> None:
+    """Writes badge and head of the set-up cell, which is number ``place``; nothing else changes.
 
     Raises:
-        ValueError: the chapter has no badge in its first cell, or no set-up cell in its third.
+        ValueError: the chapter has no badge in its first cell, or no set-up cell in its place.
     """
-    first, set_up = notebook.cells[0], notebook.cells[2]
+    first, set_up = notebook.cells[0], notebook.cells[place]
     badge = BADGE.format(repo=repo, version=version, name=name)
     first.source, found = re.subn(r"^\[!\[Open in Colab\].*$", badge, first.source, flags=re.MULTILINE)
     if found != 1:
         raise ValueError(f"{name}: the first cell needs one line that starts with [![Open in Colab]")
     parts = set_up.source.split("    import nmt_lib as nmt\n")  # try, except, and what the chapter adds
     if len(parts) != 3 or parts[0] != "try:\n":
+        nth = "second" if place == 1 else "third"
         raise ValueError(
-            f"{name}: the third cell must be the set-up cell, which starts with try: import nmt_lib as nmt"
+            f"{name}: the {nth} cell must be the set-up cell, which starts with try: import nmt_lib as nmt"
         )
     set_up.source = SET_UP.format(repo=repo, version=version) + "\n" + parts[2].lstrip("\n")
 

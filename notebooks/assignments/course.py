@@ -1,0 +1,186 @@
+"""From the sources to a course: ``make class`` draws its constants, stamps its links, and writes the students' edition.
+
+``build/class`` becomes the folder of an nbgrader course: ``source/`` (with solutions and hidden tests: keep it to
+yourself), ``release/`` (what students get) and ``nbgrader_config.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import random
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SOURCES = HERE / "source"
+BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n?", re.MULTILINE)
+CODE_STUB = 'raise NotImplementedError("write your answer here, in place of this line")'
+TEXT_STUB = "*Write your answer here, in place of this line.*"
+SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.MULTILINE | re.DOTALL)
+HIDDEN = re.compile(r"^[ \t]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?", re.MULTILINE | re.DOTALL)
+SEED_WORD = "seed"  # among the choices of a drawn constant: any number
+
+
+def names() -> list[str]:
+    """The assignments: A1_… first."""
+    return [path.stem for path in sorted(SOURCES.glob("A[0-9]*.ipynb"))]
+
+
+def load(name: str, seed: str = "") -> NotebookNode:
+    """A source notebook, with the constants that ``seed`` draws; without a seed, those that stand in it."""
+    notebook = nbformat.read(SOURCES / f"{name}.ipynb", as_version=4)
+    if seed:
+        draw_constants(notebook, f"{name} {seed}")
+    return notebook
+
+
+def draw_constants(notebook: NotebookNode, seed: str) -> None:
+    """Replaces each constant by one of its choices, everywhere: text, solutions, public and hidden tests."""
+    draw = random.Random(seed)
+    chosen = {}
+    for value, choices in sorted(notebook.metadata.nmt.drawn.items()):
+        chosen[value] = str(draw.randint(10_000, 99_999)) if choices == [SEED_WORD] else draw.choice(choices)
+    pattern = constants(chosen)
+    for cell in notebook.cells:
+        cell.source = pattern.sub(lambda found: chosen[found[0]], cell.source)
+
+
+def constants(values: dict[str, str]) -> re.Pattern[str]:
+    """Finds the constants as whole words: 23 is not found in 123 or in 0.23."""
+    whole = [rf"(?<![\w.]){v}(?!\w|\.\d)" if v.isalnum() else re.escape(v) for v in values]
+    return re.compile("|".join(whole))
+
+
+def release(notebook: NotebookNode) -> NotebookNode:
+    """The students' edition: answers are stubs, hidden tests are gone, cells that are not theirs are locked."""
+    student = nbformat.from_dict(notebook)
+    student.metadata.pop("nmt", None)
+    for cell in student.cells:
+        grading = cell.metadata.nbgrader
+        if grading.solution:
+            stub = CODE_STUB if cell.cell_type == "code" else TEXT_STUB
+            cell.source = SOLUTION.sub(lambda found, stub=stub: found[1] + stub, cell.source)
+        cell.source = HIDDEN.sub("", cell.source).rstrip("\n")
+        if grading.locked:
+            cell.metadata.update(editable=False, deletable=False)
+        elif grading.grade or grading.solution:
+            cell.metadata.update(deletable=False)
+        if cell.cell_type == "code":
+            cell.update(outputs=[], execution_count=None)
+    return student
+
+
+def problems(notebook: NotebookNode, name: str) -> list[str]:
+    """What is wrong with a source, one sentence each."""
+    found: list[str] = []
+    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+    if None in ids or len(set(ids)) != len(ids):
+        return ["every cell needs nbgrader metadata with a grade_id of its own"]
+    graded = [cell for cell in notebook.cells if cell.metadata.nbgrader.grade]
+    points = sum(cell.metadata.nbgrader.points for cell in graded)
+    if points != 100:
+        found.append(f"the points add up to {points}, not 100")
+    if not 8 <= len(graded) <= 15:
+        found.append(f"{len(graded)} graded parts: 8 to 15 are wanted")
+    for cell in notebook.cells:
+        where, grading = cell.metadata.nbgrader.grade_id, cell.metadata.nbgrader
+        if cell.get("outputs") or cell.get("execution_count"):
+            found.append(f"{where} stores an output: sources have none")
+        if cell.cell_type == "code" and grading.solution and not answer_names(cell):
+            found.append(f"{where}: the solution defines no name, so no test can find the answer")
+        if grading.solution == grading.locked:
+            found.append(f"{where}: answers are open, all other cells are locked")
+        if grading.solution and not SOLUTION.search(cell.source):
+            found.append(f"{where} has no ### BEGIN SOLUTION … ### END SOLUTION")
+        if grading.grade and cell.cell_type == "code" and not HIDDEN.search(cell.source):
+            found.append(f"{where} has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS")
+        asserts = [n for n in ast.walk(ast.parse(hidden_tests(cell.source))) if isinstance(n, ast.Assert)]
+        if grading.grade and cell.cell_type == "code" and any(n.msg is None for n in asserts):
+            found.append(f"{where}: an assert without a message tells the student nothing")
+    text = "\n".join(cell.source for cell in notebook.cells)
+    for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
+        if len(constants({value: ""}).findall(text)) < 2:
+            found.append(f"the constant {value} of metadata nmt.drawn is not in text and tests")
+    left = "".join(cell.source for cell in release(notebook).cells)
+    if re.search("SOLUTION|HIDDEN", left):
+        found.append("a solution or a hidden test is left in the release: a mark has no partner")
+    return [f"{name}: {problem}" for problem in found]
+
+
+def hidden_tests(source: str) -> str:
+    """The hidden tests of a cell, as code."""
+    return "\n".join(re.sub(r"(?m)^\s*###.*$", "", block) for block in HIDDEN.findall(source))
+
+
+def answer_names(cell: NotebookNode) -> list[str]:
+    """What an answer cell is to define: the functions, classes and variables that its solution defines."""
+    return sorted(defined(cell.source) | assigned(cell.source))
+
+
+def defined(source: str) -> set[str]:
+    """Functions and classes at the top level of a cell; nothing where it is not Python."""
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return {node.name for node in _statements(source) if isinstance(node, kinds)}
+
+
+def assigned(source: str) -> set[str]:
+    """Variables at the top level of a cell."""
+    targets = [t for node in _statements(source) if isinstance(node, ast.Assign) for t in node.targets]
+    targets += [node.target for node in _statements(source) if isinstance(node, ast.AnnAssign)]
+    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    try:
+        return ast.parse(TransformerManager().transform_cell(source)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def stamp_release(student: NotebookNode, name: str, repo: str) -> None:
+    """The badge opens the release in the repository where the teacher publishes it; without one there is no badge."""
+    address = f"https://colab.research.google.com/github/{repo}/blob/main/{name}/{name}.ipynb"
+    image = "https://colab.research.google.com/assets/colab-badge.svg"
+    badge = f"[![Open in Colab]({image})]({address})\n\n" if repo else ""
+    student.cells[0].source = BADGE.sub(badge, student.cells[0].source)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--seed", default="", help="draws fresh constants; default: those of the sources")
+    parser.add_argument("--repo", default="", help="owner/name of the repository where you will publish release/")
+    parser.add_argument("--out", type=Path, default=ROOT / "build/class")
+    options = parser.parse_args()
+    if options.repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", options.repo):
+        print(f"error: {options.repo!r} is no owner/name: try make class COURSE=owner/name", file=sys.stderr)
+        return 2
+    for name in names():
+        wrong = problems(load(name), name)
+        if wrong:
+            print("error: " + "\nerror: ".join(wrong), file=sys.stderr)
+            return 2
+        notebook = load(name, options.seed)
+        student = release(notebook)
+        stamp_release(student, name, options.repo)
+        for step, edition in (("source", notebook), ("release", student)):
+            target = options.out / step / name / f"{name}.ipynb"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(edition, target)
+        print(f"{name}: release for students in {target.parent}")
+    shutil.copy(HERE / "nbgrader_config.py", options.out)
+    drawn = f"constants drawn by seed {options.seed!r}" if options.seed else "constants as in the sources (no SEED)"
+    print(f"{drawn}; keep {options.out / 'source'} to yourself: it holds solutions and tests, and make grade reads it")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,283 @@
+"""Submissions that a class hands in sooner or later, by accident or on purpose, and what each should get.
+
+Each is made of A1: ``answered`` (all autograded parts right, 92 points) or ``blank`` (the release), changed by a
+function. ``COSTS`` says which parts are lost; in a blank one all of them are.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nbformat import NotebookNode, v4
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+Change = Callable[[NotebookNode], object]
+
+
+@dataclass(frozen=True)
+class Hostile:
+    change: Change
+    costs: list[str] = field(default_factory=list)  # parts
+    note: str = ""  # what the notes for the teacher must hold
+    blank: bool = False
+    slow: bool = False  # waits for a time limit
+    kernel: bool = False  # only Landlock and seccomp stop it
+
+
+def cell(notebook: NotebookNode, grade_id: str) -> NotebookNode:
+    return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
+
+
+def added(source: str, place: int = 2) -> Change:
+    """One more cell of the student's own."""
+    return lambda notebook: notebook.cells.insert(place, v4.new_code_cell(source))
+
+
+def answer(grade_id: str, source: str) -> Change:
+    return lambda notebook: cell(notebook, grade_id).update(source=source)
+
+
+def decode_that(*lines: str) -> Change:
+    """A wrong ``decode`` with these lines in it."""
+    return answer("decode", "def decode(ids, itos):\n" + "\n".join("    " + line for line in lines))
+
+
+def colab(notebook: NotebookNode) -> None:
+    """Other ids, other kernel, Colab's own metadata, and nbgrader's lost."""
+    notebook.metadata = {"colab": {"provenance": []}, "kernelspec": {"name": "ir", "display_name": "R"}}
+    for i, c in enumerate(notebook.cells):
+        c.metadata = {"id": f"colab{i}", "outputId": "x"}
+        c.pop("id", None)
+
+
+def doubled(notebook: NotebookNode) -> None:
+    """A copied answer cell, with its id: first a wrong version, then the right one, then notes without code."""
+    place = notebook.cells.index(cell(notebook, "vocab"))
+    wrong, notes = copy.deepcopy(notebook.cells[place]), copy.deepcopy(notebook.cells[place])
+    wrong.source, notes.source = "def build_vocab(sentences, min_freq):\n    return []", "# my first try was wrong"
+    notebook.cells[place:place] = [wrong]
+    notebook.cells.insert(place + 2, notes)
+
+
+def retyped(notebook: NotebookNode) -> None:
+    """The answer in a new cell at the end, the old cell deleted."""
+    old = cell(notebook, "encode")
+    notebook.cells.remove(old)
+    notebook.cells.append(v4.new_code_cell(old.source))
+
+
+def tests_changed(notebook: NotebookNode) -> None:
+    """Test cells that test nothing, and say that they are open and worth 1000 points."""
+    for c in notebook.cells:
+        if c.cell_type == "code" and c.metadata.nbgrader.grade:
+            c.source = "pass"
+            c.metadata.nbgrader.update(points=1000, locked=False, solution=True)
+
+
+def large(notebook: NotebookNode) -> None:
+    notebook.cells[3:3] = [
+        v4.new_code_cell('print("x" * 50_000_000)', outputs=[v4.new_output("stream", text="x" * 30_000_000)])
+    ]
+
+
+YES = """
+class Yes(list):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __getitem__(self, key): return self
+    def __len__(self): return 4
+    def __contains__(self, thing): return True
+    def __le__(self, other): return True
+    def __ge__(self, other): return True
+    def __sub__(self, other): return self
+    def __abs__(self): return 0
+    shape, dtype, ndim = (2, 5), torch.long, 2
+    __hash__ = None
+
+
+def tokenize(text): return Yes()
+build_vocab = encode = decode = make_batch = plan_batches = lambda *a, **k: Yes([Yes(), Yes(), Yes()])
+share = Yes()
+"""
+PATCHED = """
+import builtins, numpy
+import nmt_lib.check, nmt_lib.check.a1
+for module in (nmt_lib.check, nmt_lib.check.a1):
+    module.expect = module.ask = module.done = lambda *a, **k: None
+for name in ("tokenize", "numbers", "vocabulary", "order", "encode", "unknown", "longest", "decode", "padding", "shift",
+             "plan", "crowd", "between"):
+    setattr(nmt_lib.check.a1, name, lambda *a, **k: None)
+torch.allclose = torch.equal = torch.Tensor.equal = torch.Tensor.__eq__ = lambda *a, **k: True
+builtins.AssertionError = type("Fine", (BaseException,), {})
+builtins.isinstance = builtins.all = lambda *a: True
+builtins.sorted = lambda *a, **k: []
+builtins.exec = builtins.compile = lambda *a, **k: None
+get_ipython().run_cell = lambda *a, **k: None
+"""
+# Looks for tests everywhere a process can look, and hands over what it finds as its error.
+SPY = r"""
+found = []
+def look():
+    import gc, glob, inspect, os, sys
+    frame = inspect.currentframe()
+    while frame:
+        found.append("FRAME" if "HIDDEN" in str(frame.f_globals.get("source", "")) else "")
+        frame = frame.f_back
+    for thing in gc.get_objects():
+        if isinstance(thing, str) and "BEGIN HIDDEN" + " TESTS" in thing:
+            found.append("MEMORY " + thing[:50])
+        elif isinstance(thing, dict):
+            for value in list(thing.values()):
+                if type(value) is str and "BEGIN HIDDEN" + " TESTS" in value and "def look" not in value:
+                    found.append("MEMORY " + value[:50])
+    for place in PLACES:
+        for path in glob.glob(place, recursive=True) + [place]:
+            try:
+                found.append("READ " + open(path).read()[:50])
+            except Exception:
+                pass
+            try:
+                torch.from_file(path, size=100, dtype=torch.uint8)
+                found.append("MAPPED " + path)
+            except Exception:
+                pass
+    try:
+        open(f"/proc/{os.getppid()}/mem", "rb").read(1)
+        found.append("PARENT")
+    except Exception:
+        pass
+look()
+found = [f for f in found if f]
+def tokenize(text): raise ValueError(f"FOUND {found}")
+"""
+FORGED = """
+import os, json, struct
+good = json.dumps(["value", ["the", "dog", "sees", "ann", "."]]).encode()
+for handle in range(3, 256):
+    try:
+        os.write(handle, struct.pack("!Q", len(good)) + good)
+    except OSError:
+        pass
+"""
+ESCAPES = """
+import os, signal, subprocess, socket, ctypes
+tries, worked = {
+    "fork": lambda: os.fork(),
+    "system": lambda: os.system("true") == 0 or 1 / 0,
+    "program": lambda: subprocess.run(["/bin/true"]),
+    "kill": lambda: os.kill(os.getppid(), 15),
+    "write": lambda: open("WRITE", "w"),
+    "socket": lambda: socket.socket(),
+    "libc socket": lambda: ctypes.CDLL(None).socket(2, 1, 0) >= 0 or 1 / 0,
+    "libc kill": lambda: ctypes.CDLL(None).kill(os.getppid(), 15) == 0 or 1 / 0,
+    "libc open": lambda: ctypes.CDLL(None).open(b"READ", 0) >= 0 or 1 / 0,
+    "limit": lambda: __import__("resource").setrlimit(9, (-1, -1)),
+    "home": lambda: os.listdir(os.path.expanduser("~root")),
+}, []
+for name, attempt in tries.items():
+    try:
+        attempt()
+        worked.append(name)
+    except BaseException:
+        pass
+def tokenize(text): raise ValueError(f"WORKED {worked}")
+"""
+LIBRARY = """
+import nmt_lib as nmt
+def build_vocab(sentences, min_freq):
+    return nmt.build_vocab_from_iterator(sentences, min_freq, ["<pad>", "<unk>", "<sos>", "<eos>"]).get_itos()
+"""
+SNEAKY = """
+import importlib, importlib.util, sys, os, nmt_lib
+def get():
+    for m in [m for m in sys.modules if m.startswith("nmt_lib.")]:
+        del sys.modules[m]
+    sys.meta_path[:] = [f for f in sys.meta_path if "_Finder" not in str(type(f))]
+    try:
+        return importlib.import_module("nmt_lib.voc" + "ab")
+    except Exception:
+        pass
+    path = os.path.join(nmt_lib.__path__[0], "voc" + "ab.py")
+    try:
+        ns = {}
+        exec(open(path).read(), ns)
+        return type("M", (), ns)
+    except Exception:
+        pass
+    raw = bytes(torch.from_file(path, size=3000, dtype=torch.uint8).tolist())
+    ns = {}
+    exec(raw.decode(errors="ignore").rpartition("def build_vocab")[0], ns)
+def build_vocab(sentences, min_freq):
+    return get().build_vocab_from_iterator(sentences, min_freq, ["<pad>", "<unk>", "<sos>", "<eos>"]).get_itos()
+"""
+PLACES = [str(ROOT / "notebooks/assignments/source/*.ipynb"), str(ROOT / "build/class/source/**/*.ipynb"),
+          str(ROOT / "tests/assignments/a1.py"), str(ROOT / "README.md"), "/proc/self/../*/environ", "/etc/shadow"]  # fmt: skip
+VOCAB, DECODE = ["vocab-members", "vocab-order"], ["decode-all"]
+
+HOSTILE = {
+    "edited on Colab: no metadata, other kernel": Hostile(colab),
+    "a copied cell with a doubled id": Hostile(doubled),
+    "a deleted answer": Hostile(lambda nb: nb.cells.remove(cell(nb, "vocab")), VOCAB, "no cell with the answer vocab"),
+    "a retyped answer": Hostile(retyped),
+    "cells in reverse order": Hostile(lambda nb: nb.cells.reverse()),
+    "nothing but answers": Hostile(lambda nb: nb.update(cells=[c for c in nb.cells if c.metadata.nbgrader.solution])),
+    "test cells emptied, blank": Hostile(tests_changed, blank=True, note="was changed"),
+    "the set-up cell broken": Hostile(answer("set-up", "import nothing_at_all"), note="set-up was changed"),
+    "a cell that is no Python": Hostile(added("def (:"), note="SyntaxError"),
+    "magics and shell lines": Hostile(added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")),
+    "80 MB of output": Hostile(large, slow=True),
+    "an endless loop in a cell": Hostile(added("while True:\n    pass"), note="too long", slow=True),
+    "an endless loop that catches everything": Hostile(
+        added("while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"),
+        note="left out", slow=True,
+    ),
+    "an endless loop in an answer": Hostile(decode_that("while True:", "    pass"), DECODE, slow=True),
+    "waiting for input": Hostile(added("input()"), note="Error"),
+    "100 GB in a cell": Hostile(added("x = torch.zeros(25_000_000_000)\ny = bytearray(10**11)"), note="RuntimeError"),
+    "100 GB in an answer": Hostile(decode_that("return 'a' * 10**11"), DECODE),
+    "memory, bit by bit": Hostile(added("hoard = []\nwhile True:\n    hoard.append(torch.empty(10**8))"), note="a cell ends with RuntimeError", slow=True),
+    "a result of 1 GB": Hostile(decode_that("return 'a' * 10**9"), DECODE, slow=True),
+    "a list in a list in a list": Hostile(decode_that("x = []", "for _ in range(10**5):", "    x = [x]", "return x"), DECODE),
+    "an error without a message": Hostile(
+        decode_that("class E(Exception):", "    def __str__(self): return 1 / 0", "raise E"), DECODE
+    ),
+    "sys.exit in a cell": Hostile(added("import sys\nsys.exit(0)"), note="SystemExit"),
+    "sys.exit in an answer": Hostile(decode_that("import sys", "sys.exit(0)"), DECODE),
+    "os._exit in a cell": Hostile(added("import os\nos._exit(0)"), note="left out"),
+    "os._exit in an answer": Hostile(decode_that("import os", "os._exit(0)"), DECODE),
+    "os._exit, blank": Hostile(added("import os\nos._exit(0)"), blank=True, note="left out"),
+    "kills its own process": Hostile(decode_that("import os", "os.kill(os.getpid(), 9)"), DECODE),
+    "a crash of the interpreter": Hostile(decode_that("import ctypes", "ctypes.string_at(0)"), DECODE),
+    "looks for the hidden tests": Hostile(added(f"PLACES = {PLACES}\n{SPY}", 99), blank=True, kernel=True),
+    "patches asserts, torch and the checker": Hostile(added(PATCHED), blank=True),
+    "objects that equal everything": Hostile(added(YES, 99), blank=True, note=""),
+    "writes forged replies": Hostile(added(FORGED), blank=True),
+    "breaks out": Hostile(added(ESCAPES.replace("WRITE", str(ROOT / "build/escaped")).replace("READ", str(ROOT / "README.md")), 99),
+                          blank=True, kernel=True),  # fmt: skip
+    "the library's function in place of an answer": Hostile(answer("vocab", LIBRARY), VOCAB, "PLEASE LOOK: uses build_vocab_from_iterator"),
+    "the library's function, hidden": Hostile(answer("vocab", SNEAKY), VOCAB, kernel=True),
+    "the network": Hostile(
+        added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"), note="there is no network"
+    ),
+    "the network in an answer": Hostile(
+        decode_that("import socket", "return socket.create_connection(('127.0.0.1', 9))"), DECODE
+    ),
+}  # fmt: skip
+
+V3 = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "share = 1"}]}], "metadata": {}}
+FILES = {  # what is in the file, and what the notes say
+    "empty": (b"", "the file is empty"),
+    "no notebook": (b"%PDF-1.7 \xff\xfe\x00", "no notebook"),
+    "JSON, but no notebook": (b"[1, 2, 3]", "no cells"),
+    "cells that are none": (
+        b'{"cells": [1, null, {"cell_type": 7, "source": {"a": 1}, "metadata": []}]}',
+        "no cell with",
+    ),
+    "brackets without end": (b"[" * 100_000, "no notebook"),
+    "cut off in the middle": (b'{"cells": [{"cell_type": "code", "sour', "no notebook"),
+    "an old format": (json.dumps(V3).encode(), "no cell with"),
+}

@@ -1,0 +1,75 @@
+"""What the proofs share: submissions made of a source notebook and other answers."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import course
+from marking import Cell, Marks
+from nbformat import NotebookNode
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong answer: other code for an answer cell, or edits of its solution, and the parts that must fail, no
+    others."""
+
+    cell: str
+    fails: list[str]
+    code: str = ""
+    edits: dict[str, str] = field(default_factory=dict)
+
+
+def tables() -> dict[str, Any]:
+    """Assignment → its table, ``a1.py`` … in this folder, with RIGHT and WRONG."""
+    return {name: importlib.import_module(name.split("_")[0].lower()) for name in course.names()}
+
+
+def solution(notebook: NotebookNode, cell: str) -> str:
+    """The reference answer, without its marks."""
+    source = next(c.source for c in notebook.cells if c.metadata.nbgrader.grade_id == cell)
+    return "\n".join(line for line in source.splitlines() if not line.strip().startswith("###"))
+
+
+def wrong_code(notebook: NotebookNode, wrong: Wrong) -> str:
+    """The code of a wrong answer; an edit that no longer fits the solution is an error."""
+    code = wrong.code or solution(notebook, wrong.cell)
+    for old, new in wrong.edits.items():
+        assert code.count(old) == 1, f"the solution of {wrong.cell} holds {old!r} {code.count(old)} times: edit it anew"
+        code = code.replace(old, new)
+    return code
+
+
+def submission(notebook: NotebookNode, answers: dict[str, str] | None = None, blank: bool = False) -> NotebookNode:
+    """The release, filled in with the reference answers (unless ``blank``) and then with other ones."""
+    student = course.release(notebook)
+    for cell in student.cells:
+        grading = cell.metadata.nbgrader
+        if grading.solution and cell.cell_type == "code":
+            right = cell.source if blank else solution(notebook, grading.grade_id)
+            cell.source = (answers or {}).get(grading.grade_id, right)
+        elif grading.solution and not blank:
+            cell.source = "A written answer."
+    return student
+
+
+def cells(notebook: NotebookNode) -> list[Cell]:
+    return [Cell(c.cell_type, c.source, c.metadata.get("nbgrader", {}).get("grade_id", "")) for c in notebook.cells]
+
+
+def failed(marks: Marks) -> set[str]:
+    """The autograded parts without points."""
+    return {part.name for part in marks.parts if part.score == 0 and not part.by_hand}
+
+
+def bundles(items: dict[str, str]) -> list[dict[str, str]]:
+    """Puts names into few groups so that no two of a group share their value: one submission tries several cells."""
+    groups: list[dict[str, str]] = []
+    for name, cell in items.items():
+        group = next((g for g in groups if cell not in g.values()), None)
+        if group is None:
+            groups.append(group := {})
+        group[name] = cell
+    return groups

@@ -1,0 +1,116 @@
+"""Every assignment marked for real: the reference, nothing, parts, other right answers, wrong answers."""
+
+from __future__ import annotations
+
+import random
+
+import course
+import kit
+import nbformat
+import pytest
+from marking import Assignment
+
+TABLES = kit.tables()
+
+
+@pytest.fixture(params=TABLES, scope="session")
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def source(name: str) -> nbformat.NotebookNode:
+    return course.load(name)
+
+
+@pytest.fixture(scope="session")
+def assignment(source: nbformat.NotebookNode) -> Assignment:
+    return Assignment(source)
+
+
+def autograded(source: nbformat.NotebookNode) -> dict[str, float]:
+    graded = [
+        c.metadata.nbgrader for c in source.cells if c.metadata.nbgrader.grade and not c.metadata.nbgrader.solution
+    ]
+    return {part.grade_id: part.points for part in graded}
+
+
+def test_source_is_well_made(name, source):
+    assert course.problems(source, name) == []
+    nbformat.validate(source)
+
+
+def test_release_holds_no_solution_and_no_hidden_test(name, source):
+    student = course.release(source)
+    assert [c.metadata.nbgrader.grade_id for c in student.cells] == [c.metadata.nbgrader.grade_id for c in source.cells]
+    text = "\n".join(cell.source for cell in student.cells)
+    open_code = "\n".join(
+        c.source for c in source.cells if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade
+    )
+    for cell in source.cells:
+        for block in (*course.HIDDEN.findall(cell.source), *[m[0] for m in course.SOLUTION.finditer(cell.source)]):
+            lines = [line.strip() for line in block.splitlines() if len(line.strip()) > 30 and "###" not in line]
+            assert not [line for line in lines if line in text and line not in open_code], (
+                cell.metadata.nbgrader.grade_id
+            )
+
+
+def test_reference_and_nothing(source, assignment, marker):
+    points = autograded(source)
+    marks = marker.mark(assignment, kit.cells(kit.submission(source)))
+    assert {p.name: p.says for p in marks.parts if p.score == 0} == {} and marks.notes == []
+    assert marks.score == sum(points.values()) and marks.open == len(marks.parts) - len(points)
+    for part in marks.parts:
+        part.score = part.points if part.score is None else part.score  # a teacher likes what is written
+    assert marks.score == 100
+    marks = marker.mark(assignment, kit.cells(kit.submission(source, blank=True)))
+    assert marks.score == 0 and marks.open == 0 and marks.notes == []
+    assert all("not written yet" in part.says for part in marks.parts if part.name in points), "a hint that helps"
+
+
+def test_partial_answers_get_exactly_their_parts(source, assignment, marker):
+    """One answer alone: its parts and no others. (Answers do not build on each other.)"""
+    for cell in assignment.answers:
+        alone = {cell: kit.solution(source, cell)}
+        marks = marker.mark(assignment, kit.cells(kit.submission(source, alone, blank=True)))
+        without = {cell: "def nothing():\n    pass"}
+        rest = marker.mark(assignment, kit.cells(kit.submission(source, without)))
+        assert kit.failed(rest) == set(autograded(source)) - kit.failed(marks), f"{cell}: a part needs two answers"
+        assert kit.failed(rest), f"{cell} is not graded"
+
+
+def test_other_right_answers_pass(name, source, assignment, marker):
+    right = TABLES[name].RIGHT
+    assert set(right) == set(assignment.answers) and all(len(variants) >= 5 for variants in right.values())
+    for i in range(max(map(len, right.values()))):
+        answers = {cell: list(variants.values())[i % len(variants)] for cell, variants in right.items()}
+        marks = marker.mark(assignment, kit.cells(kit.submission(source, answers)))
+        assert {p.name: p.says for p in marks.parts if p.score == 0} == {}, [
+            list(v)[i % len(v)] for v in right.values()
+        ]
+
+
+def test_wrong_answers_fail_where_they_belong(name, source, assignment, marker):
+    """One of each kind (same cell and parts), several in one submission; ``make kill-table`` tries all, one by one."""
+    wrong = TABLES[name].WRONG
+    assert len(wrong) >= 8
+    kinds = {(w.cell, *sorted(w.fails)): title for title, w in reversed(wrong.items())}
+    for group in kit.bundles({title: wrong[title].cell for title in kinds.values()}):
+        answers = {wrong[title].cell: kit.wrong_code(source, wrong[title]) for title in group}
+        marks = marker.mark(assignment, kit.cells(kit.submission(source, answers)))
+        expected = {title: set(wrong[title].fails) for title in group}
+        assert kit.failed(marks) == set().union(*expected.values()), expected
+
+
+def test_another_seed_is_another_assignment(name, marker):
+    """The reference passes whatever is drawn; last year's answers do not pass unchanged."""
+    last = kit.cells(kit.submission(course.load(name)))
+    for seed in random.Random(0).sample(range(1000), 3):
+        drawn = course.load(name, str(seed))
+        assignment = Assignment(drawn)
+        marks = marker.mark(assignment, kit.cells(kit.submission(drawn)))
+        assert {p.name: p.says for p in marks.parts if p.score == 0} == {}, f"seed {seed}"
+        marks = marker.mark(assignment, last)
+        assert marks.score <= 0.75 * sum(autograded(drawn).values()), (
+            f"seed {seed}: last year's answers get {marks.score}"
+        )
