@@ -57,6 +57,8 @@ def _short(argument: Any) -> str:
         return f"a {type(argument).__name__.lower()} {tuple(argument.shape)}"
     if isinstance(argument, (list, tuple)) and any(hasattr(item, "shape") for item in argument):
         return f"[{', '.join(map(_short, argument))}]"
+    if isinstance(argument, dict) and any(hasattr(item, "shape") for item in argument.values()):
+        return f"a dictionary of {len(argument)}"
     return repr(argument)
 
 

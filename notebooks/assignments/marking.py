@@ -191,6 +191,7 @@ class Assignment:
             b.rpartition(".")[2] for b in self.blocked
         }
         blocked -= {name for names in self.answers.values() for name in names}
+        files = {b.rpartition(".")[2] for b in self.blocked if b.startswith("nmt_lib.")}  # but model.encoder is fine
         torchs = {b.rpartition(".")[2] for b in self.blocked if b.startswith("torch.")}  # nn.Embedding is not ours
         found = set()
         for cell in cells:
@@ -200,8 +201,9 @@ class Assignment:
                         found |= {word for a in node.names for word in a.name.split(".")} & blocked
                         found |= set((getattr(node, "module", None) or "").split(".")) & blocked
                     elif isinstance(node, ast.Attribute):
-                        own = ast.unparse(node.value) in ("self", "nn", "torch.nn")
-                        found |= {node.attr} & (torchs if own else blocked)
+                        value = ast.unparse(node.value)
+                        names = torchs if value in ("self", "nn", "torch.nn") else blocked
+                        found |= {node.attr} & (names if value in ("nmt", "nmt_lib") else names - files)
         return sorted(found)
 
 

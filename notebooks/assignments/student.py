@@ -25,7 +25,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import matplotlib.pyplot  # noqa: E402, F401
 import numpy  # noqa: E402, F401
 import torch  # noqa: E402
-import torch._dynamo  # noqa: E402, F401 (each optimizer wants it: seconds, and a folder in /tmp)
+import torch._dynamo  # noqa: E402 (each optimizer wants it: seconds, and a folder in /tmp)
 from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
 from remote import Gone, Unpickler, plain, receive, send  # noqa: E402
 from sandbox import shut_in  # noqa: E402
