@@ -7,7 +7,9 @@ SET ?=
 RUNS ?= $(CURDIR)/runs
 CHAPTERS := $(sort $(wildcard notebooks/[0-9]*.ipynb))
 BIN := $(VENV)/bin
-NBVAL := -m pytest --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
+# Two files at a time. Each process computes with one thread, so this suits the smallest machines.
+TWO := -n 2 --dist loadfile
+NBVAL := -m pytest $(TWO) --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
 
 # One thread: on a busy machine two can be many times slower, and the tests are small.
 export OMP_NUM_THREADS ?= 1
@@ -46,7 +48,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest $(TWO) tests
 
 chapters: $(STAMP)
 	$(BIN)/python $(NBVAL) $(CHAPTERS)
@@ -83,7 +85,7 @@ $(TORCHTEXT_STAMP):
 
 test-torchtext: $(TORCHTEXT_STAMP) ## the vocabulary equals the real torchtext; unit tests and chapters with torch 2.3.1 (Python 3.11, 6 GB)
 	$(TORCHTEXT_VENV)/bin/python -m pytest -p no:cacheprovider tests/vocab_equals_torchtext.py
-	$(TORCHTEXT_VENV)/bin/python -m pytest tests
+	$(TORCHTEXT_VENV)/bin/python -m pytest $(TWO) tests
 	$(TORCHTEXT_VENV)/bin/python $(NBVAL) $(CHAPTERS)
 
 lab: $(STAMP) ## open the chapters in JupyterLab

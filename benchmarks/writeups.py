@@ -27,7 +27,7 @@ RUNS = [  # config, direction, a text to translate, updates here
     ("writeup_a", "en", "fr", LOVE, 16),  # a batch of 80 long sentences takes a CPU about a minute
     ("writeup_b", "fr", "en", MAN, 60),
     ("writeup_b", "en", "fr", MAN, 30),
-    ("writeup_c", "en", "de", MAN, 40),
+    ("writeup_c", "en", "de", MAN, 60),
     ("writeup_d", "en", "fr", LOVE, 8),
     ("writeup_e", "de", "en", BEER, 30),  # as many as it has
 ]
@@ -51,8 +51,9 @@ def row(name: str, src_lang: str, tgt_lang: str, texts: dict[str, str], steps: i
         before, after = (nmt.validation_loss(model, batches) for model in (untrained, run.model))
         result = nmt.evaluate(run.translator, corpus.valid[:sentences])
         translation = run.translator(texts[src_lang])
-        nmt.plot_attention(translation, kind="cross", layer=-1)
-    text = f"{texts[src_lang]} → {' '.join(translation.text.split()[:12])}"
+        drawn = [one for one in (translation, *result.translations) if one.tokens]  # <eos> alone has no attention
+        nmt.plot_attention(drawn[0], kind="cross", layer=-1)
+    text = f"{texts[src_lang]} → {' '.join(translation.text.split()[:12]) or '(nothing)'}"
     sizes = " / ".join(f"{len(tokenizer):,}" for tokenizer in tokenizers)
     assert SIGNATURE.split("|")[1] in result.bleu_signature
     return [sizes, f"{nmt.count_parameters(run.model):,}", str(steps), f"{before:.2f}", f"{after:.2f}",
