@@ -51,13 +51,20 @@ def row(name: str, src_lang: str, tgt_lang: str, texts: dict[str, str], steps: i
         before, after = (nmt.validation_loss(model, batches) for model in (untrained, run.model))
         result = nmt.evaluate(run.translator, corpus.valid[:sentences])
         translation = run.translator(texts[src_lang])
-        drawn = [one for one in (translation, *result.translations) if one.tokens]  # <eos> alone has no attention
-        nmt.plot_attention(drawn[0], kind="cross", layer=-1)
+        nmt.plot_attention(reading(run.translator, texts[src_lang], corpus.valid[0].tgt), kind="cross", layer=-1)
     text = f"{texts[src_lang]} → {' '.join(translation.text.split()[:12]) or '(nothing)'}"
     sizes = " / ".join(f"{len(tokenizer):,}" for tokenizer in tokenizers)
     assert SIGNATURE.split("|")[1] in result.bleu_signature
     return [sizes, f"{nmt.count_parameters(run.model):,}", str(steps), f"{before:.2f}", f"{after:.2f}",
             f"{result.bleu:.1f}", text, f"{seconds:.1f}"]  # fmt: skip
+
+
+def reading(translator: nmt.Translator, source: str, target: str) -> nmt.Translation:
+    """``target`` as if it were the translation: after a few updates some models say nothing of their own yet."""
+    src, tgt = translator.encode(source), translator.tgt_tokenizer.encode(target, sos=False, eos=False)
+    rows, columns = translator.tgt_tokenizer.lookup_tokens([*tgt, nmt.EOS]), translator.src_tokenizer.lookup_tokens(src)
+    labels = {"src_labels": tuple(columns), "tgt_labels": tuple(rows)}
+    return nmt.Translation(source, target, tuple(rows[:-1]), 0.0, **labels, _attend=lambda: translator.attend(src, tgt))
 
 
 def rows_before() -> dict[str, list[str]]:
