@@ -60,7 +60,7 @@ class _ChunkedLoss(torch.autograd.Function):
             gradient.scatter_add_(-1, y, gradient.new_full(y.shape, eps - 1))  # ε/V each, and 1 − ε more where right
             d_bias += gradient.sum(0)  # (V,)
             gradient = gradient.to(h.dtype)
-            torch.mm(gradient, W, out=d_hidden[start : start + rows])  # (n, D)
+            d_hidden[start : start + rows] = gradient @ W  # (n, D)
             d_weight += gradient.T @ h  # (V, D)
         ctx.save_for_backward(d_hidden, d_weight, d_bias if bias is not None else None)
         return loss

@@ -1,0 +1,96 @@
+"""Puts the model of a run into the package: ``nmt_lib/pretrained/NAME``, weights in fp16, with a card.
+
+The run need not be finished: its last checkpoints are averaged, and the card says after how many updates.
+Run: ``NMT_DATA=… python benchmarks/pretrained.py runs/multi30k multi30k-en-de --average 10 [--test]``
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from common import machine
+from multi30k import score
+
+import nmt_lib as nmt
+from nmt_lib import checkpoints
+from nmt_lib.translator import PRETRAINED
+
+NAMES = {"en": "English", "de": "German", "fr": "French"}
+CARD = """# {name}
+
+A Transformer that translates {src} captions of pictures into {tgt}: `nmt_lib.Translator.load("{name}")`.
+
+| | |
+|---|---|
+| model | {layers} + {layers} layers, d_model {d_model}, d_ff {d_ff}, {heads} heads, {norm}-LN |
+| size | {parameters} parameters in fp16 |
+| text | byte-pair encoding, {pieces} pieces for both languages |
+| trained on | Multi30k, {pairs} pairs; {updates} updates of the config `{config}`{cut} |
+| weights | the mean of the last {average} checkpoints, {every} updates apart |
+| made by | `{command}` |
+| measured on | {machine} |
+
+| Multi30k | BLEU, cased | chrF | BLEU, lower-cased and tokenised | BLEU, words, greedy |
+|---|---|---|---|---|
+{rows}
+
+Beam {beam}, length penalty {alpha}; the last BLEU greedy. Cased: {signature}. How the others are counted stands in
+`benchmarks/multi30k.py`. {validation}
+
+**Data.** Multi30k (Elliott et al., 2016, [arXiv:1605.00459](https://arxiv.org/abs/1605.00459)): descriptions of the
+pictures of Flickr30k (Young et al., 2014) in English, with translations. The text is not part of this package. Both
+collections were published for research: read their terms before you use the model for anything else.
+
+**Limits.** It knows short descriptions of everyday scenes and nothing else: what people write in letters, in the news
+or in questions comes out wrong, often fluently. It has learnt what captions take for granted about people, their sexes
+and their work. Not for use where an error harms.
+"""
+
+
+def average(path: Path, n: int) -> tuple[nmt.Translator, int]:
+    """The translator of the last n checkpoints, and after how many updates the last one was written."""
+    config, tokenizers = checkpoints.read_config(path), checkpoints.load_tokenizers(path)
+    files = checkpoints.checkpoint_files(path / "checkpoints")[-n:]
+    model = nmt.build_model(config.model, *map(len, tokenizers))
+    checkpoints.load_weights(model, checkpoints.average_weights(files))
+    updates = checkpoints.load_checkpoint(files[-1]).state["progress"]["step"]
+    return nmt.Translator(model, *tokenizers, config), updates
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("run", type=Path, help="the folder of a run")
+    parser.add_argument("name", help="such as multi30k-en-de")
+    parser.add_argument("--average", type=int, default=10, help="checkpoints")
+    parser.add_argument("--test", action="store_true", help="read the test set: once, when everything is chosen")
+    options = parser.parse_args()
+    translator, updates = average(options.run, options.average)
+    folder = PRETRAINED / options.name
+    translator.save(folder, half=True)
+    shipped = nmt.Translator.load(folder, device="cpu")  # what readers get is what is measured
+    config, rows = shipped.config, []
+    for split, label in {"valid": "validation", "test": "test2016"}.items():
+        if split == "valid" or options.test:
+            found = score(config, shipped, split)
+            scores = [f"{found[key]:.2f}" for key in ("cased", "chrF", "lower", "greedy")]
+            rows.append(f"| {' | '.join([label, *scores])} |")
+    model, train = config.model, config.train
+    card = CARD.format(
+        name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
+        d_model=model.d_model, d_ff=model.d_ff, heads=model.n_heads, norm=model.norm, pieces=len(shipped.src_tokenizer),
+        parameters=f"{nmt.count_parameters(shipped.model):,}", config=config.name, updates=f"{updates:,}",
+        pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=options.average, every=train.checkpoint_every,
+        cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "", rows="\n".join(rows),
+        beam=config.decode.beam_size, alpha=config.decode.length_penalty, signature=found["signature"],
+        command=f"benchmarks/pretrained.py {' '.join(sys.argv[1:])}", machine=machine("sacrebleu", "sacremoses"),
+        validation="The validation set chose the checkpoints, so its scores flatter."
+        + ("" if options.test else " The test set has not been read."),
+    )  # fmt: skip
+    (folder / "README.md").write_text(card, encoding="utf-8")
+    print(card)
+
+
+if __name__ == "__main__":
+    main()
