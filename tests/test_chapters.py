@@ -54,6 +54,13 @@ def test_what_is_wrong_is_found(tmp_path, change, complaint):
     assert any(complaint in problem for problem in broken(CHAPTERS[-1], tmp_path, change))
 
 
+@pytest.mark.parametrize("script", ["run.py", "check.py", "links.py", "assignments/course.py", "assignments/grade.py"])
+def test_the_scripts_find_what_setup_installs(script: str):
+    """What they import must come with the extras that `make setup` names: CI has nothing else."""
+    done = subprocess.run([sys.executable, ROOT / "notebooks" / script, "--help"], capture_output=True, text=True)
+    assert done.returncode == 0 and "usage" in done.stdout, done.stderr
+
+
 def test_the_map_in_chapter_00_knows_the_minutes_of_every_chapter():
     texts = {path.name: "\n".join(c.source for c in nbformat.read(path, as_version=4).cells) for path in CHAPTERS}
     for name, text in texts.items():
