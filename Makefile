@@ -6,6 +6,7 @@ CONFIG ?= tiny
 SET ?=
 RUNS ?= $(CURDIR)/runs
 CHAPTERS := $(sort $(wildcard notebooks/[0-9]*.ipynb))
+ASSIGNMENTS := $(sort $(wildcard notebooks/assignments/source/*.ipynb))
 BIN := $(VENV)/bin
 # Two files at a time. Each process computes with one thread, so this suits the smallest machines.
 TWO := -n 2 --dist loadfile
@@ -40,7 +41,7 @@ setup: $(STAMP)
 run: $(STAMP) ## execute the chapters with CONFIG, show translations and where the pictures are
 	$(BIN)/python notebooks/run.py --config $(CONFIG) --set "$(SET)" --out build/$(CONFIG)
 
-test: $(STAMP) lint unit chapters planted ## lint, types, unit tests, every chapter against its stored outputs, and that this guards
+test: $(STAMP) lint unit chapters planted ## lint, types, unit tests, every chapter and assignment against its stored outputs, and that this guards
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -51,7 +52,7 @@ unit: $(STAMP)
 	$(BIN)/python -m pytest $(TWO) tests
 
 chapters: $(STAMP)
-	$(BIN)/python $(NBVAL) $(CHAPTERS)
+	$(BIN)/python $(NBVAL) $(CHAPTERS) $(ASSIGNMENTS)
 
 planted: $(STAMP) ## plant mistakes in a copy of the library: the chapters must catch every one
 	$(BIN)/python -m pytest -p no:cacheprovider tests/planted.py
@@ -92,7 +93,7 @@ lab: $(STAMP) ## open the chapters in JupyterLab
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[lab]'
 	$(BIN)/jupyter lab notebooks
 
-notebooks: $(STAMP) ## execute the chapters anew and store their outputs
+notebooks: $(STAMP) ## execute chapters and assignments anew and store their outputs
 	$(BIN)/python notebooks/run.py --config tiny --in-place
 
 links: $(STAMP) ## stamp the repository's address into badges and set-up cells: make links REPO=owner/name

@@ -1,6 +1,7 @@
-"""Says what is wrong with the chapters as stored: ``python notebooks/check.py [CHAPTER …]``; exit code 1 if any is bad.
+"""Says what is wrong with notebooks as stored: ``python notebooks/check.py [NOTEBOOK …]``; exit code 1 if any is bad.
 
-The stored outputs must be those of one clean run from the first cell to the last, and every chapter has the same frame.
+The stored outputs must be those of one clean run from the first cell to the last, in chapters and in the sources of the
+assignments; and every chapter has the same frame.
 """
 
 from __future__ import annotations
@@ -26,17 +27,19 @@ UNSTABLE = re.compile(r"\bat 0x[0-9a-f]{6,}|/(?:home|root|tmp|usr|work|mnt)/|ipy
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("chapters", nargs="*", type=Path, help="default: all")
-    chapters = parser.parse_args().chapters or sorted(HERE.glob("[0-9]*.ipynb"))
-    found = [f"{chapter.name}: {problem}" for chapter in chapters for problem in problems(chapter)]
-    print("\n".join(found) or f"{len(chapters)} chapters, each stored from one clean run")
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all")
+    notebooks = parser.parse_args().notebooks
+    notebooks = notebooks or sorted([*HERE.glob("[0-9]*.ipynb"), *HERE.glob("assignments/source/*.ipynb")])
+    found = [f"{path.name}: {problem}" for path in notebooks for problem in problems(path)]
+    print("\n".join(found) or f"{len(notebooks)} notebooks, each stored from one clean run")
     return bool(found)
 
 
 def problems(path: Path) -> list[str]:
-    """What is wrong with a chapter, one sentence each."""
+    """What is wrong with a chapter or the source of an assignment, one sentence each."""
     notebook = nbformat.read(path, as_version=4)
-    return [*frame(notebook, path), *stored_run(notebook), *pictures(notebook), *size(path)]
+    found = [*stored_run(notebook), *pictures(notebook), *size(path)]
+    return found if path.parent.name == "source" else frame(notebook, path) + found  # course.py knows their frame
 
 
 def stored_run(notebook: nbformat.NotebookNode) -> list[str]:

@@ -1,7 +1,7 @@
 """Executes the chapters with papermill, one after the other, and says what came out.
 
 ``python notebooks/run.py --config tiny --out build/tiny`` leaves the executed chapters there, and their pictures
-beside them; ``--in-place`` stores the outputs in the chapters themselves.
+beside them; ``--in-place`` stores the outputs in the chapters themselves, and in the sources of the assignments.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ def main() -> int:
     if "NMT_DATA" in os.environ:  # the chapters run in another folder than this script
         os.environ["NMT_DATA"] = str(Path(os.environ["NMT_DATA"]).resolve())
     chapters = options.chapters or sorted(HERE.glob("[0-9]*.ipynb"))
+    if options.in_place and not options.chapters:
+        chapters += sorted(HERE.glob("assignments/source/*.ipynb"))
     try:
         config = nmt.load_config(options.config, **nmt.parse_overrides(options.set))
         translator = nmt.load_or_train(config)  # once, before the chapters ask for it
@@ -67,11 +69,11 @@ def clean(path: Path) -> None:
     """Drops what differs from run to run (times, papermill's notes, where prints were cut), adds alt texts."""
     notebook, _ = CoalesceStreamsPreprocessor().preprocess(nbformat.read(path, as_version=4), {})
     describe_pictures(notebook)
+    kept = {key: notebook.metadata[key] for key in notebook.metadata if key == "nmt"}  # of an assignment
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-                         "language_info": {"name": "python"}}  # fmt: skip
+                         "language_info": {"name": "python"}, **kept}  # fmt: skip
     for cell in notebook.cells:
-        tags = cell.metadata.get("tags")
-        cell.metadata = {"tags": tags} if tags else {}
+        cell.metadata = {key: cell.metadata[key] for key in ("nbgrader", "tags") if cell.metadata.get(key)}
     nbformat.write(notebook, path)
 
 

@@ -17,12 +17,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+ASSIGNMENTS = sorted((ROOT / "notebooks/assignments/source").glob("*.ipynb"))
 sys.path.insert(0, str(ROOT / "notebooks"))
 import check  # noqa: E402
 import links  # noqa: E402
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("chapter", [*CHAPTERS, *ASSIGNMENTS], ids=lambda path: path.stem)
 def test_frame_and_stored_run(chapter: Path):
     assert check.problems(chapter) == []
 

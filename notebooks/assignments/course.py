@@ -42,7 +42,10 @@ def load(name: str, seed: str = "") -> NotebookNode:
 
 
 def draw_constants(notebook: NotebookNode, seed: str) -> None:
-    """Replaces each constant by one of its choices, everywhere: text, solutions, public and hidden tests."""
+    """Replaces each constant by one of its choices, everywhere: text, solutions, public and hidden tests.
+
+    Stored outputs go: they came from other constants.
+    """
     draw = random.Random(seed)
     chosen = {}
     for value, choices in sorted(notebook.metadata.nmt.drawn.items()):
@@ -50,6 +53,8 @@ def draw_constants(notebook: NotebookNode, seed: str) -> None:
     pattern = constants(chosen)
     for cell in notebook.cells:
         cell.source = pattern.sub(lambda found: chosen[found[0]], cell.source)
+        if cell.cell_type == "code":
+            cell.update(outputs=[], execution_count=None)
 
 
 def constants(values: dict[str, str]) -> re.Pattern[str]:
@@ -91,8 +96,6 @@ def problems(notebook: NotebookNode, name: str) -> list[str]:
         found.append(f"{len(graded)} graded parts: 8 to 15 are wanted")
     for cell in notebook.cells:
         where, grading = cell.metadata.nbgrader.grade_id, cell.metadata.nbgrader
-        if cell.get("outputs") or cell.get("execution_count"):
-            found.append(f"{where} stores an output: sources have none")
         if cell.cell_type == "code" and grading.solution and not answer_names(cell):
             found.append(f"{where}: the solution defines no name, so no test can find the answer")
         if grading.solution == grading.locked:

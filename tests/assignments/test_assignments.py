@@ -43,6 +43,7 @@ def test_source_is_well_made(name, source):
 def test_release_holds_no_solution_and_no_hidden_test(name, source):
     student = course.release(source)
     assert [c.metadata.nbgrader.grade_id for c in student.cells] == [c.metadata.nbgrader.grade_id for c in source.cells]
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in student.cells)
     text = "\n".join(cell.source for cell in student.cells)
     open_code = "\n".join(
         c.source for c in source.cells if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade
