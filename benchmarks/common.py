@@ -6,6 +6,7 @@ import datetime
 import os
 import platform
 import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -43,12 +44,18 @@ def ratio(seconds: dict[str, list[float]], slow: str, fast: str) -> float:
     return statistics.median(a / b for a, b in zip(seconds[slow], seconds[fast], strict=True))
 
 
-def machine(*packages: str) -> str:
-    """One line: device, threads, versions, date."""
-    device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{_cpu()}, {os.cpu_count()} cores"
+def machine(*packages: str, gpu: bool = False) -> str:
+    """One line: device (of what uses the GPU where there is one: that), threads, versions, date."""
+    gpu = gpu and torch.cuda.is_available()
+    device = torch.cuda.get_device_name() if gpu else f"{_cpu()}, {os.cpu_count()} cores"
     versions = ", ".join(f"{name} {version(name)}" for name in ("torch", *packages))
     threads = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}, {torch.get_num_threads()} torch threads"
     return f"{device}; {threads}; Python {platform.python_version()}, {versions}; {datetime.date.today()}"
+
+
+def made_by() -> str:
+    """The command of this process, as a sentence."""
+    return f"Made by `{' '.join([f'benchmarks/{Path(sys.argv[0]).name}', *sys.argv[1:]])}`."
 
 
 def _cpu() -> str:
@@ -60,13 +67,18 @@ def _cpu() -> str:
 
 
 def write_table(name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[object]], notes: str) -> None:
-    """Writes ``results/<name>.md`` and prints it."""
+    """Writes ``results/<name>.md``, with the command of this process, and prints it."""
     table = [header, ["---"] * len(header), *rows]
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in table]
-    text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes}\n"
+    text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes} {made_by()}\n"
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
     print(text)
+
+
+def data_name(config: nmt.Config) -> str:
+    """Of the corpus, for titles: where Multi30k is not at hand, the tables are of another one, and say so."""
+    return {"multi30k": "Multi30k"}.get(config.data.corpus, f"the corpus {config.data.corpus}")
 
 
 def multi30k(config_name: str = "multi30k", **overrides: object) -> tuple[nmt.Config, nmt.Corpus, tuple]:

@@ -13,7 +13,7 @@ finished, CTranslate2 as soon as its best prefix is finished.
 A second table takes the write-ups' own shape (d512 × 6 layers) with random weights, every translation as long as its
 source.
 
-Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python benchmarks/decoding.py [--run runs/multi30k]``. Without a trained run, the
+Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python benchmarks/decoding.py [--run multi30k-en-de]``. Without a trained one, the
 model is trained for some updates first, so that lengths are like those of real translations.
 """
 
@@ -27,12 +27,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
-from common import alternate, machine, multi30k, ratio, write_table
+from common import alternate, data_name, machine, multi30k, ratio, write_table
 from sacrebleu.metrics import BLEU
 from training import Marian, marian
 
 import nmt_lib as nmt
-from nmt_lib import checkpoints as ckpt
 from nmt_lib.batching import pad_batch
 from nmt_lib.masks import causal_mask
 
@@ -148,7 +147,7 @@ def writeup_shape(sources: list[list[int]], rounds: int) -> None:
             for name, values in seconds.items()
         ],
         f"{len(sources)} sources of the lengths of Multi30k test2016, random weights, fp32; CPU time; {rounds} rounds "
-        f"in turns; the loop was timed on {len(few)} of them. {machine()}. Made by `benchmarks/decoding.py`.",
+        f"in turns; the loop was timed on {len(few)} of them. {machine()}.",
     )
 
 
@@ -167,22 +166,24 @@ def label(search: str, size: int, name: str) -> str:
     return f"{search}, batch {size}: {name}"
 
 
-def load(run: str | None, steps: int) -> tuple[nmt.Translator, int]:
-    """The translator, and for how many updates it was trained."""
+def load(run: str | None, steps: int) -> tuple[nmt.Translator, str]:
+    """The translator, and what it is."""
     if run is None:
-        return trained(steps), steps
-    progress = ckpt.load_checkpoint(Path(run) / "model.safetensors").state.get("progress", {})
-    return nmt.Translator.load(run, device="cpu"), progress.get("step", 0)
+        return trained(steps), f"trained for {steps} updates"
+    return nmt.Translator.load(run, device="cpu"), f"the model {Path(run).name}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--run", help="folder of a trained run of the config multi30k")
+    parser.add_argument(
+        "--run",
+        help="a trained model of the config multi30k: a folder or a name",
+    )
     parser.add_argument("--steps", type=int, default=300, help="updates, where no run is given")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sentences", type=int, default=512)
     options = parser.parse_args()
-    translator, updates = load(options.run, options.steps)
+    translator, which = load(options.run, options.steps)
     model, extra = translator.model.cpu(), translator.config.decode.max_extra_tokens
     pairs = nmt.load_corpus(translator.config.data).test[: options.sentences]
     sources = sorted((translator.encode(pair.src) for pair in pairs), key=len)
@@ -233,18 +234,18 @@ def main() -> None:
     words = statistics.mean(len(ids) for ids in found[batched])
     write_table(
         "decoding",
-        "Translation of Multi30k test2016",
+        f"Translation of the test set of {data_name(translator.config)}",
         ["search", "batch", "what", "sentences a CPU second, median",
          "time relative to nmt_lib, median of ratios", "same tokens as nmt_lib", "BLEU, validation"],
         rows,
-        f"d128 × 4 layers, {len(translator.tgt_tokenizer):,} pieces, trained for {updates} updates; {len(sources)} "
+        f"d128 × 4 layers, {len(translator.tgt_tokenizer):,} pieces, {which}; {len(sources)} "
         f"sentences sorted by length (at batch 1 every eighth of them), {words:.1f} tokens a translation; only "
         "times and agreement come from the test set. The same weights in all, "
         "fp32 but for int8; no length penalty. One thread for all (for CTranslate2 inter_threads=1 and "
         f"intra_threads=1), and CPU time of the process. {options.rounds} rounds, all rows in turns in one process. "
         f"For a sentence at batch 1, greedily, nmt_lib takes {alone:.1f} × its time at batch 64, and the loop of the "
         f"write-ups {loop:.1f} ×. "
-        f"{machine('transformers', 'ctranslate2')}. Made by `benchmarks/decoding.py`.",
+        f"{machine('transformers', 'ctranslate2')}.",
     )  # fmt: skip
     writeup_shape(sources, max(2, options.rounds // 2))
 

@@ -41,7 +41,7 @@ def main() -> None:
     share = nmt.padding_share(nmt.make_batch(examples, indices) for indices in plan)
     rows.append(["padding, batches of 64 sentences in random order", f"{100 * share:.1f} %"])
     title = f"Import and padding ({config.data.corpus})"
-    write_table("lean", title, ["what", "measured"], rows, f"{machine()}. Made by `benchmarks/lean.py`.")
+    write_table("lean", title, ["what", "measured"], rows, f"{machine()}.")
 
 
 if __name__ == "__main__":

@@ -125,8 +125,7 @@ def main() -> None:
         rows,
         "Generated sentences of 25 words; joint BPE of 8,000 pieces; the second run loads the tokenizers and finds "
         "pairs and ids. Peak: the largest resident size of the process (VmHWM), torch included, and pages of files "
-        f"that the system takes back at will; private: without those (RssAnon). {machine('datasets', 'pyarrow')}. "
-        "Made by `benchmarks/memory.py`.",
+        f"that the system takes back at will; private: without those (RssAnon). {machine('datasets', 'pyarrow')}.",
     )
 
 

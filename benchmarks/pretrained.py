@@ -7,7 +7,10 @@ Run: ``NMT_DATA=… python benchmarks/pretrained.py runs/multi30k multi30k-en-de
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from common import machine
@@ -49,14 +52,18 @@ and their work. Not for use where an error harms.
 """
 
 
-def average(path: Path, n: int) -> tuple[nmt.Translator, int]:
-    """The translator of the last n checkpoints, and after how many updates the last one was written."""
-    config, tokenizers = checkpoints.read_config(path), checkpoints.load_tokenizers(path)
-    files = checkpoints.checkpoint_files(path / "checkpoints")[-n:]
+def average(run: Path, files: Sequence[Path]) -> nmt.Translator:
+    """The translator whose weights are the mean of these checkpoints; it searches as the config multi30k says now."""
+    config, tokenizers = checkpoints.read_config(run), checkpoints.load_tokenizers(run)
     model = nmt.build_model(config.model, *map(len, tokenizers))
     checkpoints.load_weights(model, checkpoints.average_weights(files))
-    updates = checkpoints.load_checkpoint(files[-1]).state["progress"]["step"]
-    return nmt.Translator(model, *tokenizers, config), updates
+    config = config.model_copy(update={"decode": nmt.load_config("multi30k").decode})
+    return nmt.Translator(model, *tokenizers, config)
+
+
+def updates_of(file: Path) -> int:
+    """After how many updates a checkpoint was written: step-00003540.safetensors → 3540."""
+    return int(file.stem.removeprefix("step-"))
 
 
 def main() -> None:
@@ -66,10 +73,15 @@ def main() -> None:
     parser.add_argument("--average", type=int, default=10, help="checkpoints")
     parser.add_argument("--test", action="store_true", help="read the test set: once, when everything is chosen")
     options = parser.parse_args()
-    translator, updates = average(options.run, options.average)
-    folder = PRETRAINED / options.name
-    translator.save(folder, half=True)
-    shipped = nmt.Translator.load(folder, device="cpu")  # what readers get is what is measured
+    files = checkpoints.checkpoint_files(options.run / "checkpoints")[-options.average :]
+    place = PRETRAINED / options.name / "README.md"
+    if options.test and place.is_file() and "| test2016 |" in place.read_text(encoding="utf-8"):
+        sys.exit(f"the test set has been read, once and for all: {place}")
+    if not files:
+        sys.exit(f"no checkpoints in {options.run}: give the folder of a run")
+    updates, new = updates_of(files[-1]), Path(tempfile.mkdtemp())
+    average(options.run, files).save(new, half=True)
+    shipped = nmt.Translator.load(new, device="cpu")  # what readers get is what is measured
     config, rows = shipped.config, []
     for split, label in {"valid": "validation", "test": "test2016"}.items():
         if split == "valid" or options.test:
@@ -81,14 +93,18 @@ def main() -> None:
         name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
         d_model=model.d_model, d_ff=model.d_ff, heads=model.n_heads, norm=model.norm, pieces=len(shipped.src_tokenizer),
         parameters=f"{nmt.count_parameters(shipped.model):,}", config=config.name, updates=f"{updates:,}",
-        pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=options.average, every=train.checkpoint_every,
+        pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=len(files), every=train.checkpoint_every,
         cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "", rows="\n".join(rows),
         beam=config.decode.beam_size, alpha=config.decode.length_penalty, signature=found["signature"],
-        command=f"benchmarks/pretrained.py {' '.join(sys.argv[1:])}", machine=machine("sacrebleu", "sacremoses"),
+        command=f"benchmarks/pretrained.py {' '.join(sys.argv[1:])}",
+        machine=machine("sacrebleu", "sacremoses", gpu=True),
         validation="The validation set chose the checkpoints, so its scores flatter."
         + ("" if options.test else " The test set has not been read."),
     )  # fmt: skip
-    (folder / "README.md").write_text(card, encoding="utf-8")
+    (new / "README.md").write_text(card, encoding="utf-8")
+    place.parent.mkdir(exist_ok=True)
+    for file in new.iterdir():  # the old model stands until all is done
+        shutil.move(file, place.parent / file.name)
     print(card)
 
 

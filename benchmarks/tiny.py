@@ -37,8 +37,8 @@ def main() -> None:
         "The config tiny: 500 held-out sentences",
         ["direction", "seed", "training, s", "of it CPU, s", "exactly right", "BLEU", "perplexity"],
         rows,
-        f"The time is that of `nmt.train`, corpus and tokenizers included. {result.bleu_signature}. {machine()}. "
-        "Made by `benchmarks/tiny.py`.",
+        f"The time is that of `nmt.train`, corpus and tokenizers included. {result.bleu_signature}. "
+        f"{machine(gpu=True)}.",
     )
 
 

@@ -101,7 +101,7 @@ def write(rows: list[list[str]], sentences: int) -> None:
         f"no smoothing) and BLEU (sacrebleu, {SIGNATURE}) are those of the first {sentences} validation sentences; of "
         "a translation, the first 12 words. Each run was cut off after half of its updates and taken up again. The "
         "machine was busy with other work, so seconds tell the order of size only. "
-        f"{machine('sacrebleu')}. Made by `benchmarks/writeups.py`.",
+        f"{machine('sacrebleu', gpu=True)}.",
     )  # fmt: skip
 
 

@@ -1,6 +1,10 @@
 """Draws the pictures of this folder: ``python figures/draw.py`` (trains the config tiny first, if need be)."""
 
+import csv
+from collections import defaultdict
 from pathlib import Path
+
+import matplotlib.pyplot as plt
 
 import nmt_lib as nmt
 
@@ -14,5 +18,26 @@ def attention() -> None:
     figure.savefig(HERE / "attention.png")
 
 
+def multi30k() -> None:
+    """BLEU on the validation set while the best recipe trains, as `benchmarks/curve.py` measured it."""
+    curves = defaultdict(list)
+    with (HERE.parent / "benchmarks/results/multi30k_curve.csv").open() as file:
+        for row in csv.DictReader(file):
+            curves[row["direction"].replace("-", " → ")].append((int(row["updates"]), float(row["valid_bleu"])))
+    figure, axis = plt.subplots(figsize=(6, 3.2), layout="constrained")
+    for direction, points in curves.items():
+        axis.plot(*zip(*points, strict=True), marker="o", label=direction)
+    axis.set(
+        xlabel="updates",
+        ylabel="BLEU, validation",
+        title="Multi30k: mean of the last ten checkpoints, beam of 5, α = 0.6",
+    )
+    axis.set_xlim(left=0)
+    axis.legend(frameon=False)
+    axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(HERE / "multi30k.png", dpi=120)
+
+
 if __name__ == "__main__":
     attention()
+    multi30k()

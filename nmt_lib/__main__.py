@@ -11,7 +11,7 @@ import argparse
 import os
 import sys
 import warnings
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .config import Config, load_config, parse_overrides
 from .errors import CheckpointError, ConfigError, CorpusError, NMTError
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
     options = _parser().parse_args(arguments)
     try:
-        config = load_config(options.config, **parse_overrides(" ".join(options.set)))
+        config = _config(options.config, parse_overrides(" ".join(options.set)))
         options.run(config, options)
     except (NMTError, OSError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
@@ -31,6 +31,15 @@ def main(arguments: list[str] | None = None) -> int:
         print("stopped; the same command goes on from the last checkpoint", file=sys.stderr)
         return 130
     return 0
+
+
+def _config(name: str, overrides: dict[str, Any]) -> Config:
+    """A named config or a YAML file; or that of a model that comes with the library."""
+    from .translator import PRETRAINED, Translator
+
+    if name in Translator.pretrained():
+        return load_config(PRETRAINED / name / "config.yaml", run_dir=str(PRETRAINED / name), **overrides)
+    return load_config(name, **overrides)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -48,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     }
     for run, text in helps.items():
         command = commands.add_parser(run.__name__, help=text, description=text)
-        command.add_argument("config", help="a name such as tiny, or the path of a .yaml file")
+        command.add_argument("config", help="a name such as tiny, the path of a .yaml file, or multi30k-en-de")
         command.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="override keys")
         command.set_defaults(run=run)
         if run is translate:

@@ -74,7 +74,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
             return Checkpoint(tensors, json.loads((file.metadata() or {})["state"]))
     except (SafetensorError, KeyError, ValueError, OSError) as error:
-        message = f"checkpoint {path} is damaged ({error}): delete it; the run goes on from the one before"
+        message = f"checkpoint {path} is damaged ({error}): restore or delete it (a run goes on from the one before)"
         raise CheckpointError(message) from None
 
 
@@ -189,6 +189,8 @@ def read_config(folder: Path) -> Config:
         CheckpointError: missing or damaged.
     """
     path = folder / "config.yaml"
+    if not path.is_file():
+        raise CheckpointError(f"{path} is missing: restore it, or train again")
     try:
         config = load_config(path)
         if "\ndecode:" not in path.read_text(encoding="utf-8"):  # the last section that to_yaml writes

@@ -23,7 +23,7 @@ from .embeddings import sinusoids
 from .encoder import EncoderLayer, Residual, has_final_norm
 from .errors import CheckpointError, ConfigError, MissingPackageError
 from .tokenizers import Tokenizer
-from .translator import Translator
+from .translator import Translator, checked_texts
 from .vocab import EOS, PAD, SOS, SPECIALS, UNK
 
 
@@ -81,6 +81,7 @@ class CTranslate2Translator:
 
     Raises:
         CheckpointError: a file is missing or damaged.
+        ConfigError: the engine cannot be made with these options.
         MissingPackageError: CTranslate2 is not installed.
     """
 
@@ -90,7 +91,12 @@ class CTranslate2Translator:
             raise CheckpointError(f"no CTranslate2 model in {folder}: write one with nmt_lib.export_ctranslate2")
         self.config = ckpt.read_config(folder)
         self.src_tokenizer, self.tgt_tokenizer = ckpt.load_tokenizers(folder)
-        self.engine = package.Translator(str(folder), **engine)
+        try:
+            self.engine = package.Translator(str(folder), **engine)
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"cannot run {folder} with {engine}: {error}") from None
+        except RuntimeError as error:
+            raise CheckpointError(f"the CTranslate2 model in {folder} is damaged ({error}): export it again") from None
         self._ids = {token: index for index, token in enumerate(_tokens(self.tgt_tokenizer))}
 
     @overload
@@ -106,10 +112,14 @@ class CTranslate2Translator:
             texts: one text or several; one without any token gives an empty translation, one that is too long is cut.
             options: of ``ctranslate2.Translator.translate_batch``, such as ``beam_size=5`` and ``length_penalty=0``;
                 ``max_batch_size`` counts tokens.
+
+        Raises:
+            TypeError: something that is no text.
+            ConfigError: a beam or another option that makes no sense.
         """
         if isinstance(texts, str):
             return self([texts], **options)[0]
-        sources = [self.encode(text) for text in texts]  # type: ignore[misc]
+        sources = [self.encode(text) for text in checked_texts(texts)]  # type: ignore[misc]
         found = iter(self.search([ids for ids in sources if ids], **options))
         return [self.tgt_tokenizer.decode(next(found)) if ids else "" for ids in sources]
 
@@ -119,10 +129,13 @@ class CTranslate2Translator:
         """From the ids that ``encode`` gives to those of the best translations; options as above."""
         decode = self.config.decode
         limits = [_length_limit(self.config, len(ids)) for ids in sources]
+        beam_size = options.get("beam_size", decode.beam_size)
+        if not isinstance(beam_size, int) or beam_size < 1:
+            raise ConfigError(f"cannot decode with beam_size={beam_size!r}: 1 is greedy, 5 is usual")
         defaults = {
-            "beam_size": decode.beam_size,
+            "beam_size": beam_size,
             "length_penalty": decode.length_penalty,
-            "max_batch_size": max(1, decode.batch_tokens // options.get("beam_size", decode.beam_size)),
+            "max_batch_size": max(1, decode.batch_tokens // beam_size),
             "batch_type": "tokens",
             "max_input_length": 0,  # ``encode`` has cut them already, and said so
             "max_decoding_length": max(limits, default=1),
@@ -131,7 +144,10 @@ class CTranslate2Translator:
         }
         words = [[index for index in ids if index not in (SOS, EOS)] for ids in sources]  # the engine adds the others
         tokens = [self.src_tokenizer.lookup_tokens(ids) for ids in words]
-        results = self.engine.translate_batch(tokens, **defaults | options)
+        try:
+            results = self.engine.translate_batch(tokens, **defaults | options)
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"cannot decode with {options}: {str(error).splitlines()[0]}") from None
         found = [[self._ids[token] for token in result.hypotheses[0]] for result in results]
         return [ids[:limit] for ids, limit in zip(found, limits, strict=True)]
 

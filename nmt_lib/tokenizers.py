@@ -250,6 +250,6 @@ def load_tokenizer(path: Path) -> Tokenizer:
             raise ValueError(f"its first tokens are not {', '.join(SPECIALS)}")
         return tokenizer
     except FileNotFoundError:
-        raise CheckpointError(f"no tokenizer file {path}: the run's folder is incomplete, train again") from None
+        raise CheckpointError(f"no tokenizer file {path}: restore it, or train again") from None
     except (OSError, ValueError, LookupError, TypeError, RuntimeError, zlib.error) as error:
         raise CheckpointError(f"tokenizer file {path} is damaged ({error}): train again or restore it") from None

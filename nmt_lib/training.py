@@ -280,7 +280,9 @@ def use_bf16(train: TrainConfig, device: torch.device) -> bool:
     Raises:
         ConfigError: asked for, but the device does not have it.
     """
-    has_it = device.type == "cpu" or (device.type == "cuda" and torch.cuda.is_bf16_supported())
+    has_it = device.type == "cpu"
+    if device.type == "cuda":  # older GPUs imitate it, slowly
+        has_it = bool(torch.version.hip) or torch.cuda.get_device_capability(device) >= (8, 0)
     if train.precision == "bf16" and not has_it:
         raise ConfigError(f"train.precision=bf16, but this {device.type} device has no bfloat16: use fp32 or auto")
     return train.precision == "bf16" or (train.precision == "auto" and has_it and device.type == "cuda")

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import torch
 from pydantic import ValidationError
@@ -15,7 +15,7 @@ from . import checkpoints as ckpt
 from .batching import make_batch, pad_batch
 from .config import Config, DecodeConfig
 from .decoding import Hypothesis, beam_search, greedy_search
-from .errors import CheckpointError, ConfigError
+from .errors import CheckpointError, ConfigError, CorpusError
 from .tokenizers import Tokenizer
 from .transformer import Attention, Transformer, build_model
 from .translation import Translation
@@ -41,22 +41,29 @@ class Translator:
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], device: str | None = None, decode: DecodeConfig | None = None
+        cls,
+        path: str | os.PathLike[str],
+        device: str | None = None,
+        decode: DecodeConfig | dict[str, Any] | None = None,
     ) -> Translator:
         """Reads the folder that training or ``save`` wrote, or a model that comes with the library.
 
         Args:
             path: the folder, or a name such as ``"multi30k-en-de"`` (``Translator.pretrained()`` lists them).
             device: default: the GPU where there is one.
-            decode: search settings to use instead of the saved ones.
+            decode: search settings to use instead of the saved ones; a dict, such as ``{"beam_size": 1}``, changes
+                some of them.
 
         Raises:
             CheckpointError: a file is missing or damaged, or does not fit the others.
+            ConfigError: search settings or a device that cannot be used.
         """
         folder = Path(path)
-        if str(path) in cls.pretrained() and not folder.exists():
+        if str(folder) in cls.pretrained() and not folder.exists():
             folder = PRETRAINED / folder
         if not (folder / "model.safetensors").is_file():
+            if (folder / "checkpoints").is_dir():
+                raise CheckpointError(f"the run in {folder} is not finished: train it again, and it goes on to its end")
             raise CheckpointError(
                 f"no trained model in {folder}: train it first with nmt_lib.train, check the path, or name one that "
                 f"comes with the library ({', '.join(cls.pretrained())})"
@@ -70,9 +77,13 @@ class Translator:
         with torch.random.fork_rng(devices=[]):  # the fresh weights are drawn and thrown away
             model = build_model(config.model, *map(len, tokenizers))
         ckpt.load_weights(model, ckpt.part(saved.tensors, "model."))
+        decode = _changed(config.decode, decode) if isinstance(decode, dict) else decode or config.decode
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        config = config.model_copy(update={"decode": decode or config.decode})
-        return cls(model.to(device), tokenizers[0], tokenizers[1], config)
+        try:
+            model.to(device)
+        except (RuntimeError, AssertionError) as error:  # PyTorch says which devices there are
+            raise ConfigError(f"cannot use device={device!r}: {str(error).splitlines()[0]}") from None
+        return cls(model, tokenizers[0], tokenizers[1], config.model_copy(update={"decode": decode}))
 
     @staticmethod
     def pretrained() -> list[str]:
@@ -87,9 +98,11 @@ class Translator:
             half: weights in fp16, half the size; ``load`` makes fp32 of them again.
 
         Raises:
-            CheckpointError: the folder cannot be written.
+            CheckpointError: the folder cannot be written, or is that of a run.
         """
         folder = Path(path)
+        if (folder / "checkpoints").exists():
+            raise CheckpointError(f"{folder} is the folder of a run, and would lose it: save into another one")
         tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
         ckpt.save_tokenizers(folder, tokenizers)
         ckpt.write_text(folder / "config.yaml", self.config.to_yaml())
@@ -140,17 +153,14 @@ class Translator:
 
         Raises:
             TypeError: something that is no text.
+            CorpusError: a text that is no valid Unicode.
             ConfigError: a beam, penalty or budget that makes no sense.
         """
         if isinstance(texts, str):
             return self.translate([texts], beam_size, length_penalty, batch_tokens, use_cache)[0]
-        if not isinstance(texts, Iterable):
-            raise TypeError(f"texts must be a str or a list of them, not {type(texts).__name__}: {texts!r}")
-        texts = list(texts)
-        for i, text in enumerate(texts):
-            if not isinstance(text, str):
-                raise TypeError(f"text number {i} must be a str, not {type(text).__name__}: {text!r}")
-        settings = self._settings(beam_size, length_penalty, batch_tokens)
+        texts = checked_texts(texts)
+        given = {"beam_size": beam_size, "length_penalty": length_penalty, "batch_tokens": batch_tokens}
+        settings = _changed(self.config.decode, {key: value for key, value in given.items() if value is not None})
         sources = [self.encode(text) for text in texts]
         results = [_empty(text) for text in texts]
         for rows in _batches(sources, settings.batch_tokens // settings.beam_size):
@@ -176,15 +186,6 @@ class Translator:
             )
             ids = [*ids[: limit - 1], EOS]
         return ids
-
-    def _settings(self, beam_size: int | None, length_penalty: float | None, batch_tokens: int | None) -> DecodeConfig:
-        given = {"beam_size": beam_size, "length_penalty": length_penalty, "batch_tokens": batch_tokens}
-        values = self.config.decode.model_dump() | {key: value for key, value in given.items() if value is not None}
-        try:
-            return DecodeConfig(**values)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise ConfigError(f"cannot decode with {first['loc'][0]}={first['input']!r}: {first['msg']}") from None
 
     def _search(self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool) -> list[list[Hypothesis]]:
         src = pad_batch(sources).to(next(self.model.parameters()).device)  # (B, S)
@@ -219,6 +220,35 @@ class Translator:
         """The weights of all layers while the model reads ``source`` and writes ``target`` (ids)."""
         batch = make_batch([(source, [SOS, *target, EOS])]).to(next(self.model.parameters()).device)
         return self.model(batch.src, batch.tgt_in, return_attention=True).attention
+
+
+def checked_texts(texts: object) -> list[str]:
+    """The texts as a list.
+
+    Raises:
+        TypeError: something that is no text.
+        CorpusError: a text that is no valid Unicode: half of a surrogate pair.
+    """
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"texts must be a str or a list of them, not {type(texts).__name__}: {texts!r}")
+    checked = list(texts)
+    for i, text in enumerate(checked):
+        if not isinstance(text, str):
+            raise TypeError(f"text number {i} must be a str, not {type(text).__name__}: {text!r}")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            message = f"text number {i} has no valid character at place {error.start}: {text[:40]!r}"
+            raise CorpusError(f"{message}; read its file as UTF-8") from None
+    return checked
+
+
+def _changed(decode: DecodeConfig, values: dict[str, Any]) -> DecodeConfig:
+    try:
+        return DecodeConfig(**decode.model_dump() | values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(f"cannot decode with {first['loc'][0]}={first['input']!r}: {first['msg']}") from None
 
 
 def _batches(sources: list[list[int]], budget: int) -> list[list[int]]:

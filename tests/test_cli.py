@@ -90,6 +90,7 @@ def assert_one_line(result: subprocess.CompletedProcess[bytes], *parts: str) -> 
         (["evaluate", "tiny"], ["no trained model", "python -m nmt_lib train tiny"]),
         (["evaluate", "tiny", "--split", "train"], ["--split"]),
         (["sing", "tiny"], ["sing"]),
+        (["train", "multi30k-en-de"], ["Translator.load"]),
         ([], ["train|translate|evaluate"]),
     ],
     ids=lambda value: " ".join(value[:4]),
@@ -97,6 +98,13 @@ def assert_one_line(result: subprocess.CompletedProcess[bytes], *parts: str) -> 
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path: Path, arguments: list[str], parts: list[str]) -> None:
     (tmp_path / "file").write_text("a file where a folder should be", encoding="utf-8")
     assert_one_line(nmt_lib(*arguments, cwd=tmp_path), *parts)
+
+
+def test_the_model_that_comes_with_the_library_translates(tmp_path: Path) -> None:
+    arguments = ["translate", "multi30k-en-de", "--text", "Two dogs.", "--set", "decode.beam_size=1"]
+    done = nmt_lib(*arguments, cwd=tmp_path)
+    assert done.returncode == 0 and b"Hunde" in done.stdout, done.stderr.decode()
+    assert [file.name for file in tmp_path.iterdir()] == []
 
 
 def test_missing_data_is_one_line_with_the_file(tmp_path: Path) -> None:

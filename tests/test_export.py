@@ -225,6 +225,23 @@ def test_a_folder_without_a_model_says_what_to_do(tmp_path: Path) -> None:
         nmt.CTranslate2Translator(tmp_path)
 
 
+def test_bad_options_and_files_are_named(tmp_path: Path) -> None:
+    nmt.export_ctranslate2(small_translator(), tmp_path / "out")
+    engine = nmt.CTranslate2Translator(tmp_path / "out", device="cpu")
+    for options in ({"beam_size": 0}, {"beam_size": "5"}, {"no_such_option": 1}):
+        with pytest.raises(nmt.ConfigError, match="cannot decode with"):
+            engine("ich", **options)
+    for texts in (5, [None]):
+        with pytest.raises(TypeError, match="must be a str"):
+            engine(texts)  # type: ignore[call-overload]
+    with pytest.raises(nmt.ConfigError, match="cannot run"):
+        nmt.CTranslate2Translator(tmp_path / "out", device="abacus")
+    model = tmp_path / "out" / "model.bin"
+    model.write_bytes(model.read_bytes()[:100])
+    with pytest.raises(nmt.CheckpointError, match="damaged"):
+        nmt.CTranslate2Translator(tmp_path / "out", device="cpu")
+
+
 def test_a_missing_package_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     for call in (

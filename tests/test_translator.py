@@ -243,6 +243,31 @@ def test_load_takes_other_search_settings(tmp_path: Path) -> None:
     small_translator().save(tmp_path)
     loaded = nmt.Translator.load(tmp_path, decode=DecodeConfig(beam_size=3, max_extra_tokens=2))
     assert len(loaded(TEXTS[0]).n_best) == 3
+    changed = nmt.Translator.load(tmp_path, decode={"beam_size": 2})
+    assert len(changed(TEXTS[0]).n_best) == 2
+    assert changed.config.decode.max_extra_tokens == small_translator().config.decode.max_extra_tokens
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"decode": {"beam_size": 0}}, "beam_size=0"),
+        ({"decode": {"beams": 1}}, "beams"),
+        ({"device": "abacus"}, "abacus"),
+    ],
+)
+def test_load_with_options_that_make_no_sense(tmp_path: Path, options: dict[str, Any], part: str) -> None:
+    small_translator().save(tmp_path)
+    with pytest.raises(nmt.ConfigError, match=part) as caught:
+        nmt.Translator.load(tmp_path, **options)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_named(tmp_path: Path) -> None:
+    small_translator().save(tmp_path)
+    with pytest.raises(nmt.ConfigError, match="device='cuda'"):
+        nmt.Translator.load(tmp_path, device="cuda")
 
 
 FILES = ["model.safetensors", "config.yaml", "src_tokenizer.json", "tgt_tokenizer.json"]
@@ -270,6 +295,19 @@ def test_a_damaged_folder_is_named(tmp_path: Path, name: str, damage: str) -> No
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(nmt.CheckpointError, match=r"no trained model in .*nowhere.*comes with the library"):
         nmt.Translator.load(tmp_path / "nowhere")
+
+
+def test_a_run_that_is_not_finished_is_said_to_be_so(tmp_path: Path) -> None:
+    (tmp_path / "checkpoints").mkdir()
+    with pytest.raises(nmt.CheckpointError, match="not finished: train it again"):
+        nmt.Translator.load(tmp_path)
+    with pytest.raises(nmt.CheckpointError, match="folder of a run"):
+        small_translator().save(tmp_path)
+
+
+def test_half_a_character_is_named(translator: nmt.Translator) -> None:
+    with pytest.raises(nmt.CorpusError, match="text number 1 has no valid character at place 2"):
+        translator(["ich", "a \ud83d b"])
 
 
 def test_another_vocabulary_is_refused_even_of_the_same_size(tmp_path: Path) -> None:

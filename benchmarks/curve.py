@@ -1,0 +1,51 @@
+"""How good a run is after how many updates: validation loss, and BLEU of the mean of the last checkpoints.
+
+Adds what is new to ``results/multi30k_curve.csv``; say it while a run trains, since old checkpoints go. Then
+``python figures/draw.py`` draws it. Run: ``NMT_DATA=… python benchmarks/curve.py runs/multi30k --every 480``
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+
+from common import RESULTS
+from pretrained import average, updates_of
+
+import nmt_lib as nmt
+from nmt_lib import checkpoints
+
+FILE = RESULTS / "multi30k_curve.csv"
+PENALTY = 0.6  # the same for all points, whatever the config says by now
+FIELDS = ["direction", "updates", "average", "valid_bleu"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("run", type=Path, help="the folder of a run")
+    parser.add_argument("--average", type=int, default=10, help="checkpoints")
+    parser.add_argument("--every", type=int, default=480, help="updates between two points")
+    options = parser.parse_args()
+    rows = list(csv.DictReader(FILE.open())) if FILE.exists() else []
+    data = checkpoints.read_config(options.run).data
+    direction = f"{data.src_lang}-{data.tgt_lang}"
+    known = {int(row["updates"]) for row in rows if row["direction"] == direction}
+    files = checkpoints.checkpoint_files(options.run / "checkpoints")
+    for end in range(options.average, len(files) + 1):
+        updates = updates_of(files[end - 1])
+        if updates % options.every == 0 and updates not in known:
+            translator = average(options.run, files[end - options.average : end])
+            decode = translator.config.decode.model_copy(update={"length_penalty": PENALTY})
+            translator.config = translator.config.model_copy(update={"decode": decode})
+            bleu = nmt.evaluate(translator, nmt.load_corpus(data).valid).bleu
+            rows.append(dict(zip(FIELDS, [direction, updates, options.average, f"{bleu:.2f}"], strict=True)))
+            print(rows[-1], flush=True)
+    with FILE.open("w", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(rows, key=lambda row: (row["direction"], int(row["updates"]))))
+
+
+if __name__ == "__main__":
+    main()
