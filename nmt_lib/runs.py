@@ -74,6 +74,9 @@ def train(config: Config | str, **overrides: Any) -> Run:
     constant = DistributedDataParallelKwargs(broadcast_buffers=False)  # positions: the same table in each process
     accelerator = Accelerator(mixed_precision="no", kwargs_handlers=[constant])  # precision is chosen in use_bf16
     path = config.run_path
+    finished = _finished(config, path)  # before anything is written there
+    if finished:
+        return finished
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -93,8 +96,7 @@ def train(config: Config | str, **overrides: Any) -> Run:
 
 
 def _train(config: Config, path: Path, accelerator: Accelerator) -> Run:
-    check_same_run(config, path)
-    finished = _finished(config, path)
+    finished = _finished(config, path)  # by another process, while this one waited for the lock
     if finished:
         return finished
     corpus = load_corpus(config.data)
@@ -109,7 +111,8 @@ def _train(config: Config, path: Path, accelerator: Accelerator) -> Run:
 
 
 def _finished(config: Config, path: Path) -> Run | None:
-    """The run on disk, if it has nothing left to do."""
+    """The run on disk, if it is this config's and has nothing left to do."""
+    check_same_run(config, path)
     if not (path / "model.safetensors").is_file():
         return None
     state = ckpt.load_checkpoint(path / "model.safetensors").state

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from nmt_lib.translator import PRETRAINED
+
 ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("NMT_DATA", "NMT_RUNS")} | {
     "OMP_NUM_THREADS": "1",
     "HF_ENDPOINT": "https://name-that-does-not-exist.invalid",
@@ -90,7 +92,6 @@ def assert_one_line(result: subprocess.CompletedProcess[bytes], *parts: str) -> 
         (["evaluate", "tiny"], ["no trained model", "python -m nmt_lib train tiny"]),
         (["evaluate", "tiny", "--split", "train"], ["--split"]),
         (["sing", "tiny"], ["sing"]),
-        (["train", "multi30k-en-de"], ["Translator.load"]),
         ([], ["train|translate|evaluate"]),
     ],
     ids=lambda value: " ".join(value[:4]),
@@ -105,6 +106,12 @@ def test_the_model_that_comes_with_the_library_translates(tmp_path: Path) -> Non
     done = nmt_lib(*arguments, cwd=tmp_path)
     assert done.returncode == 0 and b"Hunde" in done.stdout, done.stderr.decode()
     assert [file.name for file in tmp_path.iterdir()] == []
+
+
+def test_the_model_that_comes_with_the_library_is_not_trained_on(tmp_path: Path) -> None:
+    before = sorted(PRETRAINED.rglob("*"))
+    assert_one_line(nmt_lib("train", "multi30k-en-de", cwd=tmp_path), "Translator.load")
+    assert sorted(PRETRAINED.rglob("*")) == before, "training wrote into the library's own folder"
 
 
 def test_missing_data_is_one_line_with_the_file(tmp_path: Path) -> None:
