@@ -23,7 +23,8 @@ from .embeddings import sinusoids
 from .encoder import EncoderLayer, Residual, has_final_norm
 from .errors import CheckpointError, ConfigError, MissingPackageError
 from .tokenizers import Tokenizer
-from .translator import Translator, checked_texts
+from .translation import checked_texts
+from .translator import Translator
 from .vocab import EOS, PAD, SOS, SPECIALS, UNK
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from .errors import CorpusError
 from .transformer import Attention
 
 
@@ -43,3 +44,24 @@ class Translation:
     def __getstate__(self) -> dict[str, Any]:
         """A copy or a pickle holds the attention itself, not the model that computes it."""
         return {**vars(self), "attention": self.attention, "_attend": Attention}
+
+
+def checked_texts(texts: object) -> list[str]:
+    """The texts as a list.
+
+    Raises:
+        TypeError: something that is no text.
+        CorpusError: a text that is no valid Unicode: half of a surrogate pair.
+    """
+    if not isinstance(texts, Iterable):
+        raise TypeError(f"texts must be a str or a list of them, not {type(texts).__name__}: {texts!r}")
+    checked = list(texts)
+    for i, text in enumerate(checked):
+        if not isinstance(text, str):
+            raise TypeError(f"text number {i} must be a str, not {type(text).__name__}: {text!r}")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            message = f"text number {i} has no valid character at place {error.start}: {text[:40]!r}"
+            raise CorpusError(f"{message}; read its file as UTF-8") from None
+    return checked

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, overload
 
@@ -15,10 +14,10 @@ from . import checkpoints as ckpt
 from .batching import make_batch, pad_batch
 from .config import Config, DecodeConfig
 from .decoding import Hypothesis, beam_search, greedy_search
-from .errors import CheckpointError, ConfigError, CorpusError
+from .errors import CheckpointError, ConfigError
 from .tokenizers import Tokenizer
 from .transformer import Attention, Transformer, build_model
-from .translation import Translation
+from .translation import Translation, checked_texts
 from .vocab import EOS, SOS, UNK
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -220,27 +219,6 @@ class Translator:
         """The weights of all layers while the model reads ``source`` and writes ``target`` (ids)."""
         batch = make_batch([(source, [SOS, *target, EOS])]).to(next(self.model.parameters()).device)
         return self.model(batch.src, batch.tgt_in, return_attention=True).attention
-
-
-def checked_texts(texts: object) -> list[str]:
-    """The texts as a list.
-
-    Raises:
-        TypeError: something that is no text.
-        CorpusError: a text that is no valid Unicode: half of a surrogate pair.
-    """
-    if not isinstance(texts, Iterable):
-        raise TypeError(f"texts must be a str or a list of them, not {type(texts).__name__}: {texts!r}")
-    checked = list(texts)
-    for i, text in enumerate(checked):
-        if not isinstance(text, str):
-            raise TypeError(f"text number {i} must be a str, not {type(text).__name__}: {text!r}")
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            message = f"text number {i} has no valid character at place {error.start}: {text[:40]!r}"
-            raise CorpusError(f"{message}; read its file as UTF-8") from None
-    return checked
 
 
 def _changed(decode: DecodeConfig, values: dict[str, Any]) -> DecodeConfig:
