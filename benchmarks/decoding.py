@@ -13,8 +13,8 @@ finished, CTranslate2 as soon as its best prefix is finished.
 A second table takes the write-ups' own shape (d512 × 6 layers) with random weights, every translation as long as its
 source.
 
-Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python benchmarks/decoding.py [--run multi30k-en-de]``. Without a trained one, the
-model is trained for some updates first, so that lengths are like those of real translations.
+Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python benchmarks/decoding.py [--run FOLDER]``; without ``--run``, the
+model that comes with the library.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
-from common import alternate, data_name, machine, multi30k, ratio, write_table
+from common import alternate, data_name, machine, ratio, write_table
 from sacrebleu.metrics import BLEU
 from training import Marian, marian
 
@@ -79,13 +79,6 @@ def prefix_loop(model: nmt.Transformer, ids: list[int], limit: int) -> list[int]
         if out[-1] == 3:
             break
     return out[1:-1] if out[-1] == 3 else out[1:]
-
-
-def trained(steps: int) -> nmt.Translator:
-    overrides = {"train.max_steps": steps, "train.validate_every": steps, "train.checkpoint_every": steps}
-    with tempfile.TemporaryDirectory() as folder:
-        config, _, _ = multi30k(run_dir=folder, **overrides)
-        return nmt.load_or_train(config)
 
 
 def ours(model: nmt.Transformer, extra: int, use_cache: bool) -> System:
@@ -166,24 +159,13 @@ def label(search: str, size: int, name: str) -> str:
     return f"{search}, batch {size}: {name}"
 
 
-def load(run: str | None, steps: int) -> tuple[nmt.Translator, str]:
-    """The translator, and what it is."""
-    if run is None:
-        return trained(steps), f"trained for {steps} updates"
-    return nmt.Translator.load(run, device="cpu"), f"the model {Path(run).name}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument(
-        "--run",
-        help="a trained model of the config multi30k: a folder or a name",
-    )
-    parser.add_argument("--steps", type=int, default=300, help="updates, where no run is given")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--run", default="multi30k-en-de", help="a model of the config multi30k: a folder or a name")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sentences", type=int, default=512)
     options = parser.parse_args()
-    translator, which = load(options.run, options.steps)
+    translator = nmt.Translator.load(options.run, device="cpu")
     model, extra = translator.model.cpu(), translator.config.decode.max_extra_tokens
     pairs = nmt.load_corpus(translator.config.data).test[: options.sentences]
     sources = sorted((translator.encode(pair.src) for pair in pairs), key=len)
@@ -238,8 +220,8 @@ def main() -> None:
         ["search", "batch", "what", "sentences a CPU second, median",
          "time relative to nmt_lib, median of ratios", "same tokens as nmt_lib", "BLEU, validation"],
         rows,
-        f"d128 × 4 layers, {len(translator.tgt_tokenizer):,} pieces, {which}; {len(sources)} "
-        f"sentences sorted by length (at batch 1 every eighth of them), {words:.1f} tokens a translation; only "
+        f"d128 × 4 layers, {len(translator.tgt_tokenizer):,} pieces, the model {Path(options.run).name}; "
+        f"{len(sources)} sentences sorted by length (at batch 1 every eighth), {words:.1f} tokens a translation; only "
         "times and agreement come from the test set. The same weights in all, "
         "fp32 but for int8; no length penalty. One thread for all (for CTranslate2 inter_threads=1 and "
         f"intra_threads=1), and CPU time of the process. {options.rounds} rounds, all rows in turns in one process. "

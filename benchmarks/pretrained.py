@@ -1,12 +1,15 @@
 """Puts the model of a run into the package: ``nmt_lib/pretrained/NAME``, weights in fp16, with a card.
 
-The run need not be finished: its last checkpoints are averaged, and the card says after how many updates.
+The run need not be finished: its last checkpoints are averaged, and the card says after how many updates. The test set
+is read once. Where a run was cut off, read, and trained further after all, ``--test-again`` reads it a second time, and
+the card keeps what was read before.
 Run: ``NMT_DATA=… python benchmarks/pretrained.py runs/multi30k multi30k-en-de --average 10 [--test]``
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
 import tempfile
@@ -30,9 +33,10 @@ A Transformer that translates {src} captions of pictures into {tgt}: `nmt_lib.Tr
 | model | {layers} + {layers} layers, d_model {d_model}, d_ff {d_ff}, {heads} heads, {norm}-LN |
 | size | {parameters} parameters in fp16 |
 | text | byte-pair encoding, {pieces} pieces for both languages |
-| trained on | Multi30k, {pairs} pairs; {updates} updates of the config `{config}`{cut} |
+| trained on | Multi30k, {pairs} pairs; {updates} updates of the config `multi30k`{cut} |
+| config | `multi30k` with `data.src_lang={src_lang} data.tgt_lang={tgt_lang}` |
 | weights | the mean of the last {average} checkpoints, {every} updates apart |
-| made by | `{command}` |
+| made by | `{command}`, after {updates} updates |
 | measured on | {machine} |
 
 | Multi30k | BLEU, cased | chrF | BLEU, lower-cased and tokenised | BLEU, words, greedy |
@@ -66,40 +70,52 @@ def updates_of(file: Path) -> int:
     return int(file.stem.removeprefix("step-"))
 
 
+def readings(card: Path) -> list[str]:
+    """The rows of an existing card that hold readings of the test set, each with its number of updates."""
+    text = card.read_text(encoding="utf-8") if card.is_file() else ""
+    updates = re.search(r"pairs; ([\d,]+) updates", text)
+    rows = re.findall(r"^\| test2016.*", text, flags=re.MULTILINE)
+    return [row.replace("| test2016 |", f"| test2016, read after {updates[1]} updates |") for row in rows if updates]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("run", type=Path, help="the folder of a run")
     parser.add_argument("name", help="such as multi30k-en-de")
     parser.add_argument("--average", type=int, default=10, help="checkpoints")
     parser.add_argument("--test", action="store_true", help="read the test set: once, when everything is chosen")
+    parser.add_argument("--test-again", action="store_true", help="although it was read before; the card says so")
     options = parser.parse_args()
     files = checkpoints.checkpoint_files(options.run / "checkpoints")[-options.average :]
     place = PRETRAINED / options.name / "README.md"
-    if options.test and place.is_file() and "| test2016 |" in place.read_text(encoding="utf-8"):
+    earlier = readings(place)
+    if options.test and earlier:
         sys.exit(f"the test set has been read, once and for all: {place}")
     if not files:
         sys.exit(f"no checkpoints in {options.run}: give the folder of a run")
     updates, new = updates_of(files[-1]), Path(tempfile.mkdtemp())
     average(options.run, files).save(new, half=True)
     shipped = nmt.Translator.load(new, device="cpu")  # what readers get is what is measured
-    config, rows = shipped.config, []
+    config, rows, test = shipped.config, [], options.test or options.test_again
     for split, label in {"valid": "validation", "test": "test2016"}.items():
-        if split == "valid" or options.test:
+        if split == "valid" or test:
             found = score(config, shipped, split)
             scores = [f"{found[key]:.2f}" for key in ("cased", "chrF", "lower", "greedy")]
             rows.append(f"| {' | '.join([label, *scores])} |")
+    rows += earlier
     model, train = config.model, config.train
     card = CARD.format(
         name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
         d_model=model.d_model, d_ff=model.d_ff, heads=model.n_heads, norm=model.norm, pieces=len(shipped.src_tokenizer),
-        parameters=f"{nmt.count_parameters(shipped.model):,}", config=config.name, updates=f"{updates:,}",
+        parameters=f"{nmt.count_parameters(shipped.model):,}", updates=f"{updates:,}", src_lang=config.data.src_lang,
+        tgt_lang=config.data.tgt_lang,
         pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=len(files), every=train.checkpoint_every,
         cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "", rows="\n".join(rows),
         beam=config.decode.beam_size, alpha=config.decode.length_penalty, signature=found["signature"],
         command=f"benchmarks/pretrained.py {' '.join(sys.argv[1:])}",
         machine=machine("sacrebleu", "sacremoses", gpu=True),
-        validation="The validation set chose the checkpoints, so its scores flatter."
-        + ("" if options.test else " The test set has not been read."),
+        validation="The validation set chose the checkpoints and the length penalty, so its scores flatter."
+        + ("" if test or earlier else " The test set has not been read."),
     )  # fmt: skip
     (new / "README.md").write_text(card, encoding="utf-8")
     place.parent.mkdir(exist_ok=True)

@@ -115,7 +115,7 @@ def stepper(model: nn.Module, train: object, batches: Sequence[nmt.Batch]) -> Ca
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     options = parser.parse_args()
     rows = []
