@@ -104,7 +104,6 @@ browser: $(STAMP) ## run every chapter in JupyterLab in a Chromium without a win
 	$(BIN)/python tests/browser.py
 
 bench: $(STAMP) ## measure speed; writes benchmarks/results
-	@test -n "$$NMT_DATA" || { echo "set NMT_DATA to the folder that holds multi30k/: these tables are of real text"; exit 2; }
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[bench]'
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/decoding.py

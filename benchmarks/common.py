@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import platform
+import shlex
 import statistics
 import sys
 import time
@@ -53,9 +54,9 @@ def machine(*packages: str, gpu: bool = False) -> str:
     return f"{device}; {threads}; Python {platform.python_version()}, {versions}; {datetime.date.today()}"
 
 
-def made_by() -> str:
-    """The command of this process, as a sentence."""
-    return f"Made by `{' '.join([f'benchmarks/{Path(sys.argv[0]).name}', *sys.argv[1:]])}`."
+def command() -> str:
+    """That of this process."""
+    return shlex.join([f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
 
 
 def _cpu() -> str:
@@ -70,21 +71,14 @@ def write_table(name: str, title: str, header: Sequence[str], rows: Sequence[Seq
     """Writes ``results/<name>.md``, with the command of this process, and prints it."""
     table = [header, ["---"] * len(header), *rows]
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in table]
-    text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes} {made_by()}\n"
+    text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes} Made by `{command()}`.\n"
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
     print(text)
 
 
-def data_name(config: nmt.Config) -> str:
-    """Of the corpus, for titles: where Multi30k is not at hand, the tables are of another one, and say so."""
-    return {"multi30k": "Multi30k"}.get(config.data.corpus, f"the corpus {config.data.corpus}")
-
-
 def multi30k(config_name: str = "multi30k", **overrides: object) -> tuple[nmt.Config, nmt.Corpus, tuple]:
-    """A config with its corpus and tokenizers; falls back to the tiny corpus where Multi30k is not at hand."""
-    if "NMT_DATA" not in os.environ:
-        overrides |= {"data.corpus": "tiny", "data.vocab_size": 500}
+    """A config with its corpus and tokenizers."""
     config = nmt.load_config(config_name, **overrides)
     corpus = nmt.load_corpus(config.data)
     return config, corpus, nmt.build_tokenizers(config.data, corpus.train)

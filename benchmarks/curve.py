@@ -12,6 +12,7 @@ from pathlib import Path
 
 from common import RESULTS
 from pretrained import average, updates_of
+from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
 from nmt_lib import checkpoints
@@ -29,6 +30,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = list(csv.DictReader(FILE.open())) if FILE.exists() else []
     data = checkpoints.read_config(options.run).data
+    pairs = nmt.load_corpus(data).valid
     direction = f"{data.src_lang}-{data.tgt_lang}"
     known = {int(row["updates"]) for row in rows if row["direction"] == direction}
     files = checkpoints.checkpoint_files(options.run / "checkpoints")
@@ -36,10 +38,9 @@ def main() -> None:
         updates = updates_of(files[end - 1])
         if updates % options.every == 0 and updates not in known:
             translator = average(options.run, files[end - options.average : end])
-            decode = translator.config.decode.model_copy(update={"length_penalty": PENALTY})
-            translator.config = translator.config.model_copy(update={"decode": decode})
-            bleu = nmt.evaluate(translator, nmt.load_corpus(data).valid).bleu
-            rows.append(dict(zip(FIELDS, [direction, updates, options.average, f"{bleu:.2f}"], strict=True)))
+            found = translator.translate([pair.src for pair in pairs], length_penalty=PENALTY)
+            bleu = BLEU().corpus_score([translation.text for translation in found], [[pair.tgt for pair in pairs]])
+            rows.append(dict(zip(FIELDS, [direction, updates, options.average, f"{bleu.score:.2f}"], strict=True)))
             print(rows[-1], flush=True)
     with FILE.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")

@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
-from common import alternate, data_name, machine, ratio, write_table
+from common import alternate, machine, ratio, write_table
 from sacrebleu.metrics import BLEU
 from training import Marian, marian
 
@@ -216,7 +216,7 @@ def main() -> None:
     words = statistics.mean(len(ids) for ids in found[batched])
     write_table(
         "decoding",
-        f"Translation of the test set of {data_name(translator.config)}",
+        "Translation of the test set of Multi30k",
         ["search", "batch", "what", "sentences a CPU second, median",
          "time relative to nmt_lib, median of ratios", "same tokens as nmt_lib", "BLEU, validation"],
         rows,

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from common import machine
+from common import command, machine
 from multi30k import score
 
 import nmt_lib as nmt
@@ -112,7 +112,7 @@ def main() -> None:
         pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=len(files), every=train.checkpoint_every,
         cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "", rows="\n".join(rows),
         beam=config.decode.beam_size, alpha=config.decode.length_penalty, signature=found["signature"],
-        command=f"benchmarks/pretrained.py {' '.join(sys.argv[1:])}",
+        command=command(),
         machine=machine("sacrebleu", "sacremoses", gpu=True),
         validation="The validation set chose the checkpoints and the length penalty, so its scores flatter."
         + ("" if test or earlier else " The test set has not been read."),

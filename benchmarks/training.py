@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
-from common import alternate, data_name, machine, multi30k, ratio, write_table
+from common import alternate, machine, multi30k, ratio, write_table
 from torch import Tensor, nn
 
 import nmt_lib as nmt
@@ -141,7 +141,7 @@ def main() -> None:
             rows.append([name, budget, key, f"{statistics.median(seconds[key]):.3f}", speed])
     write_table(
         "training",
-        f"A training step on batches of {data_name(config)}",
+        "A training step on Multi30k batches",
         ["shape", "tokens a batch", "model", "seconds, median", "time relative to nmt_lib, median of ratios"],
         rows,
         f"{options.rounds} rounds, taken in turns in one process; dropout {DROPOUT} on embeddings and sub-layers, "
