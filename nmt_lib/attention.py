@@ -67,51 +67,47 @@ class MultiHeadAttention(nn.Module):
         d_value = d_value or d_model // n_heads
         self.n_heads = n_heads
         self.dropout = dropout
+        self.keep_weights = False
+        self.weights: Tensor | None = None
         self.W_q = nn.Linear(d_model, d_model, bias)
         self.W_k = nn.Linear(d_model, d_model, bias)
         self.W_v = nn.Linear(d_model, n_heads * d_value, bias)
         self.W_o = nn.Linear(n_heads * d_value, d_model, bias)
 
-    def forward(
-        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, need_weights: bool = False
-    ) -> tuple[Tensor, Tensor | None]:
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
         """Each vector of ``x`` attends to ``memory`` (self-attention: pass ``x`` twice).
 
         Args:
             x: ``(B, T, D)``.
             memory: ``(B, S, D)``.
             mask: boolean, broadcasts to ``(B, H, T, S)``, True = may be attended to.
-            need_weights: return the weights too.
 
         Returns:
-            ``(B, T, D)`` and the weights ``(B, H, T, S)`` or None.
+            ``(B, T, D)``. While ``keep_weights`` is set, ``weights`` then holds those of this call, ``(B, H, T, S)``.
 
         Raises:
             ShapeError: a mask of another dtype or shape.
         """
-        keys, values = self.keys_values(memory)
-        return self.attend(x, keys, values, mask, need_weights)
+        return self.attend(x, *self.keys_values(memory), mask)
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """``(B, S, D)`` to keys ``(B, H, S, d_k)`` and values ``(B, H, S, d_v)``; decoding keeps them."""
         return self.split_heads(self.W_k(memory)), self.split_heads(self.W_v(memory))
 
-    def attend(
-        self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None, need_weights: bool = False
-    ) -> tuple[Tensor, Tensor | None]:
+    def attend(self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:
         """As ``forward``, with keys and values at hand."""
         queries = self.split_heads(self.W_q(x))  # (B, H, T, d_k)
         check_mask(mask, (*queries.shape[:3], keys.size(2)), "mask")
         dropout = self.dropout if self.training else 0.0
-        weights = None
-        if need_weights or dropout > 0:
+        if self.keep_weights or dropout > 0:
             heads, weights = scaled_dot_product_attention(queries, keys, values, mask, dropout)  # … and (B, H, T, S)
+            self.weights = weights if self.keep_weights else None
         else:
             heads = fused_attention(queries, keys, values, mask)  # (B, H, T, d_v)
-        return self.W_o(self.join_heads(heads)), weights if need_weights else None  # (B, T, D), (B, H, T, S)
+        return self.W_o(self.join_heads(heads))  # (B, T, D)
 
     def split_heads(self, x: Tensor) -> Tensor:
-        """``(B, T, H · d)`` to ``(B, H, T, d)``: cut the width first, then swap; the other order mixes up places."""
+        """``(B, T, H · d)`` to ``(B, H, T, d)``: cut the width first, then swap; the other order mixes up positions."""
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, T, d)
 
     def join_heads(self, heads: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from .errors import TrainingError
-from .vocab import PAD
+from .special import PAD
 
 Example = tuple[list[int], list[int]]  # ids of the source and of the target, each with its special tokens
 

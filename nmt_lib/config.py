@@ -18,8 +18,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from .errors import ConfigError
 
 CONFIG_DIR = Path(__file__).parent / "configs"
-LANGUAGES = ("en", "de", "fr")
 
+
+# Keys that older versions wrote into the folders of runs, and the values with which they mean nothing any more.
+RETIRED: dict[str, tuple[Any, ...]] = {
+    "data.on_disk": (True, False),
+    "model.norm_eps": (1e-5,),
+    "model.position_table": ("growing",),
+    "train.weight_decay": (0.0,),
+    "train.patience": (None,),
+}
 
 Beta = Annotated[float, Field(ge=0.0, lt=1.0, strict=True)]
 
@@ -70,11 +78,9 @@ class ModelConfig(Section):
     final_norm: bool | None = None  # one more LayerNorm on each stack; None: yes for pre, no for post
     bias: bool = True  # in every linear layer
     norm_bias: bool = True  # in every LayerNorm
-    norm_eps: float = Field(1e-5, gt=0)
     tying: Literal["none", "target", "three-way"] = "none"  # which of source, target and output matrices are one
     scale_embeddings: bool = True  # multiply embeddings by √d_model (paper, section 3.4)
-    position_table: Literal["growing", "fixed"] = "growing"  # fixed: exactly max_positions rows, longer is an error
-    max_positions: int = Field(512, ge=2)  # rows of the table of positions at the start
+    max_positions: int = Field(512, ge=2)  # rows of the table of positions at the start; it grows
     dropout: float = Field(0.1, ge=0.0, lt=1.0)  # after each sub-layer (paper, section 5.4)
     embedding_dropout: float | None = Field(None, ge=0.0, lt=1.0)
     ffn_dropout: float = Field(0.0, ge=0.0, lt=1.0)  # between the two layers of the feed-forward network
@@ -99,14 +105,13 @@ class TrainConfig(Section):
     batch_tokens: int = Field(4096, ge=1)  # sentences × longest side, padding included
     batch_sentences: int = Field(64, ge=1)
     accumulate: int = Field(1, ge=1)  # batches for one update
-    optimizer: Literal["adam", "adamw", "sgd"] = "adam"
+    optimizer: Literal["adam", "sgd"] = "adam"
     lr: float = Field(1e-3, gt=0)  # the peak (for noam: the factor in front of the paper's formula)
     schedule: Literal["constant", "noam", "inverse-sqrt", "cosine"] = "inverse-sqrt"
     warmup: int = Field(400, ge=0)  # updates
     betas: tuple[Beta, Beta] = Field((0.9, 0.98), strict=False)  # a YAML list is welcome
     eps: float = Field(1e-9, gt=0)
     momentum: float = Field(0.0, ge=0.0, lt=1.0)  # SGD only
-    weight_decay: float = Field(0.0, ge=0.0)
     clip_norm: float | None = Field(None, gt=0)
     label_smoothing: float = Field(0.1, ge=0.0, lt=1.0)
     precision: Literal["fp32", "bf16", "auto"] = "fp32"  # auto: bf16 where the device computes with it, else fp32
@@ -114,7 +119,6 @@ class TrainConfig(Section):
     checkpoint_every: int = Field(100, ge=1)  # updates
     keep_checkpoints: int = Field(3, ge=1)
     select: Literal["best", "last", "average"] = "best"  # the weights that the run hands out
-    patience: int | None = Field(None, ge=1)  # stop after so many validations without a better one
     threads: int | None = Field(None, ge=1)  # CPU threads; None: torch's own choice
 
 
@@ -172,6 +176,10 @@ def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
     """
     path = _find(name)
     values = _read(path)
+    for key, meaningless in RETIRED.items():
+        section, _, name = key.partition(".")
+        if isinstance(values.get(section), dict) and values[section].get(name, "not there") in meaningless:
+            del values[section][name]
     values.setdefault("name", path.stem)
     direction = _direction(values)
     for key, value in overrides.items():

@@ -1,4 +1,4 @@
-"""Corpora: pairs of sentences, from the grammar of ``tiny_corpus``, from files, or from the Hugging Face hub.
+"""Corpora: pairs of sentences, from the grammar of ``tiny``, from files, or from the Hugging Face hub.
 
 ``NMT_DATA`` names a folder that holds corpora under their published file names (``multi30k/train.en``,
 ``europarl/europarl-v7.fr-en.fr`` …, each plain or as ``.gz``). Without it, ``datasets`` brings them from the hub.
@@ -105,7 +105,7 @@ def _read(found: Found, on_disk: bool) -> Sequence[Pair]:
 def _find(data: DataConfig) -> tuple[dict[str, Found], str]:
     name, langs = data.corpus, (data.src_lang, data.tgt_lang)
     if name == "tiny":
-        return _tiny(*langs), "made by the grammar in nmt_lib/tiny_corpus.py"
+        return _tiny(*langs), "made by the grammar in nmt_lib/tiny/grammar.py"
     if name == "toy":
         return _toy(*langs), "two sentences written in nmt_lib/corpora.py"
     if name not in NAMES and Path(name).is_dir():
@@ -121,7 +121,7 @@ def _find(data: DataConfig) -> tuple[dict[str, Found], str]:
 
 
 def _tiny(src_lang: str, tgt_lang: str) -> dict[str, Found]:
-    from .tiny_corpus import generate
+    from .tiny.corpus import generate
 
     splits = {
         split: [Pair(t.text(src_lang), t.text(tgt_lang), t.alignment(src_lang, tgt_lang)) for t in triples]

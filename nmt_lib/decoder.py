@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from .config import ModelConfig
-from .encoder import FeedForward, Residual, has_final_norm, make_attention, make_norm
+from .layers import Residual, make_attention, make_feed_forward, make_final_norm
 
 
 class LayerCache:
@@ -20,8 +22,12 @@ class LayerCache:
         self.own: tuple[Tensor, Tensor] | None = None
         self.source = source
 
+    def __len__(self) -> int:
+        """How many positions of the target it holds."""
+        return 0 if self.own is None else self.own[0].size(2)
+
     def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Appends the new places and returns all of them."""
+        """Appends the new positions and returns all of them."""
         if self.own is not None:
             keys = torch.cat([self.own[0], keys], dim=2)  # (B, H, t + 1, d)
             values = torch.cat([self.own[1], values], dim=2)  # (B, H, t + 1, d)
@@ -45,71 +51,65 @@ class DecoderLayer(nn.Module):
         self.around_self_attention = Residual(config)
         self.cross_attention = make_attention(config)
         self.around_cross_attention = Residual(config)
-        self.feed_forward = FeedForward(config.d_model, config.d_ff, config.bias, config.ffn_dropout)
+        self.feed_forward = make_feed_forward(config)
         self.around_feed_forward = Residual(config)
 
     def forward(
         self,
         x: Tensor,
-        memory: Tensor,
+        memory: Tensor | Any,
         tgt_mask: Tensor | None,
         src_mask: Tensor | None,
-        need_weights: bool = False,
         cache: LayerCache | None = None,
-    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    ) -> Tensor:
         """One layer.
 
         Args:
-            x: ``(B, T, D)``; with a cache only the new places.
-            memory: ``(B, S, D)``, what the encoder made; with a cache it is not read, so pass anything.
+            x: ``(B, T, D)``; with a cache only the new positions.
+            memory: ``(B, S, D)``, what the encoder made; with a cache it is not read.
             tgt_mask: broadcasts to ``(B, H, T, T)``.
             src_mask: broadcasts to ``(B, H, T, S)``.
 
         Returns:
-            ``(B, T, D)``; the weights of self-attention ``(B, H, T, T)`` and of cross-attention ``(B, H, T, S)``,
-            or None.
+            ``(B, T, D)``.
         """
-        h = self.around_self_attention.enter(x)  # (B, T, D)
-        keys, values = self.self_attention.keys_values(h)  # (B, H, T, d)
-        if cache is not None:
-            keys, values = cache.extend(keys, values)  # (B, H, t + T, d)
-        h, own_weights = self.self_attention.attend(h, keys, values, tgt_mask, need_weights)
-        x = self.around_self_attention.leave(x, h)  # (B, T, D)
 
-        h = self.around_cross_attention.enter(x)  # (B, T, D)
-        keys, values = cache.source if cache is not None else self.cross_attention.keys_values(memory)
-        h, cross_weights = self.cross_attention.attend(h, keys, values, src_mask, need_weights)
-        x = self.around_cross_attention.leave(x, h)  # (B, T, D)
+        def look_back(h: Tensor) -> Tensor:
+            keys, values = self.self_attention.keys_values(h)  # (B, H, T, d)
+            if cache is not None:
+                keys, values = cache.extend(keys, values)  # (B, H, t + T, d)
+            return self.self_attention.attend(h, keys, values, tgt_mask)  # (B, T, D)
 
-        h = self.feed_forward(self.around_feed_forward.enter(x))  # (B, T, D)
-        return self.around_feed_forward.leave(x, h), own_weights, cross_weights
+        def look_at_source(h: Tensor) -> Tensor:
+            keys, values = cache.source if cache is not None else self.cross_attention.keys_values(memory)
+            return self.cross_attention.attend(h, keys, values, src_mask)  # (B, T, D)
+
+        x = self.around_self_attention(x, look_back)  # (B, T, D)
+        x = self.around_cross_attention(x, look_at_source)  # (B, T, D)
+        return self.around_feed_forward(x, self.feed_forward)  # (B, T, D)
 
 
 class Decoder(nn.Module):
-    """A stack of layers."""
+    """A stack of layers; with ``final_norm`` one more layer norm on top."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder_layers or config.n_layers))
-        self.norm = make_norm(config) if has_final_norm(config) else nn.Identity()
+        self.norm = make_final_norm(config)
 
     def forward(
         self,
         x: Tensor,
-        memory: Tensor,
+        memory: Tensor | Any,
         tgt_mask: Tensor | None,
         src_mask: Tensor | None,
-        need_weights: bool = False,
         caches: list[LayerCache] | None = None,
-    ) -> tuple[Tensor, list[Tensor], list[Tensor]]:
-        """Arguments as of a layer, and one cache for each; returns ``(B, T, D)`` and the weights of each layer."""
-        own, cross = [], []
+    ) -> Tensor:
+        """``(B, T, D)`` to ``(B, T, D)``; arguments as of a layer, and one cache for each."""
         for i, layer in enumerate(self.layers):
             cache = caches[i] if caches is not None else None
-            x, own_weights, cross_weights = layer(x, memory, tgt_mask, src_mask, need_weights, cache)
-            own += [own_weights] if need_weights else []
-            cross += [cross_weights] if need_weights else []
-        return self.norm(x), own, cross
+            x = layer(x, memory, tgt_mask, src_mask, cache)  # (B, T, D)
+        return self.norm(x)  # (B, T, D)
 
     def make_caches(self, memory: Tensor) -> list[LayerCache]:
         """One for each layer, with the memory's keys and values computed."""

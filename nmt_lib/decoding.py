@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .masks import padding_mask, target_mask
+from .masks import padding_mask
+from .special import EOS, PAD, SOS
 from .transformer import Transformer
-from .vocab import EOS, PAD, SOS
 
 
 @dataclass(frozen=True)
@@ -54,18 +54,15 @@ class Scorer:
     def __init__(self, model: Transformer, src: Tensor, use_cache: bool = True) -> None:
         self.model = model
         self.src_mask = padding_mask(src)  # (B, 1, 1, S)
-        memory, _ = model.encode(src, self.src_mask)  # (B, S, D)
+        memory = model.encode(src, self.src_mask)  # (B, S, D)
         self.caches = model.decoder.make_caches(memory) if use_cache else None
         self.memory = None if use_cache else memory  # the caches hold all that is needed of it
 
     def __call__(self, prefix: Tensor) -> Tensor:
         """``(B, t)`` ids from ``<sos>`` on to ``(B, V)`` log-probabilities; ``<pad>`` and ``<sos>`` get −∞."""
-        if self.caches is not None:
-            logits = self.model.step(prefix[:, -1], prefix.size(1) - 1, self.src_mask, self.caches)  # (B, V)
-        else:
-            x = self.model.tgt_embedding(prefix)  # (B, t, D)
-            x, _, _ = self.model.decoder(x, self.memory, target_mask(prefix), self.src_mask)  # (B, t, D)
-            logits = self.model.output(x[:, -1])  # (B, V)
+        tgt_in = prefix if self.caches is None else prefix[:, -1:]  # (B, t) or (B, 1)
+        x = self.model.decode(tgt_in, self.memory, self.src_mask, caches=self.caches)  # (B, t, D) or (B, 1, D)
+        logits = self.model.output(x[:, -1])  # (B, V)
         log_probs = logits.float().log_softmax(-1)  # (B, V)
         log_probs[:, [PAD, SOS]] = -torch.inf
         return log_probs
@@ -96,7 +93,7 @@ def greedy_search(
         One hypothesis for each sentence, in order.
     """
     scorer = Scorer(model, src, use_cache)
-    limits = length_limits(model, src, max_extra_tokens)  # (B,)
+    limits = length_limits(src, max_extra_tokens)  # (B,)
     active = torch.arange(len(src), device=src.device)  # which sentence each row belongs to
     prefix = torch.full_like(src[:, :1], SOS)  # (B, 1)
     total = torch.zeros(len(src), device=src.device)  # (B,)
@@ -147,7 +144,7 @@ def beam_search(
     K, device = beam_size, src.device
     scorer = Scorer(model, src, use_cache)
     scorer.select(torch.arange(len(src), device=device).repeat_interleave(K))  # K rows for each sentence
-    limits = length_limits(model, src, max_extra_tokens).tolist()
+    limits = length_limits(src, max_extra_tokens).tolist()
     active = list(range(len(src)))
     prefix = torch.full((len(src) * K, 1), SOS, device=device)  # (B·K, 1)
     total = torch.full((len(src), K), -torch.inf, device=device)  # (B, K)
@@ -185,11 +182,9 @@ def beam_search(
     return [sorted(hypotheses, key=lambda h: -h.score)[:K] for hypotheses in found]
 
 
-def length_limits(model: Transformer, src: Tensor, max_extra_tokens: int) -> Tensor:
-    """How many tokens each translation may have, ``(B,)``; a fixed table of positions may allow fewer."""
-    limits = (src != PAD).sum(1) + max_extra_tokens  # (B,)
-    positions = model.tgt_embedding.positions
-    return limits if positions.growing else limits.clamp(max=len(positions.table) - 1)  # (B,)
+def length_limits(src: Tensor, max_extra_tokens: int) -> Tensor:
+    """How many tokens each translation may have, ``(B,)``: as many as its source ``(B, S)``, and some more."""
+    return (src != PAD).sum(1) + max_extra_tokens  # (B,)
 
 
 def _hypothesis(ids: list[int], log_prob: float, alpha: float) -> Hypothesis:

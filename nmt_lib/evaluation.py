@@ -13,12 +13,13 @@ import torch
 from torch import Tensor
 
 from .batching import Example, make_batch, token_batches
-from .contrasts import Contrast
 from .corpora import Pair
 from .errors import CorpusError
+from .losses import validation_loss
+from .special import PAD
+from .tiny.contrasts import Contrast
 from .translation import Translation
 from .translator import Translator
-from .vocab import PAD
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,6 @@ def evaluate(
 
 def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
     """exp of the mean loss of a target token, each token counted once (the model is given the references)."""
-    from .training import validation_loss
-
     examples, plan = _plan(translator, pairs, batch_tokens=8192)
     batches = [make_batch(examples, rows) for rows in plan]
     return math.exp(min(700.0, validation_loss(translator.model, batches)))

@@ -6,6 +6,7 @@ the others are made a few places at a time: all at once, 4,096 places × 10,000 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -13,9 +14,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from .batching import Batch
-from .masks import padding_mask, target_mask
+from .masks import padding_mask
+from .special import PAD
 from .transformer import Transformer
-from .vocab import PAD
 
 CHUNK_FLOATS = 4 * 2**20  # scores held at once: 16 MB in fp32, which the CPU's allocator hands out again and again
 
@@ -108,10 +109,22 @@ class Objective(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """The *sum* of the losses of all target tokens, in nats; divide by ``batch.n_tokens``."""
-        src_mask, tgt_mask = padding_mask(batch.src), target_mask(batch.tgt_in)
-        memory, _ = self.model.encode(batch.src, src_mask)  # (B, S, D)
-        x = self.model.tgt_embedding(batch.tgt_in)  # (B, T, D)
-        x, _, _ = self.model.decoder(x, memory, tgt_mask, src_mask)  # (B, T, D)
+        src_mask = padding_mask(batch.src)  # (B, 1, 1, S)
+        x = self.model.decode(batch.tgt_in, self.model.encode(batch.src, src_mask), src_mask)  # (B, T, D)
         real = batch.tgt_out != PAD  # (B, T)
         smoothing = self.label_smoothing if self.training else 0.0
         return chunked_cross_entropy(x[real], self.model.output, batch.tgt_out[real], smoothing)
+
+
+@torch.no_grad()
+def validation_loss(model: Transformer, batches: Sequence[Batch]) -> float:
+    """The mean loss of a token, in nats: each *token* weighs the same, no smoothing, no dropout.
+
+    ``exp`` of it is the perplexity.
+    """
+    training = model.training
+    objective = Objective(model).eval()
+    device = next(model.parameters()).device
+    loss = sum(float(objective(batch.to(device))) for batch in batches)
+    model.train(training)
+    return loss / sum(batch.n_tokens for batch in batches)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .errors import ShapeError
-from .vocab import PAD
+from .special import PAD
 
 
 def padding_mask(ids: Tensor, pad: int = PAD) -> Tensor:

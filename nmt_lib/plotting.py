@@ -15,8 +15,8 @@ from torch import Tensor
 
 from .decoding import Candidate
 from .errors import ShapeError
+from .special import EOS
 from .translation import Translation
-from .vocab import EOS
 
 KINDS = {  # kind → (labels of the rows, labels of the columns)
     "encoder": ("source word asks", "source word answers"),

@@ -37,9 +37,8 @@ def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
 
 
 def build_optimizer(train: TrainConfig, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
-    """Adam, AdamW or SGD with the config's settings; the learning rate is set before each update."""
+    """Adam or SGD with the config's settings; the learning rate is set before each update."""
     if train.optimizer == "sgd":
-        return torch.optim.SGD(parameters, lr=train.lr, momentum=train.momentum, weight_decay=train.weight_decay)
-    kind = torch.optim.AdamW if train.optimizer == "adamw" else torch.optim.Adam
+        return torch.optim.SGD(parameters, lr=train.lr, momentum=train.momentum)
     fused = torch.cuda.is_available() or tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 4)
-    return kind(parameters, lr=train.lr, betas=train.betas, eps=train.eps, weight_decay=train.weight_decay, fused=fused)
+    return torch.optim.Adam(parameters, lr=train.lr, betas=train.betas, eps=train.eps, fused=fused)

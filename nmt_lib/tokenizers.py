@@ -7,23 +7,31 @@ All of them put the special tokens at the same ids: ``<pad>`` 0, ``<unk>`` 1, ``
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
 import json
 import random
 import re
+import warnings
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from .errors import CheckpointError, CorpusError
-from .on_disk import take, texts
-from .vocab import EOS, PAD, SOS, SPECIALS, UNK, Vocab, build_vocab_from_iterator
+import numpy as np
+
+from .errors import CheckpointError, CorpusError, TrainingError
+from .on_disk import OnDisk, take, texts
+from .prepared import encode_once
+from .special import EOS, PAD, SOS, SPECIALS, UNK
+from .vocab import Vocab, build_vocab_from_iterator
 
 if TYPE_CHECKING:
-    from .config import DataConfig
+    from .batching import Example
+    from .config import Config, DataConfig
     from .corpora import Pair
 
 
@@ -48,8 +56,8 @@ class Tokenizer(Protocol):
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         """The tokens of ids, special ones included."""
 
-    def save(self, path: Path) -> None:
-        """Writes one file."""
+    def dumps(self) -> str:
+        """All that there is to it, as JSON; ``load_tokenizer`` reads it from a file."""
 
 
 class WordTokenizer:
@@ -93,9 +101,9 @@ class WordTokenizer:
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return self.vocab.lookup_tokens(ids)
 
-    def save(self, path: Path) -> None:
+    def dumps(self) -> str:
         fields = {"kind": self.kind, "lang": self.lang, "lowercase": self.lowercase, "tokens": self.vocab.get_itos()}
-        path.write_text(json.dumps(fields, ensure_ascii=False, indent=0), encoding="utf-8")
+        return json.dumps(fields, ensure_ascii=False, indent=0)
 
 
 class SentencePieceTokenizer:
@@ -156,10 +164,10 @@ class SentencePieceTokenizer:
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return [self.processor.id_to_piece(index) for index in ids]
 
-    def save(self, path: Path) -> None:
+    def dumps(self) -> str:
         model = base64.b64encode(zlib.compress(self.model, 9)).decode()  # a third of its size in hexadecimal digits
         fields = {"kind": self.kind, "lowercase": self.lowercase, "model": model}
-        path.write_text(json.dumps(fields), encoding="utf-8")
+        return json.dumps(fields)
 
 
 @lru_cache(maxsize=8)
@@ -232,8 +240,44 @@ def _train_one(data: DataConfig, lang: str, train: Sequence[Pair], *sides: str) 
         ) from None
 
 
+def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
+    """A short text that differs as soon as one token has another id."""
+    lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
+    return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
+
+
+def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer], config: Config) -> Sequence[Example]:
+    """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out.
+
+    The ids of pairs on disk lie on disk too: tokenised once, they are found again.
+    """
+    src_tokenizer, tgt_tokenizer = tokenizers
+    sos = config.data.src_specials
+
+    def encode(src: str, tgt: str) -> Example:
+        return src_tokenizer.encode(src, sos=sos), tgt_tokenizer.encode(tgt)
+
+    examples: Sequence[Example]
+    if isinstance(pairs, OnDisk) and pairs:
+        rules = [version(name) for name in ("spacy", "sentencepiece")]
+        examples = on_disk = encode_once(
+            pairs, encode, key=([tokenizer.dumps() for tokenizer in tokenizers], sos, rules)
+        )
+        lengths = on_disk.lengths().max(axis=1)
+    else:
+        examples = [encode(pair.src, pair.tgt) for pair in pairs]
+        lengths = np.array([max(map(len, example)) for example in examples])
+    kept = take(examples, np.flatnonzero(lengths <= config.data.max_length))
+    if not kept:
+        raise TrainingError(f"every pair is longer than data.max_length={config.data.max_length} tokens: raise it")
+    if len(kept) < len(examples):
+        message = f"left out {len(examples) - len(kept)} of {len(examples)} pairs, longer than data.max_length"
+        warnings.warn(f"{message}={config.data.max_length} tokens", stacklevel=2)
+    return kept
+
+
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Reads what ``save`` wrote.
+    """Reads a file that holds what ``dumps`` gave.
 
     Raises:
         CheckpointError: the file is missing or damaged.

@@ -5,28 +5,25 @@ from __future__ import annotations
 import csv
 import io
 import math
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import nn
 
-from . import checkpoints as ckpt
-from .batching import Batch, Example, make_batch, sentence_batches, token_batches
+from .batching import Example, make_batch, sentence_batches, token_batches
 from .config import Config, TrainConfig
-from .corpora import Corpus, Pair
+from .corpora import Corpus
 from .errors import CheckpointError, ConfigError, TrainingError
-from .losses import Objective
-from .on_disk import Lengths, OnDisk, take
-from .prepared import encode_once
+from .losses import Objective, validation_loss
+from .on_disk import Lengths, OnDisk
+from .runs import checkpoints as ckpt
+from .runs import folder as run_folder
 from .schedules import build_optimizer, learning_rate
-from .tokenizers import Tokenizer
-from .transformer import Transformer, build_model
+from .tokenizers import Tokenizer, encode_pairs, fingerprint
+from .transformer import build_model
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -45,11 +42,10 @@ class Progress:
     loss_tokens: int = 0
     best_loss: float = math.inf
     best_step: int = 0
-    worse: int = 0  # validations since the best one
 
     def is_done(self, train: TrainConfig) -> bool:
-        """Whether all updates are done, or ``train.patience`` has run out."""
-        return self.step >= train.max_steps or (train.patience is not None and self.worse >= train.patience)
+        """Whether all updates are done."""
+        return self.step >= train.max_steps
 
 
 class Trainer:
@@ -67,7 +63,7 @@ class Trainer:
         self.examples = encode_pairs(corpus.train, tokenizers, config)
         valid = encode_pairs(corpus.valid, tokenizers, config)
         self.valid = [make_batch(valid, rows) for rows in token_batches(valid, config.train.batch_tokens * 4, 0)]
-        self.vocabulary = ckpt.fingerprint(tokenizers)
+        self.vocabulary = fingerprint(tokenizers)
         torch.manual_seed(config.train.seed)
         self.model = build_model(config.model, *map(len, tokenizers)).to(accelerator.device)
         torch.manual_seed(config.train.seed + accelerator.process_index)  # each process drops other units
@@ -176,9 +172,8 @@ class Trainer:
         row = (progress.step, progress.epoch, lr, progress.loss_sum / max(1, progress.loss_tokens), loss)
         self.history.append(dict(zip(HISTORY_COLUMNS, row, strict=True)))
         progress.loss_sum, progress.loss_tokens = 0.0, 0
-        progress.worse += 1
         if loss < progress.best_loss:
-            progress.best_loss, progress.best_step, progress.worse = loss, progress.step, 0
+            progress.best_loss, progress.best_step = loss, progress.step
             self._write(
                 self.path / "best.safetensors", {f"model.{k}": v for k, v in ckpt.model_state(self.model).items()}
             )
@@ -232,48 +227,6 @@ def plan_epoch(examples: Sequence[Example], train: TrainConfig, epoch: int) -> l
     return token_batches(Lengths(examples) if isinstance(examples, OnDisk) else examples, train.batch_tokens, seed)
 
 
-def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer], config: Config) -> Sequence[Example]:
-    """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out.
-
-    The ids of pairs on disk lie on disk too: tokenised once, they are found again.
-    """
-    src_tokenizer, tgt_tokenizer = tokenizers
-    sos = config.data.src_specials
-
-    def encode(src: str, tgt: str) -> Example:
-        return src_tokenizer.encode(src, sos=sos), tgt_tokenizer.encode(tgt)
-
-    examples: Sequence[Example]
-    if isinstance(pairs, OnDisk) and pairs:
-        rules = [version(name) for name in ("spacy", "sentencepiece")]
-        examples = on_disk = encode_once(pairs, encode, key=(ckpt.content(tokenizers), sos, rules))
-        lengths = on_disk.lengths().max(axis=1)
-    else:
-        examples = [encode(pair.src, pair.tgt) for pair in pairs]
-        lengths = np.array([max(map(len, example)) for example in examples])
-    kept = take(examples, np.flatnonzero(lengths <= config.data.max_length))
-    if not kept:
-        raise TrainingError(f"every pair is longer than data.max_length={config.data.max_length} tokens: raise it")
-    if len(kept) < len(examples):
-        message = f"left out {len(examples) - len(kept)} of {len(examples)} pairs, longer than data.max_length"
-        warnings.warn(f"{message}={config.data.max_length} tokens", stacklevel=2)
-    return kept
-
-
-@torch.no_grad()
-def validation_loss(model: Transformer, batches: Sequence[Batch]) -> float:
-    """The mean loss of a token, in nats: each *token* weighs the same, no smoothing, no dropout.
-
-    ``exp`` of it is the perplexity.
-    """
-    training = model.training
-    objective = Objective(model).eval()
-    device = next(model.parameters()).device
-    loss = sum(float(objective(batch.to(device))) for batch in batches)
-    model.train(training)
-    return loss / sum(batch.n_tokens for batch in batches)
-
-
 def use_bf16(train: TrainConfig, device: torch.device) -> bool:
     """Whether to compute in bfloat16.
 
@@ -294,4 +247,4 @@ def write_history(path: Path, history: list[dict[str, float]]) -> None:
     writer = csv.DictWriter(text, HISTORY_COLUMNS, lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: round(value, 6) for key, value in row.items()} for row in history)
-    ckpt.write_text(path, text.getvalue())
+    run_folder.write_text(path, text.getvalue())

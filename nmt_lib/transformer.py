@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, overload
+from typing import Any
 
 from torch import Tensor, nn
 
+from .attention import MultiHeadAttention
 from .config import ModelConfig
 from .decoder import Decoder, LayerCache
 from .embeddings import Embedding, PositionalEncoding
@@ -24,14 +25,6 @@ class Attention:
     cross: list[Tensor] = field(default_factory=list)  # [n_layers] of (B, H, T, S)
 
 
-@dataclass(frozen=True)
-class Output:
-    """What the model gives when its attention is asked for."""
-
-    logits: Tensor  # (B, T, V)
-    attention: Attention
-
-
 class Transformer(nn.Module):
     """Encoder, decoder, and the layer that scores every token of the target vocabulary.
 
@@ -46,7 +39,7 @@ class Transformer(nn.Module):
 
     def __init__(self, config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int) -> None:
         super().__init__()
-        positions = PositionalEncoding(config.d_model, config.max_positions, config.position_table == "growing")
+        positions = PositionalEncoding(config.d_model, config.max_positions)
         dropout = config.dropout if config.embedding_dropout is None else config.embedding_dropout
         arguments = (config.d_model, positions, config.scale_embeddings, dropout)
         self.src_embedding = Embedding(src_vocab_size, *arguments)
@@ -79,68 +72,77 @@ class Transformer(nn.Module):
                 raise ShapeError("model.tying='three-way' needs one vocabulary for both languages (data.joint=true)")
             self.src_embedding.lookup.weight = self.tgt_embedding.lookup.weight
 
-    @overload
     def forward(
-        self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = ..., tgt_mask: Tensor | None = ...,
-        *, return_attention: Literal[True],
-    ) -> Output: ...  # fmt: skip
-
-    @overload
-    def forward(
-        self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = ..., tgt_mask: Tensor | None = ...,
-        *, return_attention: Literal[False] = ...,
-    ) -> Tensor: ...  # fmt: skip
-
-    def forward(
-        self,
-        src: Tensor,
-        tgt_in: Tensor,
-        src_mask: Tensor | None = None,
-        tgt_mask: Tensor | None = None,
-        *,
-        return_attention: bool = False,
-    ) -> Tensor | Output:
-        """Scores each next token, all places at once (teacher forcing).
+        self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
+    ) -> Tensor:
+        """Scores each next token, all positions at once (teacher forcing).
 
         Args:
             src: ``(B, S)`` source ids.
             tgt_in: ``(B, T)`` target ids from ``<sos>`` on.
             src_mask: broadcasts to ``(B, H, T, S)``, True = may be attended to; default: made from the pad id.
             tgt_mask: broadcasts to ``(B, H, T, T)``; default: padding and causal.
-            return_attention: give an ``Output`` with the weights of all layers.
 
         Returns:
-            Logits ``(B, T, V)``, no softmax applied; or an ``Output``.
+            Logits ``(B, T, V)``, no softmax applied.
 
         Raises:
             ShapeError: ids or masks of the wrong shape or dtype.
         """
         check_ids(src, tgt_in)
         src_mask = padding_mask(src) if src_mask is None else src_mask  # (B, 1, 1, S)
-        tgt_mask = target_mask(tgt_in) if tgt_mask is None else tgt_mask  # (B, 1, T, T)
-        memory, encoder = self.encode(src, src_mask, return_attention)  # (B, S, D)
-        x = self.tgt_embedding(tgt_in)  # (B, T, D)
-        x, decoder, cross = self.decoder(x, memory, tgt_mask, src_mask, return_attention)  # (B, T, D)
-        logits = self.output(x)  # (B, T, V)
-        return Output(logits, Attention(encoder, decoder, cross)) if return_attention else logits
+        memory = self.encode(src, src_mask)  # (B, S, D)
+        return self.output(self.decode(tgt_in, memory, src_mask, tgt_mask))  # (B, T, V)
 
-    def encode(self, src: Tensor, src_mask: Tensor | None, need_weights: bool = False) -> tuple[Tensor, list[Tensor]]:
-        """The memory ``(B, S, D)`` of source ids ``(B, S)``, and the weights of each layer if asked for."""
-        return self.encoder(self.src_embedding(src), src_mask, need_weights)
+    def encode(self, src: Tensor, src_mask: Tensor | None) -> Tensor:
+        """Source ids ``(B, S)`` to the memory ``(B, S, D)``; a mask that is None hides nothing."""
+        return self.encoder(self.src_embedding(src), src_mask)  # (B, S, D)
 
-    def step(self, ids: Tensor, position: int, src_mask: Tensor | None, caches: list[LayerCache]) -> Tensor:
-        """Scores the next token from the last one alone; what came before is in the caches.
+    def decode(
+        self,
+        tgt_in: Tensor,
+        memory: Tensor | None,
+        src_mask: Tensor | None,
+        tgt_mask: Tensor | None = None,
+        caches: list[LayerCache] | None = None,
+    ) -> Tensor:
+        """Target ids to the vectors that ``output`` turns into scores.
 
         Args:
-            ids: ``(B,)``, the tokens at place ``position``.
-            src_mask: ``(B, 1, 1, S)``.
+            tgt_in: ``(B, T)``; with caches only the new ids, since those before them are in the caches.
+            memory: ``(B, S, D)``; with caches None, since it is in them too.
+            src_mask: broadcasts to ``(B, H, T, S)``; None hides nothing.
+            tgt_mask: broadcasts to ``(B, H, T, T)``; default: padding and causal, and none with caches.
+            caches: what ``decoder.make_caches`` made, one a layer; they grow by T.
 
         Returns:
-            Logits ``(B, V)``.
+            ``(B, T, D)``.
         """
-        x = self.tgt_embedding(ids[:, None], start=position)  # (B, 1, D)
-        x, _, _ = self.decoder(x, x, None, src_mask, caches=caches)  # (B, 1, D) the caches stand for the memory
-        return self.output(x[:, 0])  # (B, V)
+        if tgt_mask is None and caches is None:
+            tgt_mask = target_mask(tgt_in)  # (B, 1, T, T)
+        x = self.tgt_embedding(tgt_in, start=len(caches[0]) if caches else 0)  # (B, T, D)
+        return self.decoder(x, memory, tgt_mask, src_mask, caches)  # (B, T, D)
+
+    def attention(
+        self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
+    ) -> Attention:
+        """The weights of all layers and heads; arguments as of the model itself."""
+        check_ids(src, tgt_in)
+        src_mask = padding_mask(src) if src_mask is None else src_mask  # (B, 1, 1, S)
+        kept = [module for module in self.modules() if isinstance(module, MultiHeadAttention)]
+        try:
+            for module in kept:
+                module.keep_weights = True
+            self.decode(tgt_in, self.encode(src, src_mask), src_mask, tgt_mask)
+            encoder, decoder = list[Any](self.encoder.layers), list[Any](self.decoder.layers)
+            return Attention(
+                encoder=[layer.self_attention.weights for layer in encoder],
+                decoder=[layer.self_attention.weights for layer in decoder],
+                cross=[layer.cross_attention.weights for layer in decoder],
+            )
+        finally:
+            for module in kept:
+                module.keep_weights, module.weights = False, None
 
 
 def build_model(config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:

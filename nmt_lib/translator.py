@@ -10,15 +10,16 @@ from typing import Any, overload
 import torch
 from pydantic import ValidationError
 
-from . import checkpoints as ckpt
 from .batching import make_batch, pad_batch
 from .config import Config, DecodeConfig
 from .decoding import Hypothesis, beam_search, greedy_search
 from .errors import CheckpointError, ConfigError
-from .tokenizers import Tokenizer
+from .runs import checkpoints as ckpt
+from .runs import folder as run_folder
+from .special import EOS, SOS, UNK
+from .tokenizers import Tokenizer, fingerprint
 from .transformer import Attention, Transformer, build_model
 from .translation import Translation, checked_texts
-from .vocab import EOS, SOS, UNK
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 
@@ -67,10 +68,10 @@ class Translator:
                 f"no trained model in {folder}: train it first with nmt_lib.train, check the path, or name one that "
                 f"comes with the library ({', '.join(cls.pretrained())})"
             )
-        config = ckpt.read_config(folder)
-        tokenizers = ckpt.load_tokenizers(folder)
+        config = run_folder.read_config(folder)
+        tokenizers = run_folder.load_tokenizers(folder)
         saved = ckpt.load_checkpoint(folder / "model.safetensors")
-        if saved.state.get("vocabulary") != ckpt.fingerprint(tokenizers):
+        if saved.state.get("vocabulary") != fingerprint(tokenizers):
             message = f"the weights in {folder} were made with another vocabulary than its tokenizer files hold"
             raise CheckpointError(f"{message}: restore the files, or train again")
         with torch.random.fork_rng(devices=[]):  # the fresh weights are drawn and thrown away
@@ -103,12 +104,12 @@ class Translator:
         if (folder / "checkpoints").exists():
             raise CheckpointError(f"{folder} is the folder of a run, and would lose it: save into another one")
         tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
-        ckpt.save_tokenizers(folder, tokenizers)
-        ckpt.write_text(folder / "config.yaml", self.config.to_yaml())
+        run_folder.save_tokenizers(folder, tokenizers)
+        run_folder.write_text(folder / "config.yaml", self.config.to_yaml())
         dtype = torch.float16 if half else torch.float32
         weights = {f"model.{name}": value.to(dtype) for name, value in ckpt.model_state(self.model).items()}
         ckpt.save_checkpoint(
-            folder / "model.safetensors", ckpt.Checkpoint(weights, {"vocabulary": ckpt.fingerprint(tokenizers)})
+            folder / "model.safetensors", ckpt.Checkpoint(weights, {"vocabulary": fingerprint(tokenizers)})
         )
 
     @overload
@@ -175,12 +176,9 @@ class Translator:
             return []
         ids = self.src_tokenizer.encode(text, sos=self.config.data.src_specials)
         limit = self.config.decode.max_source_tokens
-        if self.config.model.position_table == "fixed":
-            limit = min(limit, self.config.model.max_positions)
         if len(ids) > limit:
             warnings.warn(
-                f"a text of {len(ids)} tokens is cut to {limit} (decode.max_source_tokens, or a fixed position table): "
-                f"{text[:40]!r} …",
+                f"a text of {len(ids)} tokens is cut to {limit} (decode.max_source_tokens): {text[:40]!r} …",
                 stacklevel=4,
             )
             ids = [*ids[: limit - 1], EOS]
@@ -218,7 +216,7 @@ class Translator:
     def attend(self, source: list[int], target: list[int]) -> Attention:
         """The weights of all layers while the model reads ``source`` and writes ``target`` (ids)."""
         batch = make_batch([(source, [SOS, *target, EOS])]).to(next(self.model.parameters()).device)
-        return self.model(batch.src, batch.tgt_in, return_attention=True).attention
+        return self.model.attention(batch.src, batch.tgt_in)
 
 
 def _changed(decode: DecodeConfig, values: dict[str, Any]) -> DecodeConfig:

@@ -11,9 +11,6 @@ import operator
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
 
-PAD, UNK, SOS, EOS = 0, 1, 2, 3  # the ids of the special tokens, the same in every vocabulary here
-SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
-
 
 def _check_string(token: str) -> None:
     if not isinstance(token, str):

@@ -262,10 +262,10 @@ def test_alignment_equals_hand_written_gold(by_english, english, lang, pairs):
 
 
 def test_contractions_are_aligned_with_both_words():
-    market = tiny_corpus.statement(tiny_corpus.np("the man"), "reading", place=tiny_corpus.place_phrase("at market"))
+    market = tiny_corpus.statement(tiny_corpus.NP.of("the man"), "reading", place=tiny_corpus.place_phrase("at market"))
     assert market.text("fr") == "L'homme lit au marché."
     assert market.alignment("en", "fr") == ((0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (5, 3), (6, 4), (7, 5))
-    milk = tiny_corpus.statement(tiny_corpus.np("the man"), "drinking", tiny_corpus.np("some water"))
+    milk = tiny_corpus.statement(tiny_corpus.NP.of("the man"), "drinking", tiny_corpus.NP.of("some water"))
     assert milk.text("fr") == "L'homme boit de l'eau."
     assert milk.alignment("en", "fr") == ((0, 0), (1, 1), (2, 2), (3, 2), (4, 5), (5, 6))
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..vocab import EOS, PAD, SOS
+from ..special import EOS, PAD, SOS
 from . import ask, beside_answer, done, expect
 
 SPECIAL = (PAD, SOS, EOS)

@@ -1,4 +1,4 @@
-"""Checkpoints, and the other files of a run; written so that a crash at any moment leaves the last good one.
+"""Checkpoints, written so that a crash at any moment leaves the last good one.
 
 A checkpoint is one file: the weights, the optimizer's state, the state of the random numbers, and how far the run has
 come. safetensors stores plain arrays: loading one never runs code that somebody put into it.
@@ -6,7 +6,6 @@ come. safetensors stores plain arrays: loading one never runs code that somebody
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -14,15 +13,12 @@ import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from .config import Config, load_config
-from .errors import CheckpointError, ConfigError
-from .tokenizers import Tokenizer, load_tokenizer
+from ..errors import CheckpointError
 
 
 @dataclass(frozen=True)
@@ -168,64 +164,3 @@ def average_weights(paths: list[Path]) -> dict[str, Tensor]:
         for name, value in part(load_checkpoint(path).tensors, "model.").items():
             total[name] = total[name] + value.double() if name in total else value.double()
     return {name: (value / len(paths)).float() for name, value in total.items()}
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes a small text file in one step: either the old or the new content is there, never half of it."""
-    part = path.with_suffix(path.suffix + ".tmp")
-    try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink()
-        raise CheckpointError(f"cannot write {path} ({error.strerror or error}): free some space") from None
-
-
-def read_config(folder: Path) -> Config:
-    """The config that stands in a run's folder.
-
-    Raises:
-        CheckpointError: missing or damaged.
-    """
-    path = folder / "config.yaml"
-    if not path.is_file():
-        raise CheckpointError(f"{path} is missing: restore it, or train again")
-    try:
-        config = load_config(path)
-        if "\ndecode:" not in path.read_text(encoding="utf-8"):  # the last section that to_yaml writes
-            raise ConfigError("it is cut off")
-        return config
-    except ConfigError as error:
-        raise CheckpointError(f"{path} does not describe a run ({error})") from None
-
-
-def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
-    """One file for each side.
-
-    Raises:
-        CheckpointError: the folder cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for side, tokenizer in zip(("src", "tgt"), tokenizers, strict=True):
-            tokenizer.save(folder / f"{side}_tokenizer.json")
-    except OSError as error:
-        raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
-
-
-def load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
-    return load_tokenizer(folder / "src_tokenizer.json"), load_tokenizer(folder / "tgt_tokenizer.json")
-
-
-def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
-    """A short text that differs as soon as one token has another id."""
-    lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
-    return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
-
-
-def content(tokenizers: tuple[Tokenizer, Tokenizer]) -> list[str]:
-    """A short text for each, which differs as soon as anything differs that could give other ids."""
-    with TemporaryDirectory() as folder:
-        save_tokenizers(Path(folder), tokenizers)
-        return [hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(Path(folder).iterdir())]

@@ -15,17 +15,18 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from . import checkpoints as ckpt
-from .attention import MultiHeadAttention
-from .config import Config
-from .decoder import DecoderLayer
-from .embeddings import sinusoids
-from .encoder import EncoderLayer, Residual, has_final_norm
-from .errors import CheckpointError, ConfigError, MissingPackageError
-from .tokenizers import Tokenizer
-from .translation import checked_texts
-from .translator import Translator
-from .vocab import EOS, PAD, SOS, SPECIALS, UNK
+from . import folder as run_folder
+from ..attention import MultiHeadAttention
+from ..config import Config
+from ..decoder import DecoderLayer
+from ..embeddings import sinusoids
+from ..encoder import EncoderLayer
+from ..layers import Residual
+from ..errors import CheckpointError, ConfigError, MissingPackageError
+from ..tokenizers import Tokenizer
+from ..translation import checked_texts
+from ..translator import Translator
+from ..special import EOS, PAD, SOS, SPECIALS, UNK
 
 
 def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], quantization: str | None = None) -> Path:
@@ -59,8 +60,8 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
         spec.optimize(quantization)
     except ValueError as error:
         raise ConfigError(f"cannot export with quantization={quantization!r}: {error}") from None
-    ckpt.save_tokenizers(folder, (translator.src_tokenizer, translator.tgt_tokenizer))
-    ckpt.write_text(folder / "config.yaml", translator.config.to_yaml())
+    run_folder.save_tokenizers(folder, (translator.src_tokenizer, translator.tgt_tokenizer))
+    run_folder.write_text(folder / "config.yaml", translator.config.to_yaml())
     try:
         spec.save(str(folder))
     except OSError as error:
@@ -90,8 +91,8 @@ class CTranslate2Translator:
         package, folder = _ctranslate2(), Path(folder)
         if not package.contains_model(str(folder)):
             raise CheckpointError(f"no CTranslate2 model in {folder}: write one with nmt_lib.export_ctranslate2")
-        self.config = ckpt.read_config(folder)
-        self.src_tokenizer, self.tgt_tokenizer = ckpt.load_tokenizers(folder)
+        self.config = run_folder.read_config(folder)
+        self.src_tokenizer, self.tgt_tokenizer = run_folder.load_tokenizers(folder)
         try:
             self.engine = package.Translator(str(folder), **engine)
         except (ValueError, TypeError) as error:
@@ -172,13 +173,13 @@ def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
         )
     n_layers = len(model.encoder.layers), len(model.decoder.layers)
     # A pre-LN description has a place for the final norms; where they stand is then said by ``pre_norm``.
-    spec = TransformerSpec.from_config(n_layers, config.n_heads, no_final_norm=not has_final_norm(config))
+    spec = TransformerSpec.from_config(n_layers, config.n_heads, no_final_norm=isinstance(model.encoder.norm, nn.Identity))
     parts: Any = ((spec.encoder, model.encoder), (spec.decoder, model.decoder))
     for part, ours in parts:
         part.pre_norm = config.norm == "pre"
         part.scale_embeddings = config.scale_embeddings
         part.position_encodings.encodings = _positions(translator)
-        if has_final_norm(config):
+        if isinstance(ours.norm, nn.LayerNorm):
             _fill_norm(part.layer_norm, ours.norm)
         for place, layer in zip(part.layer, ours.layers, strict=True):
             _fill_layer(place, layer)
@@ -190,7 +191,7 @@ def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
     spec.config.unk_token, spec.config.bos_token, spec.config.eos_token = SPECIALS[UNK], SPECIALS[SOS], SPECIALS[EOS]
     spec.config.decoder_start_token = SPECIALS[SOS]
     spec.config.add_source_bos, spec.config.add_source_eos = translator.config.data.src_specials, True
-    spec.config.layer_norm_epsilon = config.norm_eps
+    spec.config.layer_norm_epsilon = 1e-5  # PyTorch's own
     return spec
 
 
@@ -235,8 +236,7 @@ def _positions(translator: Translator) -> np.ndarray:
     """Sines and cosines for the longest source and the longest translation that the config allows."""
     positions, decode = translator.model.tgt_embedding.positions, translator.config.decode
     longest = decode.max_source_tokens + decode.max_extra_tokens + 1  # <sos> stands before the translation
-    rows = max(len(positions.table), longest) if positions.growing else len(positions.table)
-    return _array(sinusoids(rows, positions.table.size(1)))
+    return _array(sinusoids(max(len(positions.table), longest), positions.table.size(1)))
 
 
 def _tokens(tokenizer: Tokenizer) -> list[str]:
@@ -245,5 +245,4 @@ def _tokens(tokenizer: Tokenizer) -> list[str]:
 
 def _length_limit(config: Config, source_length: int) -> int:
     """How many tokens a translation may have, as ``decoding.length_limits`` says for a batch."""
-    limit = source_length + config.decode.max_extra_tokens
-    return limit if config.model.position_table == "growing" else min(limit, config.model.max_positions - 1)
+    return source_length + config.decode.max_extra_tokens

@@ -22,9 +22,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 
-from .tiny_grammar import (
+from .grammar import (
     ADVERBS,
     BECAUSE,
     BELIEFS,
@@ -45,7 +44,6 @@ from .tiny_grammar import (
     join,
     negated,
     noun_phrase,
-    np,
     place_phrase,
     relative_clause,
     sat_down,
@@ -54,7 +52,7 @@ from .tiny_grammar import (
     with_phrase,
     words,
 )
-from .tiny_lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Noun, fits
+from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Noun, fits
 
 # ---------------------------------------------------------------------------------------------- drawing at random
 Draw = random.Random
@@ -289,29 +287,36 @@ TEMPLATES: dict[Callable[[Draw], Triple], int] = {  # how many sentences to draw
 def swapped(verb: str, one: str, two: str) -> list[Triple]:
     """Both orders of a pair in the past: "The cat drank the milk" and "The milk drank the cat"."""
     pairs = [(one, two), (two, one)]
-    return [statement(np(a), verb, np(b), past=True, tags=("word-order", "swapped")) for a, b in pairs]
+    return [statement(NP.of(a), verb, NP.of(b), past=True, tags=("word-order", "swapped")) for a, b in pairs]
 
 
 def fixed_sentences() -> list[Triple]:
     """Sentences the chapters speak about.  They are always in the training part."""
-    triples = [statement(np(f"a {noun}"), "reading") for noun in ("man", "woman", "boy", "girl")]
+    triples = [statement(NP.of(f"a {noun}"), "reading") for noun in ("man", "woman", "boy", "girl")]
     for one, two in [("cat", "milk"), ("dog", "water"), ("bird", "water"), ("woman", "tea"), ("man", "coffee")]:
         triples += swapped("drinking", f"the {one}", f"the {two}")
     triples += swapped("sees", "the dog", "the cat") + swapped("sees", "the boy", "the bird")
     triples += swapped("following", "the man", "the woman")
     triples += [
-        statement(np(f"the {a}"), "following", np(f"the {b}"), tags=("word-order", "dative"))
+        statement(NP.of(f"the {a}"), "following", NP.of(f"the {b}"), tags=("word-order", "dative"))
         for a, b in (("man", "woman"), ("woman", "man"))
     ]
-    triples += [described_twice(np(f"the {noun}"), "new", "comfortable") for noun in ("chair", "sofa", "bench", "bed")]
-    triples += [described_twice(np("the car"), "old", "beautiful"), described_twice(np("the chair"), "old", "heavy")]
+    triples += [
+        described_twice(NP.of(f"the {noun}"), "new", "comfortable") for noun in ("chair", "sofa", "bench", "bed")
+    ]
+    triples += [
+        described_twice(NP.of("the car"), "old", "beautiful"),
+        described_twice(NP.of("the chair"), "old", "heavy"),
+    ]
     triples += [sat_down(subject, "in chair", "comfortable") for subject in (SHE, HE)]
-    triples += [came_home(np(f"{a} {who}")) for a in ("a", "the") for who in ("kind girl", "kind boy", "pretty woman")]
-    triples += [because_of_feeling(np(f"the {who}"), "sleeping", "tired") for who in ("woman", "man")]
-    wearer = NP("the", NOUNS["man"], None, relative_clause(np("the man"), np("a hat")))
-    triples.append(statement(wearer, "reading", np("a book"), tags=("relative", "verb-final")))
-    thirst = clause(np("the cat"), VERBS["drinking"], np("the milk"), order="final", key="2")
-    triples.append(sentence(join(noun_phrase(np("the boy"), "s"), BELIEFS[0], THAT, thirst), "verb-final", "that"))
+    triples += [
+        came_home(NP.of(f"{a} {who}")) for a in ("a", "the") for who in ("kind girl", "kind boy", "pretty woman")
+    ]
+    triples += [because_of_feeling(NP.of(f"the {who}"), "sleeping", "tired") for who in ("woman", "man")]
+    wearer = NP("the", NOUNS["man"], None, relative_clause(NP.of("the man"), NP.of("a hat")))
+    triples.append(statement(wearer, "reading", NP.of("a book"), tags=("relative", "verb-final")))
+    thirst = clause(NP.of("the cat"), VERBS["drinking"], NP.of("the milk"), order="final", key="2")
+    triples.append(sentence(join(noun_phrase(NP.of("the boy"), "s"), BELIEFS[0], THAT, thirst), "verb-final", "that"))
     return triples
 
 
@@ -349,21 +354,3 @@ def generate(seed: int = 0, held_out: int = 500, least_count: int = 25) -> dict[
     valid, test = free[:held_out], free[held_out : 2 * held_out]
     taken = {triple.text("en") for triple in valid + test}
     return {"train": [t for t in triples if t.text("en") not in taken], "valid": valid, "test": test}
-
-
-def write_files(folder: str | Path, seed: int = 0) -> None:
-    """Write train.en ... test.fr and the alignments train.en-de ... in the Pharaoh format ("0-0 1-2")."""
-    path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
-    for part, triples in generate(seed).items():
-        for lang in LANGUAGES:
-            write_lines(path / f"{part}.{lang}", [triple.text(lang) for triple in triples])
-            for other in LANGUAGES:
-                if other != lang:
-                    pairs = [triple.alignment(lang, other) for triple in triples]
-                    lines = [" ".join(f"{i}-{j}" for i, j in links) for links in pairs]
-                    write_lines(path / f"{part}.{lang}-{other}", lines)
-
-
-def write_lines(path: Path, lines: list[str]) -> None:
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .tiny_lexicon import (
+from .lexicon import (
     ADJECTIVES,
     ENGLISH_DETERMINERS,
     FRENCH_BEFORE_VOWEL,
@@ -43,15 +43,15 @@ class NP:
     adjective: Adjective | None = None
     addition: Phrase | None = None
 
+    @staticmethod
+    def of(text: str) -> NP:
+        """From English words: NP.of("the old man"), NP.of("the-many cat") (the cats), NP.of("some cold milk")."""
+        determiner, *adjective, noun = text.split()
+        return NP(determiner, NOUNS[noun], ADJECTIVES[adjective[0]] if adjective else None)
+
     @property
     def many(self) -> bool:
         return self.determiner in MANY
-
-
-def np(text: str) -> NP:
-    """A noun phrase from English words: np("the old man"), np("the-many cat") (the cats), np("some cold milk")."""
-    determiner, *adjective, noun = text.split()
-    return NP(determiner, NOUNS[noun], ADJECTIVES[adjective[0]] if adjective else None)
 
 
 def person_pronoun(en: str, de: str, fr: str, gender: str) -> NP:

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from . import checkpoints as ckpt
-from .config import Config, load_config
-from .corpora import Corpus, load_corpus
-from .errors import CheckpointError
-from .tokenizers import Tokenizer, build_tokenizers
-from .training import Progress, Trainer
-from .transformer import Transformer
-from .translator import Translator
+from . import folder
+from ..config import Config, load_config
+from ..corpora import Corpus, load_corpus
+from ..errors import CheckpointError
+from ..tokenizers import Tokenizer, build_tokenizers
+from ..training import Progress, Trainer
+from ..transformer import Transformer
+from ..translator import Translator
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
 # Keys that may differ between a run on disk and the config that asks for it: they don't change what was learnt so far.
-FREE_KEYS = ("name", "run_dir", "data.on_disk", "decode", "train.max_steps", "train.checkpoint_every",
-             "train.keep_checkpoints", "train.validate_every", "train.select", "train.patience",
-             "train.threads")  # fmt: skip
+FREE_KEYS = ("name", "run_dir", "decode", "train.max_steps", "train.checkpoint_every",
+             "train.keep_checkpoints", "train.validate_every", "train.select", "train.threads")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -130,10 +130,10 @@ def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Acceler
     """Those of the run where it has begun; otherwise new ones, from the training pairs. The main process writes."""
     if accelerator.is_main_process:
         if not (path / "config.yaml").is_file():
-            ckpt.save_tokenizers(path, build_tokenizers(config.data, corpus.train))
-        ckpt.write_text(path / "config.yaml", config.to_yaml())  # a free key may have another value than before
+            folder.save_tokenizers(path, build_tokenizers(config.data, corpus.train))
+        folder.write_text(path / "config.yaml", config.to_yaml())  # a free key may have another value than before
     accelerator.wait_for_everyone()
-    return ckpt.load_tokenizers(path)
+    return folder.load_tokenizers(path)
 
 
 def check_same_run(config: Config, path: Path) -> None:
@@ -144,7 +144,7 @@ def check_same_run(config: Config, path: Path) -> None:
     """
     if not (path / "config.yaml").is_file():
         return
-    theirs, ours = (_flat(c.model_dump(mode="json")) for c in (ckpt.read_config(path), config))
+    theirs, ours = (_flat(c.model_dump(mode="json")) for c in (folder.read_config(path), config))
     for key in ours:
         if not key.startswith(FREE_KEYS) and theirs.get(key) != ours[key]:
             raise CheckpointError(

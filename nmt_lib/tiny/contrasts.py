@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .corpora import Pair
-from .tiny_grammar import french_agreement, np, statement
-from .tiny_lexicon import ADJECTIVES, GERMAN_CONTRACTION, NOUNS, PLACES, VERBS, VOWELS, Adjective, fits
-from .tokenizers import join_words, spacy_words
+from ..corpora import Pair
+from ..tokenizers import join_words, spacy_words
+from .grammar import NP, french_agreement, statement
+from .lexicon import ADJECTIVES, GERMAN_CONTRACTION, NOUNS, PLACES, VERBS, VOWELS, Adjective, fits
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _swap_roles(src: str, lang: str) -> list[str]:
     match = _CLAUSE.fullmatch(src)
     if not match:
         return []
-    subject, obj = (np(f"{match[i].lower().removesuffix('n')} {match[i + 1]}") for i in (1, 4))
+    subject, obj = (NP.of(f"{match[i].lower().removesuffix('n')} {match[i + 1]}") for i in (1, 4))
     verb, past = _DEEDS[match[3]]
     return list(statement(obj, verb, subject, past=past).tokens[lang])
 
