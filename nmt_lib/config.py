@@ -175,22 +175,16 @@ def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
         ConfigError: unknown name or key (with the nearest valid one), wrong type, values that do not fit together.
     """
     path = _find(name)
-    values = _read(path)
-    for key, meaningless in RETIRED.items():
-        section, _, name = key.partition(".")
-        if isinstance(values.get(section), dict) and values[section].get(name, "not there") in meaningless:
-            del values[section][name]
-    values.setdefault("name", path.stem)
+    values = {"name": path.stem} | _read(path)
     direction = _direction(values)
     for key, value in overrides.items():
         _set(values, key, value)
     if _direction(values) != direction and "name" not in overrides:
         values["name"] += "-{}-{}".format(*_direction(values))  # another direction is another run: tiny-en-de
-    _check_keys(values, Config, "", path.name)
     try:
-        return Config(**values)
+        return Config.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(f"config {path.stem}: " + "; ".join(map(_sentence, error.errors()))) from None
+        raise ConfigError(_sentence(error, path)) from None
 
 
 def parse_overrides(text: str) -> dict[str, Any]:
@@ -209,25 +203,29 @@ def parse_overrides(text: str) -> dict[str, Any]:
 
 
 def _find(name: str | os.PathLike[str]) -> Path:
-    path = Path(name)
-    if path.suffix in (".yaml", ".yml"):
-        if path.is_file():
-            return path
-        raise ConfigError(f"no config file {path}: give an existing file or one of {', '.join(config_names())}")
-    named = CONFIG_DIR / f"{name}.yaml"
-    if str(name) in config_names():
-        return named
-    raise ConfigError(f"unknown config {str(name)!r}{_nearest(str(name), config_names())}; there are "
-                      f"{', '.join(config_names())}, or give the path of a .yaml file")  # fmt: skip
+    path, names = Path(name), config_names()
+    if path.suffix not in (".yaml", ".yml"):
+        if str(name) in names:
+            return CONFIG_DIR / f"{name}.yaml"
+        near, there = _nearest(str(name), names), ", ".join(names)
+        raise ConfigError(f"unknown config {str(name)!r}{near}; there are {there}, or give the path of a .yaml file")
+    if not path.is_file():
+        raise ConfigError(f"no config file {path}: give an existing file or one of {', '.join(names)}")
+    return path
 
 
 def _read(path: Path) -> dict[str, Any]:
+    """The keys of a file, without those that mean nothing any more."""
     try:
         values = _yaml(path.read_text(encoding="utf-8"), f"config file {path}") or {}
     except UnicodeDecodeError as error:
         raise ConfigError(f"config file {path} is not UTF-8 at byte {error.start}") from None
     if not isinstance(values, dict):
         raise ConfigError(f"config file {path} must hold keys and values, not a {type(values).__name__}")
+    for key, meaningless in RETIRED.items():
+        section, _, name = key.partition(".")
+        if isinstance(values.get(section), dict) and values[section].get(name, "not there") in meaningless:
+            del values[section][name]
     return values
 
 
@@ -238,10 +236,10 @@ def _yaml(text: str, where: str) -> Any:
         raise ConfigError(f"{where} is not valid YAML: {' '.join(str(error).split())}") from None
 
 
-def _direction(values: dict[str, Any]) -> tuple[Any, Any]:
-    data = values.get("data") or {}
-    languages = data if isinstance(data, dict) else {}
-    return tuple(languages.get(key, DataConfig.model_fields[key].default) for key in ("src_lang", "tgt_lang"))  # type: ignore[return-value]
+def _direction(values: dict[str, Any]) -> list[Any]:
+    data = values.get("data")
+    fields = DataConfig.model_fields
+    return [(data if isinstance(data, dict) else {}).get(key, fields[key].default) for key in ("src_lang", "tgt_lang")]
 
 
 def _set(values: dict[str, Any], key: str, value: Any) -> None:
@@ -253,26 +251,19 @@ def _set(values: dict[str, Any], key: str, value: Any) -> None:
     values[last] = value
 
 
-def _check_keys(values: dict[str, Any], section: type[Section], prefix: str, where: str) -> None:
-    """Unknown keys first: a misspelt key explains more than the error that it causes further on."""
-    for key, value in values.items():
-        if key not in section.model_fields:
-            raise ConfigError(f"unknown key {prefix + str(key)!r} in {where}{_nearest(prefix + str(key), _all_keys())}")
-        inner = section.model_fields[key].annotation
-        if isinstance(inner, type) and issubclass(inner, Section):
-            if not isinstance(value, dict):
-                raise ConfigError(f"key {key!r} in {where} must be a section of keys and values, not {value!r}")
-            _check_keys(value, inner, f"{prefix}{key}.", where)
-
-
-def _all_keys(section: type[Section] = Config, prefix: str = "") -> list[str]:
-    keys: list[str] = []
-    for key, field in section.model_fields.items():
-        inner = field.annotation
-        keys.append(prefix + key)
-        if isinstance(inner, type) and issubclass(inner, Section):
-            keys += _all_keys(inner, f"{prefix}{key}.")
-    return keys
+def _sentence(error: ValidationError, path: Path) -> str:
+    """What is wrong; unknown keys alone, where there are some: a misspelt key explains the errors that it causes."""
+    unknown, others = [], []
+    for e in error.errors():
+        where, kind, given = ".".join(map(str, e["loc"])), e["type"], e["input"]
+        if kind == "extra_forbidden":
+            unknown.append(f"unknown key {where!r} in {path.name}{_nearest(where, KEYS)}")
+        elif kind == "model_type":
+            others.append(f"{where} must be a section of keys and values, not {given!r}")
+        else:
+            message = e["msg"].removeprefix("Value error, ")
+            others.append(message if kind == "value_error" else f"{where}: {message}, got {given!r}")
+    return "; ".join(unknown) or f"config {path.stem}: {'; '.join(others)}"
 
 
 def _nearest(word: str, choices: list[str]) -> str:
@@ -283,10 +274,10 @@ def _nearest(word: str, choices: list[str]) -> str:
     return f" (did you mean {found[0]!r}?)" if found else ""
 
 
-def _sentence(error: Any) -> str:
-    where = ".".join(str(part) for part in error["loc"])
-    message = error["msg"].removeprefix("Value error, ")
-    return f"{where}: {message}, got {error['input']!r}" if error["type"] != "value_error" else message
+KEYS = [
+    *Config.model_fields,
+    *(f"{name}.{key}" for name, f in Config.model_fields.items() for key in getattr(f.annotation, "model_fields", ())),
+]
 
 
 class _Loader(yaml.SafeLoader):
@@ -294,10 +285,10 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value]
-        twice = next((key for key in keys if keys.count(key) > 1), None)
-        if twice is not None:
-            problem = f"the key {twice!r} stands there twice"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        for key in keys:
+            if keys.count(key) > 1:
+                problem = f"the key {key!r} stands there twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
         return super().construct_mapping(node, deep)
 
 
@@ -305,6 +296,6 @@ class _Dumper(yaml.SafeDumper):
     """Puts quotes around a string that ``_Loader`` would read as a number."""
 
 
-_SCIENTIFIC = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$")
 for _part in (_Loader, _Dumper):
-    _part.add_implicit_resolver("tag:yaml.org,2002:float", _SCIENTIFIC, list("-+0123456789"))
+    _scientific = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$")
+    _part.add_implicit_resolver("tag:yaml.org,2002:float", _scientific, list("-+0123456789"))

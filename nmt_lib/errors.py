@@ -1,5 +1,10 @@
 """The errors that this library raises on purpose: one sentence each, saying what is wrong, where, and what to do."""
 
+from __future__ import annotations
+
+import sys
+import warnings
+
 
 class NMTError(Exception):
     """Base of all errors below; the shell entry prints it on one line and exits with code 2."""
@@ -27,3 +32,11 @@ class TrainingError(NMTError, RuntimeError):
 
 class MissingPackageError(NMTError, ImportError):
     """A package that only some uses need is not installed."""
+
+
+def warn(message: str) -> None:
+    """A warning that points to the user's own line: the first one outside this library."""
+    level = 1
+    while sys._getframe(level).f_globals.get("__name__", "").partition(".")[0] == __package__:
+        level += 1
+    warnings.warn(message, stacklevel=level + 1)

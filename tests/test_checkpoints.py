@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from nmt_lib.checkpoints import Checkpoint, checkpoint_path, load_checkpoint, newest_checkpoint, save_checkpoint
 from torch import Tensor, nn
 
 import nmt_lib as nmt
 from nmt_lib import checkpoints as ckpt
-from nmt_lib.checkpoints import Checkpoint, checkpoint_path, load_checkpoint, newest_checkpoint, save_checkpoint
 from nmt_lib.config import ModelConfig
 
 SMALL = ModelConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, tying="target")

@@ -83,8 +83,8 @@ def test_a_wrong_type_or_value_is_named_with_its_key(key: str, value: Any) -> No
         ({"data.src_lang": "fr"}, "both 'fr'"),
         ({"model.tying": "three-way"}, "needs data.joint=true"),
         ({"data.joint": True, "data.tokenizer": "spacy"}, "needs pieces"),
-        ({"train": 3}, "'train' in tiny.yaml must be a section"),
-        ({"data": None}, "'data' in tiny.yaml must be a section"),
+        ({"train": 3}, "train must be a section of keys and values"),
+        ({"data": None}, "data must be a section of keys and values"),
         ({"train.seed.low": 3}, "'seed' is a single value"),
     ],
 )
@@ -115,7 +115,7 @@ def test_a_missing_file_is_named() -> None:
         ("train: {seed: 1}\ntrain: {lr: 0.1}\n", "'train' stands there twice"),
         ("name: 2024-13-45\n", "not valid YAML"),
         ("!!python/object/apply:os.getcwd []\n", "not valid YAML"),
-        ("train:\n", "'train' in mine.yaml must be a section"),
+        ("train:\n", "train must be a section of keys and values"),
     ],
 )
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path, text: str | bytes, message: str) -> None:

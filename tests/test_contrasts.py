@@ -4,10 +4,10 @@ import difflib
 from functools import cache
 
 import pytest
+from nmt_lib.contrasts import _OTHER, KINDS, Contrast, make_contrasts
 
 import nmt_lib as nmt
 from nmt_lib import tiny_corpus
-from nmt_lib.contrasts import _OTHER, KINDS, Contrast, make_contrasts
 from nmt_lib.tokenizers import spacy_words
 
 Found = dict[str, list[Contrast]]

@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from nmt_lib.checkpoints import checkpoint_files, load_checkpoint
 from small import write_corpus
 
 import nmt_lib as nmt
-from nmt_lib.checkpoints import checkpoint_files, load_checkpoint
 
 STEPS, EVERY = 24, 3
 

@@ -9,9 +9,9 @@ from itertools import permutations
 from pathlib import Path
 
 import pytest
+from nmt_lib.tiny_corpus import LANGUAGES, Triple, generate, write_files
 
 from nmt_lib import tiny_corpus
-from nmt_lib.tiny_corpus import LANGUAGES, Triple, generate, write_files
 
 spacy = pytest.importorskip("spacy")
 DIRECTIONS = list(permutations(LANGUAGES, 2))

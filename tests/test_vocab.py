@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_lib.corpora import read_lines
+from nmt_lib.special import SPECIALS
 from nmt_lib.tokenizers import spacy_words
-from nmt_lib.vocab import SPECIALS, Vocab, build_vocab_from_iterator, vocab
+from nmt_lib.vocab import Vocab, build_vocab_from_iterator, vocab
 
 SENTENCES = [["b", "a", "c", "a"], ["b", "é", "Z", "<unk>"]]
 
@@ -30,26 +31,8 @@ def test_specials_come_first_whatever_their_count() -> None:
     assert itos(specials=list(SPECIALS)) == [*SPECIALS, "a", "b", "Z", "c", "é"]
 
 
-def test_specials_may_come_last() -> None:
-    assert itos(specials=["<unk>"], special_first=False) == ["a", "b", "Z", "c", "é", "<unk>"]
-
-
 def test_rare_tokens_are_left_out_but_specials_stay() -> None:
     assert itos(min_freq=2, specials=["<pad>"]) == ["<pad>", "a", "b"]
-
-
-def test_max_tokens_counts_the_specials() -> None:
-    assert itos(specials=["<pad>"], max_tokens=3) == ["<pad>", "a", "b"]
-
-
-def test_a_special_token_in_the_text_uses_up_a_place_as_in_torchtext() -> None:
-    sentences = [["<unk>", "<unk>", "a", "b"]]
-    assert build_vocab_from_iterator(sentences, specials=["<unk>"], max_tokens=3).get_itos() == ["<unk>", "a"]
-
-
-def test_max_tokens_must_leave_room() -> None:
-    with pytest.raises(ValueError, match="leaves no room"):
-        itos(specials=["<pad>"], max_tokens=1)
 
 
 def test_counts_in_a_given_order_keep_that_order() -> None:
@@ -63,27 +46,10 @@ def test_an_unknown_token_is_an_error_until_a_default_index_is_set() -> None:
     with pytest.raises(RuntimeError):
         words.lookup_indices(["a", "b"])
     words.set_default_index(0)
-    assert words.get_default_index() == 0
-    assert words(["a", "b"]) == words.forward(["a", "b"]) == words.lookup_indices(["a", "b"]) == [1, 0]
+    assert words(["a", "b"]) == words.lookup_indices(["a", "b"]) == [1, 0]
     words.set_default_index(None)
     with pytest.raises(RuntimeError):
         words["b"]
-
-
-def test_insert_moves_the_later_ids_up() -> None:
-    words = Vocab(["a", "b"])
-    words.insert_token("x", 1)
-    words.append_token("y")
-    assert words.get_itos() == ["a", "x", "b", "y"]
-    assert words.get_stoi() == {"a": 0, "x": 1, "b": 2, "y": 3}
-
-
-@pytest.mark.parametrize(("token", "index"), [("a", 0), ("x", 3), ("x", -1)])
-def test_insert_refuses_doubles_and_gaps(token: str, index: int) -> None:
-    words = Vocab(["a", "b"])
-    with pytest.raises(RuntimeError):
-        words.insert_token(token, index)
-    assert words.get_itos() == ["a", "b"]
 
 
 @pytest.mark.parametrize("index", [-1, 2])
@@ -109,8 +75,6 @@ def test_doubles_are_refused() -> None:
         lambda words: words[None],
         lambda words: 1 in words,
         lambda words: list(words),  # without end
-        lambda words: words.append_token(1),
-        lambda words: words.insert_token(1, 0),
         lambda words: words.set_default_index("<unk>"),
         lambda words: words.set_default_index(1.0),
     ],
@@ -120,7 +84,7 @@ def test_what_is_no_token_is_never_taken_for_an_unknown_word(call: Callable[[Voc
     words.set_default_index(0)
     with pytest.raises(TypeError):
         call(words)
-    assert (words.get_itos(), words.get_default_index()) == (["<unk>", "a"], 0)
+    assert (words.get_itos(), words["b"]) == (["<unk>", "a"], 0)
 
 
 def test_only_strings_are_tokens() -> None:
@@ -147,16 +111,6 @@ def test_order_and_ids_hold_for_any_text(sentences: list[list[str]], min_freq: i
     assert set(rest) == {token for token, count in counts.items() if count >= min_freq} - set(SPECIALS)
     assert words.lookup_tokens(words(words.get_itos())) == words.get_itos()
     assert words.get_stoi() == {token: i for i, token in enumerate(words.get_itos())}
-
-
-@given(st.lists(st.text(max_size=3), unique=True), st.data())
-def test_inserting_is_inserting_into_the_list(tokens: list[str], data: st.DataObject) -> None:
-    words, expected = Vocab(tokens), list(tokens)
-    index = data.draw(st.integers(0, len(tokens)))
-    words.insert_token("new token", index)
-    expected.insert(index, "new token")
-    assert words.get_itos() == expected
-    assert words(expected) == list(range(len(expected)))
 
 
 @pytest.mark.parametrize("lang", ["en", "de"])
