@@ -7,9 +7,10 @@ Sentences of like length go together, so that little padding is needed; a batch 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -26,7 +27,6 @@ class Batch:
     src: Tensor  # (B, S) ends with <eos>, then <pad>
     tgt_in: Tensor  # (B, T) starts with <sos>
     tgt_out: Tensor  # (B, T) the same, one place further on; ends with <eos>
-    indices: tuple[int, ...]  # the places of the sentences in the corpus
 
     @property
     def n_tokens(self) -> int:
@@ -34,7 +34,7 @@ class Batch:
         return int((self.tgt_out != PAD).sum())
 
     def to(self, device: torch.device | str) -> Batch:
-        return Batch(self.src.to(device), self.tgt_in.to(device), self.tgt_out.to(device), self.indices)
+        return Batch(self.src.to(device), self.tgt_in.to(device), self.tgt_out.to(device))
 
 
 def pad_batch(rows: Sequence[Sequence[int]], length: int | None = None) -> Tensor:
@@ -58,20 +58,23 @@ def make_batch(examples: Sequence[Example], indices: Sequence[int] | None = None
         examples: B pairs of id lists; targets with ``<sos>`` and ``<eos>``.
         indices: which of the examples, in this order; default: all.
     """
-    chosen = tuple(range(len(examples)) if indices is None else indices)
-    src = pad_batch([examples[i][0] for i in chosen])  # (B, S)
-    tgt_in = pad_batch([examples[i][1][:-1] for i in chosen])  # (B, T)
-    tgt_out = pad_batch([examples[i][1][1:] for i in chosen])  # (B, T)
-    return Batch(src, tgt_in, tgt_out, chosen)
+    sources, targets = zip(*(examples if indices is None else [examples[i] for i in indices]), strict=True)
+    src = pad_batch(sources)  # (B, S)
+    tgt_in = pad_batch([target[:-1] for target in targets])  # (B, T)
+    tgt_out = pad_batch([target[1:] for target in targets])  # (B, T)
+    return Batch(src, tgt_in, tgt_out)
 
 
-def token_batches(examples: Sequence[Example], batch_tokens: int, seed: int) -> list[list[int]]:
+def token_batches(
+    lengths: Sequence[tuple[int, int]] | np.ndarray, batch_tokens: int, seed: int, alone: bool = False
+) -> list[list[int]]:
     """Groups examples of like length so that sentences × longest side ≤ ``batch_tokens``.
 
     Args:
-        examples: pairs of id lists.
+        lengths: ``(N, 2)``, how many ids the source and the target of each example have.
         batch_tokens: the budget, padding included.
         seed: draws the order of equals and of the batches.
+        alone: a sentence over the budget is a batch by itself, and no error.
 
     Returns:
         Lists of indices; each index occurs once.
@@ -80,21 +83,29 @@ def token_batches(examples: Sequence[Example], batch_tokens: int, seed: int) -> 
         TrainingError: one sentence alone is over the budget.
     """
     draw = random.Random(seed)
-    lengths = [(max(len(src), len(tgt)), len(src), len(tgt)) for src, tgt in examples]
-    order = sorted(draw.sample(range(len(examples)), len(examples)), key=lengths.__getitem__)  # sorted() is stable
-    batches: list[list[int]] = [[]]
+    sides = np.asarray(lengths, dtype=np.int64).reshape(-1, 2)
+    longest = sides.max(axis=1)
+    order = np.array(draw.sample(range(len(sides)), len(sides)), dtype=np.int64)
+    by_length = np.lexsort((sides[order, 1], sides[order, 0], longest[order]))  # equals stay in the order drawn
+    order = order[by_length]
+    if len(order) and longest[order[-1]] > batch_tokens and not alone:
+        index = order[longest[order] > batch_tokens][0]
+        raise TrainingError(
+            f"sentence {index} has {longest[index]} tokens, more than train.batch_tokens={batch_tokens}: "
+            "raise train.batch_tokens or lower data.max_length"
+        )
+    batches = fill_batches(order.tolist(), longest.tolist(), batch_tokens)
+    draw.shuffle(batches)
+    return batches
+
+
+def fill_batches(order: Iterable[int], lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+    """Cuts an order, short ones first, so that sentences × longest ≤ ``batch_tokens``; who is over it goes alone."""
+    batches: list[list[int]] = []
     for index in order:  # the longest of a batch is always the one that comes last
-        longest = lengths[index][0]
-        if longest > batch_tokens:
-            raise TrainingError(
-                f"sentence {index} has {longest} tokens, more than train.batch_tokens={batch_tokens}: "
-                "raise train.batch_tokens or lower data.max_length"
-            )
-        if longest * (len(batches[-1]) + 1) > batch_tokens:
+        if not batches or lengths[index] * (len(batches[-1]) + 1) > batch_tokens:
             batches.append([])
         batches[-1].append(index)
-    batches = [batch for batch in batches if batch]
-    draw.shuffle(batches)
     return batches
 
 

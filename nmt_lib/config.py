@@ -54,7 +54,6 @@ class DataConfig(Section):
     max_length: int = Field(256, ge=4)  # training pairs with a longer side (in tokens, specials included) are left out
     limit: int | None = Field(None, ge=1)  # use only so many pairs of the corpus
     seed: int = 0  # splits a corpus that is published as one piece
-    on_disk: bool = False  # pairs and ids stay on disk, in runs/cache: memory stays flat, results are the same
 
     @model_validator(mode="after")
     def _check(self) -> DataConfig:

@@ -125,8 +125,8 @@ def _plan(translator: Translator, pairs: Sequence[Pair], batch_tokens: int) -> t
     """The ids of all pairs, and which of them go together; a longer sentence than ``batch_tokens`` goes alone."""
     sources = [translator.encode(pair.src) for pair in pairs]
     examples = [(src, translator.tgt_tokenizer.encode(pair.tgt)) for src, pair in zip(sources, pairs, strict=True)]
-    budget = max([batch_tokens, *(max(len(src), len(tgt)) for src, tgt in examples)])
-    return examples, token_batches(examples, budget, seed=0)
+    lengths = [(len(src), len(tgt)) for src, tgt in examples]
+    return examples, token_batches(lengths, batch_tokens, seed=0, alone=True)
 
 
 def alignment_error_rate(weights: Tensor, gold: Sequence[tuple[int, int]], src_offset: int = 1) -> float:

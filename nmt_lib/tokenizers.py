@@ -7,32 +7,29 @@ All of them put the special tokens at the same ids: ``<pad>`` 0, ``<unk>`` 1, ``
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import io
 import json
 import random
 import re
-import warnings
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from importlib.metadata import version
-from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from .errors import CheckpointError, CorpusError, TrainingError
-from .on_disk import OnDisk, take, texts
-from .prepared import encode_once
+from .corpora import Pair, Rows, as_rows, mapped
+from .errors import CheckpointError, CorpusError, TrainingError, warn
 from .special import EOS, PAD, SOS, SPECIALS, UNK
 from .vocab import Vocab, build_vocab_from_iterator
 
 if TYPE_CHECKING:
     from .batching import Example
     from .config import Config, DataConfig
-    from .corpora import Pair
 
 
 class Tokenizer(Protocol):
@@ -40,6 +37,7 @@ class Tokenizer(Protocol):
 
     kind: str
     lowercase: bool
+    sos: bool  # whether ``<sos>`` stands before a text; for a source, data.src_specials decides
 
     def __len__(self) -> int:
         """The size of the vocabulary."""
@@ -47,8 +45,8 @@ class Tokenizer(Protocol):
     def tokenize(self, text: str) -> list[str]:
         """The tokens of a text, without special ones."""
 
-    def encode(self, text: str, sos: bool = True, eos: bool = True) -> list[int]:
-        """The ids of a text, between ``<sos>`` and ``<eos>`` where asked for."""
+    def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
+        """The ids of a text, between ``<sos>`` and ``<eos>`` where asked for; ``sos`` None: as its own ``sos`` says."""
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids; ``<pad>``, ``<sos>`` and ``<eos>`` are left out."""
@@ -71,6 +69,8 @@ class WordTokenizer:
         lowercase: fold case before splitting.
     """
 
+    sos = True
+
     def __init__(self, kind: str, lang: str, vocab: Vocab, lowercase: bool = False) -> None:
         self.kind, self.lang, self.vocab, self.lowercase = kind, lang, vocab, lowercase
         self.vocab.set_default_index(UNK)
@@ -89,7 +89,8 @@ class WordTokenizer:
         text = text.lower() if self.lowercase else text
         return text.split() if self.kind == "whitespace" else spacy_words(self.lang)(text)
 
-    def encode(self, text: str, sos: bool = True, eos: bool = True) -> list[int]:
+    def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
+        sos = self.sos if sos is None else sos
         ids = self.vocab(self.tokenize(text))
         # A word of the text that looks like a special token is a word: it must not end or pad a sentence.
         return [SOS] * sos + [index if index >= len(SPECIALS) else UNK for index in ids] + [EOS] * eos
@@ -114,6 +115,8 @@ class SentencePieceTokenizer:
         model: the serialised SentencePiece model.
         lowercase: fold case before splitting.
     """
+
+    sos = True
 
     def __init__(self, kind: str, model: bytes, lowercase: bool = False) -> None:
         import sentencepiece
@@ -155,7 +158,8 @@ class SentencePieceTokenizer:
     def tokenize(self, text: str) -> list[str]:
         return self.processor.encode(text.lower() if self.lowercase else text, out_type=str)
 
-    def encode(self, text: str, sos: bool = True, eos: bool = True) -> list[int]:
+    def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
+        sos = self.sos if sos is None else sos
         return [SOS] * sos + self.processor.encode(text.lower() if self.lowercase else text) + [EOS] * eos
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -217,15 +221,24 @@ def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> tuple[Tokenizer
     """
     most = PIECE_SENTENCES // (1 + data.joint)
     if data.tokenizer in ("unigram", "bpe") and len(train) > most:
-        train = take(train, random.Random(data.seed).sample(range(len(train)), most))
+        rows = random.Random(data.seed).sample(range(len(train)), most)
+        train = as_rows(train).select(sorted(rows))
     if data.joint:
-        both = _train_one(data, "/".join((data.src_lang, data.tgt_lang)), train, "src", "tgt")
-        return both, both
-    return _train_one(data, data.src_lang, train, "src"), _train_one(data, data.tgt_lang, train, "tgt")
+        src = tgt = _train_one(data, "/".join((data.src_lang, data.tgt_lang)), train, "src", "tgt")
+    else:
+        src, tgt = _train_one(data, data.src_lang, train, "src"), _train_one(data, data.tgt_lang, train, "tgt")
+    return with_sos(src, data.src_specials), tgt
+
+
+def with_sos(tokenizer: Tokenizer, sos: bool) -> Tokenizer:
+    """A copy that puts ``<sos>`` before a text, or not."""
+    tokenizer = copy.copy(tokenizer)
+    tokenizer.sos = sos
+    return tokenizer
 
 
 def _train_one(data: DataConfig, lang: str, train: Sequence[Pair], *sides: str) -> Tokenizer:
-    sentences = chain.from_iterable(texts(train, side) for side in sides)
+    sentences = (getattr(pair, side) for side in sides for pair in train)
     if data.tokenizer in ("whitespace", "spacy"):
         return WordTokenizer.train(data.tokenizer, lang, sentences, data.min_freq, data.lowercase)
     try:
@@ -246,34 +259,41 @@ def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
     return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
 
 
-def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer], config: Config) -> Sequence[Example]:
+class Examples(Rows["Example"]):
+    """Rows of ids, source and target; ``lengths`` says how many there are of each, ``(N, 2)``."""
+
+    def __init__(self, dataset: Any, lengths: np.ndarray) -> None:
+        super().__init__(dataset, lambda src, tgt: (src, tgt))
+        self.lengths = lengths
+
+    def select(self, indices: Sequence[int]) -> Examples:
+        return Examples(self.dataset.select(indices), self.lengths[np.asarray(indices, dtype=np.int64)])
+
+
+def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer], config: Config) -> Examples:
     """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out.
 
-    The ids of pairs on disk lie on disk too: tokenised once, they are found again.
+    The ids of a corpus on disk lie on disk too: tokenised once, they are found again.
     """
-    src_tokenizer, tgt_tokenizer = tokenizers
-    sos = config.data.src_specials
+    import pyarrow.compute as pc
 
-    def encode(src: str, tgt: str) -> Example:
-        return src_tokenizer.encode(src, sos=sos), tgt_tokenizer.encode(tgt)
+    sides = dict(zip(("src", "tgt"), tokenizers, strict=True))
 
-    examples: Sequence[Example]
-    if isinstance(pairs, OnDisk) and pairs:
-        rules = [version(name) for name in ("spacy", "sentencepiece")]
-        examples = on_disk = encode_once(
-            pairs, encode, key=([tokenizer.dumps() for tokenizer in tokenizers], sos, rules)
-        )
-        lengths = on_disk.lengths().max(axis=1)
-    else:
-        examples = [encode(pair.src, pair.tgt) for pair in pairs]
-        lengths = np.array([max(map(len, example)) for example in examples])
-    kept = take(examples, np.flatnonzero(lengths <= config.data.max_length))
-    if not kept:
+    def encode(texts: Any) -> dict[str, list[list[int]]]:
+        return {side: [sides[side].encode(text) for text in texts[side].to_pylist()] for side in sides}
+
+    rules = [version(name) for name in ("spacy", "sentencepiece")]
+    encoded = mapped(as_rows(pairs), encode, sides, [(t.dumps(), t.sos) for t in tokenizers], rules)
+    lengths = np.stack([pc.list_value_length(encoded[:][side]).to_numpy() for side in sides], axis=1)
+    examples = Examples(encoded, lengths)
+    kept = np.flatnonzero(lengths.max(axis=1) <= config.data.max_length)
+    if not kept.size:
         raise TrainingError(f"every pair is longer than data.max_length={config.data.max_length} tokens: raise it")
-    if len(kept) < len(examples):
-        message = f"left out {len(examples) - len(kept)} of {len(examples)} pairs, longer than data.max_length"
-        warnings.warn(f"{message}={config.data.max_length} tokens", stacklevel=2)
-    return kept
+    if len(kept) == len(pairs):
+        return examples
+    message = f"left out {len(pairs) - len(kept)} of {len(pairs)} pairs, longer than data.max_length"
+    warn(f"{message}={config.data.max_length} tokens")
+    return examples.select(kept)
 
 
 def load_tokenizer(path: Path) -> Tokenizer:

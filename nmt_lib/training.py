@@ -5,20 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import nn
 
-from .batching import Example, make_batch, sentence_batches, token_batches
+from .batching import make_batch, sentence_batches, token_batches
 from .config import Config, TrainConfig
 from .corpora import Corpus
 from .errors import CheckpointError, ConfigError, TrainingError
 from .losses import Objective, validation_loss
-from .on_disk import Lengths, OnDisk
 from .runs import checkpoints as ckpt
 from .runs import folder as run_folder
 from .schedules import build_optimizer, learning_rate
@@ -62,7 +62,8 @@ class Trainer:
         self.config, self.path, self.accelerator = config, path, accelerator
         self.examples = encode_pairs(corpus.train, tokenizers, config)
         valid = encode_pairs(corpus.valid, tokenizers, config)
-        self.valid = [make_batch(valid, rows) for rows in token_batches(valid, config.train.batch_tokens * 4, 0)]
+        plan = token_batches(valid.lengths, config.train.batch_tokens * 4, 0)
+        self.valid = [make_batch(valid.take(rows)) for rows in plan]
         self.vocabulary = fingerprint(tokenizers)
         torch.manual_seed(config.train.seed)
         self.model = build_model(config.model, *map(len, tokenizers)).to(accelerator.device)
@@ -121,7 +122,7 @@ class Trainer:
         train, progress = self.config.train, self.progress
         size = train.accumulate * self.accelerator.num_processes
         while True:
-            plan = plan_epoch(self.examples, train, progress.epoch)
+            plan = plan_epoch(self.examples.lengths, train, progress.epoch)
             groups = [plan[i : i + size] for i in range(0, len(plan), size)]
             groups[-1] += [plan[i % len(plan)] for i in range(size - len(groups[-1]))]  # filled up from the front
             while progress.position < len(groups):
@@ -136,7 +137,7 @@ class Trainer:
         one large batch, however it is cut into pieces and spread over processes.
         """
         train, world = self.config.train, self.accelerator.num_processes
-        n_tokens = sum(len(self.examples[i][1]) - 1 for rows in group for i in rows)
+        n_tokens = sum(int((self.examples.lengths[rows, 1] - 1).sum()) for rows in group)
         step = self.progress.step + 1
         for options in self.optimizer.param_groups:
             options["lr"] = learning_rate(step, train, self.config.model.d_model)
@@ -144,7 +145,7 @@ class Trainer:
         total = torch.zeros((), device=self.accelerator.device)
         own = group[self.accelerator.process_index :: world]
         for i, rows in enumerate(own):
-            batch = make_batch(self.examples, rows).to(self.accelerator.device)
+            batch = make_batch(self.examples.take(rows)).to(self.accelerator.device)
             with self._together(last=i == len(own) - 1), self._autocast():
                 loss = self.objective(batch)
             (loss * world / n_tokens).backward()  # processes average their gradients; this makes it a sum
@@ -219,12 +220,12 @@ class Trainer:
         return TrainingError(f"{what}; {kept}. Lower train.lr, lengthen train.warmup or set train.clip_norm=1.0")
 
 
-def plan_epoch(examples: Sequence[Example], train: TrainConfig, epoch: int) -> list[list[int]]:
-    """Which examples go together in an epoch, in order; depends on the seed and the epoch only."""
+def plan_epoch(lengths: np.ndarray, train: TrainConfig, epoch: int) -> list[list[int]]:
+    """Which examples go together in an epoch, in order, given their lengths; drawn from the seed and the epoch only."""
     seed = train.seed * 1_000_003 + epoch
     if train.batch_by == "sentences":
-        return sentence_batches(len(examples), train.batch_sentences, seed)
-    return token_batches(Lengths(examples) if isinstance(examples, OnDisk) else examples, train.batch_tokens, seed)
+        return sentence_batches(len(lengths), train.batch_sentences, seed)
+    return token_batches(lengths, train.batch_tokens, seed)
 
 
 def use_bf16(train: TrainConfig, device: torch.device) -> bool:

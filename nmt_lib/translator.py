@@ -10,7 +10,7 @@ from typing import Any, overload
 import torch
 from pydantic import ValidationError
 
-from .batching import make_batch, pad_batch
+from .batching import fill_batches, make_batch, pad_batch
 from .config import Config, DecodeConfig
 from .decoding import Hypothesis, beam_search, greedy_search
 from .errors import CheckpointError, ConfigError
@@ -69,7 +69,7 @@ class Translator:
                 f"comes with the library ({', '.join(cls.pretrained())})"
             )
         config = run_folder.read_config(folder)
-        tokenizers = run_folder.load_tokenizers(folder)
+        tokenizers = run_folder.load_tokenizers(folder, config.data)
         saved = ckpt.load_checkpoint(folder / "model.safetensors")
         if saved.state.get("vocabulary") != fingerprint(tokenizers):
             message = f"the weights in {folder} were made with another vocabulary than its tokenizer files hold"
@@ -163,7 +163,9 @@ class Translator:
         settings = _changed(self.config.decode, {key: value for key, value in given.items() if value is not None})
         sources = [self.encode(text) for text in texts]
         results = [_empty(text) for text in texts]
-        for rows in _batches(sources, settings.batch_tokens // settings.beam_size):
+        lengths = [len(source) for source in sources]
+        order = sorted((i for i, source in enumerate(sources) if source), key=lengths.__getitem__)
+        for rows in fill_batches(order, lengths, settings.batch_tokens // settings.beam_size):
             found = self._search([sources[i] for i in rows], settings, use_cache)
             for i, hypotheses in zip(rows, found, strict=True):
                 results[i] = self._translation(texts[i], sources[i], hypotheses)
@@ -174,7 +176,7 @@ class Translator:
         text = " ".join(text.split())  # tabs, newlines and doubled spaces mean nothing here
         if not text:
             return []
-        ids = self.src_tokenizer.encode(text, sos=self.config.data.src_specials)
+        ids = self.src_tokenizer.encode(text)
         limit = self.config.decode.max_source_tokens
         if len(ids) > limit:
             warnings.warn(
@@ -225,17 +227,6 @@ def _changed(decode: DecodeConfig, values: dict[str, Any]) -> DecodeConfig:
     except ValidationError as error:
         first = error.errors()[0]
         raise ConfigError(f"cannot decode with {first['loc'][0]}={first['input']!r}: {first['msg']}") from None
-
-
-def _batches(sources: list[list[int]], budget: int) -> list[list[int]]:
-    """Rows of like length together, empty ones left out; a row over the budget goes alone."""
-    order = sorted((i for i, ids in enumerate(sources) if ids), key=lambda i: len(sources[i]))
-    batches: list[list[int]] = []
-    for i in order:  # the longest comes last
-        if not batches or len(sources[i]) * (len(batches[-1]) + 1) > budget:
-            batches.append([])
-        batches[-1].append(i)
-    return batches
 
 
 def _empty(text: str) -> Translation:

@@ -92,7 +92,7 @@ class CTranslate2Translator:
         if not package.contains_model(str(folder)):
             raise CheckpointError(f"no CTranslate2 model in {folder}: write one with nmt_lib.export_ctranslate2")
         self.config = run_folder.read_config(folder)
-        self.src_tokenizer, self.tgt_tokenizer = run_folder.load_tokenizers(folder)
+        self.src_tokenizer, self.tgt_tokenizer = run_folder.load_tokenizers(folder, self.config.data)
         try:
             self.engine = package.Translator(str(folder), **engine)
         except (ValueError, TypeError) as error:
@@ -190,7 +190,7 @@ def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
     spec.register_target_vocabulary(_tokens(translator.tgt_tokenizer))
     spec.config.unk_token, spec.config.bos_token, spec.config.eos_token = SPECIALS[UNK], SPECIALS[SOS], SPECIALS[EOS]
     spec.config.decoder_start_token = SPECIALS[SOS]
-    spec.config.add_source_bos, spec.config.add_source_eos = translator.config.data.src_specials, True
+    spec.config.add_source_bos, spec.config.add_source_eos = translator.src_tokenizer.sos, True
     spec.config.layer_norm_epsilon = 1e-5  # PyTorch's own
     return spec
 

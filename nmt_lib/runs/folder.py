@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from ..config import Config, load_config
+from ..config import Config, DataConfig, load_config
 from ..errors import CheckpointError, ConfigError
 from ..tokenizers import Tokenizer, load_tokenizer
 
@@ -55,5 +55,8 @@ def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> No
         raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
 
 
-def load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
-    return load_tokenizer(folder / "src_tokenizer.json"), load_tokenizer(folder / "tgt_tokenizer.json")
+def load_tokenizers(folder: Path, data: DataConfig) -> tuple[Tokenizer, Tokenizer]:
+    """Both tokenizers of a run's folder; its ``data`` says whether sources start with ``<sos>``."""
+    src, tgt = (load_tokenizer(folder / f"{side}_tokenizer.json") for side in ("src", "tgt"))
+    src.sos = data.src_specials
+    return src, tgt

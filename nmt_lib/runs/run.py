@@ -133,7 +133,7 @@ def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Acceler
             folder.save_tokenizers(path, build_tokenizers(config.data, corpus.train))
         folder.write_text(path / "config.yaml", config.to_yaml())  # a free key may have another value than before
     accelerator.wait_for_everyone()
-    return folder.load_tokenizers(path)
+    return folder.load_tokenizers(path, config.data)
 
 
 def check_same_run(config: Config, path: Path) -> None:
