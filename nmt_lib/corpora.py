@@ -8,16 +8,15 @@ What is read from there is kept in ``runs/cache`` (``$NMT_RUNS/cache`` where tha
 from __future__ import annotations
 
 import gzip
-import hashlib
 import os
 import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -44,13 +43,7 @@ class Rows(Sequence[T]):
     def __len__(self) -> int:
         return len(self.dataset)
 
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Rows[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | Rows[T]:
+    def __getitem__(self, index: Any) -> Any:
         chosen = range(len(self))[index]
         return self.take([chosen])[0] if isinstance(chosen, int) else self.select(chosen)
 
@@ -61,12 +54,12 @@ class Rows(Sequence[T]):
     def __add__(self, other: Iterable[T]) -> list[T]:
         return [*self, *other]
 
-    def take(self, indices: Sequence[int]) -> list[T]:
+    def take(self, indices: Any) -> list[T]:
         """The objects at these places, in this order."""
         columns = (column.to_pylist() for column in self.dataset[indices].columns)
         return [self.item(*row) for row in zip(*columns, strict=True)]
 
-    def select(self, indices: Sequence[int]) -> Rows[T]:
+    def select(self, indices: Any) -> Rows[T]:
         """The rows at these places, in this order; nothing is copied."""
         return Rows(self.dataset.select(indices), self.item)
 
@@ -135,43 +128,19 @@ def as_rows(pairs: Sequence[Pair]) -> Rows[Pair]:
     return Rows(Dataset.from_dict(columns, _features()), _pair)
 
 
-def stored(read: Callable[..., Iterable[Pair]], *source: Any) -> Rows[Pair]:
-    """The pairs that ``read(*source)`` gives, on disk. It is called only where those of this source do not lie there."""
+def _stored(read: Callable[..., Iterable[Pair]], *source: Any) -> Rows[Pair]:
+    """The pairs that ``read(*source)`` gives, on disk. It is called where those of this source are not there yet."""
     from datasets import Dataset
 
     key = {"read": read, "source": source, "version": __version__}
     with cache() as folder:
-        return Rows(Dataset.from_generator(_generate, _features(), str(folder), gen_kwargs=key), _pair)
+        return Rows(Dataset.from_generator(_rows, _features(), str(folder), gen_kwargs=key), _pair)
 
 
-def mapped(pairs: Rows[Pair], function: Callable[[Any], dict[str, Any]], columns: Iterable[str], *source: Any) -> Any:
-    """The columns of ids that ``function`` makes of Arrow tables of pairs, on disk where the pairs are.
-
-    They are made only where those of these pairs and this source, all else that determines them, do not lie there.
-    """
-    from datasets import Features, Value
-    from filelock import FileLock
+def _rows(read: Callable[..., Iterable[Pair]], source: tuple[Any, ...], version: str) -> Iterator[dict[str, Any]]:
     from tqdm.auto import tqdm
 
-    dataset = pairs.dataset
-    if not pairs:
-        raise CorpusError("no pairs")
-    key = hashlib.sha256(repr((__version__, dataset._fingerprint, source)).encode()).hexdigest()[:32]
-    bar = tqdm(total=len(pairs), desc="encoding the corpus", unit=" pairs", delay=2)
-
-    def step(table: Any) -> dict[str, Any]:
-        bar.update(len(table))
-        return function(table)
-
-    features = Features({column: [Value("int32")] for column in columns})
-    with cache() as folder, bar, FileLock(folder / f"{key}.lock") if dataset.cache_files else nullcontext():
-        return dataset.map(step, batched=True, features=features, new_fingerprint=key)
-
-
-def _generate(read: Callable[..., Iterable[Pair]], source: tuple[Any, ...], version: str) -> Iterator[dict[str, Any]]:
-    from tqdm.auto import tqdm
-
-    return map(vars, tqdm(read(*source), desc="reading the corpus", unit=" pairs", delay=2))
+    return map(vars, tqdm(read(*source), desc="reading the corpus", unit=" pairs", delay=5))
 
 
 def _features() -> Any:
@@ -253,7 +222,7 @@ def _europarl_name(src_lang: str, tgt_lang: str) -> str:
 
 def _from_files(folder: Path, files: dict[str, str], langs: tuple[str, str]) -> dict[str, Rows[Pair]]:
     paths = {split: [_file(folder / name.format(lang=lang)) for lang in langs] for split, name in files.items()}
-    return {split: stored(_line_pairs, *map(_stamped, both)) for split, both in paths.items()}
+    return {split: _stored(_line_pairs, *map(_stamped, both)) for split, both in paths.items()}
 
 
 def _stamped(path: Path) -> tuple[str, int, int]:
@@ -283,18 +252,15 @@ def _file(path: Path) -> Path:
 
 
 def _lines(path: Path) -> Iterator[str]:
+    number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             for number, line in enumerate(file, 1):  # only line feeds end a line
-                try:
-                    text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-                except UnicodeDecodeError as error:
-                    for _ in file:  # a damaged packed file says so at its end
-                        pass
-                    message = f"{path}, line {number}: not UTF-8 ({error.reason}); convert the file to UTF-8"
-                    raise CorpusError(message) from None
+                text = line.decode("utf-8-sig" if number == 1 else "utf-8")
                 if text:  # a file may hold nothing but the mark of UTF-8
                     yield text.strip()
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"{path}, line {number}: not UTF-8 ({error.reason}); convert the file to UTF-8") from None
     except (OSError, EOFError, zlib.error) as error:
         raise CorpusError(f"cannot read {path}: {error}") from None
 
@@ -329,7 +295,7 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[dict[st
         raise CorpusError(f"corpus {name} is not on the hub: set NMT_DATA to a folder that holds {name}/")
     splits = {"train": "train"} if name == "europarl" else {"train": "train", "valid": "validation", "test": "test"}
     found = {
-        ours: stored(_hub_pairs, name, hub_name, config, split, src, tgt, limit if ours == "train" else None)
+        ours: _stored(_hub_pairs, name, hub_name, config, split, src, tgt, limit if ours == "train" else None)
         for ours, split in splits.items()
     }
     return found, f"{hub_name} on {ENDPOINT.partition('://')[2]}"

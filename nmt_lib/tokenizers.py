@@ -15,6 +15,7 @@ import random
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -22,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from .corpora import Pair, Rows, as_rows, mapped
+from . import __version__
+from .corpora import Pair, Rows, as_rows, cache
 from .errors import CheckpointError, CorpusError, TrainingError, warn
 from .special import EOS, PAD, SOS, SPECIALS, UNK
 from .vocab import Vocab, build_vocab_from_iterator
@@ -260,13 +262,13 @@ def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
 
 
 class Examples(Rows["Example"]):
-    """Rows of ids, source and target; ``lengths`` says how many there are of each, ``(N, 2)``."""
+    """Rows of source and target ids; ``lengths`` says how many there are of each, ``(N, 2)``."""
 
     def __init__(self, dataset: Any, lengths: np.ndarray) -> None:
         super().__init__(dataset, lambda src, tgt: (src, tgt))
         self.lengths = lengths
 
-    def select(self, indices: Sequence[int]) -> Examples:
+    def select(self, indices: Any) -> Examples:
         return Examples(self.dataset.select(indices), self.lengths[np.asarray(indices, dtype=np.int64)])
 
 
@@ -277,23 +279,39 @@ def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer],
     """
     import pyarrow.compute as pc
 
-    sides = dict(zip(("src", "tgt"), tokenizers, strict=True))
-
-    def encode(texts: Any) -> dict[str, list[list[int]]]:
-        return {side: [sides[side].encode(text) for text in texts[side].to_pylist()] for side in sides}
-
-    rules = [version(name) for name in ("spacy", "sentencepiece")]
-    encoded = mapped(as_rows(pairs), encode, sides, [(t.dumps(), t.sos) for t in tokenizers], rules)
-    lengths = np.stack([pc.list_value_length(encoded[:][side]).to_numpy() for side in sides], axis=1)
-    examples = Examples(encoded, lengths)
+    if not pairs:
+        raise TrainingError("there are no pairs to encode")
+    ids = _ids(as_rows(pairs).dataset, *tokenizers)
+    lengths = np.stack([pc.list_value_length(column).to_numpy() for column in ids[:].columns], axis=1)  # (N, 2)
     kept = np.flatnonzero(lengths.max(axis=1) <= config.data.max_length)
     if not kept.size:
         raise TrainingError(f"every pair is longer than data.max_length={config.data.max_length} tokens: raise it")
-    if len(kept) == len(pairs):
-        return examples
-    message = f"left out {len(pairs) - len(kept)} of {len(pairs)} pairs, longer than data.max_length"
+    if kept.size == len(pairs):
+        return Examples(ids, lengths)
+    message = f"left out {len(pairs) - kept.size} of {len(pairs)} pairs, longer than data.max_length"
     warn(f"{message}={config.data.max_length} tokens")
-    return examples.select(kept)
+    return Examples(ids, lengths).select(kept)
+
+
+def _ids(texts: Any, src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer) -> Any:
+    """The ids of a dataset of texts, on disk where that is; made where those of these tokenizers are not there yet."""
+    from datasets import Features, Value
+    from filelock import FileLock
+    from tqdm.auto import tqdm
+
+    sides = {"src": src_tokenizer, "tgt": tgt_tokenizer}
+
+    def encode(table: Any) -> dict[str, list[list[int]]]:
+        bar.update(len(table))
+        return {side: [sides[side].encode(text) for text in table[side].to_pylist()] for side in sides}
+
+    rules = [__version__, *(version(name) for name in ("spacy", "sentencepiece"))]
+    key = texts._fingerprint, src_tokenizer.dumps(), src_tokenizer.sos, tgt_tokenizer.dumps(), rules
+    name = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
+    features = Features({side: [Value("int32")] for side in sides})
+    bar = tqdm(total=len(texts), desc="encoding the corpus", unit=" pairs", delay=5)
+    with cache() as folder, bar, FileLock(folder / f"{name}.lock") if texts.cache_files else nullcontext():
+        return texts.map(encode, batched=True, features=features, new_fingerprint=name)
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
