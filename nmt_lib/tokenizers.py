@@ -30,7 +30,6 @@ from .special import EOS, PAD, SOS, SPECIALS, UNK
 from .vocab import Vocab, build_vocab_from_iterator
 
 if TYPE_CHECKING:
-    from .batching import Example
     from .config import Config, DataConfig
 
 
@@ -261,7 +260,7 @@ def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
     return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
 
 
-class Examples(Rows["Example"]):
+class Examples(Rows[tuple[list[int], list[int]]]):
     """Rows of source and target ids; ``lengths`` says how many there are of each, ``(N, 2)``."""
 
     def __init__(self, dataset: Any, lengths: np.ndarray) -> None:
