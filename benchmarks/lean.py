@@ -34,11 +34,11 @@ def main() -> None:
     config, corpus, tokenizers = multi30k()
     examples = nmt.encode_pairs(corpus.train, tokenizers, config)
     for budget in (4096, 8192):
-        plan = nmt.token_batches(examples, budget, seed=0)
-        share = nmt.padding_share(nmt.make_batch(examples, indices) for indices in plan)
+        plan = nmt.token_batches(examples.lengths, budget, seed=0)
+        share = nmt.padding_share(nmt.make_batch(examples.take(indices)) for indices in plan)
         rows.append([f"padding, batches of {budget} tokens (train.batch_tokens)", f"{100 * share:.1f} %"])
     plan = nmt.sentence_batches(len(examples), 64, seed=0)
-    share = nmt.padding_share(nmt.make_batch(examples, indices) for indices in plan)
+    share = nmt.padding_share(nmt.make_batch(examples.take(indices)) for indices in plan)
     rows.append(["padding, batches of 64 sentences in random order", f"{100 * share:.1f} %"])
     title = f"Import and padding ({config.data.corpus})"
     write_table("lean", title, ["what", "measured"], rows, f"{machine()}.")

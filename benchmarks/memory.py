@@ -1,8 +1,8 @@
-"""Memory and time against the size of the corpus: with ``data.on_disk``, and with pairs and ids in memory.
+"""Memory and time against the size of the corpus.
 
-Each row is two fresh processes, one after the other. Each reads a corpus of generated sentences, builds the tokenizers
-(the second one loads them), encodes, plans an epoch and trains five steps of a small model; the second finds what the
-first has left. Linux only. Run: ``OMP_NUM_THREADS=1 python benchmarks/memory.py [--sizes 20000 200000 2000000]``
+Each row is a fresh process, two for each size. Each reads a corpus of generated sentences, builds the tokenizers (the
+second one loads them), encodes, plans an epoch and trains five steps of a small model; the second finds what the first
+has left in the cache. Linux only. Run: ``OMP_NUM_THREADS=1 python benchmarks/memory.py [--sizes 20000 200000 2000000]``
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from pathlib import Path
 import numpy as np
 from common import machine, write_table
 
-MOST_IN_MEMORY = 200_000
 STAGES = ("pairs", "tokenizers", "ids", "steps")
 
 
@@ -46,27 +45,28 @@ def write_corpus(folder: Path, n: int) -> None:
                 file.writelines(sentence + "\n" for sentence in sentences(size, seed + shift))
 
 
-def child(folder: str, on_disk: bool) -> None:
+def child(folder: str) -> None:
     """Prepares and trains; prints the seconds of each stage."""
     import warnings
 
     from accelerate import Accelerator
 
     import nmt_lib as nmt
-    from nmt_lib import checkpoints, schedules
+    from nmt_lib import schedules
+    from nmt_lib.runs import folder as run_folder
 
     warnings.simplefilter("ignore")
     model = {"model.d_model": 64, "model.n_layers": 1, "model.d_ff": 128, "train.batch_tokens": 2048}
-    data = {"data.corpus": folder, "data.tgt_lang": "fr", "data.vocab_size": 8000, "data.on_disk": on_disk}
-    config = nmt.load_config("multi30k", run_dir=f"{folder}-run-{on_disk}", **model, **data)
+    data = {"data.corpus": folder, "data.tgt_lang": "fr", "data.vocab_size": 8000}
+    config = nmt.load_config("multi30k", run_dir=f"{folder}-run", **model, **data)
     accelerator = Accelerator()
     schedules.build_optimizer(config.train, nmt.build_model(config.model, 9, 9).parameters())  # imports what it needs
     times = [time.perf_counter()]
     corpus = nmt.load_corpus(config.data)
     times.append(time.perf_counter())
     if not config.run_path.is_dir():
-        checkpoints.save_tokenizers(config.run_path, nmt.build_tokenizers(config.data, corpus.train))
-    tokenizers = checkpoints.load_tokenizers(config.run_path)
+        run_folder.save_tokenizers(config.run_path, nmt.build_tokenizers(config.data, corpus.train))
+    tokenizers = run_folder.load_tokenizers(config.run_path, config.data)
     times.append(time.perf_counter())
     trainer = nmt.Trainer(config, corpus, tokenizers, config.run_path, accelerator)
     times.append(time.perf_counter())
@@ -76,10 +76,10 @@ def child(folder: str, on_disk: bool) -> None:
     print(json.dumps([later - earlier for earlier, later in itertools.pairwise(times)]))
 
 
-def measure(folder: Path, on_disk: bool) -> tuple[list[float], float, float]:
+def measure(folder: Path) -> tuple[list[float], float, float]:
     """Seconds of each stage, and the peaks of resident and of private memory in MB, of one process."""
-    environment = {**os.environ, "NMT_RUNS": str(folder.parent), "HF_DATASETS_DISABLE_PROGRESS_BARS": "1"}
-    command = [sys.executable, __file__, "--child", str(folder), *(["--on-disk"] if on_disk else [])]
+    environment = {**os.environ, "NMT_RUNS": str(folder.parent)}
+    command = [sys.executable, __file__, "--child", str(folder)]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     resident = private = 0
     while process.poll() is None:
@@ -100,28 +100,25 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--sizes", type=int, nargs="+", default=[20_000, 200_000, 2_000_000])
     parser.add_argument("--child", help=argparse.SUPPRESS)
-    parser.add_argument("--on-disk", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        return child(options.child, options.on_disk)
+        return child(options.child)
     rows = []
     for n in options.sizes:
-        for on_disk in (True, False) if n <= MOST_IN_MEMORY else (True,):
-            with tempfile.TemporaryDirectory() as place:
-                folder = Path(place) / "corpus"
-                write_corpus(folder, n)
-                text = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-                runs = [measure(folder, on_disk) for _ in range(2)]
-                cache = sum(file.stat().st_size for file in (Path(place) / "cache").rglob("*.arrow")) / 1e6
-            for turn, (seconds, resident, private) in zip(("first", "second"), runs, strict=True):
-                where = f"on disk ({cache:.0f} MB)" if on_disk else "in memory"
-                spent = [f"{s:.1f}" for s in (*seconds, sum(seconds))]
-                rows.append([f"{n:,}", f"{text:.0f}", where, turn, *spent, f"{resident:.0f}", f"{private:.0f}"])
-                print(rows[-1], flush=True)
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) / "corpus"
+            write_corpus(folder, n)
+            text = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+            runs = [measure(folder) for _ in range(2)]
+            disk = sum(file.stat().st_size for file in (Path(place) / "cache").rglob("*.arrow")) / 1e6
+        for turn, (seconds, resident, private) in zip(("first", "second"), runs, strict=True):
+            spent = [f"{s:.1f}" for s in (*seconds, sum(seconds))]
+            rows.append([f"{n:,}", f"{text:.0f}", f"{disk:.0f}", turn, *spent, f"{resident:.0f}", f"{private:.0f}"])
+            print(rows[-1], flush=True)
     write_table(
         "memory",
         "Memory and time against the size of the corpus",
-        ["pairs", "text, MB", "data", "run", *(f"{stage}, s" for stage in STAGES), "all, s", "peak, MB", "private, MB"],
+        ["pairs", "text, MB", "cache, MB", "run", *[f"{s}, s" for s in (*STAGES, "all")], "peak, MB", "private, MB"],
         rows,
         "Generated sentences of 25 words; joint BPE of 8,000 pieces; the second run loads the tokenizers and finds "
         "pairs and ids. Peak: the largest resident size of the process (VmHWM), torch included, and pages of files "

@@ -126,8 +126,8 @@ def main() -> None:
             **{"model.dropout": DROPOUT, "train.batch_tokens": budget},
         )
         examples = nmt.encode_pairs(corpus.train, tokenizers, config)
-        plan = nmt.token_batches(examples, budget, seed=0)[: options.rounds + 1]
-        batches = [nmt.make_batch(examples, indices) for indices in plan]
+        plan = nmt.token_batches(examples.lengths, budget, seed=0)[: options.rounds + 1]
+        batches = [nmt.make_batch(examples.take(indices)) for indices in plan]
         V = len(tokenizers[0])
         torch.manual_seed(0)
         models = {

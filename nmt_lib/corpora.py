@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import pickle
 import random
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .config import DataConfig
 
 T = TypeVar("T")
+PART_ROWS, BATCH_ROWS = 50_000, 10_000  # read before pages are let go; lying together in a file
 
 
 class Rows(Sequence[T]):
@@ -48,8 +50,15 @@ class Rows(Sequence[T]):
         return self.take([chosen])[0] if isinstance(chosen, int) else self.select(chosen)
 
     def __iter__(self) -> Iterator[T]:
-        for start in range(0, len(self), 1000):
-            yield from self.take(range(start, min(start + 1000, len(self))))
+        for dataset in self.parts():
+            for start in range(0, len(dataset), 1000):
+                yield from Rows(dataset, self.item).take(range(start, min(start + 1000, len(dataset))))
+
+    def parts(self) -> Iterator[Any]:
+        """The dataset in pieces. Each maps its files anew, so that what was read is let go: memory stays flat."""
+        for start in range(0, len(self), PART_ROWS):
+            again = pickle.loads(pickle.dumps(self.dataset))
+            yield again.select(range(start, min(start + PART_ROWS, len(self))))
 
     def __add__(self, other: Iterable[T]) -> list[T]:
         return [*self, *other]
@@ -134,7 +143,8 @@ def _stored(read: Callable[..., Iterable[Pair]], *source: Any) -> Rows[Pair]:
 
     key = {"read": read, "source": source, "version": __version__}
     with cache() as folder:
-        return Rows(Dataset.from_generator(_rows, _features(), str(folder), gen_kwargs=key), _pair)
+        kwargs: Any = {"gen_kwargs": key, "writer_batch_size": BATCH_ROWS}
+        return Rows(Dataset.from_generator(_rows, _features(), str(folder), **kwargs), _pair)
 
 
 def _rows(read: Callable[..., Iterable[Pair]], source: tuple[Any, ...], version: str) -> Iterator[dict[str, Any]]:

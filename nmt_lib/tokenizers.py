@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from . import __version__
-from .corpora import Pair, Rows, as_rows, cache
+from .corpora import BATCH_ROWS, Pair, Rows, as_rows, cache
 from .errors import CheckpointError, CorpusError, TrainingError, warn
 from .special import EOS, PAD, SOS, SPECIALS, UNK
 from .vocab import Vocab, build_vocab_from_iterator
@@ -280,7 +280,7 @@ def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer],
 
     if not pairs:
         raise TrainingError("there are no pairs to encode")
-    ids = _ids(as_rows(pairs).dataset, *tokenizers)
+    ids = _ids(as_rows(pairs), *tokenizers)
     lengths = np.stack([pc.list_value_length(column).to_numpy() for column in ids[:].columns], axis=1)  # (N, 2)
     kept = np.flatnonzero(lengths.max(axis=1) <= config.data.max_length)
     if not kept.size:
@@ -292,9 +292,9 @@ def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer],
     return Examples(ids, lengths).select(kept)
 
 
-def _ids(texts: Any, src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer) -> Any:
-    """The ids of a dataset of texts, on disk where that is; made where those of these tokenizers are not there yet."""
-    from datasets import Features, Value
+def _ids(pairs: Rows[Pair], src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer) -> Any:
+    """The ids of both sides as a dataset, on disk where the pairs are; made where those ids are not there yet."""
+    from datasets import Features, Value, concatenate_datasets
     from filelock import FileLock
     from tqdm.auto import tqdm
 
@@ -305,12 +305,17 @@ def _ids(texts: Any, src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer) -> Any:
         return {side: [sides[side].encode(text) for text in table[side].to_pylist()] for side in sides}
 
     rules = [__version__, *(version(name) for name in ("spacy", "sentencepiece"))]
-    key = texts._fingerprint, src_tokenizer.dumps(), src_tokenizer.sos, tgt_tokenizer.dumps(), rules
-    name = hashlib.sha256(repr(key).encode()).hexdigest()[:32]
-    features = Features({side: [Value("int32")] for side in sides})
-    bar = tqdm(total=len(texts), desc="encoding the corpus", unit=" pairs", delay=5)
-    with cache() as folder, bar, FileLock(folder / f"{name}.lock") if texts.cache_files else nullcontext():
-        return texts.map(encode, batched=True, features=features, new_fingerprint=name)
+    key = pairs.dataset._fingerprint, src_tokenizer.dumps(), src_tokenizer.sos, tgt_tokenizer.dumps(), rules
+    name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
+    options = {
+        "batched": True,
+        "batch_size": BATCH_ROWS,
+        "features": Features({side: [Value("int32")] for side in sides}),
+    }
+    bar = tqdm(total=len(pairs), desc="encoding the corpus", unit=" pairs", delay=5)
+    with cache() as folder, bar, FileLock(folder / f"{name}.lock") if pairs.dataset.cache_files else nullcontext():
+        parts = [part.map(encode, new_fingerprint=f"{name}-{i}", **options) for i, part in enumerate(pairs.parts())]
+    return concatenate_datasets(parts)
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
