@@ -140,7 +140,6 @@ from .plotting import (
 from .plotting import (
     plot_history as plot_history,
 )
-from .runs.export import CTranslate2Translator as CTranslate2Translator
 from .runs.export import export_ctranslate2 as export_ctranslate2
 from .runs.run import Run as Run
 from .runs.run import load_or_train as load_or_train

@@ -1,0 +1,59 @@
+"""The other files of a run's folder: its config and its tokenizers."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from ..config import Config, load_config
+from ..errors import CheckpointError, ConfigError
+from ..tokenizers import Tokenizer, load_tokenizer
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a small text file in one step: either the old or the new content is there, never half of it."""
+    part = path.with_suffix(path.suffix + ".tmp")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    except OSError as error:
+        with suppress(OSError):
+            part.unlink()
+        raise CheckpointError(f"cannot write {path} ({error.strerror or error}): free some space") from None
+
+
+def read_config(folder: Path) -> Config:
+    """The config that stands in a run's folder.
+
+    Raises:
+        CheckpointError: missing or damaged.
+    """
+    path = folder / "config.yaml"
+    if not path.is_file():
+        raise CheckpointError(f"{path} is missing: restore it, or train again")
+    try:
+        config = load_config(path)
+        if "\ndecode:" not in path.read_text(encoding="utf-8"):  # the last section that to_yaml writes
+            raise ConfigError("it is cut off")
+        return config
+    except ConfigError as error:
+        raise CheckpointError(f"{path} does not describe a run ({error})") from None
+
+
+def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
+    """One file for each side.
+
+    Raises:
+        CheckpointError: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for side, tokenizer in zip(("src", "tgt"), tokenizers, strict=True):
+            write_text(folder / f"{side}_tokenizer.json", tokenizer.dumps())
+    except OSError as error:
+        raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
+
+
+def load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
+    return load_tokenizer(folder / "src_tokenizer.json"), load_tokenizer(folder / "tgt_tokenizer.json")
