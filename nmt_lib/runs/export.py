@@ -15,16 +15,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from . import folder as run_folder
 from ..attention import MultiHeadAttention
 from ..decoder import DecoderLayer
 from ..embeddings import sinusoids
 from ..encoder import EncoderLayer
-from ..layers import Residual
 from ..errors import CheckpointError, ConfigError, MissingPackageError
+from ..layers import Residual
+from ..special import EOS, SOS, SPECIALS, UNK
 from ..tokenizers import Tokenizer
 from ..translator import Translator
-from ..special import EOS, PAD, SOS, SPECIALS, UNK
+from . import folder as run_folder
 
 
 def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], quantization: str | None = None) -> Path:
@@ -39,8 +39,8 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
         ids = {token: index for index, token in enumerate(target.lookup_tokens(range(len(target))))}
         [target.decode(ids[token] for token in result.hypotheses[0]) for result in found]
 
-    Greedy search gives the tokens of ``Translator``. A beam need not: CTranslate2 divides a log-probability by length^α,
-    ``<eos>`` not counted, and stops at the first finished translations.
+    Greedy search gives the tokens of ``Translator``. A beam need not: CTranslate2 divides a log-probability by
+    length^α, ``<eos>`` not counted, and stops at the first finished translations.
 
     Args:
         translator: what to export; its config says what the model looks like.
@@ -94,7 +94,9 @@ def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
         )
     n_layers = len(model.encoder.layers), len(model.decoder.layers)
     # A pre-LN description has a place for the final norms; where they stand is then said by ``pre_norm``.
-    spec = TransformerSpec.from_config(n_layers, config.n_heads, no_final_norm=isinstance(model.encoder.norm, nn.Identity))
+    spec = TransformerSpec.from_config(
+        n_layers, config.n_heads, no_final_norm=isinstance(model.encoder.norm, nn.Identity)
+    )
     parts: Any = ((spec.encoder, model.encoder), (spec.decoder, model.decoder))
     for part, ours in parts:
         part.pre_norm = config.norm == "pre"
