@@ -38,8 +38,9 @@ _HOME = {  # public name → the file that explains it
         "perplexity",
         "sentence_log_probs",
     ],
-    "plotting": ["draw_grid", "new_figure", "plot_attention", "plot_beam", "plot_history"],
-    "diagrams": ["draw_boxes", "draw_words"],
+    "plotting": ["draw_grid", "new_figure", "plot_attention", "plot_grids", "plot_tables"],
+    "charts": ["plot_bars", "plot_history", "plot_hists", "plot_lines"],
+    "diagrams": ["draw_boxes", "draw_words", "plot_beam", "plot_clocks", "plot_vectors", "plot_words"],
     "notebook": ["show_source"],
     "errors": [
         "CheckpointError",
