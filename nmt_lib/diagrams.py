@@ -25,7 +25,7 @@ def draw_boxes(
     axis: Axes,
     boxes: Mapping[str, tuple[str, float, float, str]],
     arrows: Sequence[tuple[str, str] | tuple[str, str, float]] = (),
-    fontsize: float = 9,
+    fontsize: float = FONT,
 ) -> None:
     """Boxes, and arrows from edge to edge; the axes' limits follow the boxes.
 
@@ -86,9 +86,9 @@ def draw_words(
             box = {"boxstyle": "round,pad=0.3", "fc": shade, "ec": "0.6"}
             axis.text(at[x], y, word, ha="center", va="center", fontsize=FONT, bbox=box, parse_math=False)
     axis.set(xlim=(at[0] - 0.6, at[-1] + 0.6), ylim=(len(rows) - 0.5, -0.5))
-    axis.set_title(title, parse_math=False)
+    axis.set_title(title, fontsize=FONT, parse_math=False)
     axis.set_yticks(range(len(rows)), labels, parse_math=False)
-    axis.set_xticks(at, range(width))
+    axis.set_xticks(at[:width], [str(x) for x in range(width)])
     axis.tick_params(length=0, labelcolor=GREY)
     axis.spines[:].set_visible(False)
 
@@ -115,7 +115,11 @@ def plot_words(
     if not any(lines):
         raise ValueError("nothing to draw: no row holds a token")
     places = {(r, x) for r, tokens in enumerate(lines) for x in range(len(tokens))}
-    shades = {(r, x): marked(lines[r][x]) or "white" for r, x in places} if callable(marked) else dict.fromkeys(map(tuple, marked), MARKED)
+    shades = (
+        {(r, x): marked(lines[r][x]) or "white" for r, x in places}
+        if callable(marked)
+        else dict.fromkeys(map(tuple, marked), MARKED)
+    )
     for place in [*shades, *(tuple(end) for link in links for end in link)]:
         if place not in places:
             raise ValueError(f"no token stands at row {place[0]}, position {place[1]}")
@@ -124,19 +128,24 @@ def plot_words(
     widths = [LETTER * max(n, 2) + 0.26 for n in longest]  # inches
     at = [sum(widths[:x]) + w / 2 for x, w in enumerate(widths)]
     margin = LETTER * max(len(row) for part in panels.values() for row in part) + 0.3
-    above = (0.75 if bows else 0.1) + (0.3 if title or len(panels) > 1 else 0)
+    above = (0.6 if bows else 0.1) + (0.3 if title or len(panels) > 1 else 0)
     heights = [0.42 * len(part) + above + 0.25 for part in panels.values()]
     figure, axes = new_figure(len(panels), 1, (max(sum(widths) + margin, 3), sum(heights) + 0.2), height_ratios=heights)
     first = 0
     for axis, (name, part) in zip(axes, panels.items(), strict=True):
         mine = {(r - first, x): shade for (r, x), shade in shades.items() if first <= r < first + len(part)}
         draw_words(axis, list(part.values()), list(part), name or title, at, mine)
-        axis.set(xlim=(0, sum(widths)), ylim=(len(part) - 0.5, -1.7 if bows else -0.5))
+        axis.set(xlim=(0, sum(widths)), ylim=(len(part) - 0.5, -1.35 if bows else -0.5))
         if not positions:
             axis.set_xticks([])
         for a, b in links:
             if first <= a[0] < first + len(part):
-                draw_link(axis, (at[a[1]], a[0] - first), (at[b[1]], b[0] - first), ORANGE if tuple(a) in shades and tuple(b) in shades else BLUE)
+                draw_link(
+                    axis,
+                    (at[a[1]], a[0] - first),
+                    (at[b[1]], b[0] - first),
+                    ORANGE if tuple(a) in shades and tuple(b) in shades else BLUE,
+                )
         first += len(part)
     return figure
 
@@ -144,9 +153,14 @@ def plot_words(
 def draw_link(axis: Axes, start: tuple[float, float], end: tuple[float, float], color: str) -> None:
     """A straight line behind the boxes of two rows, or a bow above one row with a head at its end."""
     if start[1] != end[1]:
-        axis.plot(*zip(start, end), color=color, lw=2, zorder=0)
+        axis.plot(*zip(start, end, strict=True), color=color, lw=2, zorder=0)
         return
-    style = {"arrowstyle": "-|>", "color": color, "lw": 2, "connectionstyle": f"arc3,rad={0.25 if end[0] < start[0] else -0.25}"}
+    style = {
+        "arrowstyle": "-|>",
+        "color": color,
+        "lw": 2,
+        "connectionstyle": f"arc3,rad={0.25 if end[0] < start[0] else -0.25}",
+    }
     axis.annotate("", (end[0], end[1] - 0.42), (start[0], start[1] - 0.42), arrowprops=style)
 
 
@@ -186,13 +200,18 @@ def plot_vectors(
             write_word(axis, word, as_numbers(place), shade)
     for word, place in (arrows or {}).items():
         color = ORANGE if word in marked else BLUE
-        axis.annotate("", as_numbers(place), (0, 0), arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2.5, "shrinkA": 0, "shrinkB": 0})
+        axis.annotate(
+            "",
+            as_numbers(place),
+            (0, 0),
+            arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2.5, "shrinkA": 0, "shrinkB": 0},
+        )
         write_word(axis, word, as_numbers(place), color)
         axis.update_datalim([(0, 0), as_numbers(place)])
     axis.margins(0.15)
     axis.autoscale_view()
     axis.set(xlabel=xlabel, ylabel=ylabel)
-    add_legend(figure, [axis])
+    add_legend(figure)
     return figure
 
 
@@ -224,7 +243,7 @@ def plot_clocks(clocks: Any, arcs: Sequence[tuple[int, int]] = ()) -> Figure:
         for number, (px, py) in enumerate(xy if len(xy) <= 24 else ()):
             axis.text(1.18 * px, 1.18 * py, str(number), ha="center", va="center", fontsize=FONT)
         axis.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), aspect="equal")
-        axis.set_title(title, parse_math=False)
+        axis.set_title(title, fontsize=FONT, parse_math=False)
         axis.axis("off")
     return figure
 
