@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator
 from .errors import ShapeError
 from .plotting import BLUE, FONT, GREY, LETTER, ORANGE, WIDTH, as_titled, label_axes, new_figure
 
-SERIES = [(BLUE, "-", "o"), (ORANGE, "--", "s"), ("#009e73", "-.", "^"), ("#b0568f", ":", "D"),
+SERIES: list[tuple[str, Any, str]] = [(BLUE, "-", "o"), (ORANGE, "--", "s"), ("#009e73", "-.", "^"), ("#b0568f", ":", "D"),
           ("0.3", (0, (5, 1)), "v"), ("#56b4e9", (0, (1, 1, 4, 1)), "P")]  # fmt: skip
 FEW = 12  # up to so many points have markers and ticks of their own
 
@@ -56,9 +56,8 @@ def plot_lines(curves: Any, x: Any = None, *, xlabel: str = "", ylabel: str = ""
             axis.yaxis.set_minor_formatter(lambda value, _: "")
         points = np.unique(np.concatenate(places))
         if len(points) <= FEW:
-            set_ticks(
-                axis, points, [str(x[int(p)]) if has_words(x) else f"{p:,g}" for p in points], WIDTH / len(axes) - 1
-            )
+            names = [str(x[int(p)]) if has_words(x) else f"{p:,g}" for p in points]
+            set_ticks(axis, points, names, WIDTH / len(axes) - 1)
     add_legend(figure)
     label_axes(figure, xlabel, ylabel)
     return figure
@@ -96,7 +95,7 @@ def draw_levels(axis: Axes, level: Any, at: Any, band: Any = None, last: bool = 
         axis.axvspan(start, end, color="0.88", lw=0, label=name, zorder=0)
 
 
-def set_ticks(axis: Axes, places: Sequence[float], names: Sequence[str], inches: float) -> None:
+def set_ticks(axis: Axes, places: Any, names: Sequence[str], inches: float) -> None:
     """A tick at each place, without those whose words would touch the one before."""
     scaled = np.log10(places) if axis.get_xscale() == "log" else np.asarray(places, dtype=float)
     letter = LETTER * max(scaled[-1] - scaled[0], 1e-9) / inches
@@ -180,19 +179,19 @@ def draw_bars(axis: Axes, names: list[str], series: Mapping[str, np.ndarray], fl
     if missing := [label for label in marked if label not in names]:
         raise ValueError(f"marked {missing[0]!r} is no label: {', '.join(names)}")
     base, thick = np.zeros(len(names)), 0.8 / (1 if stacked else len(series))
-    total = sum(series.values()).max()  # type: ignore[union-attr]
-    draw, start = (axis.barh, "left") if flat else (axis.bar, "bottom")
+    total = np.sum([*series.values()], axis=0).max()
+    draw: Any = axis.barh if flat else axis.bar
     for i, ((label, heights), (color, *_)) in enumerate(zip(series.items(), cycle(SERIES))):
         where = np.arange(len(names)) + (0 if stacked else (i - (len(series) - 1) / 2) * thick)
         colors = [ORANGE if name in marked else BLUE for name in names] if len(series) == 1 else color
-        drawn = draw(where, heights, 0.95 * thick, color=colors, label=label, **({start: base} if stacked else {}))
+        drawn = draw(where, heights, 0.95 * thick, base if stacked else None, color=colors, label=label)
         texts = [format(float(h), numbers) if numbers and (not stacked or h > 0.06 * total) else "" for h in heights]
         if flat or LETTER * max(map(len, texts)) < room * thick + 0.05:
-            where = {"label_type": "center", "color": "white"} if stacked else {"padding": 2}
-            axis.bar_label(drawn, texts, fontsize=FONT, **where)
+            style: Any = {"label_type": "center", "color": "white"} if stacked else {"padding": 2}
+            axis.bar_label(drawn, texts, fontsize=FONT, **style)
         base = base + heights
     if numbers and not stacked:
-        axis.margins(**{"x" if flat else "y": 0.15})
+        axis.margins(x=0.15) if flat else axis.margins(y=0.15)
 
 
 def plot_hists(samples: Any, *, bins: Any = 30, middle: float = 0, level: Any = None, xlabel: str = "",
@@ -211,7 +210,7 @@ def plot_hists(samples: Any, *, bins: Any = 30, middle: float = 0, level: Any = 
     values = {label: as_numbers(sample) for label, sample in as_titled(samples).items()}
     if not values or not all(sample.size for sample in values.values()):
         raise ValueError("nothing to draw: a sample is empty")
-    edges = np.histogram_bin_edges(np.concatenate([*values.values()]), bins if isinstance(bins, int) else [*bins])
+    edges: Any = np.histogram_bin_edges(np.concatenate([*values.values()]), bins if isinstance(bins, int) else [*bins])
     figure, (axis,) = new_figure(size=(6.4, 2.9))
     for (label, sample), (color, style, _) in zip(values.items(), cycle(SERIES)):
         axis.hist(sample, edges, histtype="stepfilled", color=color, alpha=0.3)
@@ -226,7 +225,7 @@ def plot_hists(samples: Any, *, bins: Any = 30, middle: float = 0, level: Any = 
     return figure
 
 
-def as_numbers(values: Any) -> np.ndarray:
+def as_numbers(values: Any) -> Any:
     """Numbers from a tensor, a list, a range, a list of tensors …"""
     if isinstance(values, torch.Tensor):
         return values.detach().double().cpu().numpy()

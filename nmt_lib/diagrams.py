@@ -60,14 +60,8 @@ def draw_boxes(
     axis.axis("off")
 
 
-def draw_words(
-    axis: Axes,
-    rows: Sequence[Sequence[str]],
-    labels: Sequence[str],
-    title: str = "",
-    at: Sequence[float] | None = None,
-    shades: Mapping[tuple[int, int], str] | None = None,
-) -> None:
+def draw_words(axis: Axes, rows: Sequence[Sequence[str]], labels: Sequence[str], title: str = "", at: Any = None,
+               shades: Mapping[tuple[int, int], str] | None = None) -> None:  # fmt: skip
     """Rows of tokens, one box each: ``<sos>`` blue, ``<eos>`` orange, ``<pad>`` grey, ``<unk>`` red.
 
     Args:
@@ -115,11 +109,10 @@ def plot_words(
     if not any(lines):
         raise ValueError("nothing to draw: no row holds a token")
     places = {(r, x) for r, tokens in enumerate(lines) for x in range(len(tokens))}
-    shades = (
-        {(r, x): marked(lines[r][x]) or "white" for r, x in places}
-        if callable(marked)
-        else dict.fromkeys(map(tuple, marked), MARKED)
-    )
+    if callable(marked):
+        shades = {place: shade for place in places if (shade := marked(lines[place[0]][place[1]]))}
+    else:
+        shades = dict.fromkeys(map(tuple, marked), MARKED)
     for place in [*shades, *(tuple(end) for link in links for end in link)]:
         if place not in places:
             raise ValueError(f"no token stands at row {place[0]}, position {place[1]}")
@@ -138,14 +131,9 @@ def plot_words(
         axis.set(xlim=(0, sum(widths)), ylim=(len(part) - 0.5, -1.35 if bows else -0.5))
         if not positions:
             axis.set_xticks([])
-        for a, b in links:
-            if first <= a[0] < first + len(part):
-                draw_link(
-                    axis,
-                    (at[a[1]], a[0] - first),
-                    (at[b[1]], b[0] - first),
-                    ORANGE if tuple(a) in shades and tuple(b) in shades else BLUE,
-                )
+        for (r, x), (s, y) in (link for link in links if first <= link[0][0] < first + len(part)):
+            color = ORANGE if (r, x) in shades and (s, y) in shades else BLUE
+            draw_link(axis, (at[x], r - first), (at[y], s - first), color)
         first += len(part)
     return figure
 
@@ -155,25 +143,14 @@ def draw_link(axis: Axes, start: tuple[float, float], end: tuple[float, float], 
     if start[1] != end[1]:
         axis.plot(*zip(start, end, strict=True), color=color, lw=2, zorder=0)
         return
-    style = {
-        "arrowstyle": "-|>",
-        "color": color,
-        "lw": 2,
-        "connectionstyle": f"arc3,rad={0.25 if end[0] < start[0] else -0.25}",
-    }
+    bend = 0.25 if end[0] < start[0] else -0.25
+    style = {"arrowstyle": "-|>", "color": color, "lw": 2, "connectionstyle": f"arc3,rad={bend}"}
     axis.annotate("", (end[0], end[1] - 0.42), (start[0], start[1] - 0.42), arrowprops=style)
 
 
-def plot_vectors(
-    points: Mapping[str, Any] | None = None,
-    arrows: Mapping[str, Any] | None = None,
-    *,
-    hull: Any = None,
-    cloud: Any = None,
-    marked: Sequence[str] = (),
-    xlabel: str = "first number",
-    ylabel: str = "second number",
-) -> Figure:
+def plot_vectors(points: Any = None, arrows: Mapping[str, Any] | None = None, *, hull: Any = None, cloud: Any = None,
+                 marked: Sequence[str] = (), xlabel: str = "first number",
+                 ylabel: str = "second number") -> Figure:  # fmt: skip
     """Vectors of the plane with their words: points, or arrows from the origin.
 
     Args:
@@ -189,34 +166,28 @@ def plot_vectors(
     if not points and not arrows:
         raise ValueError("nothing to draw: neither points nor arrows")
     figure, (axis,) = new_figure(size=(6.0, 4.0))
+    text: Any = {"xytext": (5, 5), "textcoords": "offset points", "fontsize": FONT, "parse_math": False}
     if hull is not None:
         axis.fill(*as_numbers(hull).T, facecolor="#e3eef7", edgecolor="#a9cbe4")
     if cloud is not None:
-        axis.scatter(*as_numbers(cloud).T, s=6, color="0.65", linewidths=0)
+        axis.plot(*as_numbers(cloud).T, ".", color="0.65", ms=3)
     for (series, group), (color, _, marker) in zip(as_panels(points).items() if points else (), SERIES, strict=False):
+        x, y = as_numbers(group.values()).T
         colors = [ORANGE if word in marked else color for word in group]
-        axis.scatter(*as_numbers(group.values()).T, s=50, c=colors, marker=marker, label=series, zorder=3)
-        for (word, place), shade in zip(group.items(), colors, strict=True):
-            write_word(axis, word, as_numbers(place), shade)
-    for word, place in (arrows or {}).items():
+        axis.scatter(x, y, s=50, c=colors, marker=marker, label=series, zorder=3)
+        for word, px, py, shade in zip(group, x, y, colors, strict=True):
+            axis.annotate(word, (px, py), color=shade, **text)
+    head = {"arrowstyle": "-|>", "lw": 2.5, "shrinkA": 0, "shrinkB": 0}
+    for word, (x, y) in {word: as_numbers(place) for word, place in (arrows or {}).items()}.items():
         color = ORANGE if word in marked else BLUE
-        axis.annotate(
-            "",
-            as_numbers(place),
-            (0, 0),
-            arrowprops={"arrowstyle": "-|>", "color": color, "lw": 2.5, "shrinkA": 0, "shrinkB": 0},
-        )
-        write_word(axis, word, as_numbers(place), color)
-        axis.update_datalim([(0, 0), as_numbers(place)])
+        axis.annotate("", (x, y), (0, 0), arrowprops={**head, "color": color})
+        axis.annotate(word, (x, y), color=color, **text)
+        axis.update_datalim([(0, 0), (x, y)])
     axis.margins(0.15)
     axis.autoscale_view()
     axis.set(xlabel=xlabel, ylabel=ylabel)
     add_legend(figure)
     return figure
-
-
-def write_word(axis: Axes, word: str, place: Any, color: str) -> None:
-    axis.annotate(word, place, (5, 5), textcoords="offset points", fontsize=FONT, color=color, parse_math=False)
 
 
 def plot_clocks(clocks: Any, arcs: Sequence[tuple[int, int]] = ()) -> Figure:

@@ -25,7 +25,7 @@ from .translation import Translation
 
 BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
 FONT, LETTER, WIDTH = 10, 0.083, 8.2  # points; width of a letter and of a page in inches
-STYLE = {"font.size": FONT, "axes.titlesize": FONT, "axes.spines.top": False, "axes.spines.right": False,
+STYLE: Any = {"font.size": FONT, "axes.titlesize": FONT, "axes.spines.top": False, "axes.spines.right": False,
          "axes.edgecolor": "0.5", "axes.linewidth": 0.8, "legend.frameon": False}  # fmt: skip
 KINDS = {  # kind → (labels of the rows, labels of the columns)
     "encoder": ("source word asks", "source word answers"),
@@ -148,7 +148,9 @@ def plot_grids(grids: Any, rows: Any = None, columns: Any = None, *, numbers: st
     given = list(grids) if isinstance(grids, (list, tuple)) else [as_titled(grids)]
     tables = checked_tables([table for line in given for table in line.values()])
     words = zip(axis_words(rows, tables, 0), axis_words(columns, tables, 1), strict=True)
-    panels = iter([Grid(*parts, *w) for parts, w in zip((x for g in given for x in g.items()), words, strict=True)])
+    panels = iter(
+        [Grid(title, table, *w) for (title, table), w in zip((x for g in given for x in g.items()), words, strict=True)]
+    )
     texts = [[[format(v, numbers) for v in row] for row in table.tolist()] for table in tables] if numbers else []
     cell = max([0.3, *(LETTER * len(text) + 0.1 for table in texts for row in table for text in row)])
     cuts = [[next(panels) for _ in line] for line in given]
