@@ -16,8 +16,10 @@ from matplotlib.ticker import LogLocator
 from .errors import ShapeError
 from .plotting import BLUE, FONT, GREY, LETTER, ORANGE, WIDTH, as_titled, label_axes, new_figure
 
-SERIES: list[tuple[str, Any, str]] = [(BLUE, "-", "o"), (ORANGE, "--", "s"), ("#009e73", "-.", "^"), ("#b0568f", ":", "D"),
-          ("0.3", (0, (5, 1)), "v"), ("#56b4e9", (0, (1, 1, 4, 1)), "P")]  # fmt: skip
+SERIES: list[tuple[str, Any, str]] = [  # colour, line style, marker
+    (BLUE, "-", "o"), (ORANGE, "--", "s"), ("#009e73", "-.", "^"), ("#b0568f", ":", "D"), ("0.3", (0, (5, 1)), "v"),
+    ("#56b4e9", (0, (1, 1, 4, 1)), "P"),
+]  # fmt: skip
 FEW = 12  # up to so many points have markers and ticks of their own
 
 
