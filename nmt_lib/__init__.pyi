@@ -127,6 +127,28 @@ from .masks import target_mask as target_mask
 from .notebook import show_source as show_source
 from .plotting import (
     draw_grid as draw_grid,
+    new_figure as new_figure,
+    plot_attention as plot_attention,
+    plot_grids as plot_grids,
+    plot_tables as plot_tables,
+)
+from .charts import (
+    plot_bars as plot_bars,
+    plot_history as plot_history,
+    plot_hists as plot_hists,
+    plot_lines as plot_lines,
+)
+from .diagrams import (
+    draw_boxes as draw_boxes,
+    draw_words as draw_words,
+    plot_beam as plot_beam,
+    plot_clocks as plot_clocks,
+    plot_vectors as plot_vectors,
+    plot_words as plot_words,
+)
+from .notebook import show_source as show_source
+from .plotting import (
+    draw_grid as draw_grid,
 )
 from .plotting import (
     new_figure as new_figure,

@@ -23,7 +23,7 @@ HEAVY = (
     "sacrebleu",
     "ctranslate2",
 )
-DRAWING = ("plotting", "diagrams", "pictures")
+DRAWING = ("plotting", "charts", "diagrams", "pictures")
 
 
 def run(code: str, **options: object) -> str:
