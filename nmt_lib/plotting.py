@@ -21,7 +21,6 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from .errors import ShapeError
-from .special import EOS
 from .translation import Translation
 
 BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
