@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from .charts import SERIES, add_legend, as_numbers, as_panels
 from .decoding import Candidate
 from .plotting import BLUE, FONT, GREY, LETTER, ORANGE, new_figure
-from .vocab import EOS
+from .special import EOS
 
 SHADES = {"tensor": "#e8eef7", "module": "#fff3d6", "number": "#fde0dc", "data": "#e4f2e2", "plain": "white"}
 TOKEN_SHADES = {"<sos>": "#cfe0f7", "<eos>": "#ffd9a8", "<pad>": "0.85", "<unk>": "#f6c6c6"}
