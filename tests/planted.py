@@ -30,7 +30,7 @@ class Mistake:
 
 MISTAKES = {
     "sos and eos swapped": Mistake(
-        "vocab.py", "PAD, UNK, SOS, EOS = 0, 1, 2, 3", "PAD, UNK, SOS, EOS = 0, 1, 3, 2", "01_tokenization"
+        "special.py", "PAD, UNK, SOS, EOS = 0, 1, 2, 3", "PAD, UNK, SOS, EOS = 0, 1, 3, 2", "01_tokenization"
     ),
     "positional exponent doubled": Mistake(
         "embeddings.py", "10000 ** (even / d_model)", "10000 ** (2 * even / d_model)", "02_positional_encoding"

@@ -10,8 +10,8 @@ import torch
 from small import ENGLISH, GERMAN, small_config, small_model, small_translator
 
 import nmt_lib as nmt
-from nmt_lib import export
 from nmt_lib.config import Config, DataConfig, DecodeConfig
+from nmt_lib.runs import export
 from nmt_lib.tokenizers import SentencePieceTokenizer
 
 TEXTS = [
@@ -28,7 +28,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "pre-LN": {"norm": "pre"},
     "post-LN with a final norm": {"final_norm": True},
     "pre-LN without a final norm": {"norm": "pre", "final_norm": False},
-    "another epsilon": {"norm_eps": 0.1},
     "no bias": {"bias": False},
     "no bias in the norms": {"norm_bias": False},
     "output = target embedding": {"tying": "target"},
@@ -36,7 +35,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "a deeper decoder": {"n_decoder_layers": 3},
     "d_value said": {"d_value": 4},
     "a table of positions that must grow": {"max_positions": 4},
-    "a fixed table of positions": {"position_table": "fixed", "max_positions": 14},
     "source without <sos>": {"src_specials": False},
 }
 
@@ -101,7 +99,7 @@ def test_matrices_that_are_one_are_stored_once(tmp_path: Path) -> None:
 MISTAKES: dict[str, Callable[[Any], None]] = {
     "no embedding scale": lambda spec: setattr(spec.decoder, "scale_embeddings", False),
     "the other norm": lambda spec: setattr(spec.encoder, "pre_norm", True),
-    "epsilon left out": lambda spec: setattr(spec.config, "layer_norm_epsilon", None),
+    "another epsilon": lambda spec: setattr(spec.config, "layer_norm_epsilon", 0.1),
     "source without <sos>": lambda spec: setattr(spec.config, "add_source_bos", False),
     "source without <eos>": lambda spec: setattr(spec.config, "add_source_eos", False),
     "positions shifted": lambda spec: setattr(
@@ -130,7 +128,7 @@ def test_the_comparison_would_catch(mistake: str, tmp_path: Path, monkeypatch: p
         return spec
 
     monkeypatch.setattr(export, "_make_spec", wrong)
-    translator = small_translator(1, norm_eps=0.1)
+    translator = small_translator(1)
     other = exported(translator, tmp_path / "model")
     assert largest_difference(translator, other, PAIRS) > 1e-2
 
@@ -145,9 +143,8 @@ def test_one_text_many_texts_and_none(tmp_path: Path) -> None:
     assert [other(text) for text in TEXTS] == expected[: len(TEXTS)], "neighbours in a batch change nothing"
 
 
-@pytest.mark.parametrize("table", [{}, {"position_table": "fixed", "max_positions": 9}])
-def test_the_same_limits_of_length(table: dict[str, Any], tmp_path: Path) -> None:
-    translator = small_translator(decode={"max_extra_tokens": 3, "max_source_tokens": 20}, **table)
+def test_the_same_limits_of_length(tmp_path: Path) -> None:
+    translator = small_translator(decode={"max_extra_tokens": 3, "max_source_tokens": 20})
     translator.model.output.bias.data[nmt.EOS] = -1e4  # never says <eos>
     other = exported(translator, tmp_path / "model")
     assert other(TEXTS[:3]) == [t.text for t in translator(TEXTS[:3])]

@@ -1,11 +1,15 @@
 """Importing the library is cheap, and every public name is there and explained."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import nmt_lib as nmt
+
+STUB = Path(nmt.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 
 HEAVY = (
     "torch",
@@ -31,7 +35,9 @@ def test_nothing_heavy_is_imported_before_it_is_used(code: str) -> None:
 
 
 def test_the_whole_library_imports_only_torch_of_the_heavy_ones() -> None:
-    files = sorted({f"nmt_lib.{file}" for file in nmt._FILE.values()} - {"nmt_lib.plotting"})
+    homes = {f"nmt_lib.{file}" for file in re.findall(r"^from \.(\S+) import", STUB, re.MULTILINE)}
+    files = sorted(homes - {"nmt_lib.plotting"})
+    assert len(files) > 20
     program = f"import {', '.join(files)}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "['torch']"
@@ -48,6 +54,9 @@ def test_every_public_name_resolves_and_is_explained(name: str) -> None:
 
 
 def test_public_names_are_listed_once_and_shown_by_dir() -> None:
+    listed = re.findall(r"(\w+) as (\w+)", STUB)
+    assert sorted(name for name, _ in listed) == sorted(set(nmt.__all__) - {"__version__"})
+    assert all(name == other for name, other in listed), 'without "as" a type checker takes it for a private one'
     assert len(set(nmt.__all__)) == len(nmt.__all__)
     assert set(nmt.__all__) <= set(dir(nmt))
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
 from nmt_lib.corpora import read_lines
+from nmt_lib.special import SPECIALS
 from nmt_lib.tokenizers import Tokenizer, WordTokenizer, join_words, load_tokenizer, spacy_words
-from nmt_lib.vocab import SPECIALS, Vocab
+from nmt_lib.vocab import Vocab
 
 KINDS = ("whitespace", "spacy", "unigram", "bpe")
 STRANGE = [
@@ -222,7 +223,7 @@ def test_joining_only_ever_moves_spaces(words: list[str], lang: str) -> None:
 
 
 def test_every_sentence_of_the_tiny_corpus_comes_back() -> None:
-    from nmt_lib.tiny_corpus import generate
+    from nmt_lib.tiny.corpus import generate
 
     triples = generate()["valid"]
     for lang in ("en", "de", "fr"):

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt_lib.corpora import read_lines
+from nmt_lib.special import SPECIALS
 from nmt_lib.tokenizers import spacy_words
-from nmt_lib.vocab import SPECIALS, Vocab, build_vocab_from_iterator, vocab
+from nmt_lib.vocab import Vocab, build_vocab_from_iterator, vocab
 
 SENTENCES = [["b", "a", "c", "a"], ["b", "é", "Z", "<unk>"]]
 

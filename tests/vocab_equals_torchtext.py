@@ -30,8 +30,8 @@ import nmt_lib as nmt  # noqa: E402
 import nmt_lib.vocab as ours  # noqa: E402
 from nmt_lib.batching import pad_batch  # noqa: E402
 from nmt_lib.corpora import read_lines  # noqa: E402
+from nmt_lib.special import SPECIALS  # noqa: E402
 from nmt_lib.tokenizers import WordTokenizer, spacy_words  # noqa: E402
-from nmt_lib.vocab import SPECIALS  # noqa: E402
 
 CHAPTER = Path(__file__).resolve().parent.parent / "notebooks" / "01_tokenization.ipynb"
 # The one error whose type differs on purpose: what torchtext asserts, `python -O` does not check.
