@@ -46,7 +46,7 @@ def test_the_whole_library_imports_only_torch_of_the_heavy_ones() -> None:
 @pytest.mark.parametrize("name", nmt.__all__)
 def test_every_public_name_resolves_and_is_explained(name: str) -> None:
     value = getattr(nmt, name)
-    if name != "__version__" and not isinstance(value, int):
+    if callable(value):
         doc = (value.__doc__ or "").strip()
         assert len(doc) > 15
         assert not doc.startswith(f"{name}("), "a dataclass without a docstring shows its signature"
@@ -62,5 +62,5 @@ def test_public_names_are_listed_once_and_shown_by_dir() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'load_corpora'"):
+    with pytest.raises(AttributeError, match="attribute '?load_corpora"):
         nmt.load_corpora  # noqa: B018

@@ -305,7 +305,8 @@ def test_another_vocabulary_is_refused_even_of_the_same_size(tmp_path: Path) -> 
     translator.save(tmp_path)
     words = translator.tgt_tokenizer.vocab.get_itos()  # type: ignore[attr-defined]
     for other in ([*words[:4], *reversed(words[4:])], [*words, "more"]):
-        WordTokenizer("whitespace", "en", Vocab(other)).save(tmp_path / "tgt_tokenizer.json")
+        text = WordTokenizer("whitespace", "en", Vocab(other)).dumps()
+        (tmp_path / "tgt_tokenizer.json").write_text(text, encoding="utf-8")
         with pytest.raises(nmt.CheckpointError, match="vocabulary"):
             nmt.Translator.load(tmp_path)
 
