@@ -62,5 +62,5 @@ def test_public_names_are_listed_once_and_shown_by_dir() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="attribute '?load_corpora"):
+    with pytest.raises(AttributeError, match=r"attribute '?load_corpora"):
         nmt.load_corpora  # noqa: B018
