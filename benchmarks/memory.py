@@ -53,7 +53,8 @@ def child(folder: str, on_disk: bool) -> None:
     from accelerate import Accelerator
 
     import nmt_lib as nmt
-    from nmt_lib import checkpoints, schedules
+    from nmt_lib import schedules
+    from nmt_lib.runs.folder import load_tokenizers, save_tokenizers
 
     warnings.simplefilter("ignore")
     model = {"model.d_model": 64, "model.n_layers": 1, "model.d_ff": 128, "train.batch_tokens": 2048}
@@ -65,8 +66,8 @@ def child(folder: str, on_disk: bool) -> None:
     corpus = nmt.load_corpus(config.data)
     times.append(time.perf_counter())
     if not config.run_path.is_dir():
-        checkpoints.save_tokenizers(config.run_path, nmt.build_tokenizers(config.data, corpus.train))
-    tokenizers = checkpoints.load_tokenizers(config.run_path)
+        save_tokenizers(config.run_path, nmt.build_tokenizers(config.data, corpus.train))
+    tokenizers = load_tokenizers(config.run_path)
     times.append(time.perf_counter())
     trainer = nmt.Trainer(config, corpus, tokenizers, config.run_path, accelerator)
     times.append(time.perf_counter())
