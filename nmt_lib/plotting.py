@@ -37,6 +37,10 @@ KINDS = {  # kind → (labels of the rows, labels of the columns)
 class Picture(Figure):
     """A figure that a notebook shows as the last line of a cell, whatever its matplotlib settings."""
 
+    def __repr__(self) -> str:
+        """Without its size, which follows the words that a model wrote: stored outputs are compared with new ones."""
+        return "<Picture>"
+
     def _repr_png_(self) -> bytes:
         """As PNG with 256 colours: a picture of these kinds needs no more, and chapters stay small."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg

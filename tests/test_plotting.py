@@ -183,6 +183,10 @@ def test_masks_are_drawn_in_a_medium_blue_and_tables_with_one_bar() -> None:
     ] == ["a", "b"]
 
 
+def test_a_picture_stored_with_other_words_compares_equal() -> None:
+    assert repr(nmt.plot_grids(torch.eye(2))) == repr(nmt.plot_grids(torch.eye(9))) == "<Picture>"
+
+
 def test_drawing_needs_no_display_and_leaves_pyplot_alone(translation: nmt.Translation, tmp_path: Any) -> None:
     import matplotlib.pyplot as plt
 
