@@ -66,20 +66,20 @@ from .evaluation import (
     perplexity as perplexity,
     sentence_log_probs as sentence_log_probs,
 )
-from .plotting import (
+from .pictures.plotting import (
     draw_grid as draw_grid,
     new_figure as new_figure,
     plot_attention as plot_attention,
     plot_grids as plot_grids,
     plot_tables as plot_tables,
 )
-from .charts import (
+from .pictures.charts import (
     plot_bars as plot_bars,
     plot_history as plot_history,
     plot_hists as plot_hists,
     plot_lines as plot_lines,
 )
-from .diagrams import (
+from .pictures.diagrams import (
     draw_boxes as draw_boxes,
     draw_words as draw_words,
     plot_beam as plot_beam,
@@ -87,7 +87,7 @@ from .diagrams import (
     plot_vectors as plot_vectors,
     plot_words as plot_words,
 )
-from .notebook import show_source as show_source
+from .pictures.source import show_source as show_source
 from .runs.run import Run as Run, load_or_train as load_or_train, train as train
 from .runs.export import export_ctranslate2 as export_ctranslate2
 from .tiny.contrasts import Contrast as Contrast, make_contrasts as make_contrasts

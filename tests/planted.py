@@ -41,7 +41,7 @@ MISTAKES = {
     "loss counts pad": Mistake("losses.py", "ignore_index=PAD", "ignore_index=-100", "07_training"),
     "layers share a cache": Mistake("decoder.py", "cache = caches[i] if", "cache = caches[0] if", "08_inference"),
     "axes of a heatmap swapped": Mistake(
-        "plotting.py", "axis.imshow(weights.float().numpy(),", "axis.imshow(weights.float().numpy().T,",
+        "pictures/plotting.py", "axis.imshow(weights.float().numpy(),", "axis.imshow(weights.float().numpy().T,",
         "09_attention_heatmaps",
     ),
 }  # fmt: skip

@@ -6,8 +6,8 @@ import torch
 from matplotlib.colors import to_hex
 
 import nmt_lib as nmt
-from nmt_lib.charts import SERIES
-from nmt_lib.plotting import BLUE, ORANGE
+from nmt_lib.pictures.charts import SERIES
+from nmt_lib.pictures.plotting import BLUE, ORANGE
 
 
 def ticks(axis: Any, which: str = "x") -> list[str]:

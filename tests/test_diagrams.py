@@ -7,8 +7,8 @@ from small import small_translator
 
 import nmt_lib as nmt
 from nmt_lib.decoding import Candidate
-from nmt_lib.diagrams import FATES, MARKED
-from nmt_lib.plotting import BLUE, ORANGE
+from nmt_lib.pictures.diagrams import FATES, MARKED
+from nmt_lib.pictures.plotting import BLUE, ORANGE
 
 
 def picture(draw) -> bytes:

@@ -23,7 +23,7 @@ HEAVY = (
     "sacrebleu",
     "ctranslate2",
 )
-DRAWING = ("plotting", "charts", "diagrams", "pictures")
+DRAWING = ("pictures",)
 
 
 def run(code: str, **options: object) -> str:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from small import small_translator
 
 import nmt_lib as nmt
-from nmt_lib.plotting import ORANGE, draw_grid, new_figure
+from nmt_lib.pictures.plotting import ORANGE, draw_grid, new_figure
 
 
 @pytest.fixture(scope="module")

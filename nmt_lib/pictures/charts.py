@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from .errors import ShapeError
+from ..errors import ShapeError
 from .plotting import BLUE, FONT, GREY, LETTER, ORANGE, WIDTH, as_titled, label_axes, new_figure
 
 SERIES: list[tuple[str, Any, str]] = [  # colour, line style, marker

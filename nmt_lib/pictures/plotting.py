@@ -20,8 +20,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from .errors import ShapeError
-from .translation import Translation
+from ..errors import ShapeError
+from ..translation import Translation
 
 BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
 FONT, LETTER, WIDTH = 10, 0.083, 8.2  # points; width of a letter and of a page in inches

@@ -11,10 +11,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..decoding import Candidate
+from ..special import EOS
 from .charts import SERIES, add_legend, as_numbers, as_panels
-from .decoding import Candidate
 from .plotting import BLUE, FONT, GREY, LETTER, ORANGE, new_figure
-from .special import EOS
 
 SHADES = {"tensor": "#e8eef7", "module": "#fff3d6", "number": "#fde0dc", "data": "#e4f2e2", "plain": "white"}
 TOKEN_SHADES = {"<sos>": "#cfe0f7", "<eos>": "#ffd9a8", "<pad>": "0.85", "<unk>": "#f6c6c6"}
