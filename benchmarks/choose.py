@@ -14,7 +14,8 @@ from pretrained import average, updates_of
 from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
-from nmt_lib import checkpoints
+from nmt_lib.runs import checkpoints
+from nmt_lib.runs.folder import read_config
 
 
 def main() -> None:
@@ -24,7 +25,7 @@ def main() -> None:
     options = parser.parse_args()
     files = checkpoints.checkpoint_files(options.run / "checkpoints")
     updates = updates_of(files[-1])
-    data = checkpoints.read_config(options.run).data
+    data = read_config(options.run).data
     pairs = nmt.load_corpus(data).valid
     tokenised = nmt.load_corpus(data.model_copy(update={"corpus": "multi30k-tok"})).valid
     rows: list[list[object]] = []

@@ -15,7 +15,8 @@ from pretrained import average, updates_of
 from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
-from nmt_lib import checkpoints
+from nmt_lib.runs import checkpoints
+from nmt_lib.runs.folder import read_config
 
 FILE = RESULTS / "multi30k_curve.csv"
 PENALTY = 0.6  # the same for all points, whatever the config says by now
@@ -29,7 +30,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=420, help="updates between two points")
     options = parser.parse_args()
     rows = list(csv.DictReader(FILE.open())) if FILE.exists() else []
-    data = checkpoints.read_config(options.run).data
+    data = read_config(options.run).data
     pairs = nmt.load_corpus(data).valid
     direction = f"{data.src_lang}-{data.tgt_lang}"
     known = {int(row["updates"]) for row in rows if row["direction"] == direction}

@@ -68,16 +68,20 @@ def copy_to_marian(model: nmt.Transformer, wrapped: Marian) -> None:
 
 @torch.inference_mode()
 def prefix_loop(model: nmt.Transformer, ids: list[int], limit: int) -> list[int]:
-    """One sentence, no cache: what the write-ups print."""
+    """One sentence, no cache, attention written out: what the write-ups print."""
+    heads = [module for module in model.modules() if isinstance(module, nmt.MultiHeadAttention)]
+    for module in heads:
+        module.keep_weights = True
     src = torch.tensor([ids])
-    memory, _ = model.encode(src, None, need_weights=True)
+    memory = model.encode(src, None)
     out = [2]
     while len(out) <= limit:
-        x = model.tgt_embedding(torch.tensor([out]))
-        x, _, _ = model.decoder(x, memory, causal_mask(len(out)), None, need_weights=True)
+        x = model.decode(torch.tensor([out]), memory, None, causal_mask(len(out)))
         out.append(int(model.output(x)[0, -1].argmax()))
         if out[-1] == 3:
             break
+    for module in heads:
+        module.keep_weights, module.weights = False, None
     return out[1:-1] if out[-1] == 3 else out[1:]
 
 

@@ -53,7 +53,7 @@ def child(folder: str) -> None:
 
     import nmt_lib as nmt
     from nmt_lib import schedules
-    from nmt_lib.runs import folder as run_folder
+    from nmt_lib.runs.folder import load_tokenizers, save_tokenizers
 
     warnings.simplefilter("ignore")
     model = {"model.d_model": 64, "model.n_layers": 1, "model.d_ff": 128, "train.batch_tokens": 2048}
@@ -65,8 +65,8 @@ def child(folder: str) -> None:
     corpus = nmt.load_corpus(config.data)
     times.append(time.perf_counter())
     if not config.run_path.is_dir():
-        run_folder.save_tokenizers(config.run_path, nmt.build_tokenizers(config.data, corpus.train))
-    tokenizers = run_folder.load_tokenizers(config.run_path, config.data)
+        save_tokenizers(config.run_path, nmt.build_tokenizers(config.data, corpus.train))
+    tokenizers = load_tokenizers(config.run_path, config.data)
     times.append(time.perf_counter())
     trainer = nmt.Trainer(config, corpus, tokenizers, config.run_path, accelerator)
     times.append(time.perf_counter())

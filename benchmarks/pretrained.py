@@ -20,7 +20,8 @@ from common import command, machine
 from multi30k import score
 
 import nmt_lib as nmt
-from nmt_lib import checkpoints
+from nmt_lib.runs import checkpoints
+from nmt_lib.runs.folder import load_tokenizers, read_config
 from nmt_lib.translator import PRETRAINED
 
 NAMES = {"en": "English", "de": "German", "fr": "French"}
@@ -58,7 +59,8 @@ and their work. Not for use where an error harms.
 
 def average(run: Path, files: Sequence[Path]) -> nmt.Translator:
     """The translator whose weights are the mean of these checkpoints; it searches as the config multi30k says now."""
-    config, tokenizers = checkpoints.read_config(run), checkpoints.load_tokenizers(run)
+    config = read_config(run)
+    tokenizers = load_tokenizers(run, config.data)
     model = nmt.build_model(config.model, *map(len, tokenizers))
     checkpoints.load_weights(model, checkpoints.average_weights(files))
     config = config.model_copy(update={"decode": nmt.load_config("multi30k").decode})

@@ -43,6 +43,11 @@ class Progress:
     best_loss: float = math.inf
     best_step: int = 0
 
+    @staticmethod
+    def read(state: dict[str, Any]) -> Progress:
+        """From a checkpoint's state; older versions wrote more."""
+        return Progress(**{key: value for key, value in state["progress"].items() if key in vars(Progress())})
+
     def is_done(self, train: TrainConfig) -> bool:
         """Whether all updates are done."""
         return self.step >= train.max_steps
@@ -87,7 +92,7 @@ class Trainer:
         if saved.state["vocabulary"] != self.vocabulary:
             raise CheckpointError(f"{file} was made with another vocabulary: restore its tokenizers, or delete the run")
         ckpt.unpack(saved.tensors, self.model, self.optimizer)
-        self.progress = Progress(**saved.state["progress"])
+        self.progress = Progress.read(saved.state)
         self.history = saved.state["history"]
         if self.accelerator.process_index:  # the file has the main process's random numbers only
             torch.manual_seed(self.config.train.seed + self.accelerator.process_index + 1_000_003 * self.progress.step)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,7 +12,7 @@ from pydantic import ValidationError
 from .batching import fill_batches, make_batch, pad_batch
 from .config import Config, DecodeConfig
 from .decoding import Hypothesis, beam_search, greedy_search
-from .errors import CheckpointError, ConfigError
+from .errors import CheckpointError, ConfigError, warn
 from .runs import checkpoints as ckpt
 from .runs import folder as run_folder
 from .special import EOS, SOS, UNK
@@ -68,9 +67,19 @@ class Translator:
                 f"no trained model in {folder}: train it first with nmt_lib.train, check the path, or name one that "
                 f"comes with the library ({', '.join(cls.pretrained())})"
             )
+        return cls.from_checkpoint(folder, ckpt.load_checkpoint(folder / "model.safetensors"), device, decode)
+
+    @classmethod
+    def from_checkpoint(
+        cls,
+        folder: Path,
+        saved: ckpt.Checkpoint,
+        device: str | None = None,
+        decode: DecodeConfig | dict[str, Any] | None = None,
+    ) -> Translator:
+        """As ``load``, with the weights read already."""
         config = run_folder.read_config(folder)
         tokenizers = run_folder.load_tokenizers(folder, config.data)
-        saved = ckpt.load_checkpoint(folder / "model.safetensors")
         if saved.state.get("vocabulary") != fingerprint(tokenizers):
             message = f"the weights in {folder} were made with another vocabulary than its tokenizer files hold"
             raise CheckpointError(f"{message}: restore the files, or train again")
@@ -83,7 +92,7 @@ class Translator:
             model.to(device)
         except (RuntimeError, AssertionError) as error:  # PyTorch says which devices there are
             raise ConfigError(f"cannot use device={device!r}: {str(error).splitlines()[0]}") from None
-        return cls(model, tokenizers[0], tokenizers[1], config.model_copy(update={"decode": decode}))
+        return cls(model, *tokenizers, config.model_copy(update={"decode": decode}))
 
     @staticmethod
     def pretrained() -> list[str]:
@@ -179,10 +188,7 @@ class Translator:
         ids = self.src_tokenizer.encode(text)
         limit = self.config.decode.max_source_tokens
         if len(ids) > limit:
-            warnings.warn(
-                f"a text of {len(ids)} tokens is cut to {limit} (decode.max_source_tokens): {text[:40]!r} …",
-                stacklevel=4,
-            )
+            warn(f"a text of {len(ids)} tokens is cut to {limit} (decode.max_source_tokens): {text[:40]!r} …")
             ids = [*ids[: limit - 1], EOS]
         return ids
 

@@ -117,8 +117,9 @@ def pictures(notebook: nbformat.NotebookNode) -> list[str]:
             if "image/png" in output.get("data", {}):
                 count += 1
                 if not output.metadata.get("image/png", {}).get("alt"):
+                    first = cell.source.splitlines()[0]
                     found.append(
-                        f"the picture of {cell.source.splitlines()[0]!r} lacks a *Picture: …* paragraph before it"
+                        f"the picture of {first!r} has no alt text: 'nmt': {{'alt': …}} in its cell's metadata"
                     )
     return found if count else ["there is no picture"]
 

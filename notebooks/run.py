@@ -21,6 +21,8 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 import nmt_lib as nmt
 
 HERE = Path(__file__).resolve().parent
+# What a cell's metadata may hold: marks of tools, alt texts (nmt.alt), and what folds a cell or a section.
+KEPT = ("nbgrader", "tags", "nmt", "jupyter", "jp-MarkdownHeadingCollapsed", "collapsed", "cellView")
 
 
 def main() -> int:
@@ -73,21 +75,23 @@ def clean(path: Path) -> None:
     notebook.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
                          "language_info": {"name": "python"}, **kept}  # fmt: skip
     for cell in notebook.cells:
-        cell.metadata = {key: cell.metadata[key] for key in ("nbgrader", "tags") if cell.metadata.get(key)}
+        cell.metadata = {key: cell.metadata[key] for key in KEPT if cell.metadata.get(key)}
     nbformat.write(notebook, path)
 
 
 def describe_pictures(notebook: nbformat.NotebookNode) -> None:
-    """Gives each picture the paragraph ``*Picture: …*`` before it, as the text for those who cannot see it."""
-    description = ""
+    """Gives each picture its text for those who cannot see it: ``nmt.alt`` of its cell's metadata, or else the
+    paragraph ``*Picture: …*`` before it."""
+    paragraph = ""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             found = re.findall(r"^\*Picture: (.*?)\*$", cell.source, re.MULTILINE | re.DOTALL)
-            description = " ".join(found[-1].split()) if found else description
+            paragraph = " ".join(found[-1].split()) if found else paragraph
         for output in cell.get("outputs", []):
             if "image/png" in output.get("data", {}):
-                output.metadata["image/png"] = {"alt": description}
-                description = ""  # the next picture needs its own
+                alt = cell.metadata.get("nmt", {}).get("alt") or paragraph
+                output.metadata["image/png"] = {"alt": " ".join(alt.split())}
+                paragraph = ""  # the next picture needs its own
 
 
 def save_pictures(path: Path) -> int:

@@ -30,7 +30,7 @@ class Mistake:
 
 MISTAKES = {
     "sos and eos swapped": Mistake(
-        "vocab.py", "PAD, UNK, SOS, EOS = 0, 1, 2, 3", "PAD, UNK, SOS, EOS = 0, 1, 3, 2", "01_tokenization"
+        "special.py", "PAD, UNK, SOS, EOS = 0, 1, 2, 3", "PAD, UNK, SOS, EOS = 0, 1, 3, 2", "01_tokenization"
     ),
     "positional exponent doubled": Mistake(
         "embeddings.py", "10000 ** (even / d_model)", "10000 ** (2 * even / d_model)", "02_positional_encoding"
@@ -39,11 +39,9 @@ MISTAKES = {
     "causal mask off by one": Mistake("masks.py", ".tril()[None, None]", ".tril(1)[None, None]", "03_masks"),
     "no √d_k": Mistake("attention.py", " / math.sqrt(query.size(-1))", "", "04_attention"),
     "loss counts pad": Mistake("losses.py", "ignore_index=PAD", "ignore_index=-100", "07_training"),
-    "cache forgets a layer": Mistake(
-        "decoder.py", "cache = caches[i] if caches", "cache = caches[i] if i and caches", "08_inference"
-    ),
+    "layers share a cache": Mistake("decoder.py", "cache = caches[i] if", "cache = caches[0] if", "08_inference"),
     "axes of a heatmap swapped": Mistake(
-        "plotting.py", "axis.imshow(weights.float().numpy(),", "axis.imshow(weights.float().numpy().T,",
+        "pictures/plotting.py", "axis.imshow(weights.float().numpy(),", "axis.imshow(weights.float().numpy().T,",
         "09_attention_heatmaps",
     ),
 }  # fmt: skip

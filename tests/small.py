@@ -29,6 +29,14 @@ def small_model(seed: int = 0, src_size: int = 11, tgt_size: int = 13, sharpen: 
     return model
 
 
+def keep_weights(model: nn.Module) -> nn.Module:
+    """Every attention takes the written-out way from now on, and keeps its weights."""
+    for module in model.modules():
+        if isinstance(module, nmt.MultiHeadAttention):
+            module.keep_weights = True
+    return model
+
+
 def random_ids(generator: torch.Generator, length: int, size: int) -> list[int]:
     """``<sos>``, words, ``<eos>``: ``length`` ids in all."""
     return [nmt.SOS, *torch.randint(4, size, (length - 2,), generator=generator).tolist(), nmt.EOS]

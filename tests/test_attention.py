@@ -2,7 +2,7 @@ import math
 
 import pytest
 import torch
-from small import random_rows
+from small import keep_weights, random_rows
 
 import nmt_lib as nmt
 from nmt_lib.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
@@ -81,11 +81,11 @@ def test_the_module_equals_a_loop_over_heads(d_value: int | None, bias: bool) ->
         scores[1, :, 2:] = -math.inf
         heads.append(scores.softmax(-1) @ v[..., h * d_v : (h + 1) * d_v])
     expected = attention.W_o(torch.cat(heads, dim=-1))
-    for need_weights in (False, True):
-        out, weights = attention(x, memory, mask, need_weights)
-        torch.testing.assert_close(out, expected)
-        assert (weights is not None) == need_weights
-    assert weights.shape == (B, 3, T, S)
+    torch.testing.assert_close(attention(x, memory, mask), expected)
+    assert attention.weights is None
+    attention.keep_weights = True
+    torch.testing.assert_close(attention(x, memory, mask), expected)
+    assert attention.weights is not None and attention.weights.shape == (B, 3, T, S)
 
 
 def test_split_and_join_heads_undo_each_other() -> None:
@@ -96,20 +96,24 @@ def test_split_and_join_heads_undo_each_other() -> None:
     assert torch.equal(attention.join_heads(attention.split_heads(x)), x)
 
 
-@pytest.mark.parametrize("need_weights", [False, True])
-def test_dropout_on_the_weights_only_while_training(need_weights: bool) -> None:
+@pytest.mark.parametrize("kept", [False, True])
+def test_dropout_on_the_weights_only_while_training(kept: bool) -> None:
     torch.manual_seed(0)
     attention, plain = MultiHeadAttention(12, 3, dropout=0.5), MultiHeadAttention(12, 3)
     plain.load_state_dict(attention.state_dict())
+    attention.keep_weights = kept
     x = torch.randn(B, T, 12)
-    assert not torch.equal(attention(x, x, None, need_weights)[0], attention(x, x, None, need_weights)[0])
-    torch.testing.assert_close(attention.eval()(x, x, None, need_weights)[0], plain(x, x)[0])
+    assert not torch.equal(attention(x, x), attention(x, x))
+    assert (attention.weights is not None) == kept
+    torch.testing.assert_close(attention.eval()(x, x), plain(x, x))
 
 
-def test_the_weights_returned_are_those_before_dropout() -> None:
-    attention = MultiHeadAttention(12, 3, dropout=0.5)
-    x = torch.randn(B, T, 12)
-    torch.testing.assert_close(attention(x, x, None, True)[1].sum(-1), torch.ones(B, 3, T))
+def test_the_weights_kept_are_those_of_the_last_call_before_dropout() -> None:
+    attention = keep_weights(MultiHeadAttention(12, 3, dropout=0.5))
+    for length in (S, T):
+        attention(torch.randn(B, T, 12), torch.randn(B, length, 12))
+        torch.testing.assert_close(attention.weights.sum(-1), torch.ones(B, 3, T))
+        assert attention.weights.size(-1) == length
 
 
 def test_a_query_that_fits_one_key_looks_there() -> None:
@@ -121,5 +125,7 @@ def test_a_query_that_fits_one_key_looks_there() -> None:
 def test_padding_mask_hides_padding_from_every_head() -> None:
     ids = nmt.pad_batch(random_rows([6, 3], 9))
     x = torch.randn(2, 6, 12)
-    _, weights = MultiHeadAttention(12, 3)(x, x, padding_mask(ids), True)
+    attention = keep_weights(MultiHeadAttention(12, 3))
+    attention(x, x, padding_mask(ids))
+    weights = attention.weights
     assert (weights[1, ..., 3:] == 0).all() and (weights[1, ..., :3] > 0).all() and (weights[0] > 0).all()

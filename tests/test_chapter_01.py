@@ -10,8 +10,8 @@ import nbformat
 import pytest
 
 import nmt_lib as nmt
+from nmt_lib.special import SPECIALS
 from nmt_lib.tokenizers import SentencePieceTokenizer, spacy_words
-from nmt_lib.vocab import SPECIALS
 
 CHAPTER = Path(__file__).resolve().parent.parent / "notebooks" / "01_tokenization.ipynb"
 TABLES = ("multi30k_unknown = ", "multi30k_unknown_leaky = ", "multi30k_points = ", "english_lengths = ")

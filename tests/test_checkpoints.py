@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from nmt_lib.checkpoints import Checkpoint, checkpoint_path, load_checkpoint, newest_checkpoint, save_checkpoint
 from torch import Tensor, nn
 
 import nmt_lib as nmt
-from nmt_lib import checkpoints as ckpt
 from nmt_lib.config import ModelConfig
+from nmt_lib.runs import checkpoints as ckpt
+from nmt_lib.runs.checkpoints import Checkpoint, checkpoint_path, load_checkpoint, newest_checkpoint, save_checkpoint
+from nmt_lib.runs.folder import write_text
 
 SMALL = ModelConfig(d_model=16, n_heads=2, n_layers=1, d_ff=16, tying="target")
 
@@ -82,14 +83,14 @@ def test_a_file_where_the_folder_should_be_is_an_error_with_the_path(tmp_path: P
     with pytest.raises(nmt.CheckpointError, match=r"cannot write .*file/x.safetensors"):
         save_checkpoint(tmp_path / "file" / "x.safetensors", checkpoint())
     with pytest.raises(nmt.CheckpointError, match=r"cannot write .*file/x.csv"):
-        ckpt.write_text(tmp_path / "file" / "x.csv", "text")
+        write_text(tmp_path / "file" / "x.csv", "text")
 
 
 WRITER = """
 import sys
 from pathlib import Path
 import torch
-from nmt_lib.checkpoints import Checkpoint, save_checkpoint
+from nmt_lib.runs.checkpoints import Checkpoint, save_checkpoint
 step = 0
 while True:
     step += 1
@@ -252,7 +253,7 @@ def test_the_average_is_the_mean_of_the_weights_only(tmp_path: Path) -> None:
 
 
 def test_a_text_file_is_replaced_in_one_step(tmp_path: Path) -> None:
-    ckpt.write_text(tmp_path / "a.csv", "old")
-    ckpt.write_text(tmp_path / "a.csv", "Straße\n")
+    write_text(tmp_path / "a.csv", "old")
+    write_text(tmp_path / "a.csv", "Straße\n")
     assert (tmp_path / "a.csv").read_bytes() == "Straße\n".encode()
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]

@@ -4,10 +4,10 @@ import difflib
 from functools import cache
 
 import pytest
-from nmt_lib.contrasts import _OTHER, KINDS, Contrast, make_contrasts
 
 import nmt_lib as nmt
-from nmt_lib import tiny_corpus
+from nmt_lib.tiny.contrasts import _OTHER, KINDS, Contrast, make_contrasts
+from nmt_lib.tiny.corpus import generate
 from nmt_lib.tokenizers import spacy_words
 
 Found = dict[str, list[Contrast]]
@@ -21,7 +21,7 @@ def corpus(lang: str) -> nmt.Corpus:
 @pytest.fixture(scope="module")
 def found() -> dict[str, Found]:
     """Of the held-out sentences, and of new ones by another seed."""
-    triples = tiny_corpus.generate(seed=1)["test"]
+    triples = generate(seed=1)["test"]
     new = {lang: [nmt.Pair(triple.text("en"), triple.text(lang)) for triple in triples] for lang in KINDS}
     return {lang: make_contrasts(corpus(lang).valid + corpus(lang).test + new[lang], lang) for lang in KINDS}
 
@@ -46,9 +46,7 @@ def test_there_are_enough_and_all_words_are_in_the_vocabulary(found: dict[str, F
 
 @pytest.mark.parametrize("lang", sorted(KINDS))
 def test_the_right_side_is_the_reference(found: dict[str, Found], lang: str) -> None:
-    references = {
-        t.text("en"): t.text(lang) for seed in (0, 1) for part in tiny_corpus.generate(seed).values() for t in part
-    }
+    references = {t.text("en"): t.text(lang) for seed in (0, 1) for part in generate(seed).values() for t in part}
     for contrasts in found[lang].values():
         assert all(references[contrast.src] == contrast.right for contrast in contrasts)
 

@@ -135,13 +135,6 @@ def test_neighbours_and_padding_have_no_effect(options: dict[str, Any], use_cach
         assert [[h.ids for h in row] for row in search(SRC[order])] == [[h.ids for h in alone[i]] for i in order]
 
 
-def test_a_fixed_table_limits_each_sentence_on_its_own() -> None:
-    model = small_model(0, sharpen=2.0, max_positions=9, position_table="fixed")
-    model.output.bias.data[nmt.EOS] = -100.0  # never ends by itself
-    greedy, beam = greedy_search(model, SRC, 3), beam_search(model, SRC, 2, 0.6, 3)
-    assert [len(h.ids) for h in greedy] == [max(len(h.ids) for h in row) for row in beam] == [6, 8, 8, 6, 8]
-
-
 # --------------------------------------------------------------------------------------------------- limits, scores
 @pytest.mark.parametrize("extra", [0, 1, 4])
 def test_the_limit_ends_a_search_that_never_would(extra: int) -> None:

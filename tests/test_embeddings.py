@@ -3,7 +3,6 @@ import math
 import pytest
 import torch
 
-import nmt_lib as nmt
 from nmt_lib.embeddings import Embedding, PositionalEncoding, sinusoids
 
 
@@ -51,15 +50,6 @@ def test_a_grown_table_keeps_its_dtype() -> None:
 def test_a_start_offset_equals_a_slice_of_the_whole() -> None:
     x, positions = torch.randn(2, 9, 8), PositionalEncoding(8, 4)
     assert torch.equal(positions(x[:, 5:], start=5), positions(x)[:, 5:])
-
-
-def test_a_fixed_table_names_its_limit_and_the_way_out() -> None:
-    positions = PositionalEncoding(8, 6, growing=False)
-    positions(torch.zeros(1, 6, 8))
-    with pytest.raises(nmt.ShapeError, match=r"7 tokens.* 6 positions.*model\.max_positions"):
-        positions(torch.zeros(1, 7, 8))
-    with pytest.raises(nmt.ShapeError, match="7 tokens"):
-        positions(torch.zeros(1, 1, 8), start=6)
 
 
 def test_the_table_is_no_weight_and_is_not_saved() -> None:

@@ -1,12 +1,17 @@
-"""Importing the library is cheap, and every public name is there and explained."""
+"""Importing the library is cheap, and editors, type checkers and people find every public name."""
 
+import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
+import jedi
 import pytest
 
 import nmt_lib as nmt
 
+ROOT = Path(__file__).resolve().parent.parent
 HEAVY = (
     "torch",
     "spacy",
@@ -18,6 +23,11 @@ HEAVY = (
     "sacrebleu",
     "ctranslate2",
 )
+DRAWING = ("pictures",)
+
+
+def run(code: str, **options: object) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, **options).stdout  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(
@@ -25,22 +35,20 @@ HEAVY = (
     ["import nmt_lib", "import nmt_lib; nmt_lib.load_config('tiny')", "import nmt_lib; dir(nmt_lib); nmt_lib.Vocab"],
 )
 def test_nothing_heavy_is_imported_before_it_is_used(code: str) -> None:
-    program = f"{code}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"
+    assert run(f"{code}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])").strip() == "[]"
 
 
 def test_the_whole_library_imports_only_torch_of_the_heavy_ones() -> None:
-    files = sorted({f"nmt_lib.{file}" for file in nmt._FILE.values()} - {"nmt_lib.plotting"})
-    program = f"import {', '.join(files)}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "['torch']"
+    modules = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in (ROOT / "nmt_lib").rglob("*.py")]
+    files = [name for name in modules if not name.endswith("__main__") and not any(part in name for part in DRAWING)]
+    code = f"import {', '.join(files)}\nimport sys\nprint([name for name in {HEAVY} if name in sys.modules])"
+    assert run(code).strip() == "['torch']"
 
 
 @pytest.mark.parametrize("name", nmt.__all__)
 def test_every_public_name_resolves_and_is_explained(name: str) -> None:
     value = getattr(nmt, name)
-    if name != "__version__" and not isinstance(value, int):
+    if not isinstance(value, (int, tuple)):
         doc = (value.__doc__ or "").strip()
         assert len(doc) > 15
         assert not doc.startswith(f"{name}("), "a dataclass without a docstring shows its signature"
@@ -48,10 +56,76 @@ def test_every_public_name_resolves_and_is_explained(name: str) -> None:
 
 
 def test_public_names_are_listed_once_and_shown_by_dir() -> None:
-    assert len(set(nmt.__all__)) == len(nmt.__all__)
+    assert len(set(nmt.__all__)) == len(nmt.__all__) > 80
     assert set(nmt.__all__) <= set(dir(nmt))
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'load_corpora'"):
+    with pytest.raises(AttributeError, match="attribute load_corpora"):
         nmt.load_corpora  # noqa: B018
+
+
+# ------------------------------------------------------------------------------------------------ editors
+def mypy(code: str, tmp_path: Path) -> list[str]:
+    """What mypy says about a user's file, without the file's name."""
+    (tmp_path / "user.py").write_text(f"import nmt_lib as nmt\n{code}")
+    options = ["--no-error-summary", "--config-file=", "--ignore-missing-imports", "--python-version=3.10",
+               f"--cache-dir={ROOT / '.mypy_cache'}"]  # fmt: skip
+    command = [sys.executable, "-m", "mypy", *options, str(tmp_path / "user.py")]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+    return [line.partition("user.py:")[2] for line in said.splitlines() if "user.py:" in line]
+
+
+def test_mypy_knows_the_type_of_every_public_name_and_refuses_wrong_uses(tmp_path: Path) -> None:
+    known = [f"reveal_type(nmt.{name})" for name in nmt.__all__]
+    wrong = [
+        'nmt.load_config("tiny").no_such_section',
+        'nmt.load_config("tiny").train.no_such_key',
+        "nmt.causal_mask([3])",
+        "nmt.no_such_name",
+        'nmt.Translator.load("tiny")("one text").no_such_field',
+    ]
+    said = mypy("\n".join([*known, *wrong]), tmp_path)
+    revealed = [line for line in said if "Revealed type" in line]
+    assert len(revealed) == len(known)
+    assert [line for line in revealed if re.search(r'"Any"|overloaded function"?$', line)] == []
+    errors = [int(line.partition(":")[0]) for line in said if "error:" in line]
+    assert errors == list(range(len(known) + 2, len(known) + len(wrong) + 2))
+
+
+@pytest.mark.parametrize("name", nmt.__all__)
+def test_go_to_definition_finds_the_file(name: str) -> None:
+    code = f"import nmt_lib as nmt\nnmt.{name}"
+    (found,) = jedi.Script(code, path=ROOT / "user.py", project=jedi.Project(ROOT)).goto(2, 6, follow_imports=True)
+    value = getattr(nmt, name)
+    home = value.__module__ if hasattr(value, "__module__") else "nmt_lib.special"
+    assert Path(found.module_path).relative_to(ROOT).with_suffix("").as_posix() == home.replace(".", "/")
+    assert re.search(rf"\b{name}\b", Path(found.module_path).read_text().splitlines()[found.line - 1])
+
+
+def test_the_wheel_holds_all_that_is_needed_in_an_empty_folder(tmp_path: Path) -> None:
+    source, site, empty = (tmp_path / name for name in ("source", "site", "empty"))
+    packages = [path.parent.name for path in ROOT.glob("nmt_*/__init__.py")]
+    for name in packages:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
+    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(source)]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    shutil.unpack_archive(wheel, site, "zip")
+    assert (site / "nmt_lib" / "py.typed").is_file()
+    ours = {file.relative_to(source) for name in packages for file in (source / name).rglob("*") if file.is_file()}
+    theirs = {file.relative_to(site) for file in site.rglob("*") if file.is_file()}
+    assert ours - theirs == set(), "every file of the packages is in the wheel"
+    empty.mkdir()
+    code = (
+        "import nmt_lib as nmt; print(nmt.__file__); print(nmt.config_names()[0], nmt.Translator.pretrained()[0]);"
+        "print(nmt.Translator.load('multi30k-en-de')('Two dogs.').text)"
+    )
+    where, names, text = run(
+        code, cwd=empty, env={"PYTHONPATH": str(site), "PATH": "", "HOME": str(empty)}
+    ).splitlines()
+    assert Path(where).is_relative_to(site)
+    assert names == "multi30k multi30k-de-en" and text.endswith(".")

@@ -1,6 +1,9 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
-from small import small_model
+from small import keep_weights, small_model
 
 import nmt_lib as nmt
 from nmt_lib.masks import causal_mask, padding_mask, target_mask
@@ -45,7 +48,7 @@ def test_a_mask_of_one_sentence_serves_all() -> None:
     )
 
 
-@pytest.mark.parametrize("return_attention", [False, True])
+@pytest.mark.parametrize("ask", [nmt.Transformer.__call__, nmt.Transformer.attention])
 @pytest.mark.parametrize(
     ("src_mask", "message"),
     [
@@ -57,9 +60,9 @@ def test_a_mask_of_one_sentence_serves_all() -> None:
         ((SRC != 0)[[0, 1, 1], None, None], r"shape \(3, 1, 1, 5\)"),
     ],
 )
-def test_a_wrong_source_mask_is_named(src_mask: torch.Tensor, message: str, return_attention: bool) -> None:
+def test_a_wrong_source_mask_is_named(src_mask: torch.Tensor, message: str, ask: Callable[..., Any]) -> None:
     with pytest.raises(nmt.ShapeError, match=message):
-        small_model()(SRC, TGT, src_mask, return_attention=return_attention)
+        ask(small_model(), SRC, TGT, src_mask)
 
 
 @pytest.mark.parametrize("tgt_mask", [causal_mask(3), causal_mask(4).float(), causal_mask(4)[0], causal_mask(5)])
@@ -77,11 +80,10 @@ def test_a_source_of_nothing_but_padding_gives_zeros_and_finite_gradients(norm: 
     for name in ("encoder.layers.0.self_attention", "decoder.layers.0.cross_attention"):
         model.get_submodule(name).W_o.register_forward_hook(lambda m, i, out, name=name: seen.update({name: out}))
     if explicit:
-        output = model(src, TGT, return_attention=True)
-        logits, attention = output.logits, output.attention
+        attention = model.attention(src, TGT)
         assert all((w[1] == 0).all() for w in (*attention.encoder, *attention.cross))
-    else:
-        logits = model(src, TGT)
+        keep_weights(model)
+    logits = model(src, TGT)
     assert logits.isfinite().all()
     assert len(seen) == 2
     assert all((out[1] == 0).all() and (out[0] != 0).any() for out in seen.values())
@@ -92,7 +94,8 @@ def test_a_source_of_nothing_but_padding_gives_zeros_and_finite_gradients(norm: 
 
 def test_explicit_and_fused_agree_on_a_source_of_nothing_but_padding() -> None:
     model, src = small_model(), torch.zeros_like(SRC)
-    torch.testing.assert_close(model(src, TGT, return_attention=True).logits, model(src, TGT), atol=1e-5, rtol=0)
+    fused = model(src, TGT)
+    torch.testing.assert_close(keep_weights(model)(src, TGT), fused, atol=1e-5, rtol=0)
 
 
 def test_a_source_of_nothing_but_padding_is_decoded() -> None:

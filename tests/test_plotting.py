@@ -1,13 +1,13 @@
 from typing import Any
 
+import matplotlib
 import pytest
 import torch
 from matplotlib.figure import Figure
 from small import small_translator
 
 import nmt_lib as nmt
-from nmt_lib.decoding import Candidate
-from nmt_lib.plotting import draw_grid, new_figure
+from nmt_lib.pictures.plotting import ORANGE, draw_grid, new_figure
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def test_each_kind_has_its_words_on_its_axes(translation: nmt.Translation) -> No
         figure = nmt.plot_attention(translation, kind, layer=0)
         assert isinstance(figure, Figure) and len(figure.axes) == 4
         for head, axis in enumerate(figure.axes):
-            assert labels(axis) == (rows, columns)
+            assert labels(axis) == (rows if head == 0 else [], columns), "the rows are the same for all heads"
             image = axis.images[0].get_array()
             assert image.shape == (len(rows), len(columns))
             shown = getattr(translation.attention, kind)[0][0, head]
@@ -84,8 +84,110 @@ def test_an_empty_translation_has_nothing_to_draw() -> None:
         nmt.plot_attention(small_translator()(""))
 
 
+def test_all_layers_stand_below_each_other(translation: nmt.Translation) -> None:
+    figure = nmt.plot_attention(translation, layer=None, heads=[0, 3], columns=1)
+    assert figure.axes[0].get_subplotspec().get_gridspec().get_geometry() == (3, 2)
+    assert [axis.get_title() for axis in figure.axes][1:3] == ["layer 0, head 3", "layer 1, head 0"]
+    shown = figure.axes[5].images[0].get_array()
+    torch.testing.assert_close(torch.tensor(shown.tolist()), translation.attention.cross[2][0, 3])
+    written = [*translation.tokens, "<eos>"]
+    assert [labels(axis) for axis in figure.axes] == [(written, []), ([], [])] * 2 + [(written, SOURCE), ([], SOURCE)]
+
+
+def test_the_mean_is_over_the_chosen_heads(translation: nmt.Translation) -> None:
+    (axis,) = nmt.plot_attention(translation, heads=[1, 2], mean=True).axes
+    expected = translation.attention.cross[-1][0, [1, 2]].mean(0)
+    torch.testing.assert_close(torch.tensor(axis.images[0].get_array().tolist()), expected)
+
+
+def test_gold_links_frame_column_source_and_row_target(translation: nmt.Translation) -> None:
+    (axis,) = nmt.plot_attention(translation, heads=[0], gold=[(2, 0), (0, 1)]).axes
+    places = [(p.get_x() + 0.5, p.get_y() + 0.5) for p in axis.patches]
+    assert places == [(3, 0), (1, 1)], "the source begins with <sos>: word 2 stands in column 3"
+    assert {matplotlib.colors.to_hex(p.get_edgecolor()) for p in axis.patches} == {ORANGE}
+    for kind, gold, message in (
+        ("cross", [(4, 0)], "beyond"),
+        ("cross", [(0, 99)], "beyond"),
+        ("encoder", [(0, 0)], "encoder"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            nmt.plot_attention(translation, kind, gold=gold)
+
+
+def test_small_grids_have_no_words_and_several_translations_a_panel_each(translation: nmt.Translation) -> None:
+    assert all(set(some) <= {""} for some in labels(nmt.plot_attention(translation, small=True).axes[0]))
+    other = small_translator(2, n_layers=1, n_decoder_layers=3)("du $5 mochte ein bier")
+    figure = nmt.plot_attention([translation, other], heads=[1], columns=2, gold=[[], [(0, 0)]])
+    assert [axis.get_title() for axis in figure.axes] == ["ich sehe qwertz", "du $5 mochte ein bier"]
+    assert [labels(axis)[1] for axis in figure.axes] == [SOURCE, list(other.src_labels)]
+    assert [len(axis.patches) for axis in figure.axes] == [0, 1]
+    with pytest.raises(ValueError, match="1 lists of gold links for 2"):
+        nmt.plot_attention([translation, other], gold=[[]])
+
+
+WORDS = ["$5", "<b>", "😀"]
+
+
+def test_grids_have_their_words_their_numbers_and_their_order() -> None:
+    a, b = torch.arange(6.0).view(3, 2) / 5, torch.eye(3)
+    options: Any = {"rows": WORDS, "columns": [["x", "y"], WORDS], "numbers": ".1f", "lines": True, "ylabel": "row"}
+    figure = nmt.plot_grids({"a": a, "b_$x$": b}, **options)
+    assert figure._repr_png_() == nmt.plot_grids({"a": a, "b_$x$": b}, **options)._repr_png_(), (
+        "the same bytes each time"
+    )
+    left, right = figure.axes
+    assert labels(left) == (WORDS, ["x", "y"]) and labels(right) == ([], WORDS)
+    torch.testing.assert_close(torch.tensor(left.images[0].get_array().tolist()), a)
+    written = {text.get_position(): text.get_text() for text in left.texts}
+    assert written[1, 0] == "0.2" and written[0, 1] == "0.4", "column is x, row is y: not the other way round"
+    colors = {text.get_text(): text.get_color() for text in left.texts}
+    assert colors["0.0"] == colors["0.2"] == "black" and colors["0.8"] == colors["1.0"] == "white"
+    assert (left.get_title(), right.get_title(), left.get_ylabel()) == ("a", "b_$x$", "row")
+
+
+def test_lines_of_grids_share_their_words_and_one_scale() -> None:
+    tables = [{f"{i}{j}": torch.full((2, 3), 10.0 * i + j) for j in range(2)} for i in range(2)]
+    figure = nmt.plot_grids(tables, vmin=None, vmax=None)
+    assert figure.axes[0].get_subplotspec().get_gridspec().get_geometry() == (2, 2)
+    assert [axis.images[0].get_clim() for axis in figure.axes] == [(0, 11)] * 4
+    assert [labels(axis) for axis in figure.axes] == [(["0", "1"], []), ([], []), (["0", "1"], ["0", "1", "2"]),
+                                                      ([], ["0", "1", "2"])]  # fmt: skip
+    wide = nmt.plot_grids({str(i): torch.zeros(2, 30) for i in range(3)})
+    assert wide.axes[0].get_subplotspec().get_gridspec().get_geometry() == (3, 1), "more than a page is wide"
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: nmt.plot_grids(torch.zeros(2, 3), ["a", "b", "c"]), "3 rows"),
+        (lambda: nmt.plot_grids(torch.zeros(2, 3), ["a", "b"], ["x", "y"]), "2 columns"),
+        (lambda: nmt.plot_grids({"a": torch.zeros(2, 3)}, [["a", "b"], ["c", "d"]]), "2 lists of words for 1 grids"),
+        (lambda: nmt.plot_grids({}), "nothing to draw"),
+        (lambda: nmt.plot_grids(torch.zeros(3)), "two dimensions"),
+        (lambda: nmt.plot_tables({}), "nothing to draw"),
+        (lambda: nmt.plot_tables(torch.zeros(0, 3)), "at least one cell"),
+    ],
+)
+def test_a_table_that_cannot_be_drawn_is_named(draw: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        draw()
+
+
+def test_masks_are_drawn_in_a_medium_blue_and_tables_with_one_bar() -> None:
+    (axis,) = nmt.plot_grids(torch.eye(3).bool()).axes
+    assert axis.images[0].get_array().max() == 1 < axis.images[0].get_clim()[1]
+    first, second, bar = nmt.plot_tables({"a": torch.ones(20, 10), "b": torch.zeros(20, 10)}).axes
+    assert first.images[0].get_clim() == second.images[0].get_clim() == (-1, 1) and bar.get_ylim() == (-1, 1)
+    assert [
+        a.get_title() for a in nmt.plot_tables({"a": torch.ones(3, 30).bool(), "b": torch.ones(3, 30).bool()}).axes
+    ] == ["a", "b"]
+
+
+def test_a_picture_stored_with_other_words_compares_equal() -> None:
+    assert repr(nmt.plot_grids(torch.eye(2))) == repr(nmt.plot_grids(torch.eye(9))) == "<Picture>"
+
+
 def test_drawing_needs_no_display_and_leaves_pyplot_alone(translation: nmt.Translation, tmp_path: Any) -> None:
-    import matplotlib
     import matplotlib.pyplot as plt
 
     before = (plt.get_fignums(), dict(matplotlib.rcParams), matplotlib.get_backend())
@@ -110,57 +212,3 @@ def test_bf16_weights_can_be_drawn() -> None:
     _, axes = new_figure()
     draw_grid(axes[0], torch.ones(2, 3, dtype=torch.bfloat16), "ab", "xyz")
     assert labels(axes[0]) == (["a", "b"], ["x", "y", "z"])
-
-
-def test_the_history_is_drawn_by_update() -> None:
-    history = [{"step": s, "epoch": 0, "lr": s / 10, "train_loss": 4.0 / s, "valid_loss": 3.0 / s} for s in (1, 2, 4)]
-    losses, rates = nmt.plot_history(history).axes
-    assert [list(line.get_ydata()) for line in losses.lines] == [[4.0, 2.0, 1.0], [3.0, 1.5, 0.75]]
-    assert [list(line.get_xdata()) for line in (*losses.lines, *rates.lines)] == [[1, 2, 4]] * 3
-    assert list(rates.lines[0].get_ydata()) == [0.1, 0.2, 0.4]
-    assert len(losses.get_legend().get_texts()) == 2 and rates.get_xlabel() == "update"
-
-
-TRACE = [  # two steps of a beam of two, as beam_search writes them
-    Candidate(1, (), 4, -0.5, "kept"),
-    Candidate(1, (), 5, -1.0, "kept"),
-    Candidate(1, (), 6, -2.0, "dropped"),
-    Candidate(2, (5,), nmt.EOS, -1.1, "finished"),
-    Candidate(2, (4,), 7, -1.2, "kept"),
-    Candidate(2, (4,), 6, -1.5, "kept"),
-    Candidate(2, (5,), 7, -1.9, "dropped"),
-]
-
-
-def lookup(ids: list[int]) -> list[str]:
-    return [f"$w{index}" for index in ids]
-
-
-def test_a_beam_is_drawn_as_a_tree(tmp_path: Any) -> None:
-    figure = nmt.plot_beam(TRACE, lookup, best=[5])
-    figure.savefig(tmp_path / "a.png")
-    (axis,) = figure.axes
-    assert [t.get_text() for t in axis.texts][:2] == ["<sos>", "$w4\n-0.50"] and len(axis.texts) == 1 + len(TRACE)
-    places = {t.get_text(): t.get_position() for t in axis.texts}
-    lines = axis.lines[: len(TRACE)]  # the others are the legend's
-    assert all(line.get_xdata()[1] - line.get_xdata()[0] == 1 for line in lines)
-    eos = next(line for line in lines if line.get_ydata()[1] == places["$w3\n-1.10"][1] and line.get_xdata()[1] == 2)
-    assert eos.get_ydata()[0] == places["$w5\n-1.00"][1] and eos.get_color() == "tab:green"
-    assert [line.get_linewidth() for line in lines].count(3) == 2  # the path of the best: $w5, <eos>
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["kept", "finished", "dropped"]
-
-
-def test_the_lines_of_a_tree_do_not_cross() -> None:
-    lines = [line for line in nmt.plot_beam(TRACE, lookup).axes[0].lines[: len(TRACE)] if line.get_xdata()[1] == 2]
-    starts_ends = sorted((line.get_ydata()[0], line.get_ydata()[1]) for line in lines)
-    ends = [end for _, end in starts_ends]
-    assert ends == sorted(ends)
-
-
-def test_a_real_trace_can_be_drawn_and_an_empty_one_is_named() -> None:
-    translator, trace = small_translator(), list[Candidate]()
-    nmt.beam_search(translator.model, torch.tensor([translator.encode("ich sehe")]), 3, trace=trace)
-    figure = nmt.plot_beam(trace, translator.tgt_tokenizer.lookup_tokens)
-    assert len(figure.axes[0].texts) == 1 + len(trace)
-    with pytest.raises(ValueError, match="empty trace"):
-        nmt.plot_beam([], lookup)

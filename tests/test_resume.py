@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
-from nmt_lib.checkpoints import checkpoint_files, load_checkpoint
 from small import write_corpus
 
 import nmt_lib as nmt
+from nmt_lib.runs.checkpoints import checkpoint_files, load_checkpoint
 
 STEPS, EVERY = 24, 3
 
@@ -21,7 +21,7 @@ STEPS, EVERY = 24, 3
 DRIVER = """
 import os, signal, sys
 import nmt_lib as nmt
-from nmt_lib import checkpoints
+from nmt_lib.runs import checkpoints
 from nmt_lib.training import Trainer
 from pathlib import Path
 

@@ -1,17 +1,17 @@
 """The tiny corpus is checked from outside: spaCy, hand-written gold, and grammar tables of its own."""
 
+import hashlib
 import os
 import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
 from itertools import permutations
-from pathlib import Path
 
 import pytest
-from nmt_lib.tiny_corpus import LANGUAGES, Triple, generate, write_files
 
-from nmt_lib import tiny_corpus
+from nmt_lib.tiny.corpus import generate
+from nmt_lib.tiny.grammar import LANGUAGES, NP, Triple, place_phrase, statement
 
 spacy = pytest.importorskip("spacy")
 DIRECTIONS = list(permutations(LANGUAGES, 2))
@@ -114,29 +114,17 @@ def test_sentences_are_written_properly(triples, lang):
 
 
 # ------------------------------------------------------------------------------------------ determinism
-def read_folder(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-
-
-def test_files_are_byte_identical_whatever_the_hash_seed(tmp_path):
-    code = "import sys; from nmt_lib.tiny_corpus import write_files; write_files(sys.argv[1], seed=0)"
-    root = Path(tiny_corpus.__file__).resolve().parents[1]
+def test_every_process_makes_the_same_corpus_whatever_the_hash_seed(corpus):
+    code = (
+        "from hashlib import sha256; from nmt_lib.tiny.corpus import generate\n"
+        "print(sha256(repr(generate(seed=0)).encode()).hexdigest())"
+    )
+    made = {hashlib.sha256(repr(corpus).encode()).hexdigest()}
     for hash_seed in ("1", "2"):
-        env = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(root)}
-        subprocess.run([sys.executable, "-c", code, str(tmp_path / hash_seed)], check=True, env=env)
-    one, two = read_folder(tmp_path / "1"), read_folder(tmp_path / "2")
-    assert one == two
-    assert len(one) == 3 * (3 + 6)
-    assert b"\r" not in one["train.en"]
-    assert len(one["test.fr"].decode("utf-8").splitlines()) == len(one["test.en-fr"].splitlines()) == 500
-
-
-def test_files_hold_the_corpus(tmp_path, corpus):
-    write_files(tmp_path, seed=0)
-    first = corpus["valid"][0]
-    assert (tmp_path / "valid.de").read_text(encoding="utf-8").splitlines()[0] == first.text("de")
-    pairs = (tmp_path / "valid.en-de").read_text(encoding="utf-8").splitlines()[0].split()
-    assert tuple(tuple(map(int, pair.split("-"))) for pair in pairs) == first.alignment("en", "de")
+        env = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        run = subprocess.run([sys.executable, "-c", code], check=True, env=env, capture_output=True, text=True)
+        made.add(run.stdout.strip())
+    assert len(made) == 1
 
 
 # ------------------------------------------------------------------------------------------ required sentences
@@ -262,10 +250,10 @@ def test_alignment_equals_hand_written_gold(by_english, english, lang, pairs):
 
 
 def test_contractions_are_aligned_with_both_words():
-    market = tiny_corpus.statement(tiny_corpus.NP.of("the man"), "reading", place=tiny_corpus.place_phrase("at market"))
+    market = statement(NP.of("the man"), "reading", place=place_phrase("at market"))
     assert market.text("fr") == "L'homme lit au marché."
     assert market.alignment("en", "fr") == ((0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (5, 3), (6, 4), (7, 5))
-    milk = tiny_corpus.statement(tiny_corpus.NP.of("the man"), "drinking", tiny_corpus.NP.of("some water"))
+    milk = statement(NP.of("the man"), "drinking", NP.of("some water"))
     assert milk.text("fr") == "L'homme boit de l'eau."
     assert milk.alignment("en", "fr") == ((0, 0), (1, 1), (2, 2), (3, 2), (4, 5), (5, 6))
 

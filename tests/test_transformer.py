@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 import torch
-from small import random_rows, small_config, small_model
+from small import keep_weights, random_rows, small_config, small_model
 from torch import nn
 
 import nmt_lib as nmt
@@ -59,15 +59,52 @@ def test_parameter_count_three_way() -> None:
 @pytest.mark.parametrize("options", SWITCHES)
 def test_logits_with_attention_equal_logits_without(options: dict[str, Any]) -> None:
     model = small_model(**options)
-    output = model(SRC, TGT, return_attention=True)
-    assert output.logits.shape == (3, 6, V_TGT)
-    torch.testing.assert_close(output.logits, model(SRC, TGT), atol=1e-5, rtol=1e-5)
+    logits = model(SRC, TGT)
+    assert logits.shape == (3, 6, V_TGT)
+    torch.testing.assert_close(keep_weights(model)(SRC, TGT), logits, atol=1e-5, rtol=1e-5)
+
+
+def test_asking_for_attention_leaves_the_model_as_it_was() -> None:
+    model = small_model()
+    before = model(SRC, TGT)
+    model.attention(SRC, TGT)
+    with pytest.raises(nmt.ShapeError):
+        model.attention(SRC, TGT, SRC != 0)
+    assert torch.equal(model(SRC, TGT), before)
+    heads = [module for module in model.modules() if isinstance(module, nmt.MultiHeadAttention)]
+    assert len(heads) == 3 * N and not any(module.keep_weights or module.weights is not None for module in heads)
+
+
+@pytest.mark.parametrize("options", SWITCHES)
+def test_the_model_is_encode_decode_output(options: dict[str, Any]) -> None:
+    model = small_model(**options)
+    src_mask = nmt.padding_mask(SRC)
+    memory = model.encode(SRC, src_mask)
+    x = model.decode(TGT, memory, src_mask)
+    assert memory.shape == (3, 6, D) and x.shape == (3, 6, D)
+    assert torch.equal(model.output(x), model(SRC, TGT))
+    assert torch.equal(model.decode(TGT, memory, src_mask, nmt.target_mask(TGT)), x)
+
+
+@pytest.mark.parametrize("options", SWITCHES)
+@pytest.mark.parametrize("step", [1, 2])
+def test_steps_with_caches_equal_all_places_at_once(options: dict[str, Any], step: int) -> None:
+    model = small_model(**options)
+    src_mask, tgt = nmt.padding_mask(SRC[:1]), torch.tensor([[2, 4, 5, 6, 7, 8]])
+    memory = model.encode(SRC[:1], src_mask)
+    whole = model.decode(tgt, memory, src_mask)
+    caches = model.decoder.make_caches(memory)
+    for t in range(0, 6, step):
+        mask = None if step == 1 else nmt.causal_mask(t + step)[..., t:, :]
+        x = model.decode(tgt[:, t : t + step], None, src_mask, mask, caches)
+        torch.testing.assert_close(x, whole[:, t : t + step], atol=1e-5, rtol=1e-5)
+        assert {len(cache) for cache in caches} == {t + step}
 
 
 @pytest.mark.parametrize("options", SWITCHES)
 def test_attention_of_all_layers_and_heads(options: dict[str, Any]) -> None:
     model = small_model(**options)
-    attention = model(SRC, TGT, return_attention=True).attention
+    attention = model.attention(SRC, TGT)
     n_decoder = model.decoder.layers
     assert [tuple(w.shape) for w in attention.encoder] == [(3, 4, 6, 6)] * len(model.encoder.layers)
     assert [tuple(w.shape) for w in attention.decoder] == [(3, 4, 6, 6)] * len(n_decoder)
@@ -81,7 +118,7 @@ def test_attention_of_all_layers_and_heads(options: dict[str, Any]) -> None:
 
 
 def test_attention_shapes_with_unequal_lengths() -> None:
-    attention = small_model()(SRC, TGT[:, :4], return_attention=True).attention
+    attention = small_model().attention(SRC, TGT[:, :4])
     assert attention.cross[0].shape == (3, 4, 4, 6) and attention.decoder[1].shape == (3, 4, 4, 4)
 
 
@@ -112,13 +149,13 @@ def test_post_and_pre_norm_differ_and_follow_their_formulas() -> None:
         layer = small_model(norm=norm).encoder.layers[0]
         x = torch.randn(1, 5, D)
         if norm == "post":
-            h = layer.around_attention.norm(x + layer.self_attention(x, x)[0])
+            h = layer.around_attention.norm(x + layer.self_attention(x, x))
             expected = layer.around_feed_forward.norm(h + layer.feed_forward(h))
         else:
             y = layer.around_attention.norm(x)
-            h = x + layer.self_attention(y, y)[0]
+            h = x + layer.self_attention(y, y)
             expected = h + layer.feed_forward(layer.around_feed_forward.norm(h))
-        torch.testing.assert_close(layer(x, None)[0], expected)
+        torch.testing.assert_close(layer(x, None), expected)
 
 
 @pytest.mark.parametrize(
@@ -238,19 +275,15 @@ def test_wrong_ids_are_named(src: torch.Tensor, tgt: torch.Tensor, message: str)
 def test_a_sentence_longer_than_the_table() -> None:
     long = nmt.pad_batch(random_rows([40], V_SRC))
     torch.testing.assert_close(small_model(max_positions=8)(long, long), small_model()(long, long))
-    with pytest.raises(nmt.ShapeError, match=r"40 tokens.*8 positions"):
-        small_model(max_positions=8, position_table="fixed")(long, long)
 
 
 # ------------------------------------------------------------------------------------- padding never changes a result
-@pytest.mark.parametrize("return_attention", [False, True])
 @pytest.mark.parametrize("options", SWITCHES)
-def test_padding_never_changes_logits_or_attention(options: dict[str, Any], return_attention: bool) -> None:
+def test_padding_never_changes_logits_or_attention(options: dict[str, Any]) -> None:
     model = small_model(**options)
 
     def run(src: torch.Tensor, tgt: torch.Tensor) -> tuple[torch.Tensor, Any]:
-        out = model(src, tgt, return_attention=return_attention)
-        return (out.logits, out.attention) if return_attention else (out, None)
+        return model(src, tgt), model.attention(src, tgt)
 
     more = torch.nn.functional.pad(SRC, (0, 5)), torch.nn.functional.pad(TGT, (0, 4))
     padded = [run(SRC, TGT), run(*more)]
@@ -260,7 +293,7 @@ def test_padding_never_changes_logits_or_attention(options: dict[str, Any], retu
         for other_logits, other_attention in padded:
             torch.testing.assert_close(other_logits[row, :T], logits[0], atol=1e-5, rtol=0)
             for kind, rows, columns in (("encoder", S, S), ("decoder", T, T), ("cross", T, S)):
-                for mine, other in zip(getattr(attention, kind, []), getattr(other_attention, kind, []), strict=True):
+                for mine, other in zip(getattr(attention, kind), getattr(other_attention, kind), strict=True):
                     torch.testing.assert_close(other[row, :, :rows, :columns], mine[0], atol=1e-5, rtol=0)
                     assert (other[row, :, :rows, columns:] == 0).all()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..errors import CheckpointError
+from ..errors import CheckpointError, warn
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def newest_checkpoint(folder: Path) -> tuple[Path, Checkpoint] | None:
         try:
             return path, load_checkpoint(path)
         except CheckpointError as error:
-            warnings.warn(f"{error}", stacklevel=2)
+            warn(str(error))
     return None
 
 

@@ -114,4 +114,3 @@ def _load(config: Config):  # type: ignore[no-untyped-def]  # a Translator, impo
         raise ConfigError(f"{config.run_path} was trained on {'→'.join(trained)}, not {'→'.join(asked)}: "
                           "set data.src_lang and data.tgt_lang as in training")  # fmt: skip
     return translator
-

@@ -9,32 +9,38 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from types import ModuleType
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from . import folder as run_folder
 from ..attention import MultiHeadAttention
-from ..config import Config
 from ..decoder import DecoderLayer
 from ..embeddings import sinusoids
 from ..encoder import EncoderLayer
-from ..layers import Residual
 from ..errors import CheckpointError, ConfigError, MissingPackageError
+from ..layers import Residual
+from ..special import EOS, SOS, SPECIALS, UNK
 from ..tokenizers import Tokenizer
-from ..translation import checked_texts
 from ..translator import Translator
-from ..special import EOS, PAD, SOS, SPECIALS, UNK
+from . import folder as run_folder
 
 
 def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], quantization: str | None = None) -> Path:
     """Writes a CTranslate2 model, both tokenizers and the config into a new folder.
 
-    ``CTranslate2Translator(folder)`` reads it; so does any other program with CTranslate2, which gives it the source
-    tokens without special ones (they are added as in training) and should keep ``<pad>`` and ``<sos>`` from being said
-    (``suppress_sequences``).
+    Any program with CTranslate2 reads it. It gives the source tokens without special ones, which are added as in
+    training, and keeps ``<pad>`` and ``<sos>`` from being said; in Python::
+
+        engine, target = ctranslate2.Translator(str(folder)), translator.tgt_tokenizer
+        sources = [translator.src_tokenizer.tokenize(text) for text in texts]
+        found = engine.translate_batch(sources, suppress_sequences=[["<pad>"], ["<sos>"]])
+        ids = {token: index for index, token in enumerate(target.lookup_tokens(range(len(target))))}
+        [target.decode(ids[token] for token in result.hypotheses[0]) for result in found]
+
+    Greedy search gives the tokens of ``Translator``. A beam need not: CTranslate2 divides a log-probability by
+    length^α, ``<eos>`` not counted, and stops at the first finished translations.
 
     Args:
         translator: what to export; its config says what the model looks like.
@@ -69,91 +75,6 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
     return folder
 
 
-class CTranslate2Translator:
-    """Translates texts with a model that ``export_ctranslate2`` wrote.
-
-    Greedy search gives the tokens of ``Translator``. A beam need not, because two things differ. CTranslate2 divides a
-    log-probability by length^α, with ``<eos>`` not counted; ``length_penalty`` is ((5 + length) / 6)^α, with ``<eos>``
-    counted. And it stops at the first K finished translations (with α = 0 as soon as the best prefix is finished);
-    ``beam_search`` goes on until no prefix can win any more.
-
-    Args:
-        folder: what ``export_ctranslate2`` wrote.
-        engine: options of ``ctranslate2.Translator``, such as ``device``, ``compute_type`` and ``intra_threads``.
-
-    Raises:
-        CheckpointError: a file is missing or damaged.
-        ConfigError: the engine cannot be made with these options.
-        MissingPackageError: CTranslate2 is not installed.
-    """
-
-    def __init__(self, folder: str | os.PathLike[str], **engine: Any) -> None:
-        package, folder = _ctranslate2(), Path(folder)
-        if not package.contains_model(str(folder)):
-            raise CheckpointError(f"no CTranslate2 model in {folder}: write one with nmt_lib.export_ctranslate2")
-        self.config = run_folder.read_config(folder)
-        self.src_tokenizer, self.tgt_tokenizer = run_folder.load_tokenizers(folder, self.config.data)
-        try:
-            self.engine = package.Translator(str(folder), **engine)
-        except (ValueError, TypeError) as error:
-            raise ConfigError(f"cannot run {folder} with {engine}: {error}") from None
-        except RuntimeError as error:
-            raise CheckpointError(f"the CTranslate2 model in {folder} is damaged ({error}): export it again") from None
-        self._ids = {token: index for index, token in enumerate(_tokens(self.tgt_tokenizer))}
-
-    @overload
-    def __call__(self, texts: str, **options: Any) -> str: ...
-
-    @overload
-    def __call__(self, texts: list[str], **options: Any) -> list[str]: ...
-
-    def __call__(self, texts: str | list[str], **options: Any) -> str | list[str]:
-        """The translation of a text, or a list of them in order; what an option leaves out comes from the config.
-
-        Args:
-            texts: one text or several; one without any token gives an empty translation, one that is too long is cut.
-            options: of ``ctranslate2.Translator.translate_batch``, such as ``beam_size=5`` and ``length_penalty=0``;
-                ``max_batch_size`` counts tokens.
-
-        Raises:
-            TypeError: something that is no text.
-            ConfigError: a beam or another option that makes no sense.
-        """
-        if isinstance(texts, str):
-            return self([texts], **options)[0]
-        sources = [self.encode(text) for text in checked_texts(texts)]  # type: ignore[misc]
-        found = iter(self.search([ids for ids in sources if ids], **options))
-        return [self.tgt_tokenizer.decode(next(found)) if ids else "" for ids in sources]
-
-    encode = Translator.encode  # needs the source tokenizer and the config, which stand here too
-
-    def search(self, sources: list[list[int]], **options: Any) -> list[list[int]]:
-        """From the ids that ``encode`` gives to those of the best translations; options as above."""
-        decode = self.config.decode
-        limits = [_length_limit(self.config, len(ids)) for ids in sources]
-        beam_size = options.get("beam_size", decode.beam_size)
-        if not isinstance(beam_size, int) or beam_size < 1:
-            raise ConfigError(f"cannot decode with beam_size={beam_size!r}: 1 is greedy, 5 is usual")
-        defaults = {
-            "beam_size": beam_size,
-            "length_penalty": decode.length_penalty,
-            "max_batch_size": max(1, decode.batch_tokens // beam_size),
-            "batch_type": "tokens",
-            "max_input_length": 0,  # ``encode`` has cut them already, and said so
-            "max_decoding_length": max(limits, default=1),
-            "min_decoding_length": 0,
-            "suppress_sequences": [[SPECIALS[PAD]], [SPECIALS[SOS]]],
-        }
-        words = [[index for index in ids if index not in (SOS, EOS)] for ids in sources]  # the engine adds the others
-        tokens = [self.src_tokenizer.lookup_tokens(ids) for ids in words]
-        try:
-            results = self.engine.translate_batch(tokens, **defaults | options)
-        except (ValueError, TypeError) as error:
-            raise ConfigError(f"cannot decode with {options}: {str(error).splitlines()[0]}") from None
-        found = [[self._ids[token] for token in result.hypotheses[0]] for result in results]
-        return [ids[:limit] for ids, limit in zip(found, limits, strict=True)]
-
-
 def _ctranslate2() -> ModuleType:
     try:
         import ctranslate2
@@ -173,7 +94,9 @@ def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
         )
     n_layers = len(model.encoder.layers), len(model.decoder.layers)
     # A pre-LN description has a place for the final norms; where they stand is then said by ``pre_norm``.
-    spec = TransformerSpec.from_config(n_layers, config.n_heads, no_final_norm=isinstance(model.encoder.norm, nn.Identity))
+    spec = TransformerSpec.from_config(
+        n_layers, config.n_heads, no_final_norm=isinstance(model.encoder.norm, nn.Identity)
+    )
     parts: Any = ((spec.encoder, model.encoder), (spec.decoder, model.decoder))
     for part, ours in parts:
         part.pre_norm = config.norm == "pre"
@@ -241,8 +164,3 @@ def _positions(translator: Translator) -> np.ndarray:
 
 def _tokens(tokenizer: Tokenizer) -> list[str]:
     return tokenizer.lookup_tokens(range(len(tokenizer)))
-
-
-def _length_limit(config: Config, source_length: int) -> int:
-    """How many tokens a translation may have, as ``decoding.length_limits`` says for a batch."""
-    return source_length + config.decode.max_extra_tokens

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from . import checkpoints as ckpt
-from . import folder
 from ..config import Config, load_config
 from ..corpora import Corpus, load_corpus
 from ..errors import CheckpointError
@@ -21,6 +19,8 @@ from ..tokenizers import Tokenizer, build_tokenizers
 from ..training import Progress, Trainer
 from ..transformer import Transformer
 from ..translator import Translator
+from . import checkpoints as ckpt
+from . import folder
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -115,15 +115,15 @@ def _finished(config: Config, path: Path) -> Run | None:
     check_same_run(config, path)
     if not (path / "model.safetensors").is_file():
         return None
-    state = ckpt.load_checkpoint(path / "model.safetensors").state
-    if "progress" not in state:
+    saved = ckpt.load_checkpoint(path / "model.safetensors")
+    if "progress" not in saved.state:
         message = f"{path} holds a translator that was saved there, not a run: use Translator.load, or another run_dir"
         raise CheckpointError(message)
-    progress = Progress(**state["progress"])
-    if not progress.is_done(config.train) or state["select"] != config.train.select:
+    progress = Progress.read(saved.state)
+    if not progress.is_done(config.train) or saved.state["select"] != config.train.select:
         return None
-    translator = Translator.load(path, decode=config.decode)
-    return Run(path, config, translator, state["history"], progress.best_step)
+    translator = Translator.from_checkpoint(path, saved, decode=config.decode)
+    return Run(path, config, translator, saved.state["history"], progress.best_step)
 
 
 def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Accelerator) -> tuple[Tokenizer, Tokenizer]:

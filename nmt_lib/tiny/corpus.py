@@ -24,34 +24,10 @@ from collections import Counter
 from collections.abc import Callable
 
 from .grammar import (
-    ADVERBS,
-    BECAUSE,
-    BELIEFS,
-    HE,
-    LANGUAGES,
-    NOTHING,
-    NP,
-    REASONS,
-    SHE,
-    THAT,
-    Phrase,
-    Triple,
-    because_of_feeling,
-    being,
-    came_home,
-    clause,
-    described_twice,
-    join,
-    negated,
-    noun_phrase,
-    place_phrase,
-    relative_clause,
-    sat_down,
-    sentence,
-    statement,
-    with_phrase,
-    words,
-)
+    ADVERBS, BECAUSE, BELIEFS, HE, LANGUAGES, NOTHING, NP, REASONS, SHE, THAT, Phrase, Triple,
+    because_of_feeling, being, came_home, clause, described_twice, join, negated, noun_phrase, place_phrase,
+    relative_clause, sat_down, sentence, statement, with_phrase, words,
+)  # fmt: skip
 from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Noun, fits
 
 # ---------------------------------------------------------------------------------------------- drawing at random
@@ -292,31 +268,24 @@ def swapped(verb: str, one: str, two: str) -> list[Triple]:
 
 def fixed_sentences() -> list[Triple]:
     """Sentences the chapters speak about.  They are always in the training part."""
+    the = {noun: NP.of(f"the {noun}") for noun in NOUNS}
     triples = [statement(NP.of(f"a {noun}"), "reading") for noun in ("man", "woman", "boy", "girl")]
     for one, two in [("cat", "milk"), ("dog", "water"), ("bird", "water"), ("woman", "tea"), ("man", "coffee")]:
         triples += swapped("drinking", f"the {one}", f"the {two}")
     triples += swapped("sees", "the dog", "the cat") + swapped("sees", "the boy", "the bird")
     triples += swapped("following", "the man", "the woman")
-    triples += [
-        statement(NP.of(f"the {a}"), "following", NP.of(f"the {b}"), tags=("word-order", "dative"))
-        for a, b in (("man", "woman"), ("woman", "man"))
-    ]
-    triples += [
-        described_twice(NP.of(f"the {noun}"), "new", "comfortable") for noun in ("chair", "sofa", "bench", "bed")
-    ]
-    triples += [
-        described_twice(NP.of("the car"), "old", "beautiful"),
-        described_twice(NP.of("the chair"), "old", "heavy"),
-    ]
+    for a, b in ("man", "woman"), ("woman", "man"):
+        triples.append(statement(the[a], "following", the[b], tags=("word-order", "dative")))
+    triples += [described_twice(the[noun], "new", "comfortable") for noun in ("chair", "sofa", "bench", "bed")]
+    triples += [described_twice(the["car"], "old", "beautiful"), described_twice(the["chair"], "old", "heavy")]
     triples += [sat_down(subject, "in chair", "comfortable") for subject in (SHE, HE)]
-    triples += [
-        came_home(NP.of(f"{a} {who}")) for a in ("a", "the") for who in ("kind girl", "kind boy", "pretty woman")
-    ]
-    triples += [because_of_feeling(NP.of(f"the {who}"), "sleeping", "tired") for who in ("woman", "man")]
-    wearer = NP("the", NOUNS["man"], None, relative_clause(NP.of("the man"), NP.of("a hat")))
+    for who in [f"{a} {who}" for a in ("a", "the") for who in ("kind girl", "kind boy", "pretty woman")]:
+        triples.append(came_home(NP.of(who)))
+    triples += [because_of_feeling(the[who], "sleeping", "tired") for who in ("woman", "man")]
+    wearer = NP("the", NOUNS["man"], None, relative_clause(the["man"], NP.of("a hat")))
     triples.append(statement(wearer, "reading", NP.of("a book"), tags=("relative", "verb-final")))
-    thirst = clause(NP.of("the cat"), VERBS["drinking"], NP.of("the milk"), order="final", key="2")
-    triples.append(sentence(join(noun_phrase(NP.of("the boy"), "s"), BELIEFS[0], THAT, thirst), "verb-final", "that"))
+    thirst = clause(the["cat"], VERBS["drinking"], the["milk"], order="final", key="2")
+    triples.append(sentence(join(noun_phrase(the["boy"], "s"), BELIEFS[0], THAT, thirst), "verb-final", "that"))
     return triples
 
 

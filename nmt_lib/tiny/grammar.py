@@ -9,25 +9,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .lexicon import (
-    ADJECTIVES,
-    ENGLISH_DETERMINERS,
-    FRENCH_BEFORE_VOWEL,
-    FRENCH_CONTRACTION,
-    FRENCH_DETERMINERS,
-    FRENCH_ELISION,
-    GERMAN_CONTRACTION,
-    GERMAN_DETERMINERS,
-    GERMAN_OBLIQUE,
-    MANY,
-    NOUNS,
-    PLACES,
-    VERBS,
-    VOWELS,
-    Adjective,
-    Noun,
-    Verb,
-    fits,
-)
+    ADJECTIVES, ENGLISH_DETERMINERS, FRENCH_BEFORE_VOWEL, FRENCH_CONTRACTION, FRENCH_DETERMINERS,
+    FRENCH_ELISION, GERMAN_CONTRACTION, GERMAN_DETERMINERS, GERMAN_OBLIQUE, MANY, NOUNS, PLACES, VERBS,
+    VOWELS, Adjective, Noun, Verb, fits,
+)  # fmt: skip
 
 LANGUAGES = ("en", "de", "fr")
 Phrase = dict[str, str]  # language -> words with their concepts, such as "the/s.det man/s.noun"

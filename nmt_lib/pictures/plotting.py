@@ -1,0 +1,313 @@
+"""Pictures of tables: attention, masks, positions. Each function returns a ``Picture``, the last line of its cell.
+
+Common to all pictures: a white ground, one size of text, blue for "as it should be" and orange for "the mistake". Names
+that come from data (words, titles, series) are written as they are; only ``xlabel`` and ``ylabel`` may hold ``$math$``.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from ..errors import ShapeError
+from ..translation import Translation
+
+BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
+FONT, LETTER, WIDTH = 10, 0.083, 8.2  # points; width of a letter and of a page in inches
+STYLE: Any = {"font.size": FONT, "axes.titlesize": FONT, "axes.spines.top": False, "axes.spines.right": False,
+         "axes.edgecolor": "0.5", "axes.linewidth": 0.8, "legend.frameon": False}  # fmt: skip
+KINDS = {  # kind → (labels of the rows, labels of the columns)
+    "encoder": ("source word asks", "source word answers"),
+    "decoder": ("word being written", "word read so far"),
+    "cross": ("word being written", "source word"),
+}
+
+
+class Picture(Figure):
+    """A figure that a notebook shows as the last line of a cell, whatever its matplotlib settings."""
+
+    def __repr__(self) -> str:
+        """Without its size, which follows the words that a model wrote: stored outputs are compared with new ones."""
+        return "<Picture>"
+
+    def _repr_png_(self) -> bytes:
+        """As PNG with 256 colours: a picture of these kinds needs no more, and chapters stay small."""
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from PIL import Image
+
+        canvas = FigureCanvasAgg(self)
+        with rc_context(STYLE), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Glyph")  # a letter that the font lacks is drawn as a box
+            canvas.draw()
+        file, image = io.BytesIO(), Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
+        image.quantize(256, Image.Quantize.MAXCOVERAGE).save(file, "png", optimize=True)
+        return file.getvalue()
+
+
+def new_figure(
+    n_rows: int = 1, n_columns: int = 1, size: tuple[float, float] = (6.0, 3.5), **options: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure on a white ground (readable on light and dark pages) and its axes in reading order."""
+    with rc_context(STYLE):
+        figure = Picture(figsize=size, layout="constrained", facecolor="white", dpi=110)
+        return figure, list(figure.subplots(n_rows, n_columns, squeeze=False, **options).flat)
+
+
+def draw_grid(axis: Axes, weights: Tensor, rows: Sequence[str], columns: Sequence[str], **style: Any) -> None:
+    """A table of numbers from 0 to 1 as shades, with a word at each row and column.
+
+    Raises:
+        ShapeError: as many words as rows and columns are needed.
+    """
+    if tuple(weights.shape) != (len(rows), len(columns)):
+        raise ShapeError(f"weights {tuple(weights.shape)} need {len(rows)} rows and {len(columns)} columns of words")
+    weights = weights.detach().cpu()
+    axis.imshow(weights.float().numpy(), **{"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "aspect": "auto", **style})
+    turned = 0 if max(map(len, columns), default=0) <= 2 else 90
+    axis.set_xticks(range(len(columns)), columns, rotation=turned, fontsize=FONT, parse_math=False)  # a $ is a dollar
+    axis.set_yticks(range(len(rows)), rows, fontsize=FONT, parse_math=False)
+    axis.tick_params(length=0)
+    axis.spines[:].set(visible=True, color="0.7")
+
+
+class Grid(NamedTuple):
+    """A table with its words: one panel of a picture."""
+
+    title: str
+    table: Tensor  # (R, C)
+    rows: Sequence[str]
+    columns: Sequence[str]
+
+
+def draw_grids(
+    lines: Sequence[Sequence[Grid]], xlabel: str, ylabel: str, cell: tuple[float, float] = (0.3, 0.26), **style: Any
+) -> tuple[Figure, list[Axes]]:
+    """Lines of grids, ``cell`` in inches; words that the grid to the left or below has are not repeated."""
+    n, grids = max(map(len, lines)), [grid for line in lines for grid in line]
+    left, under = (LETTER * max((len(w) for grid in grids for w in words(grid)), default=0)
+                   for words in (lambda grid: grid.rows, lambda grid: grid.columns))  # fmt: skip
+    wide = [max(line[j].table.size(1) for line in lines if j < len(line)) for j in range(n)]  # in cells
+    high = [max(grid.table.size(0) for grid in line) for line in lines]
+    across = max(min(cell[0], (WIDTH - left - 0.3 * n - 0.3) / sum(wide)), 0.05)  # inches
+    size = (
+        max(across * sum(wide), 1.2 * n) + left + 0.3 * n + 0.3,
+        cell[1] * sum(high) + under + 0.35 * len(lines) + 0.4,
+    )
+    figure, axes = new_figure(len(lines), n, size, width_ratios=wide, height_ratios=high)
+    for k, axis in enumerate(axes):
+        i, j = divmod(k, n)
+        if j >= len(lines[i]):
+            axis.remove()
+            continue
+        title, table, rows, columns = lines[i][j]
+        draw_grid(axis, table, rows, columns, **style)
+        axis.set_title(textwrap.fill(title, max(8, int(size[0] / n / LETTER))), fontsize=FONT, parse_math=False)
+        if j and rows == lines[i][j - 1].rows:
+            axis.set_yticks([])
+        if i + 1 < len(lines) and j < len(lines[i + 1]) and columns == lines[i + 1][j].columns:
+            axis.set_xticks([])
+    label_axes(figure, xlabel, ylabel, n_lines=len(lines))
+    return figure, figure.axes
+
+
+def label_axes(figure: Figure, xlabel: str, ylabel: str, n_lines: int = 1) -> None:
+    """Names the axes once for all panels."""
+    if len(figure.axes) == 1 or not xlabel:
+        figure.axes[0].set_xlabel(xlabel)
+    else:
+        figure.supxlabel(xlabel, fontsize=FONT)
+    if n_lines == 1 or not ylabel:
+        figure.axes[0].set_ylabel(ylabel)
+    else:
+        figure.supylabel(ylabel, fontsize=FONT)
+
+
+def plot_grids(grids: Any, rows: Any = None, columns: Any = None, *, numbers: str = "", lines: bool = False,
+               cmap: str = "Blues", vmin: float | None = 0, vmax: float | None = 1, xlabel: str = "",
+               ylabel: str = "") -> Figure:  # fmt: skip
+    """Small tables as shades, with words on both axes: weights, masks, vectors.
+
+    Args:
+        grids: a tensor ``(R, C)``, or title → tensor, or a list of such dicts, one for each line of panels.
+        rows, columns: the words of the axes: one list for all grids, or a list for each; default: numbers from 0.
+        numbers: how the values are written into the cells, such as ``".2f"``.
+        lines: thin lines between the cells, as for masks.
+        cmap, vmin, vmax: colours and what they stand for; ``None``: smallest and largest of all grids.
+
+    Raises:
+        ShapeError: another number of words than of rows or columns.
+        ValueError: nothing to draw.
+    """
+    given = list(grids) if isinstance(grids, (list, tuple)) else [as_titled(grids)]
+    tables = checked_tables([table for line in given for table in line.values()])
+    words = zip(axis_words(rows, tables, 0), axis_words(columns, tables, 1), strict=True)
+    panels = iter(
+        [Grid(title, table, *w) for (title, table), w in zip((x for g in given for x in g.items()), words, strict=True)]
+    )
+    texts = [[[format(v, numbers) for v in row] for row in table.tolist()] for table in tables] if numbers else []
+    cell = max([0.3, *(LETTER * len(text) + 0.1 for table in texts for row in table for text in row)])
+    cuts = [[next(panels) for _ in line] for line in given]
+    if len(given) == 1:  # as many side by side as the page is wide
+        each = (cell if numbers else 0.2) * max(table.size(1) for table in tables) + 0.3
+        n = max(1, int((WIDTH - LETTER * max(map(len, cuts[0][0].rows), default=0)) / each))
+        cuts = [cuts[0][i : i + n] for i in range(0, len(tables), n)]
+    vmin = min(float(table.min()) for table in tables) if vmin is None else vmin
+    vmax = max(float(table.max()) for table in tables) if vmax is None else vmax
+    vmax = 1.4 if all(table.dtype == torch.bool for table in tables) else vmax  # True: not the darkest blue
+    figure, axes = draw_grids(cuts, xlabel, ylabel, (cell, 0.26), cmap=cmap, vmin=vmin, vmax=vmax)
+    for axis, table in zip(axes, tables, strict=True) if lines else ():
+        axis.hlines([r - 0.5 for r in range(1, table.size(0))], -0.5, table.size(1) - 0.5, color="0.8", lw=0.8)
+        axis.vlines([c - 0.5 for c in range(1, table.size(1))], -0.5, table.size(0) - 0.5, color="0.8", lw=0.8)
+    for axis, table, written in zip(axes, tables, texts, strict=True) if numbers else ():
+        for (r, c), value in np.ndenumerate(table.detach().cpu().float().numpy()):
+            shade = axis.images[0].cmap(axis.images[0].norm(value))[:3]
+            color = "black" if np.dot(shade, (0.3, 0.59, 0.11)) > 0.5 else "white"  # on bright, on dark
+            axis.text(c, r, written[r][c].replace("-", "−"), ha="center", va="center", fontsize=FONT, color=color)
+    return figure
+
+
+def as_titled(data: Any) -> dict[str, Any]:
+    """Title → thing; a thing alone has an empty title."""
+    return dict(data) if isinstance(data, Mapping) else {"": data}
+
+
+def checked_tables(tables: Sequence[Tensor]) -> list[Tensor]:
+    """The tables, if there is something to draw in each."""
+    if not tables or any(table.dim() != 2 or not table.numel() for table in tables):
+        raise ValueError("nothing to draw: each table must have two dimensions (R, C) and at least one cell")
+    return list(tables)
+
+
+def axis_words(words: Any, tables: Sequence[Tensor], axis: int) -> list[list[str]]:
+    """The words for each table: numbers from 0, the one list for all, or the list of each."""
+    words = [range(table.size(axis)) for table in tables] if words is None else list(words)
+    lists = [words] * len(tables) if not words or isinstance(words[0], (str, int)) else words
+    if len(lists) != len(tables):
+        raise ShapeError(f"{len(lists)} lists of words for {len(tables)} grids")
+    return [[str(word) for word in some] for some in lists]
+
+
+def plot_attention(
+    translation: Translation | Sequence[Translation], kind: str = "cross", layer: int | None = -1,
+    heads: Sequence[int] | None = None, columns: int = 4, *, mean: bool = False, gold: Sequence[Any] = (),
+    small: bool = False,
+) -> Figure:  # fmt: skip
+    """One grid a head: row = the token that asks, column = the token that is looked at, dark = much.
+
+    Args:
+        translation: of a ``Translator``; or several: a panel each, with the sentence as its title.
+        kind: ``"encoder"``, ``"decoder"`` or ``"cross"``.
+        layer: from 0; −1 is the last; ``None``: all layers, a line of grids each.
+        heads: which; default: all.
+        columns: grids side by side, where only one layer is drawn.
+        mean: one grid, the mean of the heads.
+        gold: links (source word, target word) without special tokens, as ``Pair.alignment`` has them, framed in
+            orange; with several translations: such links for each.
+        small: small and without words.
+
+    Raises:
+        ValueError: no such kind, layer or head; no column; an empty translation; a gold link beyond the words.
+    """
+    several = not isinstance(translation, Translation)
+    shown: list[Any] = list(translation) if several else [translation]  # type: ignore[arg-type]
+    golds = list(gold) if several and gold else [gold] * len(shown)
+    if not shown or len(golds) != len(shown):
+        raise ValueError(f"{len(golds)} lists of gold links for {len(shown)} translations")
+    if columns < 1:
+        raise ValueError(f"columns must be at least 1, not {columns}")
+    lines, frames = [], []
+    for one, links in zip(shown, golds, strict=True):
+        for i in range(len(getattr(one.attention, kind, [0]))) if layer is None else [layer]:
+            weights, *words = attention_table(one, kind, i)  # (H, T, S)
+            tables = {f"head {h}": weights[h] for h in checked_heads(heads, len(weights))}
+            tables = {"mean of the heads": torch.stack([*tables.values()]).mean(0)} if mean else tables
+            start = [one.source] * several + [f"layer {i}"] * (layer is None)
+            words = [[""] * len(some) for some in words] if small else words
+            plain = several and len(tables) == 1  # the sentence says enough
+            lines.append(
+                [Grid(", ".join(start if plain else [*start, h]), table, *words) for h, table in tables.items()]
+            )
+            frames += [gold_cells(one, kind, links)] * len(tables)
+    if layer is not None:
+        flat = [grid for line in lines for grid in line]
+        lines = [flat[i : i + columns] for i in range(0, len(flat), columns)]
+    figure, axes = draw_grids(lines, *KINDS[kind][::-1], cell=(0.11, 0.1) if small else (0.3, 0.26))
+    for axis, cells in zip(axes, frames, strict=True):
+        for s, t in cells:
+            axis.add_patch(Rectangle((s - 0.5, t - 0.5), 1, 1, fill=False, edgecolor=ORANGE, linewidth=2))
+    return figure
+
+
+def checked_heads(heads: Sequence[int] | None, n_heads: int) -> list[int]:
+    """The heads, counted from 0."""
+    chosen = list(range(n_heads)) if heads is None else list(heads)
+    if not chosen or any(not -n_heads <= head < n_heads for head in chosen):
+        raise ValueError(f"heads {chosen}: this layer has heads 0 to {n_heads - 1}")
+    return [head % n_heads for head in chosen]
+
+
+def attention_table(translation: Translation, kind: str, layer: int) -> tuple[Tensor, list[str], list[str]]:
+    """The weights ``(H, rows, columns)`` of a layer, with the words on both axes.
+
+    Raises:
+        ValueError: no such kind or layer; an empty translation.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind {kind!r}: choose one of {', '.join(KINDS)}")
+    if not translation.tokens:
+        raise ValueError("an empty translation has no attention to draw")
+    layers = getattr(translation.attention, kind)
+    if not -len(layers) <= layer < len(layers):
+        raise ValueError(f"layer {layer}: the {kind} attention has layers 0 to {len(layers) - 1}")
+    source, written = list(translation.src_labels), list(translation.tgt_labels)
+    read = ["<sos>", *written[:-1]]
+    rows, cols = {"encoder": (source, source), "decoder": (written, read), "cross": (written, source)}[kind]
+    return layers[layer][0].cpu(), rows, cols  # (H, T, S)
+
+
+def gold_cells(translation: Translation, kind: str, gold: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The (column, row) of each gold link in the cross-attention: the source may have ``<sos>`` in front."""
+    if gold and kind != "cross":
+        raise ValueError(f"gold links join source and target: the {kind} attention has none")
+    first = int(translation.src_labels[:1] == ("<sos>",))
+    for s, t in gold:
+        if not (0 <= s < len(translation.src_labels) - first and 0 <= t < len(translation.tgt_labels)):
+            raise ValueError(f"the gold link ({s}, {t}) is beyond the words of {translation.text!r}")
+    return [(first + s, t) for s, t in gold]
+
+
+def plot_tables(tables: Any, *, cmap: str = "cividis", vmin: float = -1, vmax: float = 1, xlabel: str = "column",
+                ylabel: str = "position") -> Figure:  # fmt: skip
+    """Large tables without words and one scale of colours: a tensor ``(R, C)``, or title → tensor.
+
+    Wide ones stand below each other. Tables of booleans have no colour bar.
+
+    Raises:
+        ValueError: nothing to draw.
+    """
+    titles, given = [*as_titled(tables)], checked_tables([*as_titled(tables).values()])
+    n, yes_no = len(given), given[0].dtype == torch.bool
+    below = all(table.size(1) > 1.5 * table.size(0) for table in given)
+    size = (WIDTH, 0.4 + (1.4 if n > 1 else 2.4) * n) if below else (min(WIDTH, 0.8 + 3.6 * n), 3.2)
+    figure, axes = new_figure(n if below else 1, 1 if below else n, size, sharex=below)
+    for axis, title, table in zip(axes, titles, given, strict=True):
+        low, high = (0, 1) if yes_no else (vmin, vmax)
+        image = axis.imshow(
+            table.detach().cpu().float().numpy(), cmap, aspect="auto", interpolation="nearest", vmin=low, vmax=high
+        )
+        axis.set_title(title, fontsize=FONT, parse_math=False)
+    label_axes(figure, xlabel, ylabel, n_lines=n if below else 1)
+    if not yes_no:
+        figure.colorbar(image, ax=axes, aspect=30).outline.set_visible(False)
+    return figure

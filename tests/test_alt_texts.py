@@ -1,0 +1,45 @@
+"""The texts for those who cannot see a picture, and what stays in a stored chapter's metadata."""
+
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "notebooks"))
+import check
+import run
+
+
+def with_picture(**metadata: object) -> nbformat.NotebookNode:
+    output = new_output("display_data", {"image/png": "aGk="})
+    return new_code_cell("draw()", outputs=[output], execution_count=1, metadata=metadata)
+
+
+def alt(cell: nbformat.NotebookNode) -> str:
+    return cell.outputs[0].metadata["image/png"]["alt"]
+
+
+def test_a_cell_says_what_its_picture_shows_and_a_paragraph_still_may(tmp_path: Path) -> None:
+    cells = [
+        new_markdown_cell("*Picture: from the\nparagraph.*"), with_picture(), with_picture(),
+        with_picture(nmt={"alt": "a diagonal,\n  dark"}),
+        new_markdown_cell("*Picture: old.*"), with_picture(nmt={"alt": "new"}), with_picture(),
+    ]  # fmt: skip
+    nbformat.write(new_notebook(cells=cells), tmp_path / "a.ipynb")
+    run.clean(tmp_path / "a.ipynb")
+    stored = nbformat.read(tmp_path / "a.ipynb", as_version=4)
+    found = [alt(cell) for cell in stored.cells if cell.cell_type == "code"]
+    assert found == ["from the paragraph.", "", "a diagonal, dark", "new", ""]
+    assert len(check.pictures(stored)) == 2 and "has no alt text" in check.pictures(stored)[0]
+
+
+def test_marks_and_folding_stay_and_times_go(tmp_path: Path) -> None:
+    kept = {
+        "tags": ["hide-input"], "jupyter": {"source_hidden": True}, "nmt": {"alt": "x"}, "collapsed": True,
+        "jp-MarkdownHeadingCollapsed": True, "cellView": "form",
+    }  # fmt: skip
+    cell = with_picture(**kept, papermill={"duration": 1.0}, execution={"iopub.execute_input": "now"})
+    nbformat.write(new_notebook(cells=[cell]), tmp_path / "a.ipynb")
+    run.clean(tmp_path / "a.ipynb")
+    assert nbformat.read(tmp_path / "a.ipynb", as_version=4).cells[0].metadata == kept
