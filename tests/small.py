@@ -61,8 +61,14 @@ def small_translator(
     tokenizers = [
         WordTokenizer.train("whitespace", lang, words, 1, False) for lang, words in (("de", GERMAN), ("en", ENGLISH))
     ]
+    tokenizers[0].sos = src_specials
     network = small_model(seed, len(tokenizers[0]), len(tokenizers[1]), sharpen, **model)
     return nmt.Translator(network, tokenizers[0], tokenizers[1], config)
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a file of a corpus, without the spaces around them."""
+    return [line.strip() for line in open(path, encoding="utf-8", newline="\n")]
 
 
 def write_corpus(folder: Path) -> Path:

@@ -2,22 +2,26 @@
 
 import gzip
 import os
+import random
 import socket
 import subprocess
 import sys
-import threading
 import warnings
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
+from small import read_lines
 
 import nmt_lib as nmt
 from nmt_lib import corpora
 from nmt_lib.config import DataConfig
-from nmt_lib.corpora import read_lines
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NMT_RUNS", str(tmp_path / "runs"))
 
 
 def data(corpus: str | Path, src: str = "de", tgt: str = "en", **options: Any) -> DataConfig:
@@ -64,14 +68,16 @@ def test_the_split_of_europarl_is_fixed_by_the_seed_and_loses_no_pair(real_data:
             return nmt.load_corpus(data("europarl", "fr", "en", seed=seed))
 
     one, again, other = load(0), load(0), load(1)
-    assert one == again
-    assert one.valid != other.valid
-    everything = [sorted((p.src, p.tgt) for p in c.train + c.valid + c.test) for c in (one, other)]
+    assert [list(part) for part in (one.train, one.valid, one.test)] == [
+        list(part) for part in (again.train, again.valid, again.test)
+    ]
+    assert list(one.valid) != list(other.valid)
+    everything = [sorted((p.src, p.tgt) for p in [*c.train, *c.valid, *c.test]) for c in (one, other)]
     assert everything[0] == everything[1]
 
 
 def test_parts_held_out_share_no_line_with_each_other() -> None:
-    pairs = [nmt.Pair(str(i), str(i)) for i in range(1000)]
+    pairs = corpora.as_rows([nmt.Pair(str(i), str(i)) for i in range(1000)])
     parts = corpora._hold_out(pairs, seed=3)
     assert {name: len(part) for name, part in parts.items()} == {"valid": 50, "test": 50, "train": 900}
     assert len({pair for part in parts.values() for pair in part}) == 1000
@@ -85,7 +91,7 @@ def test_europarl_has_no_german_french(monkeypatch: pytest.MonkeyPatch, tmp_path
 
 def test_a_folder_of_ones_own_is_read(tmp_path: Path) -> None:
     corpus = nmt.load_corpus(data(write(tmp_path)))
-    assert corpus.train == [nmt.Pair("a", "x"), nmt.Pair("b", "y")]
+    assert list(corpus.train) == [nmt.Pair("a", "x"), nmt.Pair("b", "y")]
     assert str(tmp_path) in corpus.provenance
 
 
@@ -99,7 +105,7 @@ def test_a_folder_named_like_a_published_corpus_does_not_stand_in_for_it(
             (published / f"{name}.{lang}").write_text(f"{name} {lang}\n", encoding="utf-8")
     monkeypatch.setenv("NMT_DATA", str(published.parent))
     monkeypatch.chdir(published.parent)
-    assert nmt.load_corpus(data("multi30k")).valid == [nmt.Pair("val de", "val en")]
+    assert list(nmt.load_corpus(data("multi30k")).valid) == [nmt.Pair("val de", "val en")]
 
 
 def test_packed_files_are_read(tmp_path: Path) -> None:
@@ -107,17 +113,17 @@ def test_packed_files_are_read(tmp_path: Path) -> None:
     for path in list(tmp_path.iterdir()):
         path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    assert nmt.load_corpus(data(tmp_path)).train == [nmt.Pair("a", "x"), nmt.Pair("b", "y")]
-    assert read_lines(tmp_path / "train.de.gz") == ["a", "b"]
+    assert list(nmt.load_corpus(data(tmp_path)).train) == [nmt.Pair("a", "x"), nmt.Pair("b", "y")]
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "not packed"])
 def test_a_damaged_packed_file_is_named(tmp_path: Path, damage: str) -> None:
-    packed = gzip.compress(os.urandom(1000))
+    packed = gzip.compress(random.Random(0).randbytes(1000).hex().encode())
     content = {"cut": packed[:500], "flipped": packed[:10] + b"\xff" * 50 + packed[60:], "not packed": b"a\nb\n"}
+    (write(tmp_path) / "train.de").unlink()
     (tmp_path / "train.de.gz").write_bytes(content[damage])
     with pytest.raises(nmt.CorpusError, match=r"cannot read .*train.de.gz"):
-        read_lines(tmp_path / "train.de")
+        nmt.load_corpus(data(tmp_path))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -163,13 +169,13 @@ def test_a_file_that_is_not_utf8_is_named_with_its_line(tmp_path: Path) -> None:
 )
 def test_only_line_feeds_end_a_line(tmp_path: Path, content: bytes, lines: list[str]) -> None:
     (tmp_path / "file").write_bytes(content)
-    assert read_lines(tmp_path / "file") == lines
+    assert list(corpora._lines(tmp_path / "file")) == lines
 
 
 def test_pairs_with_an_empty_side_are_dropped_counted_and_said(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="train: left out 2 of 4 pairs, one side is empty"):
         corpus = nmt.load_corpus(data(write(tmp_path, de="a\n \t\nc\nd\n", en="w\nx\n\nz\n")))
-    assert corpus.train == [nmt.Pair("a", "w"), nmt.Pair("d", "z")]
+    assert list(corpus.train) == [nmt.Pair("a", "w"), nmt.Pair("d", "z")]
 
 
 @pytest.mark.parametrize("split", ["train", "valid"])
@@ -217,7 +223,7 @@ try:
     nmt.load_corpus(nmt.load_config({config!r}, **{overrides!r}).data)
 except nmt.CorpusError as error:
     print(error)
-    print(time.perf_counter() - start, "datasets" in sys.modules)
+    print(time.perf_counter() - start)
 """
 
 
@@ -240,37 +246,12 @@ def test_without_network_the_three_ways_on_are_said_without_retries(
         environment.pop("NMT_DATA", None)
         code = [sys.executable, "-c", OFFLINE.format(config=config, overrides=overrides)]
         result = subprocess.run(code, env=environment, capture_output=True, text=True, check=True)
-    message, last = result.stdout.strip().split("\n")
-    seconds, imported = last.split()
+    message, seconds = result.stdout.strip().split("\n")
     assert all(way in message for way in ("cannot be reached", "connect", "NMT_DATA", "tiny")), message
     assert float(seconds) < 15.0  # a second or two; the hub's own retries take 25 and more
-    assert imported == "False"
 
 
 def test_a_corpus_that_only_files_have_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NMT_DATA", raising=False)
     with pytest.raises(nmt.CorpusError, match="multi30k-tok is not on the hub: set NMT_DATA"):
         nmt.load_corpus(data("multi30k-tok"))
-
-
-class Refusing(BaseHTTPRequestHandler):
-    """A server that is there, and says no."""
-
-    def do_HEAD(self) -> None:
-        self.send_error(403)
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-def test_the_probe_takes_a_refusal_for_an_answer_also_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    with HTTPServer(("127.0.0.1", 0), Refusing) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        assert corpora._reachable(url)
-        assert not corpora._reachable("http://name-that-does-not-exist.invalid")
-        monkeypatch.setenv("http_proxy", url)
-        assert corpora._reachable("http://name-that-does-not-exist.invalid")
-        server.shutdown()

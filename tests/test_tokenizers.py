@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small import read_lines
 
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
-from nmt_lib.corpora import read_lines
+from nmt_lib.runs.folder import load_tokenizers, save_tokenizers
 from nmt_lib.special import SPECIALS
 from nmt_lib.tokenizers import Tokenizer, WordTokenizer, join_words, load_tokenizer, spacy_words
 from nmt_lib.vocab import Vocab
@@ -70,10 +71,22 @@ def test_special_tokens_have_the_same_ids_everywhere(kind: str) -> None:
 @pytest.mark.parametrize("kind", JOINT)
 def test_joint_is_one_tokenizer_with_the_tokens_of_both_languages(kind: str) -> None:
     src, tgt = build(kind, joint=True)
-    assert src is tgt
+    assert src.dumps() == tgt.dumps()
     assert nmt.UNK not in src.encode("The old man liest ein Buch .")
     apart = build(kind)
     assert apart[0] is not apart[1]
+
+
+@pytest.mark.parametrize("joint", [False, True])
+@pytest.mark.parametrize("kind", JOINT)
+def test_the_source_tokenizer_knows_whether_its_texts_start_with_sos(kind: str, joint: bool, tmp_path: Path) -> None:
+    src, tgt = build(kind, joint=joint, src_specials=False)
+    assert (src.encode("The man")[0] == nmt.SOS, tgt.encode("The man")[0] == nmt.SOS) == (False, True)
+    assert src.encode("The man", sos=True) == [nmt.SOS, *src.encode("The man")]
+    save_tokenizers(tmp_path, (src, tgt))
+    for said in (False, True):  # the files are the same in both cases; the run's config decides
+        src, tgt = load_tokenizers(tmp_path, DataConfig(src_specials=said))
+        assert (src.encode("The man")[0] == nmt.SOS, tgt.encode("The man")[0] == nmt.SOS) == (said, True)
 
 
 @pytest.mark.parametrize("kind", KINDS)

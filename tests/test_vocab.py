@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small import read_lines
 
-from nmt_lib.corpora import read_lines
 from nmt_lib.special import SPECIALS
 from nmt_lib.tokenizers import spacy_words
 from nmt_lib.vocab import Vocab, build_vocab_from_iterator, vocab

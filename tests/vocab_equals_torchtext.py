@@ -25,11 +25,11 @@ from hypothesis import strategies as st
 torchtext.disable_torchtext_deprecation_warning()
 import torchtext.transforms as T  # noqa: E402
 import torchtext.vocab as theirs  # noqa: E402
+from small import read_lines  # noqa: E402
 
 import nmt_lib as nmt  # noqa: E402
 import nmt_lib.vocab as ours  # noqa: E402
 from nmt_lib.batching import pad_batch  # noqa: E402
-from nmt_lib.corpora import read_lines  # noqa: E402
 from nmt_lib.special import SPECIALS  # noqa: E402
 from nmt_lib.tokenizers import WordTokenizer, spacy_words  # noqa: E402
 
