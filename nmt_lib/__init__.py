@@ -40,6 +40,7 @@ _HOME = {  # public name → the file that explains it
     ],
     "plotting": ["draw_grid", "new_figure", "plot_attention", "plot_beam", "plot_history"],
     "diagrams": ["draw_boxes", "draw_words"],
+    "viewer": ["view_attention"],
     "notebook": ["show_source"],
     "errors": [
         "CheckpointError",
