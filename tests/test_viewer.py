@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 import torch
-from small import small_translator
+from small import made_translation, small_translator
 
 import nmt_lib as nmt
-from nmt_lib.transformer import Attention
 from nmt_lib.viewer import TEMPLATE
 
 HOSTILE = (
@@ -32,17 +31,8 @@ def translation() -> nmt.Translation:
     return small_translator(2, n_layers=1, n_decoder_layers=3)("ich sehe qwertz")
 
 
-def words_translation(words: tuple[str, ...]) -> nmt.Translation:
-    """A translation of these words into themselves, each looking at itself."""
-    n = len(words) + 1
-    itself = [torch.eye(n).repeat(1, 2, 1, 1)]
-    labels = (*words, "<eos>")
-    attention = Attention(itself, itself, itself)
-    return nmt.Translation(" ".join(words), " ".join(words), words, 0.0, (), labels, labels, lambda: attention)
-
-
 def data_of(viewer: Any) -> dict[str, Any]:
-    (found,) = re.findall(r"const data = (\{.*\});\n", viewer.html)
+    (found,) = re.findall(r"const data = (\{.*\});\n", viewer.data)
     return json.loads(found)
 
 
@@ -57,7 +47,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.tags.append(tag)
-        if tag in ("th", "td"):
+        if tag in ("th", "td", "caption"):
             self.cells.append("")
 
     def handle_data(self, data: str) -> None:
@@ -100,7 +90,8 @@ def test_gold_links_stand_where_their_words_stand(specials: bool, shift: int) ->
 
 
 def test_without_scripts_a_table_of_the_chosen_head_stands(translation: nmt.Translation) -> None:
-    cells = Page(nmt.view_attention(translation, layer=1, head=3).html).cells
+    caption, *cells = Page(nmt.view_attention(translation, layer=1, head=3).data).cells
+    assert caption.startswith("cross attention, layer 1, head 3")
     source, width = list(translation.src_labels), len(translation.src_labels) + 1
     assert cells[:width] == ["", *source]
     for row, word in enumerate(translation.tgt_labels):
@@ -110,26 +101,27 @@ def test_without_scripts_a_table_of_the_chosen_head_stands(translation: nmt.Tran
         assert shown[1:] == [f"{w:.2f}" if w >= 0.05 or w == max(weights) else "" for w in weights]
 
 
-def test_the_mean_over_heads_stands_in_the_table(translation: nmt.Translation) -> None:
-    cells = Page(nmt.view_attention(translation, "encoder").html).cells
-    weights = translation.attention.encoder[0][0].mean(0)
-    assert f"{float(weights.max()):.2f}" in cells
+def test_the_mean_over_heads_stands_in_the_table() -> None:
+    translation = made_translation("abc", "xyz")
+    caption, *cells = Page(nmt.view_attention(translation, "encoder", 0).data).cells
+    assert caption.startswith("encoder attention, layer 0, mean of all heads")
+    assert f"{translation.attention.encoder[0][0].mean(0).max():.2f}" in cells
 
 
 def test_words_stay_text() -> None:
-    viewer = nmt.view_attention(words_translation(HOSTILE))
-    page = Page(viewer.html)
-    assert sorted(set(page.tags)) == ["b", "div", "script", "style", "table", "td", "th", "tr"]
+    viewer = nmt.view_attention(made_translation(HOSTILE, HOSTILE))
+    page = Page(viewer.data)
+    assert sorted(set(page.tags)) == ["b", "caption", "div", "script", "style", "table", "td", "th", "tr"]
     assert page.tags.count("script") == page.tags.count("div") == 1 and page.tags.count("b") == len(HOSTILE) + 1
-    assert data_of(viewer)["kinds"]["encoder"]["rows"] == [*HOSTILE, "<eos>"]
-    assert page.cells[1 : len(HOSTILE) + 1] == list(HOSTILE)
-    script = viewer.html.split("<script>")[1]
+    assert data_of(viewer)["kinds"]["encoder"]["rows"] == ["<sos>", *HOSTILE, "<eos>"]
+    assert page.cells[3 : len(HOSTILE) + 3] == list(HOSTILE)
+    script = viewer.data.split("<script>")[1]
     assert script.count("</script>") == 1 and "<!--" not in script
 
 
 def test_it_is_small_and_needs_nothing_from_elsewhere() -> None:
     assert TEMPLATE.stat().st_size <= 40_000
-    html = nmt.view_attention(words_translation(tuple("abcdefghijkl"))).html
+    html = nmt.view_attention(made_translation("abcdefghijkl", "abcdefghijkl")).data
     assert len(html.encode()) < 150_000
     template = TEMPLATE.read_text(encoding="utf-8")
     assert set(re.findall(r"https?://[^\s\"'`]+", template)) == {
@@ -141,15 +133,9 @@ def test_it_is_small_and_needs_nothing_from_elsewhere() -> None:
 
 def test_the_same_translation_gives_the_same_page(translation: nmt.Translation) -> None:
     first, again, other = (nmt.view_attention(translation, head=head) for head in (1, 1, 2))
-    assert first.html == again.html != other.html
-    keys = [re.findall('data-key="([0-9a-f]{12})"', viewer.html)[0] for viewer in (first, other)]
+    assert first.data == again.data != other.data
+    keys = [re.findall('data-key="([0-9a-f]{12})"', viewer.data)[0] for viewer in (first, other)]
     assert keys[0] != keys[1]
-
-
-def test_a_notebook_shows_the_page_and_stores_a_short_text(translation: nmt.Translation) -> None:
-    viewer = nmt.view_attention(translation)
-    assert viewer._repr_html_() == viewer.html
-    assert repr(viewer) == f"AttentionViewer(title={translation.source + ' → ' + translation.text!r})"
 
 
 @pytest.mark.parametrize(
