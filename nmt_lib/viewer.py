@@ -78,9 +78,8 @@ def static_table(caption: str, weights: Tensor, rows: Sequence[str], columns: Se
 def static_cell(weight: float, bold: bool) -> str:
     if weight < 0.05 and not bold:
         return "<td></td>"
-    blue = f"#{255 - int(145 * weight):02x}{255 - int(80 * weight):02x}ff"
     number = f"<b>{weight:.2f}</b>" if bold else f"{weight:.2f}"
-    return f'<td style="background-color:{blue};color:#000">{number}</td>'
+    return f'<td style="background-color:rgba(31,102,214,{0.6 * weight:.2f})">{number}</td>'
 
 
 def page(table: str, data: str) -> str:

@@ -72,7 +72,7 @@ def main() -> int:
     if not AXE.exists() and shutil.which("npm"):
         folder = AXE.parents[2]
         folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--silent", "--prefix", folder, "axe-core@4"], check=True)
+        subprocess.run(["npm", "install", "--silent", "--prefix", folder, "axe-core@4.14.1"], check=True)
     environment = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])}
     os.environ.update(environment)
     notebook = new_notebook(cells=[new_markdown_cell("# Attention to touch"), *map(new_code_cell, CELLS)])
@@ -92,6 +92,8 @@ def main() -> int:
         with watched(browser, 1280, "dark", javascript=False) as page:
             page.goto((OUT / "viewer.html").as_uri())
             assert page.locator(f"{VIEWER} table").first.is_visible(), "no table stands where no script runs"
+        with watched(browser, 390, "dark") as page:
+            elsewhere(page, notebook.cells[2].outputs[0]["data"]["text/html"])
         with jupyterlab(OUT, **environment) as address:
             for theme, width in (("Light", 1280), ("Dark", 1280), ("Light", 390), ("Dark", 390)):
                 with watched(browser, width, "light", address) as page:
@@ -137,6 +139,26 @@ def exported(page: Any, width: int, scheme: str) -> None:
     use(page, first, second)
     barriers(page)
     first.screenshot(path=OUT / f"html-{width}-{scheme}.png")
+
+
+def elsewhere(page: Any, html: str) -> None:
+    """In a frame with a theme, as on Colab; twice where scripts run from the head, as in old notebooks."""
+    framed = f"<!doctype html><html theme=light><body>{html}</body></html>"
+    page.set_content("<iframe sandbox='allow-scripts' width=370 height=800></iframe>")
+    page.locator("iframe").evaluate("(frame, html) => { frame.srcdoc = html }", framed)
+    section = page.frame_locator("iframe").locator(f"{VIEWER} section")
+    assert section.evaluate("node => getComputedStyle(node).backgroundColor") == "rgb(255, 255, 255)"
+    page.set_content("<main></main>")
+    page.evaluate(
+        """html => {
+            for (const part of [html, html]) document.querySelector('main').insertAdjacentHTML('beforeend', part)
+            for (const script of document.querySelectorAll('main script')) {
+                document.head.append(Object.assign(document.createElement('script'), {textContent: script.textContent}))
+            }
+        }""",
+        html,
+    )
+    assert page.locator(f"{VIEWER} section").count() == 2
 
 
 def in_lab(page: Any, address: str, theme: str, width: int) -> None:
@@ -189,7 +211,7 @@ def use(page: Any, viewer: Any, other: Any) -> None:
     assert viewer.locator(".lines .true path").count() == len(GOLD)
     weights = translation.attention.cross[1][0, 2]  # (T, S)
     best = weights[1].argmax().item()
-    says = f"{translation.tgt_labels[1]} looks at: {translation.src_labels[best]} {weights[1, best]:.2f}"
+    says = f"{translation.tgt_labels[1]} looks at: {translation.src_labels[best]}\u00a0{weights[1, best]:.2f}"
     # Mouse: pointing shows, leaving hides, a click holds.
     words.nth(1).hover()
     assert weights[1].max() > 0.2, "too even to see anything"
