@@ -177,7 +177,13 @@ def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
     values = {"name": path.stem} | _read(path)
     direction = _direction(values)
     for key, value in overrides.items():
-        _set(values, key, value)
+        *sections, last = key.split(".")
+        section = values
+        for part in sections:
+            section = section.setdefault(part, {})
+            if not isinstance(section, dict):
+                raise ConfigError(f"override {key!r}: {part!r} is a single value, not a section")
+        section[last] = value
     if _direction(values) != direction and "name" not in overrides:
         values["name"] += "-{}-{}".format(*_direction(values))  # another direction is another run: tiny-en-de
     try:
@@ -203,14 +209,14 @@ def parse_overrides(text: str) -> dict[str, Any]:
 
 def _find(name: str | os.PathLike[str]) -> Path:
     path, names = Path(name), config_names()
-    if path.suffix not in (".yaml", ".yml"):
-        if str(name) in names:
-            return CONFIG_DIR / f"{name}.yaml"
-        near, there = _nearest(str(name), names), ", ".join(names)
-        raise ConfigError(f"unknown config {str(name)!r}{near}; there are {there}, or give the path of a .yaml file")
-    if not path.is_file():
+    if path.suffix in (".yaml", ".yml"):
+        if path.is_file():
+            return path
         raise ConfigError(f"no config file {path}: give an existing file or one of {', '.join(names)}")
-    return path
+    if str(name) in names:
+        return CONFIG_DIR / f"{name}.yaml"
+    near, there = _nearest(str(name), names), ", ".join(names)
+    raise ConfigError(f"unknown config {str(name)!r}{near}; there are {there}, or give the path of a .yaml file")
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -236,47 +242,34 @@ def _yaml(text: str, where: str) -> Any:
 
 
 def _direction(values: dict[str, Any]) -> list[Any]:
-    data = values.get("data")
-    fields = DataConfig.model_fields
-    return [(data if isinstance(data, dict) else {}).get(key, fields[key].default) for key in ("src_lang", "tgt_lang")]
-
-
-def _set(values: dict[str, Any], key: str, value: Any) -> None:
-    *sections, last = key.split(".")
-    for section in sections:
-        values = values.setdefault(section, {})
-        if not isinstance(values, dict):
-            raise ConfigError(f"override {key!r}: {section!r} is a single value, not a section")
-    values[last] = value
+    data = values["data"] if isinstance(values.get("data"), dict) else {}
+    return [data.get(key, DataConfig.model_fields[key].default) for key in ("src_lang", "tgt_lang")]
 
 
 def _sentence(error: ValidationError, path: Path) -> str:
     """What is wrong; unknown keys alone, where there are some: a misspelt key explains the errors that it causes."""
     unknown, others = [], []
     for e in error.errors():
-        where, kind, given = ".".join(map(str, e["loc"])), e["type"], e["input"]
-        if kind == "extra_forbidden":
+        where, message = ".".join(map(str, e["loc"])), e["msg"].removeprefix("Value error, ")
+        if e["type"] == "extra_forbidden":
             unknown.append(f"unknown key {where!r} in {path.name}{_nearest(where, KEYS)}")
-        elif kind == "model_type":
-            others.append(f"{where} must be a section of keys and values, not {given!r}")
+        elif e["type"] == "model_type":
+            others.append(f"{where} must be a section of keys and values, not {e['input']!r}")
         else:
-            message = e["msg"].removeprefix("Value error, ")
-            others.append(message if kind == "value_error" else f"{where}: {message}, got {given!r}")
+            others.append(message if e["type"] == "value_error" else f"{where}: {message}, got {e['input']!r}")
     return "; ".join(unknown) or f"config {path.stem}: {'; '.join(others)}"
 
 
 def _nearest(word: str, choices: list[str]) -> str:
-    last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
+    last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}  # seed → train.seed
     name = word.rpartition(".")[2]
     found = [last[name]] if name in last else difflib.get_close_matches(word, choices, 1, 0.5)
     found = found or [last[near] for near in difflib.get_close_matches(name, list(last), 1, 0.6)]
     return f" (did you mean {found[0]!r}?)" if found else ""
 
 
-KEYS = [
-    *Config.model_fields,
-    *(f"{name}.{key}" for name, f in Config.model_fields.items() for key in getattr(f.annotation, "model_fields", ())),
-]
+KEYS = list(Config.model_fields)
+KEYS += [f"{name}.{key}" for name in KEYS for key in getattr(Config.model_fields[name].annotation, "model_fields", ())]
 
 
 class _Loader(yaml.SafeLoader):
@@ -284,10 +277,8 @@ class _Loader(yaml.SafeLoader):
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                problem = f"the key {key!r} stands there twice"
-                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        for key in {key for key in keys if keys.count(key) > 1}:
+            raise yaml.MarkedYAMLError(problem=f"the key {key!r} stands there twice", problem_mark=node.start_mark)
         return super().construct_mapping(node, deep)
 
 

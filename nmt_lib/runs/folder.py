@@ -60,3 +60,10 @@ def load_tokenizers(folder: Path, data: DataConfig) -> tuple[Tokenizer, Tokenize
     src, tgt = (load_tokenizer(folder / f"{side}_tokenizer.json") for side in ("src", "tgt"))
     src.sos = data.src_specials
     return src, tgt
+
+
+def write_history(path: Path, history: list[dict[str, float]]) -> None:
+    """The history as CSV, numbers rounded to six places."""
+    lines = ["step,epoch,lr,train_loss,valid_loss"]
+    lines += [",".join(str(round(value, 6)) for value in row.values()) for row in history]
+    write_text(path, "\n".join(lines) + "\n")
