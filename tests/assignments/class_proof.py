@@ -10,13 +10,14 @@ import sys
 import warnings
 from pathlib import Path
 
-import course
 import kit
 import nbformat
 import pytest
-from hostile import HOSTILE, ROOT
-from marking import Assignment, Marker
+from hostile import HOSTILE
 from test_hostile import SOURCE, short_limits, try_hostile  # noqa: F401
+
+from nmt_course import course
+from nmt_course.marking import Assignment, Marker
 
 NAMES = course.names()
 
@@ -26,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course as ``make class`` writes it, with nbgrader's gradebook."""
     pytest.importorskip("nbgrader", reason="nbgrader is not installed: pip install '.[class]'")
     folder = tmp_path_factory.mktemp("class")
-    command = [sys.executable, ROOT / "notebooks/assignments/course.py", "--seed", "7", "--out", folder]
+    command = [sys.executable, "-m", "nmt_course.course", "--seed", "7", "--out", folder]
     subprocess.run(command, check=True, capture_output=True)
     (folder / "release").rename(folder / "ours")
     for name in NAMES:
@@ -110,7 +111,7 @@ def test_a_class_of_200(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     for name in ("A1_tokenization",):
         (tmp_path / "class/source" / name).mkdir(parents=True)
         shutil.copy(course.SOURCES / f"{name}.ipynb", tmp_path / "class/source" / name)
-    run = [sys.executable, ROOT / "notebooks/assignments/grade.py", submitted, "--course", tmp_path / "class",
+    run = [sys.executable, "-m", "nmt_course.grade", submitted, "--course", tmp_path / "class",
            "--out", tmp_path / "grades"]  # fmt: skip
     said = subprocess.run(run, check=True, capture_output=True, text=True).stdout
     lines = (tmp_path / "grades/marks.csv").read_text(encoding="utf-8").splitlines()[1:]

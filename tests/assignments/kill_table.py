@@ -4,12 +4,11 @@ right ones."""
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "notebooks/assignments"))
-import course
 import kit
-from marking import Assignment, Marker
+
+from nmt_course import course
+from nmt_course.marking import Assignment, Marker
 
 
 def main() -> int:

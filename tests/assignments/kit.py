@@ -6,9 +6,10 @@ import importlib
 from dataclasses import dataclass, field
 from typing import Any
 
-import course
-from marking import Cell, Marks
 from nbformat import NotebookNode
+
+from nmt_course import course
+from nmt_course.marking import Cell, Marks
 
 
 @dataclass(frozen=True)

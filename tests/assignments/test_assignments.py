@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 
-import course
 import kit
 import nbformat
 import pytest
-from marking import Assignment
+
+from nmt_course import course
+from nmt_course.marking import Assignment
 
 TABLES = kit.tables()
 

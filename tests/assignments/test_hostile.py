@@ -9,13 +9,13 @@ import csv
 import warnings
 from pathlib import Path
 
-import course
-import grade
 import kit
 import nbformat
 import pytest
 from hostile import FILES, HOSTILE, Hostile
-from marking import Assignment, Limits, Marker, Marks, Unreadable, read
+
+from nmt_course import course, grade
+from nmt_course.marking import Assignment, Limits, Marker, Marks, Unreadable, read
 
 SOURCE = course.load("A1_tokenization")
 

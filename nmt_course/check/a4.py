@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 
-from ..attention import MultiHeadAttention
+from nmt_lib import MultiHeadAttention
+
 from . import ask, beside_answer, done, expect
 
 

@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from marking import Assignment, Cell, Limits, Marker, Marks, Unreadable, read
-from remote import Gone
+
+from .marking import Assignment, Cell, Limits, Marker, Marks, Unreadable, read
+from .remote import Gone
 
 START = "fork" if sys.platform == "linux" else "spawn"  # a worker that is forked has imported torch already
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 STYLE = """body { font: 15px sans-serif; max-width: 60em; margin: 2em auto; color: #222 }
 table { border-collapse: collapse } tr { border-top: 1px solid #ddd }
 td, th { padding: 3px 10px; text-align: left; vertical-align: top }
@@ -258,12 +259,8 @@ def main() -> int:
     options = parser.parse_args()
     course = {path.stem: path for path in sorted(options.course.resolve().glob("source/*/*.ipynb"))}
     if not course or not options.folder.is_dir():
-        missing = (
-            f"{options.course}/source has no assignment: run make class first"
-            if not course
-            else f"no folder {options.folder}"
-        )
-        print(f"error: {missing}", file=sys.stderr)
+        here = f"{options.course}/source has no assignment: run make class first"
+        print(f"error: {f'no folder {options.folder}' if course else here}", file=sys.stderr)
         return 2
     submissions = find(options.folder.resolve(), course)
     if not submissions:

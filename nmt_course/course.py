@@ -18,8 +18,8 @@ import nbformat
 from nbformat import NotebookNode
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-SOURCES = HERE / "source"
+ROOT = HERE.parent
+SOURCES = ROOT / "notebooks/assignments/source"
 BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n?", re.MULTILINE)
 CODE_STUB = 'raise NotImplementedError("write your answer here, in place of this line")'
 TEXT_STUB = "*Write your answer here, in place of this line.*"

@@ -259,7 +259,7 @@ def _weights(function: Any, scores: list[float], mask: list[bool]) -> Tensor:
 
 def two_tables(seed: str) -> list[Tensor]:
     """Two tables of 100 places and 128 columns, one of them with the doubled exponent; ``seed`` says which is first."""
-    from ..embeddings import sinusoids
+    from nmt_lib import sinusoids
 
     column = torch.arange(128)
     angle = torch.arange(100)[:, None] / 10000 ** (2 * column / 128)

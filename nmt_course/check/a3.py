@@ -187,7 +187,7 @@ def entropies(answer: Any, n_keys: int) -> None:
 
 def picture(axes: Any, d_k: int, colour: str, seed: int) -> None:
     """What the last questions are about: a map without the names of its axes, and two heads that have not learnt."""
-    from ..plotting import draw_grid
+    from nmt_lib import draw_grid
 
     words = ["the", "chair", "fell", "since", "it", "broke"]
     turned, first = colour[0] in "aeiou", colour[-1] in "aeiou"

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ..vocab import EOS, PAD, SOS
+from nmt_lib import EOS, PAD, SOS
+
 from . import ask, beside_answer, done, expect
 
 SPECIAL = (PAD, SOS, EOS)
@@ -331,7 +332,7 @@ def error_rate(function: Any) -> None:
 
 def picture(axes: Any, seed: int) -> None:
     """What the last questions are about: one translation, drawn by three programs; one of them is right."""
-    from ..plotting import draw_grid
+    from nmt_lib import draw_grid
 
     right, unmasked = torch.tensor(_MAP), torch.tensor(_MAP)
     share = torch.tensor([0.22, 0.28, 0.18, 0.3, 0.24, 0.26])  # of each row, for the two <pad>
