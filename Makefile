@@ -71,7 +71,6 @@ kill-table: $(STAMP) ## wrong and right answers to the assignments, and where th
 	$(BIN)/python tests/assignments/kill_table.py
 
 test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: nbgrader's own marks, hostile submissions that wait, a class of 200
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[class]'
 	$(BIN)/python -m pytest -p no:cacheprovider tests/assignments/class_proof.py
 
 # The last torchtext loads with torch 2.3 only, so it gets an environment of its own, made again as the other one is.

@@ -29,7 +29,7 @@ from nbformat import NotebookNode
 
 import nmt_lib
 
-from .course import answer_names, assigned, defined, release
+from .course import answer_names, assigned, defined
 from .remote import Answer, Gone, Wire, receive, send
 
 MAX_FILE = 200 << 20
@@ -125,13 +125,12 @@ def _cell(cell: dict[str, Any]) -> Cell:
 
 
 class Assignment:
-    """What marking needs of a source notebook."""
+    """What marking needs of a source notebook, and of its release."""
 
-    def __init__(self, notebook: NotebookNode) -> None:
-        settings = notebook.metadata.get("nmt", {})
-        self.blocked = list(settings.get("blocked", []))
-        self.cells = notebook.cells
-        self.given = release(notebook).cells  # as the student got them
+    def __init__(self, source: NotebookNode, release: NotebookNode) -> None:
+        self.blocked = list(source.metadata.get("nmt", {}).get("blocked", []))
+        self.cells = source.cells
+        self.given = release.cells  # as the student got them
         self.answers = {c.metadata.nbgrader.grade_id: answer_names(c) for c in self.cells if _is_answer(c)}
         code = [c for c in self.cells if c.cell_type == "code" and "no-grading" not in c.metadata.get("tags", [])]
         self.set_up = [c.source for c in code if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade]

@@ -17,7 +17,7 @@ def main() -> int:
         if chosen and name.split("_")[0] not in chosen:
             continue
         source = course.load(name)
-        assignment = Assignment(source)
+        assignment = Assignment(source, course.release(source))
         print(
             f"\n## {name}: {len(table.WRONG)} wrong answers\n\n"
             "| wrong answer | fails in | the student is told |\n|---|---|---|"
