@@ -70,7 +70,8 @@ def release(notebook: NotebookNode) -> NotebookNode:
     Raises:
         RuntimeError: a mark has no partner, or stands in a cell of another kind.
     """
-    student, resources = nbformat.from_dict(notebook), {}
+    student = nbformat.from_dict(notebook)
+    resources: dict[str, Any] = {}
     student.metadata.pop("nmt", None)
     for step in _steps():
         student, resources = step.preprocess(student, resources)

@@ -127,16 +127,16 @@ def _cell(cell: dict[str, Any]) -> Cell:
 class Assignment:
     """What marking needs of a source notebook, and of its release."""
 
-    def __init__(self, source: NotebookNode, release: NotebookNode) -> None:
+    def __init__(self, source: NotebookNode, released: NotebookNode) -> None:
         self.blocked = list(source.metadata.get("nmt", {}).get("blocked", []))
         self.cells = source.cells
-        self.given = release.cells  # as the student got them
+        self.given = released.cells  # as the student got them
         self.answers = {c.metadata.nbgrader.grade_id: answer_names(c) for c in self.cells if _is_answer(c)}
         code = [c for c in self.cells if c.cell_type == "code" and "no-grading" not in c.metadata.get("tags", [])]
         self.set_up = [c.source for c in code if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade]
         self.namespace: dict[str, Any] = {"__name__": "tests"}
-        for source in self.set_up:
-            exec(_python(source), self.namespace)
+        for text in self.set_up:
+            exec(_python(text), self.namespace)
 
     def parts(self) -> list[Part]:
         graded = [cell.metadata.nbgrader for cell in self.cells if cell.metadata.nbgrader.grade]
