@@ -6,17 +6,15 @@ from typing import Any
 
 import torch
 
-from . import ask, done, expect
-from . import between as between
+from .kit import ask, done, expect, kind, tensor
+from .kit import between as between
 
 SPECIALS = ["<pad>", "<unk>", "<sos>", "<eos>"]
 ITOS = [*SPECIALS, "the", "dog", "sees", "a", "cat", "."]
 
 
 def tokenize(function: Any) -> None:
-    """Lower case, spaces, marks."""
-    got = ask(function, "The dog sees Ann.")
-    expect(isinstance(got, list), f"tokenize gives a list of tokens, not {type(got).__name__}")
+    got = _list(function, "The dog sees Ann.")
     expect("The" not in got and "Ann" not in got, f"capitals are left in {got}: lower-case the text first")
     expect("" not in got, f"there is an empty token in {got}: split() without an argument leaves none")
     expect("ann." not in got, f"the full stop sticks to its word in {got}: a mark is a token of its own")
@@ -27,19 +25,15 @@ def tokenize(function: Any) -> None:
 
 
 def numbers(function: Any, number: str) -> None:
-    """Numbers become one token."""
     got = ask(function, "12 dogs")
-    expect("12" not in got, f"'12 dogs' gives {got}: a token of digits becomes {number}")
-    expect(got == [number, "dogs"], f"'12 dogs' gives {got}, not {[number, 'dogs']}")
+    expect(got == [number, "dogs"], f"'12 dogs' gives {got}: a token of digits becomes {number}")
     got = ask(function, "b52")
     expect(got == ["b52"], f"'b52' gives {got}: only tokens that have nothing but digits are numbers")
     done("numbers")
 
 
 def vocabulary(function: Any) -> None:
-    """Who is in: special tokens, then the words that are frequent enough."""
-    got = ask(function, [["the", "dog"], ["the", "cat"]], min_freq=1)
-    expect(isinstance(got, list), f"build_vocab gives a list of tokens, not {type(got).__name__}")
+    got = _list(function, [["the", "dog"], ["the", "cat"]], min_freq=1)
     expect(got[:4] == SPECIALS, f"the first four are {got[:4]}, not {SPECIALS}: their ids are 0, 1, 2, 3")
     expect(sorted(got[4:]) == ["cat", "dog", "the"], f"after the special tokens come {got[4:]}: each word once")
     got = ask(function, [["the", "dog"], ["the", "cat"]], min_freq=2)
@@ -49,7 +43,6 @@ def vocabulary(function: Any) -> None:
 
 
 def order(function: Any) -> None:
-    """Falling count; equals by code point."""
     got = ask(function, [["b", "a", "c", "c"], ["b", "a", "c"]], min_freq=1)
     words = [token for token in got if token not in SPECIALS]
     expect(words[:1] == ["c"], f"'c' is the most frequent word, so it comes first: {words}")
@@ -58,24 +51,19 @@ def order(function: Any) -> None:
 
 
 def encode(function: Any) -> None:
-    """Between <sos> and <eos>."""
-    got = ask(function, ["the", "dog"], ITOS)
-    expect(isinstance(got, list), f"encode gives a list of ids, not {type(got).__name__}")
-    expect(got[:1] == [2], f"{got} does not start with <sos>, id 2")
-    expect(got[-1:] == [3], f"{got} does not end with <eos>, id 3")
+    got = _list(function, ["the", "dog"], ITOS)
+    expect(got[:1] == [2] and got[-1:] == [3], f"{got} does not stand between <sos>, id 2, and <eos>, id 3")
     expect(got == [2, 4, 5, 3], f"['the', 'dog'] gives {got}, not [2, 4, 5, 3]: an id is the place in itos")
     done("<sos>, ids, <eos>")
 
 
 def unknown(function: Any) -> None:
-    """Words that the vocabulary does not have."""
     got = ask(function, ["the", "owl"], ITOS)
     expect(got[2:3] == [1], f"'owl' is not in the vocabulary, so its id is 1 (<unk>): {got}")
     done("unknown words")
 
 
 def longest(function: Any, most: int) -> None:
-    """No sentence has more than so many ids."""
     got = ask(function, ["dog"] * 50, ITOS)
     expect(len(got) == most, f"50 words give {len(got)} ids; {most} is the most, <sos> and <eos> included")
     expect(got[-1] == 3, "a long sentence that is cut has to end with <eos> too")
@@ -83,9 +71,8 @@ def longest(function: Any, most: int) -> None:
 
 
 def decode(function: Any) -> None:
-    """Ids to text."""
     got = ask(function, [2, 4, 5, 6, 3, 0], ITOS)
-    expect(isinstance(got, str), f"decode gives a text, not {type(got).__name__}")
+    expect(isinstance(got, str), f"decode gives a text, not {kind(got)}")
     expect("<" not in got, f"{got!r}: <sos>, <eos> and <pad> are no part of the text")
     expect(got == "the dog sees", f"expected 'the dog sees', got {got!r}")
     got = ask(function, [2, 4, 5, 9, 3], ITOS)
@@ -94,9 +81,7 @@ def decode(function: Any) -> None:
 
 
 def padding(function: Any) -> None:
-    """Rows of one width."""
-    src, _, _ = _batch(function, [([2, 4, 3], [2, 5, 3]), ([2, 4, 5, 6, 3], [2, 5, 6, 3])])
-    expect(src.shape == (2, 5), f"src has shape {tuple(src.shape)}, not (2, 5): 2 sentences, the longest has 5 ids")
+    src = tensor(_batch(function, [([2, 4, 3], [2, 5, 3]), ([2, 4, 5, 6, 3], [2, 5, 6, 3])])[0], "src", (2, 5))
     expect(src.dtype == torch.int64, f"ids are int64 (torch.long), src is {src.dtype}")
     expect(src[0, 0] != 0, f"the short row is {src[0].tolist()}: <pad> stands on the right, behind <eos>")
     expect(src.tolist() == [[2, 4, 3, 0, 0], [2, 4, 5, 6, 3]], f"src is {src.tolist()}")
@@ -104,29 +89,25 @@ def padding(function: Any) -> None:
 
 
 def shift(function: Any) -> None:
-    """What the decoder reads, and what it shall say."""
     _, tgt_in, tgt_out = _batch(function, [([2, 4, 3], [2, 5, 6, 3])])
-    expect(tgt_in.shape == tgt_out.shape, f"tgt_in {tuple(tgt_in.shape)} and tgt_out {tuple(tgt_out.shape)} must fit")
-    expect(tgt_in[0, 0] == 2, f"tgt_in starts with <sos>: {tgt_in[0].tolist()}")
-    expect(tgt_out[0, 0] != 2, f"nobody has to say <sos>: tgt_out is one place further on: {tgt_out[0].tolist()}")
-    expect(tgt_out[0, -1] == 3, f"tgt_out of the longest sentence ends with <eos>: {tgt_out[0].tolist()}")
+    said = tgt_out[0].tolist()
     expect(tgt_in.tolist() == [[2, 5, 6]], f"tgt_in is {tgt_in.tolist()}, not [[2, 5, 6]]: <eos> is never read")
+    expect(said[0] != 2, f"nobody has to say <sos>: tgt_out is one place further on: {said}")
+    expect(said[-1] == 3, f"tgt_out of the longest sentence ends with <eos>: {said}")
+    expect(len(said) == 3, f"tgt_in has 3 places and tgt_out {len(said)}: they must fit")
     done("the shifted target")
 
 
 def plan(function: Any) -> None:
-    """Each place once; sentences × longest within the budget."""
     lengths = [3, 9, 4, 8, 3, 7]
     got = _plan(function, lengths, 16)
-    places = sorted(i for rows in got for i in rows)
-    expect(places == list(range(6)), f"each place, 0 to 5, stands in one batch, once: {got}")
+    expect(sorted(i for rows in got for i in rows) == list(range(6)), f"each place, 0 to 5, stands in one batch: {got}")
     worst = max(len(rows) * max(lengths[i] for i in rows) for rows in got)
     expect(worst <= 16, f"a batch has {worst} ids; 16 is the budget, and padding counts: sentences × longest")
     done("the budget")
 
 
 def crowd(function: Any, most: int) -> None:
-    """Not too many in a batch, and little padding."""
     got = _plan(function, [2] * 60, 1000)
     expect(max(map(len, got)) <= most, f"{max(map(len, got))} sentences in a batch; {most} are the most")
     expect(len(got) == -(-60 // most), f"60 short sentences fill {len(got)} batches: fill one before the next")
@@ -135,12 +116,18 @@ def crowd(function: Any, most: int) -> None:
     done("full batches")
 
 
+def _list(function: Any, *args: Any, **kwargs: Any) -> list[Any]:
+    got = ask(function, *args, **kwargs)
+    expect(isinstance(got, list), f"{getattr(function, '__name__', 'it')} gives a list, not {kind(got)}")
+    return got  # type: ignore[no-any-return]
+
+
 def _batch(function: Any, pairs: list[tuple[list[int], list[int]]]) -> tuple[torch.Tensor, ...]:
     got = ask(function, pairs)
     expect(isinstance(got, (tuple, list)) and len(got) == 3, "make_batch gives three tensors: src, tgt_in, tgt_out")
-    for name, tensor in zip(("src", "tgt_in", "tgt_out"), got, strict=True):
-        expect(isinstance(tensor, torch.Tensor), f"{name} is a {type(tensor).__name__}, not a tensor")
-        expect(tensor.ndim == 2, f"{name} has shape {tuple(tensor.shape)}; one row a sentence: (B, length)")
+    for name, one in zip(("src", "tgt_in", "tgt_out"), got, strict=True):
+        right = isinstance(one, torch.Tensor) and one.ndim == 2
+        expect(right, f"{name} is {kind(one)}; one row a sentence is wanted, a tensor (B, length)")
     return tuple(got)
 
 
