@@ -14,10 +14,10 @@ from .kit import Hint, ask, done, expect, match, near, show, tensor
 
 def start(function: Any) -> None:
     got = table(function, 7, 8)
-    mistakes = (
+    mistakes = [
         (torch.tensor([1.0, 0] * 4), "sine and cosine have changed places"),
         (torch.tensor([0.0] * 4 + [1] * 4), "sines and cosines take turns, a pair is two neighbours"),
-    )
+    ]
     zero = "all angles are 0 there, so it should be 0, 1, 0, 1 … (places count from 0)"
     match(got[0], torch.tensor([0.0, 1] * 4), f"place 0 is {show(got[0])}", mistakes, zero)
     wave = torch.arange(7.0).sin()
@@ -28,12 +28,12 @@ def start(function: Any) -> None:
 def rates(function: Any, base: int) -> None:
     got, rate = table(function, 100, 4), base**-0.5
     slow = got[:, 1] if turns(got[:, 2], 1) else got[:, 2]  # pair 1, also where sines and cosines stand in two blocks
-    mistakes = (
+    mistakes = [
         (1 / base, "the exponent is doubled: an i that counts 0, 2, 4 … is the 2i of the formula already"),
         (0.01, f"this is base 10000, and here it is {base}"),
         (base**-0.25, "the exponent is halved: it is 2i / d_model for pair i"),
         (base**0.5, "this pair turns faster than pair 0: divide by the power"),
-    )
+    ]
     shown = f"pair 1 of 4 columns does not turn by 1 / {base}^(2/4) = {rate:.6f} a place"
     match(slow, rate, shown, mistakes, "look at the formula", same=turns)
     expect(paired(got, [1, rate]), "sine and cosine of one pair have the same angle: here they turn at different rates")
@@ -45,10 +45,10 @@ def step(function: Any, base: int) -> None:
         return torch.tensor([wave(angle) for angle in (k, *more) for wave in (math.sin, math.cos)])
 
     there = tensor(ask(function, 3, 2), "the matrix", (2, 2)).float() @ at(0)
-    mistakes = (
+    mistakes = [
         (at(-3), "this is three places back: the wrong sign, or the transpose"),
         (at(1), "this is one place on: the angle grows by k times the rate"),
-    )
+    ]
     shown = f"k = 3 takes place 0, (0, 1), to {show(there)}"
     match(there, at(3), shown, mistakes, f"place 3 is {show(at(3))}")
     there = tensor(ask(function, 3, 4), "the matrix", (4, 4)).float() @ at(0, 0)
@@ -60,7 +60,7 @@ def step(function: Any, base: int) -> None:
 def scale(function: Any) -> None:
     weight = torch.tensor([[9.0, 9.0, 9.0, 9.0], [0.5, 1.0, -1.0, 0.0], [3.0, 0.0, 0.0, 1.0]])
     got, rows = _vectors(function, torch.tensor([[1, 2, 1]]), weight, torch.zeros(6, 4))[0], weight[[1, 2, 1]]
-    mistakes = ((rows, "the rows as they stand in weight: the factor is missing"), (4 * rows, "√d_model, not d_model"))
+    mistakes = [(rows, "the rows as they stand in weight: the factor is missing"), (4 * rows, "√d_model, not d_model")]
     match(got, 2 * rows, f"ids 1, 2, 1 give {show(got)}", mistakes, f"with the factor √4 it is {show(2 * rows)}")
     done("the factor")
 

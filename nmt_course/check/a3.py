@@ -265,12 +265,12 @@ def _scaled(got: Tensor, firmness: float) -> None:
     wrong_axis = not near(got.sum(-1), 1.0) and near(got.sum(-2), 1.0)
     expect(not wrong_axis, "the columns sum to 1, not the rows: the softmax runs along the queries, not the keys")
     expect(near(got.sum(-1), 1.0), f"each row of weights sums to 1; here the sums are {show(got.sum(-1).flatten())}")
-    mistakes = (
+    mistakes = [
         (4 * firmness, "the dot products are not divided"),
         (firmness, "divided by d_k, not by its root"),
         (4 / math.sqrt(4 * got.size(1)) * firmness, "divided by √d_model: a dot product of one head has d_k terms"),
         (2.0, "√d_k is right, but the firmness of the rules is missing"),
         (2.0 / firmness, "divided by the firmness: scores are multiplied by it"),
-    )
+    ]
     shown = f"d_k = 4, dot products 4 and 0 give {show(got[0, 0, 0])}"
     match((got[..., 0] / got[..., 1]).log(), 2 * firmness, shown, mistakes, "look at the factors")

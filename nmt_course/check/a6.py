@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from nmt_lib import EOS, PAD, SOS
 
-from . import ask, beside_answer, done, expect
+from .kit import ask, beside_answer, done, expect
 
 SPECIAL = (PAD, SOS, EOS)
 
