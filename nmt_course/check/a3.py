@@ -8,8 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nmt_lib import draw_grid
-
 from .kit import (
     CUT,
     ask,
@@ -177,6 +175,8 @@ def entropies(answer: Any, n_keys: int) -> None:
 def picture(axes: Any, d_k: int, colour: str, seed: int) -> None:
     """What the last questions are about: a map without the names of its axes, and two heads that have not learnt."""
     from matplotlib.colors import LinearSegmentedColormap
+
+    from nmt_lib import draw_grid  # not there while this is graded
 
     words = ["the", "chair", "fell", "since", "it", "broke"]
     turned, first = colour[0] in "aeiou", colour[-1] in "aeiou"

@@ -104,10 +104,8 @@ def order(class_: Any) -> None:
         layer = ask(class_, norm, 0.0, name)
         layer.eval()
         got = round(run(layer, x, sublayer)[0, 0, 0].item(), 2)
-        expect(
-            got == right,
-            f"{shown} {name!r}: {got:g}; {wrong.get(int(got) if got == got else 0, 'the rule gives another number')}",
-        )
+        hint = next((hint for number, hint in wrong.items() if number == got), "the rule gives another number")
+        expect(got == right, f"{shown} {name!r}: {got:g}; {hint}")
         expect(n_parameters(layer) == 2, "the norm's parameters are not those of AddNorm: keep it as an attribute")
     done("sum and norm")
 
