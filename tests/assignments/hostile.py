@@ -105,8 +105,8 @@ share = Yes()
 """
 PATCHED = """
 import builtins, numpy
-import nmt_course.check, nmt_course.check.a1
-for module in (nmt_course.check, nmt_course.check.a1):
+import nmt_course.check.kit, nmt_course.check.a1
+for module in (nmt_course.check.kit, nmt_course.check.a1):
     module.expect = module.ask = module.done = lambda *a, **k: None
 for name in ("tokenize", "numbers", "vocabulary", "order", "encode", "unknown", "longest", "decode", "padding", "shift",
              "plan", "crowd", "between"):
