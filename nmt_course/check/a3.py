@@ -141,7 +141,7 @@ def all_weights(layer_class: Any, firmness: float) -> None:
     state = {n: torch.eye(8) if n[-6:] == "weight" else torch.zeros(8) for n in fill(layer)}  # all four hand on
     layer.load_state_dict({**state_of(layer), **state})
     x, memory = torch.ones(1, 3, 8), torch.tensor([1.0, 0.0, 0.0]).view(1, 3, 1).expand(1, 3, 8)
-    _scaled(run(layer, x, memory)[1], firmness)
+    _scaled(tensor(run(layer, x, memory)[1], "the table of weights", (1, 2, 3, 3), "(B, H, T, S)"), firmness)
     got = run(layer, x, memory, torch.tensor([True, True, False]).view(1, 1, 1, 3))[1][..., 2]
     expect((got == 0).all(), f"the mask hides the last key, which gets {show(got[0, :, 0])} in the two heads")
     done("the weights of the layer")

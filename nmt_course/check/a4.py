@@ -354,8 +354,10 @@ def _length(x: Tensor) -> float:
 class Attention(MultiHeadAttention):
     """As in A3, it gives two things: what was found, and the weights (None: nobody needs them here)."""
 
-    def forward(self, *args: Any) -> tuple[Tensor, None]:  # type: ignore[override]
-        out = super().forward(*args)
+    def forward(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        out = super().forward(x, memory, mask)
         return (out if isinstance(out, Tensor) else out[0]), None
 
 
