@@ -45,7 +45,7 @@ test: $(STAMP) lint unit chapters planted ## lint, types, unit tests, every chap
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check nmt_lib tests benchmarks notebooks/*.py notebooks/assignments
+	$(BIN)/ruff format --check nmt_lib nmt_course tests benchmarks notebooks/*.py
 	$(BIN)/mypy
 
 unit: $(STAMP)
@@ -61,17 +61,16 @@ alone: $(STAMP) ## each chapter where nothing was trained, from another folder, 
 	$(BIN)/python tests/alone.py
 
 class: $(STAMP) ## the assignments for students, in build/class/release: make class SEED=2027 COURSE=owner/name
-	$(BIN)/python notebooks/assignments/course.py --seed "$(SEED)" --repo "$(COURSE)"
+	$(BIN)/python -m nmt_course.course --seed "$(SEED)" --repo "$(COURSE)"
 
 grade: $(STAMP) ## mark the submissions in a folder: make grade DIR=…; marks and feedback in build/grades
 	@test -n "$(DIR)" || { echo 'error: name the folder of the submissions: make grade DIR=…' >&2; exit 2; }
-	$(BIN)/python notebooks/assignments/grade.py "$(DIR)"
+	$(BIN)/python -m nmt_course.grade "$(DIR)"
 
 kill-table: $(STAMP) ## wrong and right answers to the assignments, and where the wrong ones fail
 	$(BIN)/python tests/assignments/kill_table.py
 
 test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: nbgrader's own marks, hostile submissions that wait, a class of 200
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[class]'
 	$(BIN)/python -m pytest -p no:cacheprovider tests/assignments/class_proof.py
 
 # The last torchtext loads with torch 2.3 only, so it gets an environment of its own, made again as the other one is.

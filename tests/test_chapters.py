@@ -55,10 +55,19 @@ def test_what_is_wrong_is_found(tmp_path, change, complaint):
     assert any(complaint in problem for problem in broken(CHAPTERS[-1], tmp_path, change))
 
 
-@pytest.mark.parametrize("script", ["run.py", "check.py", "links.py", "assignments/course.py", "assignments/grade.py"])
+@pytest.mark.parametrize("script", ["run.py", "check.py", "links.py"])
 def test_the_scripts_find_what_setup_installs(script: str):
     """What they import must come with the extras that `make setup` names: CI has nothing else."""
-    done = subprocess.run([sys.executable, ROOT / "notebooks" / script, "--help"], capture_output=True, text=True)
+    says_how([ROOT / "notebooks" / script])
+
+
+@pytest.mark.parametrize("module", ["course", "grade"])
+def test_the_modules_of_the_course_find_it_too(module: str):
+    says_how(["-m", f"nmt_course.{module}"])
+
+
+def says_how(command: list[str | Path]) -> None:
+    done = subprocess.run([sys.executable, *command, "--help"], capture_output=True, text=True)
     assert done.returncode == 0 and "usage" in done.stdout, done.stderr
 
 
@@ -102,15 +111,15 @@ DRIVER = """
         shell.run_cell(source).raise_error()
         import nmt_lib
         assert nmt_lib.__file__.startswith(packages), nmt_lib.__file__
-        assert shell.user_ns["config"].name == "tiny"
+        assert "check" in shell.user_ns if name[0] == "A" else shell.user_ns["config"].name == "tiny"
         new = sorted(set(os.listdir(packages)) - set(before))
-        assert new == ["nmt_lib", f"nmt_lib-{nmt_lib.__version__}.dist-info"], new
+        assert new == ["nmt_course", "nmt_lib", f"nmt_lib-{nmt_lib.__version__}.dist-info"], new
         for package in ("torch", "numpy"):
             assert os.path.islink(os.path.join(packages, package)), f"{package} was replaced"
             assert os.stat(os.path.join(packages, package)).st_mtime_ns == before[package].st_mtime_ns
         for path in new:
             shutil.rmtree(os.path.join(packages, path))
-        for module in [m for m in sys.modules if m.split(".")[0] == "nmt_lib"]:
+        for module in [m for m in sys.modules if m.split(".")[0] in ("nmt_lib", "nmt_course")]:
             del sys.modules[module]
         importlib.invalidate_caches()
     print("fine")
@@ -118,9 +127,11 @@ DRIVER = """
 
 
 def test_set_up_cells_on_colab(tmp_path: Path):
-    """In a bare environment that has everything but the library, each set-up cell installs it, and nothing else."""
+    """In a bare environment that has everything but the library, each set-up cell installs it, and nothing else.
+    Those of the assignments import their public checks, too."""
     project = tmp_path / "project"
-    shutil.copytree(ROOT / "nmt_lib", project / "nmt_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("nmt_lib", "nmt_course"):
+        shutil.copytree(ROOT / package, project / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, project)
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, project]
@@ -131,13 +142,14 @@ def test_set_up_cells_on_colab(tmp_path: Path):
     python = tmp_path / "bare/bin/python"
     (packages,) = (tmp_path / "bare/lib").glob("python*/site-packages")
     for there in Path(site.getsitepackages()[0]).iterdir():
-        if "nmt_lib" not in there.name:
+        if not there.name.startswith(("nmt_", "__editable__")):
             (packages / there.name).symlink_to(there)
     assert subprocess.run([python, "-c", "import nmt_lib"], capture_output=True, cwd=tmp_path).returncode == 1
 
     repo, version = links.address()
     address = f"git+https://github.com/{repo}@v{version}"
     cells = {path.name: nbformat.read(path, as_version=4).cells[2].source for path in CHAPTERS}
+    cells |= {path.name: nbformat.read(path, as_version=4).cells[1].source for path in ASSIGNMENTS}
     assert all(source.count(address) == 1 for source in cells.values())
     cells = {name: source.replace(address, wheel.as_uri()) for name, source in cells.items()}
     (tmp_path / "stand-in/google/colab").mkdir(parents=True)
