@@ -47,7 +47,8 @@ def main() -> int:
         for chapter in chapters:
             execute(chapter, options)
         if not options.in_place:
-            print(f"\nexecuted chapters and pictures: {options.out.resolve()}\ntrained model: {config.run_path.resolve()}")
+            print(f"\nexecuted chapters and pictures: {options.out.resolve()}")
+            print(f"trained model: {config.run_path.resolve()}")
     except nmt.NMTError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
