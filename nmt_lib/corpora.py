@@ -142,9 +142,14 @@ def _stored(read: Callable[..., Iterable[Pair]], *source: Any) -> Rows[Pair]:
     from datasets import Dataset
 
     key = {"read": read, "source": source, "version": __version__}
+    kwargs: Any = {"gen_kwargs": key, "writer_batch_size": BATCH_ROWS}
     with cache() as folder:
-        kwargs: Any = {"gen_kwargs": key, "writer_batch_size": BATCH_ROWS}
-        return Rows(Dataset.from_generator(_rows, _features(), str(folder), **kwargs), _pair)
+        try:
+            return Rows(Dataset.from_generator(_rows, _features(), str(folder), **kwargs), _pair)
+        except ValueError as error:
+            if "no data" in str(error):  # an empty file
+                return as_rows([])
+            raise
 
 
 def _rows(read: Callable[..., Iterable[Pair]], source: tuple[Any, ...], version: str) -> Iterator[dict[str, Any]]:
