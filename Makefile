@@ -99,9 +99,10 @@ notebooks: $(STAMP) ## execute chapters and assignments anew and store their out
 links: $(STAMP) ## stamp the repository's address into badges and set-up cells: make links REPO=owner/name
 	$(BIN)/python notebooks/links.py $(REPO)
 
-browser: $(STAMP) ## run every chapter in JupyterLab in a Chromium without a window
+browser: $(STAMP) ## run every chapter in JupyterLab in a Chromium without a window, and use the attention viewer
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[browser]'
 	$(BIN)/python tests/browser.py
+	$(BIN)/python tests/browser_viewer.py
 
 bench: $(STAMP) ## measure speed; writes benchmarks/results
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[bench]'

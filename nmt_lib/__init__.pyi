@@ -87,6 +87,7 @@ from .pictures.diagrams import (
     plot_vectors as plot_vectors,
     plot_words as plot_words,
 )
+from .pictures.viewer import view_attention as view_attention
 from .pictures.source import show_source as show_source
 from .runs.run import Run as Run, load_or_train as load_or_train, train as train
 from .runs.export import export_ctranslate2 as export_ctranslate2

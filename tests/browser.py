@@ -13,6 +13,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -41,22 +43,34 @@ def main() -> int:
     names = sys.argv[1:] or [path.name for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))]
     for name in names:
         shutil.copy(ROOT / "notebooks" / name, OUT / "notebooks")
+    with jupyterlab(OUT) as address:
+        return run_all(chromium, address, names)
+
+
+@contextmanager
+def jupyterlab(folder: Path, **environment: str) -> Iterator[str]:
+    """The address of a JupyterLab that serves ``folder/notebooks`` and keeps its own settings there."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    settings = {"JUPYTERLAB_SETTINGS_DIR": str(OUT / "settings"), "JUPYTERLAB_WORKSPACES_DIR": str(OUT / "spaces")}
+    settings = {
+        "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(folder / "spaces"),
+    }
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
-               f"--ServerApp.root_dir={OUT / 'notebooks'}", "--IdentityProvider.token=",
+               f"--ServerApp.root_dir={folder / 'notebooks'}", "--IdentityProvider.token=",
                "--LabApp.expose_app_in_browser=True"]  # fmt: skip
-    quiet = OUT / "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    quiet = folder / "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
     quiet.parent.mkdir(parents=True)
     quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
-    log = (OUT / "server.log").open("w")
-    server = subprocess.Popen(command, env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT)
+    log = (folder / "server.log").open("w")
+    server = subprocess.Popen(
+        command, env={**os.environ, **settings, **environment}, stdout=log, stderr=subprocess.STDOUT
+    )
     try:
         address = f"http://127.0.0.1:{port}"
         wait_for(address)
-        return run_all(chromium, address, names)
+        yield address
     finally:
         server.terminate()
         server.wait()
@@ -74,7 +88,7 @@ def wait_for(address: str) -> None:
             return
         except (urllib.error.URLError, ConnectionError):
             time.sleep(1)
-    raise TimeoutError(f"JupyterLab does not answer: see {OUT / 'server.log'}")
+    raise TimeoutError("JupyterLab does not answer: see server.log in build/browser")
 
 
 def run_all(chromium: str, address: str, names: list[str]) -> int:

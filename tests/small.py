@@ -1,5 +1,6 @@
 """Small models, translators and corpora that several tests share."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,23 @@ def small_translator(
 def read_lines(path: Path) -> list[str]:
     """The lines of a file of a corpus, without the spaces around them."""
     return [line.strip() for line in open(path, encoding="utf-8", newline="\n")]
+
+
+def made_translation(src: Sequence[str], tgt: Sequence[str], n_layers: int = 2, n_heads: int = 4) -> nmt.Translation:
+    """A translation of these words into those, without a model: its attention is drawn at random, sharp and different
+    in every layer and head.
+    """
+    generator = torch.Generator().manual_seed(0)
+    src_labels, tgt_labels = ("<sos>", *src, "<eos>"), (*tgt, "<eos>")
+
+    def draw(rows: int, columns: int, causal: bool = False) -> list[torch.Tensor]:
+        scores = 3 * torch.randn(n_layers, 1, n_heads, rows, columns, generator=generator)
+        mask = torch.ones(rows, columns, dtype=torch.bool).tril() if causal else torch.tensor(True)
+        return list(scores.masked_fill(~mask, float("-inf")).softmax(-1))  # n_layers of (1, H, rows, columns)
+
+    n_src, n_tgt = len(src_labels), len(tgt_labels)
+    attention = nmt.Attention(draw(n_src, n_src), draw(n_tgt, n_tgt, causal=True), draw(n_tgt, n_src))
+    return nmt.Translation(" ".join(src), " ".join(tgt), tuple(tgt), 0.0, (), src_labels, tgt_labels, lambda: attention)
 
 
 def write_corpus(folder: Path) -> Path:
