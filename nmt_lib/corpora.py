@@ -155,7 +155,7 @@ def _stored(read: Callable[..., Iterable[Pair]], *source: Any) -> Rows[Pair]:
 def _rows(read: Callable[..., Iterable[Pair]], source: tuple[Any, ...], version: str) -> Iterator[dict[str, Any]]:
     from tqdm.auto import tqdm
 
-    return map(vars, tqdm(read(*source), desc="reading the corpus", unit=" pairs", delay=5))
+    return map(vars, tqdm(read(*source), desc="reading the corpus", unit=" pairs", delay=10))
 
 
 def _features() -> Any:
