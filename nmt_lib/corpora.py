@@ -142,15 +142,20 @@ def _stored(read: Callable[..., Iterable[Pair]], *source: Any) -> Rows[Pair]:
     from datasets import Dataset
 
     key = {"read": read, "source": source, "version": __version__}
+    kwargs: Any = {"gen_kwargs": key, "writer_batch_size": BATCH_ROWS}
     with cache() as folder:
-        kwargs: Any = {"gen_kwargs": key, "writer_batch_size": BATCH_ROWS}
-        return Rows(Dataset.from_generator(_rows, _features(), str(folder), **kwargs), _pair)
+        try:
+            return Rows(Dataset.from_generator(_rows, _features(), str(folder), **kwargs), _pair)
+        except ValueError as error:
+            if "no data" in str(error):  # an empty file
+                return as_rows([])
+            raise
 
 
 def _rows(read: Callable[..., Iterable[Pair]], source: tuple[Any, ...], version: str) -> Iterator[dict[str, Any]]:
     from tqdm.auto import tqdm
 
-    return map(vars, tqdm(read(*source), desc="reading the corpus", unit=" pairs", delay=5))
+    return map(vars, tqdm(read(*source), desc="reading the corpus", unit=" pairs", delay=10))
 
 
 def _features() -> Any:

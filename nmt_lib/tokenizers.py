@@ -312,7 +312,7 @@ def _ids(pairs: Rows[Pair], src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer) 
         "batch_size": BATCH_ROWS,
         "features": Features({side: [Value("int32")] for side in sides}),
     }
-    bar = tqdm(total=len(pairs), desc="encoding the corpus", unit=" pairs", delay=5)
+    bar = tqdm(total=len(pairs), desc="encoding the corpus", unit=" pairs", delay=10)
     with cache() as folder, bar, FileLock(folder / f"{name}.lock") if pairs.dataset.cache_files else nullcontext():
         parts = [part.map(encode, new_fingerprint=f"{name}-{i}", **options) for i, part in enumerate(pairs.parts())]
     return concatenate_datasets(parts)
