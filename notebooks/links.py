@@ -22,7 +22,7 @@ BADGE = (
 SET_UP = """\
 try:
     import nmt_lib as nmt
-except ModuleNotFoundError:  # on Colab: fetch the library, and keep the torch and numpy that are there
+except ModuleNotFoundError:  # on Colab: install it, keep torch and numpy
     from importlib.metadata import version
 
     library = "nmt-lib @ git+https://github.com/{repo}@v{version}"
@@ -44,7 +44,7 @@ def main() -> int:
         text = re.sub(r'(?m)^(Repository = "https://github\.com/)[^"]*', rf"\g<1>{options.repo}", text)
         PYPROJECT.write_text(text, encoding="utf-8")
     repo, version = address()
-    chapters = [(path, 2) for path in sorted(HERE.glob("[0-9]*.ipynb"))]
+    chapters = [(path, 2) for path in sorted([*HERE.glob("[0-9]*.ipynb"), *HERE.glob("deeper/[0-9]*.ipynb")])]
     for chapter, place in chapters + [(path, 1) for path in sorted(HERE.glob("assignments/source/*.ipynb"))]:
         notebook = nbformat.read(chapter, as_version=4)
         try:
@@ -77,13 +77,13 @@ def stamp(notebook: nbformat.NotebookNode, name: str, repo: str, version: str, p
     first.source, found = re.subn(r"^\[!\[Open in Colab\].*$", badge, first.source, flags=re.MULTILINE)
     if found != 1:
         raise ValueError(f"{name}: the first cell needs one line that starts with [![Open in Colab]")
-    parts = set_up.source.split("    import nmt_lib as nmt\n")  # try, except, and what the chapter adds
+    parts = f"{set_up.source}\n".split("    import nmt_lib as nmt\n")  # try, except, and what an assignment adds
     if len(parts) != 3 or parts[0] != "try:\n":
         nth = "second" if place == 1 else "third"
         raise ValueError(
             f"{name}: the {nth} cell must be the set-up cell, which starts with try: import nmt_lib as nmt"
         )
-    set_up.source = SET_UP.format(repo=repo, version=version) + "\n" + parts[2].lstrip("\n")
+    set_up.source = (SET_UP.format(repo=repo, version=version) + "\n" + parts[2].lstrip("\n")).strip()
 
 
 if __name__ == "__main__":

@@ -17,13 +17,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+DEEPER = sorted((ROOT / "notebooks/deeper").glob("*.ipynb"))
 ASSIGNMENTS = sorted((ROOT / "notebooks/assignments/source").glob("*.ipynb"))
 sys.path.insert(0, str(ROOT / "notebooks"))
+import budget  # noqa: E402
 import check  # noqa: E402
 import links  # noqa: E402
 
 
-@pytest.mark.parametrize("chapter", [*CHAPTERS, *ASSIGNMENTS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("chapter", [*CHAPTERS, *DEEPER, *ASSIGNMENTS], ids=lambda path: path.stem)
 def test_frame_and_stored_run(chapter: Path):
     assert check.problems(chapter) == []
 
@@ -45,14 +47,37 @@ def broken(chapter: Path, tmp_path: Path, change) -> list[str]:
         (lambda nb: nb.cells[1].update(source='config = "toy"'), "second cell"),
         (lambda nb: nb.cells[2].update(source="import nmt_lib as nmt"), "set-up cell"),
         (lambda nb: nb.cells[0].update(source=nb.cells[0].source.replace("/blob/v", "/blob/x")), "links"),
-        (lambda nb: [out.get("metadata", {}).clear() for c in nb.cells for out in c.get("outputs", [])], "*Picture"),
+        (lambda nb: [o.get("metadata", {}).clear() for c in nb.cells for o in c.get("outputs", [])], "lacks its alt text"),
         (lambda nb: nb.cells.append(nbformat.v4.new_markdown_cell("[there](99_nowhere.ipynb)")), "dead link"),
         (lambda nb: nb.cells[2].outputs.append(nbformat.v4.new_output("stream", text="<a at 0x7fabc0>")), "elsewhere"),
         (lambda nb: nb.cells[2].outputs.extend([nbformat.v4.new_output("stream", text="a")] * 2), "in pieces"),
+        (lambda nb: nb.cells[3].update(source="x = 1  # " + "long " * 20), "wider than 88"),
+        (lambda nb: nb.cells[3].update(source="x = 1\n" * 15), "longest: 15.0, 14 is the limit"),
+        (lambda nb: nb.cells[3].update(source="# NBVAL_IGNORE_OUTPUT"), "machinery of tests"),
+        (lambda nb: nb.cells[3].update(source="print('equal:', True)"), "machinery of tests"),
+        (lambda nb: nb.cells[2].metadata.clear(), "must be folded"),
+        (lambda nb: nb.cells[4].metadata.update(jupyter={"source_hidden": True}), "folded in JupyterLab or on"),
+        (lambda nb: nb.cells[4].metadata.update(tags=["skip"]), "unknown tags: skip"),
+        (lambda nb: nb.cells[4].update(source="word " * 1800), "words: "),
+        (lambda nb: nb.cells[4].update(source="costs $5"), "a $ is not closed"),
+        (lambda nb: nb.cells[4].update(source=r"$\frac{1}{2$"), "something is not closed"),
+        (lambda nb: nb.cells[4].update(source=r"$$\left( x$$"), "something is not closed"),
+        (lambda nb: nb.cells[4].update(source=r"$\colour{red}$"), "unknown command colour"),
+        (lambda nb: [c.update(source=c.source.replace("### 2 ·", "### 3 ·")) for c in nb.cells], "two exercises"),
+        (lambda nb: nb.cells[0].update(source=re.sub(r"about \d+", "about 3", nb.cells[0].source)), "says 3 minutes"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_found(tmp_path, change, complaint):
-    assert any(complaint in problem for problem in broken(CHAPTERS[-1], tmp_path, change))
+    assert any(complaint in problem for problem in broken(CHAPTERS[3], tmp_path, change))
+
+
+def test_the_whole_series_keeps_its_bounds():
+    measured = [budget.measure(path) for path in [*CHAPTERS, *DEEPER]]
+    assert sum(n["minutes"] for n in measured[: len(CHAPTERS)]) <= 360
+    assert sum(n["cells"] for n in measured) <= 1000 and len(DEEPER) <= 8
+    words = sum(len(cell.source.split()) for path in [*CHAPTERS, *DEEPER]
+                for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")  # fmt: skip
+    assert words <= 33_000
 
 
 @pytest.mark.parametrize("script", ["run.py", "check.py", "links.py"])
@@ -148,7 +173,8 @@ def test_set_up_cells_on_colab(tmp_path: Path):
 
     repo, version = links.address()
     address = f"git+https://github.com/{repo}@v{version}"
-    cells = {path.name: nbformat.read(path, as_version=4).cells[2].source for path in CHAPTERS}
+    read = {path.name: nbformat.read(path, as_version=4).cells for path in CHAPTERS}
+    cells = {name: f"{there[2].source}\n{there[3].source}" for name, there in read.items()}
     cells |= {path.name: nbformat.read(path, as_version=4).cells[1].source for path in ASSIGNMENTS}
     assert all(source.count(address) == 1 for source in cells.values())
     cells = {name: source.replace(address, wheel.as_uri()) for name, source in cells.items()}
