@@ -7,7 +7,8 @@ from .config import (
     load_config as load_config,
     parse_overrides as parse_overrides,
 )
-from .corpora import Corpus as Corpus, Pair as Pair, load_corpus as load_corpus
+from .rows import Pair as Pair
+from .corpora import Corpus as Corpus, load_corpus as load_corpus
 from .special import EOS as EOS, PAD as PAD, SOS as SOS, SPECIALS as SPECIALS, UNK as UNK
 from .vocab import Vocab as Vocab, build_vocab_from_iterator as build_vocab_from_iterator
 from .tokenizers import (

@@ -47,7 +47,7 @@ def broken(chapter: Path, tmp_path: Path, change) -> list[str]:
         (lambda nb: nb.cells[1].update(source='config = "toy"'), "second cell"),
         (lambda nb: nb.cells[2].update(source="import nmt_lib as nmt"), "set-up cell"),
         (lambda nb: nb.cells[0].update(source=nb.cells[0].source.replace("/blob/v", "/blob/x")), "links"),
-        (lambda nb: [o.get("metadata", {}).clear() for c in nb.cells for o in c.get("outputs", [])], "lacks its alt text"),
+        (lambda nb: [o.get("metadata", {}).clear() for c in nb.cells for o in c.get("outputs", ())], "lacks its alt"),
         (lambda nb: nb.cells.append(nbformat.v4.new_markdown_cell("[there](99_nowhere.ipynb)")), "dead link"),
         (lambda nb: nb.cells[2].outputs.append(nbformat.v4.new_output("stream", text="<a at 0x7fabc0>")), "elsewhere"),
         (lambda nb: nb.cells[2].outputs.extend([nbformat.v4.new_output("stream", text="a")] * 2), "in pieces"),
