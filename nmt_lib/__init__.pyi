@@ -1,8 +1,8 @@
 # Every public name and the file that explains it, in the order of the way of a sentence. lazy_loader reads this when
 # a name is first used; type checkers, completion and go-to-definition read it too.
 
-from .config import (
-    Config as Config,
+from .config import Config as Config
+from .configs.reading import (
     config_names as config_names,
     load_config as load_config,
     parse_overrides as parse_overrides,

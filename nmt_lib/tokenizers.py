@@ -25,7 +25,7 @@ import numpy as np
 from . import __version__
 from .errors import CorpusError, TrainingError, warn
 from .rows import BATCH_ROWS, Examples, Pair, Rows, as_rows, cache
-from .special import EOS, PAD, SOS, SPECIALS, UNK
+from .special import EOS, SOS, SPECIALS, UNK
 from .vocab import Vocab, build_vocab_from_iterator
 
 if TYPE_CHECKING:
@@ -132,6 +132,8 @@ class SentencePieceTokenizer:
         import sentencepiece
 
         model = io.BytesIO()
+        special: dict[str, Any] = {f"{name}_id": index for index, name in enumerate(("pad", "unk", "bos", "eos"))}
+        special |= {name.replace("_id", "_piece"): SPECIALS[index] for name, index in special.items()}
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter([text.lower() if lowercase else text for text in texts]),
             model_writer=model,
@@ -141,14 +143,7 @@ class SentencePieceTokenizer:
             hard_vocab_limit=False,
             num_threads=1,  # the same pieces on every machine
             minloglevel=2,
-            pad_id=PAD,
-            unk_id=UNK,
-            bos_id=SOS,
-            eos_id=EOS,
-            pad_piece="<pad>",
-            unk_piece="<unk>",
-            bos_piece="<sos>",
-            eos_piece="<eos>",
+            **special,
         )
         return cls(kind, model.getvalue(), lowercase)
 
@@ -169,9 +164,8 @@ class SentencePieceTokenizer:
         return [self.processor.id_to_piece(index) for index in ids]
 
     def dumps(self) -> str:
-        model = base64.b64encode(zlib.compress(self.model, 9)).decode()  # a third of its size in hexadecimal digits
-        fields = {"kind": self.kind, "lowercase": self.lowercase, "model": model}
-        return json.dumps(fields)
+        model = base64.b64encode(zlib.compress(self.model, 9)).decode()
+        return json.dumps({"kind": self.kind, "lowercase": self.lowercase, "model": model})
 
 
 @lru_cache(maxsize=8)
@@ -290,11 +284,8 @@ def _ids(pairs: Rows[Pair], src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer) 
     rules = [__version__, *(version(name) for name in ("spacy", "sentencepiece"))]
     key = pairs.dataset._fingerprint, src_tokenizer.dumps(), src_tokenizer.sos, tgt_tokenizer.dumps(), rules
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-    options = {
-        "batched": True,
-        "batch_size": BATCH_ROWS,
-        "features": Features({side: [Value("int32")] for side in sides}),
-    }
+    features = Features({side: [Value("int32")] for side in sides})
+    options: dict[str, Any] = {"batched": True, "batch_size": BATCH_ROWS, "features": features}
     bar = tqdm(total=len(pairs), desc="encoding the corpus", unit=" pairs", delay=10)
     with cache() as folder, bar, FileLock(folder / f"{name}.lock") if pairs.dataset.cache_files else nullcontext():
         parts = [part.map(encode, new_fingerprint=f"{name}-{i}", **options) for i, part in enumerate(pairs.parts())]

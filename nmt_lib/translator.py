@@ -118,9 +118,8 @@ class Translator:
         run_folder.write_text(folder / "config.yaml", self.config.to_yaml())
         dtype = torch.float16 if half else torch.float32
         weights = {f"model.{name}": value.to(dtype) for name, value in ckpt.model_state(self.model).items()}
-        ckpt.save_checkpoint(
-            folder / "model.safetensors", ckpt.Checkpoint(weights, {"vocabulary": fingerprint(tokenizers)})
-        )
+        saved = ckpt.Checkpoint(weights, {"vocabulary": fingerprint(tokenizers)})
+        ckpt.save_checkpoint(folder / "model.safetensors", saved)
 
     @overload
     def __call__(self, texts: str) -> Translation: ...

@@ -9,7 +9,8 @@ import zlib
 from contextlib import suppress
 from pathlib import Path
 
-from ..config import Config, DataConfig, load_config
+from ..config import Config, DataConfig
+from ..configs.reading import load_config
 from ..errors import CheckpointError, ConfigError
 from ..special import SPECIALS
 from ..tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
