@@ -66,6 +66,12 @@ def address() -> tuple[str, str]:
     return repo[1], version[1]
 
 
+def documentation() -> str:
+    """The address of the site, on GitHub Pages."""
+    owner, _, name = address()[0].partition("/")
+    return f"https://{owner.lower()}.github.io/{name}/"
+
+
 def stamp(notebook: nbformat.NotebookNode, name: str, repo: str, version: str, place: int = 2) -> None:
     """Writes badge and head of the set-up cell, which is number ``place``; nothing else changes.
 

@@ -1,0 +1,94 @@
+"""Builds the site from what is stored, and checks its links: ``python site/build.py [FOLDER]`` (default build/site)."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from html.parser import HTMLParser
+from importlib.metadata import files
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from sphinx.cmd.build import build_main
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import pages
+
+MATHJAX = ("tex-chtml-full.js", "output/chtml/fonts/woff-v2/")
+
+
+def main() -> int:
+    start = time.time()
+    out = Path(sys.argv[1] if len(sys.argv) > 1 else pages.ROOT / "build" / "site").resolve()
+    source = out.with_name(out.name + "-pages")
+    pages.lay_out(source)
+    copy_mathjax(source / "_static" / "mathjax")
+    shutil.rmtree(out, ignore_errors=True)
+    failed = build_main(["-q", "-E", "-W", "--keep-going", "-c", str(pages.HERE), "-d", f"{source}/.doctrees", str(source), str(out)])
+    if failed:
+        return failed
+    for path in out.glob("_static/*macros.html"):
+        path.unlink()  # templates of the theme, no pages
+    shutil.copytree(source / "_static", out / "_static", dirs_exist_ok=True)
+    for path in pages.found(pages.CHAPTERS, pages.DEEPER):
+        shutil.copy(pages.ROOT / path, out / path)  # what the button Download gives
+    problems, count = check(out)
+    print("\n".join(problems))
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) / 1e6
+    print(f"{out}: {len(list(out.rglob('*.html')))} pages, {count} links, {size:.1f} MB, {time.time() - start:.0f} s")
+    return bool(problems)
+
+
+def copy_mathjax(out: Path) -> None:
+    """MathJax and its fonts, from the package that brings them."""
+    for file in files("sphinx-mathjax-offline") or []:
+        name = file.as_posix().partition("static/mathjax/")[2]
+        if name.startswith(MATHJAX):
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(str(file.locate()), out / name)
+
+
+class Page(HTMLParser):
+    """The anchors of a page, its links, and what a browser fetches for it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.fetched: list[str] = []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {key: value or "" for key, value in attrs}
+        self.anchors |= {values.get("id", ""), values.get("name", "")}
+        if "href" in values and not (tag == "link" and values.get("rel") == "canonical"):
+            (self.links if tag == "a" else self.fetched).append(values["href"])
+        if "src" in values:
+            self.fetched.append(values["src"])
+
+
+def check(out: Path) -> tuple[list[str], int]:
+    """Links and anchors that lead nowhere, and what would be fetched from elsewhere; how many links were followed."""
+    found = {path: Page(path) for path in sorted(out.rglob("*.html"))}
+    problems, count = [], 0
+    for path, page in found.items():
+        for link in page.links + page.fetched:
+            parts = urlsplit(link)
+            if parts.scheme == "data":
+                continue
+            if parts.scheme or parts.netloc:
+                if link in page.fetched:
+                    problems.append(f"{path.relative_to(out)}: fetches {link}")
+                continue
+            count += 1
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not target.exists():
+                problems.append(f"{path.relative_to(out)}: {link} does not exist")
+            elif parts.fragment and target in found and unquote(parts.fragment) not in found[target].anchors:
+                problems.append(f"{path.relative_to(out)}: {link} has no such anchor")
+    return problems, count
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""How Sphinx builds the site; ``build.py`` calls it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]  # the library as it stands here
+import pages
+from myst_nb.core.render import MimeData, NbElementRenderer
+
+project = "Neural machine translation"
+html_title = "NMT with the original Transformer"
+html_baseurl = pages.links.documentation()
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+root_doc = "index"
+html_theme = "sphinx_book_theme"
+html_static_path = [str(HERE / "static")]
+html_css_files = ["site.css"]
+html_js_files = [("site.js", {"defer": "defer"})]
+html_favicon = str(HERE / "static" / "icon.svg")
+html_copy_source = False
+html_show_sourcelink = False
+html_sidebars = {"**": ["navbar-logo.html", "sbt-sidebar-nav.html"]}  # the search button stands above the page
+html_theme_options = {
+    "use_download_button": False,  # each chapter has its own
+    "use_fullscreen_button": False,
+    "home_page_in_toc": False,
+    "show_navbar_depth": 1,
+    "show_toc_level": 2,
+    "footer_content_items": [],
+    "search_bar_text": "Search chapters and library",
+}
+
+nb_execution_mode = "off"  # what is shown is what is stored
+nb_merge_streams = True
+myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_heading_anchors = 4
+suppress_warnings = ["myst.header"]  # a chapter may leave out a level of headings
+mathjax_path = "mathjax/tex-chtml-full.js"
+mathjax3_config = {"options": {"enableMenu": False}}  # it would load what is not here
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 70
+add_module_names = False
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+
+
+def with_alt(render: NbElementRenderer, data: MimeData) -> list:
+    """A picture with the text that the notebook stores for those who cannot see it."""
+    (image,) = draw(render, data)
+    image["alt"] = data.output_metadata.get(data.mime_type, {}).get("alt", "")
+    return [image]
+
+
+draw = NbElementRenderer.render_image
+NbElementRenderer.render_image = with_alt
+
+
+def with_bars(app, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """A docstring whose ``|x|`` is no reference."""
+    lines[:] = [re.sub(r"(``.*?``)|\|", lambda match: match[1] or r"\|", line) for line in lines]
+
+
+def setup(app) -> None:
+    app.connect("autodoc-process-docstring", with_bars)

@@ -1,0 +1,235 @@
+"""Lays out the pages of the site: chapters, guide, results, cards and configs as they stand, and a page of public names.
+
+Each page keeps its path in the repository, so links between pages hold; links to other files go to the repository.
+"""
+
+from __future__ import annotations
+
+import ast
+import html
+import inspect
+import io
+import json
+import os
+import re
+import shutil
+import sys
+from base64 import b64decode
+from collections.abc import Callable
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+import nbformat
+from PIL import Image, ImageChops
+
+import nmt_lib as nmt
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+sys.path.insert(0, str(ROOT / "notebooks"))
+import budget
+import links
+
+REPOSITORY = "https://github.com/" + links.address()[0]
+CHAPTERS = "notebooks/[0-9][0-9]_*.ipynb"
+DEEPER = "notebooks/deeper/[0-9][0-9]_*.ipynb"
+TEXTS = ("notebooks/assignments/README.md", "benchmarks/results/*.md", "nmt_lib/pretrained/*/README.md")
+CONFIGS = "nmt_lib/configs/*.yaml"
+# The way of a sentence, which is the order of the library's files on their page; what is not named comes after.
+WAY = """config corpora tokenizers vocab batching embeddings masks attention layers encoder decoder transformer losses
+schedules training runs decoding translation translator export evaluation plotting diagrams notebook""".split()
+BADGE = re.compile(r"^\[!\[Open in Colab\].*\]\((.*)\)$", re.MULTILINE)
+LINK = re.compile(r"""(\]\(|\b(?:href|src)=")(?![a-z]+:|\#|/)([^)\s"#]+)""")
+COLAB = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 4v16l13-8z"/></svg>'
+DOWN = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M11 3h2v10l4-4 1.4 1.4L12 17l-6.400-6.600L7 9l4 4zM4 19h16v2H4z"/></svg>'
+
+
+def found(*patterns: str) -> list[str]:
+    """The files of the repository that match, as paths from its root."""
+    return [str(path.relative_to(ROOT)) for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+
+
+def lay_out(out: Path) -> None:
+    """Writes everything that Sphinx reads into an empty folder ``out``."""
+    shutil.rmtree(out, ignore_errors=True)
+    makers: list[tuple[tuple[str, ...], Callable[[str], tuple[str, str]]]] = [
+        ((CHAPTERS, DEEPER), chapter), (TEXTS, text), ((CONFIGS,), config), (("site/*.md",), partial(own, out))
+    ]  # fmt: skip
+    for patterns, make in makers:
+        for path in found(*patterns):
+            name, content = make(path)
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_text(content, encoding="utf-8")
+    for path in found("figures/*.png"):
+        (out / "figures").mkdir(exist_ok=True)
+        shutil.copy(ROOT / path, out / path)
+
+
+def page_of(path: str) -> str | None:
+    """The page that shows a file of the repository, if there is one."""
+    if path == "README.md":
+        return "index.md"
+    if path in found(CONFIGS):
+        return path.replace(".yaml", ".md")
+    return path if path in found(CHAPTERS, DEEPER, *TEXTS) else None
+
+
+def with_links(source: str, path: str) -> str:
+    """A text of the file ``path`` whose links lead to pages of the site, or else into the repository."""
+
+    def replace(match: re.Match[str]) -> str:
+        target = os.path.normpath(os.path.join(os.path.dirname(path), match[2]))
+        if page := page_of(target):
+            return match[1] + os.path.relpath(page, os.path.dirname(path) or ".")
+        exists = not target.startswith("..") and (ROOT / target).exists() and not target.endswith(".png")
+        return match[1] + (f"{REPOSITORY}/blob/main/{target}" if exists else match[2])  # Sphinx names what is dead
+
+    return LINK.sub(replace, source)
+
+
+def text(path: str) -> tuple[str, str]:
+    """A page of Markdown."""
+    return path, with_links((ROOT / path).read_text(encoding="utf-8"), path)
+
+
+def config(path: str) -> tuple[str, str]:
+    """A config: its first comment, then the keys."""
+    first, _, keys = (ROOT / path).read_text(encoding="utf-8").partition("\n")
+    content = f"# {Path(path).stem}\n\n{first.lstrip('# ')}\n\n```yaml\n{keys}```\n"
+    return path.replace(".yaml", ".md"), content
+
+
+def chapter(path: str) -> tuple[str, str]:
+    """A notebook: buttons for its badge, folded what is folded, the library's source as code of the page."""
+    notebook = nbformat.read(ROOT / path, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = with_links(BADGE.sub(partial(buttons, path), cell.source), path)
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):
+            cell.metadata.tags = [*cell.metadata.get("tags", []), "hide-input"]
+        for output in cell.get("outputs", []):
+            show_as_code(output)
+    if path in found(CHAPTERS):
+        deeper = [os.path.relpath(page, "notebooks") for page in found(DEEPER) if Path(page).name[:2] == Path(path).name[:2]]
+        notebook.cells.append(nbformat.v4.new_markdown_cell(toctree(deeper)))
+    return path, json.dumps(notebook)
+
+
+def buttons(path: str, badge: re.Match[str]) -> str:
+    """What stands for the badge, which would be fetched from elsewhere."""
+    minutes = round(budget.measure(ROOT / path)["minutes"])
+    return (
+        f'<p class="doors"><span>{minutes} min</span> <a href="{badge[1]}">{COLAB}Open in Colab</a> '
+        f'<a href="{Path(path).name}" download>{DOWN}Download</a></p>'
+    )
+
+
+def show_as_code(output: nbformat.NotebookNode) -> None:
+    """Turns code that brings its own colours into code that takes those of the page, light or dark."""
+    shown = output.get("data", {}).get("text/html", "")
+    if code := re.fullmatch(r'\s*<div class="highlight"[^>]*><pre.*?>(.*)</pre>\s*</div>\s*', shown, re.DOTALL):
+        plain = html.unescape(re.sub(r"<[^>]+>", "", code[1]))
+        output.data = nbformat.from_dict({"text/markdown": f"```python\n{plain.strip()}\n```"})
+
+
+def own(out: Path, path: str) -> tuple[str, str]:
+    """A page of this folder; ``{{…}}`` stand for lists of other pages."""
+    source = (ROOT / path).read_text(encoding="utf-8")
+    source = re.sub(r"\{\{list (\S+)\}\}", lambda m: listing(found(m[1])), source)
+    source = re.sub(r"\{\{toctree (\S+)\}\}", lambda m: toctree(found(m[1])), source)
+    if "{{cards}}" in source:
+        source = source.replace("{{cards}}", "\n".join(card(out, path) for path in found(CHAPTERS)))
+    if "{{names}}" in source:
+        source = source.replace("{{names}}", names())
+    return Path(path).name, with_links(source, Path(path).name)
+
+
+def toctree(paths: list[str]) -> str:
+    """What Sphinx needs to know which pages belong here."""
+    return "```{toctree}\n:hidden:\n" + "\n".join(page_of(path) or path for path in paths) + "\n```" if paths else ""
+
+
+def listing(paths: list[str]) -> str:
+    """Links to pages by their titles; a config with its first comment."""
+    lines = []
+    for path in paths:
+        first = (ROOT / path).read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+        lines.append(f"- [`{Path(path).stem}`]({path}): {first}" if path.endswith(".yaml") else f"- [{first}]({path})")
+    return "\n".join(lines)
+
+
+def card(out: Path, path: str) -> str:
+    """A chapter on the start page: its picture (that of the cell tagged ``card``, else the first), title and minutes."""
+    notebook = nbformat.read(ROOT / path, as_version=4)
+    first = notebook.cells[0].source
+    title = re.match(r"# (?:\d+ · )?(.*)", first)
+    aim = re.search(r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)", first, re.DOTALL)
+    cells = sorted(notebook.cells, key=lambda cell: "card" not in cell.metadata.get("tags", []))
+    pictures = (o.data["image/png"] for c in cells for o in c.get("outputs", []) if "image/png" in o.get("data", {}))
+    name = Path(path).stem
+    if picture := next(pictures, None):
+        thumbnail(b64decode(picture), out / f"_static/cards/{name}.webp")
+    image = f'<img src="_static/cards/{name}.webp" alt="" loading="lazy" width="480" height="270">' if picture else ""
+    minutes = round(budget.measure(ROOT / path)["minutes"])
+    return (
+        f'<a class="card" href="{path.replace(".ipynb", ".html")}">{image}<b>{name[:2]} · {title[1] if title else name}</b>'
+        f"<span>{' '.join(plain(aim[1]).split()) if aim else ''}</span><i>{minutes} min</i></a>"
+    )
+
+
+def plain(markdown: str) -> str:
+    """Markdown without its marks, safe inside HTML."""
+    return html.escape(re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`$]", r"\1", markdown))
+
+
+def thumbnail(png: bytes, path: Path) -> None:
+    """A picture without its margins, 480 × 270 at most, on white."""
+    image = Image.open(io.BytesIO(png)).convert("RGBA")
+    white = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
+    box = ImageChops.difference(white, Image.new("RGB", white.size, "white")).getbbox()
+    white = white.crop(box)
+    white.thumbnail((480, 270), Image.Resampling.LANCZOS)
+    page = Image.new("RGB", (480, 270), "white")
+    page.paste(white, ((480 - white.width) // 2, (270 - white.height) // 2))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page.save(path, quality=80)
+
+
+def names() -> str:
+    """Every public name once, by the file that defines it, in the order of the way of a sentence."""
+    homes = {name: home(name) for name in nmt.__all__}
+    place = {module: (WAY.index(stem) if (stem := module.split(".")[-1]) in WAY else len(WAY), module) for module in homes.values()}
+    parts = []
+    for module, group in groupby(sorted(homes, key=lambda name: place[homes[name]]), key=homes.__getitem__):
+        source = Path(inspect.getsourcefile(sys.modules[module]) or "").relative_to(ROOT)
+        first = (sys.modules[module].__doc__ or "").split("\n\n")[0]
+        parts.append(f"## {module.partition('.')[2] or module}\n\n{first} [{source}]({REPOSITORY}/blob/main/{source})\n\n```{{eval-rst}}")
+        parts += [directive(name) for name in group] + ["```\n"]
+    return "\n".join(parts)
+
+
+def home(name: str) -> str:
+    """The module that defines a public name."""
+    module = getattr(getattr(nmt, name), "__module__", None)
+    if module and module.partition(".")[0] == nmt.__name__:
+        return module
+    ours = [key for key in sys.modules if key.partition(".")[0] == nmt.__name__]
+    return next(key for key in sorted(ours, reverse=True) if name in assigned(key))
+
+
+def assigned(module: str) -> set[str]:
+    """The names that a module assigns at its top."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    targets = [t for node in tree.body if isinstance(node, ast.Assign) for t in node.targets]
+    targets += [node.target for node in tree.body if isinstance(node, ast.AnnAssign)]
+    return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+
+
+def directive(name: str) -> str:
+    """What lets Sphinx write down one public name."""
+    thing = getattr(nmt, name)
+    kind = "class" if inspect.isclass(thing) else "function" if inspect.isroutine(thing) else "data"
+    if kind == "data":
+        return f".. py:data:: {nmt.__name__}.{name}\n   :value: {thing!r}\n"
+    return f".. auto{kind}:: {nmt.__name__}.{name}\n" + ("   :members:\n" if kind == "class" else "")
