@@ -19,6 +19,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 from PIL import Image, ImageChops
@@ -40,7 +41,7 @@ CONFIGS = "nmt_lib/configs/*.yaml"
 WAY = """config corpora tokenizers vocab batching embeddings masks attention layers encoder decoder transformer losses
 schedules training runs decoding translation translator export evaluation plotting diagrams notebook""".split()
 BADGE = re.compile(r"^\[!\[Open in Colab\].*\]\((.*)\)$", re.MULTILINE)
-LINK = re.compile(r"""(\]\(|\b(?:href|src)=")(?![a-z]+:|\#|/)([^)\s"#]+)""")
+LINK = re.compile(r"""(\]\(|\b(?:href|src)=")(?![a-z]+:|/)([^)\s"#]*)(\#[^)\s"]*)?""")
 COLAB = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 4v16l13-8z"/></svg>'
 DOWN = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M11 3h2v10l4-4 1.4 1.4L12 17l-6.400-6.600L7 9l4 4zM4 19h16v2H4z"/></svg>'
 
@@ -79,11 +80,14 @@ def with_links(source: str, path: str) -> str:
     """A text of the file ``path`` whose links lead to pages of the site, or else into the repository."""
 
     def replace(match: re.Match[str]) -> str:
-        target = os.path.normpath(os.path.join(os.path.dirname(path), match[2]))
+        opening, file, anchor = match[1], match[2], unquote(match[3] or "")
+        slug = re.sub(r"[^\w\-#]", "", anchor.lower())  # of a heading, from the way that Jupyter writes it
+        target = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
         if page := page_of(target):
-            return match[1] + os.path.relpath(page, os.path.dirname(path) or ".")
-        exists = not target.startswith("..") and (ROOT / target).exists() and not target.endswith(".png")
-        return match[1] + (f"{REPOSITORY}/blob/main/{target}" if exists else match[2])  # Sphinx names what is dead
+            return opening + (os.path.relpath(page, os.path.dirname(path) or ".") if file else "") + slug
+        if target.startswith("..") or target.endswith(".png") or not (ROOT / target).exists():
+            return match[0]  # Sphinx knows it, or says that it is dead
+        return f"{opening}{REPOSITORY}/blob/main/{target}{anchor}"
 
     return LINK.sub(replace, source)
 
@@ -138,16 +142,26 @@ def own(out: Path, path: str) -> tuple[str, str]:
     source = (ROOT / path).read_text(encoding="utf-8")
     source = re.sub(r"\{\{list (\S+)\}\}", lambda m: listing(found(m[1])), source)
     source = re.sub(r"\{\{toctree (\S+)\}\}", lambda m: toctree(found(m[1])), source)
+    if "{{contents}}" in source:
+        titles = [f"{title(ROOT / path).partition(':')[0]} <{path}>" for path in found(CHAPTERS)]
+        source = source.replace("{{contents}}", toctree(titles, ":caption: Chapters\n"))
     if "{{cards}}" in source:
         source = source.replace("{{cards}}", "\n".join(card(out, path) for path in found(CHAPTERS)))
     if "{{names}}" in source:
         source = source.replace("{{names}}", names())
+    source = source.replace("(REPOSITORY)", f"({REPOSITORY})")
     return Path(path).name, with_links(source, Path(path).name)
 
 
-def toctree(paths: list[str]) -> str:
+def title(path: Path) -> str:
+    """The title of a notebook."""
+    first = nbformat.read(path, as_version=4).cells[0].source
+    return first.splitlines()[0].lstrip("# ")
+
+
+def toctree(paths: list[str], options: str = "") -> str:
     """What Sphinx needs to know which pages belong here."""
-    return "```{toctree}\n:hidden:\n" + "\n".join(page_of(path) or path for path in paths) + "\n```" if paths else ""
+    return f"```{{toctree}}\n:hidden:\n{options}" + "\n".join(page_of(path) or path for path in paths) + "\n```" if paths else ""
 
 
 def listing(paths: list[str]) -> str:
@@ -162,20 +176,37 @@ def listing(paths: list[str]) -> str:
 def card(out: Path, path: str) -> str:
     """A chapter on the start page: its picture (that of the cell tagged ``card``, else the first), title and minutes."""
     notebook = nbformat.read(ROOT / path, as_version=4)
-    first = notebook.cells[0].source
-    title = re.match(r"# (?:\d+ · )?(.*)", first)
-    aim = re.search(r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)", first, re.DOTALL)
-    cells = sorted(notebook.cells, key=lambda cell: "card" not in cell.metadata.get("tags", []))
-    pictures = (o.data["image/png"] for c in cells for o in c.get("outputs", []) if "image/png" in o.get("data", {}))
-    name = Path(path).stem
-    if picture := next(pictures, None):
-        thumbnail(b64decode(picture), out / f"_static/cards/{name}.webp")
-    image = f'<img src="_static/cards/{name}.webp" alt="" loading="lazy" width="480" height="270">' if picture else ""
-    minutes = round(budget.measure(ROOT / path)["minutes"])
+    aim = re.search(r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)", notebook.cells[0].source, re.DOTALL)
+    about = " ".join(plain(aim[1]).split()) if aim else ""
+    minutes, name, image = round(budget.measure(ROOT / path)["minutes"]), Path(path).stem, ""
+    if picture := chosen(notebook):
+        (out / "_static/cards").mkdir(parents=True, exist_ok=True)
+        picture.thumbnail((480, 360), Image.Resampling.LANCZOS)
+        picture.save(out / f"_static/cards/{name}.webp", quality=80)
+        image = f'<img src="_static/cards/{name}.webp" alt="" loading="lazy" width="{picture.width}" height="{picture.height}">'
     return (
-        f'<a class="card" href="{path.replace(".ipynb", ".html")}">{image}<b>{name[:2]} · {title[1] if title else name}</b>'
-        f"<span>{' '.join(plain(aim[1]).split()) if aim else ''}</span><i>{minutes} min</i></a>"
+        f'<a href="{path.replace(".ipynb", ".html")}">{image}<b>{plain(title(ROOT / path))}</b>'
+        f"<span>{about[:1].upper()}{about[1:]}</span><i>{minutes} min</i></a>"
     )
+
+
+def chosen(notebook: nbformat.NotebookNode) -> Image.Image | None:
+    """The picture of the cell tagged ``card``, else the first that is no thin strip, else the first; cut to its content."""
+    pictures = []
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                image = on_white(b64decode(output.data["image/png"]))
+                pictures.append(("card" not in cell.metadata.get("tags", []), image.width > 2.5 * image.height, image))
+    return min(pictures, key=lambda ranked: ranked[:2])[2] if pictures else None
+
+
+def on_white(png: bytes) -> Image.Image:
+    """A picture without its margins."""
+    image = Image.open(io.BytesIO(png)).convert("RGBA")
+    white = Image.new("RGBA", image.size, "white")
+    image = Image.alpha_composite(white, image).convert("RGB")
+    return image.crop(ImageChops.difference(image, white.convert("RGB")).getbbox())
 
 
 def plain(markdown: str) -> str:
@@ -183,25 +214,12 @@ def plain(markdown: str) -> str:
     return html.escape(re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`$]", r"\1", markdown))
 
 
-def thumbnail(png: bytes, path: Path) -> None:
-    """A picture without its margins, 480 × 270 at most, on white."""
-    image = Image.open(io.BytesIO(png)).convert("RGBA")
-    white = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image).convert("RGB")
-    box = ImageChops.difference(white, Image.new("RGB", white.size, "white")).getbbox()
-    white = white.crop(box)
-    white.thumbnail((480, 270), Image.Resampling.LANCZOS)
-    page = Image.new("RGB", (480, 270), "white")
-    page.paste(white, ((480 - white.width) // 2, (270 - white.height) // 2))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    page.save(path, quality=80)
-
-
 def names() -> str:
     """Every public name once, by the file that defines it, in the order of the way of a sentence."""
     homes = {name: home(name) for name in nmt.__all__}
     place = {module: (WAY.index(stem) if (stem := module.split(".")[-1]) in WAY else len(WAY), module) for module in homes.values()}
     parts = []
-    for module, group in groupby(sorted(homes, key=lambda name: place[homes[name]]), key=homes.__getitem__):
+    for module, group in groupby(sorted(homes, key=lambda name: (place[homes[name]], line(name))), key=homes.__getitem__):
         source = Path(inspect.getsourcefile(sys.modules[module]) or "").relative_to(ROOT)
         first = (sys.modules[module].__doc__ or "").split("\n\n")[0]
         parts.append(f"## {module.partition('.')[2] or module}\n\n{first} [{source}]({REPOSITORY}/blob/main/{source})\n\n```{{eval-rst}}")
@@ -218,6 +236,12 @@ def home(name: str) -> str:
     return next(key for key in sorted(ours, reverse=True) if name in assigned(key))
 
 
+def line(name: str) -> int:
+    """Where in its file a public name is defined; what is no class or function stands first."""
+    thing = getattr(nmt, name)
+    return inspect.getsourcelines(thing)[1] if inspect.isclass(thing) or inspect.isroutine(thing) else 0
+
+
 def assigned(module: str) -> set[str]:
     """The names that a module assigns at its top."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
@@ -231,5 +255,5 @@ def directive(name: str) -> str:
     thing = getattr(nmt, name)
     kind = "class" if inspect.isclass(thing) else "function" if inspect.isroutine(thing) else "data"
     if kind == "data":
-        return f".. py:data:: {nmt.__name__}.{name}\n   :value: {thing!r}\n"
+        return f".. py:currentmodule:: {nmt.__name__}\n.. py:data:: {name}\n   :value: {thing!r}\n"
     return f".. auto{kind}:: {nmt.__name__}.{name}\n" + ("   :members:\n" if kind == "class" else "")
