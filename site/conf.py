@@ -1,13 +1,9 @@
-"""How Sphinx builds the site; ``build.py`` calls it."""
+"""How Sphinx builds the site; ``book.py`` calls it."""
 
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]  # the library as it stands here
 import pages
 from myst_nb.core.render import MimeData, NbElementRenderer
 
@@ -17,11 +13,11 @@ html_baseurl = pages.links.documentation()
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "index"
 html_theme = "sphinx_book_theme"
-html_static_path = [str(HERE / "static")]
+html_static_path = [str(pages.HERE / "static")]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer"})]
 html_context = {"default_mode": "auto"}
-html_favicon = str(HERE / "static" / "icon.svg")
+html_favicon = str(pages.HERE / "static" / "icon.svg")
 html_copy_source = False
 html_show_sourcelink = False
 html_sidebars = {"**": ["navbar-logo.html", "search-button-field.html", "sbt-sidebar-nav.html"]}
@@ -40,7 +36,6 @@ nb_execution_mode = "off"  # what is shown is what is stored
 nb_merge_streams = True
 nb_render_markdown_format = "myst"
 nb_code_prompt_show, nb_code_prompt_hide = "Show {type}", "Hide {type}"
-myst_dmath_allow_digits = False  # $5 is money
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a chapter may leave out a level of headings
@@ -89,7 +84,17 @@ def with_roles(app, page: str, template: str, context: dict, doctree: object) ->
     context["body"] = body.replace('<dl>\n<dd role="listitem">', '<dl role="list">\n<dd role="listitem">')
 
 
+def past_deeper(app, page: str, template: str, context: dict, doctree: object) -> None:
+    """From chapter to chapter: what goes deeper is a way of its own."""
+    chapters = [path.removesuffix(".ipynb") for path in pages.found(pages.CHAPTERS)]
+    for key, step in (("prev", -1), ("next", 1)):
+        if page in chapters and 0 <= (i := chapters.index(page) + step) < len(chapters):
+            link = app.builder.get_relative_uri(page, chapters[i])
+            context[key] = {"link": link, "title": app.env.titles[chapters[i]].astext()}
+
+
 def setup(app) -> None:
+    app.connect("html-page-context", past_deeper)
     app.connect("html-page-context", with_roles)
     app.connect("autodoc-process-signature", without_keys)
     app.connect("autodoc-skip-member", skipped)

@@ -1,13 +1,11 @@
-"""Lays out the pages of the site: chapters, guide, results, cards and configs as they stand, and a page of public names.
+"""Lays out the pages of the site: chapters, guide, results, models' cards and configs as they stand.
 
 Each page keeps its path in the repository, so links between pages hold; links to other files go to the repository.
 """
 
 from __future__ import annotations
 
-import ast
 import html
-import inspect
 import io
 import json
 import os
@@ -17,33 +15,28 @@ import sys
 from base64 import b64decode
 from collections.abc import Callable
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from urllib.parse import unquote
 
 import nbformat
 from PIL import Image, ImageChops
 
-import nmt_lib as nmt
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "notebooks"))
+import budget
+import links
+import names
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-sys.path.insert(0, str(ROOT / "notebooks"))
-import budget
-import links
-
 REPOSITORY = "https://github.com/" + links.address()[0]
 CHAPTERS = "notebooks/[0-9][0-9]_*.ipynb"
 DEEPER = "notebooks/deeper/[0-9][0-9]_*.ipynb"
 TEXTS = ("notebooks/assignments/README.md", "benchmarks/results/*.md", "nmt_lib/pretrained/*/README.md")
 CONFIGS = "nmt_lib/configs/*.yaml"
-# The way of a sentence, which is the order of the library's files on their page; what is not named comes after.
-WAY = """config corpora tokenizers vocab batching embeddings masks attention layers encoder decoder transformer losses
-schedules training runs decoding translation translator export evaluation plotting diagrams notebook""".split()
 BADGE = re.compile(r"^\[!\[Open in Colab\].*\]\((.*)\)$", re.MULTILINE)
 LINK = re.compile(r"""(\]\(|\b(?:href|src)=")(?![a-z]+:|/)([^)\s"#]*)(\#[^)\s"]*)?""")
 COLAB = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M7 4v16l13-8z"/></svg>'
-DOWN = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M11 3h2v10l4-4 1.4 1.4L12 17l-6.400-6.600L7 9l4 4zM4 19h16v2H4z"/></svg>'
+DOWN = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M11 3h2v10l4-4 1 1-6 7-6-7 1-1 4 4zM4 19h16v2H4z"/></svg>'
 
 
 def found(*patterns: str) -> list[str]:
@@ -115,7 +108,9 @@ def chapter(path: str) -> tuple[str, str]:
         for output in cell.get("outputs", []):
             show_as_code(output)
     if path in found(CHAPTERS):
-        deeper = [os.path.relpath(page, "notebooks") for page in found(DEEPER) if Path(page).name[:2] == Path(path).name[:2]]
+        deeper = [
+            os.path.relpath(page, "notebooks") for page in found(DEEPER) if Path(page).name[:2] == Path(path).name[:2]
+        ]
         notebook.cells.append(nbformat.v4.new_markdown_cell(toctree(deeper)))
     return path, json.dumps(notebook)
 
@@ -148,7 +143,7 @@ def own(out: Path, path: str) -> tuple[str, str]:
     if "{{cards}}" in source:
         source = source.replace("{{cards}}", "\n".join(card(out, path) for path in found(CHAPTERS)))
     if "{{names}}" in source:
-        source = source.replace("{{names}}", names())
+        source = source.replace("{{names}}", names.page(f"{REPOSITORY}/blob/main"))
     source = source.replace("(REPOSITORY)", f"({REPOSITORY})")
     return Path(path).name, with_links(source, Path(path).name)
 
@@ -161,7 +156,11 @@ def title(path: Path) -> str:
 
 def toctree(paths: list[str], options: str = "") -> str:
     """What Sphinx needs to know which pages belong here."""
-    return f"```{{toctree}}\n:hidden:\n{options}" + "\n".join(page_of(path) or path for path in paths) + "\n```" if paths else ""
+    return (
+        f"```{{toctree}}\n:hidden:\n{options}" + "\n".join(page_of(path) or path for path in paths) + "\n```"
+        if paths
+        else ""
+    )
 
 
 def listing(paths: list[str]) -> str:
@@ -174,7 +173,7 @@ def listing(paths: list[str]) -> str:
 
 
 def card(out: Path, path: str) -> str:
-    """A chapter on the start page: its picture (that of the cell tagged ``card``, else the first), title and minutes."""
+    """A chapter on the start page: picture, title, what it is for, minutes."""
     notebook = nbformat.read(ROOT / path, as_version=4)
     aim = re.search(r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)", notebook.cells[0].source, re.DOTALL)
     about = " ".join(plain(aim[1]).split()) if aim else ""
@@ -183,7 +182,8 @@ def card(out: Path, path: str) -> str:
         (out / "_static/cards").mkdir(parents=True, exist_ok=True)
         picture.thumbnail((480, 360), Image.Resampling.LANCZOS)
         picture.save(out / f"_static/cards/{name}.webp", quality=80)
-        image = f'<img src="_static/cards/{name}.webp" alt="" loading="lazy" width="{picture.width}" height="{picture.height}">'
+        size = f'width="{picture.width}" height="{picture.height}"'
+        image = f'<img src="_static/cards/{name}.webp" alt="" loading="lazy" {size}>'
     return (
         f'<a href="{path.replace(".ipynb", ".html")}">{image}<b>{plain(title(ROOT / path))}</b>'
         f"<span>{about[:1].upper()}{about[1:]}</span><i>{minutes} min</i></a>"
@@ -191,7 +191,7 @@ def card(out: Path, path: str) -> str:
 
 
 def chosen(notebook: nbformat.NotebookNode) -> Image.Image | None:
-    """The picture of the cell tagged ``card``, else the first that is no thin strip, else the first; cut to its content."""
+    """The picture of the cell tagged ``card``, else the first that is no thin strip, else the first."""
     pictures = []
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -212,48 +212,3 @@ def on_white(png: bytes) -> Image.Image:
 def plain(markdown: str) -> str:
     """Markdown without its marks, safe inside HTML."""
     return html.escape(re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`$]", r"\1", markdown))
-
-
-def names() -> str:
-    """Every public name once, by the file that defines it, in the order of the way of a sentence."""
-    homes = {name: home(name) for name in nmt.__all__}
-    place = {module: (WAY.index(stem) if (stem := module.split(".")[-1]) in WAY else len(WAY), module) for module in homes.values()}
-    parts = []
-    for module, group in groupby(sorted(homes, key=lambda name: (place[homes[name]], line(name))), key=homes.__getitem__):
-        source = Path(inspect.getsourcefile(sys.modules[module]) or "").relative_to(ROOT)
-        first = (sys.modules[module].__doc__ or "").split("\n\n")[0]
-        parts.append(f"## {module.partition('.')[2] or module}\n\n{first} [{source}]({REPOSITORY}/blob/main/{source})\n\n```{{eval-rst}}")
-        parts += [directive(name) for name in group] + ["```\n"]
-    return "\n".join(parts)
-
-
-def home(name: str) -> str:
-    """The module that defines a public name."""
-    module = getattr(getattr(nmt, name), "__module__", None)
-    if module and module.partition(".")[0] == nmt.__name__:
-        return module
-    ours = [key for key in sys.modules if key.partition(".")[0] == nmt.__name__]
-    return next(key for key in sorted(ours, reverse=True) if name in assigned(key))
-
-
-def line(name: str) -> int:
-    """Where in its file a public name is defined; what is no class or function stands first."""
-    thing = getattr(nmt, name)
-    return inspect.getsourcelines(thing)[1] if inspect.isclass(thing) or inspect.isroutine(thing) else 0
-
-
-def assigned(module: str) -> set[str]:
-    """The names that a module assigns at its top."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
-    targets = [t for node in tree.body if isinstance(node, ast.Assign) for t in node.targets]
-    targets += [node.target for node in tree.body if isinstance(node, ast.AnnAssign)]
-    return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
-
-
-def directive(name: str) -> str:
-    """What lets Sphinx write down one public name."""
-    thing = getattr(nmt, name)
-    kind = "class" if inspect.isclass(thing) else "function" if inspect.isroutine(thing) else "data"
-    if kind == "data":
-        return f".. py:currentmodule:: {nmt.__name__}\n.. py:data:: {name}\n   :value: {thing!r}\n"
-    return f".. auto{kind}:: {nmt.__name__}.{name}\n" + ("   :members:\n" if kind == "class" else "")

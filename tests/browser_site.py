@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 
 SITE = Path(__file__).resolve().parent.parent / "build" / "site"
 VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
-FLAGS = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
 FAULTS = """async () => {
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise
     const seen = element => element.checkVisibility()
@@ -67,9 +68,10 @@ def look(chromium: str, address: str, names: list[str]) -> int:
     found: list[str] = []
     print("page".ljust(44), *(f"{width} {scheme}".rjust(11) for width, scheme in VIEWS))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS.split())
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         contexts = [
-            browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme) for width, scheme in VIEWS
+            browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            for width, scheme in VIEWS
         ]
         for name in names:
             row = [faults(context, address, name) for context in contexts]

@@ -1,4 +1,4 @@
-"""Builds the site from what is stored, and checks its links: ``python site/build.py [FOLDER]`` (default build/site)."""
+"""Builds the site from what is stored, and checks its links: ``python site/book.py [FOLDER]`` (default build/site)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from importlib.metadata import files
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sphinx.cmd.build import build_main
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import pages
 
 ICON = re.compile(r'(?<=[{,])"?([a-z0-9-]+)"?:\[\d+,\d+,\[[^\]]*\],"[0-9a-f]+",(?:"[^"]*"|\[[^\]]*\])\],?')
@@ -21,13 +18,17 @@ MATHJAX = ("tex-chtml-full.js", "output/chtml/fonts/woff-v2/")
 
 
 def main() -> int:
+    from sphinx.cmd.build import build_main
+
     start = time.time()
     out = Path(sys.argv[1] if len(sys.argv) > 1 else pages.ROOT / "build" / "site").resolve()
     source = out.with_name(out.name + "-pages")
     pages.lay_out(source)
     copy_mathjax(source / "_static" / "mathjax")
     shutil.rmtree(out, ignore_errors=True)
-    failed = build_main(["-q", "-E", "-W", "--keep-going", "-c", str(pages.HERE), "-d", f"{source}/.doctrees", str(source), str(out)])
+    failed = build_main(
+        ["-q", "-E", "-W", "--keep-going", "-c", str(pages.HERE), "-d", f"{source}/.doctrees", str(source), str(out)]
+    )
     if failed:
         return failed
     for path in [*out.glob("_static/*macros.html"), *out.glob("_static/**/*.map")]:
