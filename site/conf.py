@@ -63,9 +63,10 @@ draw = NbElementRenderer.render_image
 NbElementRenderer.render_image = with_alt
 
 
-def with_bars(app, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
-    """A docstring whose ``|x|`` is no reference."""
+def as_written(app, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """A docstring whose ``|x|`` is no reference, and whose ``D.`` does not count a list."""
     lines[:] = [re.sub(r"(``.*?``)|\|", lambda match: match[1] or r"\|", line) for line in lines]
+    lines[:] = [re.sub(r"^(:\w+[^:]*: )(?=[A-Za-z]\.$)", r"\1\\", line) for line in lines]
 
 
 def without_keys(app, what: str, name: str, thing: object, *others: object) -> tuple[str, None] | None:
@@ -98,4 +99,4 @@ def setup(app) -> None:
     app.connect("html-page-context", with_roles)
     app.connect("autodoc-process-signature", without_keys)
     app.connect("autodoc-skip-member", skipped)
-    app.connect("autodoc-process-docstring", with_bars)
+    app.connect("autodoc-process-docstring", as_written, priority=900)  # after napoleon
