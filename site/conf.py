@@ -66,7 +66,7 @@ NbElementRenderer.render_image = with_alt
 def as_written(app, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
     """A docstring whose ``|x|`` is no reference, and whose ``D.`` does not count a list."""
     lines[:] = [re.sub(r"(``.*?``)|\|", lambda match: match[1] or r"\|", line) for line in lines]
-    lines[:] = [re.sub(r"^(:\w+[^:]*: )(?=[A-Za-z]\.$)", r"\1\\", line) for line in lines]
+    lines[:] = [re.sub(r"^\s*(?=[A-Za-z]\.$)", r"\g<0>\\", line) for line in lines]
 
 
 def without_keys(app, what: str, name: str, thing: object, *others: object) -> tuple[str, None] | None:
