@@ -1,4 +1,4 @@
-"""Builds the site from what is stored, and checks its links: ``python site/book.py [FOLDER]`` (default build/site)."""
+"""Builds the site from what is stored, in build/site, and follows its links: ``python site/book.py``."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ def main() -> int:
     from sphinx.cmd.build import build_main
 
     start = time.time()
-    out = Path(sys.argv[1] if len(sys.argv) > 1 else pages.ROOT / "build" / "site").resolve()
-    source = out.with_name(out.name + "-pages")
+    out, source = pages.ROOT / "build" / "site", pages.ROOT / "build" / "site-pages"
     pages.lay_out(source)
     copy_mathjax(source / "_static" / "mathjax")
     shutil.rmtree(out, ignore_errors=True)
@@ -40,9 +39,9 @@ def main() -> int:
     for path in pages.found(pages.CHAPTERS, pages.DEEPER):
         shutil.copy(pages.ROOT / path, out / path)  # what the button Download gives
     problems, count = check(out)
-    print("\n".join(problems))
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) / 1e6
-    print(f"{out}: {len(list(out.rglob('*.html')))} pages, {count} links, {size:.1f} MB, {time.time() - start:.0f} s")
+    n_pages, seconds = len(list(out.rglob("*.html"))), time.time() - start
+    print(*problems, f"{out}: {n_pages} pages, {count} links, {size:.1f} MB, {seconds:.0f} s", sep="\n")
     return bool(problems)
 
 
