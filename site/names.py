@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -12,18 +14,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import nmt_lib as nmt
 
 ROOT = Path(__file__).resolve().parent.parent
-# The way of a sentence, which is the order of the files on the page; what is not named comes after.
-WAY = [
-    *("config", "corpora", "tokenizers", "vocab", "batching", "embeddings", "masks", "attention", "layers", "encoder"),
-    *("decoder", "transformer", "losses", "schedules", "training", "runs", "decoding", "translation", "translator"),
-    *("export", "evaluation", "plotting", "diagrams", "notebook"),
-]
+STUB = ROOT / "nmt_lib" / "__init__.pyi"  # names the public names in the order of the way of a sentence
 
 
 def page(repository: str) -> str:
-    """Markdown for all names, file by file."""
+    """Markdown for all names, file by file, and in a file line by line."""
+    listed = re.findall(r"\b(\w+) as \1\b", STUB.read_text(encoding="utf-8")) if STUB.exists() else []
+    files = list(dict.fromkeys(map(home, [*listed, *nmt.__all__])))
     parts = []
-    for module, group in groupby(sorted(nmt.__all__, key=place), key=home):
+    for module, group in groupby(sorted(nmt.__all__, key=lambda name: (files.index(home(name)), line(name))), home):
         source = Path(inspect.getsourcefile(sys.modules[module]) or "").relative_to(ROOT)
         first = (sys.modules[module].__doc__ or "").split("\n\n")[0]
         heading = f"## {module.partition('.')[2] or module}"
@@ -31,14 +30,13 @@ def page(repository: str) -> str:
     return "\n\n".join(parts)
 
 
-def place(name: str) -> tuple[int, str, int]:
-    """Where a name stands on the page: by its file, and there by its line; what is no class or function comes first."""
-    module, thing = home(name), getattr(nmt, name)
-    stem = module.rpartition(".")[2]
-    line = inspect.getsourcelines(thing)[1] if inspect.isclass(thing) or inspect.isroutine(thing) else 0
-    return WAY.index(stem) if stem in WAY else len(WAY), module, line
+def line(name: str) -> int:
+    """Where in its file a public name is defined; what is no class or function comes first."""
+    thing = getattr(nmt, name)
+    return inspect.getsourcelines(thing)[1] if inspect.isclass(thing) or inspect.isroutine(thing) else 0
 
 
+@cache
 def home(name: str) -> str:
     """The module that defines a public name."""
     module = getattr(getattr(nmt, name), "__module__", None)
