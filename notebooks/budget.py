@@ -19,7 +19,9 @@ def measure(path: Path) -> dict[str, float]:
     """
     counts = ("words", "code", "longest", "asserts", "source", "output", "pictures", "questions", "formulas")
     n = dict.fromkeys(counts, 0.0)
-    for cell in nbformat.read(path, as_version=4).cells:
+    cells = nbformat.read(path, as_version=4).cells
+    n["cells"] = len(cells)  # all of them
+    for cell in cells:
         if cell.cell_type == "markdown" and re.search(r"^#+ .*going deeper", cell.source, re.I | re.M):
             break
         if cell.cell_type == "markdown":

@@ -104,7 +104,7 @@ def chapter(path: str) -> tuple[str, str]:
         if cell.cell_type == "markdown":
             cell.source = with_links(BADGE.sub(partial(buttons, path), cell.source), path)
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
-            cell.metadata.tags = [*cell.metadata.get("tags", []), "hide-input"]
+            cell.metadata.tags = sorted({*cell.metadata.get("tags", []), "hide-input"})
         for output in cell.get("outputs", []):
             show_as_code(output)
     if path in found(CHAPTERS):
