@@ -1,4 +1,4 @@
-# make run · test · lab · notebooks · links · browser · bench · class · grade.   VENV=, CONFIG=, SET="key=value …", PYTHON= change what they use.
+# make run · test · lab · notebooks · site · links · browser · bench · class · grade.   VENV=, CONFIG=, SET="key=value …", PYTHON= change what they use.
 PYTHON ?= python3
 VENV ?= .venv
 TORCHTEXT_VENV ?= .venv-torchtext
@@ -20,7 +20,7 @@ export NMT_DATA := $(abspath $(NMT_DATA))
 endif
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: help setup run test lint unit chapters planted alone lab notebooks links browser bench clean class grade kill-table test-class test-torchtext
+.PHONY: help setup run test lint unit chapters planted alone lab notebooks site links browser bench clean class grade kill-table test-class test-torchtext
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -45,7 +45,7 @@ test: $(STAMP) lint unit chapters planted ## lint, types, unit tests, every chap
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check nmt_lib nmt_course tests benchmarks notebooks/*.py
+	$(BIN)/ruff format --check nmt_lib nmt_course tests benchmarks site notebooks/*.py
 	$(BIN)/mypy
 
 unit: $(STAMP)
@@ -95,11 +95,17 @@ lab: $(STAMP) ## open the chapters in JupyterLab
 notebooks: $(STAMP) ## execute chapters and assignments anew and store their outputs
 	$(BIN)/python notebooks/run.py --config tiny --in-place
 
-links: $(STAMP) ## stamp the repository's address into badges and set-up cells: make links REPO=owner/name
+site: $(STAMP) ## the book on the web, in build/site, from the stored outputs
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[site]'
+	$(BIN)/python site/book.py
+
+links: $(STAMP) ## stamp the repository's address into badges, set-up cells and the links to the site: make links REPO=owner/name
 	$(BIN)/python notebooks/links.py $(REPO)
 
-browser: $(STAMP) ## run every chapter in JupyterLab in a Chromium without a window, and use the attention viewer
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[browser]'
+browser: $(STAMP) ## a Chromium without a window: every page of the site, then every chapter in JupyterLab
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[browser,site]'
+	$(BIN)/python site/book.py
+	$(BIN)/python tests/browser_site.py
 	$(BIN)/python tests/browser.py
 	$(BIN)/python tests/browser_viewer.py
 

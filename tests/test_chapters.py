@@ -109,7 +109,7 @@ def test_the_map_in_chapter_00_knows_the_minutes_of_every_chapter():
 def test_links_stamp_another_repository_and_back(tmp_path):
     """``make links`` in a copy of the project: every address changes, and only addresses."""
     (tmp_path / "notebooks").mkdir()
-    for file in (ROOT / "pyproject.toml", *CHAPTERS[:2], ROOT / "notebooks/links.py"):
+    for file in (ROOT / "pyproject.toml", ROOT / "README.md", *CHAPTERS[:2], ROOT / "notebooks/links.py"):
         shutil.copy(file, tmp_path / file.relative_to(ROOT))
     before = {path: path.read_text(encoding="utf-8") for path in sorted(tmp_path.rglob("*.*"))}
     repo, _ = links.address()
@@ -119,6 +119,8 @@ def test_links_stamp_another_repository_and_back(tmp_path):
         text = path.read_text(encoding="utf-8")
         assert "github.com/somebody/fork@v" in text and "github/somebody/fork/blob/v" in text
         assert f"{repo}/blob" not in text and f"{repo}@" not in text
+    for name in ("pyproject.toml", "README.md"):
+        assert "https://somebody.github.io/fork/" in (tmp_path / name).read_text(encoding="utf-8")
     subprocess.run([*command, repo], check=True, capture_output=True)
     assert before == {path: path.read_text(encoding="utf-8") for path in before}
     assert subprocess.run([*command, "no address"], capture_output=True).returncode == 2
