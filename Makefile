@@ -5,7 +5,7 @@ TORCHTEXT_VENV ?= .venv-torchtext
 CONFIG ?= tiny
 SET ?=
 RUNS ?= $(CURDIR)/runs
-CHAPTERS := $(sort $(wildcard notebooks/[0-9]*.ipynb))
+CHAPTERS := $(sort $(wildcard notebooks/[0-9]*.ipynb)) $(sort $(wildcard notebooks/deeper/*.ipynb))
 ASSIGNMENTS := $(sort $(wildcard notebooks/assignments/source/*.ipynb))
 BIN := $(VENV)/bin
 # Two files at a time. Each process computes with one thread, so this suits the smallest machines.

@@ -121,7 +121,7 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
     stamped = nbformat.from_dict(notebook)
     before = [cell.source for cell in stamped.cells]
     try:
-        links.stamp(stamped, path.relative_to(HERE).as_posix() if deeper else path.name, *links.address())
+        links.stamp(stamped, f"deeper/{path.name}" if deeper else path.name, *links.address())
     except ValueError as error:
         found.append(str(error))
     if [cell.source for cell in stamped.cells] != before:
@@ -170,8 +170,9 @@ def page(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
         if cell.cell_type != "code" or i == 2:  # the set-up cell stands as links.py writes it
             continue
         first = cell.source.splitlines()[0]
-        if any(len(line) > COLUMNS for line in cell.source.splitlines()):
-            found.append(f"the cell {first!r} is wider than {COLUMNS} columns")
+        wide = [line.strip() for line in cell.source.splitlines() if len(line) > COLUMNS]
+        if wide:
+            found.append(f"the line {wide[0]!r} is longer than {COLUMNS} columns")
         if MACHINERY.search(cell.source):
             found.append(f"the cell {first!r} shows the machinery of tests: {MACHINERY.search(cell.source)[0]!r}")
         if bool(cell.metadata.get("jupyter", {}).get("source_hidden")) != (FOLDED in cell.metadata.get("tags", [])):

@@ -36,7 +36,7 @@ def main() -> int:
     os.environ.setdefault("NMT_RUNS", str(HERE.parent / "runs"))  # the chapters share what is trained
     if "NMT_DATA" in os.environ:  # the chapters run in another folder than this script
         os.environ["NMT_DATA"] = str(Path(os.environ["NMT_DATA"]).resolve())
-    chapters = options.chapters or sorted(HERE.glob("[0-9]*.ipynb"))
+    chapters = options.chapters or sorted([*HERE.glob("[0-9]*.ipynb"), *HERE.glob("deeper/[0-9]*.ipynb")])
     if options.in_place and not options.chapters:
         chapters += sorted(HERE.glob("assignments/source/*.ipynb"))
     try:

@@ -51,7 +51,7 @@ def broken(chapter: Path, tmp_path: Path, change) -> list[str]:
         (lambda nb: nb.cells.append(nbformat.v4.new_markdown_cell("[there](99_nowhere.ipynb)")), "dead link"),
         (lambda nb: nb.cells[2].outputs.append(nbformat.v4.new_output("stream", text="<a at 0x7fabc0>")), "elsewhere"),
         (lambda nb: nb.cells[2].outputs.extend([nbformat.v4.new_output("stream", text="a")] * 2), "in pieces"),
-        (lambda nb: nb.cells[3].update(source="x = 1  # " + "long " * 20), "wider than 88"),
+        (lambda nb: nb.cells[3].update(source="x = 1  # " + "long " * 20), "longer than 88"),
         (lambda nb: nb.cells[3].update(source="x = 1\n" * 15), "longest: 15.0, 14 is the limit"),
         (lambda nb: nb.cells[3].update(source="# NBVAL_IGNORE_OUTPUT"), "machinery of tests"),
         (lambda nb: nb.cells[3].update(source="print('equal:', True)"), "machinery of tests"),
