@@ -52,6 +52,7 @@ unit: $(STAMP)
 	$(BIN)/python -m pytest $(TWO) tests
 
 chapters: $(STAMP)
+	$(BIN)/python notebooks/check.py
 	$(BIN)/python $(NBVAL) $(CHAPTERS) $(ASSIGNMENTS)
 
 planted: $(STAMP) ## plant mistakes in a copy of the library: the chapters must catch every one
