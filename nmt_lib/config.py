@@ -56,10 +56,12 @@ class ModelConfig(Section):
     n_decoder_layers: int | None = Field(None, ge=1)
     d_ff: int = Field(2048, ge=1)
     d_value: int | None = Field(None, ge=1)  # width of one head's values; None: d_model / n_heads
-    norm: Literal["post", "pre"] = "post"  # LayerNorm after each residual sum (the paper) or before each sub-layer
-    final_norm: bool | None = None  # one more LayerNorm on each stack; None: yes for pre, no for post
+    norm: Literal["post", "pre"] = (
+        "post"  # layer norm after each residual connection (the paper) or before each sub-layer
+    )
+    final_norm: bool | None = None  # one more layer norm on each stack; None: yes for pre, no for post
     bias: bool = True  # in every linear layer
-    norm_bias: bool = True  # in every LayerNorm
+    norm_bias: bool = True  # in every layer norm
     tying: Literal["none", "target", "three-way"] = "none"  # which of source, target and output matrices are one
     scale_embeddings: bool = True  # multiply embeddings by √d_model (paper, section 3.4)
     max_positions: int = Field(512, ge=2)  # rows of the table of positions at the start; it grows
