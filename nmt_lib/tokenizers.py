@@ -307,11 +307,8 @@ def _ids(pairs: Rows[Pair], src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer) 
     rules = [__version__, *(version(name) for name in ("spacy", "sentencepiece"))]
     key = pairs.dataset._fingerprint, src_tokenizer.dumps(), src_tokenizer.sos, tgt_tokenizer.dumps(), rules
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-    options = {
-        "batched": True,
-        "batch_size": BATCH_ROWS,
-        "features": Features({side: [Value("int32")] for side in sides}),
-    }
+    features = Features({side: [Value("int32")] for side in sides})
+    options: Any = {"batched": True, "batch_size": BATCH_ROWS, "features": features}
     bar = tqdm(total=len(pairs), desc="encoding the corpus", unit=" pairs", delay=10)
     with cache() as folder, bar, FileLock(folder / f"{name}.lock") if pairs.dataset.cache_files else nullcontext():
         parts = [part.map(encode, new_fingerprint=f"{name}-{i}", **options) for i, part in enumerate(pairs.parts())]

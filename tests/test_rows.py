@@ -108,6 +108,23 @@ def test_whether_datasets_shows_its_progress_stays_as_it_was(tmp_path: Path, hid
         enable_progress_bars()
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+def test_what_was_read_from_disk_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    def mapped() -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return sum(int(line.split()[1]) for line in lines if line.startswith(("RssFile", "RssShmem"))) // 1024
+
+    monkeypatch.setattr(corpora, "PART_ROWS", 300)
+    monkeypatch.setattr(corpora, "BATCH_ROWS", 100)
+    rows, before = corpora._stored(_large, 3000), mapped()
+    peak = max(mapped() for number, pair in enumerate(rows) if number % 50 == 0 and pair.src)
+    assert peak - before < 20  # MB; there are 60
+
+
+def _large(n: int) -> Iterator[nmt.Pair]:
+    return (nmt.Pair(chr(97 + i % 26) * 10_000, "b" * 10_000) for i in range(n))
+
+
 def test_no_pairs_and_none_short_enough_are_errors() -> None:
     made = config("tiny", **{"data.max_length": 4})
     long = [nmt.Pair("a b c d", "a")]
