@@ -1,11 +1,11 @@
-# make run · test · lab · notebooks · links · browser · bench · class · grade.   VENV=, CONFIG=, SET="key=value …", PYTHON= change what they use.
+# make run · test · lab · notebooks · site · links · browser · bench · class · grade.   VENV=, CONFIG=, SET="key=value …", PYTHON= change what they use.
 PYTHON ?= python3
 VENV ?= .venv
 TORCHTEXT_VENV ?= .venv-torchtext
 CONFIG ?= tiny
 SET ?=
 RUNS ?= $(CURDIR)/runs
-CHAPTERS := $(sort $(wildcard notebooks/[0-9]*.ipynb))
+CHAPTERS := $(sort $(wildcard notebooks/[0-9]*.ipynb)) $(sort $(wildcard notebooks/deeper/*.ipynb))
 ASSIGNMENTS := $(sort $(wildcard notebooks/assignments/source/*.ipynb))
 BIN := $(VENV)/bin
 # Two files at a time. Each process computes with one thread, so this suits the smallest machines.
@@ -20,7 +20,7 @@ export NMT_DATA := $(abspath $(NMT_DATA))
 endif
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
 
-.PHONY: help setup run test lint unit chapters planted alone lab notebooks links browser bench clean class grade kill-table test-class test-torchtext
+.PHONY: help setup run test lint unit chapters planted alone lab notebooks site links browser bench clean class grade kill-table test-class test-torchtext
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -45,13 +45,14 @@ test: $(STAMP) lint unit chapters planted ## lint, types, unit tests, every chap
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check nmt_lib tests benchmarks notebooks/*.py notebooks/assignments
+	$(BIN)/ruff format --check nmt_lib nmt_course tests benchmarks site notebooks/*.py
 	$(BIN)/mypy
 
 unit: $(STAMP)
 	$(BIN)/python -m pytest $(TWO) tests
 
 chapters: $(STAMP)
+	$(BIN)/python notebooks/check.py
 	$(BIN)/python $(NBVAL) $(CHAPTERS) $(ASSIGNMENTS)
 
 planted: $(STAMP) ## plant mistakes in a copy of the library: the chapters must catch every one
@@ -61,17 +62,16 @@ alone: $(STAMP) ## each chapter where nothing was trained, from another folder, 
 	$(BIN)/python tests/alone.py
 
 class: $(STAMP) ## the assignments for students, in build/class/release: make class SEED=2027 COURSE=owner/name
-	$(BIN)/python notebooks/assignments/course.py --seed "$(SEED)" --repo "$(COURSE)"
+	$(BIN)/python -m nmt_course.course --seed "$(SEED)" --repo "$(COURSE)"
 
 grade: $(STAMP) ## mark the submissions in a folder: make grade DIR=…; marks and feedback in build/grades
 	@test -n "$(DIR)" || { echo 'error: name the folder of the submissions: make grade DIR=…' >&2; exit 2; }
-	$(BIN)/python notebooks/assignments/grade.py "$(DIR)"
+	$(BIN)/python -m nmt_course.grade "$(DIR)"
 
 kill-table: $(STAMP) ## wrong and right answers to the assignments, and where the wrong ones fail
 	$(BIN)/python tests/assignments/kill_table.py
 
 test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: nbgrader's own marks, hostile submissions that wait, a class of 200
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[class]'
 	$(BIN)/python -m pytest -p no:cacheprovider tests/assignments/class_proof.py
 
 # The last torchtext loads with torch 2.3 only, so it gets an environment of its own, made again as the other one is.
@@ -96,11 +96,17 @@ lab: $(STAMP) ## open the chapters in JupyterLab
 notebooks: $(STAMP) ## execute chapters and assignments anew and store their outputs
 	$(BIN)/python notebooks/run.py --config tiny --in-place
 
-links: $(STAMP) ## stamp the repository's address into badges and set-up cells: make links REPO=owner/name
+site: $(STAMP) ## the book on the web, in build/site, from the stored outputs
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[site]'
+	$(BIN)/python site/book.py
+
+links: $(STAMP) ## stamp the repository's address into badges, set-up cells and the links to the site: make links REPO=owner/name
 	$(BIN)/python notebooks/links.py $(REPO)
 
-browser: $(STAMP) ## run every chapter in JupyterLab in a Chromium without a window, and use the attention viewer
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[browser]'
+browser: $(STAMP) ## a Chromium without a window: every page of the site, then every chapter in JupyterLab
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[browser,site]'
+	$(BIN)/python site/book.py
+	$(BIN)/python tests/browser_site.py
 	$(BIN)/python tests/browser.py
 	$(BIN)/python tests/browser_viewer.py
 

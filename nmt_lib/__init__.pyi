@@ -1,13 +1,14 @@
 # Every public name and the file that explains it, in the order of the way of a sentence. lazy_loader reads this when
 # a name is first used; type checkers, completion and go-to-definition read it too.
 
-from .config import (
-    Config as Config,
+from .config import Config as Config
+from .configs.reading import (
     config_names as config_names,
     load_config as load_config,
     parse_overrides as parse_overrides,
 )
-from .corpora import Corpus as Corpus, Pair as Pair, load_corpus as load_corpus
+from .rows import Pair as Pair
+from .corpora import Corpus as Corpus, load_corpus as load_corpus
 from .special import EOS as EOS, PAD as PAD, SOS as SOS, SPECIALS as SPECIALS, UNK as UNK
 from .vocab import Vocab as Vocab, build_vocab_from_iterator as build_vocab_from_iterator
 from .tokenizers import (

@@ -26,7 +26,7 @@ class Batch:
 
     src: Tensor  # (B, S) ends with <eos>, then <pad>
     tgt_in: Tensor  # (B, T) starts with <sos>
-    tgt_out: Tensor  # (B, T) the same, one place further on; ends with <eos>
+    tgt_out: Tensor  # (B, T) the same, one position further on; ends with <eos>
 
     @property
     def n_tokens(self) -> int:

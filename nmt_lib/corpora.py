@@ -2,84 +2,27 @@
 
 ``NMT_DATA`` names a folder that holds corpora under their published file names (``multi30k/train.en``,
 ``europarl/europarl-v7.fr-en.fr`` …, each plain or as ``.gz``). Without it, ``datasets`` brings them from the hub.
-What is read from there is kept in ``runs/cache`` (``$NMT_RUNS/cache`` where that is set) and found again.
 """
 
 from __future__ import annotations
 
 import gzip
 import os
-import pickle
 import random
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import __version__
 from .errors import CorpusError, warn
+from .rows import Pair, Rows, as_rows, stored_rows
 
 if TYPE_CHECKING:
     from .config import DataConfig
-
-T = TypeVar("T")
-PART_ROWS, BATCH_ROWS = 50_000, 10_000  # read before pages are let go; lying together in a file
-
-
-class Rows(Sequence[T]):
-    """Rows of a ``datasets.Dataset`` as objects, made when they are asked for; slices are ``Rows`` too.
-
-    Args:
-        dataset: in memory or, however large, on disk: the system maps into memory what is being read.
-        item: makes an object from the columns of a row.
-    """
-
-    def __init__(self, dataset: Any, item: Callable[..., T]) -> None:
-        self.dataset, self.item = dataset.with_format("arrow"), item
-
-    def __len__(self) -> int:
-        return len(self.dataset)
-
-    def __getitem__(self, index: Any) -> Any:
-        chosen = range(len(self))[index]
-        return self.take([chosen])[0] if isinstance(chosen, int) else self.select(chosen)
-
-    def __iter__(self) -> Iterator[T]:
-        for dataset in self.parts():
-            for start in range(0, len(dataset), 1000):
-                yield from Rows(dataset, self.item).take(range(start, min(start + 1000, len(dataset))))
-
-    def parts(self) -> Iterator[Any]:
-        """The dataset in pieces. Each maps its files anew, so that what was read is let go: memory stays flat."""
-        for start in range(0, len(self), PART_ROWS):
-            again = pickle.loads(pickle.dumps(self.dataset))
-            yield again.select(range(start, min(start + PART_ROWS, len(self))))
-
-    def __add__(self, other: Iterable[T]) -> list[T]:
-        return [*self, *other]
-
-    def take(self, indices: Any) -> list[T]:
-        """The objects at these places, in this order."""
-        columns = (column.to_pylist() for column in self.dataset[indices].columns)
-        return [self.item(*row) for row in zip(*columns, strict=True)]
-
-    def select(self, indices: Any) -> Rows[T]:
-        """The rows at these places, in this order; nothing is copied."""
-        return Rows(self.dataset.select(indices), self.item)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """One sentence in two languages; ``alignment`` holds gold links (source word, target word), where known."""
-
-    src: str
-    tgt: str
-    alignment: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,73 +70,6 @@ def load_corpus(data: DataConfig) -> Corpus:
     return Corpus(train, splits["valid"], splits["test"], provenance)
 
 
-def as_rows(pairs: Sequence[Pair]) -> Rows[Pair]:
-    """A list of pairs as rows in memory; rows stay what they are."""
-    from datasets import Dataset
-
-    if isinstance(pairs, Rows):
-        return pairs
-    columns = {name: [getattr(pair, name) for pair in pairs] for name in ("src", "tgt", "alignment")}
-    return Rows(Dataset.from_dict(columns, _features()), _pair)
-
-
-def _stored(read: Callable[..., Iterable[Pair]], *source: Any) -> Rows[Pair]:
-    """The pairs that ``read(*source)`` gives, on disk. It is called where those of this source are not there yet."""
-    from datasets import Dataset
-
-    key = {"read": read, "source": source, "version": __version__}
-    kwargs: Any = {"gen_kwargs": key, "writer_batch_size": BATCH_ROWS}
-    with cache() as folder:
-        try:
-            return Rows(Dataset.from_generator(_rows, _features(), str(folder), **kwargs), _pair)
-        except ValueError as error:
-            if "no data" in str(error):  # an empty file
-                return as_rows([])
-            raise
-
-
-def _rows(read: Callable[..., Iterable[Pair]], source: tuple[Any, ...], version: str) -> Iterator[dict[str, Any]]:
-    from tqdm.auto import tqdm
-
-    return map(vars, tqdm(read(*source), desc="reading the corpus", unit=" pairs", delay=10))
-
-
-def _features() -> Any:
-    from datasets import Features, Value
-
-    return Features({"src": Value("string"), "tgt": Value("string"), "alignment": [[Value("int32")]]})
-
-
-def _pair(src: str, tgt: str, alignment: list[list[int]]) -> Pair:
-    return Pair(src, tgt, tuple((i, j) for i, j in alignment))
-
-
-@contextmanager
-def cache() -> Iterator[Path]:
-    """The folder for what ``datasets`` prepares, which shows no progress of its own meanwhile.
-
-    Raises:
-        CorpusError: the folder cannot be written, or something in it is damaged.
-    """
-    import pyarrow as pa
-    from datasets.exceptions import DatasetGenerationError
-    from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
-
-    folder, hidden = Path(os.environ.get("NMT_RUNS", "runs")) / "cache", are_progress_bars_disabled()
-    disable_progress_bars()
-    try:
-        yield folder
-    except (OSError, pa.ArrowException, DatasetGenerationError) as error:
-        cause = error.__cause__ or error
-        if isinstance(cause, CorpusError):
-            raise cause from None
-        message = f"cannot keep the corpus in {folder} ({cause}): free some space, set NMT_RUNS to another place, or"
-        raise CorpusError(f"{message}, where files are damaged, delete the folder; it is made again") from None
-    finally:
-        if not hidden:
-            enable_progress_bars()
-
-
 def _find(data: DataConfig) -> tuple[dict[str, Rows[Pair]], str]:
     name, langs = data.corpus, (data.src_lang, data.tgt_lang)
     if name == "tiny":
@@ -237,7 +113,7 @@ def _europarl_name(src_lang: str, tgt_lang: str) -> str:
 
 def _from_files(folder: Path, files: dict[str, str], langs: tuple[str, str]) -> dict[str, Rows[Pair]]:
     paths = {split: [_file(folder / name.format(lang=lang)) for lang in langs] for split, name in files.items()}
-    return {split: _stored(_line_pairs, *map(_stamped, both)) for split, both in paths.items()}
+    return {split: stored_rows(_line_pairs, *map(_stamped, both)) for split, both in paths.items()}
 
 
 def _stamped(path: Path) -> tuple[str, int, int]:
@@ -310,7 +186,7 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[dict[st
         raise CorpusError(f"corpus {name} is not on the hub: set NMT_DATA to a folder that holds {name}/")
     splits = {"train": "train"} if name == "europarl" else {"train": "train", "valid": "validation", "test": "test"}
     found = {
-        ours: _stored(_hub_pairs, name, hub_name, config, split, src, tgt, limit if ours == "train" else None)
+        ours: stored_rows(_hub_pairs, name, hub_name, config, split, src, tgt, limit if ours == "train" else None)
         for ours, split in splits.items()
     }
     return found, f"{hub_name} on {ENDPOINT.partition('://')[2]}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -57,7 +55,7 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        memory: Tensor | Any,
+        memory: Tensor,
         tgt_mask: Tensor | None,
         src_mask: Tensor | None,
         cache: LayerCache | None = None,
@@ -100,7 +98,7 @@ class Decoder(nn.Module):
     def forward(
         self,
         x: Tensor,
-        memory: Tensor | Any,
+        memory: Tensor,
         tgt_mask: Tensor | None,
         src_mask: Tensor | None,
         caches: list[LayerCache] | None = None,

@@ -48,7 +48,7 @@ def length_penalty(length: int, alpha: float) -> float:
 class Scorer:
     """Log-probabilities of the next token for every row, with or without a cache.
 
-    With a cache a step computes one new place. Without, it computes the whole prefix again, as the write-ups do.
+    With a cache a step computes one new position. Without, it computes the whole prefix again, as the write-ups do.
     """
 
     def __init__(self, model: Transformer, src: Tensor, use_cache: bool = True) -> None:

@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from .batching import Example, make_batch, token_batches
-from .corpora import Pair
 from .errors import CorpusError
 from .losses import validation_loss
+from .rows import Pair
 from .special import PAD
 from .tiny.contrasts import Contrast
 from .translation import Translation

@@ -1,7 +1,7 @@
 """The loss: how surprised the model is by the right next token (paper, section 5.4 for the smoothing).
 
-Padding has nothing to predict, so its places are taken out *before* the costly output layer, and the scores of
-the others are made a few places at a time: all at once, 4,096 places × 10,000 tokens would be 160 MB.
+Padding has nothing to predict, so its positions are taken out *before* the costly output layer, and the scores of
+the others are made a few positions at a time: all at once, 4,096 positions × 10,000 tokens would be 160 MB.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHUNK_FLOATS = 4 * 2**20  # scores held at once: 16 MB in fp32, which the CPU's 
 
 
 def cross_entropy(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    """The mean over all places that are no padding.
+    """The mean over all positions that are no padding.
 
     Args:
         logits: ``(B, T, V)``, no softmax applied.

@@ -27,7 +27,7 @@ def padding_mask(ids: Tensor, pad: int = PAD) -> Tensor:
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
-    """True on and below the diagonal: place t sees places 0 … t (paper, section 3.2.3).
+    """True on and below the diagonal: position t sees positions 0 … t (paper, section 3.2.3).
 
     Returns:
         ``(1, 1, T, T)`` boolean.

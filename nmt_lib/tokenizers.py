@@ -18,15 +18,14 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import lru_cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from . import __version__
-from .corpora import BATCH_ROWS, Pair, Rows, as_rows, cache
-from .errors import CheckpointError, CorpusError, TrainingError, warn
-from .special import EOS, PAD, SOS, SPECIALS, UNK
+from .errors import CorpusError, TrainingError, warn
+from .rows import BATCH_ROWS, Examples, Pair, Rows, as_rows, cache
+from .special import EOS, SOS, SPECIALS, UNK
 from .vocab import Vocab, build_vocab_from_iterator
 
 if TYPE_CHECKING:
@@ -133,6 +132,8 @@ class SentencePieceTokenizer:
         import sentencepiece
 
         model = io.BytesIO()
+        special: dict[str, Any] = {f"{name}_id": index for index, name in enumerate(("pad", "unk", "bos", "eos"))}
+        special |= {name.replace("_id", "_piece"): SPECIALS[index] for name, index in special.items()}
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter([text.lower() if lowercase else text for text in texts]),
             model_writer=model,
@@ -142,14 +143,7 @@ class SentencePieceTokenizer:
             hard_vocab_limit=False,
             num_threads=1,  # the same pieces on every machine
             minloglevel=2,
-            pad_id=PAD,
-            unk_id=UNK,
-            bos_id=SOS,
-            eos_id=EOS,
-            pad_piece="<pad>",
-            unk_piece="<unk>",
-            bos_piece="<sos>",
-            eos_piece="<eos>",
+            **special,
         )
         return cls(kind, model.getvalue(), lowercase)
 
@@ -170,9 +164,8 @@ class SentencePieceTokenizer:
         return [self.processor.id_to_piece(index) for index in ids]
 
     def dumps(self) -> str:
-        model = base64.b64encode(zlib.compress(self.model, 9)).decode()  # a third of its size in hexadecimal digits
-        fields = {"kind": self.kind, "lowercase": self.lowercase, "model": model}
-        return json.dumps(fields)
+        model = base64.b64encode(zlib.compress(self.model, 9)).decode()
+        return json.dumps({"kind": self.kind, "lowercase": self.lowercase, "model": model})
 
 
 @lru_cache(maxsize=8)
@@ -225,17 +218,12 @@ def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> tuple[Tokenizer
         rows = random.Random(data.seed).sample(range(len(train)), most)
         train = as_rows(train).select(sorted(rows))
     if data.joint:
-        src = tgt = _train_one(data, "/".join((data.src_lang, data.tgt_lang)), train, "src", "tgt")
+        tgt = _train_one(data, f"{data.src_lang}/{data.tgt_lang}", train, "src", "tgt")
+        src = copy.copy(tgt)
     else:
         src, tgt = _train_one(data, data.src_lang, train, "src"), _train_one(data, data.tgt_lang, train, "tgt")
-    return with_sos(src, data.src_specials), tgt
-
-
-def with_sos(tokenizer: Tokenizer, sos: bool) -> Tokenizer:
-    """A copy that puts ``<sos>`` before a text, or not."""
-    tokenizer = copy.copy(tokenizer)
-    tokenizer.sos = sos
-    return tokenizer
+    src.sos = data.src_specials
+    return src, tgt
 
 
 def _train_one(data: DataConfig, lang: str, train: Sequence[Pair], *sides: str) -> Tokenizer:
@@ -258,17 +246,6 @@ def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
     """A short text that differs as soon as one token has another id."""
     lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
     return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
-
-
-class Examples(Rows[tuple[list[int], list[int]]]):
-    """Rows of source and target ids; ``lengths`` says how many there are of each, ``(N, 2)``."""
-
-    def __init__(self, dataset: Any, lengths: np.ndarray) -> None:
-        super().__init__(dataset, lambda src, tgt: (src, tgt))
-        self.lengths = lengths
-
-    def select(self, indices: Any) -> Examples:
-        return Examples(self.dataset.select(indices), self.lengths[np.asarray(indices, dtype=np.int64)])
 
 
 def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer], config: Config) -> Examples:
@@ -308,31 +285,8 @@ def _ids(pairs: Rows[Pair], src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer) 
     key = pairs.dataset._fingerprint, src_tokenizer.dumps(), src_tokenizer.sos, tgt_tokenizer.dumps(), rules
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
     features = Features({side: [Value("int32")] for side in sides})
-    options: Any = {"batched": True, "batch_size": BATCH_ROWS, "features": features}
+    options: dict[str, Any] = {"batched": True, "batch_size": BATCH_ROWS, "features": features}
     bar = tqdm(total=len(pairs), desc="encoding the corpus", unit=" pairs", delay=10)
     with cache() as folder, bar, FileLock(folder / f"{name}.lock") if pairs.dataset.cache_files else nullcontext():
         parts = [part.map(encode, new_fingerprint=f"{name}-{i}", **options) for i, part in enumerate(pairs.parts())]
     return concatenate_datasets(parts)
-
-
-def load_tokenizer(path: Path) -> Tokenizer:
-    """Reads a file that holds what ``dumps`` gave.
-
-    Raises:
-        CheckpointError: the file is missing or damaged.
-    """
-    try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-        tokenizer: Tokenizer
-        if "model" in fields:
-            model = zlib.decompress(base64.b64decode(fields["model"]))
-            tokenizer = SentencePieceTokenizer(fields["kind"], model, fields["lowercase"])
-        else:
-            tokenizer = WordTokenizer(fields["kind"], fields["lang"], Vocab(fields["tokens"]), fields["lowercase"])
-        if tokenizer.lookup_tokens(range(len(SPECIALS))) != list(SPECIALS):
-            raise ValueError(f"its first tokens are not {', '.join(SPECIALS)}")
-        return tokenizer
-    except FileNotFoundError:
-        raise CheckpointError(f"no tokenizer file {path}: restore it, or train again") from None
-    except (OSError, ValueError, LookupError, TypeError, RuntimeError, zlib.error) as error:
-        raise CheckpointError(f"tokenizer file {path} is damaged ({error}): train again or restore it") from None

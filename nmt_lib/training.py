@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,8 +26,6 @@ from .transformer import build_model
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
-
-HISTORY_COLUMNS = ("step", "epoch", "lr", "train_loss", "valid_loss")
 
 
 @dataclass
@@ -147,11 +144,14 @@ class Trainer:
         for options in self.optimizer.param_groups:
             options["lr"] = learning_rate(step, train, self.config.model.d_model)
         self.objective.train()
-        total = torch.zeros((), device=self.accelerator.device)
+        device = self.accelerator.device
+        total = torch.zeros((), device=device)
         own = group[self.accelerator.process_index :: world]
         for i, rows in enumerate(own):
-            batch = make_batch(self.examples.take(rows)).to(self.accelerator.device)
-            with self._together(last=i == len(own) - 1), self._autocast():
+            batch = make_batch(self.examples.take(rows)).to(device)
+            last = i == len(own) - 1  # processes exchange gradients only with the last batch of an update
+            together = nullcontext() if last else self.accelerator.no_sync(self.objective)
+            with together, torch.autocast(device.type, torch.bfloat16, enabled=self.bf16):
                 loss = self.objective(batch)
             (loss * world / n_tokens).backward()  # processes average their gradients; this makes it a sum
             total += loss.detach()
@@ -175,8 +175,9 @@ class Trainer:
         if not math.isfinite(loss):
             raise self._not_finite(f"the validation loss is {loss} after step {progress.step}")
         lr = self.optimizer.param_groups[0]["lr"]
-        row = (progress.step, progress.epoch, lr, progress.loss_sum / max(1, progress.loss_tokens), loss)
-        self.history.append(dict(zip(HISTORY_COLUMNS, row, strict=True)))
+        train_loss = progress.loss_sum / max(1, progress.loss_tokens)
+        row = {"step": progress.step, "epoch": progress.epoch, "lr": lr, "train_loss": train_loss, "valid_loss": loss}
+        self.history.append(row)
         progress.loss_sum, progress.loss_tokens = 0.0, 0
         if loss < progress.best_loss:
             progress.best_loss, progress.best_step = loss, progress.step
@@ -191,7 +192,7 @@ class Trainer:
             raise self._not_finite(f"some weights are not finite after step {self.progress.step}")
         self._write(ckpt.checkpoint_path(folder, self.progress.step), ckpt.pack(self.model, self.optimizer))
         if self.accelerator.is_main_process:
-            write_history(self.path / "history.csv", self.history)
+            run_folder.write_history(self.path / "history.csv", self.history)
             for old in ckpt.checkpoint_files(folder)[: -self.config.train.keep_checkpoints]:
                 old.unlink()
 
@@ -211,13 +212,6 @@ class Trainer:
             state = {"vocabulary": self.vocabulary, "progress": vars(self.progress), "history": self.history,
                      "select": self.config.train.select}  # fmt: skip
             ckpt.save_checkpoint(path, ckpt.Checkpoint(tensors, state))
-
-    def _together(self, last: bool) -> Any:
-        """Processes exchange gradients only with the last batch of an update."""
-        return torch.enable_grad() if last else self.accelerator.no_sync(self.objective)
-
-    def _autocast(self) -> torch.autocast:
-        return torch.autocast(self.accelerator.device.type, torch.bfloat16, enabled=self.bf16)
 
     def _not_finite(self, what: str) -> TrainingError:
         files = ckpt.checkpoint_files(self.path / "checkpoints")
@@ -245,12 +239,3 @@ def use_bf16(train: TrainConfig, device: torch.device) -> bool:
     if train.precision == "bf16" and not has_it:
         raise ConfigError(f"train.precision=bf16, but this {device.type} device has no bfloat16: use fp32 or auto")
     return train.precision == "bf16" or (train.precision == "auto" and has_it and device.type == "cuda")
-
-
-def write_history(path: Path, history: list[dict[str, float]]) -> None:
-    """The history as CSV, numbers rounded to six places."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, HISTORY_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: round(value, 6) for key, value in row.items()} for row in history)
-    run_folder.write_text(path, text.getvalue())

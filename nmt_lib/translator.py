@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, overload
 
 import torch
 from pydantic import ValidationError
 
-from .batching import fill_batches, make_batch, pad_batch
+from .batching import fill_batches, pad_batch
 from .config import Config, DecodeConfig
 from .decoding import Hypothesis, beam_search, greedy_search
 from .errors import CheckpointError, ConfigError, warn
@@ -117,9 +118,8 @@ class Translator:
         run_folder.write_text(folder / "config.yaml", self.config.to_yaml())
         dtype = torch.float16 if half else torch.float32
         weights = {f"model.{name}": value.to(dtype) for name, value in ckpt.model_state(self.model).items()}
-        ckpt.save_checkpoint(
-            folder / "model.safetensors", ckpt.Checkpoint(weights, {"vocabulary": fingerprint(tokenizers)})
-        )
+        saved = ckpt.Checkpoint(weights, {"vocabulary": fingerprint(tokenizers)})
+        ckpt.save_checkpoint(folder / "model.safetensors", saved)
 
     @overload
     def __call__(self, texts: str) -> Translation: ...
@@ -169,9 +169,10 @@ class Translator:
             return self.translate([texts], beam_size, length_penalty, batch_tokens, use_cache)[0]
         texts = checked_texts(texts)
         given = {"beam_size": beam_size, "length_penalty": length_penalty, "batch_tokens": batch_tokens}
-        settings = _changed(self.config.decode, {key: value for key, value in given.items() if value is not None})
+        changes = {key: value for key, value in given.items() if value is not None}
+        settings = _changed(self.config.decode, changes) if changes else self.config.decode
         sources = [self.encode(text) for text in texts]
-        results = [_empty(text) for text in texts]
+        results = [Translation(text, "", (), 0.0, (("", 0.0),)) for text in texts]
         lengths = [len(source) for source in sources]
         order = sorted((i for i, source in enumerate(sources) if source), key=lengths.__getitem__)
         for rows in fill_batches(order, lengths, settings.batch_tokens // settings.beam_size):
@@ -193,7 +194,7 @@ class Translator:
         return ids
 
     def _search(self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool) -> list[list[Hypothesis]]:
-        src = pad_batch(sources).to(next(self.model.parameters()).device)  # (B, S)
+        src = pad_batch(sources).to(self.model.output.weight.device)  # (B, S)
         alpha, extra = settings.length_penalty, settings.max_extra_tokens
         if settings.beam_size == 1:
             return [[h] for h in greedy_search(self.model, src, extra, alpha, use_cache)]
@@ -209,7 +210,7 @@ class Translator:
             n_best=tuple((self.tgt_tokenizer.decode(h.ids), h.score) for h in hypotheses),
             src_labels=tuple(self._source_labels(text, source)),
             tgt_labels=tuple(self.tgt_tokenizer.lookup_tokens([*best.ids, EOS])),
-            _attend=lambda: self.attend(source, list(best.ids)),
+            _attend=partial(self.attend, source, list(best.ids)),
         )
 
     def _source_labels(self, text: str, source: list[int]) -> list[str]:
@@ -223,8 +224,8 @@ class Translator:
     @torch.no_grad()
     def attend(self, source: list[int], target: list[int]) -> Attention:
         """The weights of all layers while the model reads ``source`` and writes ``target`` (ids)."""
-        batch = make_batch([(source, [SOS, *target, EOS])]).to(next(self.model.parameters()).device)
-        return self.model.attention(batch.src, batch.tgt_in)
+        src, tgt_in = (torch.tensor([ids], device=self.model.output.weight.device) for ids in (source, [SOS, *target]))
+        return self.model.attention(src, tgt_in)
 
 
 def _changed(decode: DecodeConfig, values: dict[str, Any]) -> DecodeConfig:
@@ -233,7 +234,3 @@ def _changed(decode: DecodeConfig, values: dict[str, Any]) -> DecodeConfig:
     except ValidationError as error:
         first = error.errors()[0]
         raise ConfigError(f"cannot decode with {first['loc'][0]}={first['input']!r}: {first['msg']}") from None
-
-
-def _empty(text: str) -> Translation:
-    return Translation(source=text, text="", tokens=(), score=0.0, n_best=(("", 0.0),))

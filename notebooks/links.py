@@ -1,4 +1,5 @@
-"""Stamps the repository's address into the chapters: badges, and what their set-up cells install on Colab.
+"""Stamps the repository's address into the chapters (badges, what their set-up cells install on Colab) and the site's
+into README and pyproject.toml.
 
 ``python notebooks/links.py`` stamps the address that stands in pyproject.toml; with ``owner/name`` it writes that one
 there first. The version is the one of pyproject.toml too, so that a chapter installs the library it was written with.
@@ -15,6 +16,7 @@ import nbformat
 
 HERE = Path(__file__).resolve().parent
 PYPROJECT = HERE.parent / "pyproject.toml"
+README = HERE.parent / "README.md"
 BADGE = (
     "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
     "(https://colab.research.google.com/github/{repo}/blob/v{version}/notebooks/{name})"
@@ -22,7 +24,7 @@ BADGE = (
 SET_UP = """\
 try:
     import nmt_lib as nmt
-except ModuleNotFoundError:  # on Colab: fetch the library, and keep the torch and numpy that are there
+except ModuleNotFoundError:  # on Colab: install it, keep torch and numpy
     from importlib.metadata import version
 
     library = "nmt-lib @ git+https://github.com/{repo}@v{version}"
@@ -40,11 +42,14 @@ def main() -> int:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", options.repo):
             print(f"error: {options.repo!r} is no owner/name: try make links REPO=owner/name", file=sys.stderr)
             return 2
+        site = documentation()
         text = PYPROJECT.read_text(encoding="utf-8")
         text = re.sub(r'(?m)^(Repository = "https://github\.com/)[^"]*', rf"\g<1>{options.repo}", text)
         PYPROJECT.write_text(text, encoding="utf-8")
+        for path in (PYPROJECT, README):
+            path.write_text(path.read_text(encoding="utf-8").replace(site, documentation()), encoding="utf-8")
     repo, version = address()
-    chapters = [(path, 2) for path in sorted(HERE.glob("[0-9]*.ipynb"))]
+    chapters = [(path, 2) for path in sorted([*HERE.glob("[0-9]*.ipynb"), *HERE.glob("deeper/[0-9]*.ipynb")])]
     for chapter, place in chapters + [(path, 1) for path in sorted(HERE.glob("assignments/source/*.ipynb"))]:
         notebook = nbformat.read(chapter, as_version=4)
         try:
@@ -66,6 +71,12 @@ def address() -> tuple[str, str]:
     return repo[1], version[1]
 
 
+def documentation() -> str:
+    """The address of the site, on GitHub Pages."""
+    owner, _, name = address()[0].partition("/")
+    return f"https://{owner.lower()}.github.io/{name}/"
+
+
 def stamp(notebook: nbformat.NotebookNode, name: str, repo: str, version: str, place: int = 2) -> None:
     """Writes badge and head of the set-up cell, which is number ``place``; nothing else changes.
 
@@ -77,13 +88,13 @@ def stamp(notebook: nbformat.NotebookNode, name: str, repo: str, version: str, p
     first.source, found = re.subn(r"^\[!\[Open in Colab\].*$", badge, first.source, flags=re.MULTILINE)
     if found != 1:
         raise ValueError(f"{name}: the first cell needs one line that starts with [![Open in Colab]")
-    parts = set_up.source.split("    import nmt_lib as nmt\n")  # try, except, and what the chapter adds
+    parts = f"{set_up.source}\n".split("    import nmt_lib as nmt\n")  # try, except, and what an assignment adds
     if len(parts) != 3 or parts[0] != "try:\n":
         nth = "second" if place == 1 else "third"
         raise ValueError(
             f"{name}: the {nth} cell must be the set-up cell, which starts with try: import nmt_lib as nmt"
         )
-    set_up.source = SET_UP.format(repo=repo, version=version) + "\n" + parts[2].lstrip("\n")
+    set_up.source = (SET_UP.format(repo=repo, version=version) + "\n" + parts[2].lstrip("\n")).strip()
 
 
 if __name__ == "__main__":

@@ -36,16 +36,19 @@ def main() -> int:
     os.environ.setdefault("NMT_RUNS", str(HERE.parent / "runs"))  # the chapters share what is trained
     if "NMT_DATA" in os.environ:  # the chapters run in another folder than this script
         os.environ["NMT_DATA"] = str(Path(os.environ["NMT_DATA"]).resolve())
-    chapters = options.chapters or sorted(HERE.glob("[0-9]*.ipynb"))
+    chapters = options.chapters or sorted([*HERE.glob("[0-9]*.ipynb"), *HERE.glob("deeper/[0-9]*.ipynb")])
     if options.in_place and not options.chapters:
         chapters += sorted(HERE.glob("assignments/source/*.ipynb"))
     try:
         config = nmt.load_config(options.config, **nmt.parse_overrides(options.set))
         translator = nmt.load_or_train(config)  # once, before the chapters ask for it
+        if not options.in_place:
+            show_translations(translator, config)
         for chapter in chapters:
             execute(chapter, options)
         if not options.in_place:
-            report(translator, config, options.out)
+            print(f"\nexecuted chapters and pictures: {options.out.resolve()}")
+            print(f"trained model: {config.run_path.resolve()}")
     except nmt.NMTError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -105,13 +108,13 @@ def save_pictures(path: Path) -> int:
     return count
 
 
-def report(translator: nmt.Translator, config: nmt.Config, out: Path) -> None:
-    """Some held-out sentences with their translations, and where to look."""
-    pairs = nmt.load_corpus(config.data).valid[:5]
-    print(f"\n{config.data.src_lang} → {config.data.tgt_lang}, sentences that the model never saw:")
+def show_translations(translator: nmt.Translator, config: nmt.Config) -> None:
+    """Some held-out sentences with their translations."""
+    pairs = list(nmt.load_corpus(config.data).valid[:5])
+    print(f"{config.data.src_lang} → {config.data.tgt_lang}, sentences that the model never saw:")
     for pair, translation in zip(pairs, translator.translate([pair.src for pair in pairs]), strict=True):
         print(f"  {pair.src}\n    → {translation.text}\n      ({pair.tgt})")
-    print(f"\nexecuted chapters and pictures: {out.resolve()}\ntrained model: {config.run_path.resolve()}")
+    print("\nnow the chapters, one after the other:", flush=True)
 
 
 if __name__ == "__main__":

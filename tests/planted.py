@@ -45,6 +45,63 @@ MISTAKES = {
         "09_attention_heatmaps",
     ),
 }  # fmt: skip
+MORE = {  # planted too with PLANT=all: about ten minutes
+    "the text ends without <eos>": Mistake("tokenizers.py", "+ [EOS] * eos", "", "01_tokenization"),
+    "words by code point alone": Mistake("vocab.py", "(-item[1], item[0])", "item[0]", "01_tokenization"),
+    "batches over their budget": Mistake(
+        "batching.py",
+        "> batch_tokens:\n            batches.append",
+        "> 2 * batch_tokens:\n            batches.append",
+        "01_tokenization",
+    ),
+    "positions not added": Mistake(
+        "embeddings.py", "return x + self.table[start:end]", "return x", "02_positional_encoding"
+    ),
+    "embeddings not scaled": Mistake(
+        "embeddings.py", "self.lookup(ids) * self.factor", "self.lookup(ids)", "02_positional_encoding"
+    ),
+    "target mask without padding": Mistake("masks.py", "padding_mask(tgt_in, pad) & ", "", "03_masks"),
+    "softmax over the queries": Mistake(
+        "attention.py", "scores.softmax(dim=-1)", "scores.softmax(dim=-2)", "04_attention"
+    ),
+    "heads cut the wrong way": Mistake(
+        "attention.py",
+        "x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)",
+        "x.reshape(x.size(0), self.n_heads, x.size(1), -1)",
+        "04_attention",
+    ),
+    "W_o left out": Mistake(
+        "attention.py", "self.W_o(self.join_heads(heads))", "self.join_heads(heads)", "04_attention"
+    ),
+    "no residual connection": Mistake(
+        "layers.py", "self.norm(x + self.dropout(sublayer(x)))", "self.norm(self.dropout(sublayer(x)))", "05_encoder"
+    ),
+    "no ReLU": Mistake("layers.py", "F.relu(self.W_1(x))", "self.W_1(x)", "05_encoder"),
+    "cross-attention reads the target": Mistake(
+        "decoder.py", "self.cross_attention.keys_values(memory)", "self.cross_attention.keys_values(h)", "06_decoder"
+    ),
+    "output not tied": Mistake("transformer.py", 'if tying != "none":', 'if tying == "never":', "06_decoder"),
+    "smoothing forgotten": Mistake(
+        "losses.py", "ignore_index=PAD, label_smoothing=label_smoothing", "ignore_index=PAD", "07_training"
+    ),
+    "noam without the width": Mistake("schedules.py", "train.lr * d_model**-0.5 *", "train.lr *", "07_training"),
+    "warm-up from the end": Mistake("schedules.py", "train.lr * step / warmup", "train.lr", "07_training"),
+    "length penalty multiplied": Mistake(
+        "decoding.py",
+        "log_prob / length_penalty(len(ids) + 1",
+        "log_prob * length_penalty(len(ids) + 1",
+        "08_inference",
+    ),
+    "the cache forgets the past": Mistake(
+        "decoder.py", "self.own = (keys, values)", "self.own = (keys[:, :, -1:], values[:, :, -1:])", "08_inference"
+    ),
+    "alignment off by one": Mistake("evaluation.py", ".argmax()) - src_offset", ".argmax())", "09_attention_heatmaps"),
+    "log-probabilities of padding counted": Mistake(
+        "evaluation.py", "said.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)", "said.sum(-1)", "10_evaluation"
+    ),
+    "contrasts the wrong way round": Mistake("evaluation.py", "sum(a > b for", "sum(a < b for", "10_evaluation"),
+}
+PLANTED = MISTAKES | MORE if os.environ.get("PLANT") == "all" else MISTAKES
 
 
 WITHOUT_SOURCES = r"""[shown source]
@@ -70,9 +127,9 @@ def first_failure(chapter: str, library: Path) -> tuple[int, str]:
     return int(cell[1]), said[-1].strip() if said else "another output"
 
 
-@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize("name", PLANTED)
 def test_a_chapter_catches(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    mistake = MISTAKES[name]
+    mistake = PLANTED[name]
     shutil.copytree(ROOT / "nmt_lib", tmp_path / "nmt_lib", ignore=shutil.ignore_patterns("__pycache__"))
     file = tmp_path / "nmt_lib" / mistake.file
     source = file.read_text(encoding="utf-8")

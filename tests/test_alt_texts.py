@@ -31,7 +31,7 @@ def test_a_cell_says_what_its_picture_shows_and_a_paragraph_still_may(tmp_path: 
     stored = nbformat.read(tmp_path / "a.ipynb", as_version=4)
     found = [alt(cell) for cell in stored.cells if cell.cell_type == "code"]
     assert found == ["from the paragraph.", "", "a diagonal, dark", "new", ""]
-    assert len(check.pictures(stored)) == 2 and "has no alt text" in check.pictures(stored)[0]
+    assert len(check.pictures(stored)) == 2 and "lacks its alt text" in check.pictures(stored)[0]
 
 
 def test_marks_and_folding_stay_and_times_go(tmp_path: Path) -> None:

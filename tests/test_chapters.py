@@ -17,13 +17,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+DEEPER = sorted((ROOT / "notebooks/deeper").glob("*.ipynb"))
 ASSIGNMENTS = sorted((ROOT / "notebooks/assignments/source").glob("*.ipynb"))
 sys.path.insert(0, str(ROOT / "notebooks"))
+import budget  # noqa: E402
 import check  # noqa: E402
 import links  # noqa: E402
 
 
-@pytest.mark.parametrize("chapter", [*CHAPTERS, *ASSIGNMENTS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("chapter", [*CHAPTERS, *DEEPER, *ASSIGNMENTS], ids=lambda path: path.stem)
 def test_frame_and_stored_run(chapter: Path):
     assert check.problems(chapter) == []
 
@@ -45,20 +47,52 @@ def broken(chapter: Path, tmp_path: Path, change) -> list[str]:
         (lambda nb: nb.cells[1].update(source='config = "toy"'), "second cell"),
         (lambda nb: nb.cells[2].update(source="import nmt_lib as nmt"), "set-up cell"),
         (lambda nb: nb.cells[0].update(source=nb.cells[0].source.replace("/blob/v", "/blob/x")), "links"),
-        (lambda nb: [out.get("metadata", {}).clear() for c in nb.cells for out in c.get("outputs", [])], "*Picture"),
+        (lambda nb: [o.get("metadata", {}).clear() for c in nb.cells for o in c.get("outputs", ())], "lacks its alt"),
         (lambda nb: nb.cells.append(nbformat.v4.new_markdown_cell("[there](99_nowhere.ipynb)")), "dead link"),
         (lambda nb: nb.cells[2].outputs.append(nbformat.v4.new_output("stream", text="<a at 0x7fabc0>")), "elsewhere"),
         (lambda nb: nb.cells[2].outputs.extend([nbformat.v4.new_output("stream", text="a")] * 2), "in pieces"),
+        (lambda nb: nb.cells[3].update(source="x = 1  # " + "long " * 20), "longer than 88"),
+        (lambda nb: nb.cells[3].update(source="x = 1\n" * 15), "longest: 15.0, 14 is the limit"),
+        (lambda nb: nb.cells[3].update(source="# NBVAL_IGNORE_OUTPUT"), "machinery of tests"),
+        (lambda nb: nb.cells[3].update(source="print('equal:', True)"), "machinery of tests"),
+        (lambda nb: nb.cells[2].metadata.clear(), "must be folded"),
+        (lambda nb: nb.cells[4].metadata.update(jupyter={"source_hidden": True}), "folded in JupyterLab or on"),
+        (lambda nb: nb.cells[4].metadata.update(tags=["skip"]), "unknown tags: skip"),
+        (lambda nb: nb.cells[4].update(source="word " * 1800), "words: "),
+        (lambda nb: nb.cells[4].update(source="costs $5"), "a $ is not closed"),
+        (lambda nb: nb.cells[4].update(source=r"$\frac{1}{2$"), "something is not closed"),
+        (lambda nb: nb.cells[4].update(source=r"$$\left( x$$"), "something is not closed"),
+        (lambda nb: nb.cells[4].update(source=r"$\colour{red}$"), "unknown command colour"),
+        (lambda nb: [c.update(source=c.source.replace("### 2 ·", "### 3 ·")) for c in nb.cells], "two exercises"),
+        (lambda nb: nb.cells[0].update(source=re.sub(r"about \d+", "about 3", nb.cells[0].source)), "says 3 minutes"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_found(tmp_path, change, complaint):
-    assert any(complaint in problem for problem in broken(CHAPTERS[-1], tmp_path, change))
+    assert any(complaint in problem for problem in broken(CHAPTERS[3], tmp_path, change))
 
 
-@pytest.mark.parametrize("script", ["run.py", "check.py", "links.py", "assignments/course.py", "assignments/grade.py"])
+def test_the_whole_series_keeps_its_bounds():
+    measured = [budget.measure(path) for path in [*CHAPTERS, *DEEPER]]
+    assert sum(n["minutes"] for n in measured[: len(CHAPTERS)]) <= 360
+    assert sum(n["cells"] for n in measured) <= 1000 and len(DEEPER) <= 8
+    words = sum(len(cell.source.split()) for path in [*CHAPTERS, *DEEPER]
+                for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")  # fmt: skip
+    assert words <= 33_000
+
+
+@pytest.mark.parametrize("script", ["run.py", "check.py", "links.py"])
 def test_the_scripts_find_what_setup_installs(script: str):
     """What they import must come with the extras that `make setup` names: CI has nothing else."""
-    done = subprocess.run([sys.executable, ROOT / "notebooks" / script, "--help"], capture_output=True, text=True)
+    says_how([ROOT / "notebooks" / script])
+
+
+@pytest.mark.parametrize("module", ["course", "grade"])
+def test_the_modules_of_the_course_find_it_too(module: str):
+    says_how(["-m", f"nmt_course.{module}"])
+
+
+def says_how(command: list[str | Path]) -> None:
+    done = subprocess.run([sys.executable, *command, "--help"], capture_output=True, text=True)
     assert done.returncode == 0 and "usage" in done.stdout, done.stderr
 
 
@@ -75,7 +109,7 @@ def test_the_map_in_chapter_00_knows_the_minutes_of_every_chapter():
 def test_links_stamp_another_repository_and_back(tmp_path):
     """``make links`` in a copy of the project: every address changes, and only addresses."""
     (tmp_path / "notebooks").mkdir()
-    for file in (ROOT / "pyproject.toml", *CHAPTERS[:2], ROOT / "notebooks/links.py"):
+    for file in (ROOT / "pyproject.toml", ROOT / "README.md", *CHAPTERS[:2], ROOT / "notebooks/links.py"):
         shutil.copy(file, tmp_path / file.relative_to(ROOT))
     before = {path: path.read_text(encoding="utf-8") for path in sorted(tmp_path.rglob("*.*"))}
     repo, _ = links.address()
@@ -85,6 +119,8 @@ def test_links_stamp_another_repository_and_back(tmp_path):
         text = path.read_text(encoding="utf-8")
         assert "github.com/somebody/fork@v" in text and "github/somebody/fork/blob/v" in text
         assert f"{repo}/blob" not in text and f"{repo}@" not in text
+    for name in ("pyproject.toml", "README.md"):
+        assert "https://somebody.github.io/fork/" in (tmp_path / name).read_text(encoding="utf-8")
     subprocess.run([*command, repo], check=True, capture_output=True)
     assert before == {path: path.read_text(encoding="utf-8") for path in before}
     assert subprocess.run([*command, "no address"], capture_output=True).returncode == 2
@@ -102,15 +138,15 @@ DRIVER = """
         shell.run_cell(source).raise_error()
         import nmt_lib
         assert nmt_lib.__file__.startswith(packages), nmt_lib.__file__
-        assert shell.user_ns["config"].name == "tiny"
+        assert "check" in shell.user_ns if name[0] == "A" else shell.user_ns["config"].name == "tiny"
         new = sorted(set(os.listdir(packages)) - set(before))
-        assert new == ["nmt_lib", f"nmt_lib-{nmt_lib.__version__}.dist-info"], new
+        assert new == ["nmt_course", "nmt_lib", f"nmt_lib-{nmt_lib.__version__}.dist-info"], new
         for package in ("torch", "numpy"):
             assert os.path.islink(os.path.join(packages, package)), f"{package} was replaced"
             assert os.stat(os.path.join(packages, package)).st_mtime_ns == before[package].st_mtime_ns
         for path in new:
             shutil.rmtree(os.path.join(packages, path))
-        for module in [m for m in sys.modules if m.split(".")[0] == "nmt_lib"]:
+        for module in [m for m in sys.modules if m.split(".")[0] in ("nmt_lib", "nmt_course")]:
             del sys.modules[module]
         importlib.invalidate_caches()
     print("fine")
@@ -118,9 +154,11 @@ DRIVER = """
 
 
 def test_set_up_cells_on_colab(tmp_path: Path):
-    """In a bare environment that has everything but the library, each set-up cell installs it, and nothing else."""
+    """In a bare environment that has everything but the library, each set-up cell installs it, and nothing else.
+    Those of the assignments import their public checks, too."""
     project = tmp_path / "project"
-    shutil.copytree(ROOT / "nmt_lib", project / "nmt_lib", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("nmt_lib", "nmt_course"):
+        shutil.copytree(ROOT / package, project / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, project)
     command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, project]
@@ -131,13 +169,15 @@ def test_set_up_cells_on_colab(tmp_path: Path):
     python = tmp_path / "bare/bin/python"
     (packages,) = (tmp_path / "bare/lib").glob("python*/site-packages")
     for there in Path(site.getsitepackages()[0]).iterdir():
-        if "nmt_lib" not in there.name:
+        if not there.name.startswith(("nmt_", "__editable__")):
             (packages / there.name).symlink_to(there)
     assert subprocess.run([python, "-c", "import nmt_lib"], capture_output=True, cwd=tmp_path).returncode == 1
 
     repo, version = links.address()
     address = f"git+https://github.com/{repo}@v{version}"
-    cells = {path.name: nbformat.read(path, as_version=4).cells[2].source for path in CHAPTERS}
+    read = {path.name: nbformat.read(path, as_version=4).cells for path in CHAPTERS}
+    cells = {name: f"{there[2].source}\n{there[3].source}" for name, there in read.items()}
+    cells |= {path.name: nbformat.read(path, as_version=4).cells[1].source for path in ASSIGNMENTS}
     assert all(source.count(address) == 1 for source in cells.values())
     cells = {name: source.replace(address, wheel.as_uri()) for name, source in cells.items()}
     (tmp_path / "stand-in/google/colab").mkdir(parents=True)

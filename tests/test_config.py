@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nmt_lib as nmt
-from nmt_lib.config import CONFIG_DIR, Config
+from nmt_lib.configs.reading import FOLDER, Config
 
 
 def write(folder: Path, text: str | bytes) -> Path:
@@ -181,7 +181,7 @@ def test_text_that_looks_like_something_else_stays_text(tmp_path: Path, text: st
     assert nmt.load_config(write(tmp_path, config.to_yaml())).run_dir == text
 
 
-@pytest.mark.parametrize("path", sorted(CONFIG_DIR.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_key_of_a_named_config_has_a_comment(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("# "), "the first line says what the config is for"

@@ -17,6 +17,7 @@ from small import read_lines
 import nmt_lib as nmt
 from nmt_lib import corpora
 from nmt_lib.config import DataConfig
+from nmt_lib.rows import as_rows
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +78,7 @@ def test_the_split_of_europarl_is_fixed_by_the_seed_and_loses_no_pair(real_data:
 
 
 def test_parts_held_out_share_no_line_with_each_other() -> None:
-    pairs = corpora.as_rows([nmt.Pair(str(i), str(i)) for i in range(1000)])
+    pairs = as_rows([nmt.Pair(str(i), str(i)) for i in range(1000)])
     parts = corpora._hold_out(pairs, seed=3)
     assert {name: len(part) for name, part in parts.items()} == {"valid": 50, "test": 50, "train": 900}
     assert len({pair for part in parts.values() for pair in part}) == 1000

@@ -14,7 +14,8 @@ import pytest
 
 import nmt_lib as nmt
 from nmt_lib import corpora
-from nmt_lib.corpora import as_rows
+from nmt_lib import rows as rows_module
+from nmt_lib.rows import as_rows, stored_rows
 from nmt_lib.training import plan_epoch
 
 PIECES = {"data.tokenizer": "bpe", "data.vocab_size": 30, "data.joint": True}
@@ -23,7 +24,7 @@ PIECES = {"data.tokenizer": "bpe", "data.vocab_size": 30, "data.joint": True}
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of one's own, and pieces of few rows."""
-    monkeypatch.setattr(corpora, "PART_ROWS", 70)
+    monkeypatch.setattr(rows_module, "PART_ROWS", 70)
     monkeypatch.setattr("nmt_lib.tokenizers.BATCH_ROWS", 30)
     monkeypatch.setenv("NMT_RUNS", str(tmp_path / "runs"))
     return tmp_path / "runs" / "cache"
@@ -60,7 +61,7 @@ def files(cache: Path) -> set[Path]:
 def test_rows_are_a_sequence_like_a_list(on_disk: bool, mixed: bool) -> None:
     plain = [nmt.Pair(f"s{i}", f"t{i}", ((0, i), (i, 1))[: i % 3]) for i in range(200)]
     order = random.Random(1).sample(range(200), 200) if mixed else list(range(200))
-    rows = corpora._stored(_given, tuple(plain)) if on_disk else as_rows(plain)
+    rows = stored_rows(_given, tuple(plain)) if on_disk else as_rows(plain)
     rows, plain = rows.select(order), [plain[i] for i in order]
     assert list(rows) == plain and len(rows) == 200
     assert [rows[i] for i in (0, 69, 70, 199, -1)] == [plain[i] for i in (0, 69, 70, 199, -1)]
@@ -114,9 +115,9 @@ def test_what_was_read_from_disk_is_let_go(monkeypatch: pytest.MonkeyPatch) -> N
         lines = Path("/proc/self/status").read_text().splitlines()
         return sum(int(line.split()[1]) for line in lines if line.startswith(("RssFile", "RssShmem"))) // 1024
 
-    monkeypatch.setattr(corpora, "PART_ROWS", 300)
-    monkeypatch.setattr(corpora, "BATCH_ROWS", 100)
-    rows, before = corpora._stored(_large, 3000), mapped()
+    monkeypatch.setattr(rows_module, "PART_ROWS", 300)
+    monkeypatch.setattr(rows_module, "BATCH_ROWS", 100)
+    rows, before = stored_rows(_large, 3000), mapped()
     peak = max(mapped() for number, pair in enumerate(rows) if number % 50 == 0 and pair.src)
     assert peak - before < 20  # MB; there are 60
 
@@ -139,12 +140,12 @@ def test_no_pairs_and_none_short_enough_are_errors() -> None:
 AGAIN = """
 import sys
 import nmt_lib as nmt
-from nmt_lib import corpora
+from nmt_lib import corpora, rows
 
 def never(*_):
     raise SystemExit("made again")
 
-corpora.PART_ROWS, corpora._lines = 70, never
+rows.PART_ROWS, corpora._lines = 70, never
 config = nmt.load_config(sys.argv[1])
 corpus = nmt.load_corpus(config.data)
 tokenizers = nmt.build_tokenizers(config.data, corpus.train)

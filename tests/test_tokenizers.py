@@ -13,9 +13,9 @@ from small import read_lines
 
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
-from nmt_lib.runs.folder import load_tokenizers, save_tokenizers
+from nmt_lib.runs.folder import load_tokenizer, load_tokenizers, save_tokenizers
 from nmt_lib.special import SPECIALS
-from nmt_lib.tokenizers import Tokenizer, WordTokenizer, join_words, load_tokenizer, spacy_words
+from nmt_lib.tokenizers import Tokenizer, WordTokenizer, join_words, spacy_words
 from nmt_lib.vocab import Vocab
 
 KINDS = ("whitespace", "spacy", "unigram", "bpe")

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 import torch
-from nmt_lib.pictures.viewer import TEMPLATE
 from small import made_translation, small_translator
 
 import nmt_lib as nmt
+from nmt_lib.pictures.viewer import TEMPLATE
 
 HOSTILE = (
     '"',

@@ -13,7 +13,8 @@ import sys
 import warnings
 from typing import Any, NoReturn
 
-from ..config import Config, load_config, parse_overrides
+from ..config import Config
+from ..configs.reading import load_config, parse_overrides
 from ..errors import CheckpointError, ConfigError, CorpusError, NMTError
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
+import zlib
 from contextlib import suppress
 from pathlib import Path
 
-from ..config import Config, DataConfig, load_config
+from ..config import Config, DataConfig
+from ..configs.reading import load_config
 from ..errors import CheckpointError, ConfigError
-from ..tokenizers import Tokenizer, load_tokenizer
+from ..special import SPECIALS
+from ..tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
+from ..vocab import Vocab
 
 
 def write_text(path: Path, text: str) -> None:
@@ -60,3 +66,33 @@ def load_tokenizers(folder: Path, data: DataConfig) -> tuple[Tokenizer, Tokenize
     src, tgt = (load_tokenizer(folder / f"{side}_tokenizer.json") for side in ("src", "tgt"))
     src.sos = data.src_specials
     return src, tgt
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    """Reads a file that holds what ``dumps`` gave.
+
+    Raises:
+        CheckpointError: the file is missing or damaged.
+    """
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        tokenizer: Tokenizer
+        if "model" in fields:
+            model = zlib.decompress(base64.b64decode(fields["model"]))
+            tokenizer = SentencePieceTokenizer(fields["kind"], model, fields["lowercase"])
+        else:
+            tokenizer = WordTokenizer(fields["kind"], fields["lang"], Vocab(fields["tokens"]), fields["lowercase"])
+        if tokenizer.lookup_tokens(range(len(SPECIALS))) != list(SPECIALS):
+            raise ValueError(f"its first tokens are not {', '.join(SPECIALS)}")
+        return tokenizer
+    except FileNotFoundError:
+        raise CheckpointError(f"no tokenizer file {path}: restore it, or train again") from None
+    except (OSError, ValueError, LookupError, TypeError, RuntimeError, zlib.error) as error:
+        raise CheckpointError(f"tokenizer file {path} is damaged ({error}): train again or restore it") from None
+
+
+def write_history(path: Path, history: list[dict[str, float]]) -> None:
+    """The history as CSV, numbers rounded to six places."""
+    lines = ["step,epoch,lr,train_loss,valid_loss"]
+    lines += [",".join(str(round(value, 6)) for value in row.values()) for row in history]
+    write_text(path, "\n".join(lines) + "\n")

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from ..config import Config, load_config
+from ..config import Config
+from ..configs.reading import load_config
 from ..corpora import Corpus, load_corpus
 from ..errors import CheckpointError
 from ..tokenizers import Tokenizer, build_tokenizers

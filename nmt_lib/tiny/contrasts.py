@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..corpora import Pair
+from ..rows import Pair
 from ..tokenizers import join_words, spacy_words
 from .grammar import NP, french_agreement, statement
 from .lexicon import ADJECTIVES, GERMAN_CONTRACTION, NOUNS, PLACES, VERBS, VOWELS, Adjective, fits

@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import warnings
 from pathlib import Path
 
-import course
 import kit
 import nbformat
 import pytest
-from hostile import HOSTILE, ROOT
-from marking import Assignment, Marker
+from hostile import HOSTILE
 from test_hostile import SOURCE, short_limits, try_hostile  # noqa: F401
+
+from nmt_course import course
+from nmt_course.marking import Assignment, Marker
 
 NAMES = course.names()
 
@@ -24,9 +24,8 @@ NAMES = course.names()
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course as ``make class`` writes it, with nbgrader's gradebook."""
-    pytest.importorskip("nbgrader", reason="nbgrader is not installed: pip install '.[class]'")
     folder = tmp_path_factory.mktemp("class")
-    command = [sys.executable, ROOT / "notebooks/assignments/course.py", "--seed", "7", "--out", folder]
+    command = [sys.executable, "-m", "nmt_course.course", "--seed", "7", "--out", folder]
     subprocess.run(command, check=True, capture_output=True)
     (folder / "release").rename(folder / "ours")
     for name in NAMES:
@@ -64,7 +63,7 @@ def test_nbgrader_gives_the_same_marks(made: Path, name: str, marker: Marker):
     from nbgrader.api import Gradebook
 
     source = nbformat.read(made / "source" / name / f"{name}.ipynb", 4)
-    assignment = Assignment(source)
+    assignment = Assignment(source, course.release(source))
     students = {"reference": kit.submission(source), "blank": kit.submission(source, blank=True)}
     for cell in list(assignment.answers)[:2]:
         students[f"only-{cell}"] = kit.submission(source, {cell: kit.solution(source, cell)}, blank=True)
@@ -89,7 +88,7 @@ def test_nbgrader_gives_the_same_marks(made: Path, name: str, marker: Marker):
 
 @pytest.mark.parametrize("title", [title for title, hostile in HOSTILE.items() if hostile.slow])
 def test_hostile_that_waits(title: str, marker: Marker, tmp_path: Path):
-    try_hostile(HOSTILE[title], Assignment(SOURCE), marker, tmp_path)
+    try_hostile(HOSTILE[title], Assignment(SOURCE, course.release(SOURCE)), marker, tmp_path)
 
 
 def test_a_class_of_200(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -107,10 +106,8 @@ def test_a_class_of_200(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # such as doubled ids
             nbformat.write(notebook, submitted / f"student{i:03}" / "A1_tokenization.ipynb")
-    for name in ("A1_tokenization",):
-        (tmp_path / "class/source" / name).mkdir(parents=True)
-        shutil.copy(course.SOURCES / f"{name}.ipynb", tmp_path / "class/source" / name)
-    run = [sys.executable, ROOT / "notebooks/assignments/grade.py", submitted, "--course", tmp_path / "class",
+    kit.write_class(SOURCE, "A1_tokenization", tmp_path / "class")
+    run = [sys.executable, "-m", "nmt_course.grade", submitted, "--course", tmp_path / "class",
            "--out", tmp_path / "grades"]  # fmt: skip
     said = subprocess.run(run, check=True, capture_output=True, text=True).stdout
     lines = (tmp_path / "grades/marks.csv").read_text(encoding="utf-8").splitlines()[1:]

@@ -1,15 +1,12 @@
-"""The course's scripts are no package: their folder is where they are found."""
+"""What the proofs of the assignments share."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "notebooks/assignments"))
-from marking import Marker
+from nmt_course.marking import Marker
 
 
 @pytest.fixture(scope="session")

@@ -4,12 +4,11 @@ right ones."""
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "notebooks/assignments"))
-import course
 import kit
-from marking import Assignment, Marker
+
+from nmt_course import course
+from nmt_course.marking import Assignment, Marker
 
 
 def main() -> int:
@@ -18,7 +17,7 @@ def main() -> int:
         if chosen and name.split("_")[0] not in chosen:
             continue
         source = course.load(name)
-        assignment = Assignment(source)
+        assignment = Assignment(source, course.release(source))
         print(
             f"\n## {name}: {len(table.WRONG)} wrong answers\n\n"
             "| wrong answer | fails in | the student is told |\n|---|---|---|"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-import course
-from marking import Cell, Marks
+import nbformat
 from nbformat import NotebookNode
+
+from nmt_course import course
+from nmt_course.marking import Cell, Marks
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,15 @@ def submission(notebook: NotebookNode, answers: dict[str, str] | None = None, bl
         elif grading.solution and not blank:
             cell.source = "A written answer."
     return student
+
+
+def write_class(source: NotebookNode, name: str, folder: Path) -> Path:
+    """What ``make class`` leaves of one assignment: its source (whose path comes back) and its release."""
+    for step, edition in (("release", course.release(source)), ("source", source)):
+        path = folder / step / name / f"{name}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(edition, path)
+    return path
 
 
 def cells(notebook: NotebookNode) -> list[Cell]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 
-import course
 import kit
 import nbformat
 import pytest
-from marking import Assignment
+
+from nmt_course import course
+from nmt_course.marking import Assignment
 
 TABLES = kit.tables()
 
@@ -25,7 +26,7 @@ def source(name: str) -> nbformat.NotebookNode:
 
 @pytest.fixture(scope="session")
 def assignment(source: nbformat.NotebookNode) -> Assignment:
-    return Assignment(source)
+    return Assignment(source, course.release(source))
 
 
 def autograded(source: nbformat.NotebookNode) -> dict[str, float]:
@@ -108,7 +109,7 @@ def test_another_seed_is_another_assignment(name, marker):
     last = kit.cells(kit.submission(course.load(name)))
     for seed in random.Random(0).sample(range(1000), 3):
         drawn = course.load(name, str(seed))
-        assignment = Assignment(drawn)
+        assignment = Assignment(drawn, course.release(drawn))
         marks = marker.mark(assignment, kit.cells(kit.submission(drawn)))
         assert {p.name: p.says for p in marks.parts if p.score == 0} == {}, f"seed {seed}"
         marks = marker.mark(assignment, last)

@@ -9,13 +9,13 @@ import csv
 import warnings
 from pathlib import Path
 
-import course
-import grade
 import kit
 import nbformat
 import pytest
 from hostile import FILES, HOSTILE, Hostile
-from marking import Assignment, Limits, Marker, Marks, Unreadable, read
+
+from nmt_course import course, grade
+from nmt_course.marking import Assignment, Limits, Marker, Marks, Unreadable, read
 
 SOURCE = course.load("A1_tokenization")
 
@@ -27,7 +27,7 @@ def short_limits(marker: Marker, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def assignment() -> Assignment:
-    return Assignment(SOURCE)
+    return Assignment(SOURCE, course.release(SOURCE))
 
 
 @pytest.mark.parametrize("title", [title for title, hostile in HOSTILE.items() if not hostile.slow])
@@ -81,10 +81,9 @@ def test_a_folder_of_all_kinds(marker: Marker, tmp_path: Path):
     nbformat.write(kit.submission(SOURCE, blank=True), everyone / "=cmd()_A1.ipynb")
     (everyone / "eve_A1_tokenization.ipynb").touch()
     (everyone / "mallory_A1.ipynb").symlink_to(everyone / "bob/A1_tokenization.ipynb")
-    nbformat.write(SOURCE, tmp_path / f"{name}.ipynb")
+    files = {name: kit.write_class(SOURCE, name, tmp_path / "class")}
 
     def make_grade() -> dict[str, dict[str, str]]:
-        files = {name: tmp_path / f"{name}.ipynb"}
         grade._start(files, marker.limits)
         grade._worker["marker"] = marker
         results = [grade.mark_one(submission) for submission in grade.find(everyone, files)]

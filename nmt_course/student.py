@@ -18,23 +18,20 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-sys.path[:] = [path for path in sys.path if Path(path or ".").resolve() != Path(__file__).resolve().parent]
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-import matplotlib.pyplot  # noqa: E402, F401
-import numpy  # noqa: E402, F401
-import torch  # noqa: E402
-import torch._dynamo  # noqa: E402 (each optimizer wants it: seconds, and a folder in /tmp)
-from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
-from remote import Gone, Unpickler, plain, receive, send  # noqa: E402
-from sandbox import shut_in  # noqa: E402
-from traitlets.config import Config  # noqa: E402
+import matplotlib.pyplot  # noqa: F401
+import numpy  # noqa: F401
+import torch
+import torch._dynamo
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
-import nmt_lib  # noqa: E402
-import nmt_lib.check  # noqa: E402, F401
+import nmt_lib  # noqa: F401
 
-sys.path.pop(0)
+from . import check  # noqa: F401
+from .remote import Gone, Unpickler, plain, receive, send
+from .sandbox import shut_in
 
 
 class TooSlow(BaseException):

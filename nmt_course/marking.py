@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from course import answer_names, assigned, defined, release
 from nbformat import NotebookNode
-from remote import Answer, Gone, Wire, receive, send
 
 import nmt_lib
 
-HERE = Path(__file__).resolve().parent
+from .course import answer_names, assigned, defined
+from .remote import Answer, Gone, Wire, receive, send
+
 MAX_FILE = 200 << 20
 
 
@@ -125,19 +125,18 @@ def _cell(cell: dict[str, Any]) -> Cell:
 
 
 class Assignment:
-    """What marking needs of a source notebook."""
+    """What marking needs of a source notebook, and of its release."""
 
-    def __init__(self, notebook: NotebookNode) -> None:
-        settings = notebook.metadata.get("nmt", {})
-        self.blocked = list(settings.get("blocked", []))
-        self.cells = notebook.cells
-        self.given = release(notebook).cells  # as the student got them
+    def __init__(self, source: NotebookNode, released: NotebookNode) -> None:
+        self.blocked = list(source.metadata.get("nmt", {}).get("blocked", []))
+        self.cells = source.cells
+        self.given = released.cells  # as the student got them
         self.answers = {c.metadata.nbgrader.grade_id: answer_names(c) for c in self.cells if _is_answer(c)}
         code = [c for c in self.cells if c.cell_type == "code" and "no-grading" not in c.metadata.get("tags", [])]
         self.set_up = [c.source for c in code if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade]
         self.namespace: dict[str, Any] = {"__name__": "tests"}
-        for source in self.set_up:
-            exec(_python(source), self.namespace)
+        for text in self.set_up:
+            exec(_python(text), self.namespace)
 
     def parts(self) -> list[Part]:
         graded = [cell.metadata.nbgrader for cell in self.cells if cell.metadata.nbgrader.grade]
@@ -186,10 +185,9 @@ class Assignment:
 
     def names_used(self, cells: list[Cell]) -> list[str]:
         """Names of the library that this assignment asks to write, where the student's code mentions them."""
-        homes = {name: f"nmt_lib.{file}" for name, file in nmt_lib._FILE.items()}
-        blocked = {n for n, home in homes.items() if home in self.blocked} | {
-            b.rpartition(".")[2] for b in self.blocked
-        }
+        homes = {name: getattr(getattr(nmt_lib, name), "__module__", "") for name in dir(nmt_lib)}
+        blocked = {n for n, home in homes.items() if home in self.blocked}
+        blocked |= {b.rpartition(".")[2] for b in self.blocked}
         blocked -= {name for names in self.answers.values() for name in names}
         files = {b.rpartition(".")[2] for b in self.blocked if b.startswith("nmt_lib.")}  # but model.encoder is fine
         torchs = {b.rpartition(".")[2] for b in self.blocked if b.startswith("torch.")}  # nn.Embedding is not ours
@@ -228,8 +226,8 @@ class Nursery:
         self.control, theirs = socket.socketpair()
         handle = theirs.fileno()
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
-        self.process = subprocess.Popen([sys.executable, str(HERE / "student.py"), str(handle)], pass_fds=[handle],
-                                        env=environment, stdin=subprocess.DEVNULL)  # fmt: skip
+        command = [sys.executable, "-m", f"{__package__}.student", str(handle)]
+        self.process = subprocess.Popen(command, pass_fds=[handle], env=environment, stdin=subprocess.DEVNULL)
         theirs.close()
         receive(self.control, time.monotonic() + 300)
 
@@ -267,6 +265,7 @@ class Marker:
 
     def __init__(self, limits: Limits | None = None) -> None:
         self.limits, self.nursery = limits or Limits(), Nursery()
+        self.visit: Visit | None = None
 
     def close(self) -> None:
         self.nursery.close()
@@ -279,7 +278,7 @@ class Marker:
         used = assignment.names_used(cells)
         if used:
             marks.notes.append(f"PLEASE LOOK: uses {', '.join(used)} of the library, which is to be written")
-        self.end_by, self.visit, self.left_out = start + self.limits.all, None, set()  # type: ignore[var-annotated]
+        self.end_by, self.left_out = start + self.limits.all, set[int]()
         try:
             for part, cell in zip(marks.parts, [c for c in assignment.cells if c.metadata.nbgrader.grade], strict=True):
                 if cell.metadata.nbgrader.solution:
@@ -296,27 +295,26 @@ class Marker:
     def _part(self, assignment: Assignment, program: list[Any], cell: NotebookNode, marks: Marks) -> str:
         """Runs the tests of one part; what is wrong, or nothing."""
         try:
-            if self.visit is None:
-                self._enter(assignment, program, marks)
-            self.visit.wire.deadline = min(time.monotonic() + self.limits.part, self.end_by)
+            visit = self.visit or self._enter(assignment, program, marks)
+            visit.wire.deadline = min(time.monotonic() + self.limits.part, self.end_by)
             if time.monotonic() > self.end_by:
                 raise Gone("no time is left: other parts took too long")
-            return run_tests(assignment, cell.source, self.visit.wire)
+            return run_tests(assignment, cell.source, visit.wire)
         except Gone as error:
             self._leave(marks)
             return f"{error}"
 
-    def _enter(self, assignment: Assignment, program: list[Any], marks: Marks) -> None:
+    def _enter(self, assignment: Assignment, program: list[Any], marks: Marks) -> Visit:
         """A fresh process, with the student's cells run. A cell that ends the process is left out in the next try."""
         for _ in range(self.limits.restarts + 1):
-            self.visit = Visit(self.nursery, assignment.blocked, self.limits)
-            marks.missing = self.visit.missing
+            self.visit = visit = Visit(self.nursery, assignment.blocked, self.limits)
+            marks.missing = visit.missing
             for i, (source, takes) in enumerate(program):
                 if i in self.left_out:
                     continue
-                self.visit.wire.deadline = min(time.monotonic() + 1.5 * self.limits.cell, self.end_by)
+                visit.wire.deadline = min(time.monotonic() + 1.5 * self.limits.cell, self.end_by)
                 try:
-                    error = self.visit.wire.ask("cell", source, takes)
+                    error = visit.wire.ask("cell", source, takes)
                 except Gone as gone:
                     self.left_out.add(i)
                     marks.notes.append(f"a cell was left out ({first_line(source)}): {gone}")
@@ -325,7 +323,7 @@ class Marker:
                 if error and error[0] != "NotImplementedError":
                     marks.notes.append(f"a cell ends with {error[0]} ({first_line(source)}): {error[1][:200]}")
             else:
-                return
+                return visit
         raise Gone("too many cells end the process")
 
     def _leave(self, marks: Marks) -> None:

@@ -9,73 +9,63 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import Hint, ask, done, expect
+from .kit import Hint, ask, done, expect, match, near, show, tensor
 
 
 def start(function: Any) -> None:
-    """Place 0, and whose column is whose."""
     got = table(function, 7, 8)
-    row = [round(number, 4) for number in got[0].tolist()]
-    expect(row != [1, 0] * 4, f"place 0 is {row}: sine and cosine have changed places")
-    expect(row != [0] * 4 + [1] * 4, f"place 0 is {row}: sines and cosines take turns, a pair is two neighbours")
-    expect(abs(row[0] - math.sin(1)) > 1e-3, f"place 0 is {row}: this is place 1, count from 0")
-    expect(row == [0, 1] * 4, f"place 0 is {row}: all angles are 0 there, so it should be 0, 1, 0, 1 …")
+    mistakes = [
+        (torch.tensor([1.0, 0] * 4), "sine and cosine have changed places"),
+        (torch.tensor([0.0] * 4 + [1] * 4), "sines and cosines take turns, a pair is two neighbours"),
+    ]
+    zero = "all angles are 0 there, so it should be 0, 1, 0, 1 … (places count from 0)"
+    match(got[0], torch.tensor([0.0, 1] * 4), f"place 0 is {show(got[0])}", mistakes, zero)
     wave = torch.arange(7.0).sin()
-    expect(
-        _close(got[:, 0], wave), f"column 0 is {_short(got[:, 0])}: pair 0 has the angle p, which makes {_short(wave)}"
-    )
+    match(got[:, 0], wave, f"column 0 is {show(got[:, 0])}", otherwise=f"pair 0 has the angle p: {show(wave)}")
     done("the first row and the first column")
 
 
 def rates(function: Any, base: int) -> None:
-    """How fast each pair turns."""
     got, rate = table(function, 100, 4), base**-0.5
     slow = got[:, 1] if turns(got[:, 2], 1) else got[:, 2]  # pair 1, also where sines and cosines stand in two blocks
-    for wrong, why in (
+    mistakes = [
         (1 / base, "the exponent is doubled: an i that counts 0, 2, 4 … is the 2i of the formula already"),
         (0.01, f"this is base 10000, and here it is {base}"),
         (base**-0.25, "the exponent is halved: it is 2i / d_model for pair i"),
         (base**0.5, "this pair turns faster than pair 0: divide by the power"),
-    ):
-        expect(
-            turns(slow, rate) or not turns(slow, wrong), f"pair 1 turns by {wrong:.6f} a place, not {rate:.6f}: {why}"
-        )
-    expect(turns(slow, rate), f"pair 1 of 4 columns should turn by 1 / {base}^(2/4) = {rate:.6f} a place, and does not")
+    ]
+    shown = f"pair 1 of 4 columns does not turn by 1 / {base}^(2/4) = {rate:.6f} a place"
+    match(slow, rate, shown, mistakes, "look at the formula", same=turns)
     expect(paired(got, [1, rate]), "sine and cosine of one pair have the same angle: here they turn at different rates")
     done("the rates")
 
 
 def step(function: Any, base: int) -> None:
-    """One matrix for "k places on"."""
-    got = _matrix(function, 3, 2)
-    there = got @ torch.tensor([0.0, 1.0])  # from place 0
-    right = torch.tensor([math.sin(3), math.cos(3)])
-    back = torch.tensor([math.sin(-3), math.cos(-3)])
-    expect(not _close(there, back), "k = 3 goes three places back: the wrong sign, or the transpose")
-    one = torch.tensor([math.sin(1), math.cos(1)])
-    expect(not _close(there, one), "k = 3 goes one place on: the angle grows by k times the rate")
-    expect(_close(there, right), f"k = 3 takes place 0, (0, 1), to {_short(there)}; place 3 is {_short(right)}")
-    there, angle = _matrix(function, 3, 4) @ torch.tensor([0.0, 1.0, 0.0, 1.0]), 3 / base**0.5
-    right = torch.tensor([math.sin(3), math.cos(3), math.sin(angle), math.cos(angle)])
-    expect(_close(there, right), f"4 columns: place 0 goes to {_short(there)}; place 3 is {_short(right)}")
+    def at(k: float, *more: float) -> Tensor:
+        return torch.tensor([wave(angle) for angle in (k, *more) for wave in (math.sin, math.cos)])
+
+    there = tensor(ask(function, 3, 2), "the matrix", (2, 2)).float() @ at(0)
+    mistakes = [
+        (at(-3), "this is three places back: the wrong sign, or the transpose"),
+        (at(1), "this is one place on: the angle grows by k times the rate"),
+    ]
+    shown = f"k = 3 takes place 0, (0, 1), to {show(there)}"
+    match(there, at(3), shown, mistakes, f"place 3 is {show(at(3))}")
+    there = tensor(ask(function, 3, 4), "the matrix", (4, 4)).float() @ at(0, 0)
+    right = at(3, 3 / base**0.5)
+    match(there, right, f"4 columns: place 0 goes to {show(there)}", otherwise=f"place 3 is {show(right)}")
     done("the step of three places")
 
 
 def scale(function: Any) -> None:
-    """√d_model."""
     weight = torch.tensor([[9.0, 9.0, 9.0, 9.0], [0.5, 1.0, -1.0, 0.0], [3.0, 0.0, 0.0, 1.0]])
-    got = _vectors(function, torch.tensor([[1, 2, 1]]), weight, torch.zeros(6, 4))[0]
-    expect(not _close(got, weight[[1, 2, 1]]), "the rows come out as they stand in weight: the factor is missing")
-    expect(not _close(got, 4 * weight[[1, 2, 1]]), "the factor is √d_model, not d_model")
-    right = 2 * weight[[1, 2, 1]]
-    expect(
-        _close(got, right), f"ids 1, 2, 1 without places give {_short(got)}; with the factor √4 it is {_short(right)}"
-    )
+    got, rows = _vectors(function, torch.tensor([[1, 2, 1]]), weight, torch.zeros(6, 4))[0], weight[[1, 2, 1]]
+    mistakes = [(rows, "the rows as they stand in weight: the factor is missing"), (4 * rows, "√d_model, not d_model")]
+    match(got, 2 * rows, f"ids 1, 2, 1 give {show(got)}", mistakes, f"with the factor √4 it is {show(2 * rows)}")
     done("the factor")
 
 
 def place(function: Any) -> None:
-    """Each word gets the row of its place."""
     places = torch.arange(10.0)[:, None].expand(10, 4)  # row p holds p
     for begin in (0, 4):
         got = _vectors(function, torch.zeros(2, 3, dtype=torch.long), torch.zeros(5, 4), places, begin)[..., 0]
@@ -91,7 +81,6 @@ def place(function: Any) -> None:
 
 
 def hidden(function: Any, pad: int) -> None:
-    """Which places are filling."""
     ids = torch.tensor([[2, 5, 0, 3, pad, pad]])
     got = ask(function, ids)
     expect(isinstance(got, Tensor) and got.numel() == 6, "the mask is a tensor with one number for each id")
@@ -104,35 +93,27 @@ def hidden(function: Any, pad: int) -> None:
 
 
 def shape(function: Any, pad: int) -> None:
-    """One row for all queries."""
     got = ask(function, torch.tensor([[2, 5, 6, 3], [2, 3, pad, pad], [2, 7, 3, pad]]))
-    expect(isinstance(got, Tensor) and got.dtype == torch.bool, "a mask is a tensor of torch.bool: compare ids")
-    expect(got.shape != (3, 1, 4, 1), "(3, 1, 4, 1) hides queries: the last axis counts the keys")
-    expect(got.shape == (3, 1, 1, 4), f"3 sentences of 4 ids give {tuple(got.shape)}, not (B, 1, 1, S) = (3, 1, 1, 4)")
+    _mask(got, (3, 1, 1, 4), "(B, 1, 1, S)", "3 sentences of 4 ids; the last axis counts the keys")
     done("the shape")
 
 
 def causal(function: Any) -> None:
-    """Up to itself."""
     got = ask(function, 4)
-    expect(isinstance(got, Tensor) and got.dtype == torch.bool, "a mask is a tensor of torch.bool")
-    expect(got.shape == (1, 1, 4, 4), f"length 4 gives {tuple(got.shape)}, not (1, 1, 4, 4)")
+    _mask(got, (1, 1, 4, 4), "(1, 1, T, T)", "length 4")
     _past(got[0, 0])
     done("past and future")
 
 
 def future(function: Any) -> None:
-    """The causal half of the target mask."""
     got = ask(function, torch.tensor([[2, 5, 6, 7], [2, 8, 9, 4]]))
-    expect(isinstance(got, Tensor) and got.dtype == torch.bool, "a mask is a tensor of torch.bool")
-    expect(got.shape == (2, 1, 4, 4), f"2 sentences of 4 ids give {tuple(got.shape)}, not (B, 1, T, T) = (2, 1, 4, 4)")
+    _mask(got, (2, 1, 4, 4), "(B, 1, T, T)", "2 sentences of 4 ids")
     expect(not got.all(), "without <pad> nothing is hidden, not even the future: a key has to pass both masks")
     _past(got[0, 0])
     done("no future")
 
 
 def padding(function: Any, pad: int) -> None:
-    """The other half: no <pad> is a key."""
     got = ask(function, torch.tensor([[2, 5, pad, pad]]))
     expect(isinstance(got, Tensor) and got.numel() == 16, "the mask is a tensor with one number for each two places")
     got = got.reshape(4, 4) != 0
@@ -145,22 +126,17 @@ def padding(function: Any, pad: int) -> None:
 
 
 def softmax(function: Any) -> None:
-    """Hidden before the softmax."""
     got = _weights(function, [2.0, 1.0, 0.0], [True, True, False])
-    expect(got[2] < 1e-3 or got[0] > 1e-3, f"{_short(got)}: all goes to the hidden key. True = may be attended to")
-    expect(got[2] < 1e-3, f"{_short(got)}: the third key is hidden and still has a weight")
-    expect(
-        got.sum() < 1.001, f"{_short(got)}: the weights of the keys, on the last axis, sum to {got.sum():.2f}, not 1"
-    )
-    late = "the hidden key took its share before it was removed. Hide it before the softmax"
-    expect(got.sum() > 0.999, f"{_short(got)}: the weights sum to {got.sum():.2f}, not 1: {late}")
+    expect(got[2] < 1e-3 or got[0] > 1e-3, f"{show(got)}: all goes to the hidden key. True = may be attended to")
+    expect(got[2] < 1e-3, f"{show(got)}: the third key is hidden and still has a weight")
+    late = "hide before the softmax, which goes along the keys, the last axis"
+    expect(abs(got.sum() - 1) < 1e-3, f"{show(got)}: the weights sum to {got.sum():.2f}, not 1: {late}")
     right = torch.tensor([2.0, 1.0]).softmax(-1)
-    expect(_close(got[:2], right, 1e-4), f"{_short(got)}: the two that are left share the weight as {_short(right)}")
+    expect(near(got[:2], right, 1e-4), f"{show(got)}: the two that are left share the weight as {show(right)}")
     done("hidden keys")
 
 
 def half(function: Any) -> None:
-    """float16."""
     scores = torch.tensor([[[[2.0, 1.0, 0.0]]]], dtype=torch.float16)
     try:
         got = ask(function, scores, torch.tensor([[[[True, True, False]]]]))
@@ -168,16 +144,14 @@ def half(function: Any) -> None:
         expect("overflow" not in str(hint), f"scores of float16: a number does not fit, which one? ({hint.__cause__})")
         raise
     expect(isinstance(got, Tensor) and got.dtype == torch.float16, "scores of float16 should give weights of float16")
-    expect(got.isfinite().all(), f"{_short(got)}: which of your numbers does not fit into float16?")
+    expect(got.isfinite().all(), f"{show(got)}: which of your numbers does not fit into float16?")
     done("half precision")
 
 
 def empty(function: Any) -> None:
-    """Nothing to look at: nothing."""
     got = _weights(function, [2.0, 1.0, 0.0], [False, False, False])
-    expect(not got.isnan().any(), f"{_short(got)}: a softmax of nothing but −∞ has no value")
-    expect(got.sum() < 0.5, f"{_short(got)}: a query that may look at nothing should get zeros, not equal shares")
-    expect((got == 0).all(), f"{_short(got)}: a query that may look at nothing should get zeros")
+    expect(not got.isnan().any(), f"{show(got)}: a softmax of nothing but −∞ has no value")
+    expect((got == 0).all(), f"{show(got)}: a query that may look at nothing should get zeros, not equal shares")
     done("a query without keys")
 
 
@@ -186,11 +160,8 @@ def empty(function: Any) -> None:
 
 def table(function: Any, n_positions: int, d_model: int) -> Tensor:
     """The student's table, in float64."""
-    got = ask(function, n_positions, d_model)
-    expect(isinstance(got, Tensor), f"the table is a {type(got).__name__}, not a tensor")
+    got = tensor(ask(function, n_positions, d_model), "the table", (n_positions, d_model), "(n_positions, d_model)")
     expect(got.is_floating_point(), f"the table holds {got.dtype}: sines are no whole numbers")
-    want = (n_positions, d_model)
-    expect(got.shape == want, f"the shape is {tuple(got.shape)}, not (n_positions, d_model) = {want}")
     expect(got.isfinite().all() and got.abs().max() < 1 + 1e-6, "sines and cosines lie between −1 and 1")
     return got.double()
 
@@ -205,53 +176,36 @@ def turns(column: Tensor, rate: float) -> bool:
 
 def paired(got: Tensor, wanted: list[float]) -> bool:
     """Whether both columns of each pair turn at their rate; pairs may be neighbours, or stand in two blocks."""
-    half_width = len(wanted)
+    n = len(wanted)
+    neighbours, blocks = [(2 * i, 2 * i + 1) for i in range(n)], [(i, i + n) for i in range(n)]
     return any(
-        all(turns(got[:, a], rate) and turns(got[:, b], rate) for (a, b), rate in zip(pairs, wanted, strict=True))
-        for pairs in (
-            [(2 * i, 2 * i + 1) for i in range(half_width)],
-            [(i, i + half_width) for i in range(half_width)],
-        )
+        all(turns(got[:, column], rate) for pair, rate in zip(pairs, wanted, strict=True) for column in pair)
+        for pairs in (neighbours, blocks)
     )
 
 
-def _close(got: Tensor, right: Tensor, within: float = 1e-3) -> bool:
-    return got.shape == right.shape and bool((got.double() - right.double()).abs().max() < within)
+def _vectors(function: Any, ids: Tensor, weight: Tensor, places: Tensor, *begin: int) -> Tensor:
+    got = ask(function, ids, weight, places, *begin)
+    return tensor(got, "what embed gives", (*ids.shape, weight.size(1)), "(B, T, d_model)")
 
 
-def _short(numbers: Tensor) -> Any:
-    return [_short(row) for row in numbers] if numbers.ndim > 1 else [round(x, 3) for x in numbers.tolist()]
-
-
-def _matrix(function: Any, k: int, d_model: int) -> Tensor:
-    got = ask(function, k, d_model)
-    expect(isinstance(got, Tensor) and got.shape == (d_model, d_model), f"give a tensor of shape {(d_model, d_model)}")
-    return got.float()
-
-
-def _vectors(function: Any, ids: Tensor, weight: Tensor, places: Tensor, begin: int | None = None) -> Tensor:
-    got = ask(function, ids, weight, places) if begin is None else ask(function, ids, weight, places, begin)
-    expect(isinstance(got, Tensor), f"embed gives a tensor, not {type(got).__name__}")
-    want = (*ids.shape, weight.size(1))
-    expect(got.shape == want, f"the shape is {tuple(got.shape)}, not (B, T, d_model) = {want}")
-    return got
+def _mask(got: Any, wanted: tuple[int, ...], axes: str, given: str) -> None:
+    expect(isinstance(got, Tensor) and got.dtype == torch.bool, "a mask is a tensor of torch.bool")
+    tensor(got, f"{given}: the mask", wanted, axes)
 
 
 def _past(got: Tensor) -> None:
     expect(not got.equal(torch.ones(4, 4).triu(1).bool()), "the wrong way round: True means that a place may be seen")
     expect(got.diagonal().any(), "no place sees itself: tgt_in is shifted already, so its own word is no secret")
-    for t in range(len(got)):
-        for s in range(len(got)):
-            when = "itself" if s == t else "the past, which it may see" if s < t else "the future, which is hidden"
-            expect(
-                bool(got[t, s]) == (s <= t), f"query {t}, key {s}: that is {when}, and your mask says {bool(got[t, s])}"
-            )
+    for t, s in torch.cartesian_prod(torch.arange(4), torch.arange(4)).tolist():
+        when = "itself" if s == t else "the past, which it may see" if s < t else "the future, which is hidden"
+        says = bool(got[t, s])
+        expect(says == (s <= t), f"query {t}, key {s}: that is {when}, and your mask says {says}")
 
 
 def _weights(function: Any, scores: list[float], mask: list[bool]) -> Tensor:
     got = ask(function, torch.tensor([[[scores]]]), torch.tensor([[[mask]]]))
-    expect(isinstance(got, Tensor) and got.shape == (1, 1, 1, 3), "the weights have the shape of the scores")
-    return got[0, 0, 0]
+    return tensor(got, "the table of weights", (1, 1, 1, 3))[0, 0, 0]
 
 
 # -------------------------------------------------------------------------------- the pictures
@@ -259,7 +213,7 @@ def _weights(function: Any, scores: list[float], mask: list[bool]) -> Tensor:
 
 def two_tables(seed: str) -> list[Tensor]:
     """Two tables of 100 places and 128 columns, one of them with the doubled exponent; ``seed`` says which is first."""
-    from ..embeddings import sinusoids
+    from nmt_lib import sinusoids  # not there while this is graded
 
     column = torch.arange(128)
     angle = torch.arange(100)[:, None] / 10000 ** (2 * column / 128)

@@ -76,10 +76,10 @@ def hide(blocked: Sequence[str]) -> list[Path]:
     modules, files = [], []
     for name in blocked:
         package, _, last = name.rpartition(".")
-        found = Path(sys.modules["nmt_lib"].__path__[0]) / f"{last}.py" if package == "nmt_lib" else None
-        if found and found.exists():
+        found = _source(name)
+        if found:
             modules.append(name)
-            files += [found, *(found.parent / "__pycache__").glob(f"{last}.*.pyc")]
+            files += found
         elif package in sys.modules and hasattr(sys.modules[package], last):
             setattr(sys.modules[package], last, _refuse(name))
         else:
@@ -88,6 +88,16 @@ def hide(blocked: Sequence[str]) -> list[Path]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Finder(modules))
     return files
+
+
+def _source(name: str) -> list[Path]:
+    """The files of a module or package of nmt_lib, wherever in its folder they are; nothing for other names."""
+    first, *rest = name.split(".")
+    if first != "nmt_lib" or not rest:
+        return []
+    folder = Path(sys.modules[first].__path__[0]).joinpath(*rest[:-1])
+    found = [*folder.glob(f"{rest[-1]}.py"), *folder.glob(f"__pycache__/{rest[-1]}.*.pyc")]
+    return found + [path for path in folder.glob(f"{rest[-1]}/**/*") if path.is_file()]
 
 
 def _refuse(name: str) -> Any:
@@ -107,14 +117,19 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 def readable(folder: Path, blocked_files: list[Path]) -> tuple[list[str], list[str]]:
-    """Folders and single files that may be read: Python, its packages, the system's libraries, the rest of nmt_lib."""
-    package = Path(sys.modules["nmt_lib"].__path__[0]).resolve()
+    """Folders and single files that may be read: Python, its packages, the system's libraries, the public checks,
+    the rest of nmt_lib."""
     roots = {sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/System", "/etc/fonts", str(folder)}
     roots |= {path for path in sys.path if path.endswith(("-packages", "lib-dynload"))}
     roots = {str(Path(root).resolve()) for root in roots if root and os.path.isdir(root)}
     hidden = {path.resolve() for path in blocked_files}
-    files = [str(path) for path in package.rglob("*") if path.is_file() and path.resolve() not in hidden]
-    return sorted(roots), files
+    files = [path for package in _packages() for path in package.rglob("*") if path.is_file()]
+    return sorted(roots), [str(path) for path in files if path.resolve() not in hidden]
+
+
+def _packages() -> list[Path]:
+    """Our packages that a student's cells may import: all their folders are listed, not all their files opened."""
+    return [Path(sys.modules[name].__path__[0]).resolve() for name in ("nmt_lib", "nmt_course.check")]
 
 
 def allow_files(folder: Path, roots: Sequence[str], files: Sequence[str]) -> bool:
@@ -130,7 +145,7 @@ def allow_files(folder: Path, roots: Sequence[str], files: Sequence[str]) -> boo
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     ruleset = libc.syscall(_LANDLOCK_CREATE, attributes[:size], size, 0)
     rules = [(root, _READ | _LIST | _EXECUTE) for root in roots] + [(file, _READ) for file in files]
-    rules += [(sys.modules["nmt_lib"].__path__[0], _LIST)]  # an import looks into the folder first
+    rules += [(str(package), _LIST) for package in _packages()]  # an import looks into the folder first
     rules += [(device, _READ | _WRITE) for device in ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")]
     for path, access in [*rules, (str(folder), handled)]:
         if os.path.exists(path):

@@ -5,68 +5,89 @@ What a part builds on is passed in: stand-ins that do something of their own, so
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from ..attention import MultiHeadAttention
-from . import ask, beside_answer, done, expect
+from nmt_lib import MultiHeadAttention
+
+from .kit import (
+    CUT,
+    ask,
+    beside_answer,
+    done,
+    expect,
+    fill_layer,
+    linear,
+    match,
+    near,
+    random_numbers,
+    show,
+    slopes_of,
+    state_of,
+    tensor,
+)
+
+WORDS = 40  # in the vocabulary of the small model
+ATTENTION = ("W_q", "W_k", "W_v", "W_o")
 
 
 def normed(norm_class: Any, eps: float) -> None:
-    """Each place by itself: minus its mean, divided by the root of variance + ε."""
     x = torch.tensor([[0.3, 0.1, 0.3, 0.1], [0.6, 0.2, 0.6, 0.2]])[None]  # variances 0.01 and 0.04
-    got = run(ask(norm_class, 4), x)
-    expect(got.shape == x.shape, f"x of shape (1, 2, 4) comes out as {tuple(got.shape)}: the shape stays as it is")
-    for wrong, hint in _wrong_norms(x, eps):
-        expect(not _near(got, wrong), hint)
-    expect(_near(got.sum(-1), torch.zeros(())), f"the numbers of a place sum to {_say(got[0].sum(-1))}, not to 0")
-    for place, variance in ((0, 0.01), (1, 0.04)):
-        right = torch.tensor(math.sqrt(variance / (variance + eps)))
-        shown = f"numbers of variance {variance} come out as {_say(got[0, place])}"
-        expect(_near(got[0, place].abs(), right), f"{shown}: look at the variance, at ε and at the root")
+    got, right = run(ask(norm_class, 4), x), nn.functional.layer_norm(x, (4,), eps=eps)
+    centred, variance = x - x.mean(-1, keepdim=True), x.var(-1, False, keepdim=True)
+    mistakes = [
+        (centred, "the mean is subtracted, but nothing is divided"),
+        (x / (variance + eps).sqrt(), "the mean is not subtracted"),
+        (centred / (variance.sqrt() + eps), "ε stands beside the root, not in it"),
+        (centred / (x.var(-1, keepdim=True) + eps).sqrt(), "the variance is a mean over d_model numbers, not one less"),
+        (centred / (variance + 1e-5).sqrt(), "the ε of the rules is missing"),
+        (centred / (variance + eps), "this divides by the variance; its root is missing"),
+    ]
+    tensor(got, "what comes out", (1, 2, 4), "(B, T, D)")
+    shown = f"numbers of variance 0.01 come out as {show(got[0, 0])}, of 0.04 as {show(got[0, 1])}"
+    match(got, right, shown, mistakes, "each place by itself: look at mean, variance, ε and root")
     done("the norm")
 
 
 def trained(norm_class: Any, gain: str, shift: str) -> None:
-    """Gain and shift are parameters, made once."""
-    layer = ask(norm_class, 4)
-    state = _state(layer)
+    layer, once = ask(norm_class, 4), "make it an nn.Parameter in __init__, under this name"
+    state = state_of(layer)
     for name, start in ((gain, 1.0), (shift, 0.0)):
-        expect(name in state, f"there is no {name} to be trained and saved: {_ONCE}")
-        expect(state[name].shape == (4,), f"{name} has shape {tuple(state[name].shape)}: one number for each column")
-        expect((state[name] == start).all(), f"{name} begins as {_say(state[name])}, not as {start:g} everywhere")
-    x = _numbers(2, 3, 4)
+        expect(name in state, f"there is no {name} to be trained and saved: {once}")
+        tensor(state[name], name, (4,), "(d_model,)")
+        expect((state[name] == start).all(), f"{name} begins as {show(state[name])}, not as {start:g} everywhere")
+    x = random_numbers(2, 3, 4)
     bare, new = run(layer, x), fill(layer)
-    got = run(layer, x)
-    expect(not _near(got, bare), f"another {gain} and {shift} change nothing: forward does not use them")
-    expect(not _near(got, bare + new[shift]), f"forward does not use {gain}")
-    expect(not _near(got, bare * new[gain]), f"forward does not use {shift}")
-    expect(not _near(got, (bare + new[shift]) * new[gain]), f"first times {gain}, then plus {shift}")
+    mistakes = [
+        (bare, "forward does not use them"),
+        (bare + new[shift], f"forward does not use {gain}"),
+        (bare * new[gain], f"forward does not use {shift}"),
+    ]
+    otherwise = f"first times {gain}, then plus {shift}"
+    match(run(layer, x), bare * new[gain] + new[shift], f"another {gain} and {shift}", mistakes, otherwise)
     found = ask(slopes, layer, x)
     for name in ("x", gain, shift):
-        expect(name in found and found[name].abs().max() > 0, f"no gradient reaches {name}: {_CUT}")
+        expect(name in found and found[name].abs().max() > 0, f"no gradient reaches {name}: {CUT}")
     done("what is trained")
 
 
 def feed_forward(ffn_class: Any, activation: Callable[[Tensor], Tensor]) -> None:
-    """Wide, activation, narrow."""
-    layer, x = ask(ffn_class, 3, 5), 2 * _numbers(1, 2, 3)
+    layer, x, name = ask(ffn_class, 3, 5), 2 * random_numbers(1, 2, 3), activation.__name__
     state = fill(layer)
-    shapes = {"W_1.weight": (5, 3), "W_1.bias": (5,), "W_2.weight": (3, 5), "W_2.bias": (3,)}
-    for name, shape in shapes.items():
-        expect(name in state, f"there is no {name}: FFN has two nn.Linear with biases, W_1 and W_2")
-        have = tuple(state[name].shape)
-        expect(have == shape, f"d_model = 3, d_ff = 5: {name} has shape {have}, not {shape}")
-    got, wide = run(layer, x), _linear(x, state, "W_1")
-    name = activation.__name__
-    expect(not _near(got, _linear(wide, state, "W_2")), f"{name} is missing: two linear layers in a row are one")
-    expect(not _near(got, activation(_linear(wide, state, "W_2"))), f"{name} stands behind W_2, not before it")
-    expect(not _near(got, _linear(wide.relu(), state, "W_2")), f"this is relu; the rules say {name}")
-    expect(_near(got, _linear(activation(wide), state, "W_2")), f"what comes out is not W_1, {name}, W_2 of x")
+    for key, shape in {"W_1.weight": (5, 3), "W_1.bias": (5,), "W_2.weight": (3, 5), "W_2.bias": (3,)}.items():
+        expect(key in state, f"there is no {key}: FFN has two nn.Linear with biases, W_1 and W_2")
+        tensor(state[key], f"d_model = 3, d_ff = 5: {key}", shape)
+    wide = linear(x, state, "W_1")
+    mistakes = [
+        (linear(wide, state, "W_2"), f"{name} is missing: two linear layers in a row are one"),
+        (activation(linear(wide, state, "W_2")), f"{name} stands behind W_2, not before it"),
+        (linear(wide.relu(), state, "W_2"), f"this is relu; the rules say {name}"),
+    ]
+    right = linear(activation(wide), state, "W_2")
+    match(run(layer, x), right, "what comes out is wrong", mistakes, f"W_1, {name}, W_2 of x are wanted")
     done("the feed-forward network")
 
 
@@ -74,138 +95,123 @@ def order(class_: Any) -> None:
     """Where sum and norm stand. The norm here is not a norm but ten times x, so that numbers tell what was done."""
     norm, sublayer, x = _times(10.0), _times(3.0, 1.0), torch.ones(1, 2, 1)
     shown = "x = 1, a norm that gives 10x, a sub-layer that gives 3x + 1, order"
-    for name, wrong in (
-        ("post", {40: "the sum is missing", 41: "the norm takes the sum, not what is added to x", 32: "this is pre",
-                  14: "the norm takes the sum, not x", 5: "the norm is missing", 4: "sum and norm are missing"}),
-        ("pre", {31: "the sum is missing", 41: "x itself is added, not its norm; the norm stands inside",
-                 50: "this is post", 5: "the norm is missing", 4: "sum and norm are missing", 320: "two norms"}),
+    for name, right, wrong in (
+        ("post", 50, {40: "the sum is missing", 41: "the norm takes the sum", 32: "this is pre", 14: "the norm takes "
+                      "the sum, not x", 5: "the norm is missing"}),
+        ("pre", 32, {31: "the sum is missing", 41: "x itself is added, the norm stands inside", 50: "this is post",
+                     5: "the norm is missing", 320: "two norms"}),
     ):  # fmt: skip
         layer = ask(class_, norm, 0.0, name)
         layer.eval()
         got = round(run(layer, x, sublayer)[0, 0, 0].item(), 2)
-        expect(got not in wrong, f"{shown} {name!r}: {got:g}; {wrong.get(int(got))}")
-        expect(got == {"post": 50, "pre": 32}[name], f"{shown} {name!r}: {got:g}, but the rule gives another number")
-        expect(
-            n_parameters(layer) == 2, "the norm's parameters are not among those of AddNorm: keep it as an attribute"
-        )
+        hint = next((hint for number, hint in wrong.items() if number == got), "the rule gives another number")
+        expect(got == right, f"{shown} {name!r}: {got:g}; {hint}")
+        expect(n_parameters(layer) == 2, "the norm's parameters are not those of AddNorm: keep it as an attribute")
     done("sum and norm")
 
 
 def dropout(class_: Any) -> None:
-    """On the sub-layer's output, while training, and only then."""
     layer, x = ask(class_, nn.Identity(), 0.25, "post"), torch.full((1, 40, 60), 5.0)
     layer.train()
     gone = run(layer, x, _times(0.0, 1.0, 60)) - x  # what is left of the sub-layer's ones
     expect(gone.min() > -4, "in training some places of x itself become 0: drop numbers of the sub-layer, then add x")
     share = (gone.abs() < 1e-3).float().mean().item()
-    expect(share > 0, "in training nothing is dropped")
-    expect(abs(share - 0.25) < 0.1, f"dropout 0.25 sets {share:.0%} of the sub-layer's numbers to 0")
-    expect(_near(gone.max(), torch.tensor(4 / 3)), "what is kept becomes 1 / (1 − dropout) times as large")
+    expect(abs(share - 0.25) < 0.1, f"in training, dropout 0.25 sets {share:.0%} of the sub-layer's numbers to 0")
+    expect(near(gone.max(), 4 / 3), "what is kept becomes 1 / (1 − dropout) times as large")
     layer.eval()
     still = run(layer, x, _times(0.0, 1.0, 60)) - x
-    expect(_near(still, torch.ones(())), "after layer.eval() dropout is still at work: does it know self.training?")
+    expect(near(still, 1.0), "after layer.eval() dropout is still at work: does it know self.training?")
     done("dropout")
 
 
 def encoder(block_class: Any) -> None:
-    """Attention, then feed-forward, each with what stands around it."""
-    parts, x = block_parts(), _numbers(1, 3, 4)
+    parts, x = block_parts(), random_numbers(1, 3, 4)
     block = _block(block_class, parts, 1)
-    got = run(block, x, None)
-    expect(got.shape == x.shape, f"x of shape (1, 3, 4) comes out as {tuple(got.shape)}")
-    expect(not _near(got, parts[3][0](x, looks(parts[0]))), "the feed-forward network is not used, or has no around")
+    got = tensor(run(block, x, None), "what comes out", (1, 3, 4))
+    unfed = parts[3][0](x, looks(parts[0]))
+    expect(not near(got, unfed), "the feed-forward network is not used, or has no around")
     seen = torch.tensor([True, True, False]).view(1, 1, 1, 3)
     one, two = (run(block, _moved(x, 2, by), seen) for by in (0.0, 1.0))
-    expect(_near(one[:, :2], two[:, :2]), "the last place is hidden, and yet another vector there changes the others")
+    expect(near(one[:, :2], two[:, :2]), "the last place is hidden, and yet another vector there changes the others")
     blind = ask(block_class, parts[0], parts[2], [Blind(), Blind()])
     one, two = (run(blind, _moved(x, 2, by), None) for by in (0.0, 1.0))
-    expect(_near(one[:, :2], two[:, :2]), "a sub-layer reads x past its around: take what around hands over")
+    expect(near(one[:, :2], two[:, :2]), _PAST)
     done("the encoder layer")
 
 
 def reads(block_class: Any) -> None:
-    """Self-attention reads x, cross-attention reads the memory."""
-    parts, x, memory = block_parts(), _numbers(1, 2, 4), _numbers(1, 3, 4)
+    parts, x, memory = block_parts(), random_numbers(1, 2, 4), random_numbers(1, 3, 4)
     block = _block(block_class, parts, 2)
-    got = run(block, x, memory, None, None)
-    expect(got.shape == x.shape, f"x (1, 2, 4) and memory (1, 3, 4) give {tuple(got.shape)}, not the shape of x")
-    expect(
-        not _near(got, run(block, x, 2 * memory, None, None)), "a memory twice as large changes nothing: who reads it?"
-    )
+    got = tensor(run(block, x, memory, None, None), "memory (1, 3, 4), x (1, 2, 4): what comes out", (1, 2, 4))
+    other = run(block, x, 2 * memory, None, None)
+    expect(not near(got, other), "a memory twice as large changes nothing: who reads it?")
     one, two = (run(block, _moved(x, 1, by), memory, None, None) for by in (0.0, 1.0))
-    expect(not _near(one[:, :1], two[:, :1]), "place 0 knows nothing of place 1: self-attention reads x")
+    expect(not near(one[:, :1], two[:, :1]), "place 0 knows nothing of place 1: self-attention reads x")
     blind = ask(block_class, *parts[:3], [Blind(), Blind(), Blind()])
     one, two = (run(blind, _moved(x, 1, by), memory, None, None) for by in (0.0, 1.0))
-    expect(_near(one[:, :1], two[:, :1]), "a sub-layer reads x past its around: take what around hands over")
+    expect(near(one[:, :1], two[:, :1]), _PAST)
     one, two = (run(blind, x, _moved(memory, 1, by), None, None) for by in (0.0, 1.0))
-    expect(not _near(one, two), "keys and values of cross-attention are those of memory, as it came")
+    expect(not near(one, two), "keys and values of cross-attention are those of memory, as it came")
     done("who reads what")
 
 
 def two_masks(block_class: Any) -> None:
-    """tgt_mask for self-attention, src_mask for cross-attention."""
-    x, memory = _numbers(1, 3, 4), _numbers(1, 3, 4) + 1
+    x, memory = random_numbers(1, 3, 4), random_numbers(1, 3, 4) + 1
     block = _block(block_class, block_parts(), 2)
     causal = torch.ones(3, 3, dtype=torch.bool).tril().view(1, 1, 3, 3)
     shown = torch.tensor([True, True, False]).view(1, 1, 1, 3)
     one, two = (run(block, _moved(x, 2, by), memory, causal, None) for by in (0.0, 1.0))
-    expect(_near(one[:, :2], two[:, :2]), "another word at the last place changes earlier ones: is tgt_mask used?")
+    expect(near(one[:, :2], two[:, :2]), "another word at the last place changes earlier ones: is tgt_mask used?")
     one, two = (run(block, x, _moved(memory, 2, by), None, shown) for by in (0.0, 1.0))
-    expect(_near(one, two), "a hidden place of the source changes what comes out: is src_mask used?")
+    expect(near(one, two), "a hidden place of the source changes what comes out: is src_mask used?")
     one, two = (run(block, x, _moved(memory, 2, by), causal, None) for by in (0.0, 1.0))
-    expect(not _near(one[:, :1], two[:, :1]), "every place may look at all of the source: no causal mask there")
+    expect(not near(one[:, :1], two[:, :1]), "every place may look at all of the source: no causal mask there")
     done("the two masks")
 
 
 def stack(stack_class: Any) -> None:
-    """Layers of their own, one after the other, and a norm at the end where there is one."""
-    x, extra = _numbers(1, 2, 4), _numbers(1, 2, 4) + 1
-    layers, norm = [make() for make in [Maker()] * 3], _times(10.0, 0.0, 4)
-    got, one = ask(stack_class, Maker(), 3), n_parameters(layers[0])
+    x, extra = random_numbers(1, 2, 4), random_numbers(1, 2, 4) + 1
+    (a, b, c), norm = [make() for make in [Maker()] * 3], _times(10.0, 0.0, 4)
+    got, one = ask(stack_class, Maker(), 3), n_parameters(a)
     n = n_parameters(got)
     expect(n != 0, "no layer is registered, so none is trained: a Python list hides them, nn.ModuleList does not")
     expect(n == 3 * one, f"three layers of {one} parameters have {n}: each is made by a call of make_layer of its own")
-    right = layers[2](layers[1](layers[0](x, extra), extra), extra)
-    out, (a, b, c) = run(got, x, extra), layers
-    for wrong, hint in (
+    right = c(b(a(x, extra), extra), extra)
+    mistakes = [
         (c(x, extra), "each layer reads what the layer before it gave, not x"),
         (a(x, extra), "only the first layer is used: is the return in the loop?"),
         (c(b(a(x))), "the others that forward gets (masks, memory) are not passed on to the layers"),
-        (a(a(a(x, extra), extra), extra), "the layers are copies of one: call make_layer for each of them"),
         (a(b(c(x, extra), extra), extra), "the layer that was made first comes first"),
-    ):
-        expect(not _near(out, wrong), hint)
-    expect(_near(out, right), "three layers, one after the other, each with all that forward was given")
-    out = run(ask(stack_class, Maker(), 3, norm), x, extra)
-    expect(not _near(out, right), "a norm was given, and is not used")
-    expect(_near(out, norm(right)), "the norm stands behind the last layer, and nowhere else")
+    ]
+    match(run(got, x, extra), right, "three layers, one after the other", mistakes, "each gets all that forward gets")
+    mistakes = [(right, "it is not used")]
+    otherwise = "it stands behind the last layer, and nowhere else"
+    match(run(ask(stack_class, Maker(), 3, norm), x, extra), norm(right), "a norm was given", mistakes, otherwise)
     done("the stack")
 
 
 def embedding(model_class: Any) -> None:
-    """Row of the table · √D + place, on both sides."""
     model, src, tgt_in, places = small_model(model_class)
-    state, found = _state(model), hear(model, src, tgt_in)
+    state, found = state_of(model), hear(model, src, tgt_in)
     expect("table.weight" in state, "there is no table.weight: one nn.Embedding, table, for both sides")
-    table = state["table.weight"]
     for side, ids in (("encoder", src), ("decoder", tgt_in)):
-        got, row, place = found[side][0], table[ids], places[: ids.size(1)]
-        expect(not _near(got, row + place), f"{side}: the factor √d_model is missing")
-        expect(not _near(got, 2 * (row + place)), f"{side}: √d_model is for the words, not for the places")
-        expect(not _near(got, 2 * row), f"{side}: the places are missing")
-        expect(not _near(got, 4 * row + place), f"{side}: d_model for its root")
-        expect(_near(got, 2 * row + place), f"{side}: the first thing it gets is not word · √d_model + place")
+        row, place = state["table.weight"][ids], places[: ids.size(1)].expand(*ids.shape, -1)
+        mistakes = [
+            (row + place, "the factor √d_model is missing"),
+            (2 * (row + place), "√d_model is for the words, not for the places"),
+            (2 * row, "the places are missing"),
+        ]
+        match(found[side][0], 2 * row + place, f"what the {side} gets", mistakes, "word · √d_model + place comes first")
     done("the embeddings")
 
 
 def model_masks(model_class: Any, pad: int) -> None:
-    """The memory, and who may look at whom."""
     model, src, tgt_in, _ = small_model(model_class)
     src[1, 2:], tgt_in[1, 1:] = pad, pad
     found = hear(model, src, tgt_in)
     expect(len(found["encoder"]) == 2, f"the encoder gets x and src_mask, not {len(found['encoder'])} things")
     expect(len(found["decoder"]) == 4, "the decoder gets x, memory, tgt_mask and src_mask, in this order")
-    expect(_near(found["decoder"][1], found["memory"]), "the decoder's memory is not what the encoder gave")
+    expect(near(found["decoder"][1], found["memory"]), "the decoder's memory is not what the encoder gave")
     for name, mask, (ids, n) in (
         ("the encoder's mask", found["encoder"][1], (src, src.size(1))),
         ("the decoder's mask for the source", found["decoder"][3], (src, tgt_in.size(1))),
@@ -219,7 +225,6 @@ def model_masks(model_class: Any, pad: int) -> None:
 
 
 def output(model_class: Any) -> None:
-    """A score for each word, by the same matrix that makes the embeddings."""
     model, src, tgt_in, _ = small_model(model_class)
     n, V = n_parameters(model), WORDS
     wrong = {V * 4: "two matrices for one", 2 * V * 4: "three matrices for one", -V: "the output layer has no bias",
@@ -227,24 +232,20 @@ def output(model_class: Any) -> None:
     off = n - (V * 4 + V + 2 * 3)
     expect(off == 0, f"{n} parameters, {off:+} of what there should be: {wrong.get(off, 'which of them are shared?')}")
     moved(model)  # a step of training
-    state, found = _state(model), hear(model, src, tgt_in)
-    expect(found["out"].shape == (2, 3, V), f"the logits have shape {tuple(found['out'].shape)}, not (B, T, V)")
-    sums = (found["out"].sum(-1), found["out"].exp().sum(-1))
-    expect(
-        not any(_near(total, torch.ones(())) for total in sums),
-        "these are (log-)probabilities: logits come without softmax",
-    )
+    state, found = state_of(model), hear(model, src, tgt_in)
+    out = tensor(found["out"], "the table of logits", (2, 3, V), "(B, T, V)")
+    chances = near(out.sum(-1), 1.0) or near(out.exp().sum(-1), 1.0)
+    expect(not chances, "these are (log-)probabilities: logits come without softmax")
     expect("output.bias" in state, "the bias of the output layer is called output.bias")
     right = found["gave"] @ state["table.weight"].T + state["output.bias"]
-    expect(_near(found["out"], right), "after a step of training this is not the table: share it, do not copy")
+    expect(near(out, right), "after a step of training this is not the table: share it, do not copy")
     done("the output layer")
 
 
 def count(function: Any, biased: str) -> None:
-    """One small model."""
     for name in ("post", "pre"):
-        got, right = ask(function, 4, 6, 1, 10, name), really(4, 6, 1, 10, name, biased)
-        off = got - right
+        got = ask(function, 4, 6, 1, 10, name)
+        off = got - really(4, 6, 1, 10, name, biased)
         once, cross = "the matrix of the words counts once", -64 - 4 * sum(w in biased for w in ATTENTION)
         known = {40: once, 80: once, cross: "a decoder layer has two attentions", 16: "with post no norm ends a stack",
                  -16: "with pre a norm ends each stack, with gain and shift"}  # fmt: skip
@@ -254,20 +255,18 @@ def count(function: Any, biased: str) -> None:
 
 
 def names(function: Any, gain: str, shift: str) -> None:
-    """PyTorch's weights under the names of this assignment."""
     state = torch_layer(4, 2, 6).state_dict()
     got = ask(function, {name: value.clone() for name, value in state.items()})
     expect(isinstance(got, dict), f"from_torch gives a dictionary, not {type(got).__name__}")
-    linear = [f"attention.{n}" for n in ATTENTION] + ["feed_forward.W_1", "feed_forward.W_2"]
-    wanted = {f"{n}.{kind}" for n in linear for kind in ("weight", "bias")}
+    matrices = [f"attention.{n}" for n in ATTENTION] + ["feed_forward.W_1", "feed_forward.W_2"]
+    wanted = {f"{n}.{kind}" for n in matrices for kind in ("weight", "bias")}
     wanted |= {f"around.{i}.norm.{kind}" for i in (0, 1) for kind in (gain, shift)}
     expect(not wanted - set(got), f"no entry for {', '.join(sorted(wanted - set(got)))}")
     expect(not set(got) - wanted, f"names that nobody knows: {', '.join(sorted(set(got) - wanted))}")
-    for name in ("attention.W_q.weight", "attention.W_o.weight"):
-        expect(got[name].shape == (4, 4), f"d_model = 4: {name} has shape {tuple(got[name].shape)}, not (4, 4)")
+    for name, shape in (("attention.W_q", (4, 4)), ("attention.W_o", (4, 4)), ("feed_forward.W_1", (6, 4))):
+        tensor(got[f"{name}.weight"], f"d_model = 4, d_ff = 6: {name}.weight", shape)
     rows = state["self_attn.in_proj_weight"]
     expect(torch.equal(got["attention.W_q.weight"], rows[:4]), "W_q is the first d_model ROWS of in_proj_weight")
-    expect(got["feed_forward.W_1.weight"].shape == (6, 4), "W_1 widens: PyTorch's linear1")
     done("the names")
 
 
@@ -277,24 +276,18 @@ def together(answers: list[Any], activation: Callable[[Tensor], Tensor], eps: fl
     Norm, FFN, AddNorm, EncoderBlock, DecoderBlock, Stack, Model, from_torch = answers
     for order in ("post", "pre"):
 
-        def around(order: str = order) -> Any:
-            return ask(AddNorm, ask(Norm, D), 0.0, order)
+        def layer(block_class: Any, n_attentions: int, order: str = order) -> Any:
+            parts = *(Attention(D, H) for _ in range(n_attentions)), ask(FFN, D, F)
+            return ask(block_class, *parts, [ask(AddNorm, ask(Norm, D), 0.0, order) for _ in parts])
 
-        def encoder_layer() -> Any:
-            return ask(EncoderBlock, MultiHeadAttention(D, H), ask(FFN, D, F), [around(), around()])
-
-        def decoder_layer() -> Any:
-            parts = MultiHeadAttention(D, H), MultiHeadAttention(D, H), ask(FFN, D, F)
-            return ask(DecoderBlock, *parts, [around(), around(), around()])
-
-        encoder, decoder = (ask(Stack, m, 2, ask(Norm, D)) for m in (encoder_layer, decoder_layer))
-        theirs = nn.TransformerEncoder(
-            torch_layer(D, H, F, activation, eps, order), 2, nn.LayerNorm(D, eps), enable_nested_tensor=False
-        )
+        encoder = ask(Stack, lambda layer=layer: layer(EncoderBlock, 1), 2, ask(Norm, D))
+        decoder = ask(Stack, lambda layer=layer: layer(DecoderBlock, 2), 2, ask(Norm, D))
+        one = torch_layer(D, H, F, activation, eps, order)
+        theirs = nn.TransformerEncoder(one, 2, nn.LayerNorm(D, eps), enable_nested_tensor=False)
         mine = [m for m in encoder.modules() if isinstance(m, EncoderBlock)]
         for ours, its in zip(mine, theirs.layers, strict=True):
             state = ask(from_torch, its.state_dict())
-            others = sorted(set(state) ^ set(_state(ours)))
+            others = sorted(set(state) ^ set(state_of(ours)))
             expect(not others, f"attributes are named like arguments; these do not fit: {', '.join(others[:4])} …")
             ours.load_state_dict(state)
         x, hidden = torch.randn(2, 5, D), torch.tensor([[False] * 5, [False] * 3 + [True] * 2])
@@ -331,10 +324,41 @@ def picture(axes: Any, colour: str, seed: int) -> None:
     axes[1].set(ylabel="mean length of a vector", yscale="log", ylim=(1, None))
 
 
+def _through(x: Tensor, layers: list[Any], kind: str) -> list[Tensor]:
+    """x, and what each layer leaves; the layers' own parts, put together in the order of ``kind``."""
+    steps, norm = [x], nn.LayerNorm(x.size(-1))
+    with torch.no_grad():
+        for layer in layers:
+            for part in (lambda h, a=layer: a.self_attn(h, h, h)[0], lambda h, a=layer: a.linear2(a.linear1(h).relu())):
+                if kind == "pre":
+                    x = x + part(norm(x))
+                else:
+                    x = part(x) if kind == "no sum" else x + part(x)
+                    x = x if kind == "no norm" else norm(x)
+            steps.append(x)
+    return steps
+
+
+def _cosine(x: Tensor) -> float:
+    unit = x[0] / x[0].norm(dim=-1, keepdim=True)
+    return ((unit.sum(0) @ unit.sum(0) - len(unit)) / (len(unit) * (len(unit) - 1))).item()
+
+
+def _length(x: Tensor) -> float:
+    return x.norm(dim=-1).mean().item()
+
+
 # ------------------------------------------------------------------------ stand-ins, and what else tests share
 
-WORDS = 40  # in the vocabulary of the small model
-ATTENTION = ("W_q", "W_k", "W_v", "W_o")
+
+class Attention(MultiHeadAttention):
+    """As in A3, it gives two things: what was found, and the weights (None: nobody needs them here)."""
+
+    def forward(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        out = super().forward(x, memory, mask)
+        return (out if isinstance(out, Tensor) else out[0]), None
 
 
 class Around(nn.Module):
@@ -346,10 +370,9 @@ class Around(nn.Module):
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         out = sublayer(self.before(x))
-        expect(
-            isinstance(out, Tensor), "a function gives its around two things: of what attention gives, take the first"
-        )
-        return self.after(torch.cat([x, out], dim=-1))
+        one = isinstance(out, Tensor)
+        expect(one, "a function gives its around two things: of what attention gives, take the first")
+        return self.after(torch.cat([x, out], dim=-1))  # type: ignore[no-any-return]
 
 
 class Blind(nn.Module):
@@ -398,26 +421,20 @@ class Ear(nn.Module):
 
 
 def run(layer: Any, *args: Any) -> Tensor:
-    """What a layer gives: one tensor.
-
-    Raises:
-        Hint: it gives something else, or as in ``ask``.
-    """
+    """What a layer gives: one tensor."""
     got = ask(layer, *args)
     expect(isinstance(got, Tensor), f"forward gives one tensor, not {type(got).__name__}")
-    return got.detach()
+    return got.detach()  # type: ignore[no-any-return]
 
 
 def fill(layer: Any, seed: int = 0) -> dict[str, Tensor]:
     """Gives all parameters random numbers, and returns these by name."""
-    whole, draw = _state(layer), torch.Generator().manual_seed(seed)
-    layer.load_state_dict({name: 0.5 * torch.randn(p.shape, generator=draw) for name, p in whole.items()})
-    return _state(layer)
+    return fill_layer(layer, seed)
 
 
 def block_parts(d_model: int = 4, n_heads: int = 2, seed: int = 0) -> tuple[Any, Any, Any, list[Around]]:
     """Two attentions, a feed-forward network, and three to stand around them, with random numbers, biases too."""
-    parts = [MultiHeadAttention(d_model, n_heads) for _ in range(2)]
+    parts = [Attention(d_model, n_heads) for _ in range(2)]
     ffn = nn.Sequential(nn.Linear(d_model, 7), nn.ReLU(), nn.Linear(7, d_model))
     arounds = [Around(d_model) for _ in range(3)]
     for i, part in enumerate((*parts, ffn, *arounds)):
@@ -446,23 +463,16 @@ def hear(model: Any, src: Tensor, tgt_in: Tensor) -> dict[str, Any]:
     for side in ("encoder", "decoder"):
         expect(found.get(side), f"the {side} is not called")
     expect(isinstance(found["out"], Tensor), "the model gives one tensor, the logits")
-    return found
+    return found  # type: ignore[no-any-return]
 
 
 def sees(mask: Any, ids: Tensor, n_queries: int, name: str) -> Tensor:
-    """A mask as (B, queries, keys).
-
-    Raises:
-        Hint: it is no mask for these ids.
-    """
-    B, K = ids.shape
+    """A mask for these ids as (B, queries, keys)."""
+    wanted = (len(ids), 1, n_queries, ids.size(1))
     expect(isinstance(mask, Tensor) and mask.dtype == torch.bool, f"{name} is no boolean tensor")
-    fits = mask.dim() == 4 and all(
-        have in (1, want) for have, want in zip(mask.shape, (B, 1, n_queries, K), strict=True)
-    )
-    shape = tuple(mask.shape)
-    expect(fits, f"{name} has shape {shape}, which does not fit {n_queries} queries and {K} keys of {B} sentences")
-    return mask.expand(B, 1, n_queries, K)[:, 0]
+    fits = mask.dim() == 4 and all(have in (1, want) for have, want in zip(mask.shape, wanted, strict=True))
+    expect(fits, f"{name} has shape {tuple(mask.shape)}, which does not fit (B, 1, queries, keys) = {wanted}")
+    return mask.expand(wanted)[:, 0]  # type: ignore[no-any-return]
 
 
 def really(d_model: int, d_ff: int, n_layers: int, n_words: int, order: str, biased: str) -> int:
@@ -485,23 +495,17 @@ def torch_layer(
     order: str = "post", seed: int = 0,
 ) -> nn.TransformerEncoderLayer:  # fmt: skip
     """PyTorch's own encoder layer with random numbers everywhere, gains and biases too."""
-    layer = nn.TransformerEncoderLayer(
-        d_model, n_heads, d_ff, 0.0, activation, eps, batch_first=True, norm_first=order == "pre"
-    )
+    sizes, first = (d_model, n_heads, d_ff, 0.0), order == "pre"
+    layer = nn.TransformerEncoderLayer(*sizes, activation, eps, batch_first=True, norm_first=first)
     fill(layer, seed)
     return layer.eval()
 
 
 @beside_answer
 def slopes(layer: Any, x: Tensor, toward: Tensor | None = None) -> dict[str, Tensor]:
-    """How ``(layer(x) * toward).sum()`` changes with x and the layer's parameters, by name; none where it does not."""
+    """How ``(layer(x) * toward).sum()`` changes with x and the layer's parameters, by name."""
     leaf = x.clone().requires_grad_()
-    leaves, out = {"x": leaf, **dict(layer.named_parameters())}, layer(leaf)
-    toward = _numbers(*out.shape) if toward is None else toward
-    if not out.requires_grad:
-        return {}
-    found = torch.autograd.grad((out * toward).sum(), list(leaves.values()), allow_unused=True)
-    return {name: slope for name, slope in zip(leaves, found, strict=True) if slope is not None}
+    return slopes_of(layer(leaf), {"x": leaf, **dict(layer.named_parameters())}, toward)
 
 
 @beside_answer
@@ -527,69 +531,17 @@ def moved(model: Any, seed: int = 0) -> int:
     return seed
 
 
-_ONCE = "make it an nn.Parameter in __init__, under this name. What forward makes is made anew at each call"
-_CUT = ".detach(), .data, .item(), a buffer for a parameter, and torch.no_grad() cut its way"
-
-
-def _wrong_norms(x: Tensor, eps: float) -> list[tuple[Tensor, str]]:
-    """What comes out of usual mistakes."""
-    middle, spread, loose = x - x.mean(-1, keepdim=True), x.var(-1, False, keepdim=True), x.var(-1, keepdim=True)
-    outside = "ε stands beside the root, not in it"
-    less = "the variance is a mean over d_model numbers; PyTorch's var and std divide by one less"
-    both = [x - x.mean(axis, keepdim=True) for axis in (1, (0, 1, 2))]
-    return [
-        (x, "x comes out as it came"),
-        (middle, "the mean is subtracted, but nothing is divided"),
-        (x / (spread + eps).sqrt(), "the mean is not subtracted"),
-        (middle / (spread.sqrt() + eps), outside),
-        (middle / (loose + eps).sqrt(), less),
-        (middle / (loose.sqrt() + eps), f"{less}; and {outside}"),
-        (middle / (spread + 1e-5).sqrt(), "the ε of the rules is missing"),
-        (middle / spread.sqrt(), "the ε of the rules is missing"),
-        (middle / (spread + eps), "this divides by the variance; its root is missing"),
-        (both[0] / (x.var(1, False, keepdim=True) + eps).sqrt(), "this goes along the places: each place by itself"),
-        (both[1] / (x.var(unbiased=False) + eps).sqrt(), "this is one mean for all places: each place by itself"),
-    ]
-
-
-def _through(x: Tensor, layers: list[Any], kind: str) -> list[Tensor]:
-    """x, and what each layer leaves; the layers' own parts, put together in the order of ``kind``."""
-    steps, norm = [x], nn.LayerNorm(x.size(-1))
-    with torch.no_grad():
-        for layer in layers:
-            for part in (lambda h, a=layer: a.self_attn(h, h, h)[0], lambda h, a=layer: a.linear2(a.linear1(h).relu())):
-                if kind == "pre":
-                    x = x + part(norm(x))
-                else:
-                    x = part(x) if kind == "no sum" else x + part(x)
-                    x = x if kind == "no norm" else norm(x)
-            steps.append(x)
-    return steps
-
-
-def _cosine(x: Tensor) -> float:
-    unit = x[0] / x[0].norm(dim=-1, keepdim=True)
-    return ((unit.sum(0) @ unit.sum(0) - len(unit)) / (len(unit) * (len(unit) - 1))).item()
-
-
-def _length(x: Tensor) -> float:
-    return x.norm(dim=-1).mean().item()
+_PAST = "a sub-layer reads x past its around: take what around hands over"
 
 
 def _block(block_class: Any, parts: tuple[Any, Any, Any, list[Around]], n_attentions: int) -> Any:
     """The student's layer, with all its parts registered."""
-    inner = (*parts[:n_attentions], parts[2])
-    around = parts[3][: n_attentions + 1]
+    inner, around = (*parts[:n_attentions], parts[2]), parts[3][: n_attentions + 1]
     block = ask(block_class, *inner, list(around))
     right, got = sum(map(n_parameters, (*inner, *around))), n_parameters(block)
-    expect(got == right, f"the layer has {got} parameters, its parts have {right}: a Python list hides modules, "
-                         "nn.ModuleList does not")  # fmt: skip
+    lists = "a Python list hides modules, nn.ModuleList does not"
+    expect(got == right, f"the layer has {got} parameters, its parts have {right}: {lists}")
     return block
-
-
-def _state(layer: Any) -> dict[str, Tensor]:
-    expect(hasattr(layer, "state_dict"), "this is no nn.Module: class …(nn.Module), and super().__init__() first")
-    return dict(layer.state_dict())
 
 
 def _times(factor: float, plus: float = 0.0, width: int = 1) -> nn.Linear:
@@ -603,20 +555,3 @@ def _moved(x: Tensor, place: int, by: float) -> Tensor:
     x = x.clone()
     x[:, place] += by * torch.arange(1.0, x.size(-1) + 1)
     return x
-
-
-def _numbers(*shape: int) -> Tensor:
-    """The same random numbers each time."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
-
-
-def _linear(x: Tensor, state: dict[str, Tensor], name: str) -> Tensor:
-    return nn.functional.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
-
-
-def _near(a: Tensor, b: Tensor) -> bool:
-    return bool(a.shape == b.shape or b.dim() == 0) and bool(((a - b).abs() < 1e-3).all())
-
-
-def _say(numbers: Tensor) -> str:
-    return "[" + ", ".join(f"{number:.4g}" for number in numbers.tolist()) + "]"

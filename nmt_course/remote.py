@@ -44,8 +44,8 @@ def plain(value: Any, keep: Any) -> Any:
         raw = bare.reshape(-1).view(torch.uint8).numpy().tobytes() if bare.numel() else b""
         return {"tensor": [str(bare.dtype).removeprefix("torch."), list(bare.shape), base64.b64encode(raw).decode()]}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        raw = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
-        return {"array": [value.dtype.str, list(value.shape), raw]}
+        raw = np.ascontiguousarray(value).tobytes()
+        return {"array": [value.dtype.str, list(value.shape), base64.b64encode(raw).decode()]}
     if isinstance(value, np.generic):
         return plain(value.item(), keep)
     if isinstance(value, float):
@@ -159,7 +159,7 @@ class Wire:
         if kind == "value":
             return value
         name, message = map(str, value)
-        error_type = getattr(builtins, name, None)
+        error_type: Any = getattr(builtins, name, None)
         known = isinstance(error_type, type) and issubclass(error_type, Exception) and error_type not in _SPECIAL
         raise error_type(message[:500]) if known else RuntimeError(f"{name}: {message[:500]}")
 
@@ -198,7 +198,7 @@ class Answer:
 
     def beside(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Calls one of our own functions, given by name, in the student's process (see
-        ``nmt_lib.check.beside_answer``)."""
+        ``nmt_course.check.beside_answer``)."""
         return self._wire.ask("beside", (function.__module__, function.__qualname__), args, kwargs)
 
 

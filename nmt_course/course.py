@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib.util
 import random
 import re
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-SOURCES = HERE / "source"
+ROOT = HERE.parent
+SOURCES = ROOT / "notebooks/assignments/source"
 BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n?", re.MULTILINE)
-CODE_STUB = 'raise NotImplementedError("write your answer here, in place of this line")'
-TEXT_STUB = "*Write your answer here, in place of this line.*"
 SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.MULTILINE | re.DOTALL)
 HIDDEN = re.compile(r"^[ \t]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?", re.MULTILINE | re.DOTALL)
 SEED_WORD = "seed"  # among the choices of a drawn constant: any number
@@ -64,22 +65,26 @@ def constants(values: dict[str, str]) -> re.Pattern[str]:
 
 
 def release(notebook: NotebookNode) -> NotebookNode:
-    """The students' edition: answers are stubs, hidden tests are gone, cells that are not theirs are locked."""
+    """The students' edition, made by nbgrader: answers are stubs, hidden tests are gone, other cells are locked.
+
+    Raises:
+        RuntimeError: a mark has no partner, or stands in a cell of another kind.
+    """
     student = nbformat.from_dict(notebook)
+    resources: dict[str, Any] = {}
     student.metadata.pop("nmt", None)
-    for cell in student.cells:
-        grading = cell.metadata.nbgrader
-        if grading.solution:
-            stub = CODE_STUB if cell.cell_type == "code" else TEXT_STUB
-            cell.source = SOLUTION.sub(lambda found, stub=stub: found[1] + stub, cell.source)
-        cell.source = HIDDEN.sub("", cell.source).rstrip("\n")
-        if grading.locked:
-            cell.metadata.update(editable=False, deletable=False)
-        elif grading.grade or grading.solution:
-            cell.metadata.update(deletable=False)
-        if cell.cell_type == "code":
-            cell.update(outputs=[], execution_count=None)
+    for step in _steps():
+        student, resources = step.preprocess(student, resources)
     return student
+
+
+@cache
+def _steps() -> list[Any]:
+    from nbgrader.preprocessors import ClearHiddenTests, ClearOutput, ClearSolutions, LockCells
+    from traitlets.config import PyFileConfigLoader
+
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(HERE)).load_config()  # the stubs
+    return [step(config=config) for step in (ClearSolutions, ClearHiddenTests, LockCells, ClearOutput)]
 
 
 def problems(notebook: NotebookNode, name: str) -> list[str]:
@@ -111,9 +116,10 @@ def problems(notebook: NotebookNode, name: str) -> list[str]:
     for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
         if len(constants({value: ""}).findall(text)) < 2:
             found.append(f"the constant {value} of metadata nmt.drawn is not in text and tests")
-    left = "".join(cell.source for cell in release(notebook).cells)
-    if re.search("SOLUTION|HIDDEN", left):
-        found.append("a solution or a hidden test is left in the release: a mark has no partner")
+    try:
+        release(notebook)
+    except RuntimeError as error:
+        found.append(f"nbgrader makes no release of it: {error}")
     return [f"{name}: {problem}" for problem in found]
 
 
@@ -165,6 +171,12 @@ def main() -> int:
     options = parser.parse_args()
     if options.repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", options.repo):
         print(f"error: {options.repo!r} is no owner/name: try make class COURSE=owner/name", file=sys.stderr)
+        return 2
+    if importlib.util.find_spec("nbgrader") is None:
+        print("error: nbgrader, which makes the students' edition, is missing: pip install '.[class]'", file=sys.stderr)
+        return 2
+    if not names():
+        print(f"error: no assignments in {SOURCES}: run this in a clone of the project", file=sys.stderr)
         return 2
     for name in names():
         wrong = problems(load(name), name)

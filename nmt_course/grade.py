@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from marking import Assignment, Cell, Limits, Marker, Marks, Unreadable, read
-from remote import Gone
+
+from .marking import Assignment, Cell, Limits, Marker, Marks, Unreadable, read
+from .remote import Gone
 
 START = "fork" if sys.platform == "linux" else "spawn"  # a worker that is forked has imported torch already
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parent.parent
 STYLE = """body { font: 15px sans-serif; max-width: 60em; margin: 2em auto; color: #222 }
 table { border-collapse: collapse } tr { border-top: 1px solid #ddd }
 td, th { padding: 3px 10px; text-align: left; vertical-align: top }
@@ -99,6 +100,11 @@ def _start(course: dict[str, Path], limits: Limits) -> None:
     _worker.update(assignments={}, course=course, limits=limits)
 
 
+def released(source: Path) -> Path:
+    """The release that ``make class`` wrote with this source."""
+    return source.parents[2] / "release" / source.parent.name / source.name
+
+
 def mark_one(submission: Submission) -> Result:
     """In a worker. Whatever goes wrong is a result too: one bad submission never stops the others."""
     cells: list[Cell] = []
@@ -106,8 +112,9 @@ def mark_one(submission: Submission) -> Result:
         if submission.assignment not in _worker["course"]:
             raise Unreadable("it is not to be seen which assignment this is: name the file like the assignment")
         if submission.assignment not in _worker["assignments"]:
-            notebook = nbformat.read(_worker["course"][submission.assignment], as_version=4)
-            _worker["assignments"][submission.assignment] = Assignment(notebook)
+            source = _worker["course"][submission.assignment]
+            editions = [nbformat.read(path, as_version=4) for path in (source, released(source))]
+            _worker["assignments"][submission.assignment] = Assignment(*editions)
         assignment = _worker["assignments"][submission.assignment]
         marks = Marks(assignment.parts())
         cells = read(submission.path)
@@ -257,13 +264,10 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=Limits.part, help="for a cell, and for the tests of a part")
     options = parser.parse_args()
     course = {path.stem: path for path in sorted(options.course.resolve().glob("source/*/*.ipynb"))}
+    course = {name: path for name, path in course.items() if released(path).exists()}
     if not course or not options.folder.is_dir():
-        missing = (
-            f"{options.course}/source has no assignment: run make class first"
-            if not course
-            else f"no folder {options.folder}"
-        )
-        print(f"error: {missing}", file=sys.stderr)
+        here = f"{options.course} has no assignment in source/ and release/: run make class first"
+        print(f"error: {f'no folder {options.folder}' if course else here}", file=sys.stderr)
         return 2
     submissions = find(options.folder.resolve(), course)
     if not submissions:

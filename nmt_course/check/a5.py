@@ -10,27 +10,26 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from . import ask, beside_answer, done, expect
+from . import kit
+from .kit import CUT, alike, ask, beside_answer, done, expect, match, near, slopes_of, tensor, two_tensors
 
 Batch = tuple[Tensor, Tensor, Tensor]  # src (B, S), tgt_in (B, T), tgt_out (B, T)
 SOS, EOS = 2, 3
 
 
 def shift(function: Any, pad: int) -> None:
-    """What is read, and what is to be said."""
     tgt = torch.tensor([[SOS, 21, 22, 23, EOS], [SOS, 24, EOS, pad, pad]])
     read, said = pair(function, tgt)
     for name, got in (("tgt_in", read), ("tgt_out", said)):
-        expect(got.shape == (2, 4), f"tgt (2, 5): {name} has shape {tuple(got.shape)}, not (B, L − 1) = (2, 4)")
-    expect(read[0, 0] != 21, "tgt_in comes first and tgt_out second: here they have changed places")
-    expect(not (said == SOS).any(), "tgt_out holds <sos>, which is never to be said: it is one place on")
-    shown = f"tgt {tgt[0].tolist()} gives tgt_in {read[0].tolist()} and tgt_out {said[0].tolist()}"
-    expect(read[0].tolist() == [SOS, 21, 22, 23], f"{shown}: what is read is all but the last token")
-    expect(said[0].tolist() == [21, 22, 23, EOS], f"{shown}: under each word that is read stands the next one")
-    expect(said[1].tolist() == [24, EOS, pad, pad], f"tgt {tgt[1].tolist()} gives tgt_out {said[1].tolist()}")
-    shown = f"tgt {tgt[1].tolist()} gives tgt_in {read[1].tolist()}"
-    expect(not (read == EOS).any(), f"{shown}: the <eos> of a short sentence is left over; <pad> stands there")
-    expect(read[1].tolist() == [SOS, 24, pad, pad], f"{shown}, not {[SOS, 24, pad, pad]}")
+        tensor(got, f"tgt (2, 5): {name}", (2, 4), "(B, L − 1)")
+    wanted = (
+        (read, [[SOS, 21, 22, 23], [SOS, 24, pad, pad]], "tgt_in", "all but the last token, and <eos> is never read"),
+        (said, [[21, 22, 23, EOS], [24, EOS, pad, pad]], "tgt_out", "under each word that is read, the next one"),
+    )
+    for got, right, name, hint in wanted:
+        for i in (0, 1):
+            shown = f"tgt {tgt[i].tolist()} gives {name} {got[i].tolist()}"
+            expect(got[i].tolist() == right[i], f"{shown}, not {right[i]}: {hint}")
     done("the shift")
 
 
@@ -38,42 +37,40 @@ def value(function: Any, pad: int) -> None:
     """A place where the right token has the probability 1/2, and one where it is certain."""
     n = pad + 9
     got, twice = number(function, *half(n)), math.log(math.exp(0.5) + (n - 1) * math.exp(0.5 / (n - 1))) - 0.5
-    shown = f"the right one of {n} tokens has probability 1/2, and the loss is {got:.4f}"
-    for wrong, hint in (
+    mistakes = [
         (1.0, "this is the logarithm to base 2"),
         (-math.log(2), "the minus is missing"),
         (math.log10(2), "this is the logarithm to base 10"),
         (0.5, "the logarithm is missing"),
-        (-0.5, "the logarithm is missing"),
         (twice, "softmax is taken twice"),
         (-math.log(n - 1), "this is the score itself: where is the sum over all tokens?"),
-    ):
-        expect(not _near(got, wrong), f"{shown}: {hint}")
-    expect(_near(got, math.log(2)), f"{shown}, not −log 1/2 = 0.6931")
-    scores = torch.cat([half(n)[0], sure(n)[0]], 1)  # two places of one sentence
-    got = number(function, scores, torch.tensor([[5, 5]]))
-    shown = f"two places, with probabilities 1/2 and 1, give {got:.4f}"
-    expect(not _near(got, math.log(2)), f"{shown}: this is the sum, the mean is wanted")
-    expect(_near(got, math.log(2) / 2), f"{shown}, not 0.3466: each place has a softmax of its own, over the tokens")
+    ]
+    shown = f"the right one of {n} tokens has probability 1/2, and the loss is {got:.4f}"
+    match(got, math.log(2), shown, mistakes, "−log 1/2 = 0.6931 is wanted")
+    got = number(function, torch.cat([half(n)[0], sure(n)[0]], 1), torch.tensor([[5, 5]]))  # two places, one sentence
+    mistakes = [(math.log(2), "this is the sum, the mean is wanted")]
+    shown = f"two places, with probabilities 1/2 and 1, give {got:.4f}, not 0.3466"
+    match(got, math.log(2) / 2, shown, mistakes, "each place has a softmax of its own, over the tokens")
     done("the loss of a place")
 
 
 def large(function: Any, pad: int) -> None:
     """Scores that no exponential survives, and the gradient."""
-    scores = torch.zeros(1, 1, pad + 9)
+    scores, n = torch.zeros(1, 1, pad + 9), pad + 9
     scores[..., 5] = 1000.0
-    for right, expected, means in ((5, 0.0, "sure and right"), (6, 1000.0, "sure and wrong")):
-        got = number(function, scores, torch.tensor([[right]]))
-        why = _TINY if right == 6 else "exp(1000) is inf: take the largest score away from all of them first"
-        expect(_near(got, expected), f"{means}, scores of 1000 and 0: the loss is {got:.4g}, not {expected:.4g}; {why}")
-    got = number(function, scores * 0 - 1000.0, torch.tensor([[6]]))
-    expect(_near(got, math.log(pad + 9)), f"all scores −1000: {got:.4g}, but equal scores are {pad + 9} equal chances")
-    found = _beside(slope, function, *half(pad + 9))
-    expect(found is not None and found.abs().max() > 0, f"no gradient reaches the scores: {_CUT}")
-    expect(
-        _near(found[0, 0, 5], -0.5),
-        f"the right token has 1/2 and should have 1, and it is pulled by {found[0, 0, 5]:.4f}",
-    )
+    tiny = "a probability below 1e−38 is 0 for the computer: never take its logarithm, stay with scores"
+    for case, right, wanted, why in (
+        (scores, 5, 0.0, "exp(1000) is inf: take the largest score away from all of them first"),
+        (scores, 6, 1000.0, tiny),
+        (scores * 0 - 1000.0, 6, math.log(n), f"equal scores are {n} equal chances"),
+    ):
+        got = number(function, case, torch.tensor([[right]]))
+        shown = f"scores from {case.min():g} to {case.max():g}, the right one has {case[0, 0, right]:g}"
+        match(got, wanted, f"{shown}: the loss is {got:.4g}, not {wanted:.4g}", otherwise=why)
+    found = _beside(slope, function, *half(n))
+    expect(found.abs().max() > 0, f"no gradient reaches the scores: {CUT}")
+    shown = f"the right token has 1/2 and should have 1; it is pulled by {found[0, 0, 5]:.4f}"
+    match(found[0, 0, 5], -0.5, shown, otherwise="by −1/2 is wanted")
     done("large scores")
 
 
@@ -83,23 +80,19 @@ def tokens(function: Any, pad: int) -> None:
     one, none = number(function, *half(n)), number(function, *sure(n))
     scores = sure(n)[0].expand(2, 3, n).clone()
     scores[1, 0], scores[1, 1:] = half(n)[0][0, 0], 0.0
-    got, padded = number(function, scores, right), number(function, scores[:, :1], right[:, :1])
     low, high = f"{abs(none):.3f}", f"{one:.3f}"
-    shown = f"tokens with losses {low}, {low}, {low} | {high}, <pad>, <pad> give {got:.4f}"
-    expect(
-        _near(padded, (one + none) / 2),
-        f"two tokens with losses {low} and {high} give {padded:.4f}: wanted is the mean",
-    )
-    for wrong, hint in (
+    got = number(function, scores[:, :1], right[:, :1])
+    match(got, (one + none) / 2, f"two tokens with losses {low} and {high} give {got:.4f}", otherwise="take the mean")
+    mistakes = [
         (3 * none + one, "this is the sum"),
         ((none + one) / 2, "this is the mean over the two sentences, and a token of the short one weighs three times"),
         ((3 * none + one) / 6, "divided by all 6 places: only 4 hold a token"),
         ((3 * none + one + 2 * math.log(n)) / 6, "<pad> is counted as a token to be said"),
-    ):
-        expect(not _near(got, wrong), f"{shown}: {hint}")
-    expect(
-        _near(got, (3 * none + one) / 4),
-        f"{shown}: wanted is the mean over the four tokens that are no <pad> (id {pad})",
+    ]
+    got = number(function, scores, right)
+    shown = f"tokens with losses {low}, {low}, {low} | {high}, <pad>, <pad> give {got:.4f}"
+    match(
+        got, (3 * none + one) / 4, shown, mistakes, f"take the mean over the four tokens that are no <pad> (id {pad})"
     )
     done("padding and mean")
 
@@ -109,164 +102,116 @@ def smooth(function: Any, pad: int, eps: float) -> None:
     n = pad + 9
     total, goal = goals(function, n, right=5)
     shown = ", ".join(f"{name} {goal[i]:.4f}" for name, i in (("right", 5), ("<pad>", pad), ("another", 6)))
-    expect(_near(total, 1.0, 2e-3), f"the goal of a place ({shown}, …) sums to {total:.4f}, not 1")
-    expect(_near(goal[pad], 0.0), f"{shown}: <pad> is never to be said; its goal is 0, and the others share ε")
-    expect(not _near(goal[6], 0.0), f"{shown}: nothing is spread over the other tokens")
+    expect(near(total, 1.0, 2e-3), f"the goal of a place ({shown}, …) sums to {total:.4f}, not 1")
+    match(goal[pad], 0.0, shown, otherwise="<pad> is never to be said; its goal is 0, and the others share ε")
     both = f"with V = {n}, the right token and {n - 2} others share ε = {eps} evenly"
-    expect(_near(goal[6], eps / (n - 1)), f"{shown}: {both}")
-    expect(_near(goal[5], 1 - eps + eps / (n - 1)), f"{shown}: {both}, and the right one has 1 − ε more")
+    match(goal[6], eps / (n - 1), shown, [(0.0, "nothing is spread over the other tokens")], both)
+    match(goal[5], 1 - eps + eps / (n - 1), shown, otherwise=f"{both}, and the right one has 1 − ε more")
     scores, right = torch.zeros(1, 4, n), torch.tensor([[5, 5, pad, pad]])
     scores[0, 1:, 6] = 4.0
     short, long = number(function, scores[:, :2], right[:, :2]), number(function, scores, right)
-    expect(
-        _near(short, long), f"a sentence has the loss {short:.4f}, with two <pad> behind it {long:.4f}: mask both terms"
-    )
+    shown = f"a sentence has the loss {short:.4f}, with two <pad> behind it {long:.4f}"
+    match(short, long, shown, otherwise="mask both terms")
     done("label smoothing")
 
 
 def rate(function: Any, warmup: int) -> None:
-    """Up in a line, down as a root."""
     first, second, last = (_rate(function, step, 64) for step in (1, 2, warmup))
-    expect(
-        first > 0, f"the first update has step 1, and its rate is {first}: nothing would be learnt; do not count from 0"
-    )
-    expect(
-        last > first,
-        f"step 1 has the rate {first:.3g}, step {warmup} only {last:.3g}: is min and max the wrong way round?",
-    )
-    expect(
-        _near(second / first, 2.0),
-        f"step 2 has {second / first:.3f} times the rate of step 1: it rises in a straight line",
-    )
-    expect(
-        _near(first * 8 * warmup**1.5, 1.0),
-        f"step 1, d_model 64: {first:.4g} is not 1/8 · {warmup}^−1.5: look at the exponents",
-    )
-    later = _rate(function, 4 * warmup, 64) / last
-    expect(
-        _near(later, 0.5),
-        f"step {4 * warmup} has {later:.3f} times the rate of step {warmup}: after the warm-up it falls as 1/√step",
-    )
-    wide = _rate(function, 5, 256) / _rate(function, 5, 64)
-    expect(
-        _near(wide, 0.5), f"four times the width gives {wide:.3f} times the rate, not 1/2: the factor is d_model^−0.5"
-    )
+    later, wide = _rate(function, 4 * warmup, 64), _rate(function, 5, 256)
+    expect(first > 0, f"the first update has step 1, and its rate is {first}: do not count from 0")
+    swapped = "is min and max the wrong way round?"
+    expect(last > first, f"step 1 has the rate {first:.3g}, step {warmup} only {last:.3g}: {swapped}")
+    shown = f"step 1, d_model 64: {first:.4g} is not 1/8 · {warmup}^−1.5"
+    match(second / first, 2.0, f"step 2 has {second / first:.3f} times the rate of step 1", otherwise="a straight line")
+    match(first * 8 * warmup**1.5, 1.0, shown, otherwise="look at the exponents")
+    shown = f"step {4 * warmup} has {later / last:.3f} times the rate of step {warmup}"
+    match(later / last, 0.5, shown, otherwise="after the warm-up it falls as 1/√step")
+    wide /= _rate(function, 5, 64)
+    match(wide, 0.5, f"four times the width gives {wide:.3f} times the rate", otherwise="the factor is d_model^−0.5")
     done("the schedule")
 
 
 def top(function: Any, warmup: int) -> None:
-    """The same curve, as high as one likes."""
     for d_model, highest in ((64, 0.004), (100, 0.001)):
-        got = _rate(function, warmup, d_model, highest)
+        got, plain = _rate(function, warmup, d_model, highest), _rate(function, warmup, d_model)
         at = f"d_model {d_model}, top={highest}: at step {warmup}, where the curve is highest, the rate is {got:.4g}"
-        expect(not _near(got, _rate(function, warmup, d_model)), f"{at}: top is not used")
-        expect(_near(got / highest, 1.0), f"{at}: by what must the paper's curve be multiplied?")
-    changes = [_rate(function, s, 64, 0.004) / _rate(function, s, 64) for s in (1, 9, warmup, 3 * warmup)]
-    same = all(_near(c / changes[0], 1.0) for c in changes)
-    expect(same, f"top changes the form of the curve: one factor for all steps, not {[round(c, 3) for c in changes]}")
+        factor = "by what must the paper's curve be multiplied?"
+        match(got / highest, 1.0, at, [(plain / highest, "top is not used")], factor)
+    changes = torch.tensor([_rate(function, s, 64, 0.004) / _rate(function, s, 64) for s in (1, 9, warmup, 3 * warmup)])
+    shown = f"top multiplies the curve by {kit.show(changes)}"
+    match(changes / changes[0], 1.0, shown, otherwise="one factor for all steps is wanted")
     done("the highest rate")
 
 
 def step(function: Any, pad: int) -> None:
     """One batch, twice, with a rate of 0: the gradient at the step tells what was done before it."""
     one = batch([4, 2], pad, 1)
-    rows = _beside(watch, function, toy_weights(1), [[one], [one]], pad, rate=0.0, training=False)
-    _one_step(rows)
-    first, second = rows[0]["steps"][0], rows[1]["steps"][0]
-    expect(
-        first.abs().max() > 0, "at optimizer.step() of the first update there is no gradient yet: backward comes first"
-    )
+    rows = _watched(function, toy_weights(1), [[one], [one]], pad, training=False)
+    first, second, sums = rows[0]["steps"][0], rows[1]["steps"][0], rows[0]["sum"]
+    expect(first.abs().max() > 0, "at the first optimizer.step() there is no gradient yet: backward comes first")
     expect(all(rows[0]["modes"]), "the loss is computed in evaluation mode: without model.train() there is no dropout")
-    expect(not _same(second, 2 * first), "the second update has the gradient of the first one in it: zero_grad()")
-    sums = rows[0]["sum"]
-    for n, hint in (
-        (1, "divided by nothing"),
-        (8, "divided by 8 places: two of them are <pad>"),
-        (2, "divided by the sentences"),
-    ):
-        expect(
-            not _same(first, sums / n),
-            f"a batch of 6 tokens: the gradient of the sum is {hint}; the mean over tokens is wanted",
-        )
-    expect(_same(first, sums / 6), "the gradient at optimizer.step() is not that of the mean loss of the 6 tokens")
-    got, right = rows[0]["value"], rows[0]["loss"] / 6
-    expect(isinstance(got, (int, float, Tensor)), f"update returns {type(got).__name__}, not the mean loss as a number")
-    expect(_same(float(got), right), f"update returns {float(got):.4f}; the mean loss of the 6 tokens was {right:.4f}")
+    expect(not alike(second, 2 * first), "the second update has the gradient of the first one in it: zero_grad()")
+    mistakes = [
+        (sums, "it is divided by nothing"),
+        (sums / 8, "the sum is divided by 8 places: two of them are <pad>"),
+        (sums / 2, "the sum is divided by the sentences"),
+    ]
+    shown = "a batch of 6 tokens: at optimizer.step() the gradient is not that of their mean loss"
+    match(first, sums / 6, shown, mistakes, "look at what stands before it", same=alike)
+    _mean_back(rows[0], 6)
     done("one update")
 
 
 def group(function: Any, pad: int) -> None:
     """Two batches of unlike size make one update."""
     two = [batch([1], pad, 2), batch([4, 3, 2], pad, 3)]
-    (row,) = _beside(watch, function, toy_weights(1), [two], pad, rate=0.0)
-    _one_step([row])
-    got, (a, b) = row["steps"][0], row["sums"]
-    for wrong, hint in (
+    (row,) = _watched(function, toy_weights(1), [two], pad)
+    (a, b), last = row["sums"], "only the last batch is in the gradient"
+    mistakes = [
         (a + b / 9, "each batch is divided by its own tokens, so the one token of the first weighs as much as nine"),
         ((a + b / 9) / 2, "this is the mean of the batch means: the one token of the first weighs as much as nine"),
-        (b / 10, "only the last batch is in the gradient"),
-        (b / 9, "only the last batch is in the gradient"),
+        (b / 10, last),
+        (b / 9, last),
         (a + b, "the sum of the losses is not divided"),
         ((a + b) / 2, "divided by the number of batches, not of tokens"),
         ((a + b) / 13, "divided by 13 places: 10 of them hold a token"),
-    ):
-        expect(not _same(got, wrong), f"batches of 1 and 9 tokens: {hint}")
-    expect(
-        _same(got, (a + b) / 10), "batches of 1 and 9 tokens: the gradient is not that of the mean over all 10 tokens"
-    )
-    value, right = float(row["value"]), row["loss"] / 10
-    expect(
-        _same(value, right), f"update returns {value:.4f}; the mean loss of the 10 tokens of the group was {right:.4f}"
-    )
+    ]
+    wanted = "the gradient is not that of the mean over all 10 tokens"
+    match(row["steps"][0], (a + b) / 10, "batches of 1 and 9 tokens", mistakes, wanted, same=alike)
+    _mean_back(row, 10)
     done("a group of batches")
 
 
 def clip(function: Any, pad: int, limit: float) -> None:
-    """Long gradients are shortened, short ones are not touched."""
-    one, norms = batch([4, 3], pad, 4), []
-    for size in (1, 100):
-        (row,) = _beside(watch, function, toy_weights(size), [[one]], pad, rate=0.0)
-        _one_step([row])
-        norms.append((row["steps"][0].norm().item(), row["sum"].norm().item() / 7))
-    (short, short_was), (long, long_was) = norms
-    expect(
-        not _near(long, long_was),
-        f"a gradient of norm {long_was:.2f} reaches optimizer.step() as it is: the limit is {limit}",
-    )
-    expect(
-        _near(long, limit),
-        f"a gradient of norm {long_was:.2f} is shortened to {long:.3f}, not to {limit} (all parameters together)",
-    )
-    expect(
-        _same(short, short_was),
-        f"a gradient of norm {short_was:.3f} is below the limit and becomes {short:.3f}: leave it",
-    )
+    for size in (100, 1):
+        (row,) = _watched(function, toy_weights(size), [[batch([4, 3], pad, 4)]], pad)
+        got, was = row["steps"][0].norm().item(), row["sum"].norm().item() / 7
+        shown = f"a gradient of norm {was:.3f} reaches optimizer.step() with {got:.3f}"
+        wanted = f"the limit is {limit}, for all parameters together" if was > limit else "below the limit leave it"
+        match(got, min(was, limit), shown, otherwise=wanted, same=alike)
     done("clipping")
 
 
 def mean(function: Any, pad: int) -> None:
-    """Batches of unlike size."""
     batches = [batch([1], pad, 2), batch([4, 3, 2], pad, 3)]
     seen = _beside(observe, function, toy_weights(10), batches, pad, training=False)
     loss, perplexity = result(seen)
     a, b = seen["sums"]
+    mistakes = [
+        ((a + b / 9) / 2, "this is the mean of the batch means"),
+        (a + b, "this is the sum"),
+        (math.exp((a + b) / 10), "this is the perplexity, but the loss comes first"),
+        ((a + b) / 13, "divided by 13 places, 10 of them hold a token"),
+    ]
     shown = f"1 token with a loss of {a:.3f} and 9 tokens with {b:.3f} in all give {loss:.4f}"
-    expect(not _near(loss, (a + b / 9) / 2), f"{shown}: this is the mean of the batch means")
-    expect(not _near(loss, a + b), f"{shown}: this is the sum")
-    expect(not _near(loss, math.exp((a + b) / 10)), f"{shown}: this is the perplexity, but the loss comes first")
-    expect(not _near(loss, (a + b) / 13), f"{shown}: divided by 13 places, 10 of them hold a token")
-    expect(_near(loss, (a + b) / 10), f"{shown}: wanted is the mean over the 10 tokens")
-    wrong = {"the mean of the batches' perplexities": (math.exp(a) + math.exp(b / 9)) / 2, "2 to the loss": 2**loss}
-    for what, is_it in wrong.items():
-        expect(not _near(perplexity, is_it), f"the perplexity is {perplexity:.4f}: this is {what}")
-    expect(
-        _near(perplexity, math.exp(loss)), f"mean loss {loss:.4f}: the perplexity is exp of it, not {perplexity:.4f}"
-    )
+    match(loss, (a + b) / 10, shown, mistakes, "wanted is the mean over the 10 tokens")
+    mistakes = [((math.exp(a) + math.exp(b / 9)) / 2, "this is the mean of the batches' perplexities")]
+    shown = f"mean loss {loss:.4f}, perplexity {perplexity:.4f}"
+    match(perplexity, math.exp(loss), shown, mistakes, f"exp of the loss is wanted, {math.exp(loss):.4f}")
     done("the validation loss")
 
 
 def mode(function: Any, pad: int) -> None:
-    """Before, meanwhile, afterwards."""
     for training in (True, False):
         seen = _beside(observe, function, toy_weights(3), [batch([2, 1], pad, 5)], pad, training)
         name = "training" if training else "evaluation"
@@ -278,58 +223,40 @@ def mode(function: Any, pad: int) -> None:
 
 
 def overfit(function: Any, pad: int) -> None:
-    """Four sentences by heart."""
-    src, tgt = sentences([4, 2, 3, 4], pad, 1)
-    losses, _ = learn(function, src, tgt, pad, 1)
-    expect(len(losses) > 1, f"a loss for each update is wanted; the list has {len(losses)}")
-    expect(len(losses) <= 200, f"{len(losses)} updates: 200 are allowed; try Adam and a larger rate")
-    last = losses[-1]
-    expect(last == last, "the loss is nan at the end: is the rate too large?")
-    shown = f"the loss begins at {losses[0]:.3f} and ends at {last:.3f} after {len(losses)} updates"
+    losses, _ = learn(function, *sentences([4, 2, 3, 4], pad, 1), pad, 1)
+    expect(1 < len(losses) <= 200, f"{len(losses)} losses: one for each update is wanted, and at most 200 updates")
+    shown = f"the loss begins at {losses[0]:.3f} and ends at {losses[-1]:.3f} after {len(losses)} updates"
     expect(losses[0] > 1, f"{shown}: even guessing has about {math.log(pad + 30):.1f}, so the first one is too good")
-    expect(
-        last < 0.1, f"{shown}; below 0.1 is wanted: look at the order of the calls, at the rate, at what the loss wants"
-    )
+    expect(losses[-1] < 0.1, f"{shown}; below 0.1 is wanted: look at the order of the calls, the rate, the loss")
     done("over-fitting")
 
 
 def choose(function: Any) -> None:
-    """The lowest validation loss, while the run went on."""
     rows = [(100, 4.0, 4.2), (200, 3.0, 3.1), (300, 2.5, 3.3), (400, 2.0, 3.2), (500, 1.5, 3.0), (600, 1.0, 3.4)]
     history = [dict(zip(("step", "train_loss", "valid_loss"), row, strict=True)) for row in rows]
-    got = ask(function, history, 9)
+    got, shown = ask(function, history, 9), f"validation losses {[row[2] for row in rows]}"
     expect(got != 600, "step 600 has the lowest training loss, or is the last: what counts is the validation loss")
     expect(got not in range(6), f"{got} is the number of a row: the step of that row is wanted")
-    expect(got == 500, f"validation losses {[row[2] for row in rows]}: step 500 has the lowest, you keep {got!r}")
+    expect(got == 500, f"{shown}: step 500 has the lowest, you keep {got!r}")
     got = ask(function, history, 2)
-    expect(got != 500, "patience 2: after steps 300 and 400 the run has stopped, so step 500 never comes")
-    expect(
-        got == 200, f"patience 2: the run stops after steps 300 and 400, and the best until then is 200, not {got!r}"
-    )
+    expect(got == 200, f"{shown}, patience 2: the run stops after steps 300 and 400, so keep 200, not {got!r}")
     done("the choice")
 
 
 def picture(axes: Any, vocabulary: int, seed: int) -> None:
     """What the written answer is about: a run of two losses, and a batch over-fitted by three programs."""
-    draw = random.Random(seed)
-    steps = range(0, 2001, 50)
+    draw, steps, updates = random.Random(seed), range(0, 2001, 50), range(0, 101)
     first = math.log(vocabulary)
     floor = 0.1 * math.log(vocabulary / 0.1) + 0.9 * math.log(1 / 0.9)
     turn = draw.choice(range(600, 1001, 100))
     training = [floor + 0.25 + (first - floor) * math.exp(-s / 330) - 0.00008 * s + draw.gauss(0, 0.02) for s in steps]
-    depth = 1.0 / (1 - math.exp(-turn / 170))
-    validation = [
-        first
-        - (first - 0.9) * depth * (1 - math.exp(-min(s, turn) / 170))
-        + 0.0006 * max(0, s - turn)
-        + draw.gauss(0, 0.008)
-        for s in steps
-    ]
+    depth = (first - 0.9) / (1 - math.exp(-turn / 170))
+    falls = [first - depth * (1 - math.exp(-min(s, turn) / 170)) + 0.0006 * max(0, s - turn) for s in steps]
+    validation = [loss + draw.gauss(0, 0.008) for loss in falls]
     for curve, name, colour in zip(
         draw.sample([training, validation], 2), "AB", ("tab:blue", "tab:orange"), strict=True
     ):
         axes[0].plot(steps, curve, label=name, color=colour)
-    updates = range(0, 101)
     lowest = math.log(math.e + vocabulary - 1) - 1
     programs = [
         [low + (first - low) / (1 + math.exp((u - middle) / width)) * (1 + math.exp(-middle / width)) for u in updates]
@@ -347,27 +274,12 @@ def picture(axes: Any, vocabulary: int, seed: int) -> None:
 
 
 def number(function: Any, *args: Any) -> float:
-    """A loss as a plain number.
-
-    Raises:
-        Hint: something else comes back, or as in ``ask``.
-    """
-    got = ask(function, *args)
-    name = getattr(function, "__name__", "the function")
-    expect(isinstance(got, (int, float, Tensor)), f"{name} gives {type(got).__name__}, not one number")
-    expect(
-        not isinstance(got, Tensor) or got.numel() == 1,
-        f"{name} gives a tensor {tuple(getattr(got, 'shape', ()))}, not one number",
-    )
-    return float(got)
+    """A loss as a plain number."""
+    return kit.number(ask(function, *args), f"what {_name(function)} gives")
 
 
 def pair(function: Any, tgt: Tensor) -> tuple[Tensor, Tensor]:
-    """tgt_in and tgt_out."""
-    got = ask(function, tgt)
-    two = isinstance(got, (tuple, list)) and len(got) == 2 and all(isinstance(item, Tensor) for item in got)
-    expect(two, "two tensors come back, tgt_in and tgt_out, in this order")
-    return got[0], got[1]
+    return two_tensors(ask(function, tgt), "tgt_in and tgt_out")
 
 
 def half(n: int) -> tuple[Tensor, Tensor]:
@@ -417,8 +329,7 @@ class Toy(nn.Module):
         self.table, self.factor = nn.Parameter(torch.zeros(30)), nn.Parameter(torch.ones(()))
 
     def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
-        """``(B, T)``"""
-        found = self.table[tgt_in] * self.factor + 0.3 * self.table[src]
+        found = self.table[tgt_in] * self.factor + 0.3 * self.table[src]  # (B, T)
         return 1.5 * found if self.training else found
 
 
@@ -479,7 +390,7 @@ def result(seen: dict[str, Any]) -> tuple[float, float]:
     """Mean loss and perplexity."""
     got = seen["value"]
     two = isinstance(got, (tuple, list)) and len(got) == 2
-    expect(two, f"validate gives two numbers, the mean loss and the perplexity, not {type(got).__name__}")
+    expect(two, f"validate gives two numbers, the mean loss and the perplexity, not {kit.kind(got)}")
     return float(got[0]), float(got[1])
 
 
@@ -513,14 +424,9 @@ def trained(function: Any, src: Tensor, tgt: Tensor, vocabulary: int, seed: int)
 
 
 def learn(function: Any, src: Tensor, tgt: Tensor, pad: int, seed: int) -> tuple[list[float], Small]:
-    """The losses as numbers, and the model that has learnt.
-
-    Raises:
-        Hint: no losses come back, or as in ``ask``.
-    """
+    """The losses as numbers, and the model that has learnt."""
     losses, weights = _beside(trained, function, src, tgt, pad + 30, seed)
-    expect(losses is not None, "overfit returns None: is a return missing?")
-    expect(isinstance(losses, (list, tuple, Tensor)), f"a list of losses is wanted, not {type(losses).__name__}")
+    expect(isinstance(losses, (list, tuple, Tensor)), f"a list of losses is wanted, not {kit.kind(losses)}")
     model = small_model(pad + 30, seed)
     model.load_state_dict(weights)
     return [float(loss) for loss in losses], model
@@ -529,15 +435,8 @@ def learn(function: Any, src: Tensor, tgt: Tensor, pad: int, seed: int) -> tuple
 @beside_answer
 def slope(function: Any, logits: Tensor, tgt_out: Tensor) -> Tensor:
     """The gradient of a loss with respect to the scores; zeros where there is none."""
-    logits = logits.clone().requires_grad_()
-    loss = function(logits, tgt_out)
-    if not isinstance(loss, Tensor) or not loss.requires_grad:
-        return torch.zeros_like(logits)
-    return torch.autograd.grad(loss, logits)[0]
-
-
-_CUT = ".detach(), .data, .item(), .numpy(), float(…) and torch.tensor(…) cut its way"
-_TINY = "a probability below 1e−38 is 0 for the computer: never take the logarithm of a probability, stay with scores"
+    leaf = logits.clone().requires_grad_()
+    return slopes_of(function(leaf, tgt_out), {"logits": leaf}, torch.ones(()))["logits"]
 
 
 class _Watched(torch.optim.SGD):
@@ -565,40 +464,44 @@ def _spy(pad: int) -> tuple[Callable[[nn.Module, Batch], Tensor], list[bool], li
     return loss_of, modes, gradients
 
 
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", "the function"))
+
+
 def _beside(helper: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:
     """A helper's result; an error in the student's function is told under its own name."""
 
     def call() -> Any:
         return helper(function, *args, **kwargs)
 
-    call.__name__ = getattr(function, "__name__", "the function")
+    call.__name__ = _name(function)
     return ask(call)
 
 
-def _one_step(rows: list[dict[str, Any]]) -> None:
+def _watched(function: Any, weights: dict[str, Tensor], groups: list[list[Batch]], pad: int, **kwargs: Any) -> Any:
+    """Updates with a rate of 0."""
+    rows = _beside(watch, function, weights, groups, pad, rate=0.0, **kwargs)
     for row in rows:
         n = len(row["steps"])
         expect(row["modes"], "update never calls loss_of")
         expect(n == 1, f"optimizer.step() is called {n} times: a group of batches makes one update")
+    return rows
+
+
+def _mean_back(row: dict[str, Any], n: int) -> None:
+    got, right = kit.number(row["value"], "what update returns"), row["loss"] / n
+    match(
+        got,
+        right,
+        f"update returns {got:.4f}",
+        otherwise=f"the mean loss of the {n} tokens was {right:.4f}",
+        same=alike,
+    )
 
 
 def _rate(function: Any, step: int, *args: Any) -> float:
-    got = ask(function, step, *args)
-    expect(isinstance(got, (int, float, Tensor)), f"rate gives {type(got).__name__}, not a number")
-    return float(got)
+    return kit.number(ask(function, step, *args), "the rate")
 
 
 def _flat(tensors: Sequence[Tensor]) -> Tensor:
     return torch.cat([t.detach().flatten() for t in tensors])
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Up to a thousandth of the largest number, however small all of them are."""
-    a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
-    return bool(((a - b).abs() <= 1e-3 * b.abs().max() + 1e-7).all())
-
-
-def _near(a: Any, b: Any, within: float = 1e-3) -> bool:
-    """Up to a thousandth, or, for large numbers, a thousandth of the largest."""
-    a, b = torch.as_tensor(a, dtype=torch.float64), torch.as_tensor(b, dtype=torch.float64)
-    return bool(((a - b).abs() <= within * (1 + b.abs().max())).all())

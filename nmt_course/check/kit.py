@@ -1,0 +1,197 @@
+"""What the checks share: asking an answer, comparing what it gives with what is right, and saying what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+F = TypeVar("F", bound=Callable[..., Any])
+CUT = ".detach(), .data, .item(), .numpy(), torch.tensor(…) and torch.no_grad() cut its way"
+
+
+class Hint(AssertionError):
+    """A wrong answer, in one sentence. Jupyter shows the sentence alone, without the way it came."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"Hint: {self}"]
+
+
+def expect(condition: Any, hint: str) -> None:
+    """Like ``assert``, for checks and hidden tests."""
+    if not condition:
+        raise Hint(hint)
+
+
+def done(what: str) -> None:
+    print(f"{what}: nothing wrong so far (hidden tests look at more)")
+
+
+def ask(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """The result of a student's function; a hint if it is not written yet, raises an error, or returns nothing."""
+    name = getattr(function, "__name__", "the layer")
+    try:
+        result = function(*args, **kwargs)
+    except NotImplementedError:
+        raise Hint("this answer is not written yet: fill in its cell, run that cell, then this one again") from None
+    except Exception as error:
+        given = ", ".join([_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in kwargs.items()])
+        raise Hint(f"{name}({given[:200]}) raises {type(error).__name__}: {error}") from error
+    expect(result is not None, f"{name} returns None: is a return missing?")
+    return result
+
+
+def _short(argument: Any) -> str:
+    """A tensor by its shape, a function or layer by its name, everything else as Python writes it."""
+    if callable(argument):
+        return str(getattr(argument, "__name__", "the layer"))
+    if isinstance(argument, Tensor):
+        return f"a tensor {tuple(argument.shape)}"
+    if isinstance(argument, (list, tuple)) and any(isinstance(item, Tensor) for item in argument):
+        return f"[{', '.join(map(_short, argument))}]"
+    if isinstance(argument, dict) and any(isinstance(item, Tensor) for item in argument.values()):
+        return f"a dictionary of {len(argument)}"
+    return repr(argument)
+
+
+def beside_answer(function: F) -> F:
+    """Marks a helper that must run in the process of the student's objects: it may back-propagate through them.
+
+    In a notebook, and under nbgrader, it runs as it stands. ``make grade`` keeps answers in another process than the
+    tests: what stands for them here has a method ``beside``, by which the call travels to them, and its result, plain
+    numbers and tensors, travels back.
+    """
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        away = next((a for a in args if hasattr(a, "beside")), None)
+        return function(*args, **kwargs) if away is None else away.beside(function, args, kwargs)
+
+    return call  # type: ignore[return-value]
+
+
+# ------------------------------------------------------------------------- what comes back
+
+
+def near(got: Any, right: Any, within: float = 1e-3) -> bool:
+    """Numbers of the same shape that differ by a thousandth at most; for large ones, of the largest that is right.
+
+    A plain number on the right stands for a tensor full of it.
+    """
+    got, right = (torch.as_tensor(x, dtype=torch.float64) for x in (got, _full(got, right)))
+    if got.shape != right.shape:
+        return False
+    return not got.numel() or bool(((got - right).abs() <= within * max(1.0, right.abs().max().item())).all())
+
+
+def _full(got: Any, right: Any) -> Any:
+    return torch.full(torch.as_tensor(got).shape, float(right)) if isinstance(right, (int, float)) else right
+
+
+def alike(got: Any, right: Any) -> bool:
+    """Near, however small all the numbers are: a thousandth is one of the largest."""
+    right = torch.as_tensor(right, dtype=torch.float64)
+    top = right.abs().max().clamp(min=1e-4)
+    return near(torch.as_tensor(got, dtype=torch.float64) / top, right / top)
+
+
+def match(
+    got: Any, right: Any, shown: str, mistakes: Iterable[tuple[Any, str]] = (), otherwise: str = "",
+    same: Callable[[Any, Any], bool] = near,
+) -> None:  # fmt: skip
+    """Nothing happens if ``got`` is right; else the hint names the usual mistake that gives it, or says ``otherwise``.
+
+    Args:
+        got: what the answer gives.
+        right: what it should give.
+        shown: how the hint begins.
+        mistakes: what usual mistakes give, each with its hint.
+        otherwise: the hint for all others.
+        same: how numbers are compared.
+    """
+    if not same(got, right):
+        raise Hint(f"{shown}: {next((hint for wrong, hint in mistakes if same(got, wrong)), otherwise)}")
+
+
+def tensor(got: Any, name: str, shape: tuple[int, ...], axes: str = "") -> Tensor:
+    """A tensor of this shape, whose axes are called ``axes``."""
+    expect(isinstance(got, Tensor), f"{name} should be one tensor; here it is {kind(got)}")
+    wanted = f"{axes} = {shape}" if axes else f"{shape}"
+    expect(got.shape == shape, f"{name} has shape {tuple(got.shape)}, not {wanted}")
+    return got  # type: ignore[no-any-return]
+
+
+def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:
+    two = isinstance(got, (tuple, list)) and len(got) == 2 and all(isinstance(item, Tensor) for item in got)
+    expect(two, f"two tensors come back, {names}, in this order; here it is {kind(got)}")
+    return got[0], got[1]
+
+
+def number(got: Any, name: str) -> float:
+    """A plain number, or a tensor that holds one."""
+    one = isinstance(got, (int, float)) or (isinstance(got, Tensor) and got.numel() == 1)
+    expect(one and not isinstance(got, bool), f"{name} should be one number; here it is {kind(got)}")
+    return float(got)
+
+
+def between(value: Any, low: float, high: float, name: str) -> None:
+    """A number that the student gives as an answer."""
+    expect(value is not None, f"{name} is not written yet: give its value in the cell above, and run that cell")
+    expect(low <= number(value, name) <= high, f"{name} is {value}, but it lies between {low} and {high}")
+    done(name)
+
+
+def kind(got: Any) -> str:
+    return f"a tensor of shape {tuple(got.shape)}" if isinstance(got, Tensor) else f"{type(got).__name__}: {got!r}"[:80]
+
+
+def show(numbers: Tensor) -> str:
+    return "[" + ", ".join(show(row) if row.dim() else f"{row.item():.4g}" for row in numbers) + "]"
+
+
+# ------------------------------------------------------------------------------- layers
+
+
+def random_numbers(*shape: int) -> Tensor:
+    """The same ones each time."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+def state_of(layer: Any) -> dict[str, Tensor]:
+    expect(hasattr(layer, "state_dict"), "this is no nn.Module: class …(nn.Module), and super().__init__() first")
+    return dict(layer.state_dict())
+
+
+def fill_layer(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:
+    """Gives parameters random numbers, all or those of the named parts, and returns these by name."""
+    whole, draw = state_of(layer), torch.Generator().manual_seed(seed)
+    names = [name for name in whole if not only or name.split(".")[0] in only]
+    new = {name: 0.5 * torch.randn(whole[name].shape, generator=draw) for name in names}
+    layer.load_state_dict({**whole, **new})
+    return new
+
+
+def linear(x: Tensor, state: dict[str, Tensor], name: str) -> Tensor:
+    return torch.nn.functional.linear(x, state[f"{name}.weight"], state.get(f"{name}.bias"))
+
+
+def slopes_of(out: Any, leaves: dict[str, Tensor], toward: Tensor | None = None) -> dict[str, Tensor]:
+    """How ``(out * toward).sum()`` changes with each leaf; zeros where no gradient comes back."""
+    none = {name: torch.zeros_like(leaf) for name, leaf in leaves.items()}
+    if not isinstance(out, Tensor) or not out.requires_grad:
+        return none
+    toward = random_numbers(*out.shape) if toward is None else toward
+    asked = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
+    found = torch.autograd.grad((out * toward).sum(), list(asked.values()), allow_unused=True)
+    return none | {name: slope for name, slope in zip(asked, found, strict=True) if slope is not None}
+
+
+def write_numbers(axis: Any, table: Tensor, form: Callable[[float], str], size: int, dark: float) -> None:
+    """Writes into each cell of a drawn grid its number, in white where it is above ``dark``."""
+    for i, row in enumerate(table.tolist()):
+        for j, value in enumerate(row):
+            colour = "white" if value > dark else "black"
+            axis.text(j, i, form(value), ha="center", va="center", fontsize=size, color=colour)

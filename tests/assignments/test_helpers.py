@@ -1,0 +1,81 @@
+"""What checks and grader stand on: how numbers are compared, and where the library hides what is to be written."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import nmt_lib
+from nmt_course import course, sandbox
+from nmt_course.check import kit
+
+TO_WRITE = {
+    "A1": "build_vocab_from_iterator Vocab WordTokenizer make_batch pad_batch token_batches",
+    "A2": "sinusoids PositionalEncoding Embedding causal_mask padding_mask target_mask scaled_dot_product_attention",
+    "A3": "scaled_dot_product_attention fused_attention MultiHeadAttention",
+    "A4": "FeedForward Residual EncoderLayer Encoder DecoderLayer Decoder Transformer count_parameters",
+    "A5": "cross_entropy chunked_cross_entropy Objective learning_rate Trainer validation_loss perplexity",
+    "A6": "greedy_search beam_search length_penalty LayerCache alignment_error_rate",
+}
+
+
+@pytest.mark.parametrize("name", course.names())
+def test_what_is_to_be_written_is_hidden_wherever_it_lives(name: str):
+    """A name that moved to another module of the library needs that module among those blocked."""
+    blocked = course.load(name).metadata.nmt.blocked
+    for public in TO_WRITE[name[:2]].split():
+        home = getattr(nmt_lib, public).__module__
+        assert home in blocked, f"{name}: {public} lives in {home}, which metadata.nmt.blocked does not name"
+        assert Path(sys.modules[home].__file__ or "") in sandbox._source(home), f"the file of {home} stays readable"
+
+
+def test_a_package_is_hidden_with_all_its_files():
+    assert {path.name for path in sandbox._source("nmt_lib.configs")} >= {"__init__.py", "tiny.yaml"}
+    assert sandbox._source("torch.nn") == [] and sandbox._source("nmt_lib") == []
+
+
+@pytest.mark.parametrize(
+    ("got", "right", "near"),
+    [
+        (torch.ones(2, 3), torch.ones(2, 3) + 9e-4, True),
+        (torch.ones(2, 3), torch.ones(2, 3) + 2e-3, False),
+        (torch.ones(2, 3), torch.ones(3), False),  # no broadcasting
+        (torch.ones(2, 3), torch.ones(()), False),
+        (torch.ones(2, 3), 1.0, True),  # but a plain number stands for all
+        (torch.tensor([1.0, 2.0]), 1.0, False),
+        (math.nan, math.nan, False),
+        (torch.tensor([1000.5, 0.0]), torch.tensor([1000.0, 0.0]), True),
+        (torch.zeros(0), torch.zeros(0), True),
+        (torch.tensor([True]), torch.tensor([1]), True),
+    ],
+)
+def test_near(got, right, near):
+    assert kit.near(got, right) is near
+
+
+def test_alike_is_strict_with_small_numbers():
+    small = torch.tensor([1e-3, 2e-3])
+    assert kit.alike(small, small * 1.0005) and not kit.alike(small, small * 1.01) and kit.near(small, small * 1.01)
+
+
+def test_match_names_the_usual_mistake():
+    kit.match(1.0, 1.0, "x")
+    with pytest.raises(kit.Hint, match="halved"):
+        kit.match(0.5, 1.0, "x", [(2.0, "doubled"), (0.5, "halved")], "wrong")
+    with pytest.raises(kit.Hint, match="x: wrong"):
+        kit.match(0.7, 1.0, "x", [(2.0, "doubled")], "wrong")
+
+
+def test_a_helper_runs_where_the_answer_is():
+    """Whatever has a method ``beside`` is asked to run it; nothing else is needed of it."""
+
+    class Away:
+        def beside(self, function, args, kwargs):
+            return function.__name__, len(args), kwargs
+
+    helper = kit.beside_answer(lambda *args, **kwargs: "here")
+    assert helper(1, 2) == "here" and helper(1, Away(), a=3) == ("<lambda>", 2, {"a": 3})

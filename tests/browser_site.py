@@ -1,0 +1,123 @@
+"""Opens each page of build/site as readers do, wide and narrow, light and dark, and looks for faults: ``make browser``.
+
+No error on the console, no request to another host, no sideways scrolling, a text for each picture, each formula set,
+a search that finds something, nothing that axe-core calls serious or critical. Prints a table, pages by sizes.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+from collections import Counter
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlsplit
+
+SITE = Path(__file__).resolve().parent.parent / "build" / "site"
+VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+FAULTS = """async () => {
+    if (window.MathJax?.startup?.promise) await MathJax.startup.promise
+    const seen = element => element.checkVisibility()
+    const images = [...document.querySelectorAll('img')].filter(image => !image.alt && !image.closest('.cards'))
+    const formulas = [...document.querySelectorAll('.math')].filter(math => !math.querySelector('mjx-container'))
+    const cut = [...document.querySelectorAll('pre')].filter(
+        pre => pre.scrollWidth > pre.clientWidth + 1 && !/auto|scroll/.test(getComputedStyle(pre).overflowX))
+    const searches = [...document.querySelectorAll('.search-button, .search-button-field')].filter(seen)
+    return {
+        'scrolls sideways': document.documentElement.scrollWidth > innerWidth ? 1 : 0,
+        'picture without text': images.length,
+        'formula not set': formulas.length + document.querySelectorAll('mjx-merror').length,
+        'code cut off': cut.length,
+        'not one search': searches.length === 1 ? 0 : 1,
+    }
+}"""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """A server that says nothing."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def main() -> int:
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        print("SKIPPED: no Chromium on this machine (apt-get install chromium)")
+        return 0
+    names = sys.argv[1:] or sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+    if not names:
+        print("error: there is no site in build/site: run make site", file=sys.stderr)
+        return 2
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        return look(chromium, f"http://127.0.0.1:{server.server_port}", names)
+    finally:
+        server.shutdown()
+
+
+def look(chromium: str, address: str, names: list[str]) -> int:
+    """Prints the table; 1 if a page has a fault."""
+    from playwright.sync_api import sync_playwright
+
+    found: list[str] = []
+    print("page".ljust(44), *(f"{width} {scheme}".rjust(11) for width, scheme in VIEWS))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        contexts = [
+            browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            for width, scheme in VIEWS
+        ]
+        for name in names:
+            row = [faults(context, address, name) for context in contexts]
+            print(name[:43].ljust(44), *(str(sum(cell.values()) or "–").rjust(11) for cell in row), flush=True)
+            for (width, scheme), cell in zip(VIEWS, row, strict=True):
+                found += [f"{name} at {width} {scheme}: {fault}, {count}" for fault, count in cell.items()]
+        found += search(contexts[0], address)
+        browser.close()
+    print(*found, f"{len(names)} pages, {len(VIEWS)} views each, {len(found)} faults", sep="\n")
+    return bool(found)
+
+
+def faults(context, address: str, name: str) -> Counter:
+    """What is wrong with a page in one view, with how often."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    count: Counter[str] = Counter()
+    page = context.new_page()
+    page.on("console", lambda message: count.update([f"console: {message.text}"] if message.type == "error" else []))
+    page.on("pageerror", lambda error: count.update([f"script: {error.message}"]))
+    page.on("request", lambda request: count.update(elsewhere(request.url, address)))
+    page.goto(f"{address}/{name}", wait_until="networkidle")
+    count.update(page.evaluate(FAULTS))
+    for violation in Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]:
+        if violation["impact"] in ("serious", "critical"):
+            where = violation["nodes"][0]["target"][0]
+            count[f"axe {violation['impact']}: {violation['id']} such as {where}"] += len(violation["nodes"])
+    page.close()
+    return +count
+
+
+def elsewhere(url: str, address: str) -> list[str]:
+    """A request that leaves the site."""
+    leaves = urlsplit(url).scheme not in ("data", "blob") and not url.startswith(address)
+    return [f"request to {urlsplit(url).netloc}"] if leaves else []
+
+
+def search(context, address: str) -> list[str]:
+    """Whether the search finds a chapter by its subject."""
+    page = context.new_page()
+    page.goto(f"{address}/search.html?q=attention", wait_until="networkidle")
+    page.wait_for_timeout(2000)
+    hits = page.locator("#search-results li").count()
+    page.close()
+    return [] if hits >= 5 else [f"the search for 'attention' finds {hits} pages"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
