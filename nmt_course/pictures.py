@@ -15,13 +15,13 @@ from torch import Tensor, nn
 import nmt_lib as nmt
 
 
-def two_tables(seed: str) -> Figure:
+def two_tables(seed: str) -> dict[str, Tensor]:
     """A2: two tables of 100 places and 128 columns, one of them with the doubled exponent."""
     column = torch.arange(128)
     angle = torch.arange(100)[:, None] / 10000 ** (2 * column / 128)
     doubled = torch.where(column % 2 == 1, angle.cos(), angle.sin())
     tables = random.Random(seed).sample([nmt.sinusoids(100, 128), doubled], 2)
-    return nmt.plot_tables(dict(zip(("table L", "table R"), tables, strict=True)), ylabel="place")
+    return dict(zip(("table L", "table R"), tables, strict=True))
 
 
 def four_masks(seed: str) -> Figure:
@@ -35,7 +35,7 @@ def four_masks(seed: str) -> Figure:
     )
 
 
-def two_axes(d_k: int, colour: str, seed: int) -> Figure:
+def two_axes(axes: Any, d_k: int, colour: str, seed: int) -> None:
     """A3: a map without the names of its axes, and two heads that have not learnt."""
     table = torch.tensor(_CHAIR)
     table, first = table.T if colour[0] in "aeiou" else table, colour[-1] in "aeiou"
@@ -46,7 +46,6 @@ def two_axes(d_k: int, colour: str, seed: int) -> Figure:
         ["the", "chair", "fell", "since", "it", "broke"],
         LinearSegmentedColormap.from_list("", ["w", colour]),
     )
-    figure, axes = nmt.new_figure(1, 3, size=(8.2, 2.9))
     for axis, title, weights, names in zip(
         axes, ("", "A", "B"), (table, A, B), (words, [""] * 12, [""] * 12), strict=True
     ):
@@ -55,7 +54,6 @@ def two_axes(d_k: int, colour: str, seed: int) -> Figure:
     for (row, column), weight in np.ndenumerate(table.numpy()):
         shade = "white" if weight > 0.65 else "black"
         axes[0].text(column, row, f"{weight:.2f}", ha="center", va="center", fontsize=7, color=shade)
-    return figure
 
 
 def deep(word: str, seed: int) -> Figure:
@@ -94,7 +92,7 @@ def _through(x: Tensor, layers: list[Any], kind: str) -> list[Tensor]:
     return steps
 
 
-def two_runs(vocabulary: int, seed: int) -> Figure:
+def two_runs(vocabulary: int, seed: int) -> dict[str, Any]:
     """A5: a run of two losses, and a batch over-fitted by three programs."""
     draw, first, steps, updates = random.Random(seed), math.log(vocabulary), range(0, 2001, 50), range(0, 101)
     floor, lowest = 0.1 * math.log(vocabulary / 0.1) + 0.9 * math.log(1 / 0.9), math.log(math.e + vocabulary - 1) - 1
@@ -108,11 +106,10 @@ def two_runs(vocabulary: int, seed: int) -> Figure:
         [low + (first - low) / (1 + math.exp((u - middle) / width)) * (1 + math.exp(-middle / width)) for u in updates]
         for low, middle, width in ((0.01, 22, 9), (floor, 22, 9), (lowest, 40, 12))
     ]
-    panels = {
+    return {
         "a) a run on a corpus": dict(zip("AB", run, strict=True)),
         "b) sixteen sentences, over and over": dict(zip("PQR", draw.sample(programs, 3), strict=True)),
     }
-    return nmt.plot_lines(panels, xlabel="update", ylabel="loss (nats a token)")
 
 
 def three_maps(seed: int) -> Figure:

@@ -113,10 +113,13 @@ def encoder(block_class: Any) -> None:
     got = tensor(run(block, x, None), "what comes out", (1, 3, 4))
     unfed = parts[3][0](x, looks(parts[0]))
     expect(not near(got, unfed), "the feed-forward network is not used, or has no around")
-    same = near(*(run(block, y, seen)[:, :2] for y in (x, _other(x, 2))))
-    expect(same, "the last place is hidden, and yet another vector there changes the others: pass src_mask on")
+    one, two = (run(block, y, seen)[:, :2] for y in (x, _other(x, 2)))
+    expect(
+        near(one, two), "the last place is hidden, and yet another vector there changes the others: pass src_mask on"
+    )
     blind = ask(block_class, parts[0], parts[2], [Blind(), Blind()])
-    expect(near(*(run(blind, y, None)[:, :2] for y in (x, _other(x, 2)))), _PAST)
+    one, two = (run(blind, y, None)[:, :2] for y in (x, _other(x, 2)))
+    expect(near(one, two), _PAST)
     done("the encoder layer")
 
 
@@ -128,7 +131,8 @@ def reads(block_class: Any) -> None:
     new = run(block, _other(x, 1), memory, None, None)
     expect(not near(got[:, :1], new[:, :1]), "place 0 knows nothing of place 1: self-attention reads x")
     blind = ask(block_class, *parts[:3], [Blind(), Blind(), Blind()])
-    expect(near(*(run(blind, y, memory, None, None)[:, :1] for y in (x, _other(x, 1)))), _PAST)
+    one, two = (run(blind, y, memory, None, None)[:, :1] for y in (x, _other(x, 1)))
+    expect(near(one, two), _PAST)
     done("who reads what")
 
 
@@ -138,8 +142,8 @@ def two_masks(block_class: Any) -> None:
     past = torch.ones(3, 3, dtype=torch.bool).tril().view(1, 1, 3, 3)
     one, two = (run(block, y, memory, past, None) for y in (x, _other(x, 2)))
     expect(near(one[:, :2], two[:, :2]), "another word at the last place changes earlier ones: is tgt_mask used?")
-    expect(near(*(run(block, x, y, None, shown) for y in (memory, _other(memory, 2)))), "is src_mask used? "
-           "A hidden place of the source changes what comes out")  # fmt: skip
+    two, three = (run(block, x, y, None, shown) for y in (memory, _other(memory, 2)))
+    expect(near(two, three), "a hidden place of the source changes what comes out: is src_mask used?")
     two = run(block, x, _other(memory, 2), past, None)
     expect(not near(one[:, :1], two[:, :1]), "every place may look at all of the source: no causal mask there")
     done("the two masks")

@@ -9,10 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..standins.a5 import (
-    EOS, SOS, Small, batch, observe, sentences, slope, small_model, toy as toy, toy_loss as toy_loss, toy_weights,
-    trained, watch,
-)  # fmt: skip
+from ..standins.a5 import EOS, SOS, Small, batch, observe, sentences, slope, small_model, toy_weights, trained, watch
+from ..standins.a5 import toy as toy
+from ..standins.a5 import toy_loss as toy_loss
 from . import kit
 from .kit import CUT, alike, ask, done, expect, match, name_of, near, tensor, two_tensors
 
