@@ -120,11 +120,14 @@ def all_weights(layer_class: Any, firmness: float) -> None:
 
 
 def layer_gradient(layer_class: Any) -> None:
-    layer = ask(layer_class, 6, 2, 3)
-    fill(layer)
-    for name, slope in ask(layer_gradients, layer, random_numbers(1, 2, 6), random_numbers(1, 2, 6) + 1).items():
-        moves = name != "W_k.bias"  # which adds the same to all scores of a row
-        expect(slope.abs().max() > 0 or not moves, f"{name} changes what comes out, but no gradient reaches it: {CUT}")
+    """All that changes ``out`` learns. (A bias of W_k does not: it adds the same to all scores of a row.)"""
+    layer, start = ask(layer_class, 6, 2, 3), {"x": random_numbers(1, 2, 6), "memory": random_numbers(1, 2, 6) + 1}
+    start |= fill(layer)
+    before = moved_out(layer, start)
+    for name, slope in ask(layer_gradients, layer, start["x"], start["memory"]).items():
+        if slope.abs().max() == 0:
+            after = moved_out(layer, {**start, name: start[name] + random_numbers(*start[name].shape)})
+            expect(near(before, after), f"{name} changes what comes out, but no gradient reaches it: {CUT}")
     done("the gradient of the layer")
 
 
