@@ -50,7 +50,7 @@ def two_axes(axes: Any, d_k: int, colour: str, seed: int) -> None:
         axes, ("", "A", "B"), (table, A, B), (words, [""] * 12, [""] * 12), strict=True
     ):
         nmt.draw_grid(axis, weights, names, names, cmap=shades)
-        axis.set_title(title)
+        axis.set_title(title, fontsize=10)
     for (row, column), weight in np.ndenumerate(table.numpy()):
         shade = "white" if weight > 0.65 else "black"
         axes[0].text(column, row, f"{weight:.2f}", ha="center", va="center", fontsize=7, color=shade)
