@@ -29,13 +29,15 @@ def words(function: Any, banned: int) -> None:
 
 
 def ends(function: Any) -> None:
-    toy = Toy({(6,): {9: 1.0}, (6, 9): {EOS: 1.0}, (7,): {8: 1.0}, (7, 8): {9: 1.0}, (7, 8, 9): {EOS: 1.0}})
+    toy = Toy({(6,): {9: 1.0}, (6, 9): {EOS: 1.0}, (7,): {8: 1.0}, (7, 8): {9: 1.0}, (7, 8, 9): {8: 1.0},
+               (7, 8, 9, 8): {EOS: 1.0}})  # fmt: skip
     got = greedy_rows(function, toy, torch.tensor([[SOS, 6, EOS], [SOS, 7, EOS]]))
-    shown = f"[9, <eos>] and [8, 9, <eos>] are written, {got} is returned"
+    shown = f"[9, <eos>] and [8, 9, 8, <eos>] are written, {got} is returned"
     specials = any({SOS, EOS} & set(row) for row in got)
     expect(not specials, f"{shown}: <sos> ({SOS}) and <eos> ({EOS}) are not part of a translation")
-    expect(cut(got[1]) == [8, 9], f"{shown}: row 1 is not done when row 0 is")
-    expect(got == [[9, PAD], [8, 9]], f"{shown}: behind the end of row 0 comes only <pad> ({PAD}), up to the longest")
+    expect(cut(got[1]) == [8, 9, 8], f"{shown}: row 1 is not done when row 0 is")
+    end = f"behind the end of row 0 comes only <pad> ({PAD}), up to the longest"
+    expect(got == [[9, PAD, PAD], [8, 9, 8]], f"{shown}: {end}")
     done("the ends")
 
 
