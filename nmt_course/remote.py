@@ -198,7 +198,7 @@ class Answer:
 
     def beside(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Calls one of our own functions, given by name, in the student's process (see
-        ``nmt_course.check.beside_answer``)."""
+        ``nmt_course.check.kit.beside_answer``)."""
         return self._wire.ask("beside", (function.__module__, function.__qualname__), args, kwargs)
 
 

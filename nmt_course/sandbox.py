@@ -129,7 +129,8 @@ def readable(folder: Path, blocked_files: list[Path]) -> tuple[list[str], list[s
 
 def _packages() -> list[Path]:
     """Our packages that a student's cells may import: all their folders are listed, not all their files opened."""
-    return [Path(sys.modules[name].__path__[0]).resolve() for name in ("nmt_lib", "nmt_course.check")]
+    names = ("nmt_lib", "nmt_course.check", "nmt_course.standins")
+    return [Path(sys.modules[name].__path__[0]).resolve() for name in names]
 
 
 def allow_files(folder: Path, roots: Sequence[str], files: Sequence[str]) -> bool:

@@ -8,51 +8,29 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .kit import (
-    CUT,
-    ask,
-    beside_answer,
-    done,
-    expect,
-    fill_layer,
-    kind,
-    linear,
-    match,
-    near,
-    random_numbers,
-    show,
-    slopes_of,
-    state_of,
-    tensor,
-    two_tensors,
-    write_numbers,
-)
+from . import kit
+from .kit import CUT, ask, beside_answer, done, expect, linear, match, near, random_numbers, show, state_of, tensor
 
 LAYERS = ("W_q", "W_k", "W_v", "W_o")
 
 
 def weights(function: Any, firmness: float) -> None:
-    query, value = torch.ones(1, 3, 3, 4), torch.ones(1, 3, 2, 5)
-    key = torch.tensor([1.0, 0.0]).view(1, 1, 2, 1).expand(1, 3, 2, 4)  # key 0 is all ones, key 1 all zeros
-    got = tensor(run(function, query, key, value)[1], "the table of weights", (1, 3, 3, 2), "(B, H, T, S)")
-    _scaled(got, firmness)
+    query, key = torch.ones(1, 3, 3, 4), _first_of(2).view(1, 1, 2, 1).expand(1, 3, 2, 4)
+    _scaled(run(function, query, key, torch.ones(1, 3, 2, 5))[1], (1, 3, 3, 2), firmness)
     done("the weights")
 
 
 def mean(function: Any) -> None:
     query, key = random_numbers(1, 2, 3, 4), random_numbers(1, 2, 5, 4)
-    out, got = run(function, query, key, torch.ones(1, 2, 5, 6))
-    tensor(out, "out", (1, 2, 3, 6), "(B, H, T, d_v)")
-    tensor(got, "the table of weights", (1, 2, 3, 5), "(B, H, T, S)")
     out, got = run(function, query, key, torch.eye(5).expand(1, 2, 5, 5))  # value s is 1 at place s, so out tells
+    tensor(out, "out", (1, 2, 3, 5), "(B, H, T, d_v)")
+    tensor(got, "the table of weights", (1, 2, 3, 5), "(B, H, T, S)")
     expect(near(out, got), f"query 0 weighs the keys {show(got[0, 0, 0])}, but takes the values {show(out[0, 0, 0])}")
     done("the mean")
 
 
 def mask(function: Any) -> None:
-    query, key, value = torch.ones(1, 2, 3, 4), torch.ones(1, 2, 4, 4), torch.ones(1, 2, 4, 5)
-    seen = torch.tensor([True, True, True, False]).view(1, 1, 1, 4)
-    row = run(function, query, key, value, seen)[1][0, 0, 0]
+    row = run(function, *_ones(3, 4), torch.tensor([True, True, True, False]).view(1, 1, 1, 4))[1][0, 0, 0]
     shown = f"four keys that fit alike, the last one hidden, get {show(row)}"
     expect(row[3] < 0.99, f"{shown}: the mask is used the wrong way round; True = may be attended to")
     expect(row[3] == 0, f"{shown}: a hidden key gets exactly 0 (its score is not 0: exp(0) = 1)")
@@ -61,40 +39,35 @@ def mask(function: Any) -> None:
 
 
 def nothing(function: Any) -> None:
-    query, key, value = torch.ones(1, 1, 2, 4), torch.ones(1, 1, 3, 4), torch.ones(1, 1, 3, 5)
     seen = torch.tensor([[True, True, False], [False, False, False]]).view(1, 1, 2, 3)
-    out, got = run(function, query, key, value, seen)
+    out, got = run(function, *_ones(2, 3), seen)
     for found in (got[0, 0, 1], out[0, 0, 1]):
         hint = "0 / 0 is nan" if found.isnan().any() else "zeros are wanted"
         expect((found == 0).all(), f"a query that may attend to nothing gets {show(found)}: {hint}")
-    expect(not got[0, 0, 0].isnan().any(), "the other queries get nan: only the row that sees nothing is special")
     done("a query that sees nothing")
 
 
 def gradient(function: Any) -> None:
-    inputs, seen = [random_numbers(1, 2, n, 3) for n in (2, 4, 4)], torch.tensor([True, False, True, False])
-    for got in (ask(gradients, function, inputs, None), ask(gradients, function, inputs, seen.view(1, 1, 1, 4))):
-        for name, slope in zip(("query", "key", "value"), got, strict=True):
-            expect(slope.abs().max() > 0, f"no gradient reaches the {name}: {CUT}")
+    found = ask(gradients, function, [random_numbers(1, 2, n, 3) for n in (2, 4, 4)], None)
+    for name, slope in zip(("query", "key", "value"), found, strict=True):
+        expect(slope.abs().max() > 0, f"no gradient reaches the {name}: {CUT}")
     done("the gradient")
 
 
 def split(function: Any) -> None:
     x = (10 * torch.arange(3).view(1, 3, 1) + torch.arange(4)).float()  # 21 is place 2, column 1
     got = tensor(ask(function, x, 2), "what split_heads gives", (1, 2, 3, 2), "(B, H, T, D / H)")
-    shown = f"head 0, place 1 holds {show(got[0, 0, 1])} (21 is place 2, column 1)"
-    expect((got[0, 0, 1] // 10 == 1).all(), f"{shown}: of another place; cut the width first, then swap two axes")
-    expect(got[0, 0, 1].tolist() == [10, 11], f"{shown}: head 0 owns the first D / H columns")
-    expect(got[0, 1, 2].tolist() == [22, 23], f"head 1, place 2 holds {show(got[0, 1, 2])}, not [22, 23]")
+    for head, right in ((0, [10, 11]), (1, [12, 13])):
+        shown = f"head {head}, place 1 holds {show(got[0, head, 1])}, not {right} (21 is place 2, column 1)"
+        expect(got[0, head, 1].tolist() == right, f"{shown}: cut the width first, then swap two axes")
     done("cutting into heads")
 
 
 def merge(function: Any) -> None:
     heads = 100 * torch.arange(2).view(1, 2, 1, 1) + 10 * torch.arange(3).view(3, 1) + torch.arange(2)
     got = tensor(ask(function, heads.float()), "what merge_heads gives", (1, 3, 4), "(B, T, H · d)")
-    shown = f"place 1 gets {show(got[0, 1])} (121 is head 1, place 2, column 1)"
-    expect((got[0, 1] % 100 // 10 == 1).all(), f"{shown}: of another place; swap two axes first, then join")
-    expect(got[0, 1].tolist() == [10, 11, 110, 111], f"{shown}: first all columns of head 0, then those of head 1")
+    shown = f"place 1 gets {show(got[0, 1])}, not [10, 11, 110, 111] (121 is head 1, place 2, column 1)"
+    expect(got[0, 1].tolist() == [10, 11, 110, 111], f"{shown}: swap two axes first, then join")
     done("joining the heads")
 
 
@@ -114,10 +87,9 @@ def roles(layer_class: Any) -> None:
     layer = ask(layer_class, 6, 1, 6)
     state, x, memory = fill(layer), random_numbers(1, 2, 6), random_numbers(1, 3, 6)
     got = tensor(run(layer, x, memory)[1], "two places of x ask three of memory: the table", (1, 1, 2, 3))[0]
-    asks, answers = [linear(x, state, n) for n in LAYERS[:2]], [linear(memory, state, n) for n in LAYERS[:2]]
-    mistakes = [(asks[1] @ answers[0].mT, "W_k makes the queries here, and W_q the keys: swap them")]
-    mistakes += [(a @ b.mT, "one matrix makes both q and k") for a, b in zip(asks, answers, strict=True)]
-    match(got, asks[0] @ answers[1].mT, "the weights are not those of W_q x with W_k memory", mistakes, "", fits)
+    right, swapped = (linear(x, state, a) @ linear(memory, state, b).mT for a, b in (LAYERS[:2], LAYERS[1::-1]))
+    mistakes = [(swapped, "W_k makes the queries here, and W_q the keys: swap them")]
+    match(got, right, "the weights are not those of W_q x with W_k memory", mistakes, "who asks, who answers?", fits)
     done("who asks, who answers")
 
 
@@ -140,8 +112,8 @@ def all_weights(layer_class: Any, firmness: float) -> None:
     layer = ask(layer_class, 8, 2, 4)
     state = {n: torch.eye(8) if n[-6:] == "weight" else torch.zeros(8) for n in fill(layer)}  # all four hand on
     layer.load_state_dict({**state_of(layer), **state})
-    x, memory = torch.ones(1, 3, 8), torch.tensor([1.0, 0.0, 0.0]).view(1, 3, 1).expand(1, 3, 8)
-    _scaled(tensor(run(layer, x, memory)[1], "the table of weights", (1, 2, 3, 3), "(B, H, T, S)"), firmness)
+    x, memory = torch.ones(1, 3, 8), _first_of(3).view(1, 3, 1).expand(1, 3, 8)
+    _scaled(run(layer, x, memory)[1], (1, 2, 3, 3), firmness)
     got = run(layer, x, memory, torch.tensor([True, True, False]).view(1, 1, 1, 3))[1][..., 2]
     expect((got == 0).all(), f"the mask hides the last key, which gets {show(got[0, :, 0])} in the two heads")
     done("the weights of the layer")
@@ -162,67 +134,30 @@ def layer_gradient(layer_class: Any) -> None:
 def entropies(answer: Any, n_keys: int) -> None:
     expect(answer is not None, "entropies is not written yet: give it in the cell above, and run that cell")
     three = isinstance(answer, (list, tuple, Tensor)) and len(answer) == 3
-    expect(three, f"entropies is a list of three, for the divisors 1, √d_k and d_k; here it is {kind(answer)}")
+    expect(three, f"entropies is a list of three, for the divisors 1, √d_k and d_k; here it is {kit.kind(answer)}")
     values, most = [float(value) for value in answer], math.log(n_keys)
-    shown = show(torch.tensor(values))
-    expect(not any(map(math.isnan, values)), f"{shown}: 0 · log 0 counts as 0, but torch makes nan of it")
-    possible = min(values) >= 0 and max(values) <= most + 0.001
-    expect(possible, f"{shown}: from 0 to log {n_keys} = {most:.3f} is possible")
-    expect(values == sorted(values), f"{shown}: the larger the divisor, the more alike the weights")
+    expect(not any(map(math.isnan, values)), f"{values}: 0 · log 0 counts as 0, but torch makes nan of it")
+    rises = 0 <= values[0] <= values[1] <= values[2] <= most + 0.001
+    expect(rises, f"{values}: from 0 to log {n_keys} = {most:.3f}; the larger the divisor, the more alike the weights")
     done("the entropies")
 
-
-def picture(axes: Any, d_k: int, colour: str, seed: int) -> None:
-    """What the last questions are about: a map without the names of its axes, and two heads that have not learnt."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    from nmt_lib import draw_grid  # not there while this is graded
-
-    words = ["the", "chair", "fell", "since", "it", "broke"]
-    turned, first = colour[0] in "aeiou", colour[-1] in "aeiou"
-    table = _TABLE.T if turned else _TABLE
-    style = {"cmap": LinearSegmentedColormap.from_list(colour, ["white", colour])}
-    draw_grid(axes[0], table, words, words, **style)
-    write_numbers(axes[0], table, "{:.2f}".format, 8, 0.65)
-    draw = torch.Generator().manual_seed(seed)
-    queries, keys = (torch.randn(2, 12, d_k, generator=draw) for _ in range(2))
-    for axis, name, scores in zip(axes[1:], "AB", queries @ keys.mT, strict=True):
-        divisor = 1.0 if (name == "A") == first else math.sqrt(d_k)
-        draw_grid(axis, (scores / divisor).softmax(-1), [""] * 12, [""] * 12, **style)
-        axis.set_title(name, fontsize=9)
-
-
-_TABLE = torch.tensor(
-    [
-        [0.50, 0.35, 0.05, 0.00, 0.05, 0.05],
-        [0.30, 0.40, 0.20, 0.00, 0.05, 0.05],
-        [0.05, 0.60, 0.25, 0.05, 0.00, 0.05],
-        [0.05, 0.10, 0.25, 0.20, 0.00, 0.40],
-        [0.05, 0.75, 0.05, 0.05, 0.05, 0.05],
-        [0.00, 0.15, 0.10, 0.05, 0.60, 0.10],
-    ]
-)
 
 # ----------------------------------------------------------------- what public and hidden tests share
 
 
 def run(function: Any, *args: Any) -> tuple[Tensor, Tensor]:
     """The mean and the weights, which an answer returns as a pair."""
-    return two_tensors(ask(function, *args), "out and weights")
+    return kit.two_tensors(ask(function, *args), "out and weights")
 
 
 def fill(layer: Any, seed: int = 0, twins: bool = False) -> dict[str, Tensor]:
     """Gives the four projections random numbers, and returns these by name (``"W_q.weight"``).
 
-    Args:
-        layer: the student's.
-        seed: of the numbers.
-        twins: W_q and W_k get the same weight, and no bias: then it does not matter which is which.
+    With ``twins``, W_q and W_k get the same weight, and no bias: then it does not matter which is which.
     """
-    for name in LAYERS:
-        has = f"{name}.weight" in state_of(layer)
-        expect(has, f"the layer has no {name}: give it four nn.Linear, W_q, W_k, W_v and W_o")
-    state = fill_layer(layer, seed, LAYERS)
+    lost = [name for name in LAYERS if f"{name}.weight" not in state_of(layer)]
+    expect(not lost, f"the layer has no {', '.join(lost)}: give it four nn.Linear, W_q, W_k, W_v and W_o")
+    state = kit.fill(layer, seed, LAYERS)
     if twins:
         state["W_k.weight"] = state["W_q.weight"].clone()
         state |= {n: torch.zeros_like(state[n]) for n in ("W_q.bias", "W_k.bias") if n in state}
@@ -248,7 +183,7 @@ def fits(weights: Tensor, scores: Tensor) -> bool:
 def gradients(function: Any, inputs: list[Tensor], mask: Tensor | None, toward: Tensor | None = None) -> list[Tensor]:
     """How ``(out * toward).sum()`` changes with query, key and value; zeros where no gradient comes back."""
     leaves = {name: x.clone().requires_grad_() for name, x in zip("qkv", inputs, strict=True)}
-    return list(slopes_of(function(*leaves.values(), mask)[0], leaves, toward).values())
+    return list(kit.slopes_of(function(*leaves.values(), mask)[0], leaves, toward).values())
 
 
 @beside_answer
@@ -257,20 +192,26 @@ def layer_gradients(layer: Any, x: Tensor, memory: Tensor, toward: Tensor | None
     leaves = {"x": x.clone().requires_grad_(), "memory": memory.clone().requires_grad_()}
     out = layer(leaves["x"], leaves["memory"])[0]
     leaves.update((n, p) for n, p in layer.named_parameters(remove_duplicate=False) if n.split(".")[0] in LAYERS)
-    return slopes_of(out, leaves, toward)
+    return kit.slopes_of(out, leaves, toward)
 
 
-def _scaled(got: Tensor, firmness: float) -> None:
-    """Each row sums to 1. Key 0 has the dot product 4, key 1 has 0; d_k is 4."""
-    wrong_axis = not near(got.sum(-1), 1.0) and near(got.sum(-2), 1.0)
-    expect(not wrong_axis, "the columns sum to 1, not the rows: the softmax runs along the queries, not the keys")
-    expect(near(got.sum(-1), 1.0), f"each row of weights sums to 1; here the sums are {show(got.sum(-1).flatten())}")
+def _ones(n_queries: int, n_keys: int) -> list[Tensor]:
+    return [torch.ones(1, 1, n, 4) for n in (n_queries, n_keys, n_keys)]
+
+
+def _first_of(n: int) -> Tensor:
+    return torch.eye(n)[0]
+
+
+def _scaled(got: Tensor, shape: tuple[int, ...], firmness: float) -> None:
+    """Each row sums to 1. Key 0 has the dot product 4, the others have 0; d_k is 4."""
+    tensor(got, "the table of weights", shape, "(B, H, T, S)")
+    sums = f"each row of weights sums to 1; here the sums are {show(got.sum(-1).flatten())}: softmax along the keys"
+    expect(near(got.sum(-1), 1.0), sums)
     mistakes = [
         (4 * firmness, "the dot products are not divided"),
         (firmness, "divided by d_k, not by its root"),
-        (4 / math.sqrt(4 * got.size(1)) * firmness, "divided by √d_model: a dot product of one head has d_k terms"),
         (2.0, "√d_k is right, but the firmness of the rules is missing"),
-        (2.0 / firmness, "divided by the firmness: scores are multiplied by it"),
     ]
     shown = f"d_k = 4, dot products 4 and 0 give {show(got[0, 0, 0])}"
     match((got[..., 0] / got[..., 1]).log(), 2 * firmness, shown, mistakes, "look at the factors")

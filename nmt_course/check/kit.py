@@ -32,7 +32,7 @@ def done(what: str) -> None:
 
 def ask(function: Any, *args: Any, **kwargs: Any) -> Any:
     """The result of a student's function; a hint if it is not written yet, raises an error, or returns nothing."""
-    name = getattr(function, "__name__", "the layer")
+    name = name_of(function)
     try:
         result = function(*args, **kwargs)
     except NotImplementedError:
@@ -44,17 +44,16 @@ def ask(function: Any, *args: Any, **kwargs: Any) -> Any:
     return result
 
 
+def name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", "the layer"))
+
+
 def _short(argument: Any) -> str:
     """A tensor by its shape, a function or layer by its name, everything else as Python writes it."""
-    if callable(argument):
-        return str(getattr(argument, "__name__", "the layer"))
     if isinstance(argument, Tensor):
         return f"a tensor {tuple(argument.shape)}"
-    if isinstance(argument, (list, tuple)) and any(isinstance(item, Tensor) for item in argument):
-        return f"[{', '.join(map(_short, argument))}]"
-    if isinstance(argument, dict) and any(isinstance(item, Tensor) for item in argument.values()):
-        return f"a dictionary of {len(argument)}"
-    return repr(argument)
+    said = name_of(argument) if callable(argument) else repr(argument)
+    return f"a {type(argument).__name__} of tensors" if "tensor(" in said else said
 
 
 def beside_answer(function: F) -> F:
@@ -81,14 +80,12 @@ def near(got: Any, right: Any, within: float = 1e-3) -> bool:
 
     A plain number on the right stands for a tensor full of it.
     """
-    got, right = (torch.as_tensor(x, dtype=torch.float64) for x in (got, _full(got, right)))
+    full = isinstance(right, (int, float))
+    got, right = (torch.as_tensor(x, dtype=torch.float64) for x in (got, right))
+    right = right.expand_as(got) if full else right
     if got.shape != right.shape:
         return False
     return not got.numel() or bool(((got - right).abs() <= within * max(1.0, right.abs().max().item())).all())
-
-
-def _full(got: Any, right: Any) -> Any:
-    return torch.full(torch.as_tensor(got).shape, float(right)) if isinstance(right, (int, float)) else right
 
 
 def alike(got: Any, right: Any) -> bool:
@@ -102,16 +99,8 @@ def match(
     got: Any, right: Any, shown: str, mistakes: Iterable[tuple[Any, str]] = (), otherwise: str = "",
     same: Callable[[Any, Any], bool] = near,
 ) -> None:  # fmt: skip
-    """Nothing happens if ``got`` is right; else the hint names the usual mistake that gives it, or says ``otherwise``.
-
-    Args:
-        got: what the answer gives.
-        right: what it should give.
-        shown: how the hint begins.
-        mistakes: what usual mistakes give, each with its hint.
-        otherwise: the hint for all others.
-        same: how numbers are compared.
-    """
+    """Nothing happens if ``got`` is right; else the hint is ``shown`` and the usual mistake that gives it, or
+    ``otherwise``."""
     if not same(got, right):
         raise Hint(f"{shown}: {next((hint for wrong, hint in mistakes if same(got, wrong)), otherwise)}")
 
@@ -165,7 +154,7 @@ def state_of(layer: Any) -> dict[str, Tensor]:
     return dict(layer.state_dict())
 
 
-def fill_layer(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:
+def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:
     """Gives parameters random numbers, all or those of the named parts, and returns these by name."""
     whole, draw = state_of(layer), torch.Generator().manual_seed(seed)
     names = [name for name in whole if not only or name.split(".")[0] in only]
@@ -187,11 +176,3 @@ def slopes_of(out: Any, leaves: dict[str, Tensor], toward: Tensor | None = None)
     asked = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
     found = torch.autograd.grad((out * toward).sum(), list(asked.values()), allow_unused=True)
     return none | {name: slope for name, slope in zip(asked, found, strict=True) if slope is not None}
-
-
-def write_numbers(axis: Any, table: Tensor, form: Callable[[float], str], size: int, dark: float) -> None:
-    """Writes into each cell of a drawn grid its number, in white where it is above ``dark``."""
-    for i, row in enumerate(table.tolist()):
-        for j, value in enumerate(row):
-            colour = "white" if value > dark else "black"
-            axis.text(j, i, form(value), ha="center", va="center", fontsize=size, color=colour)

@@ -220,7 +220,7 @@ class EncoderBlock(nn.Module):
 
     def forward(self, x, src_mask=None):
         def look(h):
-            out, _ = self.attention(h, h, src_mask)
+            out = self.attention(h, h, src_mask)
             return out
 
         first, second = self.around
@@ -234,7 +234,7 @@ class EncoderBlock(nn.Module):
         self.norm_1, self.norm_2 = around
 
     def forward(self, x, src_mask):
-        x = self.norm_1(x, lambda y: self.mha(y, y, mask=src_mask)[0])
+        x = self.norm_1(x, lambda y: self.mha(y, y, mask=src_mask))
         x = self.norm_2(x, lambda y: self.ffn(y))
         return x
 """,
@@ -248,7 +248,7 @@ class EncoderBlock(nn.Module):
         self.attention, self.feed_forward = attention, feed_forward
 
     def look(self, h):
-        return self.attention(h, memory=h, mask=self.mask)[0]
+        return self.attention(h, memory=h, mask=self.mask)
 
     def forward(self, x, src_mask):
         self.mask = src_mask
@@ -263,12 +263,12 @@ class EncoderBlock(nn.Module):
 
     def forward(self, x, src_mask):
         attention = self.parts["attention"]
-        look = lambda h: attention.attend(h, *attention.keys_values(h), src_mask)[0]
+        look = lambda h: attention.attend(h, *attention.keys_values(h), src_mask)
         for i, function in enumerate((look, self.parts["feed_forward"])):
             x = self.around[str(i)](x, function)
         return x
 """,
-        "a loop, weights asked for, a mask of all heads": """
+        "a loop, a mask of all queries": """
 class EncoderBlock(nn.Module):
     def __init__(self, attention, feed_forward, around):
         super().__init__()
@@ -277,7 +277,7 @@ class EncoderBlock(nn.Module):
     def forward(self, x, src_mask):
         n = x.size(1)
         mask = None if src_mask is None else src_mask.expand(-1, -1, n, n)
-        functions = [lambda h: self.attention(h, h, mask, need_weights=True)[0], self.feed_forward]
+        functions = [lambda h: self.attention(h, h, mask), self.feed_forward]
         for around, function in zip(self.around, functions):
             x = around(x, function)
         return x
@@ -295,11 +295,11 @@ class DecoderBlock(nn.Module):
 
     def forward(self, x, memory, tgt_mask=None, src_mask=None):
         def own(h):
-            out, _ = self.self_attention(h, h, tgt_mask)
+            out = self.self_attention(h, h, tgt_mask)
             return out
 
         def source(h):
-            out, _ = self.cross_attention(h, memory, src_mask)
+            out = self.cross_attention(h, memory, src_mask)
             return out
 
         for around, function in zip(self.around, (own, source, self.feed_forward)):
@@ -314,8 +314,8 @@ class DecoderBlock(nn.Module):
         self.n1, self.n2, self.n3 = around
 
     def forward(self, x, memory, tgt_mask, src_mask):
-        y = self.n1(x, lambda h: self.a(h, h, mask=tgt_mask)[0])
-        z = self.n2(y, lambda h: self.b(x=h, memory=memory, mask=src_mask)[0])
+        y = self.n1(x, lambda h: self.a(h, h, mask=tgt_mask))
+        z = self.n2(y, lambda h: self.b(x=h, memory=memory, mask=src_mask))
         return self.n3(z, lambda h: self.c(h))
 """,
         "partial": """
@@ -329,10 +329,10 @@ class DecoderBlock(nn.Module):
         self.feed_forward, self.around = feed_forward, nn.Sequential(*around)
 
     def own(self, h, mask):
-        return self.self_attention(h, h, mask)[0]
+        return self.self_attention(h, h, mask)
 
     def cross(self, h, memory, mask):
-        return self.cross_attention(h, memory, mask)[0]
+        return self.cross_attention(h, memory, mask)
 
     def forward(self, x, memory, tgt_mask, src_mask):
         x = self.around[0](x, partial(self.own, mask=tgt_mask))
@@ -348,8 +348,8 @@ class DecoderBlock(nn.Module):
 
     def forward(self, x, memory, tgt_mask, src_mask):
         keys, values = self.cross_attention.keys_values(memory)
-        x = self.around[0](x, lambda h: self.self_attention(h, h, tgt_mask)[0])
-        x = self.around[1](x, lambda h: self.cross_attention.attend(h, keys, values, src_mask)[0])
+        x = self.around[0](x, lambda h: self.self_attention(h, h, tgt_mask))
+        x = self.around[1](x, lambda h: self.cross_attention.attend(h, keys, values, src_mask))
         return self.around[2](x, self.feed_forward)
 """,
         "masks never None": """
@@ -363,8 +363,8 @@ class DecoderBlock(nn.Module):
         everything = torch.ones(1, 1, 1, 1, dtype=torch.bool)
         tgt_mask = everything if tgt_mask is None else tgt_mask
         src_mask = everything if src_mask is None else src_mask
-        x = self.around[0](x, lambda h: self.attentions[0](h, h, tgt_mask, True)[0])
-        x = self.around[1](x, lambda h: self.attentions[1](h, memory, src_mask, True)[0])
+        x = self.around[0](x, lambda h: self.attentions[0](h, h, tgt_mask))
+        x = self.around[1](x, lambda h: self.attentions[1](h, memory, src_mask))
         x = self.around[2](x, self.feed_forward)
         return x
 """,
@@ -695,8 +695,8 @@ GAIN = "self.norm_gain = nn.Parameter(torch.ones(d_model))"
 SHIFT = "self.norm_shift = nn.Parameter(torch.zeros(d_model))"
 POST = "self.norm(x + self.dropout(sublayer(x)))"
 PRE = "x + self.dropout(sublayer(self.norm(x)))"
-OWN = "lambda h: self.self_attention(h, h, tgt_mask)[0]"
-CROSS = "lambda h: self.cross_attention(h, memory, src_mask)[0]"
+OWN = "lambda h: self.self_attention(h, h, tgt_mask)"
+CROSS = "lambda h: self.cross_attention(h, memory, src_mask)"
 TIED = "        self.output.weight = self.table.weight\n"
 
 WRONG = {
@@ -889,7 +889,7 @@ class Norm(nn.Module):
     ),
     # the encoder layer
     "one feed-forward, no attention": Wrong(
-        "encoder", ["encoder-layer"], edits={"lambda h: self.attention(h, h, src_mask)[0]": "self.feed_forward"}
+        "encoder", ["encoder-layer"], edits={"lambda h: self.attention(h, h, src_mask)": "self.feed_forward"}
     ),
     "encoder: mask not passed on": Wrong("encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(h, h)"}),
     "encoder: x read past the norm": Wrong("encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(x, x, src_mask)"}),
@@ -899,7 +899,7 @@ class Norm(nn.Module):
     "encoder: no residual around attention": Wrong(
         "encoder",
         ["encoder-layer"],
-        edits={"self.around[0](x, lambda h: self.attention(h, h, src_mask)[0])": "self.attention(x, x, src_mask)[0]"},
+        edits={"self.around[0](x, lambda h: self.attention(h, h, src_mask))": "self.attention(x, x, src_mask)"},
     ),
     "encoder: no residual around the FFN": Wrong(
         "encoder", ["encoder-layer"], edits={"self.around[1](x, self.feed_forward)": "self.feed_forward(x)"}
@@ -912,14 +912,14 @@ class Norm(nn.Module):
         "encoder",
         ["encoder-layer"],
         edits={
-            "self.around[0](x, lambda h: self.attention(h, h, src_mask)[0])": "self.around[0](x, self.feed_forward)",
-            "self.around[1](x, self.feed_forward)": "self.around[1](x, lambda h: self.attention(h, h, src_mask)[0])",
+            "self.around[0](x, lambda h: self.attention(h, h, src_mask))": "self.around[0](x, self.feed_forward)",
+            "self.around[1](x, self.feed_forward)": "self.around[1](x, lambda h: self.attention(h, h, src_mask))",
         },
     ),
     "encoder: result not kept": Wrong(
         "encoder", ["encoder-layer"], edits={"        x = self.around[0]": "        y = self.around[0]"}
     ),
-    "encoder: gives the pair": Wrong("encoder", ["encoder-layer"], edits={"src_mask)[0]": "src_mask)"}),
+    "encoder: the first sentence alone": Wrong("encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(h, h, src_mask)[0]"}),
     "encoder: gives x and weights": Wrong(
         "encoder", ["encoder-layer"], edits={"return self.around[1](x, self.feed_forward)": "return self.around[1](x, self.feed_forward), None"}
     ),
@@ -932,7 +932,7 @@ class Norm(nn.Module):
     "decoder: queries read past the norm": Wrong(
         "decoder",
         ["decoder-reads"],
-        edits={f"self.around[1](x, {CROSS})": "self.around[1](x, lambda h: self.cross_attention(x, memory, src_mask)[0])"},
+        edits={f"self.around[1](x, {CROSS})": "self.around[1](x, lambda h: self.cross_attention(x, memory, src_mask))"},
     ),
     "the memory is normed too": Wrong(
         "decoder",
@@ -953,7 +953,7 @@ class Norm(nn.Module):
     "decoder: cross-attention left out": Wrong("decoder", DECODER, edits={f"        x = self.around[1](x, {CROSS})\n": ""}),
     "decoder: FFN left out": Wrong("decoder", ["decoder-reads"], edits={"self.around[2](x, self.feed_forward)": "x"}),
     "decoder: no residual around cross-attention": Wrong(
-        "decoder", ["decoder-reads"], edits={f"self.around[1](x, {CROSS})": "self.cross_attention(x, memory, src_mask)[0]"}
+        "decoder", ["decoder-reads"], edits={f"self.around[1](x, {CROSS})": "self.cross_attention(x, memory, src_mask)"}
     ),
     "decoder: one norm for all": Wrong(
         "decoder", ["decoder-reads"], edits={"self.around[1]": "self.around[0]", "self.around[2]": "self.around[0]"}
