@@ -30,7 +30,7 @@ def test_the_first_training_pair_has_the_printed_ids(setup: Setup) -> None:
 
 def test_the_longest_sentence_has_46_tokens(setup: Setup) -> None:
     config, corpus, tokenizers = setup
-    examples = nmt.encode_pairs(corpus.train + corpus.valid + corpus.test, tokenizers, config)
+    examples = nmt.encode_pairs([*corpus.train, *corpus.valid, *corpus.test], tokenizers, config)
     assert len(examples) == 29000 + 1014 + 1000
     assert max(len(ids) for example in examples for ids in example) == 46
 
