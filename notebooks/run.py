@@ -62,8 +62,9 @@ def execute(chapter: Path, options: argparse.Namespace) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     parameters = {} if options.in_place else {"config": options.config, "overrides": options.set}
     papermill.execute_notebook(
-        str(chapter), str(target), parameters, kernel_name="python3", cwd=str(HERE), progress_bar=sys.stderr.isatty()
-    )
+        str(chapter), str(target), parameters, kernel_name="python3", cwd=str(HERE), progress_bar=sys.stderr.isatty(),
+        extra_arguments=["--log-level=ERROR"],  # newer kernels warn of their own connection
+    )  # fmt: skip
     if options.in_place:
         clean(target)
     else:
