@@ -64,6 +64,9 @@ class Rows(Sequence[T]):
     def __add__(self, other: Iterable[T]) -> list[T]:
         return [*self, *other]
 
+    def __radd__(self, other: Iterable[T]) -> list[T]:
+        return [*other, *self]
+
     def take(self, indices: Any) -> list[T]:
         """The objects at these places, in this order."""
         columns = (column.to_pylist() for column in self.dataset[indices].columns)

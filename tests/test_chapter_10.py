@@ -16,7 +16,7 @@ def chapter() -> dict[str, Any]:
     """What its cells define that train the students, score them, and draw contrasts."""
     names: dict[str, Any] = {"nmt": nmt}
     exec("import math, torch\nfrom collections import Counter", names)
-    for part in ("students = {}", "def reading_along(", "scored = {", "generate(seed=1)", "won = {}"):
+    for part in ("students = {}", "def reading_along(", "scored = {", "generate(seed=1)", "won = {"):
         (source,) = [cell.source for cell in CELLS if cell.cell_type == "code" and part in cell.source]
         exec(source, names)
     return names
@@ -49,8 +49,8 @@ def test_contrasts_are_equally_long(chapter: dict[str, Any]) -> None:
 
 
 def test_each_sentence_from_an_article_wins_for_its_source(chapter: dict[str, Any]) -> None:
-    (source,) = [cell.source for cell in CELLS if cell.source.startswith("asked = [")]
+    (source,) = [cell.source for cell in CELLS if cell.source.startswith("asked = {")]
     exec(source.partition("\nfor ")[0], chapter)
-    for src, *texts in chapter["asked"]:
+    for src, texts in chapter["asked"].items():
         right, wrong = nmt.sentence_log_probs(chapter["trained"], [nmt.Pair(src, text) for text in texts])
         assert right > wrong + 1, src
