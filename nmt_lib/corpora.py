@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import CorpusError, warn
-from .rows import Pair, Rows, as_rows, stored_rows
+from .rows import Pair, Rows, as_rows, mapped_anew, stored_rows
 
 if TYPE_CHECKING:
     from .config import DataConfig
@@ -159,7 +159,7 @@ def _lines(path: Path) -> Iterator[str]:
 def _drop_empty(pairs: Rows[Pair], where: str) -> Rows[Pair]:
     import pyarrow.compute as pc
 
-    table = pairs.dataset[:]
+    table = mapped_anew(pairs.dataset)[:]
     kept = np.flatnonzero(pc.and_(pc.not_equal(table["src"], ""), pc.not_equal(table["tgt"], "")).to_numpy())
     if len(kept) == len(pairs):
         return pairs

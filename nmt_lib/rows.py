@@ -58,8 +58,7 @@ class Rows(Sequence[T]):
     def parts(self) -> Iterator[Any]:
         """The dataset in pieces. Each maps its files anew, so that what was read is let go: memory stays flat."""
         for start in range(0, len(self), PART_ROWS):
-            again = pickle.loads(pickle.dumps(self.dataset))
-            yield again.select(range(start, min(start + PART_ROWS, len(self))))
+            yield mapped_anew(self.dataset).select(range(start, min(start + PART_ROWS, len(self))))
 
     def __add__(self, other: Iterable[T]) -> list[T]:
         return [*self, *other]
@@ -86,6 +85,11 @@ class Examples(Rows[tuple[list[int], list[int]]]):
 
     def select(self, indices: Any) -> Examples:
         return Examples(self.dataset.select(indices), self.lengths[np.asarray(indices, dtype=np.int64)])
+
+
+def mapped_anew(dataset: Any) -> Any:
+    """The same dataset with mappings of its own: what is read through them is let go with them."""
+    return pickle.loads(pickle.dumps(dataset))
 
 
 def as_rows(pairs: Sequence[Pair]) -> Rows[Pair]:

@@ -24,7 +24,7 @@ import numpy as np
 
 from . import __version__
 from .errors import CorpusError, TrainingError, warn
-from .rows import BATCH_ROWS, Examples, Pair, Rows, as_rows, cache
+from .rows import BATCH_ROWS, Examples, Pair, Rows, as_rows, cache, mapped_anew
 from .special import EOS, SOS, SPECIALS, UNK
 from .vocab import Vocab, build_vocab_from_iterator
 
@@ -258,7 +258,8 @@ def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer],
     if not pairs:
         raise TrainingError("there are no pairs to encode")
     ids = _ids(as_rows(pairs), *tokenizers)
-    lengths = np.stack([pc.list_value_length(column).to_numpy() for column in ids[:].columns], axis=1)  # (N, 2)
+    sides = (pc.list_value_length(column).to_numpy() for column in mapped_anew(ids)[:].columns)
+    lengths = np.stack(tuple(sides), axis=1)  # (N, 2)
     kept = np.flatnonzero(lengths.max(axis=1) <= config.data.max_length)
     if not kept.size:
         raise TrainingError(f"every pair is longer than data.max_length={config.data.max_length} tokens: raise it")
