@@ -20,15 +20,12 @@ def scaled_dot_product_attention(
     """softmax(QKᵀ / √d_k) V, written out (paper, equation 1).
 
     Args:
-        query: ``(B, H, T, d_k)``.
-        key: ``(B, H, S, d_k)``.
-        value: ``(B, H, S, d_v)``.
+        query, key, value: ``(B, H, T, d_k)``, ``(B, H, S, d_k)``, ``(B, H, S, d_v)``.
         mask: boolean, broadcasts to ``(B, H, T, S)``, True = may be attended to.
         dropout: share of the weights set to zero.
 
     Returns:
-        The mean values ``(B, H, T, d_v)`` and the weights ``(B, H, T, S)``. A query that may attend to nothing
-        gets zeros.
+        The mean values ``(B, H, T, d_v)`` and the weights ``(B, H, T, S)``: zeros where a query may attend to nothing.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (B, H, T, S)
     if mask is not None:
@@ -65,8 +62,7 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         d_value = d_value or d_model // n_heads
-        self.n_heads = n_heads
-        self.dropout = dropout
+        self.n_heads, self.dropout = n_heads, dropout
         self.keep_weights = False
         self.weights: Tensor | None = None
         self.W_q = nn.Linear(d_model, d_model, bias)
@@ -75,18 +71,12 @@ class MultiHeadAttention(nn.Module):
         self.W_o = nn.Linear(n_heads * d_value, d_model, bias)
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Each vector of ``x`` attends to ``memory`` (self-attention: pass ``x`` twice).
+        """Each vector of ``x``, ``(B, T, D)``, attends to ``memory``, ``(B, S, D)`` (self-attention: pass ``x`` twice).
 
-        Args:
-            x: ``(B, T, D)``.
-            memory: ``(B, S, D)``.
-            mask: boolean, broadcasts to ``(B, H, T, S)``, True = may be attended to.
+        The mask is boolean and broadcasts to ``(B, H, T, S)``; one of another dtype or shape is a ShapeError.
 
         Returns:
             ``(B, T, D)``. While ``keep_weights`` is set, ``weights`` then holds those of this call, ``(B, H, T, S)``.
-
-        Raises:
-            ShapeError: a mask of another dtype or shape.
         """
         return self.attend(x, *self.keys_values(memory), mask)
 

@@ -38,26 +38,13 @@ class Batch:
 
 
 def pad_batch(rows: Sequence[Sequence[int]], length: int | None = None) -> Tensor:
-    """Rows of ids as one tensor, filled up with ``<pad>`` on the right.
-
-    Args:
-        rows: B lists of ids.
-        length: how wide; default: as the longest row.
-
-    Returns:
-        ``(B, S)``, int64.
-    """
+    """B lists of ids as ``(B, S)``, int64, filled up with ``<pad>`` on the right to ``length`` or the longest row."""
     width = length or max(map(len, rows))
     return torch.tensor([list(row) + [PAD] * (width - len(row)) for row in rows], dtype=torch.long)  # (B, S)
 
 
 def make_batch(examples: Sequence[Example], indices: Sequence[int] | None = None) -> Batch:
-    """The tensors for some examples.
-
-    Args:
-        examples: B pairs of id lists; targets with ``<sos>`` and ``<eos>``.
-        indices: which of the examples, in this order; default: all.
-    """
+    """The tensors for the examples, or for those with these ``indices``; targets have ``<sos>`` and ``<eos>``."""
     sources, targets = zip(*(examples if indices is None else [examples[i] for i in indices]), strict=True)
     src = pad_batch(sources)  # (B, S)
     tgt_in = pad_batch([target[:-1] for target in targets])  # (B, T)
@@ -68,16 +55,13 @@ def make_batch(examples: Sequence[Example], indices: Sequence[int] | None = None
 def token_batches(
     lengths: Sequence[tuple[int, int]] | np.ndarray, batch_tokens: int, seed: int, alone: bool = False
 ) -> list[list[int]]:
-    """Groups examples of like length so that sentences × longest side ≤ ``batch_tokens``.
+    """Groups examples of like length so that sentences × longest side ≤ ``batch_tokens``: lists of indices.
 
     Args:
         lengths: ``(N, 2)``, how many ids the source and the target of each example have.
         batch_tokens: the budget, padding included.
         seed: draws the order of equals and of the batches.
         alone: a sentence over the budget is a batch by itself, and no error.
-
-    Returns:
-        Lists of indices; each index occurs once.
 
     Raises:
         TrainingError: one sentence alone is over the budget.
@@ -86,8 +70,7 @@ def token_batches(
     sides = np.asarray(lengths, dtype=np.int64).reshape(-1, 2)
     longest = sides.max(axis=1)
     order = np.array(draw.sample(range(len(sides)), len(sides)), dtype=np.int64)
-    by_length = np.lexsort((sides[order, 1], sides[order, 0], longest[order]))  # equals stay in the order drawn
-    order = order[by_length]
+    order = order[np.lexsort((sides[order, 1], sides[order, 0], longest[order]))]  # equals stay in the order drawn
     if len(order) and longest[order[-1]] > batch_tokens and not alone:
         index = order[longest[order] > batch_tokens][0]
         raise TrainingError(

@@ -60,16 +60,9 @@ class DecoderLayer(nn.Module):
         src_mask: Tensor | None,
         cache: LayerCache | None = None,
     ) -> Tensor:
-        """One layer.
+        """``(B, T, D)`` to ``(B, T, D)``; with a cache ``x`` holds only the new positions, and ``memory`` is not read.
 
-        Args:
-            x: ``(B, T, D)``; with a cache only the new positions.
-            memory: ``(B, S, D)``, what the encoder made; with a cache it is not read.
-            tgt_mask: broadcasts to ``(B, H, T, T)``.
-            src_mask: broadcasts to ``(B, H, T, S)``.
-
-        Returns:
-            ``(B, T, D)``.
+        ``memory`` is ``(B, S, D)``; the masks broadcast to ``(B, H, T, T)`` and ``(B, H, T, S)``.
         """
 
         def look_back(h: Tensor) -> Tensor:

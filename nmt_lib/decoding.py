@@ -36,12 +36,7 @@ class Candidate:
 
 
 def length_penalty(length: int, alpha: float) -> float:
-    """((5 + length) / 6)^α (Wu et al., 2016, equation 14); without it short translations win.
-
-    Args:
-        length: number of tokens, ``<eos>`` included.
-        alpha: 0 for none.
-    """
+    """((5 + length) / 6)^α (Wu et al., 2016, equation 14), ``<eos>`` counted; without it short translations win."""
     return float(((5 + length) / 6) ** alpha)
 
 
@@ -80,7 +75,7 @@ class Scorer:
 def greedy_search(
     model: Transformer, src: Tensor, max_extra_tokens: int = 50, alpha: float = 0.0, use_cache: bool = True
 ) -> list[Hypothesis]:
-    """Takes the likeliest token at each step.
+    """Takes the likeliest token at each step; one hypothesis for each sentence, in order.
 
     Args:
         model: in evaluation mode.
@@ -88,9 +83,6 @@ def greedy_search(
         max_extra_tokens: a translation may have this many tokens more than its source; then ``<eos>`` is forced.
         alpha: of the length penalty; it changes the score, not the choice.
         use_cache: off: compute the whole prefix at every step (slower, same result).
-
-    Returns:
-        One hypothesis for each sentence, in order.
     """
     scorer = Scorer(model, src, use_cache)
     limits = length_limits(src, max_extra_tokens)  # (B,)
@@ -125,21 +117,10 @@ def beam_search(
     use_cache: bool = True,
     trace: list[Candidate] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Keeps the ``beam_size`` likeliest prefixes at each step, and the best finished translations.
+    """Keeps the K = ``beam_size`` likeliest prefixes at each step, and the best finished translations.
 
-    A sentence is done when no open prefix can still beat the worst of its ``beam_size`` finished ones.
-
-    Args:
-        model: in evaluation mode.
-        src: ``(B, S)`` source ids.
-        beam_size: K.
-        alpha: of the length penalty.
-        max_extra_tokens: a translation may have this many tokens more than its source; then ``<eos>`` is forced.
-        use_cache: off: compute the whole prefix at every step (slower, same result).
-        trace: gets every candidate of the first sentence.
-
-    Returns:
-        For each sentence up to K hypotheses, best first.
+    A sentence is done when no open prefix can still beat the worst of its K finished ones. For each there are up to
+    K hypotheses, best first. A ``trace`` gets every candidate of the first; the rest is as of ``greedy_search``.
     """
     K, device = beam_size, src.device
     scorer = Scorer(model, src, use_cache)
@@ -154,8 +135,10 @@ def beam_search(
         step = prefix.size(1)  # how many tokens a translation has that ends now, <eos> included
         log_probs = scorer(prefix).view(len(active), K, -1)  # (B, K, V)
         forced = torch.tensor([limits[i] < step for i in active], device=device)  # (B,)
-        _only_eos(log_probs, forced)
         vocab_size = log_probs.size(-1)
+        if forced.any():  # nothing but <eos> is left to them
+            is_eos = torch.arange(vocab_size, device=device) == EOS  # (V,)
+            log_probs = log_probs.masked_fill(forced[:, None, None] & ~is_eos, -torch.inf)  # (B, K, V)
         candidates = (total[:, :, None] + log_probs).flatten(1)  # (B, K·V)
         top, index = candidates.topk(min(2 * K, candidates.size(1)), dim=1)  # (B, 2K) enough for K that go on
         beam, token = index // vocab_size, index % vocab_size  # (B, 2K)
@@ -189,14 +172,6 @@ def length_limits(src: Tensor, max_extra_tokens: int) -> Tensor:
 
 def _hypothesis(ids: list[int], log_prob: float, alpha: float) -> Hypothesis:
     return Hypothesis(tuple(ids), log_prob, log_prob / length_penalty(len(ids) + 1, alpha))
-
-
-def _only_eos(log_probs: Tensor, forced: Tensor) -> None:
-    """Leaves nothing but ``<eos>`` to the sentences that have reached their limit."""
-    if forced.any():
-        eos = log_probs[forced][:, :, EOS]
-        log_probs[forced] = -torch.inf
-        log_probs[forced.nonzero()[:, 0], :, EOS] = eos
 
 
 def _is_done(found: list[Hypothesis], K: int, best_open: float, limit: int, alpha: float) -> bool:

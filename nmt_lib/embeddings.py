@@ -23,12 +23,7 @@ def sinusoids(n_positions: int, d_model: int, start: int = 0) -> Tensor:
 
 
 class PositionalEncoding(nn.Module):
-    """Adds its position to each vector; the table grows when a longer sentence comes.
-
-    Args:
-        d_model: width, even.
-        max_positions: rows of the table at the start.
-    """
+    """Adds its position to each vector of ``d_model`` numbers (even); a longer sentence makes the table grow."""
 
     table: Tensor
 
@@ -48,12 +43,7 @@ class PositionalEncoding(nn.Module):
 class Embedding(nn.Module):
     """Looks up a vector for each id, scales it, adds its position, and applies dropout.
 
-    Args:
-        vocab_size: V.
-        d_model: D.
-        positions: adds them.
-        scale: multiply by √D, so that the vectors are not drowned by the positions (paper, section 3.4).
-        dropout: share of entries set to zero while training.
+    ``scale`` multiplies by √D, so that the vectors are not drowned by the positions (paper, section 3.4).
     """
 
     def __init__(

@@ -22,15 +22,12 @@ CHUNK_FLOATS = 4 * 2**20  # scores held at once: 16 MB in fp32, which the CPU's 
 
 
 def cross_entropy(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    """The mean over all positions that are no padding.
+    """The mean over all positions that are no padding, in nats a token.
 
     Args:
         logits: ``(B, T, V)``, no softmax applied.
         tgt_out: ``(B, T)``.
         label_smoothing: ε; the right token's goal is 1 − ε, and ε is spread over the vocabulary.
-
-    Returns:
-        One number, in nats a token.
     """
     return F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=label_smoothing)
 
@@ -69,20 +66,15 @@ class _ChunkedLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_weight, d_bias = ctx.saved_tensors
-        scale = grad[0]
-        return d_hidden * scale, d_weight * scale, None if d_bias is None else d_bias * scale, None, None
+        return d_hidden * grad[0], d_weight * grad[0], None if d_bias is None else d_bias * grad[0], None, None
 
 
 def chunked_cross_entropy(hidden: Tensor, output: nn.Linear, targets: Tensor, label_smoothing: float = 0.0) -> Tensor:
-    """The same loss as ``cross_entropy`` gives, as a sum, from the vectors *before* the output layer.
+    """The same loss as ``cross_entropy`` gives, as a sum in nats, from the vectors *before* the output layer.
 
     Args:
-        hidden: ``(N, D)``.
-        output: the layer that makes ``(N, V)`` of them.
+        hidden: ``(N, D)``; the layer ``output`` makes ``(N, V)`` of them.
         targets: ``(N,)``, no padding among them.
-
-    Returns:
-        One number, in nats.
     """
     if torch.is_grad_enabled():
         return _ChunkedLoss.apply(hidden, output.weight, output.bias, targets, label_smoothing)  # type: ignore[no-any-return]
@@ -95,17 +87,11 @@ def chunked_cross_entropy(hidden: Tensor, output: nn.Linear, targets: Tensor, la
 
 
 class Objective(nn.Module):
-    """The model together with its loss, as one module: that is what runs on each of several processes.
-
-    Args:
-        model: the Transformer.
-        label_smoothing: ε.
-    """
+    """The model together with its loss, as one module: that is what runs on each of several processes."""
 
     def __init__(self, model: Transformer, label_smoothing: float = 0.0) -> None:
         super().__init__()
-        self.model = model
-        self.label_smoothing = label_smoothing
+        self.model, self.label_smoothing = model, label_smoothing
 
     def forward(self, batch: Batch) -> Tensor:
         """The *sum* of the losses of all target tokens, in nats; divide by ``batch.n_tokens``."""
@@ -122,9 +108,8 @@ def validation_loss(model: Transformer, batches: Sequence[Batch]) -> float:
 
     ``exp`` of it is the perplexity.
     """
-    training = model.training
+    training, device = model.training, model.output.weight.device
     objective = Objective(model).eval()
-    device = next(model.parameters()).device
     loss = sum(float(objective(batch.to(device))) for batch in batches)
     model.train(training)
     return loss / sum(batch.n_tokens for batch in batches)

@@ -15,48 +15,25 @@ from .special import PAD
 
 
 def padding_mask(ids: Tensor, pad: int = PAD) -> Tensor:
-    """True where a token stands, False where ``<pad>`` fills up.
-
-    Args:
-        ids: ``(B, S)`` token ids.
-
-    Returns:
-        ``(B, 1, 1, S)`` boolean.
-    """
+    """``(B, S)`` ids to ``(B, 1, 1, S)``: True where a token stands, False where ``<pad>`` fills up."""
     return (ids != pad)[:, None, None, :]  # (B, 1, 1, S)
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
-    """True on and below the diagonal: position t sees positions 0 … t (paper, section 3.2.3).
-
-    Returns:
-        ``(1, 1, T, T)`` boolean.
-    """
+    """``(1, 1, T, T)``, True on and below the diagonal: position t sees positions 0 … t (paper, section 3.2.3)."""
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]  # (1, 1, T, T)
 
 
 def target_mask(tgt_in: Tensor, pad: int = PAD) -> Tensor:
-    """Both at once: a target token sees the tokens up to itself that are no padding.
-
-    Args:
-        tgt_in: ``(B, T)`` token ids.
-
-    Returns:
-        ``(B, 1, T, T)`` boolean.
-    """
+    """``(B, T)`` ids to ``(B, 1, T, T)``: a target token sees the tokens up to itself that are no padding."""
     return padding_mask(tgt_in, pad) & causal_mask(tgt_in.size(1), tgt_in.device)  # (B, 1, T, T)
 
 
 def check_mask(mask: Tensor | None, shape: tuple[int, int, int, int], name: str) -> None:
-    """Stops a mask that would silently mean something else.
-
-    Args:
-        mask: what was passed; ``None`` hides nothing.
-        shape: the weights' shape ``(B, H, T, S)``; each size of the mask must equal it or be 1.
-        name: for the message.
+    """Stops a mask that would silently mean something else; ``None`` hides nothing.
 
     Raises:
-        ShapeError: not boolean, or a shape that does not broadcast.
+        ShapeError: not boolean, or a size that is neither 1 nor that of ``shape``, the weights' ``(B, H, T, S)``.
     """
     if mask is None:
         return

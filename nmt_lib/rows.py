@@ -51,9 +51,9 @@ class Rows(Sequence[T]):
         return self.take([chosen])[0] if isinstance(chosen, int) else self.select(chosen)
 
     def __iter__(self) -> Iterator[T]:
-        for dataset in self.parts():
-            for start in range(0, len(dataset), 1000):
-                yield from Rows(dataset, self.item).take(range(start, min(start + 1000, len(dataset))))
+        for part in self.parts():
+            for start in range(0, len(part), 1000):
+                yield from Rows(part, self.item).take(range(start, min(start + 1000, len(part))))
 
     def parts(self) -> Iterator[Any]:
         """The dataset in pieces. Each maps its files anew, so that what was read is let go: memory stays flat."""
@@ -68,8 +68,7 @@ class Rows(Sequence[T]):
 
     def take(self, indices: Any) -> list[T]:
         """The objects at these places, in this order."""
-        columns = (column.to_pylist() for column in self.dataset[indices].columns)
-        return [self.item(*row) for row in zip(*columns, strict=True)]
+        return list(map(self.item, *self.dataset[indices].to_pydict().values()))
 
     def select(self, indices: Any) -> Rows[T]:
         """The rows at these places, in this order; nothing is copied."""

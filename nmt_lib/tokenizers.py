@@ -58,15 +58,14 @@ class Tokenizer(Protocol):
         """All that there is to it, as JSON; ``load_tokenizer`` reads it from a file."""
 
 
-class WordTokenizer:
-    """Words and a ``Vocab``.
+Tokenizers = tuple[Tokenizer, Tokenizer]  # of the source and of the target
 
-    Args:
-        kind: ``"whitespace"`` splits at spaces, ``"spacy"`` by the rules of ``spacy.blank(lang)``, which are those of
-            the ``…_sm`` models without their download.
-        lang: two-letter language code, for spaCy's rules.
-        vocab: the table of ids; unknown words get ``<unk>``.
-        lowercase: fold case before splitting.
+
+class WordTokenizer:
+    """Words and a ``Vocab``; unknown words get ``<unk>``.
+
+    ``kind`` says where words end: ``"whitespace"`` at spaces, ``"spacy"`` by the rules of ``spacy.blank(lang)``, which
+    are those of the ``…_sm`` models without their download. ``lowercase`` folds case before that.
     """
 
     sos = True
@@ -110,10 +109,7 @@ class WordTokenizer:
 class SentencePieceTokenizer:
     """Pieces of words, learnt from the text itself, so that no word is unknown (Kudo and Richardson, 2018).
 
-    Args:
-        kind: ``"unigram"`` or ``"bpe"``.
-        model: the serialised SentencePiece model.
-        lowercase: fold case before splitting.
+    ``kind`` is ``"unigram"`` or ``"bpe"``, ``model`` the serialised SentencePiece model.
     """
 
     sos = True
@@ -136,15 +132,10 @@ class SentencePieceTokenizer:
         special |= {name.replace("_id", "_piece"): SPECIALS[index] for name, index in special.items()}
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter([text.lower() if lowercase else text for text in texts]),
-            model_writer=model,
-            model_type=kind,
-            vocab_size=vocab_size,
-            character_coverage=character_coverage,
-            hard_vocab_limit=False,
-            num_threads=1,  # the same pieces on every machine
-            minloglevel=2,
+            model_writer=model, model_type=kind, vocab_size=vocab_size, character_coverage=character_coverage,
+            hard_vocab_limit=False, num_threads=1, minloglevel=2,  # one thread: the same pieces on every machine
             **special,
-        )
+        )  # fmt: skip
         return cls(kind, model.getvalue(), lowercase)
 
     def __len__(self) -> int:
@@ -205,10 +196,8 @@ def join_words(words: Iterable[str], lang: str = "en") -> str:
 PIECE_SENTENCES = 500_000  # pieces are learnt from at most so many, to bound memory; drawn by data.seed
 
 
-def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> tuple[Tokenizer, Tokenizer]:
+def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> Tokenizers:
     """The tokenizers of both languages, made from the *training* pairs only.
-
-    Words are counted in all pairs; pieces are learnt from at most ``PIECE_SENTENCES`` sentences.
 
     Raises:
         CorpusError: no text, or fewer pieces asked for (``data.vocab_size``) than it has characters.
@@ -242,13 +231,13 @@ def _train_one(data: DataConfig, lang: str, train: Sequence[Pair], *sides: str) 
         ) from None
 
 
-def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
+def fingerprint(tokenizers: Tokenizers) -> str:
     """A short text that differs as soon as one token has another id."""
     lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
     return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
 
 
-def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer], config: Config) -> Examples:
+def encode_pairs(pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config) -> Examples:
     """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out.
 
     The ids of a corpus on disk lie on disk too: tokenised once, they are found again.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from .losses import Objective, validation_loss
 from .runs import checkpoints as ckpt
 from .runs import folder as run_folder
 from .schedules import build_optimizer, learning_rate
-from .tokenizers import Tokenizer, encode_pairs, fingerprint
+from .tokenizers import Tokenizers, encode_pairs, fingerprint
 from .transformer import build_model
 
 if TYPE_CHECKING:
@@ -54,12 +55,7 @@ class Trainer:
     """One run: the model, the optimizer, the data, and how far it has come."""
 
     def __init__(
-        self,
-        config: Config,
-        corpus: Corpus,
-        tokenizers: tuple[Tokenizer, Tokenizer],
-        path: Path,
-        accelerator: Accelerator,
+        self, config: Config, corpus: Corpus, tokenizers: Tokenizers, path: Path, accelerator: Accelerator
     ) -> None:
         self.config, self.path, self.accelerator = config, path, accelerator
         self.examples = encode_pairs(corpus.train, tokenizers, config)
@@ -99,11 +95,8 @@ class Trainer:
         from tqdm.auto import tqdm
 
         train, progress = self.config.train, self.progress
-        bar = tqdm(
-            total=train.max_steps, initial=progress.step, desc=self.config.name, unit="step",
-            disable=not self.accelerator.is_main_process,
-        )  # fmt: skip
-        with bar:
+        shown: Any = {"desc": self.config.name, "unit": "step", "disable": not self.accelerator.is_main_process}
+        with tqdm(total=train.max_steps, initial=progress.step, **shown) as bar:
             for batches in self.updates():
                 if progress.is_done(train):
                     break
@@ -139,7 +132,8 @@ class Trainer:
         one large batch, however it is cut into pieces and spread over processes.
         """
         train, world = self.config.train, self.accelerator.num_processes
-        n_tokens = sum(int((self.examples.lengths[rows, 1] - 1).sum()) for rows in group)
+        pairs = list(chain(*group))
+        n_tokens = int((self.examples.lengths[pairs, 1] - 1).sum())
         step = self.progress.step + 1
         for options in self.optimizer.param_groups:
             options["lr"] = learning_rate(step, train, self.config.model.d_model)
@@ -157,7 +151,6 @@ class Trainer:
             total += loss.detach()
         loss_sum = float(self.accelerator.reduce(total, "sum"))
         if not math.isfinite(loss_sum):
-            pairs = [i for rows in group for i in rows]
             on = f"on the batch of training pairs {pairs[:8]}{' …' * (len(pairs) > 8)}"
             raise self._not_finite(f"the loss is {loss_sum} at step {step}, {on}")
         if train.clip_norm is not None:

@@ -28,11 +28,6 @@ class Attention:
 class Transformer(nn.Module):
     """Encoder, decoder, and the layer that scores every token of the target vocabulary.
 
-    Args:
-        config: the architecture.
-        src_vocab_size: V of the source.
-        tgt_vocab_size: V of the target.
-
     Raises:
         ShapeError: ``tying="three-way"`` with vocabularies of different sizes.
     """
@@ -44,8 +39,7 @@ class Transformer(nn.Module):
         arguments = (config.d_model, positions, config.scale_embeddings, dropout)
         self.src_embedding = Embedding(src_vocab_size, *arguments)
         self.tgt_embedding = Embedding(tgt_vocab_size, *arguments)
-        self.encoder = Encoder(config)
-        self.decoder = Decoder(config)
+        self.encoder, self.decoder = Encoder(config), Decoder(config)
         self.output = nn.Linear(config.d_model, tgt_vocab_size, config.bias)
         self._initialise(config.init)
         self._tie(config.tying)
@@ -75,16 +69,13 @@ class Transformer(nn.Module):
     def forward(
         self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
-        """Scores each next token, all positions at once (teacher forcing).
+        """Scores each next token, all positions at once (teacher forcing): logits ``(B, T, V)``, no softmax applied.
 
         Args:
             src: ``(B, S)`` source ids.
             tgt_in: ``(B, T)`` target ids from ``<sos>`` on.
             src_mask: broadcasts to ``(B, H, T, S)``, True = may be attended to; default: made from the pad id.
             tgt_mask: broadcasts to ``(B, H, T, T)``; default: padding and causal.
-
-        Returns:
-            Logits ``(B, T, V)``, no softmax applied.
 
         Raises:
             ShapeError: ids or masks of the wrong shape or dtype.
@@ -106,7 +97,7 @@ class Transformer(nn.Module):
         tgt_mask: Tensor | None = None,
         caches: list[LayerCache] | None = None,
     ) -> Tensor:
-        """Target ids to the vectors that ``output`` turns into scores.
+        """Target ids to the vectors that ``output`` turns into scores, ``(B, T, D)``.
 
         Args:
             tgt_in: ``(B, T)``; with caches only the new ids, since those before them are in the caches.
@@ -114,9 +105,6 @@ class Transformer(nn.Module):
             src_mask: broadcasts to ``(B, H, T, S)``; None hides nothing.
             tgt_mask: broadcasts to ``(B, H, T, T)``; default: padding and causal, and none with caches.
             caches: what ``decoder.make_caches`` made, one a layer; they grow by T.
-
-        Returns:
-            ``(B, T, D)``.
         """
         if tgt_mask is None and caches is None:
             tgt_mask = target_mask(tgt_in)  # (B, 1, T, T)

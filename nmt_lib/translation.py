@@ -47,12 +47,7 @@ class Translation:
 
 
 def checked_texts(texts: object) -> list[str]:
-    """The texts as a list.
-
-    Raises:
-        TypeError: something that is no text.
-        CorpusError: a text that is no valid Unicode: half of a surrogate pair.
-    """
+    """The texts as a list. What is no text is a TypeError, no valid Unicode (half a surrogate pair) a CorpusError."""
     if not isinstance(texts, Iterable):
         raise TypeError(f"texts must be a str or a list of them, not {type(texts).__name__}: {texts!r}")
     checked = list(texts)

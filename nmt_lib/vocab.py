@@ -12,14 +12,11 @@ from collections.abc import Iterable, Mapping
 
 
 class Vocab:
-    """Maps tokens to ids and back.
-
-    Args:
-        tokens: all tokens in the order of their ids: the first gets id 0.
+    """Maps tokens to ids and back; ``tokens`` are all of them in the order of their ids, from 0.
 
     Raises:
-        RuntimeError: a token that occurs twice.
-        TypeError: a token that is no string.
+        RuntimeError: a token that occurs twice; looked up: a token or an id that is not there.
+        TypeError: a token that is no string (an id, say): it is never taken for an unknown word.
     """
 
     def __init__(self, tokens: Iterable[str]) -> None:
@@ -37,27 +34,17 @@ class Vocab:
         return _checked(token) in self._stoi
 
     def __getitem__(self, token: str) -> int:
-        """The id of a token; the default index where the token is unknown.
-
-        Raises:
-            RuntimeError: the token is unknown and no default index is set.
-            TypeError: the token is no string (an id, say), which is never taken for an unknown word.
-        """
+        """The id of a token; the default index, if one is set, where the token is unknown."""
         index = self._stoi.get(_checked(token), self._default)
         if index is None:
             raise RuntimeError(f"Token {token} not found and default index is not set; call set_default_index(1)")
         return index
 
     def __call__(self, tokens: Iterable[str]) -> list[int]:
-        """The ids of tokens.
-
-        Raises:
-            RuntimeError: as for one token.
-            TypeError: one string, whose letters would be taken for tokens.
-        """
+        """The ids of tokens; one string is a TypeError, since its letters would be taken for tokens."""
         if isinstance(tokens, str):
             raise TypeError(f"A list of tokens is needed, not one string: split it first: {tokens[:40]!r}")
-        return [self[token] for token in tokens]
+        return list(map(self.__getitem__, tokens))
 
     lookup_indices = __call__
 
@@ -66,17 +53,13 @@ class Vocab:
         self._default = None if index is None else operator.index(index)
 
     def lookup_token(self, index: int) -> str:
-        """The token of an id.
-
-        Raises:
-            RuntimeError: no such id.
-        """
-        if not 0 <= index < len(self):
+        """The token of an id."""
+        if not 0 <= index < len(self._itos):
             raise RuntimeError(f"Specified index {index} is out of bounds for vocab of size {len(self)}")
         return self._itos[index]
 
     def lookup_tokens(self, indices: Iterable[int]) -> list[str]:
-        return [self.lookup_token(index) for index in indices]
+        return list(map(self.lookup_token, indices))
 
     def get_itos(self) -> list[str]:
         """All tokens in the order of their ids (index to string)."""
@@ -108,12 +91,6 @@ def vocab(ordered_dict: Mapping[str, int], min_freq: int = 1, specials: Iterable
 def build_vocab_from_iterator(
     iterator: Iterable[Iterable[str]], min_freq: int = 1, specials: Iterable[str] | None = None
 ) -> Vocab:
-    """A vocabulary from tokenised sentences.
-
-    Args:
-        iterator: gives one list of tokens for each sentence.
-        min_freq: rarer tokens are left out.
-        specials: tokens that stand in front, whatever their count.
-    """
+    """A vocabulary from lists of tokens, one for each sentence; ``min_freq`` and ``specials`` as of ``vocab``."""
     counts = Counter(token for tokens in iterator for token in tokens)
     return vocab(dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))), min_freq, specials)
