@@ -106,8 +106,8 @@ def test_gold_links_frame_column_source_and_row_target(translation: nmt.Translat
     assert places == [(3, 0), (1, 1)], "the source begins with <sos>: word 2 stands in column 3"
     assert {matplotlib.colors.to_hex(p.get_edgecolor()) for p in axis.patches} == {ORANGE}
     for kind, gold, message in (
-        ("cross", [(4, 0)], "beyond"),
-        ("cross", [(0, 99)], "beyond"),
+        ("cross", [(3, 0)], "3 source words"),
+        ("cross", [(0, 99)], r"gold link \(0, 99\)"),
         ("encoder", [(0, 0)], "encoder"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -38,8 +38,7 @@ def plot_lines(curves: Any, x: Any = None, *, xlabel: str = "", ylabel: str = ""
         dots: label → (x, y), single points.
 
     Raises:
-        ShapeError: another number of values than of places.
-        ValueError: nothing to draw.
+        ValueError: nothing to draw; another number of values than of places (a ShapeError).
     """
     panels = as_panels(curves)
     figure, axes = new_figure(1, len(panels), (WIDTH if len(panels) > 1 else 6.4, 2.9), sharey=bool(ylabel))
@@ -54,8 +53,8 @@ def plot_lines(curves: Any, x: Any = None, *, xlabel: str = "", ylabel: str = ""
             axis.set_ylim(-0.03 * high)
         elif "y" in log and high < 300 * low:  # 0.2, 0.5, 1, 2: not powers of 10 alone
             axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axis.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-            axis.yaxis.set_minor_formatter(lambda value, _: "")
+            axis.yaxis.set_major_formatter("{x:g}")
+            axis.yaxis.set_minor_formatter("")
         points = np.unique(np.concatenate(places))
         if len(points) <= FEW:
             names = [str(x[int(p)]) if has_words(x) else f"{p:,g}" for p in points]
@@ -111,15 +110,14 @@ def set_ticks(axis: Axes, places: Any, names: Sequence[str], inches: float) -> N
 
 def add_legend(figure: Figure) -> None:
     """One legend above, if there is more than one series and all panels have the same; else one in each panel."""
-    keys = [axis.get_legend_handles_labels() for axis in figure.axes]
-    if all(labels == keys[0][1] for _, labels in keys):
-        n, longest = len(keys[0][1]), max(map(len, keys[0][1]), default=0)
-        columns = max(1, min(n, int(figure.get_figwidth() / (LETTER * longest + 0.6))))
-        found = [figure.legend(*keys[0], loc="outside upper center", ncols=columns, frameon=False)] if n > 1 else []
+    keys = {axis: axis.get_legend_handles_labels() for axis in figure.axes}
+    handles, labels = keys[figure.axes[0]]
+    if any(others != labels for _, others in keys.values()):
+        found = [axis.legend(frameon=False) for axis, (_, some) in keys.items() if len(some) > 1]
     else:
-        found = [
-            axis.legend(frameon=False) for axis, (_, labels) in zip(figure.axes, keys, strict=True) if len(labels) > 1
-        ]
+        room = int(figure.get_figwidth() / (LETTER * max(map(len, labels), default=0) + 0.6))
+        place: Any = {"loc": "outside upper center", "ncols": max(1, min(len(labels), room))}
+        found = [figure.legend(handles, labels, frameon=False, **place)] if len(labels) > 1 else []
     for text in (text for legend in found for text in legend.get_texts()):
         text.set(parse_math=False, fontsize=FONT)
 
@@ -141,8 +139,7 @@ def plot_bars(bars: Any, labels: Sequence[Any] | None = None, *, flat: bool = Fa
         log: heights on a logarithmic axis.
 
     Raises:
-        ShapeError: another number of heights than of labels.
-        ValueError: nothing to draw; a marked label that is not there.
+        ValueError: nothing to draw; a marked label that is not there; another number of heights than of labels.
     """
     panels = {title: as_series(panel, labels) for title, panel in as_panels(bars).items()}
     names, series = max(panels.values(), key=lambda panel: len(panel[0]) * len(panel[1]))  # the largest panel
@@ -156,17 +153,16 @@ def plot_bars(bars: Any, labels: Sequence[Any] | None = None, *, flat: bool = Fa
     for axis, (title, (names, series)) in zip(axes, panels.items(), strict=True):
         axis.set_title(title, fontsize=FONT, parse_math=False)
         axis.set(**{"xscale" if flat else "yscale": "log" if log else "linear"})
-        draw_bars(
-            axis, names, series, flat, stacked, numbers, [str(label) for label in marked], (width - 0.8) / len(names)
-        )
+        room = (width - 0.8) / len(names)  # inches for each label
+        draw_bars(axis, names, series, flat, stacked, numbers, [*map(str, marked)], room)
         draw_levels(axis, None if flat else level, level if flat else None, last=axis is axes[-1])
-        near = max(map(len, names)) if len(names) < 2 else max((len(a) + len(b)) / 2 for a, b in pairwise(names))
-        turn = LETTER * (near + 1) * len(names) > width - 0.8 and not flat
+        near = max([(len(a) + len(b)) / 2 for a, b in pairwise(names)], default=len(names[0]))
+        turn = LETTER * (near + 1) > room and not flat
         style: Any = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if turn else {}
         (axis.set_yticks if flat else axis.set_xticks)(range(len(names)), names, parse_math=False, **style)
         axis.tick_params("y" if flat else "x", length=0)
-        lowest = min((h for heights in series.values() for h in heights if h > 0), default=1)
         if log:
+            lowest = min((h for heights in series.values() for h in heights if h > 0), default=1)
             axis.set(**{"xlim" if flat else "ylim": (10 ** np.floor(np.log10(lowest) - 0.5), None)})
     for axis in axes if flat else ():
         axis.set_ylim(len(names) - 0.5, -0.5)
@@ -201,13 +197,9 @@ def plot_hists(samples: Any, *, bins: Any = 30, middle: float = 0, level: Any = 
     """How often which value: label → values (or the values alone), over each other in the same bins.
 
     Args:
-        samples: label → values, or the values alone.
         bins: how many, or their edges.
         middle: 0.95 draws a bar below for the middle 95 % of each sample.
         level: name → value of a thin line, or the number alone.
-
-    Raises:
-        ValueError: nothing to draw.
     """
     values = {label: as_numbers(sample) for label, sample in as_titled(samples).items()}
     if not values or not all(sample.size for sample in values.values()):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from ..decoding import Candidate
 from ..special import EOS
@@ -21,36 +22,27 @@ TOKEN_SHADES = {"<sos>": "#cfe0f7", "<eos>": "#ffd9a8", "<pad>": "0.85", "<unk>"
 MARKED = "#f7b26b"
 
 
-def draw_boxes(
-    axis: Axes,
-    boxes: Mapping[str, tuple[str, float, float, str]],
-    arrows: Sequence[tuple[str, str] | tuple[str, str, float]] = (),
-    fontsize: float = FONT,
-) -> None:
-    """Boxes, and arrows from edge to edge; the axes' limits follow the boxes.
+def draw_boxes(axis: Axes, boxes: Mapping[str, tuple[str, float, float, str]], arrows: Sequence[tuple[Any, ...]] = (),
+               fontsize: float = FONT) -> None:  # fmt: skip
+    """Boxes, and arrows from edge to edge; the axes lose their frame, and their limits follow the boxes.
 
     Args:
-        axis: where to draw; it loses its frame.
         boxes: name → (text, x, y, kind), y upwards; kind is one of ``SHADES``: ``tensor`` (blue), ``module`` (yellow),
             ``number`` (red), ``data`` (green), ``plain``.
         arrows: (from, to) or (from, to, bend): the bend is 0 for a straight line, 0.3 for a clear bow to the right.
-        fontsize: of the text.
 
     Raises:
         ValueError: an arrow to or from a box that is not there, or an unknown kind.
     """
-    for name, (_, _, _, kind) in boxes.items():
+    drawn = {}
+    for name, (text, x, y, kind) in boxes.items():
         if kind not in SHADES:
             raise ValueError(f"box {name!r} has kind {kind!r}: choose one of {', '.join(SHADES)}")
-    for name in (end for arrow in arrows for end in arrow[:2]):
-        if name not in boxes:
-            raise ValueError(f"an arrow names the box {name!r}, which is not there: {', '.join(boxes)}")
-    drawn = {
-        name: axis.text(x, y, text, ha="center", va="center", fontsize=fontsize, parse_math=False,
-                        bbox={"boxstyle": "round,pad=0.4", "fc": SHADES[kind], "ec": "0.6"})
-        for name, (text, x, y, kind) in boxes.items()
-    }  # fmt: skip
+        drawn[name] = boxed(axis, x, y, text, SHADES[kind], pad=0.4, fontsize=fontsize)
     for start, end, *bend in arrows:
+        for name in (start, end):
+            if name not in boxes:
+                raise ValueError(f"an arrow names the box {name!r}, which is not there: {', '.join(boxes)}")
         style = {"arrowstyle": "-|>", "color": "0.3", "shrinkA": 0, "shrinkB": 1,
                  "connectionstyle": f"arc3,rad={bend[0] if bend else 0}",
                  "patchA": drawn[start].get_bbox_patch(), "patchB": drawn[end].get_bbox_patch()}  # fmt: skip
@@ -60,15 +52,22 @@ def draw_boxes(
     axis.axis("off")
 
 
+def boxed(axis: Axes, x: float, y: float, text: str, fill: str, edge: str = "0.6", pad: float = 0.3, lw: float = 1,
+          **style: Any) -> Text:  # fmt: skip
+    """A text in a box with round corners, its middle at (x, y)."""
+    box = {"boxstyle": f"round,pad={pad}", "fc": fill, "ec": edge, "lw": lw}
+    return axis.text(
+        x, y, text, bbox=box, **{"ha": "center", "va": "center", "fontsize": FONT, "parse_math": False, **style}
+    )
+
+
 def draw_words(axis: Axes, rows: Sequence[Sequence[str]], labels: Sequence[str], title: str = "", at: Any = None,
                shades: Mapping[tuple[int, int], str] | None = None) -> None:  # fmt: skip
     """Rows of tokens, one box each: ``<sos>`` blue, ``<eos>`` orange, ``<pad>`` grey, ``<unk>`` red.
 
     Args:
-        axis: where to draw; the x axis counts positions from 0.
-        rows: the tokens, first row on top.
+        rows: the tokens, first row on top; the x axis counts positions from 0.
         labels: the name of each row.
-        title: above the rows.
         at: where each position stands on the x axis; default: 0, 1, 2 …
         shades: (row, position) → colour, where it is another.
     """
@@ -76,9 +75,7 @@ def draw_words(axis: Axes, rows: Sequence[Sequence[str]], labels: Sequence[str],
     at = range(width) if at is None else at
     for y, words in enumerate(rows):
         for x, word in enumerate(words):
-            shade = (shades or {}).get((y, x), TOKEN_SHADES.get(word, "white"))
-            box = {"boxstyle": "round,pad=0.3", "fc": shade, "ec": "0.6"}
-            axis.text(at[x], y, word, ha="center", va="center", fontsize=FONT, bbox=box, parse_math=False)
+            boxed(axis, at[x], y, word, (shades or {}).get((y, x), TOKEN_SHADES.get(word, "white")))
     axis.set(xlim=(at[0] - 0.6, at[-1] + 0.6), ylim=(len(rows) - 0.5, -0.5))
     axis.set_title(title, fontsize=FONT, parse_math=False)
     axis.set_yticks(range(len(rows)), labels, parse_math=False)
@@ -94,7 +91,6 @@ def plot_words(
 
     Args:
         rows: row name → tokens, or panel title → such a dict.
-        title: above them.
         links: pairs ((row, position), (row, position)): a line between two rows, a bow from the first to the second
             within a row; orange between two marked tokens. Rows are counted from 0 through all panels.
         marked: the (row, position) of tokens in orange; or a function: token → colour, or ``None``.
@@ -133,19 +129,14 @@ def plot_words(
             axis.set_xticks([])
         for (r, x), (s, y) in (link for link in links if first <= link[0][0] < first + len(part)):
             color = ORANGE if (r, x) in shades and (s, y) in shades else BLUE
-            draw_link(axis, (at[x], r - first), (at[y], s - first), color)
+            if r == s:  # a bow above the row, with a head at its end
+                style = {"arrowstyle": "-|>", "color": color, "lw": 2,
+                         "connectionstyle": f"arc3,rad={0.25 if y < x else -0.25}"}  # fmt: skip
+                axis.annotate("", (at[y], r - first - 0.42), (at[x], r - first - 0.42), arrowprops=style)
+            else:
+                axis.plot([at[x], at[y]], [r - first, s - first], color=color, lw=2, zorder=0)
         first += len(part)
     return figure
-
-
-def draw_link(axis: Axes, start: tuple[float, float], end: tuple[float, float], color: str) -> None:
-    """A straight line behind the boxes of two rows, or a bow above one row with a head at its end."""
-    if start[1] != end[1]:
-        axis.plot(*zip(start, end, strict=True), color=color, lw=2, zorder=0)
-        return
-    bend = 0.25 if end[0] < start[0] else -0.25
-    style = {"arrowstyle": "-|>", "color": color, "lw": 2, "connectionstyle": f"arc3,rad={bend}"}
-    axis.annotate("", (end[0], end[1] - 0.42), (start[0], start[1] - 0.42), arrowprops=style)
 
 
 def plot_vectors(points: Any = None, arrows: Mapping[str, Any] | None = None, *, hull: Any = None, cloud: Any = None,
@@ -159,9 +150,6 @@ def plot_vectors(points: Any = None, arrows: Mapping[str, Any] | None = None, *,
         hull: corners of an area ``(n, 2)``, in order around it.
         cloud: points without words ``(n, 2)``, grey.
         marked: words in orange.
-
-    Raises:
-        ValueError: nothing to draw.
     """
     if not points and not arrows:
         raise ValueError("nothing to draw: neither points nor arrows")
@@ -196,9 +184,6 @@ def plot_clocks(clocks: Any, arcs: Sequence[tuple[int, int]] = ()) -> Figure:
     Args:
         clocks: title → ``(n, 2)``, such as cosine and sine of each position; a clock each.
         arcs: (from, to), two positions joined inside the circle along the way of the points; first blue, then orange.
-
-    Raises:
-        ValueError: nothing to draw.
     """
     panels = as_panels(clocks)[""] if clocks is not None else {}
     figure, axes = new_figure(1, len(panels), (min(8.2, 3.1 * len(panels)), 3.2))
@@ -231,9 +216,6 @@ def plot_beam(
         trace: what ``beam_search`` wrote, from step 1 on; cut it to draw the first steps only.
         lookup: ids to words, such as ``tgt_tokenizer.lookup_tokens``.
         best: ids of the translation whose path is drawn thick; without ``<eos>``.
-
-    Raises:
-        ValueError: an empty trace.
     """
     if not trace:
         raise ValueError("an empty trace has no tree to draw")
@@ -242,9 +224,8 @@ def plot_beam(
     figure, (axis,) = new_figure(size=(1.1 * size[0], 0.55 * size[1] + 0.3))
     axis.set(xlim=(-0.5, size[0] - 0.5), ylim=(-size[1] / 2, size[1] / 2))
     axis.axis("off")
-    box = {"boxstyle": "round,pad=0.25", "facecolor": "white"}
-    text: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8, "parse_math": False, "in_layout": False}
-    axis.text(0, 0, "<sos>", bbox={**box, "edgecolor": "black"}, **text)
+    style: Any = {"fill": "white", "pad": 0.25, "fontsize": 8, "in_layout": False}
+    boxed(axis, 0, 0, "<sos>", edge="black", **style)
     heights: dict[tuple[int, ...], float] = {(): 0.0}  # of each path; children in their parents' order: no line crosses
     for column in columns:
         for row, c in enumerate(sorted(column, key=lambda c: (-heights[c.prefix], -c.log_prob))):
@@ -252,7 +233,7 @@ def plot_beam(
             thick = best is not None and path == (*best, EOS)[: len(path)]
             axis.plot([c.step - 1, c.step], [heights[c.prefix], y], color=color, lw=3 if thick else 1, zorder=0)
             label = f"{lookup([c.token])[0]}\n{c.log_prob:.2f}"
-            axis.text(c.step, y, label, color=color, bbox={**box, "edgecolor": color, "lw": 2 if thick else 1}, **text)
+            boxed(axis, c.step, y, label, edge=color, color=color, lw=2 if thick else 1, **style)
             heights[path] = y
     keys = [axis.plot([], [], color=color, lw=3, label=fate)[0] for fate, color in FATES.items()]
     figure.legend(handles=keys, loc="outside lower center", ncols=3, fontsize=8, frameon=False)

@@ -10,6 +10,7 @@ import io
 import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,28 +96,26 @@ def draw_grids(
 ) -> tuple[Figure, list[Axes]]:
     """Lines of grids, ``cell`` in inches; words that the grid to the left or below has are not repeated."""
     n, grids = max(map(len, lines)), [grid for line in lines for grid in line]
-    left, under = (LETTER * max((len(w) for grid in grids for w in words(grid)), default=0)
-                   for words in (lambda grid: grid.rows, lambda grid: grid.columns))  # fmt: skip
-    wide = [max(line[j].table.size(1) for line in lines if j < len(line)) for j in range(n)]  # in cells
-    high = [max(grid.table.size(0) for grid in line) for line in lines]
+    left = LETTER * max([len(word) for grid in grids for word in grid.rows])  # inches
+    under = LETTER * max([len(word) for grid in grids for word in grid.columns])
+    wide = [max([line[j].table.size(1) for line in lines if j < len(line)]) for j in range(n)]  # in cells
+    high = [max([grid.table.size(0) for grid in line]) for line in lines]
     across = max(min(cell[0], (WIDTH - left - 0.3 * n - 0.3) / sum(wide)), 0.05)  # inches
-    size = (
-        max(across * sum(wide), 1.2 * n) + left + 0.3 * n + 0.3,
-        cell[1] * sum(high) + under + 0.35 * len(lines) + 0.4,
-    )
-    figure, axes = new_figure(len(lines), n, size, width_ratios=wide, height_ratios=high)
-    for k, axis in enumerate(axes):
-        i, j = divmod(k, n)
-        if j >= len(lines[i]):
+    width = max(across * sum(wide), 1.2 * n) + left + 0.3 * n + 0.3
+    height = cell[1] * sum(high) + under + 0.35 * len(lines) + 0.4
+    figure, axes = new_figure(len(lines), n, (width, height), width_ratios=wide, height_ratios=high)
+    for i, line in enumerate(lines):
+        below = lines[i + 1] if i + 1 < len(lines) else []
+        for j, (title, table, rows, columns) in enumerate(line):
+            axis = axes[i * n + j]
+            draw_grid(axis, table, rows, columns, **style)
+            axis.set_title(textwrap.fill(title, max(8, int(width / n / LETTER))), fontsize=FONT, parse_math=False)
+            if j and rows == line[j - 1].rows:
+                axis.set_yticks([])
+            if j < len(below) and columns == below[j].columns:
+                axis.set_xticks([])
+        for axis in axes[i * n + len(line) : (i + 1) * n]:
             axis.remove()
-            continue
-        title, table, rows, columns = lines[i][j]
-        draw_grid(axis, table, rows, columns, **style)
-        axis.set_title(textwrap.fill(title, max(8, int(size[0] / n / LETTER))), fontsize=FONT, parse_math=False)
-        if j and rows == lines[i][j - 1].rows:
-            axis.set_yticks([])
-        if i + 1 < len(lines) and j < len(lines[i + 1]) and columns == lines[i + 1][j].columns:
-            axis.set_xticks([])
     label_axes(figure, xlabel, ylabel, n_lines=len(lines))
     return figure, figure.axes
 
@@ -146,22 +145,21 @@ def plot_grids(grids: Any, rows: Any = None, columns: Any = None, *, numbers: st
         cmap, vmin, vmax: colours and what they stand for; ``None``: smallest and largest of all grids.
 
     Raises:
-        ShapeError: another number of words than of rows or columns.
-        ValueError: nothing to draw.
+        ValueError: nothing to draw; words that are too many or too few (a ShapeError).
     """
     given = list(grids) if isinstance(grids, (list, tuple)) else [as_titled(grids)]
     tables = checked_tables([table for line in given for table in line.values()])
-    words = zip(axis_words(rows, tables, 0), axis_words(columns, tables, 1), strict=True)
-    panels = iter(
-        [Grid(title, table, *w) for (title, table), w in zip((x for g in given for x in g.items()), words, strict=True)]
-    )
+    titles = [title for line in given for title in line]
+    panels = list(map(Grid, titles, tables, axis_words(rows, tables, 0), axis_words(columns, tables, 1)))
     texts = [[[format(v, numbers) for v in row] for row in table.tolist()] for table in tables] if numbers else []
     cell = max([0.3, *(LETTER * len(text) + 0.1 for table in texts for row in table for text in row)])
-    cuts = [[next(panels) for _ in line] for line in given]
     if len(given) == 1:  # as many side by side as the page is wide
         each = (cell if numbers else 0.2) * max(table.size(1) for table in tables) + 0.3
-        n = max(1, int((WIDTH - LETTER * max(map(len, cuts[0][0].rows), default=0)) / each))
-        cuts = [cuts[0][i : i + n] for i in range(0, len(tables), n)]
+        n = max(1, int((WIDTH - LETTER * max(map(len, panels[0].rows))) / each))
+        cuts = [panels[i : i + n] for i in range(0, len(panels), n)]
+    else:
+        rest = iter(panels)
+        cuts = [list(islice(rest, len(line))) for line in given]
     vmin = min(float(table.min()) for table in tables) if vmin is None else vmin
     vmax = max(float(table.max()) for table in tables) if vmax is None else vmax
     vmax = 1.4 if all(table.dtype == torch.bool for table in tables) else vmax  # True: not the darkest blue
@@ -230,15 +228,18 @@ def plot_attention(
     for one, links in zip(shown, golds, strict=True):
         for i in range(len(getattr(one.attention, kind, [0]))) if layer is None else [layer]:
             weights, *words = attention_table(one, kind, i)  # (H, T, S)
-            tables = {f"head {h}": weights[h] for h in checked_heads(heads, len(weights))}
-            tables = {"mean of the heads": torch.stack([*tables.values()]).mean(0)} if mean else tables
-            start = [one.source] * several + [f"layer {i}"] * (layer is None)
+            n_heads = len(weights)
+            chosen = list(range(n_heads)) if heads is None else list(heads)
+            if not chosen or not -n_heads <= min(chosen) <= max(chosen) < n_heads:
+                raise ValueError(f"heads {chosen}: this layer has heads 0 to {n_heads - 1}")
+            names = ["mean of the heads"] if mean else [f"head {h % n_heads}" for h in chosen]
+            tables = weights[chosen].mean(0, keepdim=True) if mean else weights[chosen]  # (grids, T, S)
             words = [[""] * len(some) for some in words] if small else words
-            plain = several and len(tables) == 1  # the sentence says enough
-            lines.append(
-                [Grid(", ".join(start if plain else [*start, h]), table, *words) for h, table in tables.items()]
-            )
-            frames += [gold_cells(one, kind, links)] * len(tables)
+            start = [one.source] * several + [f"layer {i}"] * (layer is None)
+            names = [""] if several and len(names) == 1 else names  # the sentence says enough
+            titles = [", ".join(filter(None, [*start, name])) for name in names]
+            lines.append([Grid(title, table, *words) for title, table in zip(titles, tables, strict=True)])
+            frames += [gold_cells(one, kind, links) if links else []] * len(names)
     if layer is not None:
         flat = [grid for line in lines for grid in line]
         lines = [flat[i : i + columns] for i in range(0, len(flat), columns)]
@@ -247,14 +248,6 @@ def plot_attention(
         for s, t in cells:
             axis.add_patch(Rectangle((s - 0.5, t - 0.5), 1, 1, fill=False, edgecolor=ORANGE, linewidth=2))
     return figure
-
-
-def checked_heads(heads: Sequence[int] | None, n_heads: int) -> list[int]:
-    """The heads, counted from 0."""
-    chosen = list(range(n_heads)) if heads is None else list(heads)
-    if not chosen or any(not -n_heads <= head < n_heads for head in chosen):
-        raise ValueError(f"heads {chosen}: this layer has heads 0 to {n_heads - 1}")
-    return [head % n_heads for head in chosen]
 
 
 def attention_table(translation: Translation, kind: str, layer: int) -> tuple[Tensor, list[str], list[str]]:
@@ -281,9 +274,10 @@ def gold_cells(translation: Translation, kind: str, gold: Sequence[tuple[int, in
     if gold and kind != "cross":
         raise ValueError(f"gold links join source and target: the {kind} attention has none")
     first = int(translation.src_labels[:1] == ("<sos>",))
+    n_src, n_tgt = len(translation.src_labels) - first - 1, len(translation.tokens)  # without <eos>
     for s, t in gold:
-        if not (0 <= s < len(translation.src_labels) - first and 0 <= t < len(translation.tgt_labels)):
-            raise ValueError(f"the gold link ({s}, {t}) is beyond the words of {translation.text!r}")
+        if not (0 <= s < n_src and 0 <= t < n_tgt):
+            raise ValueError(f"gold link ({s}, {t}): there are {n_src} source words and {n_tgt} target words, from 0")
     return [(first + s, t) for s, t in gold]
 
 
@@ -291,21 +285,17 @@ def plot_tables(tables: Any, *, cmap: str = "cividis", vmin: float = -1, vmax: f
                 ylabel: str = "position") -> Figure:  # fmt: skip
     """Large tables without words and one scale of colours: a tensor ``(R, C)``, or title → tensor.
 
-    Wide ones stand below each other. Tables of booleans have no colour bar.
-
-    Raises:
-        ValueError: nothing to draw.
+    Wide ones stand below each other. Tables of booleans have no colour bar. Nothing to draw is a ValueError.
     """
     titles, given = [*as_titled(tables)], checked_tables([*as_titled(tables).values()])
     n, yes_no = len(given), given[0].dtype == torch.bool
     below = all(table.size(1) > 1.5 * table.size(0) for table in given)
     size = (WIDTH, 0.4 + (1.4 if n > 1 else 2.4) * n) if below else (min(WIDTH, 0.8 + 3.6 * n), 3.2)
     figure, axes = new_figure(n if below else 1, 1 if below else n, size, sharex=below)
+    low, high = (0, 1) if yes_no else (vmin, vmax)
     for axis, title, table in zip(axes, titles, given, strict=True):
-        low, high = (0, 1) if yes_no else (vmin, vmax)
-        image = axis.imshow(
-            table.detach().cpu().float().numpy(), cmap, aspect="auto", interpolation="nearest", vmin=low, vmax=high
-        )
+        numbers = table.detach().cpu().float().numpy()
+        image = axis.imshow(numbers, cmap, aspect="auto", interpolation="nearest", vmin=low, vmax=high)
         axis.set_title(title, fontsize=FONT, parse_math=False)
     label_axes(figure, xlabel, ylabel, n_lines=n if below else 1)
     if not yes_no:

@@ -13,7 +13,7 @@ from typing import Any
 from torch import Tensor
 
 from ..translation import Translation
-from .plotting import KINDS, attention_table
+from .plotting import KINDS, attention_table, gold_cells
 
 TEMPLATE = Path(__file__).with_name("viewer.html")
 Links = Sequence[tuple[int, int]]
@@ -48,21 +48,12 @@ def view_attention(
         kinds[name] = {"names": sides, "rows": tables[0][1], "columns": tables[0][2], "weights": thousandths}
     layer %= len(kinds[kind]["weights"])
     start = {"kind": kind, "layer": layer, "head": -1 if head is None else head % len(weights)}  # −1: the mean
-    data = json.dumps({"kinds": kinds, "start": start, "gold": gold_cells(translation, gold)}, separators=(",", ":"))
+    framed = [(row, column) for column, row in gold_cells(translation, "cross", gold)]
+    data = json.dumps({"kinds": kinds, "start": start, "gold": framed}, separators=(",", ":"))
     chosen = "mean of all heads" if head is None else f"head {start['head']}"
     caption = f"{kind} attention, layer {layer}, {chosen}; run the cell to explore all of them"
     table = static_table(caption, weights.mean(0) if head is None else weights[head], rows, columns)
     return HTML(page(table, data))
-
-
-def gold_cells(translation: Translation, gold: Links) -> list[tuple[int, int]]:
-    """Gold links as (row, column) of the cross-attention."""
-    before = int(translation.src_labels[0] == "<sos>")
-    n_src, n_tgt = len(translation.src_labels) - before - 1, len(translation.tokens)  # without <eos>
-    for s, t in gold:
-        if not (0 <= s < n_src and 0 <= t < n_tgt):
-            raise ValueError(f"gold link ({s}, {t}): there are {n_src} source words and {n_tgt} target words, from 0")
-    return [(t, s + before) for s, t in gold]
 
 
 def static_table(caption: str, weights: Tensor, rows: Sequence[str], columns: Sequence[str]) -> str:
