@@ -32,6 +32,7 @@ class DataConfig(Section):
     lowercase: bool = False
     vocab_size: int = Field(8000, ge=8)  # SentencePiece: how many pieces
     character_coverage: float = Field(1.0, gt=0.9, le=1.0)  # SentencePiece: share of characters that get a piece
+    bpe_dropout: float = Field(0.0, ge=0.0, lt=1.0)  # bpe: how likely a merge is left out, drawn anew each epoch
     min_freq: int = Field(1, ge=1)  # words: how often one must occur to enter the vocabulary
     src_specials: bool = True  # source as <sos> … <eos>; False: the source ends with <eos> and has no <sos>
     max_length: int = Field(256, ge=4)  # training pairs with a longer side (in tokens, specials included) are left out
@@ -44,6 +45,8 @@ class DataConfig(Section):
             raise ValueError(f"data.src_lang and data.tgt_lang are both {self.src_lang!r}: choose two languages")
         if self.joint and self.tokenizer == "spacy":
             raise ValueError("data.joint=true needs pieces (bpe or unigram): spaCy's rules are those of one language")
+        if self.bpe_dropout and self.tokenizer != "bpe":
+            raise ValueError(f"data.bpe_dropout leaves out merges, and {self.tokenizer!r} has none: use tokenizer=bpe")
         return self
 
 

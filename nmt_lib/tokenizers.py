@@ -16,8 +16,9 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from importlib.metadata import version
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -148,6 +149,20 @@ class SentencePieceTokenizer:
         sos = self.sos if sos is None else sos
         return [SOS] * sos + self.processor.encode(text.lower() if self.lowercase else text) + [EOS] * eos
 
+    def sample(self, text: str, share: float, draw: Callable[[], float]) -> list[int]:
+        """The ids of a text in pieces that ``drop_merges`` draws; those of ``encode`` where a character is unknown."""
+        ids = self.encode(text)
+        if UNK in ids:
+            return ids
+        words = re.findall("▁[^▁]*|[^▁]+", "".join(self.lookup_tokens(ids[self.sos : -1])))
+        pieces = (piece for word in words for piece in drop_merges(self, word, share, draw))
+        return [SOS] * self.sos + [self.ranks[piece] for piece in pieces] + [EOS]
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """The id of each piece; that which was merged first has the lowest."""
+        return {self.processor.id_to_piece(index): index for index in range(len(SPECIALS), len(self))}
+
     def decode(self, ids: Iterable[int]) -> str:
         return self.processor.decode([index for index in ids if index == UNK or index >= len(SPECIALS)])
 
@@ -157,6 +172,32 @@ class SentencePieceTokenizer:
     def dumps(self) -> str:
         model = base64.b64encode(zlib.compress(self.model, 9)).decode()
         return json.dumps({"kind": self.kind, "lowercase": self.lowercase, "model": model})
+
+
+def drop_merges(
+    tokenizer: SentencePieceTokenizer, word: str, share: float, draw: Callable[[], float]
+) -> tuple[str, ...]:
+    """BPE dropout: merges letters to pieces, at each step without some of the merges (Provilkov et al., 2020, alg. 1).
+
+    SentencePiece has a sampler of its own, but no seed makes it draw the same in another process.
+
+    Args:
+        share: how likely a merge is left out of a step; with 0 the pieces are those of ``tokenize``.
+        draw: gives a number from 0 to 1.
+    """
+    pieces = tuple(word)
+    while True:
+        i = next((i for i in possible_merges(tokenizer, pieces) if draw() >= share), None)
+        if i is None:
+            return pieces
+        pieces = (*pieces[:i], pieces[i] + pieces[i + 1], *pieces[i + 2 :])
+
+
+@lru_cache(maxsize=200_000)
+def possible_merges(tokenizer: SentencePieceTokenizer, pieces: tuple[str, ...]) -> list[int]:
+    """Which of the pieces may be merged with the one behind it; what was learnt first comes first."""
+    ranks = [tokenizer.ranks.get(first + second) for first, second in pairwise(pieces)]
+    return [i for _, i in sorted((rank, i) for i, rank in enumerate(ranks) if rank is not None)]
 
 
 @lru_cache(maxsize=8)
@@ -237,16 +278,23 @@ def fingerprint(tokenizers: Tokenizers) -> str:
     return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
 
 
-def encode_pairs(pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config) -> Examples:
+def encode_pairs(
+    pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config, epoch: int | None = None
+) -> Examples:
     """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out.
 
     The ids of a corpus on disk lie on disk too: tokenised once, they are found again.
+
+    Args:
+        epoch: of training. With ``data.bpe_dropout``, its pieces are drawn from the seed and the epoch, and lie in
+            memory; None: no piece is drawn.
     """
     import pyarrow.compute as pc
 
     if not pairs:
         raise TrainingError("there are no pairs to encode")
-    ids = _ids(as_rows(pairs), *tokenizers)
+    share = 0.0 if epoch is None else config.data.bpe_dropout
+    ids = _ids(as_rows(pairs), *tokenizers, share, f"{config.train.seed} {epoch}")
     sides = (pc.list_value_length(column).to_numpy() for column in mapped_anew(ids)[:].columns)
     lengths = np.stack(tuple(sides), axis=1)  # (N, 2)
     kept = np.flatnonzero(lengths.max(axis=1) <= config.data.max_length)
@@ -255,28 +303,37 @@ def encode_pairs(pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config) 
     if kept.size == len(pairs):
         return Examples(ids, lengths)
     message = f"left out {len(pairs) - kept.size} of {len(pairs)} pairs, longer than data.max_length"
-    warn(f"{message}={config.data.max_length} tokens")
+    if not epoch:
+        warn(f"{message}={config.data.max_length} tokens")
     return Examples(ids, lengths).select(kept)
 
 
-def _ids(pairs: Rows[Pair], src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer) -> Any:
-    """The ids of both sides as a dataset, on disk where the pairs are; made where those ids are not there yet."""
+def _ids(pairs: Rows[Pair], src_tokenizer: Any, tgt_tokenizer: Any, share: float, seed: str) -> Any:
+    """The ids of both sides as a dataset, on disk where the pairs are; made where those ids are not there yet.
+
+    Those with a share of merges left out lie in memory.
+    """
     from datasets import Features, Value, concatenate_datasets
     from filelock import FileLock
     from tqdm.auto import tqdm
 
-    sides = {"src": src_tokenizer, "tgt": tgt_tokenizer}
+    sides = {"src": src_tokenizer.encode, "tgt": tgt_tokenizer.encode}
+    if share:
+        draw = {"share": share, "draw": random.Random(seed).random}
+        sides = {"src": partial(src_tokenizer.sample, **draw), "tgt": partial(tgt_tokenizer.sample, **draw)}
 
     def encode(table: Any) -> dict[str, list[list[int]]]:
         bar.update(len(table))
-        return {side: [sides[side].encode(text) for text in table[side].to_pylist()] for side in sides}
+        return {side: [way(text) for text in table[side].to_pylist()] for side, way in sides.items()}
 
-    rules = [__version__, *(version(name) for name in ("spacy", "sentencepiece"))]
+    rules = [__version__, *(version(name) for name in ("spacy", "sentencepiece")), *([share, seed] if share else [])]
     key = pairs.dataset._fingerprint, src_tokenizer.dumps(), src_tokenizer.sos, tgt_tokenizer.dumps(), rules
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
     features = Features({side: [Value("int32")] for side in sides})
     options: dict[str, Any] = {"batched": True, "batch_size": BATCH_ROWS, "features": features}
+    options["keep_in_memory"] = share > 0
     bar = tqdm(total=len(pairs), desc="encoding the corpus", unit=" pairs", delay=10)
-    with cache() as folder, bar, FileLock(folder / f"{name}.lock") if pairs.dataset.cache_files else nullcontext():
+    shared = pairs.dataset.cache_files and not share  # other processes may be making the same files
+    with cache() as folder, bar, FileLock(folder / f"{name}.lock") if shared else nullcontext():
         parts = [part.map(encode, new_fingerprint=f"{name}-{i}", **options) for i, part in enumerate(pairs.parts())]
     return concatenate_datasets(parts)

@@ -58,6 +58,7 @@ class Trainer:
         self, config: Config, corpus: Corpus, tokenizers: Tokenizers, path: Path, accelerator: Accelerator
     ) -> None:
         self.config, self.path, self.accelerator = config, path, accelerator
+        self.pairs, self.tokenizers = corpus.train, tokenizers
         self.examples = encode_pairs(corpus.train, tokenizers, config)
         valid = encode_pairs(corpus.valid, tokenizers, config)
         plan = token_batches(valid.lengths, config.train.batch_tokens * 4, 0)
@@ -117,6 +118,8 @@ class Trainer:
         train, progress = self.config.train, self.progress
         size = train.accumulate * self.accelerator.num_processes
         while True:
+            if self.config.data.bpe_dropout:
+                self.examples = encode_pairs(self.pairs, self.tokenizers, self.config, progress.epoch)
             plan = plan_epoch(self.examples.lengths, train, progress.epoch)
             groups = [plan[i : i + size] for i in range(0, len(plan), size)]
             groups[-1] += [plan[i % len(plan)] for i in range(size - len(groups[-1]))]  # filled up from the front

@@ -113,6 +113,19 @@ def test_killed_after_the_last_checkpoint(folder: Path, alone: nmt.Run, moment: 
     assert (run.path / "model.safetensors").read_bytes() == (alone.path / "model.safetensors").read_bytes()
 
 
+def test_pieces_that_are_drawn_are_the_same_after_a_kill(tmp_path: Path, folder: Path) -> None:
+    """BPE dropout: the process that goes on in the middle of an epoch draws the pieces that the killed one had."""
+    pieces = {"data.tokenizer": "bpe", "data.vocab_size": 60, "data.bpe_dropout": 0.3}
+    config = nmt.load_config(folder / "config.yaml", **pieces)
+    (tmp_path / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
+    killed(tmp_path, "update", 2 * EVERY + 2)
+    runs = [nmt.train(nmt.load_config(tmp_path / "config.yaml", run_dir=str(tmp_path / name))) for name in ("run", "b")]
+    assert_same_run(*runs)
+    plain = nmt.train(config.model_copy(update={"data": config.data.model_copy(update={"bpe_dropout": 0.0}),
+                                                "run_dir": str(tmp_path / "plain")}))  # fmt: skip
+    assert plain.history[0]["train_loss"] != runs[0].history[0]["train_loss"]
+
+
 def test_killed_from_outside_at_a_random_moment(tmp_path: Path, folder: Path) -> None:
     overrides = {"train.max_steps": 400, "train.checkpoint_every": 5}
     settings = [f"{key}={value}" for key, value in overrides.items()]

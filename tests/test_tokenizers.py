@@ -2,6 +2,7 @@
 
 import base64
 import json
+import random
 import zlib
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import nmt_lib as nmt
 from nmt_lib.config import DataConfig
 from nmt_lib.runs.folder import load_tokenizer, load_tokenizers, save_tokenizers
 from nmt_lib.special import SPECIALS
-from nmt_lib.tokenizers import Tokenizer, WordTokenizer, join_words, spacy_words
+from nmt_lib.tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer, join_words, spacy_words
 from nmt_lib.vocab import Vocab
 
 KINDS = ("whitespace", "spacy", "unigram", "bpe")
@@ -189,6 +190,57 @@ def test_fewer_pieces_come_out_where_the_text_holds_no_more(kind: str) -> None:
     tokenizer = build(kind, vocab_size=8000)[0]
     assert 4 < len(tokenizer) < 200
     assert tokenizer.decode(tokenizer.encode(PAIRS[0].src)) == PAIRS[0].src
+
+
+# ------------------------------------------------------------------------------------------------------ BPE dropout
+DROPOUT = {"tokenizer": "bpe", "joint": True, "vocab_size": 90, "src_lang": "en", "tgt_lang": "de"}
+
+
+def drawn(epoch: int | None, share: float = 0.3, seed: int = 0) -> list[tuple[list[int], list[int]]]:
+    tokenizers = build("bpe", joint=True, vocab_size=90)
+    config = nmt.load_config("toy", **{f"data.{key}": value for key, value in DROPOUT.items()},
+                             **{"data.bpe_dropout": share, "train.seed": seed})  # fmt: skip
+    return list(nmt.encode_pairs(PAIRS, tokenizers, config, epoch))
+
+
+@pytest.mark.parametrize("text", [*(text for text in STRANGE if len(text) < 100), *(pair.tgt for pair in PAIRS)])
+def test_where_no_merge_is_left_out_the_pieces_are_those_of_encode(text: str) -> None:
+    for tokenizer in build("bpe", joint=True, vocab_size=90):
+        assert isinstance(tokenizer, SentencePieceTokenizer)
+        assert tokenizer.sample(text, 0.0, random.Random(0).random) == tokenizer.encode(text)
+
+
+def test_where_every_merge_is_left_out_the_pieces_are_letters() -> None:
+    tokenizer = build("bpe")[0]
+    assert isinstance(tokenizer, SentencePieceTokenizer)
+    ids = tokenizer.sample("The old man", 1.0, random.Random(0).random)
+    assert tokenizer.lookup_tokens(ids) == ["<sos>", *"▁The▁old▁man", "<eos>"]
+
+
+def test_each_epoch_has_pieces_of_its_own_and_the_same_text() -> None:
+    tokenizer = build("bpe", joint=True, vocab_size=90)[0]
+    first, second = drawn(0), drawn(1)
+    assert first != second and first == drawn(0) and first != drawn(0, seed=1)
+    for pair, *rows in zip(PAIRS, first, second, strict=True):
+        assert all((tokenizer.decode(src), tokenizer.decode(tgt)) == (pair.src, pair.tgt) for src, tgt in rows)
+    assert sum(len(src) for src, _ in first) > sum(len(src) for src, _ in drawn(None))
+
+
+def test_without_an_epoch_or_without_dropout_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SentencePieceTokenizer, "sample", None)
+    src, tgt = build("bpe", joint=True, vocab_size=90)
+    plain = [(src.encode(pair.src), tgt.encode(pair.tgt)) for pair in PAIRS]
+    assert drawn(None) == drawn(0, share=0.0) == drawn(7, share=0.0) == plain
+
+
+def test_a_merge_is_left_out_as_often_as_asked() -> None:
+    """``ab`` stays in two pieces exactly where its only merge is left out."""
+    tokenizer = SentencePieceTokenizer.train("bpe", ["ab"] * 9, 8, 1.0, False)
+    draw = random.Random(0).random
+    whole = len(tokenizer.sample("ab", 0.0, draw))
+    apart = sum(len(tokenizer.sample("ab", 0.25, draw)) > whole for _ in range(2000))
+    merges = len("▁ab") + 2 - whole
+    assert apart / 2000 == pytest.approx(1 - 0.75**merges, abs=0.04)
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])

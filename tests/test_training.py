@@ -107,7 +107,8 @@ def test_the_training_loss_weighs_tokens_not_batches(tmp_path: Path, monkeypatch
 
 
 def test_validation_loss_has_no_smoothing_and_no_dropout(tmp_path: Path) -> None:
-    run = nmt.train(mini(tmp_path, train__label_smoothing=0.4, model__dropout=0.4, train__select="last"))
+    pieces = {"data__tokenizer": "bpe", "data__vocab_size": 60, "data__bpe_dropout": 0.4}
+    run = nmt.train(mini(tmp_path, train__label_smoothing=0.4, model__dropout=0.4, train__select="last", **pieces))
     tokenizers = (run.translator.src_tokenizer, run.translator.tgt_tokenizer)
     valid = nmt.encode_pairs(nmt.load_corpus(run.config.data).valid, tokenizers, run.config)
     total = count = 0.0
