@@ -144,8 +144,20 @@ def own(out: Path, path: str) -> tuple[str, str]:
         source = source.replace("{{cards}}", "\n".join(card(out, path) for path in found(CHAPTERS)))
     if "{{names}}" in source:
         source = source.replace("{{names}}", names.page(f"{REPOSITORY}/blob/main"))
-    source = source.replace("(REPOSITORY)", f"({REPOSITORY})")
-    return Path(path).name, with_links(source, Path(path).name)
+    source = with_links(source.replace("(REPOSITORY)", f"({REPOSITORY})"), Path(path).name)
+    return Path(path).name, source.replace("{{viewer}}", viewer(ROOT / "notebooks/00_start_here.ipynb"))
+
+
+def viewer(path: Path) -> str:
+    """A sentence, its translation and its attention to touch, as a chapter stores them."""
+    outputs = (output for cell in nbformat.read(path, as_version=4).cells for output in cell.get("outputs", []))
+    stored = (output.get("data", {}).get("text/html", "") for output in outputs)
+    shown = next(page for page in stored if 'class="nmt-attention"' in page)
+    sides = json.loads(re.findall(r"const data = (.*);\n", shown)[0])["kinds"]["cross"]
+    words = [[word for word in sides[side] if not re.fullmatch(r"<\w+>", word)] for side in ("columns", "rows")]
+    source, target = (html.escape(re.sub(r" (?=[.,?!])", "", " ".join(side))) for side in words)
+    said = f'<p class="said"><span>{source}</span> → <b>{target}</b></p>'
+    return f"``````{{raw}} html\n{said}\n{shown.replace('; run the cell to explore all of them', '')}\n``````"
 
 
 def title(path: Path) -> str:
