@@ -1,4 +1,4 @@
-"""Uses the attention viewer as a reader would: in exported HTML, on the site, in JupyterLab; a part of ``make browser``.
+"""Uses the attention viewer as a reader would: in exported HTML, on the site, in JupyterLab; part of ``make browser``.
 
 Screenshots go to build/viewer.
 """
