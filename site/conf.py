@@ -86,12 +86,14 @@ def with_roles(app, page: str, template: str, context: dict, doctree: object) ->
 
 
 def past_deeper(app, page: str, template: str, context: dict, doctree: object) -> None:
-    """From chapter to chapter: what goes deeper is a way of its own."""
+    """From chapter to chapter, by their short titles: what goes deeper is a way of its own."""
     chapters = [path.removesuffix(".ipynb") for path in pages.found(pages.CHAPTERS)]
     for key, step in (("prev", -1), ("next", 1)):
         if page in chapters and 0 <= (i := chapters.index(page) + step) < len(chapters):
             link = app.builder.get_relative_uri(page, chapters[i])
             context[key] = {"link": link, "title": app.env.titles[chapters[i]].astext()}
+        if context.get(key):
+            context[key]["title"] = pages.short(context[key]["title"])
 
 
 def setup(app) -> None:

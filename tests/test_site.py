@@ -71,6 +71,15 @@ def test_a_chapter_brings_nothing_from_elsewhere_and_folds_what_is_folded() -> N
             assert "show_source(" not in cell.source or "text/html" not in str(cell.get("outputs"))
 
 
+def test_the_start_page_has_a_translation_to_touch_and_a_card_for_each_chapter(tmp_path: Path) -> None:
+    page = pages.own(tmp_path, "site/index.md")[1]
+    source, target = re.findall(r'<p class="said"><span>(.+)</span> → <b>(.+)</b></p>', page)[0]
+    shown = page.split("const data = ")[1].split("\n")[0]
+    assert all(f'"{word}"' in shown for word in f"{source[:-1]} {target[:-1]}".split())
+    assert "run the cell" not in page and page.count(" min</i></a>") == len(pages.found(pages.CHAPTERS))
+    assert len(list(tmp_path.glob("_static/cards/*.webp"))) == len(pages.found(pages.CHAPTERS))
+
+
 def test_the_page_of_the_library_has_every_public_name_once() -> None:
     found = re.findall(r"^\.\. (?:auto\w+|py:data):: (?:nmt_lib\.)?(\w+)$", names.page("…"), re.MULTILINE)
     assert sorted(found) == sorted(nmt.__all__)
