@@ -82,6 +82,7 @@ def skipped(app, what: str, name: str, thing: object, skip: bool, options: objec
 def with_roles(app, page: str, template: str, context: dict, doctree: object) -> None:
     """Parameters one below the other are a list without terms, which a screen reader has to be told."""
     body = context.get("body", "").replace('<dd><em class="sig-param">', '<dd role="listitem"><em class="sig-param">')
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")  # it says "Show source" itself
     context["body"] = body.replace('<dl>\n<dd role="listitem">', '<dl role="list">\n<dd role="listitem">')
 
 
