@@ -97,14 +97,14 @@ notebooks: $(STAMP) ## execute chapters and assignments anew and store their out
 	$(BIN)/python notebooks/run.py --config tiny --in-place
 
 site: $(STAMP) ## the book on the web, in build/site, from the stored outputs
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[site]'
+	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e '.[site]'
 	$(BIN)/python site/book.py
 
 links: $(STAMP) ## stamp the repository's address into badges, set-up cells and the links to the site: make links REPO=owner/name
 	$(BIN)/python notebooks/links.py $(REPO)
 
 browser: $(STAMP) ## a Chromium without a window: every page of the site, then every chapter in JupyterLab
-	$(BIN)/python -m pip install -q -c constraints.txt -e '.[browser,site]'
+	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e '.[browser,site]'
 	$(BIN)/python site/book.py
 	$(BIN)/python tests/browser_site.py
 	$(BIN)/python tests/browser.py

@@ -82,16 +82,19 @@ def skipped(app, what: str, name: str, thing: object, skip: bool, options: objec
 def with_roles(app, page: str, template: str, context: dict, doctree: object) -> None:
     """Parameters one below the other are a list without terms, which a screen reader has to be told."""
     body = context.get("body", "").replace('<dd><em class="sig-param">', '<dd role="listitem"><em class="sig-param">')
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")  # it says "Show source" itself
     context["body"] = body.replace('<dl>\n<dd role="listitem">', '<dl role="list">\n<dd role="listitem">')
 
 
 def past_deeper(app, page: str, template: str, context: dict, doctree: object) -> None:
-    """From chapter to chapter: what goes deeper is a way of its own."""
+    """From chapter to chapter, by their short titles: what goes deeper is a way of its own."""
     chapters = [path.removesuffix(".ipynb") for path in pages.found(pages.CHAPTERS)]
     for key, step in (("prev", -1), ("next", 1)):
         if page in chapters and 0 <= (i := chapters.index(page) + step) < len(chapters):
             link = app.builder.get_relative_uri(page, chapters[i])
             context[key] = {"link": link, "title": app.env.titles[chapters[i]].astext()}
+        if context.get(key):
+            context[key]["title"] = pages.short(context[key]["title"])
 
 
 def setup(app) -> None:

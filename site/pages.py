@@ -22,7 +22,6 @@ import nbformat
 from PIL import Image, ImageChops
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "notebooks"))
-import budget
 import links
 import names
 
@@ -117,9 +116,8 @@ def chapter(path: str) -> tuple[str, str]:
 
 def buttons(path: str, badge: re.Match[str]) -> str:
     """What stands for the badge, which would be fetched from elsewhere."""
-    minutes = round(budget.measure(ROOT / path)["minutes"])
     return (
-        f'<p class="doors"><span>{minutes} min</span> <a href="{badge[1]}">{COLAB}Open in Colab</a> '
+        f'<p class="doors"><span>{minutes(ROOT / path)} min</span> <a href="{badge[1]}">{COLAB}Open in Colab</a> '
         f'<a href="{Path(path).name}" download>{DOWN}Download</a></p>'
     )
 
@@ -138,20 +136,44 @@ def own(out: Path, path: str) -> tuple[str, str]:
     source = re.sub(r"\{\{list (\S+)\}\}", lambda m: listing(found(m[1])), source)
     source = re.sub(r"\{\{toctree (\S+)\}\}", lambda m: toctree(found(m[1])), source)
     if "{{contents}}" in source:
-        titles = [f"{title(ROOT / path).partition(':')[0]} <{path}>" for path in found(CHAPTERS)]
+        titles = [f"{short(title(ROOT / path))} <{path}>" for path in found(CHAPTERS)]
         source = source.replace("{{contents}}", toctree(titles, ":caption: Chapters\n"))
     if "{{cards}}" in source:
         source = source.replace("{{cards}}", "\n".join(card(out, path) for path in found(CHAPTERS)))
     if "{{names}}" in source:
         source = source.replace("{{names}}", names.page(f"{REPOSITORY}/blob/main"))
-    source = source.replace("(REPOSITORY)", f"({REPOSITORY})")
-    return Path(path).name, with_links(source, Path(path).name)
+    source = with_links(source.replace("(REPOSITORY)", f"({REPOSITORY})"), Path(path).name)
+    return Path(path).name, source.replace("{{viewer}}", viewer(ROOT / "notebooks/00_start_here.ipynb"))
+
+
+def viewer(path: Path) -> str:
+    """A sentence, its translation and its attention to touch, as a chapter stores them."""
+    outputs = (output for cell in nbformat.read(path, as_version=4).cells for output in cell.get("outputs", []))
+    stored = (output.get("data", {}).get("text/html", "") for output in outputs)
+    shown = next(page for page in stored if 'class="nmt-attention"' in page)
+    sides = json.loads(re.findall(r"const data = (.*);\n", shown)[0])["kinds"]["cross"]
+    words = [[word for word in sides[side] if not re.fullmatch(r"<\w+>", word)] for side in ("columns", "rows")]
+    source, target = (html.escape(re.sub(r" (?=[.,?!])", "", " ".join(side))) for side in words)
+    said = f'<p class="said"><span>{source}</span> → <b>{target}</b></p>'
+    return f"``````{{raw}} html\n{said}\n{shown.replace('; run the cell to explore all of them', '')}\n``````"
 
 
 def title(path: Path) -> str:
     """The title of a notebook."""
     first = nbformat.read(path, as_version=4).cells[0].source
     return first.splitlines()[0].lstrip("# ")
+
+
+def short(heading: str) -> str:
+    """A title without what follows its colon."""
+    return heading.partition(": ")[0]
+
+
+def minutes(path: Path) -> int:
+    """How long a notebook says that it takes to read; ``check.py`` keeps it true."""
+    said = re.search(r"about\s+(\d+)\s+minutes\s+to\s+read", nbformat.read(path, as_version=4).cells[0].source)
+    assert said, f"{path.name} does not say how long it takes"
+    return int(said[1])
 
 
 def toctree(paths: list[str], options: str = "") -> str:
@@ -177,7 +199,7 @@ def card(out: Path, path: str) -> str:
     notebook = nbformat.read(ROOT / path, as_version=4)
     aim = re.search(r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)", notebook.cells[0].source, re.DOTALL)
     about = " ".join(plain(aim[1]).split()) if aim else ""
-    minutes, name, image = round(budget.measure(ROOT / path)["minutes"]), Path(path).stem, ""
+    name, image = Path(path).stem, ""
     if picture := chosen(notebook):
         (out / "_static/cards").mkdir(parents=True, exist_ok=True)
         picture.thumbnail((480, 360), Image.Resampling.LANCZOS)
@@ -185,8 +207,8 @@ def card(out: Path, path: str) -> str:
         size = f'width="{picture.width}" height="{picture.height}"'
         image = f'<img src="_static/cards/{name}.webp" alt="" loading="lazy" {size}>'
     return (
-        f'<a href="{path.replace(".ipynb", ".html")}">{image}<b>{plain(title(ROOT / path))}</b>'
-        f"<span>{about[:1].upper()}{about[1:]}</span><i>{minutes} min</i></a>"
+        f'<a href="{path.replace(".ipynb", ".html")}">{image}<b>{plain(short(title(ROOT / path)))}</b>'
+        f"<span>{about[:1].upper()}{about[1:]}</span><i>{minutes(ROOT / path)} min</i></a>"
     )
 
 

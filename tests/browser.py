@@ -16,10 +16,11 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import nbformat
+from chromium import ROOT, chromium
 
-ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "build" / "browser"
 MINUTES = 15  # for one chapter; a busy machine can be many times slower
 READY = """() => {
@@ -34,17 +35,13 @@ RUNNING = """() => {
 
 
 def main() -> int:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        print("SKIPPED: no Chromium on this machine (apt-get install chromium)")
-        return 0
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "notebooks").mkdir(parents=True)
     names = sys.argv[1:] or [path.name for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))]
     for name in names:
         shutil.copy(ROOT / "notebooks" / name, OUT / "notebooks")
-    with jupyterlab(OUT) as address:
-        return run_all(chromium, address, names)
+    with chromium() as browser, jupyterlab(OUT) as address:
+        return run_all(browser, address, names)
 
 
 @contextmanager
@@ -91,35 +88,30 @@ def wait_for(address: str) -> None:
     raise TimeoutError("JupyterLab does not answer: see server.log in build/browser")
 
 
-def run_all(chromium: str, address: str, names: list[str]) -> int:
+def run_all(browser: Any, address: str, names: list[str]) -> int:
     """Opens, runs, saves and photographs each chapter; 1 if one of them has an error."""
-    from playwright.sync_api import sync_playwright
-
     failed = 0
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name in names:
-            start = time.time()
-            page = browser.new_page(viewport={"width": 1400, "height": 1000})
-            page.set_default_timeout(MINUTES * 60_000)
-            page.goto(f"{address}/lab/tree/{name}?reset")
-            page.wait_for_selector(".jp-NotebookPanel-toolbar")
-            page.wait_for_function(READY)
-            page.get_by_role("menuitem", name="Run", exact=True).click()
-            page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-            page.wait_for_function(RUNNING, timeout=60_000)
-            page.wait_for_function(f"() => !({RUNNING})()")
-            page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-            page.screenshot(path=OUT / f"{Path(name).stem}-end.png")
-            page.evaluate("() => window.jupyterapp.shell.currentWidget.content.scrollToItem(0)")
-            page.wait_for_timeout(1000)
-            page.screenshot(path=OUT / f"{Path(name).stem}.png")
-            errors = complaints(OUT / "notebooks" / name)
-            failed += bool(errors)
-            print(f"{name}: {time.time() - start:.0f} s, {'; '.join(errors) or 'no error'}", flush=True)
-            page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
-            page.close()
-        browser.close()
+    for name in names:
+        start = time.time()
+        page = browser.new_page(viewport={"width": 1400, "height": 1000})
+        page.set_default_timeout(MINUTES * 60_000)
+        page.goto(f"{address}/lab/tree/{name}?reset")
+        page.wait_for_selector(".jp-NotebookPanel-toolbar")
+        page.wait_for_function(READY)
+        page.get_by_role("menuitem", name="Run", exact=True).click()
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        page.wait_for_function(RUNNING, timeout=60_000)
+        page.wait_for_function(f"() => !({RUNNING})()")
+        page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
+        page.screenshot(path=OUT / f"{Path(name).stem}-end.png")
+        page.evaluate("() => window.jupyterapp.shell.currentWidget.content.scrollToItem(0)")
+        page.wait_for_timeout(1000)
+        page.screenshot(path=OUT / f"{Path(name).stem}.png")
+        errors = complaints(OUT / "notebooks" / name)
+        failed += bool(errors)
+        print(f"{name}: {time.time() - start:.0f} s, {'; '.join(errors) or 'no error'}", flush=True)
+        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        page.close()
     print(f"screenshots: {OUT}")
     return bool(failed)
 

@@ -6,19 +6,18 @@ a search that finds something, nothing that axe-core calls serious or critical. 
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 from collections import Counter
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
-SITE = Path(__file__).resolve().parent.parent / "build" / "site"
+from chromium import ROOT, barriers, chromium, load_axe
+
+SITE = ROOT / "build" / "site"
 VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-FLAGS += ["--disable-component-update", "--disable-sync"]
 FAULTS = """async () => {
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise
     const seen = element => element.checkVisibility()
@@ -35,6 +34,25 @@ FAULTS = """async () => {
         'not one search': searches.length === 1 ? 0 : 1,
     }
 }"""
+# What stands on each chapter: ways on, Colab, the file; and all that is folded opens on a click.
+CHAPTER = """async () => {
+    const main = document.querySelector('main')
+    const links = [...main.querySelectorAll('a')]
+    const file = links.find(link => link.hasAttribute('download'))
+    const folds = [...main.querySelectorAll('details')].filter(fold => !fold.closest('details:not([open]) details'))
+    const shut = folds.filter(fold => {
+        const [folded, inside] = [!fold.open, fold.lastElementChild]
+        const hidden = !inside.checkVisibility()
+        fold.querySelector('summary').click()
+        return !(folded && hidden && fold.open && inside.checkVisibility())
+    })
+    return {
+        'no way to Colab': links.some(link => link.host === 'colab.research.google.com') ? 0 : 1,
+        'no file to download': file && (await fetch(file.href)).ok ? 0 : 1,
+        'no next or previous page': main.querySelector('.left-prev, .right-next') ? 0 : 1,
+        'does not unfold': shut.length,
+    }
+}"""
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -45,30 +63,24 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 def main() -> int:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        print("SKIPPED: no Chromium on this machine (apt-get install chromium)")
-        return 0
     names = sys.argv[1:] or sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
     if not names:
         print("error: there is no site in build/site: run make site", file=sys.stderr)
         return 2
+    load_axe()
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        return look(chromium, f"http://127.0.0.1:{server.server_port}", names)
+        return look(f"http://127.0.0.1:{server.server_port}", names)
     finally:
         server.shutdown()
 
 
-def look(chromium: str, address: str, names: list[str]) -> int:
+def look(address: str, names: list[str]) -> int:
     """Prints the table; 1 if a page has a fault."""
-    from playwright.sync_api import sync_playwright
-
     found: list[str] = []
     print("page".ljust(44), *(f"{width} {scheme}".rjust(11) for width, scheme in VIEWS))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+    with chromium() as browser:
         contexts = [
             browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
             for width, scheme in VIEWS
@@ -79,15 +91,12 @@ def look(chromium: str, address: str, names: list[str]) -> int:
             for (width, scheme), cell in zip(VIEWS, row, strict=True):
                 found += [f"{name} at {width} {scheme}: {fault}, {count}" for fault, count in cell.items()]
         found += search(contexts[0], address)
-        browser.close()
     print(*found, f"{len(names)} pages, {len(VIEWS)} views each, {len(found)} faults", sep="\n")
     return bool(found)
 
 
-def faults(context, address: str, name: str) -> Counter:
+def faults(context: Any, address: str, name: str) -> Counter:
     """What is wrong with a page in one view, with how often."""
-    from axe_playwright_python.sync_playwright import Axe
-
     count: Counter[str] = Counter()
     page = context.new_page()
     page.on("console", lambda message: count.update([f"console: {message.text}"] if message.type == "error" else []))
@@ -95,10 +104,10 @@ def faults(context, address: str, name: str) -> Counter:
     page.on("request", lambda request: count.update(elsewhere(request.url, address)))
     page.goto(f"{address}/{name}", wait_until="networkidle")
     count.update(page.evaluate(FAULTS))
-    for violation in Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]:
-        if violation["impact"] in ("serious", "critical"):
-            where = violation["nodes"][0]["target"][0]
-            count[f"axe {violation['impact']}: {violation['id']} such as {where}"] += len(violation["nodes"])
+    count.update(barriers(page))
+    if name.startswith("notebooks/") and "assignments" not in name:
+        count.update(page.evaluate(CHAPTER))
+        count.update({f"unfolded: {fault}": n for fault, n in page.evaluate(FAULTS).items()})
     page.close()
     return +count
 
@@ -109,7 +118,7 @@ def elsewhere(url: str, address: str) -> list[str]:
     return [f"request to {urlsplit(url).netloc}"] if leaves else []
 
 
-def search(context, address: str) -> list[str]:
+def search(context: Any, address: str) -> list[str]:
     """Whether the search finds a chapter by its subject."""
     page = context.new_page()
     page.goto(f"{address}/search.html?q=attention", wait_until="networkidle")

@@ -1,21 +1,23 @@
-"""Uses the attention viewer as a reader would, in exported HTML and in JupyterLab: a part of ``make browser``.
+"""Uses the attention viewer as a reader would: in exported HTML, on the site, in JupyterLab; part of ``make browser``.
 
-Screenshots go to build/viewer. axe-core, which looks for barriers, comes from npm; without npm that part is skipped.
+Screenshots go to build/viewer.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import nbformat
 import torch
-from browser import READY, ROOT, RUNNING, jupyterlab
+from browser import READY, RUNNING, jupyterlab
+from chromium import ROOT, barriers, chromium, load_axe
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -23,11 +25,6 @@ from small import made_translation
 from traitlets.config import Config
 
 OUT = ROOT / "build" / "viewer"
-AXE = ROOT / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-    "--disable-sync",
-]  # fmt: skip
 SRC, TGT = (
     ["Der", "<b>Hund</b>", "trank", "שלום", "</script>", "🙂", "."],
     ["the", "dog", "drank", '"hello"', "🙂", "."],
@@ -63,16 +60,9 @@ READ_ALL = """host => {
 
 
 def main() -> int:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        print("SKIPPED: no Chromium on this machine (apt-get install chromium)")
-        return 0
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "notebooks").mkdir(parents=True)
-    if not AXE.exists() and shutil.which("npm"):
-        folder = AXE.parents[2]
-        folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--silent", "--prefix", folder, "axe-core@4.14.1"], check=True)
+    load_axe()
     environment = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])}
     os.environ.update(environment)
     notebook = new_notebook(cells=[new_markdown_cell("# Attention to touch"), *map(new_code_cell, CELLS)])
@@ -81,10 +71,7 @@ def main() -> int:
     no_cdn = Config({"HTMLExporter": {"require_js_url": "", "mathjax_url": ""}})  # the exporter's own, not the viewer's
     (OUT / "viewer.html").write_text(HTMLExporter(config=no_cdn).from_notebook_node(notebook)[0], encoding="utf-8")
 
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+    with chromium() as browser:
         for width in (1280, 390):
             for scheme in ("light", "dark"):
                 with watched(browser, width, scheme) as page:
@@ -94,11 +81,14 @@ def main() -> int:
             assert page.locator(f"{VIEWER} table").first.is_visible(), "no table stands where no script runs"
         with watched(browser, 390, "dark") as page:
             elsewhere(page, notebook.cells[2].outputs[0]["data"]["text/html"])
+        for name in ("index", "notebooks/00_start_here", "notebooks/04_attention", "notebooks/09_attention_heatmaps"):
+            for width in (1280, 390):
+                with watched(browser, width, "light") as page:
+                    on_site(page, f"{name}.html", width)
         with jupyterlab(OUT, **environment) as address:
             for theme, width in (("Light", 1280), ("Dark", 1280), ("Light", 390), ("Dark", 390)):
                 with watched(browser, width, "light", address) as page:
                     in_lab(page, address, theme, width)
-        browser.close()
     print(f"the viewer shows the tensors' weights, and obeys mouse, finger and keyboard; screenshots: {OUT}")
     return 0
 
@@ -137,8 +127,35 @@ def exported(page: Any, width: int, scheme: str) -> None:
     first, second = page.locator(VIEWER).all()
     same_numbers(first)
     use(page, first, second)
-    barriers(page)
+    serious = barriers(page, VIEWER)
+    assert not serious, serious
     first.screenshot(path=OUT / f"html-{width}-{scheme}.png")
+
+
+def on_site(page: Any, name: str, width: int) -> None:
+    """A page of build/site: it shows each weight that its notebook stores, and obeys mouse, finger and keyboard."""
+    page.goto((ROOT / "build/site" / name).as_uri())
+    viewer = page.locator(VIEWER).first
+    viewer.scroll_into_view_if_needed()
+    data = json.loads(viewer.locator("script").text_content().split("const data = ")[1].split(";\n")[0])["kinds"]
+    shown = viewer.evaluate(READ_ALL)
+    for kind, stored in data.items():
+        size = (len(stored["rows"]), len(stored["columns"]))
+        heads = [torch.tensor(layer).view(-1, *size) / 1000 for layer in stored["weights"]]
+        expected = torch.stack([torch.cat([layer.mean(0, keepdim=True), layer]) for layer in heads])
+        found = torch.tensor([[[[float(x) for x in row] for row in head] for head in layer] for layer in shown[kind]])
+        torch.testing.assert_close(found, expected, atol=0.006, rtol=0)
+    status, word = viewer.get_by_role("status"), viewer.locator(".from [role=option]").first
+    viewer.get_by_role("radio", name="layer 1, head 2").click()
+    assert "layer 1, head 2" in viewer.locator(".caption").inner_text()
+    (word.tap if width < 500 else word.hover)()
+    assert status.inner_text().startswith(f"{data['cross']['rows'][0]} looks at:")
+    word.focus()
+    page.keyboard.press("ArrowDown")
+    assert status.inner_text().startswith(f"{data['cross']['rows'][1]} looks at:")
+    serious = barriers(page, VIEWER)
+    assert not serious, serious
+    page.screenshot(path=OUT / f"site-{Path(name).stem}-{width}.png")
 
 
 def elsewhere(page: Any, html: str) -> None:
@@ -179,7 +196,8 @@ def in_lab(page: Any, address: str, theme: str, width: int) -> None:
     first.scroll_into_view_if_needed()
     same_numbers(first)
     use(page, first, second)
-    barriers(page)
+    serious = barriers(page, VIEWER)
+    assert not serious, serious
     page.screenshot(path=OUT / f"lab-{width}-{theme.lower()}.png")
     cells = page.evaluate("window.jupyterapp.shell.currentWidget.content.widgets.length")
     assert cells == 4, f"keys meant for the viewer changed the notebook: {cells} cells"
@@ -259,22 +277,6 @@ def use(page: Any, viewer: Any, other: Any) -> None:
     words.nth(1).click()
     page.mouse.move(1, 1)
     assert other.locator(".panes").inner_html() == before, "one viewer changed another"
-
-
-def barriers(page: Any) -> None:
-    """axe-core finds nothing serious in the viewers."""
-    if not AXE.exists():
-        print("SKIPPED: axe-core (no npm)")
-        return
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate(f"() => axe.run({{include: [['{VIEWER}']]}}).then(result => result.violations)")
-    serious = [
-        f"{one['id']}: {one['help']}: {one['nodes'][0]['html'][:200]} {one['nodes'][0].get('failureSummary', '')}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
-    print(f"axe: {[(one['id'], one['impact']) for one in found]}", flush=True)
-    assert not serious, "\n".join(serious)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -69,6 +70,15 @@ def test_a_chapter_brings_nothing_from_elsewhere_and_folds_what_is_folded() -> N
             folded = cell.metadata.get("jupyter", {}).get("source_hidden")
             assert not folded or "hide-input" in cell.metadata.tags
             assert "show_source(" not in cell.source or "text/html" not in str(cell.get("outputs"))
+
+
+def test_the_start_page_has_a_translation_to_touch_and_a_card_for_each_chapter(tmp_path: Path) -> None:
+    page = pages.own(tmp_path, "site/index.md")[1]
+    source, target = re.findall(r'<p class="said"><span>(.+)</span> → <b>(.+)</b></p>', page)[0]
+    shown = json.loads(page.split("const data = ")[1].split(";\n")[0])["kinds"]["cross"]
+    assert {*source[:-1].split()} < {*shown["columns"]} and {*target[:-1].split()} < {*shown["rows"]}
+    assert "run the cell" not in page and page.count(" min</i></a>") == len(pages.found(pages.CHAPTERS))
+    assert len(list(tmp_path.glob("_static/cards/*.webp"))) == len(pages.found(pages.CHAPTERS))
 
 
 def test_the_page_of_the_library_has_every_public_name_once() -> None:

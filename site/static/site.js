@@ -2,6 +2,9 @@
 for (const arrow of document.querySelectorAll(".bd-sidebar-primary summary"))
   arrow.setAttribute("aria-label", "Pages of " + arrow.closest("li").querySelector("a").textContent);
 
+// Named by what stands on it: "Search", and its keys.
+for (const button of document.querySelectorAll(".search-button-field")) button.removeAttribute("aria-label");
+
 // A picture opens alone, to be enlarged with two fingers.
 for (const image of document.querySelectorAll(".cell_output img")) {
   const link = document.createElement("a");
