@@ -39,12 +39,14 @@ def test_memory_is_that_of_the_table() -> None:
     names: dict[str, Any] = {}
     exec(cell("pairs = [").rpartition("nmt.plot_lines")[0], names)
     stored = {(row[0], row[3]): row for row in rows("memory")}
-    for run, megabytes in names["private_mb"].items():
-        kept = [int(stored[f"{thousands * 1000:,}", run.removesuffix(" run")][-1]) for thousands in names["pairs"]]
-        assert megabytes == kept
-    pairs, ids = 4, 6  # columns of seconds, with those of the tokenizers between them
-    first, second = (sum(map(float, stored["2,000,000", run][pairs : ids + 1])) for run in ("first", "second"))
-    assert round(first / 60) == 3 and round(second) == 2
+    sizes = [f"{thousands * 1000:,}" for thousands in names["pairs"]]
+    text, private, seconds = 1, -1, slice(4, 7)  # columns
+    for label, megabytes in names["megabytes"].items():
+        run = "second" if "second" in label else "first"
+        column = text if "text" in label else private
+        assert megabytes == [int(stored[size, run][column]) for size in sizes]
+    first, second = (sum(map(float, stored[sizes[-1], run][seconds])) for run in ("first", "second"))
+    assert round(first / 60) == 3 and round(second) == 2, "the minutes and seconds that the text names"
 
 
 def test_decoding_is_that_of_the_table() -> None:
