@@ -30,20 +30,23 @@ def test_speed_and_peak_are_those_of_the_table() -> None:
     speed: dict[str, Any] = {}
     exec(cell("speed = ").splitlines()[0], speed)
     assert speed["speed"] == {precision: int(row[4]) for precision, row in found.items()}
-    peaks = " ".join(cell("per_token = sum(flops_by_part").split())
+    peaks = " ".join(cell("parts = flops_by_part(").split())
     assert all(f'"{name}": {float(row[8]) * 1000:g}e9' in peaks for name, row in found.items())
     assert round(speed["speed"]["bf16"] / speed["speed"]["fp32"], 2) == 1.75
 
 
 def test_memory_is_that_of_the_table() -> None:
-    source = cell("pairs = [").rpartition("nmt.plot_lines")[0]
     names: dict[str, Any] = {}
-    exec(source, names)
-    for label, (pairs, megabytes) in names["private_mb"].items():
-        for thousands, private in zip(pairs, megabytes, strict=True):
-            (row,) = [row for row in rows("memory") if row[0] == f"{thousands * 1000:,}" and row[2].startswith(label)
-                      and row[3] == "first"]  # fmt: skip
-            assert int(row[-1]) == private
+    exec(cell("pairs = [").rpartition("nmt.plot_lines")[0], names)
+    stored = {(row[0], row[3]): row for row in rows("memory")}
+    sizes = [f"{thousands * 1000:,}" for thousands in names["pairs"]]
+    text, private, seconds = 1, -1, slice(4, 7)  # columns
+    for label, megabytes in names["megabytes"].items():
+        run = "second" if "second" in label else "first"
+        column = text if "text" in label else private
+        assert megabytes == [int(stored[size, run][column]) for size in sizes]
+    first, second = (sum(map(float, stored[sizes[-1], run][seconds])) for run in ("first", "second"))
+    assert round(first / 60) == 3 and round(second) == 2, "the minutes and seconds that the text names"
 
 
 def test_decoding_is_that_of_the_table() -> None:
