@@ -126,6 +126,16 @@ def _given(function: Any, *args: Any) -> list[Any]:
     return list(args)
 
 
+@beside_answer
+def slopes(function: Any, inputs: list[Tensor], toward: Tensor, *others: Any) -> list[Tensor]:
+    """How ``(function(…) * toward).sum()`` changes with some inputs; the whole numbers, ``others``, come where the
+    function has them: first if they are ids, last if they are a mask."""
+    leaves = {str(i): x.clone().requires_grad_() for i, x in enumerate(inputs)}
+    first = [x for x in others if x.dtype != torch.bool]
+    out = function(*first, *leaves.values(), *[x for x in others if x.dtype == torch.bool])
+    return list(slopes_of(out, leaves, toward).values())
+
+
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, Tensor):
         return isinstance(other, Tensor) and one.dtype == other.dtype and one.equal(other)
