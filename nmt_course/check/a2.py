@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from typing import Any
 
@@ -10,6 +9,8 @@ import torch
 from torch import Tensor
 
 from .kit import Hint, ask, done, expect, match, show, tensor
+from .kit import slopes as slopes
+from .kit import spares as spares
 
 
 def start(function: Any) -> None:
@@ -50,21 +51,29 @@ def step(function: Any, base: int) -> None:
     done("the step of three places")
 
 
-def scale(function: Any) -> None:
+def scale(function: Any, reserved: int) -> None:
     weight = torch.tensor([[9.0, 9.0, 9.0, 9.0], [0.5, 1.0, -1.0, 0.0], [3.0, 0.0, 0.0, 1.0]])
-    got, rows = _vectors(function, torch.tensor([[1, 2, 1]]), weight, torch.zeros(6, 4))[0], weight[[1, 2, 1]]
+    got, rows = (
+        _vectors(function, torch.tensor([[1, 2, 1]]), weight, torch.zeros(reserved + 6, 4))[0],
+        weight[[1, 2, 1]],
+    )
     mistakes = [(rows, "the rows as they stand in weight: the factor is missing"), (4 * rows, "√d_model, not d_model")]
     match(got, 2 * rows, f"ids 1, 2, 1 give {show(got)}", mistakes, f"with the factor √4 it is {show(2 * rows)}")
     done("the factor")
 
 
-def place(function: Any) -> None:
-    places = torch.arange(10.0)[:, None].expand(10, 4)  # row p holds p
+def place(function: Any, reserved: int) -> None:
+    n = reserved + 10
+    places = torch.arange(float(-reserved), 10)[:, None].expand(n, 4)  # place p holds p
     got = _vectors(function, torch.zeros(2, 3, dtype=torch.long), torch.zeros(5, 4), places, 4)[..., 0].tolist()
-    expect(got == [[4, 5, 6]] * 2, f"start=4: both sentences stand at places 4, 5, 6, not at {got}")
-    with contextlib.suppress(ValueError):
+    rows = f"both sentences stand at places 4, 5, 6, whose rows come behind the {reserved} reserved ones"
+    expect(got == [[4, 5, 6]] * 2, f"start=4: {rows}, not at {got}")
+    short = f"4 words from place 9 on need {n + 3} rows, places has {n}, and"
+    try:
         function(torch.zeros(1, 4, dtype=torch.long), torch.zeros(5, 4), places, 9)
-        raise Hint("4 words from place 9 on need 13 rows, places has 10, and no ValueError says so")
+        raise Hint(f"{short} no ValueError says so")
+    except ValueError as error:
+        expect(str(n + 3) in str(error), f"{short} your ValueError says {str(error)!r}, without the number")
     done("places and start")
 
 
@@ -84,18 +93,20 @@ def shape(function: Any, pad: int) -> None:
     done("the shape")
 
 
-def causal(function: Any) -> None:
+def causal(function: Any, window: int) -> None:
     got = ask(function, 4)
     _mask(got, (1, 1, 4, 4), "(1, 1, T, T)", "length 4")
     _past(got[0, 0])
+    _window(ask(function, window + 3), window)
     done("past and future")
 
 
-def future(function: Any) -> None:
+def future(function: Any, window: int) -> None:
     got = ask(function, torch.tensor([[2, 5, 6, 7], [2, 8, 9, 4]]))
     _mask(got, (2, 1, 4, 4), "(B, 1, T, T)", "2 sentences of 4 ids")
     expect(not got.all(), "without <pad> nothing is hidden, not even the future: a key has to pass both masks")
     _past(got[0, 0])
+    _window(ask(function, torch.full((1, window + 3), 5)), window)
     done("no future")
 
 
@@ -108,11 +119,13 @@ def padding(function: Any, pad: int) -> None:
     done("no padding")
 
 
-def softmax(function: Any) -> None:
-    got, right = _weights(function, [True, True, False]), torch.tensor([2.0, 1.0, -math.inf]).softmax(-1)
+def softmax(function: Any, sharp: float) -> None:
+    got, scores = _weights(function, [True, True, False]), torch.tensor([2.0, 1.0, -math.inf])
+    right = (sharp * scores).softmax(-1)
     mistakes = [
         (torch.tensor([0.0, 0.0, 1.0]), "all goes to the hidden key. True = may be attended to"),
-        (torch.tensor([2.0, 1.0, 0.0]).softmax(-1) * right.sign(), "hide before the softmax, not after it"),
+        ((sharp * torch.tensor([2.0, 1.0, 0.0])).softmax(-1) * right.sign(), "hide before the softmax, not after it"),
+        (scores.softmax(-1), f"the sharpness of the rules, {sharp}, is missing"),
     ]
     late = f"the hidden key gets 0, the two others share 1: {show(right)}"
     match(got, right, f"scores 2, 1, 0, the last one hidden, give {show(got)}", mistakes, late)
@@ -174,6 +187,11 @@ def _past(got: Tensor) -> None:
     expect(got.diagonal().any(), "no place sees itself: tgt_in is shifted already, so its own word is no secret")
     wrong = (got != right).nonzero().tolist()
     expect(not wrong, f"wrong at [query, key] = {wrong[:3]}: a query sees itself and its past, no future")
+
+
+def _window(got: Tensor, window: int) -> None:
+    n = got.reshape(window + 3, window + 3)[-1].sum()
+    expect(n == window, f"the last of {window + 3} places sees {n} places: the window of the rules has {window}")
 
 
 def _weights(function: Any, mask: list[bool], dtype: torch.dtype = torch.float32) -> Tensor:

@@ -156,6 +156,17 @@ def encode(tokens, itos):
             ids[i + 1] = itos.index(token)
     return ids.tolist()
 """,
+        "words of their own type": """
+class Id(int):
+    pass
+
+
+def encode(tokens, itos):
+    specials = ["<pad>", "<unk>", "<sos>", "<eos>"]
+    place = {token: Id(i) for i, token in reversed(list(enumerate(itos))) if token not in specials}
+    ids = [specials.index("<sos>")] + [place.get(token, specials.index("<unk>")) for token in tokens]
+    return [int(i) for i in ids[:22]] + [specials.index("<eos>")]
+""",
         "helper in the cell": """
 def lookup(token, itos):
     try:
@@ -355,7 +366,7 @@ WRONG = {
     "marks dropped": Wrong("tokenize", ["tokenize-marks", "tokenize-numbers"], edits={r"[.,!?;]|[^\s": r"[^\s"}),
     "split at single spaces": Wrong(
         "tokenize",
-        ["tokenize-marks"],
+        ["tokenize-marks", "tokenize-numbers"],
         code='def tokenize(text):\n    for mark in ".,!?;":\n        text = text.replace(mark, " " + mark + " ")\n'
         '    return ["<num>" if t.isdigit() else t for t in text.lower().split(" ") if t]',
     ),
@@ -388,53 +399,59 @@ WRONG = {
     ),
     "unk missing": Wrong("vocab", ["vocab-members"], edits={'"<pad>", "<unk>", "<sos>"': '"<pad>", "<sos>"'}),
     "specials of another program": Wrong(
-        "vocab", ["vocab-members"], edits={'"<pad>", "<unk>", "<sos>", "<eos>"': '"<pad>", "<sos>", "<eos>", "<unk>"'}
+        "vocab",
+        ["vocab-members", "vocab-order"],
+        edits={'"<pad>", "<unk>", "<sos>", "<eos>"': '"<pad>", "<sos>", "<eos>", "<unk>"'},
     ),
     "special words twice": Wrong("vocab", ["vocab-members"], edits={" if word not in specials)": ")"}),
     "eos missing": Wrong(
-        "encode", ["encode-frame", "encode-longest"], edits={"[2, *ids[: 23 - 2], 3]": "[2, *ids[: 23 - 2]]"}
+        "encode", ["encode-frame", "encode-longest"], edits={"[sos, *ids[: 23 - 2], eos]": "[sos, *ids[: 23 - 2]]"}
     ),
     "sos missing": Wrong(
         "encode",
         ["encode-frame", "encode-unknown", "encode-longest"],
-        edits={"[2, *ids[: 23 - 2], 3]": "[*ids[: 23 - 2], 3]"},
+        edits={"[sos, *ids[: 23 - 2], eos]": "[*ids[: 23 - 2], eos]"},
     ),
     "sos and eos swapped": Wrong(
-        "encode", ["encode-frame", "encode-longest"], edits={"[2, *ids[: 23 - 2], 3]": "[3, *ids[: 23 - 2], 2]"}
+        "encode", ["encode-frame", "encode-longest"], edits={"[sos, *ids[: 23 - 2], eos]": "[eos, *ids[: 23 - 2], sos]"}
     ),
     "unknown words dropped": Wrong(
         "encode",
         ["encode-unknown"],
-        edits={"stoi.get(token, 1) for token in tokens": "stoi[token] for token in tokens if token in stoi"},
+        edits={"stoi.get(token, unk) for token in tokens": "stoi[token] for token in tokens if token in stoi"},
     ),
-    "unknown words are an error": Wrong("encode", ["encode-unknown"], edits={"stoi.get(token, 1)": "stoi[token]"}),
+    "unknown words are an error": Wrong("encode", ["encode-unknown"], edits={"stoi.get(token, unk)": "stoi[token]"}),
     "unknown words are padding": Wrong(
-        "encode", ["encode-unknown"], edits={"stoi.get(token, 1)": "stoi.get(token, 0)"}
+        "encode", ["encode-unknown"], edits={"stoi.get(token, unk)": "stoi.get(token, 0)"}
     ),
     "a word ends the sentence": Wrong("encode", ["encode-unknown"], edits={" if index > 3": ""}),
-    "eos cut off": Wrong("encode", ["encode-longest"], edits={"[2, *ids[: 23 - 2], 3]": "[2, *ids, 3][:23]"}),
+    "eos cut off": Wrong("encode", ["encode-longest"], edits={"[sos, *ids[: 23 - 2], eos]": "[sos, *ids, eos][:23]"}),
     "never cut": Wrong("encode", ["encode-longest"], edits={"[: 23 - 2]": ""}),
     "cut without the specials": Wrong("encode", ["encode-longest"], edits={"[: 23 - 2]": "[:23]"}),
     "eos read over": Wrong("decode", ["decode-all"], edits={"break": "continue"}),
-    "sos shown": Wrong("decode", ["decode-all"], edits={"(0, 2)": "(0,)"}),
-    "unk left out": Wrong("decode", ["decode-all"], edits={"(0, 2)": "(0, 1, 2)"}),
+    "sos shown": Wrong("decode", ["decode-all"], edits={', specials.index("<sos>")': ","}),
+    "unk left out": Wrong(
+        "decode", ["decode-all"], edits={', specials.index("<sos>")': ', specials.index("<sos>"), 1'}
+    ),
     "space before marks": Wrong(
         "decode",
         ["decode-all"],
         edits={'itos[index] if itos[index] in list(".,!?;") else " " + itos[index]': '" " + itos[index]'},
     ),
     "pad on the left": Wrong(
-        "batch", ["batch-padding"], edits={"[*row, *[0] * (width - len(row))]": "[*[0] * (width - len(row)), *row]"}
+        "batch",
+        ["batch-padding", "batch-shift"],
+        edits={"[*row, *[empty] * (width - len(row))]": "[*[empty] * (width - len(row)), *row]"},
     ),
-    "padded with 1": Wrong("batch", ["batch-padding", "batch-shift"], edits={"*[0] * (width": "*[1] * (width"}),
+    "padded with 1": Wrong("batch", ["batch-padding", "batch-shift"], edits={"*[empty] * (width": "*[1] * (width"}),
     "fixed width": Wrong(
         "batch", ["batch-padding", "batch-shift"], edits={"width = max(map(len, rows))": "width = 30"}
     ),
-    "float ids": Wrong("batch", ["batch-padding"], edits={"dtype=torch.long": "dtype=torch.float"}),
+    "float ids": Wrong("batch", ["batch-padding", "batch-shift"], edits={"dtype=torch.long": "dtype=torch.float"}),
     "cut to the shortest": Wrong(
         "batch",
         ["batch-padding", "batch-shift"],
-        edits={"[*row, *[0] * (width - len(row))] for": "row[:width] for", "max(map(len": "min(map(len"},
+        edits={"[*row, *[empty] * (width - len(row))] for": "row[:width] for", "max(map(len": "min(map(len"},
     ),
     "target not shifted": Wrong("batch", ["batch-shift"], edits={"tgt[1:]": "tgt"}),
     "input with eos": Wrong("batch", ["batch-shift"], edits={"tgt[:-1]": "tgt"}),
@@ -459,7 +476,9 @@ WRONG = {
             "lengths[i] * (len(batches[-1]) + 1) > budget": "sum(lengths[j] for j in batches[-1]) + lengths[i] > budget"
         },
     ),
-    "budget off by one sentence": Wrong("plan", ["plan-budget"], edits={"(len(batches[-1]) + 1)": "len(batches[-1])"}),
+    "budget off by one sentence": Wrong(
+        "plan", ["plan-budget", "plan-full"], edits={"(len(batches[-1]) + 1)": "len(batches[-1])"}
+    ),
     "last batch lost": Wrong(
         "plan",
         ["plan-budget", "plan-full"],
@@ -475,6 +494,131 @@ WRONG = {
     ),
     "no limit of sentences": Wrong("plan", ["plan-full"], edits={" or len(batches[-1]) == 13": ""}),
     "one sentence too many": Wrong("plan", ["plan-full"], edits={"== 13": "== 13 + 1"}),
+    # state, arguments, sizes, types, boundaries
+    "a list for all texts": Wrong(
+        "tokenize",
+        ["tokenize-marks", "tokenize-numbers"],
+        code="""
+def tokenize(text, tokens=[]):
+    tokens += ["<num>" if re.fullmatch("[0-9]+", t) else t for t in re.findall(r"[.,!?;]|[^\\s.,!?;]+", text.lower())]
+    return tokens
+""",
+    ),
+    "digits of all scripts": Wrong(
+        "tokenize", ["tokenize-numbers"], edits={'re.fullmatch("[0-9]+", token)': "token.isdigit()"}
+    ),
+    "a thousand tokens at most": Wrong(
+        "tokenize", ["tokenize-numbers"], edits={"for token in tokens]": "for token in tokens[:1000]]"}
+    ),
+    "counts of the call before": Wrong(
+        "vocab",
+        ["vocab-members", "vocab-order"],
+        edits={
+            "def build_vocab": "counts = Counter()\n\n\ndef build_vocab",
+            "    counts = Counter(word for words in sentences for word in words if word not in specials)": "    counts.update(word for words in sentences for word in words if word not in specials)",
+        },
+    ),
+    "equal sentences count once": Wrong(
+        "vocab", ["vocab-members"], edits={"for words in sentences for": "for words in set(map(tuple, sentences)) for"}
+    ),
+    "sentences sorted in place": Wrong(
+        "vocab",
+        ["vocab-members"],
+        edits={"    specials =": "    [words.sort() for words in sentences]\n    specials ="},
+    ),
+    "5,000 words at most": Wrong(
+        "vocab", ["vocab-members"], edits={"if counts[word] >= min_freq]": "if counts[word] >= min_freq][:5000]"}
+    ),
+    "the first itos is kept": Wrong(
+        "encode",
+        ["encode-frame", "encode-unknown", "encode-longest"],
+        edits={
+            "def encode": "known = {}\n\n\ndef encode",
+            "stoi = {token: index for index, token in enumerate(itos) if index > 3}": "stoi = known\n    if not known:\n        known.update({token: index for index, token in enumerate(itos) if index > 3})",
+        },
+    ),
+    "tokens taken off the list": Wrong(
+        "encode",
+        ["encode-frame"],
+        edits={"for token in tokens]": "for token in [tokens.pop(0) for _ in range(len(tokens))]]"},
+    ),
+    "5,000 words known": Wrong("encode", ["encode-frame"], edits={"if index > 3": "if 3 < index < 5000"}),
+    "one id less than allowed": Wrong("encode", ["encode-longest"], edits={"23 - 2": "23 - 3"}),
+    "ids taken off the list": Wrong(
+        "decode", ["decode-all"], edits={"for index in ids:": "while ids:\n        index = ids.pop(0)"}
+    ),
+    "256 ids read": Wrong("decode", ["decode-all"], edits={"for index in ids:": "for index in ids[:256]:"}),
+    "the first itos shown": Wrong(
+        "decode",
+        ["decode-all"],
+        edits={
+            "def decode(ids, itos):": "first = []\n\n\ndef decode(ids, itos):\n    itos = (first or first.append(itos) or first)[0]"
+        },
+    ),
+    "float targets": Wrong(
+        "batch",
+        ["batch-shift"],
+        edits={"pad([tgt[:-1] for tgt in targets])": "pad([tgt[:-1] for tgt in targets]).float()"},
+    ),
+    "int32 targets": Wrong(
+        "batch", ["batch-shift"], edits={"pad([tgt[1:] for tgt in targets])": "pad([tgt[1:] for tgt in targets]).int()"}
+    ),
+    "int32 ids": Wrong("batch", ["batch-padding", "batch-shift"], edits={"dtype=torch.long": "dtype=torch.int32"}),
+    "targets on the right": Wrong(
+        "batch",
+        ["batch-shift"],
+        edits={
+            "pad([tgt[:-1] for tgt in targets]), pad([tgt[1:] for tgt in targets])": "pad([tgt[:-1][::-1] for tgt in targets]).flip(1), pad([tgt[1:][::-1] for tgt in targets]).flip(1)"
+        },
+    ),
+    "64 places": Wrong(
+        "batch",
+        ["batch-padding", "batch-shift"],
+        edits={"width = max(map(len, rows))": "rows = [row[:64] for row in rows]\n        width = max(map(len, rows))"},
+    ),
+    "as wide as the widest so far": Wrong(
+        "batch",
+        ["batch-padding", "batch-shift"],
+        edits={
+            "def make_batch": "widths = []\n\n\ndef make_batch",
+            "width = max(map(len, rows))": "widths.append(max(map(len, rows)))\n        width = max(widths)",
+        },
+    ),
+    "rows filled up in place": Wrong(
+        "batch",
+        ["batch-padding"],
+        edits={
+            "        return torch.tensor(": "        for row in rows:\n            row += [empty] * (width - len(row))\n        return torch.tensor("
+        },
+    ),
+    "equal pairs once": Wrong(
+        "batch",
+        ["batch-padding"],
+        edits={
+            "    targets =": "    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n    targets ="
+        },
+    ),
+    "a full budget is too much": Wrong("plan", ["plan-full"], edits={"> budget": ">= budget"}),
+    "equal lengths lost": Wrong(
+        "plan",
+        ["plan-budget", "plan-full"],
+        edits={
+            "sorted(range(len(lengths)), key=lambda i: lengths[i])": "dict(sorted((n, i) for i, n in enumerate(lengths))).values()"
+        },
+    ),
+    "lengths sorted in place": Wrong(
+        "plan",
+        ["plan-budget"],
+        edits={
+            "    batches = [[]]": "    order = sorted(range(len(lengths)), key=lambda i: lengths[i])\n    batches, kept = [[]], list(lengths)\n    lengths.sort()\n    lengths = kept"
+        },
+    ),
+    "batches of the call before": Wrong(
+        "plan",
+        ["plan-budget", "plan-full"],
+        edits={"(lengths, budget):": "(lengths, budget, batches=[[]]):", "    batches = [[]]\n": ""},
+    ),
+    "5,000 sentences": Wrong("plan", ["plan-full"], edits={"range(len(lengths))": "range(min(5000, len(lengths)))"}),
     "share of text": Wrong("share", ["share-value"], edits={"1 - (6": "(6"}),
     "in per cent": Wrong("share", ["share-value"], code="share = 60.4"),
 }

@@ -112,6 +112,7 @@ def step_matrix(k, d_model):
         "one-hot product": """
 def embed(ids, weight, places, start=0):
     B, T = ids.shape
+    start += 38
     if start + T > places.shape[0]:
         raise ValueError(f"{start + T} rows are needed")
     one_hot = torch.nn.functional.one_hot(ids, weight.shape[0]).to(weight.dtype)
@@ -119,13 +120,13 @@ def embed(ids, weight, places, start=0):
 """,
         "word by word": """
 def embed(ids, weight, places, start=0):
-    factor = weight.shape[1] ** 0.5
+    factor, start = weight.shape[1] ** 0.5, start + 38
     rows = []
     for sentence in ids.tolist():
         row = []
         for t, index in enumerate(sentence):
             if start + t >= len(places):
-                raise ValueError(f"the table has {len(places)} rows, place {start + t} is needed")
+                raise ValueError(f"the table has {len(places)} rows, {start + ids.size(1)} are needed")
             row.append(weight[index] * factor + places[start + t])
         rows.append(torch.stack(row))
     return torch.stack(rows)
@@ -135,19 +136,18 @@ from torch import nn
 
 
 def embed(ids, weight, places, start=0):
-    needed = start + ids.size(-1)
+    needed = 38 + start + ids.size(-1)
     if places.size(0) < needed:
         raise ValueError("needs " + str(needed) + " places")
-    with torch.no_grad():
-        x = nn.Embedding.from_pretrained(weight)(ids)
-        x *= math.sqrt(x.size(-1))
-        x += places.narrow(0, start, ids.size(-1))
+    x = nn.functional.embedding(ids, weight)
+    x *= math.sqrt(x.size(-1))
+    x += places.narrow(0, 38 + start, ids.size(-1))
     return x
 """,
         "index_select": """
 def embed(ids, weight, places, start=0):
     B, T = ids.shape
-    index = torch.arange(start, start + T)
+    index = 38 + torch.arange(start, start + T)
     if int(index.max()) >= len(places):
         raise ValueError(f"place {int(index.max())} needs {int(index.max()) + 1} rows")
     x = weight.index_select(0, ids.flatten()).view(B, T, -1)
@@ -156,6 +156,7 @@ def embed(ids, weight, places, start=0):
         "an IndexError told anew": """
 def embed(ids, weight, places, start=0):
     try:
+        start += 38
         where = places[torch.arange(start, start + ids.shape[1])]
     except IndexError as error:
         raise ValueError(f"{start + ids.shape[1]} places are needed, there are {len(places)}") from error
@@ -274,15 +275,22 @@ def masked_softmax(scores, mask):
 """,
         "exponentials": """
 def masked_softmax(scores, mask):
-    x = scores.double()
+    x = scores.double().masked_fill(~mask, -1e300)
     share = (x - x.amax(-1, keepdim=True)).exp() * mask
     return (share / share.sum(-1, keepdim=True).clamp(min=1e-300)).to(scores.dtype)
 """,
-        "a float mask, added": """
+        "a float mask, added to what is left": """
 def masked_softmax(scores, mask):
     extra = torch.zeros(mask.shape).masked_fill(mask.logical_not(), float("-inf"))
-    weights = torch.softmax(scores.float() + extra, dim=-1)
+    seen = mask | ~mask.any(-1, keepdim=True)
+    weights = torch.softmax(scores.float() + torch.where(seen, extra, -math.inf).masked_fill(seen, 0), dim=-1)
     return torch.where(mask, weights, torch.zeros(())).to(scores.dtype)
+""",
+        "einsum, log-sum-exp": """
+def masked_softmax(scores, mask):
+    x = torch.where(mask, scores.double(), -1e200)
+    weights = torch.einsum("bhts,bhts->bhts", (x - x.logsumexp(-1, keepdim=True)).exp(), mask.double().expand_as(x))
+    return weights.to(scores.dtype)
 """,
         "row by row": """
 def masked_softmax(scores, mask):
@@ -298,14 +306,9 @@ def masked_softmax(scores, mask):
     scores = scores.clone()
     mask = mask.expand_as(scores)
     scores[~mask] = torch.finfo(scores.dtype).min
-    weights = torch.nn.functional.softmax(scores, dim=-1)
+    weights = torch.nn.functional.softmax(scores, dim=-1).clone()
     weights[~mask] = 0
     return weights
-""",
-        "after the softmax, divided by the sum": """
-def masked_softmax(scores, mask):
-    weights = scores.double().softmax(-1) * mask
-    return (weights / (weights.sum(-1, keepdim=True) + (weights.sum(-1, keepdim=True) == 0))).to(scores.dtype)
 """,
         "−1e9, but in float32": """
 def masked_softmax(scores, mask):
@@ -314,6 +317,22 @@ def masked_softmax(scores, mask):
 """,
     },
 }
+
+WINDOW = """
+
+unlimited = NAME
+
+
+def NAME(arg):
+    mask = unlimited(arg)
+    place = torch.arange(mask.size(-1))
+    return mask & (place[:, None] - place < 29)
+"""
+for _name, _answer in (("causal", "causal_mask"), ("target", "target_mask")):
+    for _title, _code in RIGHT[_name].items():
+        RIGHT[_name][_title] = _code + WINDOW.replace("NAME", _answer)
+for _title, _code in RIGHT["softmax"].items():
+    RIGHT["softmax"][_title] = _code.replace("scores, mask):\n", "scores, mask):\n    scores = 1.4 * scores\n", 1)
 
 WRONG = {
     "the doubled exponent": Wrong("table", ["table-rates"], edits={"(even / d_model)": "(2 * even / d_model)"}),
@@ -377,22 +396,22 @@ def sinusoids(n_positions, d_model):
         "embed",
         ["embed-place"],
         edits={
-            "weight[ids] * math.sqrt(weight.size(1)) + places[start:end]": "(weight[ids] + places[start:end]) * math.sqrt(weight.size(1))"
+            "weight[ids] * math.sqrt(weight.size(1)) + places[first:end]": "(weight[ids] + places[first:end]) * math.sqrt(weight.size(1))"
         },
     ),
-    "start ignored": Wrong("embed", ["embed-place"], edits={"places[start:end]": "places[: ids.size(1)]"}),
+    "start ignored": Wrong("embed", ["embed-place"], edits={"places[first:end]": "places[38 : 38 + ids.size(1)]"}),
     "places from 1": Wrong(
         "embed",
         ["embed-place"],
-        edits={"places[start:end]": "places[start + 1 : end + 1]", "end > len": "end + 1 > len"},
+        edits={"places[first:end]": "places[first + 1 : end + 1]", "end > len": "end + 1 > len"},
     ),
     "the place of the id": Wrong(
-        "embed", ["embed-place"], edits={"places[start:end]": "places[ids.clamp(max=len(places) - 1)]"}
+        "embed", ["embed-place"], edits={"places[first:end]": "places[ids.clamp(max=len(places) - 1)]"}
     ),
     "a place for each sentence": Wrong(
         "embed",
         ["embed-place"],
-        edits={"places[start:end]": "places[torch.arange(ids.size(0)) % len(places)][:, None]"},
+        edits={"places[first:end]": "places[torch.arange(ids.size(0)) % len(places)][:, None]"},
     ),
     "a table that is too short": Wrong(
         "embed",
@@ -414,10 +433,10 @@ def sinusoids(n_positions, d_model):
     "queries hidden": Wrong("padding", ["padding-shape"], edits={"[:, None, None, :]": "[:, None, :, None]"}),
     "a batch for each key": Wrong("padding", ["padding-shape"], edits={"[:, None, None, :]": "[None, None]"}),
     "a float mask": Wrong("padding", ["padding-shape"], edits={"[:, None, None, :]": "[:, None, None, :].float()"}),
-    "the diagonal hidden": Wrong("causal", ["causal-mask"], edits={".tril()": ".tril(-1)"}),
-    "one place of the future": Wrong("causal", ["causal-mask"], edits={".tril()": ".tril(1)"}),
-    "future and past swapped": Wrong("causal", ["causal-mask"], edits={".tril()": ".triu()"}),
-    "True = hidden future": Wrong("causal", ["causal-mask"], edits={".tril()": ".triu(1)"}),
+    "the diagonal hidden": Wrong("causal", ["causal-mask"], edits={"bool).tril()": "bool).tril(-1)"}),
+    "one place of the future": Wrong("causal", ["causal-mask"], edits={"bool).tril()": "bool).tril(1)"}),
+    "future and past swapped": Wrong("causal", ["causal-mask"], edits={"bool).tril()": "bool).triu()"}),
+    "True = hidden future": Wrong("causal", ["causal-mask"], edits={"bool).tril()": "bool).triu(1)"}),
     "causal mask of two axes": Wrong("causal", ["causal-mask"], edits={"[None, None]": ""}),
     "causal mask of −∞": Wrong(
         "causal",
@@ -440,8 +459,8 @@ def sinusoids(n_positions, d_model):
         ["target-future", "target-padding"],
         edits={"[:, None, None, :]": "[None, None, :, :1]"},
     ),
-    "the target's diagonal hidden": Wrong("target", ["target-future"], edits={".tril()": ".tril(-1)"}),
-    "the target's next word seen": Wrong("target", ["target-future"], edits={".tril()": ".tril(1)"}),
+    "the target's diagonal hidden": Wrong("target", ["target-future"], edits={"bool).tril()": "bool).tril(-1)"}),
+    "the target's next word seen": Wrong("target", ["target-future"], edits={"bool).tril()": "bool).tril(1)"}),
     "the diagonal always open": Wrong(
         "target",
         ["target-padding"],
@@ -455,29 +474,31 @@ def sinusoids(n_positions, d_model):
         "target", ["target-future"], edits={"return real & past": "return (real & past)[:, 0]"}
     ),
     "the mask after the softmax": Wrong(
-        "softmax", ["softmax-hidden"], code="def masked_softmax(scores, mask):\n    return scores.softmax(-1) * mask"
+        "softmax",
+        ["softmax-hidden"],
+        code="def masked_softmax(scores, mask):\n    return (1.4 * scores).softmax(-1) * mask",
     ),
     "scores times mask": Wrong(
         "softmax",
         ["softmax-hidden"],
-        edits={"scores.masked_fill(~mask, torch.finfo(scores.dtype).min)": "scores * mask"},
+        edits={"(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)": "1.4 * scores * mask"},
     ),
     "ones and zeros added": Wrong(
         "softmax",
         ["softmax-hidden", "softmax-empty"],
-        code="def masked_softmax(scores, mask):\n    return (scores + mask.to(scores.dtype)).softmax(-1)",
+        code="def masked_softmax(scores, mask):\n    return (1.4 * scores + mask.to(scores.dtype)).softmax(-1)",
     ),
     "True = hidden score": Wrong(
         "softmax",
         ["softmax-hidden", "softmax-empty"],
-        code="def masked_softmax(scores, mask):\n    return scores.masked_fill(mask, torch.finfo(scores.dtype).min).softmax(-1).masked_fill(mask, 0)",
+        code="def masked_softmax(scores, mask):\n    return (1.4 * scores).masked_fill(mask, torch.finfo(scores.dtype).min).softmax(-1).masked_fill(mask, 0)",
     ),
     "softmax over the queries": Wrong("softmax", ["softmax-hidden"], edits={"dim=-1": "dim=-2"}),
     "no softmax": Wrong("softmax", ["softmax-hidden"], edits={"low.softmax(dim=-1)": "low.exp()"}),
     "hidden by −10": Wrong(
         "softmax",
         ["softmax-hidden"],
-        code="def masked_softmax(scores, mask):\n    weights = scores.masked_fill(~mask, -10.0).softmax(-1)\n    return weights * mask.any(-1, keepdim=True)",
+        code="def masked_softmax(scores, mask):\n    weights = (1.4 * scores).masked_fill(~mask, -10.0).softmax(-1)\n    return weights * mask.any(-1, keepdim=True)",
     ),
     "−1e9 in float16": Wrong("softmax", ["softmax-half"], edits={"torch.finfo(scores.dtype).min": "-1e9"}),
     "always float32": Wrong(
@@ -485,9 +506,9 @@ def sinusoids(n_positions, d_model):
     ),
     "−1e9 times 0 in float16": Wrong(
         "softmax",
-        ["softmax-half"],
+        ["softmax-hidden", "softmax-half"],
         edits={
-            "scores.masked_fill(~mask, torch.finfo(scores.dtype).min)": "scores + torch.tensor(-1e9).to(scores.dtype) * ~mask"
+            "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)": "1.4 * scores + torch.tensor(-1e9).to(scores.dtype) * ~mask"
         },
     ),
     "−1e9 and no more": Wrong(
@@ -506,4 +527,180 @@ def sinusoids(n_positions, d_model):
         edits={"torch.finfo(scores.dtype).min": "-math.inf", ".masked_fill(~mask, 0.0)": " * mask"},
     ),
     "equal shares of nothing": Wrong("softmax", ["softmax-empty"], edits={".masked_fill(~mask, 0.0)": ""}),
+    # sizes, numbers of any size, gradients, state, arguments, messages
+    "5,000 rows": Wrong("table", ["table-start"], edits={"arange(n_positions, ": "arange(min(n_positions, 5000), "}),
+    "the first table, cut": Wrong(
+        "table",
+        ["table-start", "table-rates"],
+        code="""
+made = {}
+
+
+def sinusoids(n_positions, d_model):
+    if not made:
+        place = torch.arange(6000.0)[:, None]
+        angle = place / 8000 ** (torch.arange(0, 512, 2) / d_model)
+        made[0] = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+    return made[0][:n_positions, :d_model]
+""",
+    ),
+    "a table in whole numbers": Wrong("table", ["table-start", "table-rates"], edits={".float()": ".round()"}),
+    "the first matrix kept": Wrong(
+        "shift",
+        ["shift-matrix"],
+        edits={"(k, d_model):": "(k, d_model, known={}):\n    k = known.setdefault(d_model, k)"},
+    ),
+    "blocks kept from call to call": Wrong(
+        "shift", ["shift-matrix"], edits={"(k, d_model):": "(k, d_model, blocks=[]):", "    blocks = []\n": ""}
+    ),
+    "reserved rows forgotten": Wrong("embed", ["embed-place"], edits={"38 + start": "start"}),
+    "a ValueError without the number": Wrong(
+        "embed",
+        ["embed-place"],
+        edits={'f"{end} places are needed, the table has {len(places)}"': '"the table is too short"'},
+    ),
+    "a ValueError with another number": Wrong("embed", ["embed-place"], edits={"{end} places": "{ids.size(1)} places"}),
+    "weight scaled in place": Wrong(
+        "embed",
+        ["embed-scale"],
+        edits={
+            "    return weight[ids] * math.sqrt(weight.size(1))": "    weight.data *= math.sqrt(weight.size(1))\n    return weight[ids]"
+        },
+    ),
+    "weight detached": Wrong("embed", ["embed-scale"], edits={"weight[ids]": "weight.detach()[ids]"}),
+    "the first weight kept": Wrong(
+        "embed",
+        ["embed-scale"],
+        edits={"start=0):": "start=0, known={}):\n    weight = known.setdefault(weight.shape, weight)"},
+    ),
+    "5,000 places": Wrong("embed", ["embed-place"], edits={"end > len(places)": "end > min(len(places), 5000)"}),
+    "50,000 words": Wrong("embed", ["embed-scale"], edits={"weight[ids]": "weight[ids.clamp(max=49_999)]"}),
+    "64 places of padding": Wrong(
+        "padding", ["padding-hidden"], edits={"(ids != 77)": "((ids != 77) & (torch.arange(ids.size(1)) < 64))"}
+    ),
+    "512 places of padding": Wrong(
+        "padding", ["padding-hidden", "padding-shape"], edits={"(ids != 77)": "(ids != 77)[:, :512]"}
+    ),
+    "ids changed": Wrong(
+        "padding",
+        ["padding-hidden"],
+        edits={"    return (ids != 77)": "    real = ids != 77\n    ids[~real] = 0\n    return real"},
+    ),
+    "the first causal mask kept": Wrong(
+        "causal",
+        ["causal-mask"],
+        edits={
+            "(length):": "(length, known={}):",
+            "    past = torch.ones(length, length, dtype=torch.bool).tril()": "    past = known.setdefault(0, torch.ones(length, length, dtype=torch.bool).tril())[:length, :length]",
+        },
+    ),
+    "a mask of 64 places": Wrong(
+        "causal",
+        ["causal-mask"],
+        edits={
+            "torch.ones(length, length, dtype=torch.bool).tril()": "torch.ones(64, 64, dtype=torch.bool).tril()[:length, :length]"
+        },
+    ),
+    "a mask of 256 places": Wrong(
+        "causal",
+        ["causal-mask"],
+        edits={
+            "torch.ones(length, length, dtype=torch.bool).tril()": "torch.ones(256, 256, dtype=torch.bool).tril()[:length, :length]"
+        },
+    ),
+    "the window forgotten": Wrong("causal", ["causal-mask"], edits={" & ~past.tril(-29)": ""}),
+    "the window one too wide": Wrong("causal", ["causal-mask"], edits={"tril(-29)": "tril(-29 - 1)"}),
+    "the window one too narrow": Wrong("causal", ["causal-mask"], edits={"tril(-29)": "tril(1 - 29)"}),
+    "a causal mask of whole numbers": Wrong("causal", ["causal-mask"], edits={"[None, None]": "[None, None].long()"}),
+    "the target's window forgotten": Wrong(
+        "target", ["target-future"], edits={"    past = past & ~past.tril(-29)\n": ""}
+    ),
+    "the target's window one too wide": Wrong("target", ["target-future"], edits={"tril(-29)": "tril(-29 - 1)"}),
+    "the target's first mask kept": Wrong(
+        "target",
+        ["target-future", "target-padding"],
+        edits={"(tgt_in):": "(tgt_in, known={}):\n    tgt_in = known.setdefault(0, tgt_in)"},
+    ),
+    "a target of 64 places": Wrong(
+        "target",
+        ["target-future"],
+        edits={"past & ~past.tril(-29)": "past & ~past.tril(-29) & (torch.arange(tgt_in.size(1)) < 64)"},
+    ),
+    "a target mask of 0 and 1": Wrong(
+        "target", ["target-future"], edits={"return real & past": "return (real & past).int()"}
+    ),
+    "the target's ids changed": Wrong(
+        "target",
+        ["target-padding"],
+        edits={"    return real": "    tgt_in.masked_fill_(tgt_in == 77, 0)\n    return real"},
+    ),
+    "sharpness forgotten": Wrong("softmax", ["softmax-hidden"], edits={"(1.4 * scores)": "scores"}),
+    "exponentials overflow": Wrong(
+        "softmax",
+        ["softmax-hidden", "softmax-empty"],
+        code="""
+def masked_softmax(scores, mask):
+    share = (1.4 * scores.float()).exp() * mask
+    return (share / share.sum(-1, keepdim=True).clamp(min=1e-30)).to(scores.dtype)
+""",
+    ),
+    "the largest of all rows taken away": Wrong(
+        "softmax",
+        ["softmax-hidden"],
+        code="""
+def masked_softmax(scores, mask):
+    x = (1.4 * scores.double()).masked_fill(~mask, -1e300)
+    share = (x - x.max()).exp() * mask
+    return (share / share.sum(-1, keepdim=True).clamp(min=1e-300)).to(scores.dtype)
+""",
+    ),
+    "the largest of hidden keys taken away": Wrong(
+        "softmax",
+        ["softmax-hidden"],
+        code="""
+def masked_softmax(scores, mask):
+    x = 1.4 * scores.double()
+    share = (x - x.amax(-1, keepdim=True)).exp() * mask
+    return (share / share.sum(-1, keepdim=True).clamp(min=1e-300)).to(scores.dtype)
+""",
+    ),
+    "after the softmax, divided by the sum": Wrong(
+        "softmax",
+        ["softmax-hidden"],
+        code="""
+def masked_softmax(scores, mask):
+    weights = (1.4 * scores.double()).softmax(-1) * mask
+    return (weights / (weights.sum(-1, keepdim=True) + (weights.sum(-1, keepdim=True) == 0))).to(scores.dtype)
+""",
+    ),
+    "the lowest number added": Wrong(
+        "softmax",
+        ["softmax-hidden"],
+        edits={
+            "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)": "1.4 * scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, torch.finfo(scores.dtype).min)"
+        },
+    ),
+    "hidden by −10,000": Wrong("softmax", ["softmax-hidden"], edits={"torch.finfo(scores.dtype).min": "-1e4"}),
+    "scores cut at 1,000": Wrong(
+        "softmax", ["softmax-hidden"], edits={"(1.4 * scores).": "(1.4 * scores).clamp(-1000, 1000)."}
+    ),
+    "scores detached": Wrong("softmax", ["softmax-hidden"], edits={"(1.4 * scores)": "(1.4 * scores.detach())"}),
+    "right numbers, nan gradient": Wrong(
+        "softmax",
+        ["softmax-empty"],
+        edits={
+            "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)": "1.4 * scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -math.inf)",
+            ".masked_fill(~mask, 0.0)": ".nan_to_num(0.0)",
+        },
+    ),
+    "scores changed in place": Wrong(
+        "softmax",
+        ["softmax-hidden", "softmax-empty"],
+        edits={"low = (1.4 * scores).masked_fill(": "scores *= 1.4\n    low = scores.masked_fill_("},
+    ),
+    "the first mask kept": Wrong(
+        "softmax",
+        ["softmax-hidden", "softmax-half", "softmax-empty"],
+        edits={"(scores, mask):": "(scores, mask, known={}):\n    mask = known.setdefault(0, mask)"},
+    ),
 }
