@@ -278,9 +278,7 @@ def fingerprint(tokenizers: Tokenizers) -> str:
     return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
 
 
-def encode_pairs(
-    pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config, epoch: int | None = None
-) -> Examples:
+def encode_pairs(pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config, epoch: int | None = None) -> Examples:
     """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out.
 
     The ids of a corpus on disk lie on disk too: tokenised once, they are found again.
