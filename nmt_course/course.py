@@ -13,9 +13,11 @@ import random
 import re
 import shutil
 import sys
-from functools import cache
+from contextlib import suppress
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import nbformat
 from nbformat import NotebookNode
@@ -142,17 +144,34 @@ def defined(source: str) -> set[str]:
 def assigned(source: str) -> set[str]:
     """Variables at the top level of a cell."""
     targets = [t for node in _statements(source) if isinstance(node, ast.Assign) for t in node.targets]
-    targets += [node.target for node in _statements(source) if isinstance(node, ast.AnnAssign)]
+    targets += [n.target for n in _statements(source) if isinstance(n, (ast.AnnAssign, ast.AugAssign))]
     return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
 
 
-def _statements(source: str) -> list[ast.stmt]:
-    from IPython.core.inputtransformer2 import TransformerManager
+def imported(source: str) -> set[str]:
+    """Names that a cell's top level imports; ``*`` where it imports all."""
+    kinds = (ast.Import, ast.ImportFrom)
+    names = [name for node in _statements(source) if isinstance(node, kinds) for name in node.names]
+    return {(name.asname or name.name).split(".")[0] for name in names}
 
-    try:
-        return ast.parse(TransformerManager().transform_cell(source)).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+
+def _statements(source: str) -> list[ast.stmt]:
+    tree = parsed(source)
+    return tree.body if tree else []
+
+
+CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
+LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
+
+
+@lru_cache(512)
+def parsed(source: str) -> ast.Module | None:
+    """A cell's code; a magic, such as ``%%time``, is left out, what stands below it counts. None: it is not Python."""
+    for text in (source, LINE_MAGIC.sub(r"\1pass", CELL_MAGIC.sub("", source))):
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError), catch_warnings():
+            simplefilter("ignore")
+            return ast.parse(text)
+    return None
 
 
 def stamp_release(student: NotebookNode, name: str, repo: str) -> None:

@@ -1,103 +1,212 @@
 """Marks a folder of submissions: ``make grade DIR=…`` writes marks as CSV and feedback as HTML.
 
-``DIR`` holds a folder for each student (nbgrader's ``submitted/`` is one), or a file for each, named
-``ada_A1_tokenization.ipynb``.
+``DIR`` holds a folder for each student (nbgrader's ``submitted/`` is one), one for each assignment, or a file for each
+student, named ``ada_A1_tokenization.ipynb``.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import html
 import os
 import re
+import resource
 import sys
 import time
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from functools import cache
+from multiprocessing import connection, get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import torch
 
-from .marking import Assignment, Cell, Limits, Marker, Marks, Unreadable, read
+from . import sandbox
+from .marking import Assignment, Limits, Marker, Marks, Unreadable, read
 from .remote import Gone
+from .report import Report, Result, Submission, clean
 
-START = "fork" if sys.platform == "linux" else "spawn"  # a worker that is forked has imported torch already
+FORK = sys.platform == "linux"  # a process that is forked has imported torch already
 ROOT = Path(__file__).resolve().parent.parent
-STYLE = """body { font: 15px sans-serif; max-width: 60em; margin: 2em auto; color: #222 }
-table { border-collapse: collapse } tr { border-top: 1px solid #ddd }
-td, th { padding: 3px 10px; text-align: left; vertical-align: top }
-pre { background: #f6f6f6; padding: 8px; overflow-x: auto }
-.full { color: #060 } .none { color: #a00 } .open { color: #850 }"""
+NOT_HANDED_IN = re.compile(r"\.ipynb_checkpoints|__MACOSX|__pycache__|\._.*|\.DS_Store|\.git|desktop\.ini|Thumbs\.db")
+UNKNOWN = "it is not to be seen which assignment this is: name the file like the assignment"
 
 
 @dataclass(frozen=True)
-class Submission:
-    student: str
-    assignment: str
-    path: Path
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Result:
-    submission: Submission
-    marks: Marks
-    cells: list[Cell]
+class Settings:
+    course: dict[str, Path]  # assignment → its source
+    limits: Limits
+    trusted: bool = False
+    private: tuple[Path, ...] = ()
 
 
 # ----------------------------------------------------------------------- finding submissions
 
 
-def find(folder: Path, course: dict[str, Path]) -> list[Submission]:
-    """One for each student and assignment. A file that belongs to no assignment is listed too: nothing is lost
-    silently."""
+def find(folder: Path, settings: Settings) -> list[Submission]:
+    """One for each student and assignment. What belongs to no assignment is listed too: nothing is lost silently."""
     found: dict[tuple[str, str], Submission] = {}
-    for path in sorted(folder.rglob("*")):
+    beside: list[Submission] = []
+    for path, problem in walk(folder):
         inside = path.relative_to(folder)
-        if not (path.is_file() or path.is_symlink()) or any(part.startswith((".", "__")) for part in inside.parts):
+        notebook = path.suffix.lower() == ".ipynb"
+        name = named(inside, settings.course)
+        if notebook and not name and not problem:
+            name = alone(identify, path, settings) or ""
+        folders = [part for part in inside.parts[:-1] if not is_assignment(part, settings.course)]
+        short = name.partition("_")[0]
+        stem = re.sub(rf"^({name}|{short})[ _-]+|[ _-]+({name}|{short})$", "", path.stem) if name else path.stem
+        submission = Submission((folders or [stem])[0], name, path, problem=problem)
+        if not notebook and not problem:
+            beside.append(submission)  # timestamps, pictures and other things
             continue
-        name = assignment_of(inside, path, course)
-        if path.suffix != ".ipynb" and not name:
-            continue  # timestamps, pictures and other things that lie beside
-        student = (
-            inside.parts[0]
-            if len(inside.parts) > 1
-            else re.sub(rf"[_-]*({name}|{name[:2]})$", "", path.stem) or path.stem
-        )
-        before = found.get((student, name))
-        best = path if not before or path.stem == name or before.path.suffix != ".ipynb" else before.path
-        note = f"more than one file: {best.relative_to(folder)} was marked" if before else ""
-        found[student, name] = Submission(student, name, best, note)
+        before = found.get((submission.student, name))
+        if before:
+            best = path if path.stem == name or before.problem else before.path
+            note = f"PLEASE LOOK: more than one file: {best.relative_to(folder)} was marked"
+            submission = replace(before if best == before.path else submission, note=note)
+        found[submission.student, name] = submission
+    for submission in beside:
+        if submission.student not in {student for student, _ in found}:
+            found[submission.student, submission.assignment] = replace(submission, problem="this is no notebook")
     return list(found.values())
 
 
-def assignment_of(inside: Path, path: Path, course: dict[str, Path]) -> str:
-    """By the number in the file's name, else in its folder's, else by the ids of its cells."""
-    for text in reversed(inside.parts if len(inside.parts) < 2 else inside.parts[1:]):
+def walk(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Files, and why one cannot be looked at. Links are not followed."""
+    closed: list[str] = []
+    for place, folders, files in os.walk(folder, onerror=lambda error: closed.append(error.filename)):
+        folders[:] = sorted(name for name in folders if not NOT_HANDED_IN.fullmatch(name))
+        for name in [name for name in folders if os.path.islink(os.path.join(place, name))]:
+            yield Path(place, name), "this is a link to a folder, which is not followed"
+        yield from ((Path(place, name), "") for name in sorted(files) if not NOT_HANDED_IN.fullmatch(name))
+    yield from ((Path(name, "…"), "this folder cannot be read") for name in closed)
+
+
+def named(inside: Path, course: dict[str, Path]) -> str:
+    """The assignment by the number in the file's name, else in its folders'."""
+    for text in reversed(inside.parts):
         for name in course:
-            if re.search(rf"(?<![A-Za-z0-9]){name.split('_')[0]}(?![A-Za-z0-9])", text.replace("_", " ")):
+            number = name.partition("_")[0]
+            if re.search(rf"(?<![A-Za-z0-9]){number}(?![A-Za-z0-9])", text.replace("_", " "), re.IGNORECASE):
                 return name
+    return ""
+
+
+def is_assignment(folder: str, course: dict[str, Path]) -> bool:
+    return folder.lower() in {text.lower() for name in course for text in (name, name.partition("_")[0])}
+
+
+def identify(path: Path, settings: Settings, report: Callable[[Any], Any]) -> None:
+    """The assignment by the ids of the cells."""
     try:
-        ids = {cell.grade_id for cell in read(path)} - {""} if path.suffix == ".ipynb" else set()
+        ids = {cell.grade_id for cell in read(path)} - {""}
     except Unreadable:
         ids = set()
+    course = settings.course
     shared = {
         name: len(ids & {c.metadata.nbgrader.grade_id for c in nbformat.read(course[name], 4).cells}) for name in course
     }
     best = max(shared, key=shared.__getitem__)
-    return best if shared[best] or (len(course) == 1 and path.suffix == ".ipynb") else ""
+    report(best if shared[best] or len(course) == 1 else "")
 
 
-# ----------------------------------------------------------------------------------- marking
-
-_worker: dict[str, Any] = {}
+# ------------------------------------------------------- a process for each submission
 
 
-def _start(course: dict[str, Path], limits: Limits) -> None:
-    _worker.update(assignments={}, course=course, limits=limits)
+class Job:
+    """One submission, or one question about a file, in a process of its own, with limits from within and outside.
+
+    Args:
+        function: gets the arguments, and a function by which it reports: the last report is the result.
+    """
+
+    def __init__(self, function: Callable[..., None], *args: Any, limits: Limits) -> None:
+        context: Any = get_context("fork" if FORK else "spawn")
+        self.pipe, theirs = context.Pipe(duplex=False)
+        self.process = context.Process(target=_work, args=(function, args, limits.marking, theirs))
+        self.process.start()
+        theirs.close()
+        self.watch = sandbox.Watch(self.process.pid, limits.together)
+        self.until = time.monotonic() + 2 * limits.all + 60
+        self.last: Any = None
+        self.stopped: list[str] = []  # why, and what
+        self.done = False
+
+    def look(self) -> bool:
+        """To be called several times a second; whether it has ended."""
+        if said := self.watch.stop_if_too_much():
+            self.stopped.append(f"PLEASE LOOK: {said}: they were ended")
+        if time.monotonic() > self.until and not self.done:
+            self.stopped.append("PLEASE LOOK: marking it took too long, and was ended")
+            self.end()
+        try:
+            while self.pipe.poll():
+                self.last = self.pipe.recv()
+        except (EOFError, OSError):
+            self.end()
+        return self.done
+
+    def end(self) -> None:
+        if not self.done:
+            self.done = True
+            self.process.join(1)
+            self.process.kill()
+            self.process.join()
+            self.pipe.close()
+
+
+def _work(function: Callable[..., None], args: tuple[Any, ...], memory: int, pipe: Connection) -> None:
+    """In the process of its own. Nothing of it is seen in the terminal."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for handle in (0, 1, 2):
+        os.dup2(nothing, handle)
+    if FORK:
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (mapped + memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    function(*args, pipe.send)
+
+
+def alone(function: Callable[..., None], path: Path, settings: Settings) -> Any:
+    """A question about one file, asked in a process of its own; None if that does not end well."""
+    job = Job(function, path, settings, limits=replace(settings.limits, all=0))
+    while not job.look():
+        connection.wait([job.pipe], 0.2)
+    return job.last
+
+
+def mark_one(submission: Submission, settings: Settings, report: Callable[[Any], Any]) -> None:
+    """In a process of its own: reports after each part, and at the end."""
+    result = Result(submission, Marks([]))
+    try:
+        if submission.assignment:
+            result.marks = unmarked(submission, settings)
+        if submission.problem or not submission.assignment:
+            raise Unreadable(submission.problem or UNKNOWN)
+        cells = read(submission.path)
+        result.handed_in([cell.source for cell in cells])
+        assignment = assignment_of(settings.course[submission.assignment])
+
+        def progress(marks: Marks) -> None:
+            result.marks = marks
+            report(result)
+
+        with Marker(settings.limits, not settings.trusted, settings.private) as marker:
+            result.marks = marker.mark(assignment, cells, progress)
+        result.finished = True
+    except Unreadable as error:
+        result.stop(f"PLEASE LOOK: {error}")
+    except (Exception, Gone) as error:
+        result.stop(f"PLEASE LOOK: could not be marked ({type(error).__name__}: {error})"[:300])
+    report(result)
+
+
+@cache
+def assignment_of(source: Path) -> Assignment:
+    return Assignment(*(nbformat.read(path, as_version=4) for path in (source, released(source))))
 
 
 def released(source: Path) -> Path:
@@ -105,154 +214,47 @@ def released(source: Path) -> Path:
     return source.parents[2] / "release" / source.parent.name / source.name
 
 
-def mark_one(submission: Submission) -> Result:
-    """In a worker. Whatever goes wrong is a result too: one bad submission never stops the others."""
-    cells: list[Cell] = []
+def unmarked(submission: Submission, settings: Settings) -> Marks:
+    source = settings.course.get(submission.assignment)
+    return Marks(assignment_of(source).parts() if source else [])
+
+
+def mark_all(submissions: list[Submission], settings: Settings, jobs: int) -> Iterator[Result]:
+    """Results as they come. Where a process has died by itself, the submission is tried once more."""
+    waiting, again, running = deque(submissions), set[Submission](), dict[Submission, Job]()
+    for name in {submission.assignment for submission in submissions} & set(settings.course):
+        assignment_of(settings.course[name])  # once, before there are copies of this process
     try:
-        if submission.assignment not in _worker["course"]:
-            raise Unreadable("it is not to be seen which assignment this is: name the file like the assignment")
-        if submission.assignment not in _worker["assignments"]:
-            source = _worker["course"][submission.assignment]
-            editions = [nbformat.read(path, as_version=4) for path in (source, released(source))]
-            _worker["assignments"][submission.assignment] = Assignment(*editions)
-        assignment = _worker["assignments"][submission.assignment]
-        marks = Marks(assignment.parts())
-        cells = read(submission.path)
-        if "marker" not in _worker:
-            _worker["marker"] = Marker(_worker["limits"])
-        marks = _worker["marker"].mark(assignment, cells)
-    except Unreadable as error:
-        marks = nothing(submission, f"PLEASE LOOK: {error}")
-    except (Exception, Gone) as error:
-        _worker.pop("marker", None)
-        marks = nothing(submission, f"PLEASE LOOK: could not be marked ({type(error).__name__}: {error})")
-    if submission.note:
-        marks.notes.append(submission.note)
-    return Result(submission, marks, cells)
-
-
-def nothing(submission: Submission, note: str) -> Marks:
-    assignment = _worker.get("assignments", {}).get(submission.assignment)
-    marks = Marks(assignment.parts() if assignment else [], [note])
-    for part in marks.parts:
-        part.score = 0.0
-    return marks
-
-
-def mark_all(submissions: list[Submission], course: dict[str, Path], limits: Limits, jobs: int) -> list[Result]:
-    """With several workers. If one dies, what it had not finished is tried once more, alone."""
-    results: dict[Submission, Result] = {}
-    for workers in (jobs, 1):
-        left = [submission for submission in submissions if submission not in results]
-        if not left:
-            break
-        with ProcessPoolExecutor(min(workers, len(left)), get_context(START), _start, (course, limits)) as pool:
-            waiting = [(submission, pool.submit(mark_one, submission)) for submission in left]
-            for submission, future in waiting:
-                try:
-                    results[submission] = future.result()
-                    show(results[submission])
-                except BrokenExecutor:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                submission = waiting.popleft()
+                running[submission] = Job(mark_one, submission, settings, limits=settings.limits)
+            connection.wait([job.pipe for job in running.values()], 0.2)
+            for submission, job in [(s, job) for s, job in running.items() if job.look()]:
+                del running[submission]
+                result: Result | None = job.last
+                if not (result and result.finished) and not job.stopped and submission not in again:
+                    again.add(submission)
+                    waiting.append(submission)
                     continue
-    for submission in submissions:
-        results.setdefault(submission, Result(submission, nothing(submission, "PLEASE LOOK: marking itself ended"), []))
-    return [results[submission] for submission in submissions]
+                result = result or Result(submission, unmarked(submission, settings))
+                if not result.finished:
+                    result.stop(*(job.stopped or ["PLEASE LOOK: the process that marks it ended by itself, twice"]))
+                else:
+                    result.marks.notes += dict.fromkeys(job.stopped)
+                result.marks.megabytes = job.watch.peak >> 20
+                yield result
+    finally:
+        for job in running.values():
+            job.process.kill()
 
 
 def show(result: Result) -> None:
     marks, submission = result.marks, result.submission
     rest = f" + {marks.open} written answers to read" if marks.open else ""
     notes = f"; {len(marks.notes)} notes" if marks.notes else ""
-    print(
-        f"{submission.student} {submission.assignment}: {marks.score:g}{rest} ({marks.seconds:.1f} s{notes})",
-        flush=True,
-    )
-
-
-# --------------------------------------------------------------------------- what is written
-
-
-def add_written_marks(results: list[Result], path: Path) -> None:
-    """Takes over the marks that a person has put into ``written.csv``, where the answer is still the same."""
-    if not path.exists():
-        return
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = {(row["student"], row["assignment"], row["part"], row["answer"]): row for row in csv.DictReader(file)}
-    for result in results:
-        for part in result.marks.parts:
-            row = rows.get((result.submission.student, result.submission.assignment, part.name, safe(part.written)))
-            if row and part.score is None and row["score"].strip():
-                try:
-                    part.score = min(part.points, max(0.0, float(row["score"].replace(",", "."))))
-                except ValueError:
-                    who = f"{row['student']} {row['part']}"
-                    raise SystemExit(
-                        f"error: {path}: {row['score']!r} ({who}) is no number; nothing was changed"
-                    ) from None
-                part.says = row["comment"]
-
-
-def write(results: list[Result], out: Path) -> None:
-    """``marks.csv``, ``parts.csv``, ``written.csv``, and ``feedback/`` with a page for each submission."""
-    marks: list[list[Any]] = [
-        ["student", "assignment", "score", "of", "written answers to read", "notes", "seconds", "MB", "file"]
-    ]
-    parts: list[list[Any]] = [["student", "assignment", "part", "points", "score", "says"]]
-    written: list[list[Any]] = [["student", "assignment", "part", "points", "score", "comment", "answer"]]
-    (out / "feedback").mkdir(parents=True, exist_ok=True)
-    for result in results:
-        who, m = [result.submission.student, result.submission.assignment], result.marks
-        of = sum(part.points for part in m.parts)
-        marks.append(
-            [
-                *who,
-                f"{m.score:g}",
-                of,
-                m.open,
-                " | ".join(m.notes),
-                f"{m.seconds:.1f}",
-                m.megabytes,
-                result.submission.path,
-            ]
-        )
-        for part in m.parts:
-            score = "" if part.score is None else f"{part.score:g}"
-            parts.append([*who, part.name, part.points, score, part.says])
-            if part.written:
-                written.append([*who, part.name, part.points, score, part.says, part.written])
-        page = re.sub(r"[^\w.-]", "_", "-".join(who)) + ".html"
-        (out / "feedback" / page).write_text(feedback(result), encoding="utf-8")
-    for name, rows in (("marks", marks), ("parts", parts), ("written", written)):
-        with (out / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([[safe(str(value)) for value in row] for row in rows])
-
-
-def safe(text: str) -> str:
-    """No spreadsheet takes it for a formula, and no broken character stops the file."""
-    text = text.replace("\x00", "").encode("utf-8", "replace").decode()[:20_000]
-    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
-
-
-def feedback(result: Result) -> str:
-    """A page for the student: each part with what its tests say, then the work as it was handed in."""
-    marks, rows, work = result.marks, "", ""
-    for part in marks.parts:
-        kind = "open" if part.score is None else "full" if part.score == part.points else "none"
-        score = "to be read" if part.score is None else f"{part.score:g}"
-        rows += f"<tr class={kind}><td>{_text(part.name)}<td>{score} of {part.points:g}<td>{_text(part.says)}</tr>\n"
-    for cell in result.cells:
-        work += f"<pre>{_text(cell.source[:20_000])}</pre>\n"
-    total = f"{marks.score:g} of {sum(part.points for part in marks.parts):g}"
-    notes = "".join(f"<li>{_text(note.removeprefix('PLEASE LOOK: '))}" for note in marks.notes)
-    title = _text(f"{result.submission.assignment} · {result.submission.student}")
-    head = f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
-    return (f"{head}<h1>{title}</h1>"
-            f"<p><b>{total}</b></p><table><tr><th>part<th>points<th>what the tests say</tr>{rows}</table>"
-            f"<ul>{notes}</ul><h2>What was handed in</h2>{work}</html>")  # fmt: skip
-
-
-def _text(value: str) -> str:
-    return html.escape(value.encode("utf-8", "replace").decode())
+    line = f"{submission.student} {submission.assignment}: {marks.score:g}{rest} ({marks.seconds:.1f} s{notes})"
+    print(clean(line)[:300], flush=True)
 
 
 def main() -> int:
@@ -262,6 +264,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=ROOT / "build/grades")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=Limits.part, help="for a cell, and for the tests of a part")
+    parser.add_argument("--trusted", action="store_true", help="without a sandbox, for a class that you trust")
     options = parser.parse_args()
     course = {path.stem: path for path in sorted(options.course.resolve().glob("source/*/*.ipynb"))}
     course = {name: path for name, path in course.items() if released(path).exists()}
@@ -269,26 +272,35 @@ def main() -> int:
         here = f"{options.course} has no assignment in source/ and release/: run make class first"
         print(f"error: {f'no folder {options.folder}' if course else here}", file=sys.stderr)
         return 2
-    submissions = find(options.folder.resolve(), course)
-    if not submissions:
-        print(f"error: no notebook below {options.folder}", file=sys.stderr)
+    if not options.trusted and (reason := sandbox.unavailable()):
+        print(f"error: {reason}; or say --trusted (make grade TRUSTED=1), for a class that you trust", file=sys.stderr)
         return 2
-    start = time.time()
+    torch.set_num_threads(1)
     limits = replace(Limits(), cell=options.seconds, part=options.seconds, all=6 * options.seconds)
-    results = mark_all(submissions, course, limits, options.jobs)
-    add_written_marks(results, options.out / "written.csv")
-    write(results, options.out)
-    look = sum(any("LOOK" in note for note in result.marks.notes) for result in results)
-    left = sum(result.marks.open for result in results)
-    print(
-        f"\n{len(results)} submissions in {time.time() - start:.0f} s: "
-        f"{options.out}/marks.csv, parts.csv, feedback/*.html"
-    )
-    print(f"{left} written answers to read: put points into {options.out}/written.csv, then make grade again")
-    print(f"{look} submissions ask for a look (PLEASE LOOK in the notes)")
-    missing = sorted({name for result in results for name in result.marks.missing})
-    if missing:
-        print(f"this machine has no {' and no '.join(missing)}: submissions could read its files, see the guide")
+    private = (options.course.resolve(), options.folder.resolve(), options.out.resolve(), ROOT / "notebooks")
+    settings = Settings(course, limits, options.trusted, private)
+    start = time.time()
+    try:
+        report = Report(options.out)
+        submissions = find(options.folder.resolve(), settings)
+        if not submissions:
+            raise ValueError(f"no notebook below {options.folder}")
+        report.start()
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    try:
+        for result in mark_all(submissions, settings, max(1, options.jobs)):
+            report.add(result)
+            show(result)
+    finally:
+        report.finish()
+    took = f"{len(report.results)} submissions in {time.time() - start:.0f} s"
+    print(f"\n{took}: {options.out}/marks.csv, parts.csv, feedback/*.html")
+    print(f"{report.open} written answers to read: put points into {options.out}/written.csv, then make grade again")
+    print(f"{report.count('LOOK')} submissions ask for a look (PLEASE LOOK in the notes)")
+    if others := report.count("another SEED"):
+        print(f"{others} submissions belong to a class made with another SEED: make that class again before you grade")
     return 0
 
 

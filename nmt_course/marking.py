@@ -18,10 +18,12 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -29,10 +31,12 @@ from nbformat import NotebookNode
 
 import nmt_lib
 
-from .course import answer_names, assigned, defined
+from . import sandbox
+from .course import answer_names, assigned, constants, defined, imported, parsed
 from .remote import Answer, Gone, Wire, receive, send
 
-MAX_FILE = 200 << 20
+MAX_FILE, MAX_CELL, MAX_NOTES = 100 << 20, 1 << 20, 30
+LATE = "no answer in time: is there a loop that never ends?"
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,9 @@ class Limits:
     part: float = 10.0  # the tests of a part
     all: float = 60.0  # everything; parts that are not reached are failed
     processor: int = 90  # seconds of processor time of one process
-    memory: int = 2 << 30  # bytes, beyond what Python and torch take
+    memory: int = 2 << 30  # bytes of one process, beyond what Python and torch take
+    together: int = 3 << 30  # bytes of all processes of the submission, with what they have loaded
+    marking: int = 1 << 30  # bytes of the process that marks it, beyond what it has loaded
     restarts: int = 3  # cells that may end the process, and are left out in another try
 
 
@@ -62,8 +68,7 @@ class Marks:
     parts: list[Part]
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
-    megabytes: int = 0  # of the student's process, with torch
-    missing: list[str] = field(default_factory=list)  # of what shuts a process in, on this machine
+    megabytes: int = 0  # of the student's processes, with torch
 
     @property
     def score(self) -> float:
@@ -96,14 +101,19 @@ def read(path: Path) -> list[Cell]:
         Unreadable: empty, too large, or no notebook.
     """
     if path.is_symlink() or not path.is_file():
-        raise Unreadable("this is no file")
+        raise Unreadable("this is a link or a folder, no file")
     if path.stat().st_size > MAX_FILE:
         raise Unreadable(f"the file has {path.stat().st_size >> 20} MB")
+    raw = b""
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        raw = path.read_bytes()
+        data = json.loads(raw)
+    except OSError as error:
+        raise Unreadable(f"the file cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
-        size = path.stat().st_size
-        raise Unreadable("the file is empty" if size == 0 else f"the file is no notebook ({error})"[:200]) from None
+        raise Unreadable("the file is empty" if not raw else f"the file is no notebook ({error})"[:200]) from None
+    except MemoryError:
+        raise Unreadable("the file holds more than fits into memory") from None
     sheets = data.get("worksheets") if isinstance(data, dict) else None  # notebooks of format 3
     cells = sheets[0].get("cells") if isinstance(sheets, list) and sheets and isinstance(sheets[0], dict) else None
     cells = data.get("cells", cells) if isinstance(data, dict) else None
@@ -128,48 +138,98 @@ class Assignment:
     """What marking needs of a source notebook, and of its release."""
 
     def __init__(self, source: NotebookNode, released: NotebookNode) -> None:
-        self.blocked = list(source.metadata.get("nmt", {}).get("blocked", []))
+        about = source.metadata.get("nmt", {})
+        self.blocked = list(about.get("blocked", []))
         self.cells = source.cells
         self.given = released.cells  # as the student got them
-        self.answers = {c.metadata.nbgrader.grade_id: answer_names(c) for c in self.cells if _is_answer(c)}
+        # What each answer cell defines, and whether it is something to call.
+        self.answers = {c.metadata.nbgrader.grade_id: {name: name in defined(c.source) for name in answer_names(c)}
+                        for c in self.cells if _is_answer(c)}  # fmt: skip
+        drawn = [choice for value, choices in about.get("drawn", {}).items() for choice in (value, *choices)]
+        self.drawn = constants(dict.fromkeys(sorted(drawn, key=len, reverse=True), ""))
+        self.to_write = self._names_to_write()
         code = [c for c in self.cells if c.cell_type == "code" and "no-grading" not in c.metadata.get("tags", [])]
         self.set_up = [c.source for c in code if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade]
         self.namespace: dict[str, Any] = {"__name__": "tests"}
         for text in self.set_up:
             exec(_python(text), self.namespace)
+        modules = [thing.__name__ for thing in self.namespace.values() if isinstance(thing, ModuleType)]
+        self.helpers = [name for name in modules if name.startswith(f"{__package__}.")]
+        # An optimizer imports this when it is first used: two seconds that are not the student's.
+        self.warm = ["torch._dynamo"] if any("optim" in c.source for c in self.cells) else []
 
     def parts(self) -> list[Part]:
         graded = [cell.metadata.nbgrader for cell in self.cells if cell.metadata.nbgrader.grade]
         return [Part(part.grade_id, part.points, by_hand=part.solution) for part in graded]
 
-    def program(self, cells: list[Cell], notes: list[str]) -> list[tuple[str, dict[str, list[str]]]]:
+    def _names_to_write(self) -> tuple[set[str], set[str], set[str]]:
+        """Names that hold answers: all, those that are files of the library, those of torch."""
+        homes = {name: getattr(getattr(nmt_lib, name), "__module__", "") for name in dir(nmt_lib)}
+        blocked = {n for n, home in homes.items() if home in self.blocked}
+        blocked |= {b.rpartition(".")[2] for b in self.blocked}
+        blocked -= {name for names in self.answers.values() for name in names}
+        files = {b.rpartition(".")[2] for b in self.blocked if b.startswith("nmt_lib.")}  # but model.encoder is fine
+        torchs = {b.rpartition(".")[2] for b in self.blocked if b.startswith("torch.")}  # nn.Embedding is not ours
+        return blocked, files, torchs
+
+    def program(self, cells: list[Cell], notes: list[str]) -> list[tuple[str, dict[str, dict[str, bool]]]]:
         """The cells to run, each with the answers to take after it: our set-up first, then all that the student wrote.
 
-        An answer is what its names stand for after the last cell that has its id or defines a function of its name. So
-        copied, moved, retyped cells and lost metadata change nothing. Locked cells are ours, whatever became of them.
+        An answer is what its names stand for after the last cell that binds them: a function or class anywhere, a
+        variable in the answer's own place if it is bound there. So copied, moved, retyped, split cells and lost
+        metadata change nothing. Locked cells are ours, whatever became of them.
         """
-        ours = {c.metadata.nbgrader.grade_id for c in self.given if c.metadata.nbgrader.locked}
-        texts = {c.source.strip() for c in [*self.given, *self.cells] if c.metadata.nbgrader.locked}
-        written = []
+        locked = [c for c in [*self.given, *self.cells] if c.metadata.nbgrader.locked]
+        ours, texts = {c.metadata.nbgrader.grade_id for c in locked}, {c.source.strip() for c in locked}
+        stubs = {c.source.strip() for c in self.given if _is_answer(c)}
+        written: list[tuple[str, str]] = []  # source, and the answer in whose place it stands
+        place = ""
         for cell in cells:
-            if cell.kind != "code" or not cell.source.strip() or cell.source.strip() in texts:
-                continue
-            if cell.grade_id in ours:
-                notes.append(f"the locked cell {cell.grade_id} was changed; the change does not count")
-            else:
-                written.append(cell)
-        program: list[tuple[str, dict[str, list[str]]]] = [(source, {}) for source in self.set_up]
-        program += [(cell.source, {}) for cell in written]
+            if cell.grade_id in ours or cell.source.strip() in texts:
+                place = ""
+                if cell.kind == "code" and cell.source.strip() and cell.source.strip() not in texts:
+                    notes.append(f"the locked cell {cell.grade_id} was changed; the change does not count")
+            elif cell.kind == "code" and len(cell.source) > MAX_CELL:
+                notes.append(f"a cell of {len(cell.source) >> 10} KB was left out")
+            elif cell.kind == "code" and cell.source.strip():
+                place = cell.grade_id if cell.grade_id in self.answers else place
+                written.append((cell.source, place))
+        program: list[tuple[str, dict[str, dict[str, bool]]]] = [(source, {}) for source in self.set_up]
+        program += [(source, {}) for source, _ in written]
+        bound = [defined(source) | assigned(source) | imported(source) for source, _ in written]
+        ids = {cell.grade_id for cell in cells}
         for part, wanted in self.answers.items():
-            names = set(wanted)
-            holds = [i for i, cell in enumerate(written) if cell.grade_id == part or defined(cell.source) & names]
-            holds = holds or [i for i, cell in enumerate(written) if assigned(cell.source) & names]
-            full = [i for i in holds if (defined(written[i].source) | assigned(written[i].source)) & names]
-            for i in full or holds:
-                program[len(self.set_up) + i][1][part] = wanted
-            if not holds:
+            for name, is_function in wanted.items():
+                binds = [i for i, names in enumerate(bound) if names & {name, "*"}]
+                if not is_function:
+                    binds = [i for i in binds if written[i][1] == part] or binds
+                for i in [i for i in binds if written[i][0].strip() not in stubs] or binds:
+                    program[len(self.set_up) + i][1].setdefault(part, {})[name] = is_function
+            if part not in ids and not any(part in takes for _, takes in program):
                 notes.append(f"no cell with the answer {part} ({', '.join(wanted)}) was found")
         return program
+
+    def of_another_seed(self, cells: list[Cell]) -> list[str]:
+        """Notes: the notebook, or its answers, have the constants of a class made with another seed."""
+        notes = []
+        here = {c.source.strip() for c in [*self.given, *self.cells]}
+        given = {self.drawn.sub("_", text) for text in here}
+        others = sum(c.source.strip() not in here and self.drawn.sub("_", c.source.strip()) in given for c in cells)
+        if others:
+            notes.append(f"PLEASE LOOK: {others} locked cells are of another SEED: was the class made anew since?")
+        same, other = [], []
+        for part, names in self.answers.items():
+            ours = next(c.source for c in self.cells if c.metadata.nbgrader.grade_id == part)
+            for cell in cells:
+                if cell.kind == "code" and len(cell.source) < MAX_CELL and defined(cell.source) & set(names):
+                    if _tree(cell.source) == _tree(ours):
+                        same.append(part)
+                    elif _tree(self.drawn.sub("_", cell.source)) == _tree(self.drawn.sub("_", ours)):
+                        other.append(part)
+        if other and len({*same, *other}) >= min(3, len(self.answers)):
+            notes.append("PLEASE LOOK: published solutions with the constants of another SEED: "
+                         f"{', '.join(dict.fromkeys([*other, *same]))}")  # fmt: skip
+        return notes
 
     def written(self, part: Part, cells: list[Cell]) -> None:
         """Finds the text of a written answer: by its id, else behind the question."""
@@ -185,16 +245,12 @@ class Assignment:
 
     def names_used(self, cells: list[Cell]) -> list[str]:
         """Names of the library that this assignment asks to write, where the student's code mentions them."""
-        homes = {name: getattr(getattr(nmt_lib, name), "__module__", "") for name in dir(nmt_lib)}
-        blocked = {n for n, home in homes.items() if home in self.blocked}
-        blocked |= {b.rpartition(".")[2] for b in self.blocked}
-        blocked -= {name for names in self.answers.values() for name in names}
-        files = {b.rpartition(".")[2] for b in self.blocked if b.startswith("nmt_lib.")}  # but model.encoder is fine
-        torchs = {b.rpartition(".")[2] for b in self.blocked if b.startswith("torch.")}  # nn.Embedding is not ours
+        blocked, files, torchs = self.to_write
         found = set()
         for cell in cells:
-            with contextlib.suppress(SyntaxError, ValueError, RecursionError):
-                for node in ast.walk(ast.parse(_python(cell.source))) if cell.kind == "code" else ():
+            tree = parsed(cell.source) if cell.kind == "code" and len(cell.source) < MAX_CELL else None
+            with contextlib.suppress(RecursionError):
+                for node in ast.walk(tree) if tree else ():
                     if isinstance(node, (ast.Import, ast.ImportFrom)):
                         found |= {word for a in node.names for word in a.name.split(".")} & blocked
                         found |= set((getattr(node, "module", None) or "").split(".")) & blocked
@@ -216,69 +272,109 @@ def _python(source: str) -> str:
     return TransformerManager().transform_cell(source)
 
 
+def _tree(source: str) -> str:
+    tree = parsed(source)
+    return ast.dump(tree) if tree else source
+
+
 # --------------------------------------------------------------------- the student's process
 
 
 class Nursery:
-    """Starts students' processes, by forking one that has imported torch already. It knows no test and no solution."""
+    """Starts students' processes, by forking one that has imported torch already. It knows no test and no solution.
 
-    def __init__(self) -> None:
+    Args:
+        shut_in: what the sandbox takes away and must not show, ``(blocked, private)``; None: no sandbox.
+    """
+
+    def __init__(self, limits: Limits, warm: list[str], shut_in: tuple[list[str], Iterable[Path]] | None) -> None:
         self.control, theirs = socket.socketpair()
-        handle = theirs.fileno()
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
-        command = [sys.executable, "-m", f"{__package__}.student", str(handle)]
-        self.process = subprocess.Popen(command, pass_fds=[handle], env=environment, stdin=subprocess.DEVNULL)
-        theirs.close()
-        receive(self.control, time.monotonic() + 300)
+        start = {"control": theirs.fileno(), "memory": limits.memory, "seconds": limits.processor, "warm": warm,
+                 "processes": sandbox.PROCESSES if shut_in else 0}  # fmt: skip
+        command = [sys.executable, "-m", f"{__package__}.student", json.dumps(start)]
+        with contextlib.ExitStack() as stack:
+            handles = [stack.enter_context(theirs).fileno()]
+            if shut_in:
+                rules = stack.enter_context(sandbox.filters())
+                handles.append(rules.fileno())
+                command = [*sandbox.command(*shut_in, rules), *command]
+            self.process = subprocess.Popen(
+                command, pass_fds=handles, env={"PATH": os.environ["PATH"]} if shut_in else None,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            )  # fmt: skip
+        try:
+            receive(self.control, time.monotonic() + 300)
+        except Gone:
+            self.process.kill()
+            said = self.process.stderr.read().decode(errors="replace") if self.process.stderr else ""
+            raise RuntimeError(f"no process for the student's cells can be started: {said[-200:]}") from None
 
     def close(self) -> None:
         self.control.close()
-        self.process.wait(30)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+        self.process.kill()
+        self.process.wait()
 
 
 class Visit:
     """One process of one student."""
 
-    def __init__(self, nursery: Nursery, blocked: list[str], limits: Limits) -> None:
-        self.nursery, self.folder, self.pid, self.megabytes = nursery, tempfile.TemporaryDirectory(), 0, 0
+    def __init__(self, nursery: Nursery, assignment: Assignment, cell_seconds: float) -> None:
         ours, theirs = socket.socketpair()
-        job = {"folder": self.folder.name, "memory": limits.memory, "seconds": limits.processor,
-               "blocked": blocked, "cell_seconds": limits.cell}  # fmt: skip
-        send(nursery.control, json.dumps(job).encode())
-        socket.send_fds(nursery.control, [b"x"], [theirs.fileno()])
-        theirs.close()
-        self.pid = json.loads(receive(nursery.control, time.monotonic() + 60))
+        job = {"blocked": assignment.blocked, "helpers": assignment.helpers, "cell_seconds": cell_seconds}
+        with theirs:
+            try:
+                send(nursery.control, json.dumps(job).encode())
+                socket.send_fds(nursery.control, [b"x"], [theirs.fileno()])
+            except OSError:
+                raise Gone("the process ended (exit, or out of memory)") from None
         self.wire = Wire(ours)
-        self.missing = json.loads(receive(ours, time.monotonic() + 60))
 
     def end(self) -> None:
         self.wire.wire.close()
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-        _, kilobytes = json.loads(receive(self.nursery.control, time.monotonic() + 60))
-        self.megabytes = kilobytes >> (20 if sys.platform == "darwin" else 10)
-        self.folder.cleanup()
 
 
 class Marker:
-    """Marks submissions, one after the other."""
+    """Marks submissions, one after the other.
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self.limits, self.nursery = limits or Limits(), Nursery()
+    Args:
+        limits: of time and memory.
+        shut_in: each submission in a sandbox of its own. Else the students' processes have the limits only.
+        private: what no sandbox shows, though it may lie among Python's packages.
+    """
+
+    def __init__(self, limits: Limits | None = None, shut_in: bool = False, private: Iterable[Path] = ()) -> None:
+        self.limits, self.shut_in, self.private = limits or Limits(), shut_in, list(private)
+        self.nursery: Nursery | None = None
         self.visit: Visit | None = None
 
-    def close(self) -> None:
-        self.nursery.close()
+    def __enter__(self) -> Marker:
+        return self
 
-    def mark(self, assignment: Assignment, cells: list[Cell]) -> Marks:
-        """Runs the cells, then the tests of each part. A part counts when its tests have ended without an error."""
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self.nursery:
+            self.nursery.close()
+        self.nursery = None
+
+    def mark(self, assignment: Assignment, cells: list[Cell], progress: Callable[[Marks], Any] | None = None) -> Marks:
+        """Runs the cells, then the tests of each part. A part counts when its tests have ended without an error.
+
+        Args:
+            progress: is called after each part.
+        """
         start = time.monotonic()
         marks = Marks(assignment.parts())
-        program = assignment.program(cells, marks.notes)
-        used = assignment.names_used(cells)
+        with within(self.limits.cell):
+            program = assignment.program(cells, marks.notes)
+            marks.notes += assignment.of_another_seed(cells)
+            used = assignment.names_used(cells)
         if used:
             marks.notes.append(f"PLEASE LOOK: uses {', '.join(used)} of the library, which is to be written")
-        self.end_by, self.left_out = start + self.limits.all, set[int]()
+        self.end_by, self.left_out, self.tested = start + self.limits.all, set[int](), False
         try:
             for part, cell in zip(marks.parts, [c for c in assignment.cells if c.metadata.nbgrader.grade], strict=True):
                 if cell.metadata.nbgrader.solution:
@@ -286,9 +382,13 @@ class Marker:
                     continue
                 part.says = self._part(assignment, program, cell, marks)
                 part.score = 0.0 if part.says else part.points
+                if progress:
+                    progress(marks)
         finally:
-            self._leave(marks)
-        marks.notes = list(dict.fromkeys(marks.notes))
+            self._leave()
+            if self.shut_in:
+                self.close()
+        marks.notes = list(dict.fromkeys(marks.notes))[:MAX_NOTES]
         marks.seconds = time.monotonic() - start
         return marks
 
@@ -296,19 +396,26 @@ class Marker:
         """Runs the tests of one part; what is wrong, or nothing."""
         try:
             visit = self.visit or self._enter(assignment, program, marks)
-            visit.wire.deadline = min(time.monotonic() + self.limits.part, self.end_by)
-            if time.monotonic() > self.end_by:
+            seconds = min(self.limits.part, self.end_by - time.monotonic())
+            if seconds <= 0:
                 raise Gone("no time is left: other parts took too long")
-            return run_tests(assignment, cell.source, visit.wire)
+            visit.wire.deadline, self.tested = time.monotonic() + seconds, True
+            with within(seconds + 0.5):
+                return run_tests(assignment, cell.source, visit.wire)
         except Gone as error:
-            self._leave(marks)
+            self._leave()
             return f"{error}"
+        except MemoryError:
+            self._leave()
+            return "the result takes too much memory"
 
     def _enter(self, assignment: Assignment, program: list[Any], marks: Marks) -> Visit:
-        """A fresh process, with the student's cells run. A cell that ends the process is left out in the next try."""
+        """A fresh process, with the student's cells run. A cell that ends the process is left out in the next try.
+
+        Once tests have run, notes tell no more what cells say: they could have heard of the tests.
+        """
         for _ in range(self.limits.restarts + 1):
-            self.visit = visit = Visit(self.nursery, assignment.blocked, self.limits)
-            marks.missing = visit.missing
+            self.visit = visit = self._start(assignment)
             for i, (source, takes) in enumerate(program):
                 if i in self.left_out:
                     continue
@@ -318,19 +425,53 @@ class Marker:
                 except Gone as gone:
                     self.left_out.add(i)
                     marks.notes.append(f"a cell was left out ({first_line(source)}): {gone}")
-                    self._leave(marks)
+                    self._leave()
                     break
-                if error and error[0] != "NotImplementedError":
-                    marks.notes.append(f"a cell ends with {error[0]} ({first_line(source)}): {error[1][:200]}")
+                if error and error[0] != "NotImplementedError" and not self.tested:
+                    marks.notes.append(f"a cell ends with {error[0]} ({first_line(source)}): {error[1]}"[:400])
             else:
+                visit.wire.ask("ready")
                 return visit
         raise Gone("too many cells end the process")
 
-    def _leave(self, marks: Marks) -> None:
+    def _start(self, assignment: Assignment) -> Visit:
+        """The time it takes to load Python and torch is not the submission's."""
+        start = time.monotonic()
+        for _ in range(2):
+            try:
+                if self.nursery is None:
+                    shut_in = (assignment.blocked, self.private) if self.shut_in else None
+                    self.nursery = Nursery(self.limits, assignment.warm, shut_in)
+                    self.end_by += time.monotonic() - start
+                return Visit(self.nursery, assignment, self.limits.cell)
+            except Gone:  # a student's process has ended the one that it was copied from
+                self.close()
+        raise Gone("the process ended (exit, or out of memory)")
+
+    def _leave(self) -> None:
         if self.visit is not None:
             self.visit.end()
-            marks.megabytes = max(marks.megabytes, self.visit.megabytes)
             self.visit = None
+
+
+@contextlib.contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """What runs here and now is stopped after this time.
+
+    Raises:
+        Gone: it was stopped.
+    """
+
+    def late(*_: Any) -> None:
+        raise Gone(LATE)
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def run_tests(assignment: Assignment, source: str, wire: Wire) -> str:
@@ -352,15 +493,32 @@ def run_tests(assignment: Assignment, source: str, wire: Wire) -> str:
                     namespace[name].__dict__["__name__"] = name
         with contextlib.redirect_stdout(io.StringIO()):
             exec(compile(tree, "tests", "exec"), namespace)
-    except Gone:
-        raise
-    except AssertionError as error:
-        return str(error) or "an assertion fails"
-    except (NameError, NotImplementedError) as error:
-        return f"not written yet, or its cell does not run ({error})"
     except Exception as error:
-        return f"{type(error).__name__}: {error}"[:500]
+        return says(error, source)
     return ""
+
+
+def says(error: Exception, source: str) -> str:
+    """What the student is told. What a hidden test gave to an answer is not: a message of the answer could hold it."""
+    public = source.partition("### BEGIN HIDDEN TESTS")[0].count("\n")
+    lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "tests"]
+    hidden = bool(lines) and lines[-1] > public
+    raised = next((kind for e in _chain(error) if (kind := getattr(e, "by_student", ""))), "")
+    if isinstance(error, (NameError, NotImplementedError)):
+        return "not written yet, or its cell does not run" + ("" if hidden else f" ({error})")
+    if hidden and raised:
+        return f"raises {raised} where a hidden test calls it"
+    if hidden and not isinstance(error, AssertionError):
+        return f"what comes back is of another kind than the text asks for ({type(error).__name__})"
+    told = str(error) or "an assertion fails"
+    return (told if isinstance(error, AssertionError) else f"{type(error).__name__}: {told}")[:500]
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and those from which it came."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def first_line(source: str) -> str:

@@ -12,6 +12,7 @@ import base64
 import builtins
 import io
 import json
+import math
 import pickle
 import secrets
 import socket
@@ -24,7 +25,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-MAX_REPLY = 64 << 20  # bytes
+MAX_REPLY = 16 << 20  # bytes; as Python objects they are twenty times as many
+MAX_EMPTY = 1 << 16  # of a tensor without numbers, the product of its other sizes
 
 
 class Gone(BaseException):
@@ -39,6 +41,10 @@ def plain(value: Any, keep: Any) -> Any:
     """What ``json`` can write. Whatever is no plain data goes to ``keep``, which gives it a number."""
     if value is None or type(value) in (bool, int, str):
         return value
+    if isinstance(value, str):  # subclasses, such as members of an enum, are what they hold
+        return str.__getitem__(value, slice(None))
+    if isinstance(value, int):
+        return int.__add__(value, 0)
     if isinstance(value, Tensor):
         bare = value.detach().cpu().contiguous()
         raw = bare.reshape(-1).view(torch.uint8).numpy().tobytes() if bare.numel() else b""
@@ -58,7 +64,7 @@ def plain(value: Any, keep: Any) -> Any:
         return {type(value).__name__ if type(value) in (set, frozenset) else "tuple": [plain(v, keep) for v in value]}
     if isinstance(value, dict):
         return {"dict": [[plain(key, keep), plain(item, keep)] for key, item in value.items()]}
-    return {"answer": keep(value)}
+    return {"answer": [keep(value), type(value).__name__]}
 
 
 def restore(data: Any, answer: Any) -> Any:
@@ -74,22 +80,30 @@ def restore(data: Any, answer: Any) -> Any:
         if not isinstance(dtype, torch.dtype):
             raise ValueError(f"{name!r} is no dtype")
         raw = bytearray(base64.b64decode(raw))
-        return (torch.frombuffer(raw, dtype=torch.uint8).view(dtype) if raw else torch.empty(0, dtype=dtype)).reshape(
-            shape
-        )
+        _no_empty_giant(shape)
+        flat = torch.frombuffer(raw, dtype=torch.uint8).view(dtype) if raw else torch.empty(0, dtype=dtype)
+        return flat.reshape(shape)
     if kind == "array":
         name, shape, raw = value
+        _no_empty_giant(shape)
         return np.frombuffer(base64.b64decode(raw), dtype=np.dtype(name)).reshape(shape).copy()
-    makers = {
+    makers: dict[str, Any] = {
         "float": float.fromhex,
         "bytes": base64.b64decode,
         "tuple": lambda v: tuple(restore(v, answer)),
-        "set": lambda v: set(restore(v, answer)),
-        "frozenset": lambda v: frozenset(restore(v, answer)),
+        # One by one, in Python: a time limit can stop it where thousands have the same hash.
+        "set": lambda v: {restore(item, answer) for item in v},
+        "frozenset": lambda v: frozenset({restore(item, answer) for item in v}),
         "dict": lambda v: {restore(key, answer): restore(item, answer) for key, item in v},
-        "answer": answer,
+        "answer": lambda v: answer(*v),
     }
     return makers[kind](value)
+
+
+def _no_empty_giant(shape: list[int]) -> None:
+    """(30000000, 0) holds nothing, and is thirty million lists as a list."""
+    if 0 in shape and math.prod(size for size in shape if size) > MAX_EMPTY:
+        raise ValueError(f"a tensor without numbers of shape {shape}")
 
 
 # -------------------------------------------------------------------- messages over a socket
@@ -142,7 +156,8 @@ class Wire:
 
         Raises:
             Gone: no reply.
-            Exception: what the answer raised: the builtin exception of that name, else a ``RuntimeError``.
+            Exception: what the answer raised: the builtin exception of that name, else a ``RuntimeError``. Its
+                ``by_student`` is the name of its type and the line of the cell, without its message.
         """
         buffer, ticket = io.BytesIO(), secrets.token_hex(8)
         _Pickler(buffer).dump((ticket, request, args))
@@ -158,13 +173,18 @@ class Wire:
             raise Gone(f"no result that can be read ({type(error).__name__})") from None
         if kind == "value":
             return value
-        name, message = map(str, value)
+        name, message, line = map(str, value)
+        line = f" (line {line[:6]} of its cell)" if line.isdigit() else ""
         error_type: Any = getattr(builtins, name, None)
         known = isinstance(error_type, type) and issubclass(error_type, Exception) and error_type not in _SPECIAL
-        raise error_type(message[:500]) if known else RuntimeError(f"{name}: {message[:500]}")
+        said = message[:500] + line
+        raised: Any = error_type(said) if known else RuntimeError(f"{name[:50]}: {said}")
+        raised.by_student = (name if known else "an error of its own") + line
+        raise raised
 
-    def answer(self, number: Any) -> Answer:
-        return Answer(self, int(number))
+    def answer(self, number: Any, kind: Any) -> Answer:
+        """Its class has the name of the thing's own, so that messages can say what came back."""
+        return type(str(kind)[:40], (Answer,), {})(self, int(number))
 
 
 _SPECIAL = (UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError, AssertionError, StopIteration, BaseException)
@@ -196,6 +216,9 @@ class Answer:
     def __iter__(self) -> Iterator[Any]:
         return iter(self._wire.ask("list", self))
 
+    def __repr__(self) -> str:
+        return str(self._wire.ask("repr", self))[:200]
+
     def beside(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Calls one of our own functions, given by name, in the student's process (see
         ``nmt_course.check.kit.beside_answer``)."""
@@ -204,18 +227,23 @@ class Answer:
 
 class _Pickler(pickle.Pickler):
     def persistent_id(self, thing: Any) -> int | None:
-        return thing.__dict__["_number"] if type(thing) is Answer else None
+        return thing.__dict__["_number"] if isinstance(thing, Answer) else None
 
 
 # ------------------------------------------------------------------------ the student's side
 
 
 class Unpickler(pickle.Unpickler):
-    """Reads requests; ``answers`` are the objects by number."""
+    """Reads requests; ``answers`` are the objects by number, ``modules`` our own copies of the helpers' modules."""
 
-    def __init__(self, data: bytes, answers: list[Any]) -> None:
+    def __init__(self, data: bytes, answers: list[Any], modules: dict[str, Any]) -> None:
         super().__init__(io.BytesIO(data))
-        self.answers = answers
+        self.answers, self.modules = answers, modules
 
     def persistent_load(self, number: int) -> Any:
         return self.answers[number]
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module in self.modules:
+            return getattr(self.modules[module], name)
+        return super().find_class(module, name)

@@ -1,60 +1,132 @@
-"""Shuts a student's process in, before any of the student's code runs: memory, files, network, other processes.
+"""Shuts a student's process in: bubblewrap shows it Python, its packages and an empty folder, and nothing else.
 
-On Linux the kernel does it (Landlock for files, seccomp for sockets, processes and signals; no root needed); an audit
-hook of Python says it in friendlier words, and is all there is elsewhere. Nothing of this can be undone from within.
+It has its own processes, users, IPC and no network, and dies with the process that started it. What its processes may
+use together is watched from outside (``Watch``). ``hide`` takes away what an assignment asks to write.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import importlib.abc
 import os
-import platform
 import resource
-import struct
+import shutil
+import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-NETWORK = "there is no network while an assignment is graded"
-PROCESSES = "no other programs can be started while an assignment is graded"
-FILES = "this file cannot be opened while an assignment is graded"
+import psutil
+
 WRITE_IT = "is what this assignment asks you to write, so it is not there while it is graded"
-
-# System calls by number, x86_64 and aarch64: those of sockets, processes, signals, limits, and ways around them.
-_NUMBERS = {
-    "x86_64": (0xC000003E, 56, [41, 57, 58, 59, 62, 101, 160, 200, 234, 298, 302, 310, 311, 321, 322, 424, 425, 434,
-                                438]),
-    "aarch64": (0xC00000B7, 220, [198, 221, 129, 117, 164, 130, 131, 241, 261, 270, 271, 280, 281, 424, 425, 434, 438]),
-}  # fmt: skip
-_CLONE3, _CLONE_THREAD = 435, 0x10000
-_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
-_EXECUTE, _WRITE, _READ, _LIST = 1, 2, 4, 8
-_NO_NEW_PRIVS, _SET_SECCOMP = 38, 22
+HERE = Path(__file__).resolve().parent
+SPACE = 256 << 20  # bytes of the temporary folder
+PROCESSES = 64
+# Memory that belongs to no process and no folder, and doors of the kernel that no assignment needs.
+FORBIDDEN = ("memfd_create", "memfd_secret", "shmget", "mq_open", "add_key", "keyctl", "request_key", "io_uring_setup",
+             "userfaultfd", "bpf", "perf_event_open")  # fmt: skip
 
 
-def shut_in(folder: Path, memory: int, seconds: int, blocked: Sequence[str]) -> list[str]:
-    """Everything below, in the order in which it has to happen; gives the names of what this machine does not have.
+# ------------------------------------------------------------------------------- bubblewrap
+
+
+@cache
+def unavailable() -> str:
+    """Why no sandbox can be made here, in one sentence; nothing if it can. Tried once."""
+    if not shutil.which("bwrap"):
+        return "submissions are run by bubblewrap, which is missing: install it (apt install bubblewrap; Linux only)"
+    try:
+        with filters() as rules:
+            run = [*command([], [], rules), sys.executable, "-c", ""]
+            done = subprocess.run(run, pass_fds=[rules.fileno()], capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"submissions are run by bubblewrap and libseccomp, which do not work here ({error})"
+    if done.returncode == 0:
+        return ""
+    said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    return f"submissions are run by bubblewrap (0.8 or newer), which this system does not allow ({said}): see the guide"
+
+
+def command(blocked: Sequence[str], private: Iterable[Path], rules: IO[bytes]) -> list[str]:
+    """The start of a command line: what follows it runs shut in.
 
     Args:
-        folder: the one place where files may be written.
-        memory: bytes beyond what the process has mapped already.
-        seconds: of processor time.
-        blocked: dotted names, modules or attributes, that the assignment asks to write.
+        blocked: dotted names; those that are modules of nmt_lib are not to be read either.
+        private: folders that must not be seen, wherever they are: tests, submissions, marks.
+        rules: what ``filters`` gives; its handle has to be passed on.
     """
-    blocked_files = hide(blocked)
-    roots, files = readable(folder, blocked_files)
-    limit(memory, seconds)
-    missing = [] if allow_files(folder, roots, files) else ["Landlock"]
-    missing += [] if forbid_calls() else ["seccomp"]
-    sys.addaudithook(_Auditor(folder, roots, set(files), {str(path) for path in blocked_files}))
-    return missing
+    shown = _shown()
+    line = ["bwrap", "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session",
+            "--cap-drop", "ALL", "--uid", "1000", "--gid", "1000", "--hostname", "grading", "--clearenv",
+            "--proc", "/proc", "--dev", "/dev", "--size", str(SPACE), "--tmpfs", "/tmp"]  # fmt: skip
+    line += ["--size", str(SPACE // 4), "--tmpfs", "/dev/shm"]
+    for path in ("/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi"):  # a grader that is root owns these
+        line += ["--ro-bind-try", path, path]
+    for path in shown:
+        line += ["--ro-bind", path, path]
+    for folder in sorted({path.resolve() for path in private}):
+        if folder.exists() and any(folder.is_relative_to(root) for root in shown):
+            line += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
+    for file in (file for name in blocked for file in source_files(name)):
+        line += ["--ro-bind", "/dev/null", str(file)]
+    environment = {"HOME": "/tmp", "TMPDIR": "/tmp", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "USER": "student",
+                   "MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
+                   "PYTHONPATH": os.pathsep.join(sorted({str(HERE.parent), str(_library().parent)}))}  # fmt: skip
+    for name, value in environment.items():
+        line += ["--setenv", name, value]
+    line += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp", "--seccomp", str(rules.fileno())]
+    return [*line, "--"]
 
 
-def limit(memory: int, seconds: int) -> None:
-    """Memory, processor time, size of files: soft and hard limits, so that they cannot be raised again."""
+def _shown() -> list[str]:
+    """What may be read: the system's programs and libraries, Python, its packages, our library, the public checks."""
+    wanted = [f"/{name}" for name in ("bin", "lib", "lib32", "lib64", "usr/bin", "usr/lib", "usr/lib32", "usr/lib64")]
+    wanted += ["/usr/share/fonts", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/etc/fonts", "/etc/alternatives"]
+    wanted += ["/sys/devices/system/cpu"]
+    wanted += [f"{prefix}/{name}" for prefix in (sys.prefix, sys.base_prefix, os.path.realpath(sys.base_prefix))
+               for name in ("bin", "lib", "lib64", "pyvenv.cfg")]  # fmt: skip
+    wanted += [path for path in sys.path if path.endswith("-packages")]
+    names = ("__init__.py", "remote.py", "sandbox.py", "student.py", "check", "standins")
+    wanted += [str(_library()), *(str(HERE / name) for name in names)]
+    return sorted({path for path in wanted if os.path.exists(path)})  # a folder comes before what is in it
+
+
+def _library() -> Path:
+    import nmt_lib
+
+    return Path(nmt_lib.__path__[0]).resolve()
+
+
+def filters() -> IO[bytes]:
+    """seccomp rules for bubblewrap, from libseccomp, which knows the calls' numbers: ``FORBIDDEN`` fails.
+
+    Raises:
+        OSError: there is no libseccomp.
+    """
+    library = ctypes.CDLL("libseccomp.so.2")
+    file = tempfile.TemporaryFile()  # noqa: SIM115
+    library.seccomp_init.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(library.seccomp_init(0x7FFF0000))  # allow
+    for name in FORBIDDEN:
+        number = library.seccomp_syscall_resolve_name(name.encode())
+        library.seccomp_rule_add(context, 0x00050000 | errno.EPERM, number, 0)
+    library.seccomp_export_bpf(context, file.fileno())
+    library.seccomp_release(context)
+    file.seek(0)
+    return file
+
+
+# ----------------------------------------------------------------------------------- limits
+
+
+def limit(memory: int, seconds: int, processes: int = 0) -> None:
+    """Of this process and each that it starts: memory beyond what is mapped already, processor time, open files, size
+    of a file; in a sandbox, processes of its user. Soft and hard limits, so that they cannot be raised again."""
     mapped = 0
     if sys.platform == "linux":
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -65,37 +137,83 @@ def limit(memory: int, seconds: int) -> None:
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: 256,
     }
+    if processes:
+        limits[resource.RLIMIT_NPROC] = processes
     for kind, value in limits.items():
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (value, value))
 
 
-def hide(blocked: Sequence[str]) -> list[Path]:
-    """Takes modules and functions away; gives the modules' files, so that they cannot be read either."""
-    modules, files = [], []
+class Watch:
+    """Looks at all processes that one process has started, and at theirs: memory and number together.
+
+    A limit of the kernel is one process's, and a process can start others.
+    """
+
+    def __init__(self, pid: int, memory: int) -> None:
+        self.parent, self.memory, self.peak = psutil.Process(pid), memory, 0
+
+    def stop_if_too_much(self) -> str:
+        """Ends them all when they take too much, and says so. To be called several times a second."""
+        try:
+            processes = self.parent.children(recursive=True)
+            used = sum(map(_memory, processes))
+        except psutil.Error:
+            return ""
+        self.peak = max(self.peak, used)
+        if used <= self.memory and len(processes) <= PROCESSES:
+            return ""
+        for process in processes:  # the first is bubblewrap: what it has started ends with it
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        if len(processes) > PROCESSES:
+            return f"its cells start more than {PROCESSES} processes"
+        return f"its processes take more than {self.memory >> 20} MB together"
+
+
+def _memory(process: psutil.Process) -> int:
+    """Bytes; what several processes share is divided among them."""
+    try:
+        used = process.memory_full_info()
+        return int(getattr(used, "pss", used.rss))
+    except psutil.Error:
+        return 0
+
+
+# --------------------------------------------------- what an assignment asks to write
+
+
+def hide(blocked: Sequence[str]) -> None:
+    """Takes modules and functions away."""
+    modules = []
     for name in blocked:
         package, _, last = name.rpartition(".")
-        found = _source(name)
-        if found:
-            modules.append(name)
-            files += found
-        elif package in sys.modules and hasattr(sys.modules[package], last):
-            setattr(sys.modules[package], last, _refuse(name))
+        holder = None if source_files(name) else _found(package)
+        if hasattr(holder, last):
+            setattr(holder, last, _refuse(name))
         else:
             modules.append(name)
     for name in [m for m in sys.modules if any(m == b or m.startswith(b + ".") for b in modules)]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Finder(modules))
-    return files
 
 
-def _source(name: str) -> list[Path]:
+def _found(name: str) -> Any:
+    """What a dotted name stands for, if it is imported: a module, or something inside one (``torch.ops.aten``)."""
+    first, *rest = name.split(".")
+    thing = sys.modules.get(first)
+    for step in rest:
+        thing = getattr(thing, step, None)
+    return thing
+
+
+def source_files(name: str) -> list[Path]:
     """The files of a module or package of nmt_lib, wherever in its folder they are; nothing for other names."""
     first, *rest = name.split(".")
     if first != "nmt_lib" or not rest:
         return []
-    folder = Path(sys.modules[first].__path__[0]).joinpath(*rest[:-1])
+    folder = _library().joinpath(*rest[:-1])
     found = [*folder.glob(f"{rest[-1]}.py"), *folder.glob(f"__pycache__/{rest[-1]}.*.pyc")]
     return found + [path for path in folder.glob(f"{rest[-1]}/**/*") if path.is_file()]
 
@@ -114,87 +232,3 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if any(name == module or name.startswith(module + ".") for module in self.modules):
             raise ImportError(f"{name} {WRITE_IT}")
-
-
-def readable(folder: Path, blocked_files: list[Path]) -> tuple[list[str], list[str]]:
-    """Folders and single files that may be read: Python, its packages, the system's libraries, the public checks,
-    the rest of nmt_lib."""
-    roots = {sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/System", "/etc/fonts", str(folder)}
-    roots |= {path for path in sys.path if path.endswith(("-packages", "lib-dynload"))}
-    roots = {str(Path(root).resolve()) for root in roots if root and os.path.isdir(root)}
-    hidden = {path.resolve() for path in blocked_files}
-    files = [path for package in _packages() for path in package.rglob("*") if path.is_file()]
-    return sorted(roots), [str(path) for path in files if path.resolve() not in hidden]
-
-
-def _packages() -> list[Path]:
-    """Our packages that a student's cells may import: all their folders are listed, not all their files opened."""
-    names = ("nmt_lib", "nmt_course.check", "nmt_course.standins")
-    return [Path(sys.modules[name].__path__[0]).resolve() for name in names]
-
-
-def allow_files(folder: Path, roots: Sequence[str], files: Sequence[str]) -> bool:
-    """Landlock: from here on only these can be opened, and only ``folder`` can be written. False: not to be had."""
-    if sys.platform != "linux":
-        return False
-    libc = ctypes.CDLL(None, use_errno=True)
-    version = libc.syscall(_LANDLOCK_CREATE, None, 0, 1)
-    if version < 1:
-        return False
-    handled = (1 << (13 + (version >= 2) + (version >= 3))) - 1
-    attributes = struct.pack("QQQ", handled, 3 if version >= 4 else 0, 3 if version >= 6 else 0)
-    size = 24 if version >= 6 else 16 if version >= 4 else 8
-    ruleset = libc.syscall(_LANDLOCK_CREATE, attributes[:size], size, 0)
-    rules = [(root, _READ | _LIST | _EXECUTE) for root in roots] + [(file, _READ) for file in files]
-    rules += [(str(package), _LIST) for package in _packages()]  # an import looks into the folder first
-    rules += [(device, _READ | _WRITE) for device in ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")]
-    for path, access in [*rules, (str(folder), handled)]:
-        if os.path.exists(path):
-            handle = os.open(path, os.O_PATH)
-            libc.syscall(_LANDLOCK_ADD, ruleset, 1, struct.pack("=Qi", access, handle), 0)
-            os.close(handle)
-    libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
-    done = libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0) == 0
-    os.close(ruleset)
-    return done
-
-
-def forbid_calls() -> bool:
-    """seccomp: sockets, new processes, signals and tracing fail with "not permitted"; threads stay allowed."""
-    if sys.platform != "linux" or platform.machine() not in _NUMBERS:
-        return False
-    arch, clone, numbers = _NUMBERS[platform.machine()]
-    load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
-    allow, deny, absent = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x00050000 | errno.ENOSYS
-    program = [(load, 0, 0, 4), (equal, 1, 0, arch), (give, 0, 0, deny), (load, 0, 0, 0)]
-    program += [(at_least, 0, 1, 0x40000000), (give, 0, 0, deny), (equal, 0, 1, _CLONE3), (give, 0, 0, absent)]
-    for number in numbers:
-        program += [(equal, 0, 1, number), (give, 0, 0, deny)]
-    program += [(equal, 0, 3, clone), (load, 0, 0, 16), (any_bit, 1, 0, _CLONE_THREAD), (give, 0, 0, deny)]
-    program += [(give, 0, 0, allow)]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *line) for line in program))
-    # struct sock_fprog: a length, padding, a pointer.
-    filters = ctypes.create_string_buffer(struct.pack("@HP", len(program), ctypes.addressof(code)))
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
-    return libc.prctl(_SET_SECCOMP, 2, filters, 0, 0) == 0
-
-
-class _Auditor:
-    """Python's own events: it cannot be taken out again, and names the reason."""
-
-    def __init__(self, folder: Path, roots: Sequence[str], files: set[str], blocked: set[str]) -> None:
-        self.roots = (*(root + os.sep for root in roots), "/dev/")
-        self.folder, self.files, self.blocked = str(folder.resolve()) + os.sep, files, blocked
-
-    def __call__(self, event: str, args: tuple[Any, ...]) -> None:
-        if event == "open" and isinstance(args[0], (str, bytes)):
-            path = os.path.realpath(os.fsdecode(args[0]))
-            if path in self.blocked:
-                raise PermissionError(f"{os.path.basename(path)} {WRITE_IT}")
-            if path not in self.files and not path.startswith(self.roots):
-                raise PermissionError(f"{path}: {FILES}")
-        elif event.startswith("socket."):
-            raise PermissionError(NETWORK)
-        elif event in ("os.system", "os.exec", "os.fork", "os.posix_spawn", "os.kill", "subprocess.Popen", "pty.spawn"):
-            raise PermissionError(PROCESSES)

@@ -25,7 +25,7 @@ class Hostile:
     note: str = ""  # what the notes for the teacher must hold
     blank: bool = False
     slow: bool = False  # waits for a time limit
-    kernel: bool = False  # only Landlock and seccomp stop it
+    kernel: bool = False  # only the sandbox stops it
 
 
 def cell(notebook: NotebookNode, grade_id: str) -> NotebookNode:
@@ -145,11 +145,11 @@ def look():
                 found.append("MAPPED " + path)
             except Exception:
                 pass
-    try:
-        open(f"/proc/{os.getppid()}/mem", "rb").read(1)
-        found.append("PARENT")
-    except Exception:
-        pass
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            found.append("ENVIRONMENT" if "NOT_FOR" + "_STUDENTS" in open(path).read() else "")
+        except OSError:
+            pass
 look()
 found = [f for f in found if f]
 def tokenize(text): raise ValueError(f"FOUND {found}")
@@ -166,14 +166,18 @@ for handle in range(3, 256):
 ESCAPES = """
 import os, signal, subprocess, socket, ctypes
 tries, worked = {
-    "fork": lambda: os.fork(),
-    "system": lambda: os.system("true") == 0 or 1 / 0,
-    "program": lambda: subprocess.run(["/bin/true"]),
-    "kill": lambda: os.kill(os.getppid(), 15),
     "write": lambda: open("WRITE", "w"),
-    "socket": lambda: socket.socket(),
-    "libc socket": lambda: ctypes.CDLL(None).socket(2, 1, 0) >= 0 or 1 / 0,
-    "libc kill": lambda: ctypes.CDLL(None).kill(os.getppid(), 15) == 0 or 1 / 0,
+    "chmod": lambda: os.chmod("READ", 0),
+    "truncate": lambda: os.truncate("READ", 0),
+    "device": lambda: open("/dev/made", "w"),
+    "kernel": lambda: open("/proc/sys/kernel/domainname", "w"),
+    "memfd": lambda: os.memfd_create("x"),
+    "libc shmget": lambda: ctypes.CDLL(None).shmget(0, 1 << 20, 0o1600) >= 0 or 1 / 0,
+    "namespaces": lambda: ctypes.CDLL(None).unshare(0x10020000) == 0 or 1 / 0,
+    "mount": lambda: ctypes.CDLL(None).mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0 or 1 / 0,
+    "others": lambda: [1 / 0 for pid in os.listdir("/proc") if pid.isdigit() and int(pid) > 100] == [] and 1 / 0,
+    "internet": lambda: socket.create_connection(("1.1.1.1", 53), timeout=2),
+    "terminal": lambda: os.open("/dev/tty", os.O_RDWR),
     "libc open": lambda: ctypes.CDLL(None).open(b"READ", 0) >= 0 or 1 / 0,
     "limit": lambda: __import__("resource").setrlimit(9, (-1, -1)),
     "home": lambda: os.listdir(os.path.expanduser("~root")),
@@ -215,7 +219,7 @@ def build_vocab(sentences, min_freq):
     return get().build_vocab_from_iterator(sentences, min_freq, ["<pad>", "<unk>", "<sos>", "<eos>"]).get_itos()
 """
 PLACES = [str(ROOT / "notebooks/assignments/source/*.ipynb"), str(ROOT / "build/class/source/**/*.ipynb"),
-          str(ROOT / "tests/assignments/a1.py"), str(ROOT / "README.md"), "/proc/self/../*/environ", "/etc/shadow"]  # fmt: skip
+          str(ROOT / "tests/assignments/a1.py"), str(ROOT / "README.md"), "/etc/shadow"]  # fmt: skip
 VOCAB, DECODE = ["vocab-members", "vocab-order"], ["decode-all"]
 
 HOSTILE = {
@@ -261,7 +265,7 @@ HOSTILE = {
     "the library's function in place of an answer": Hostile(answer("vocab", LIBRARY), VOCAB, "PLEASE LOOK: uses build_vocab_from_iterator"),
     "the library's function, hidden": Hostile(answer("vocab", SNEAKY), VOCAB, kernel=True),
     "the network": Hostile(
-        added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"), note="there is no network"
+        added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"), note="URLError"
     ),
     "the network in an answer": Hostile(
         decode_that("import socket", "return socket.create_connection(('127.0.0.1', 9))"), DECODE

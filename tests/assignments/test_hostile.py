@@ -14,7 +14,7 @@ import nbformat
 import pytest
 from hostile import FILES, HOSTILE, Hostile
 
-from nmt_course import course, grade
+from nmt_course import course, grade, sandbox
 from nmt_course.marking import Assignment, Limits, Marker, Marks, Unreadable, read
 
 SOURCE = course.load("A1_tokenization")
@@ -23,6 +23,7 @@ SOURCE = course.load("A1_tokenization")
 @pytest.fixture(autouse=True)
 def short_limits(marker: Marker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marker, "limits", Limits(cell=3, part=3, all=40))
+    monkeypatch.setenv("NOT_FOR_STUDENTS", "x")
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +43,11 @@ def try_hostile(hostile: Hostile, assignment: Assignment, marker: Marker, folder
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as doubled ids
         nbformat.write(notebook, folder / "handed_in.ipynb")
+    if hostile.kernel and sandbox.unavailable():
+        pytest.skip(sandbox.unavailable())
+    if hostile.kernel:
+        marker = Marker(marker.limits, shut_in=True)
     marks = marker.mark(assignment, read(folder / "handed_in.ipynb"))
-    if hostile.kernel and marks.missing:
-        pytest.skip(f"this machine has no {' and no '.join(marks.missing)}")
     said = str([(part.name, part.says) for part in marks.parts if part.score == 0] + marks.notes)
     everything = {part.name for part in assignment.parts() if not part.by_hand}
     assert kit.failed(marks) == (everything if hostile.blank else set(hostile.costs)), said
