@@ -12,6 +12,7 @@ import random
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,6 +89,7 @@ def _find(data: DataConfig) -> tuple[dict[str, Rows[Pair]], str]:
     return _from_hub(name, *langs, data.limit)
 
 
+@cache
 def _tiny(src_lang: str, tgt_lang: str) -> dict[str, Rows[Pair]]:
     from .tiny.corpus import generate
 

@@ -37,10 +37,10 @@ class Rows(Sequence[T]):
 
     Args:
         dataset: in memory or, however large, on disk: the system maps into memory what is being read.
-        item: makes an object from the columns of a row.
+        item: makes an object of a row, a tuple with a value of each column.
     """
 
-    def __init__(self, dataset: Any, item: Callable[..., T]) -> None:
+    def __init__(self, dataset: Any, item: Callable[[Any], T]) -> None:
         self.dataset, self.item = dataset.with_format("arrow"), item
 
     def __len__(self) -> int:
@@ -68,7 +68,7 @@ class Rows(Sequence[T]):
 
     def take(self, indices: Any) -> list[T]:
         """The objects at these places, in this order."""
-        return list(map(self.item, *self.dataset[indices].to_pydict().values()))
+        return list(map(self.item, zip(*self.dataset[indices].to_pydict().values(), strict=True)))
 
     def select(self, indices: Any) -> Rows[T]:
         """The rows at these places, in this order; nothing is copied."""
@@ -79,7 +79,7 @@ class Examples(Rows[tuple[list[int], list[int]]]):
     """Rows of source and target ids; ``lengths`` says how many there are of each, ``(N, 2)``."""
 
     def __init__(self, dataset: Any, lengths: np.ndarray) -> None:
-        super().__init__(dataset, lambda src, tgt: (src, tgt))
+        super().__init__(dataset, tuple)
         self.lengths = lengths
 
     def select(self, indices: Any) -> Examples:
@@ -94,11 +94,13 @@ def mapped_anew(dataset: Any) -> Any:
 def as_rows(pairs: Sequence[Pair]) -> Rows[Pair]:
     """A list of pairs as rows in memory; rows stay what they are."""
     from datasets import Dataset
+    from datasets.table import InMemoryTable
 
     if isinstance(pairs, Rows):
         return pairs
-    columns = {name: [getattr(pair, name) for pair in pairs] for name in ("src", "tgt", "alignment")}
-    return Rows(Dataset.from_dict(columns, _features()), _pair)
+    schema = _features().arrow_schema
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in schema.names}
+    return Rows(Dataset(InMemoryTable.from_pydict(columns, schema)), _pair)
 
 
 def stored_rows(read: Callable[..., Iterable[Pair]], *source: Any) -> Rows[Pair]:
@@ -128,8 +130,8 @@ def _features() -> Any:
     return Features({"src": Value("string"), "tgt": Value("string"), "alignment": [[Value("int32")]]})
 
 
-def _pair(src: str, tgt: str, alignment: list[list[int]]) -> Pair:
-    return Pair(src, tgt, tuple((i, j) for i, j in alignment))
+def _pair(row: tuple[str, str, list[Any]]) -> Pair:
+    return Pair(row[0], row[1], tuple(map(tuple, row[2])))
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 
 from .grammar import (
     ADVERBS, BECAUSE, BELIEFS, HE, LANGUAGES, NOTHING, NP, REASONS, SHE, THAT, Phrase, Triple,
@@ -30,12 +31,16 @@ from .grammar import (
 )  # fmt: skip
 from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Noun, fits
 
-# ---------------------------------------------------------------------------------------------- drawing at random
 Draw = random.Random
 
 
+@cache
+def nouns(kinds: str) -> list[Noun]:
+    return [noun for noun in NOUNS.values() if fits(noun.kinds, kinds)]
+
+
 def draw_noun(draw: Draw, kinds: str) -> Noun:
-    return draw.choice([noun for noun in NOUNS.values() if fits(noun.kinds, kinds)])
+    return draw.choice(nouns(kinds))
 
 
 def draw_adjective(draw: Draw, noun: Noun, chance: float) -> Adjective | None:

@@ -6,6 +6,7 @@ Each word carries the names of the concepts it expresses, written after a slash;
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from .lexicon import (
@@ -59,6 +60,7 @@ def pronoun_for(phrase: NP) -> NP:
     return NP("pronoun", Noun("it", "it", de, de, noun.de_gender, fr, fr, noun.fr_gender, "thing"))
 
 
+@cache
 def mark(words: str, concept: str) -> str:
     """Write a concept after every word: mark("is_reading", "v") is "is/v reading/v"."""
     return " ".join(f"{word}/{concept}" for word in words.split("_") if word)
@@ -226,15 +228,15 @@ class Triple:
 
     def alignment(self, src_lang: str, tgt_lang: str) -> tuple[tuple[int, int], ...]:
         """Pairs (source index, target index) of the words that share a concept."""
-        source, target = self.concepts[src_lang], self.concepts[tgt_lang]
-        pairs = [(i, j) for i, a in enumerate(source) for j, b in enumerate(target) if set(a) & set(b)]
-        return tuple(pairs)
+        source, target = map(set, self.concepts[src_lang]), self.concepts[tgt_lang]
+        return tuple((i, j) for i, a in enumerate(source) for j, b in enumerate(target) if not a.isdisjoint(b))
 
 
-def read_tokens(text: str) -> list[Token]:
-    """ "est/v rentrée/v+home" becomes two tokens; the second has two concepts."""
-    pairs = [part.partition("/") for part in text.split()]
-    return [Token(word, tuple(concepts.split("+")) if concepts else ()) for word, _, concepts in pairs]
+@cache
+def read_token(text: str) -> Token:
+    """ "rentrée/v+home" is a token with two concepts."""
+    word, _, concepts = text.partition("/")
+    return Token(word, tuple(concepts.split("+")) if concepts else ())
 
 
 def contract(tokens: list[Token], table: dict[tuple[str, str], str]) -> list[Token]:
@@ -267,7 +269,7 @@ def sentence(phrase: Phrase, *tags: str) -> Triple:
     """Turn a phrase into a sentence: spelling, capital letter, full stop."""
     built = {}
     for lang in LANGUAGES:
-        first, *rest = spell(read_tokens(phrase[lang] + " ./end"), lang)
+        first, *rest = spell([*map(read_token, phrase[lang].split()), Token(".", ("end",))], lang)
         built[lang] = [Token(first.word[0].upper() + first.word[1:], first.concepts), *rest]
     if any(concept.endswith(".adj") for token in built["en"] for concept in token.concepts):
         tags += ("adjective",)

@@ -228,6 +228,7 @@ PLACES = {f"{row[0]} {row[1]}": Place(*row) for row in rows(PLACE_TABLE)}
 
 
 @cache
+@cache
 def fits(kinds: str, wanted: str) -> bool:
     """Whether two comma-separated lists share a kind."""
     return wanted != "-" and not set(kinds.split(",")).isdisjoint(wanted.split(","))
