@@ -182,8 +182,7 @@ def _tokenizer_config(translator: Translator) -> dict[str, Any]:
         "tokenizer_class": "MarianTokenizer",
         "source_lang": data.src_lang,
         "target_lang": data.tgt_lang,
-        "separate_vocabs": translator.model.src_embedding.lookup.weight
-        is not translator.model.tgt_embedding.lookup.weight,
+        "separate_vocabs": not data.joint,
         "pad_token": SPECIALS[PAD],
         "unk_token": SPECIALS[UNK],
         "eos_token": SPECIALS[EOS],
