@@ -1,7 +1,7 @@
 """Sentences a CPU second: Multi30k test2016 translated greedily and with a beam of 5, several ways, the same weights.
 
 - ``nmt_lib``: key/value cache, finished sentences leave the batch; and the same without the cache;
-- Marian of ``transformers`` with our weights copied in: ``generate``, with its cache;
+- Marian of ``transformers`` with our weights exported (``nmt.export_hugging_face``): ``generate``, with its cache;
 - CTranslate2 with our weights exported (``nmt.export_ctranslate2``), in fp32 and in int8;
 - the loop of the write-ups: one sentence at a time, the whole prefix again at every step, attention written out, and
   the scores of every place computed.
@@ -29,7 +29,7 @@ from pathlib import Path
 import torch
 from common import alternate, machine, ratio, write_table
 from sacrebleu.metrics import BLEU
-from training import Marian, marian
+from torch import nn
 
 import nmt_lib as nmt
 from nmt_lib.batching import pad_batch
@@ -41,29 +41,6 @@ OURS = "nmt_lib"
 LOOP = "one sentence, whole prefix"
 
 System = Callable[[list[list[int]], int], list[list[int]]]  # a batch of sources and K to the translations, all as ids
-
-
-def copy_to_marian(model: nmt.Transformer, wrapped: Marian) -> None:
-    """Our weights in Marian: the same post-LN blocks under other names. Marian holds all sines before all cosines."""
-    marian = wrapped.model
-    pairs = [(model.tgt_embedding.lookup, marian.model.shared)]
-    for ours, theirs in ((model.encoder, marian.model.encoder), (model.decoder, marian.model.decoder)):
-        for a, b in zip(ours.layers, theirs.layers, strict=True):
-            own = a.around_attention if hasattr(a, "around_attention") else a.around_self_attention
-            blocks = [(a.self_attention, b.self_attn, own.norm, b.self_attn_layer_norm)]
-            if hasattr(a, "cross_attention"):
-                norms = a.around_cross_attention.norm, b.encoder_attn_layer_norm
-                blocks.append((a.cross_attention, b.encoder_attn, *norms))
-            for attention, other, norm, other_norm in blocks:
-                pairs += [(attention.W_q, other.q_proj), (attention.W_k, other.k_proj), (attention.W_v, other.v_proj)]
-                pairs += [(attention.W_o, other.out_proj), (norm, other_norm)]
-            pairs += [(a.feed_forward.W_1, b.fc1), (a.feed_forward.W_2, b.fc2)]
-            pairs.append((a.around_feed_forward.norm, b.final_layer_norm))
-        table = model.src_embedding.positions.table[: theirs.embed_positions.weight.size(0)]
-        theirs.embed_positions.weight.data[: len(table)] = table
-    for ours, theirs in pairs:
-        theirs.load_state_dict(ours.state_dict())
-    marian.final_logits_bias.copy_(model.output.bias[None])
 
 
 @torch.inference_mode()
@@ -95,11 +72,18 @@ def ours(model: nmt.Transformer, extra: int, use_cache: bool) -> System:
     return search
 
 
-def marian_generate(wrapped: Marian, extra: int) -> System:
+def exported(translator: nmt.Translator, folder: Path) -> nn.Module:
+    """Our weights in Marian of ``transformers``."""
+    from transformers import MarianMTModel
+
+    return MarianMTModel.from_pretrained(nmt.export_hugging_face(translator, folder)).eval()
+
+
+def marian_generate(marian: nn.Module, extra: int) -> System:
     @torch.inference_mode()
     def search(group: list[list[int]], K: int) -> list[list[int]]:
         src = pad_batch(group)
-        out = wrapped.model.generate(
+        out = marian.generate(
             input_ids=src, attention_mask=(src != 0).long(), num_beams=K, do_sample=False,
             max_length=src.size(1) + extra + 1, bad_words_ids=None, suppress_tokens=[0, 2], forced_eos_token_id=3,
             **({"length_penalty": 0.0} if K > 1 else {}),
@@ -174,13 +158,11 @@ def main() -> None:
     pairs = nmt.load_corpus(translator.config.data).test[: options.sentences]
     sources = sorted((translator.encode(pair.src) for pair in pairs), key=len)
     few = sources[4::8]  # one at a time takes long: every eighth sentence stands for all, and the time is scaled up
-    other = marian(translator.config, len(translator.tgt_tokenizer)).eval()
-    copy_to_marian(model, other)
     with tempfile.TemporaryDirectory() as folder:
         systems = {
             OURS: ours(model, extra, use_cache=True),
             "nmt_lib, no cache": ours(model, extra, use_cache=False),
-            "Marian `generate`": marian_generate(other, extra),
+            "Marian `generate`": marian_generate(exported(translator, Path(folder) / "marian"), extra),
             "CTranslate2, fp32": ctranslate2_engine(translator, Path(folder) / "fp32", "float32"),
             "CTranslate2, int8": ctranslate2_engine(translator, Path(folder) / "int8", "int8"),
         }

@@ -63,6 +63,7 @@ from .pictures.viewer import view_attention as view_attention
 from .pictures.source import show_source as show_source
 from .runs.run import Run as Run, load_or_train as load_or_train, train as train
 from .runs.export import export_ctranslate2 as export_ctranslate2
+from .runs.hugging_face import export_hugging_face as export_hugging_face
 from .tiny.contrasts import Contrast as Contrast, make_contrasts as make_contrasts
 from .errors import (
     CheckpointError as CheckpointError, ConfigError as ConfigError, CorpusError as CorpusError,

@@ -57,9 +57,7 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
         CheckpointError: the folder is not empty, or cannot be written.
         MissingPackageError: CTranslate2 is not installed.
     """
-    package, folder = _ctranslate2(), Path(folder)
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
-        raise CheckpointError(f"{folder} is not an empty folder: export to a new one")
+    package, folder = _ctranslate2(), run_folder.checked_empty(folder)
     spec = _make_spec(package.specs.TransformerSpec, translator)
     spec.validate()
     try:

@@ -29,6 +29,18 @@ def write_text(path: Path, text: str) -> None:
         raise CheckpointError(f"cannot write {path} ({error.strerror or error}): free some space") from None
 
 
+def checked_empty(folder: str | os.PathLike[str]) -> Path:
+    """The path of a folder to export to.
+
+    Raises:
+        CheckpointError: it holds something.
+    """
+    path = Path(folder)
+    if path.is_file() or (path.is_dir() and any(path.iterdir())):
+        raise CheckpointError(f"{path} is not an empty folder: export to a new one")
+    return path
+
+
 def read_config(folder: Path) -> Config:
     """The config that stands in a run's folder.
 
