@@ -137,7 +137,7 @@ def first_screen(browser: Any, address: str) -> list[str]:
             page = context.new_page()
             page.goto(f"{address}/index.html", wait_until="load")
             attention = ".nmt-attention" if script else ".nmt-attention table"
-            for part in ("h1", ".ways", ".said", attention):
+            for part in (".bd-article h1", ".ways", ".said", attention):
                 box = page.locator(part).first.bounding_box()
                 if not box or box["y"] + min(box["height"], 340) > height:  # the maps may stand below the words
                     found.append(f"first screen at {width}, script {script}: {part} at {box}")
