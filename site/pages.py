@@ -31,6 +31,7 @@ REPOSITORY = "https://github.com/" + links.address()[0]
 CHAPTERS = "notebooks/[0-9][0-9]_*.ipynb"
 DEEPER = "notebooks/deeper/[0-9][0-9]_*.ipynb"
 TEXTS = ("notebooks/assignments/README.md", "benchmarks/results/*.md", "nmt_lib/pretrained/*/README.md")
+RESULTS = Path("benchmarks/results/README.md")
 CONFIGS = "nmt_lib/configs/*.yaml"
 BADGE = re.compile(r"^\[!\[Open in Colab\].*\]\((.*)\)$", re.MULTILINE)
 LINK = re.compile(r"""(\]\(|\b(?:href|src)=")(?![a-z]+:|/)([^)\s"#]*)(\#[^)\s"]*)?""")
@@ -85,8 +86,10 @@ def with_links(source: str, path: str) -> str:
 
 
 def text(path: str) -> tuple[str, str]:
-    """A page of Markdown."""
-    return path, with_links((ROOT / path).read_text(encoding="utf-8"), path)
+    """A page of Markdown; under the results stand their tables and the models' cards."""
+    content = with_links((ROOT / path).read_text(encoding="utf-8"), path)
+    below = [os.path.relpath(page, RESULTS.parent) for page in found(*TEXTS[1:]) if page != str(RESULTS)]
+    return path, f"{content}\n\n{toctree(below)}\n" if path == str(RESULTS) else content
 
 
 def config(path: str) -> tuple[str, str]:

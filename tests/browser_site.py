@@ -90,7 +90,7 @@ def look(address: str, names: list[str]) -> int:
             print(name[:43].ljust(44), *(str(sum(cell.values()) or "–").rjust(11) for cell in row), flush=True)
             for (width, scheme), cell in zip(VIEWS, row, strict=True):
                 found += [f"{name} at {width} {scheme}: {fault}, {count}" for fault, count in cell.items()]
-        found += search(contexts[0], address)
+        found += search(contexts[0], address) + first_screen(browser, address)
     print(*found, f"{len(names)} pages, {len(VIEWS)} views each, {len(found)} faults", sep="\n")
     return bool(found)
 
@@ -126,6 +126,23 @@ def search(context: Any, address: str) -> list[str]:
     hits = page.locator("#search-results li").count()
     page.close()
     return [] if hits >= 5 else [f"the search for 'attention' finds {hits} pages"]
+
+
+def first_screen(browser: Any, address: str) -> list[str]:
+    """What of the start page is not seen at once: its ways in, and a translation with its attention, or its table."""
+    found = []
+    for width, height in ((1280, 800), (390, 844)):
+        for script in (True, False):
+            context = browser.new_context(viewport={"width": width, "height": height}, java_script_enabled=script)
+            page = context.new_page()
+            page.goto(f"{address}/index.html", wait_until="load")
+            attention = ".nmt-attention" if script else ".nmt-attention table"
+            for part in (".bd-article h1", ".ways", ".said", attention):
+                box = page.locator(part).first.bounding_box()
+                if not box or box["y"] + min(box["height"], 340) > height:  # the maps may stand below the words
+                    found.append(f"first screen at {width}, script {script}: {part} at {box}")
+            context.close()
+    return found
 
 
 if __name__ == "__main__":
