@@ -45,7 +45,7 @@ MISTAKES = {
         "09_attention_heatmaps",
     ),
 }  # fmt: skip
-MORE = {  # planted too with PLANT=all: about ten minutes
+MORE = {  # planted too with PLANT=all: about a quarter of an hour
     "the text ends without <eos>": Mistake("tokenizers.py", "+ [EOS] * eos", "", "01_tokenization"),
     "words by code point alone": Mistake("vocab.py", "(-item[1], item[0])", "item[0]", "01_tokenization"),
     "batches over their budget": Mistake(
@@ -100,6 +100,62 @@ MORE = {  # planted too with PLANT=all: about ten minutes
         "evaluation.py", "said.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)", "said.sum(-1)", "10_evaluation"
     ),
     "contrasts the wrong way round": Mistake("evaluation.py", "sum(a > b for", "sum(a < b for", "10_evaluation"),
+    "filled up with <unk>": Mistake("batching.py", "[PAD] * (width", "[1] * (width", "01_tokenization"),
+    "min_freq one too high": Mistake("vocab.py", "count >= min_freq", "count > min_freq", "01_tokenization"),
+    "positions from 1": Mistake(
+        "embeddings.py",
+        "torch.arange(start, start + n_positions",
+        "torch.arange(start + 1, start + 1 + n_positions",
+        "02_positional_encoding",
+    ),
+    "sines, then cosines": Mistake(
+        "embeddings.py",
+        "torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)",
+        "torch.cat([angle.sin(), angle.cos()], dim=-1)",
+        "02_positional_encoding",
+    ),
+    "heads joined without the swap": Mistake(
+        "attention.py",
+        "heads.transpose(1, 2).flatten(2)",
+        "heads.reshape(heads.size(0), heads.size(2), -1)",
+        "04_attention",
+    ),
+    "keys for values": Mistake(
+        "attention.py", "self.split_heads(self.W_v(memory))", "self.split_heads(self.W_k(memory))", "04_attention"
+    ),
+    "pre-LN for post-LN": Mistake(
+        "layers.py", 'self.pre = config.norm == "pre"', 'self.pre = config.norm != "pre"', "05_encoder"
+    ),
+    "no final norm": Mistake(
+        "layers.py", "return make_norm(config) if wanted else nn.Identity()", "return nn.Identity()", "05_encoder"
+    ),
+    "encoder sees padding": Mistake(
+        "encoder.py", "self.self_attention(h, h, src_mask)", "self.self_attention(h, h, None)", "05_encoder"
+    ),
+    "cross-attention sees padding": Mistake(
+        "decoder.py", "attend(h, keys, values, src_mask)", "attend(h, keys, values, None)", "06_decoder"
+    ),
+    "three-way tying forgets the source": Mistake(
+        "transformer.py", 'if tying == "three-way":', 'if tying == "never":', "06_decoder"
+    ),
+    "smoothing over the others only": Mistake(
+        "losses.py",
+        "ignore_index=PAD, label_smoothing=label_smoothing",
+        "ignore_index=PAD, label_smoothing=label_smoothing * logits.size(-1) / (logits.size(-1) - 1)",
+        "07_training",
+    ),
+    "every cached position is 0": Mistake(
+        "transformer.py", "start=len(caches[0]) if caches else 0", "start=0", "08_inference"
+    ),
+    "penalty without <eos>": Mistake(
+        "decoding.py", "length_penalty(len(ids) + 1, alpha)", "length_penalty(len(ids), alpha)", "08_inference"
+    ),
+    "links the wrong way round": Mistake(
+        "evaluation.py",
+        "(int(weights[t].argmax()) - src_offset, t)",
+        "(t, int(weights[t].argmax()) - src_offset)",
+        "09_attention_heatmaps",
+    ),
 }
 PLANTED = MISTAKES | MORE if os.environ.get("PLANT") == "all" else MISTAKES
 
