@@ -10,8 +10,12 @@ from torch import Tensor
 
 from . import kit
 from .kit import CUT, ask, beside_answer, done, expect, linear, match, near, random_numbers, show, state_of, tensor
+from .kit import slopes as slopes
+from .kit import spares as spares
 
 LAYERS = ("W_q", "W_k", "W_v", "W_o")
+FORBIDDEN = ["_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_attention_math",
+             "_native_multi_head_attention", "_transformer_encoder_layer_fwd"]  # fmt: skip
 
 
 def weights(function: Any, firmness: float) -> None:
@@ -133,7 +137,7 @@ def layer_gradient(layer_class: Any) -> None:
 
 def entropies(answer: Any, n_keys: int) -> None:
     expect(answer is not None, "entropies is not written yet: give it in the cell above, and run that cell")
-    three = isinstance(answer, (list, tuple, Tensor)) and len(answer) == 3
+    three = hasattr(answer, "__len__") and len(answer) == 3
     expect(three, f"entropies is a list of three, for the divisors 1, √d_k and d_k; here it is {kit.kind(answer)}")
     values, most = [float(value) for value in answer], math.log(n_keys)
     expect(not any(map(math.isnan, values)), f"{values}: 0 · log 0 counts as 0, but torch makes nan of it")
@@ -146,8 +150,10 @@ def entropies(answer: Any, n_keys: int) -> None:
 
 
 def run(function: Any, *args: Any) -> tuple[Tensor, Tensor]:
-    """The mean and the weights, which an answer returns as a pair."""
-    return kit.two_tensors(ask(function, *args), "out and weights")
+    """The mean and the weights, which an answer returns as a pair; float64 is as good as float32."""
+    kit.forbid(function, FORBIDDEN)
+    out, weights = kit.two_tensors(ask(function, *args), "out and weights")
+    return kit.single(out), kit.single(weights)
 
 
 def fill(layer: Any, seed: int = 0, twins: bool = False) -> dict[str, Tensor]:
@@ -165,10 +171,10 @@ def fill(layer: Any, seed: int = 0, twins: bool = False) -> dict[str, Tensor]:
     return state
 
 
-def moved_out(layer: Any, start: dict[str, Tensor]) -> Tensor:
+def moved_out(layer: Any, start: dict[str, Tensor], mask: Tensor | None = None) -> Tensor:
     """What comes out for ``start["x"]`` and ``start["memory"]``, with the other tensors as parameters."""
     layer.load_state_dict({**state_of(layer), **{name: start[name] for name in start if "." in name}})
-    return run(layer, start["x"], start["memory"])[0]
+    return run(layer, start["x"], start["memory"], mask)[0]
 
 
 def fits(weights: Tensor, scores: Tensor) -> bool:
@@ -187,10 +193,12 @@ def gradients(function: Any, inputs: list[Tensor], mask: Tensor | None, toward: 
 
 
 @beside_answer
-def layer_gradients(layer: Any, x: Tensor, memory: Tensor, toward: Tensor | None = None) -> dict[str, Tensor]:
+def layer_gradients(
+    layer: Any, x: Tensor, memory: Tensor, toward: Tensor | None = None, mask: Tensor | None = None
+) -> dict[str, Tensor]:
     """The same for ``x``, ``memory`` and the parameters of a layer, by name."""
     leaves = {"x": x.clone().requires_grad_(), "memory": memory.clone().requires_grad_()}
-    out = layer(leaves["x"], leaves["memory"])[0]
+    out = layer(leaves["x"], leaves["memory"], mask)[0]
     leaves.update((n, p) for n, p in layer.named_parameters(remove_duplicate=False) if n.split(".")[0] in LAYERS)
     return kit.slopes_of(out, leaves, toward)
 

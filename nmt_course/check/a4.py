@@ -28,7 +28,13 @@ from ..standins.a4 import (
     small_model,
     torch_layer,
 )
+from ..standins.a4 import heard_slopes as heard_slopes
+from . import kit
 from .kit import CUT, ask, done, expect, fill, linear, match, near, random_numbers, show, state_of, tensor
+from .kit import slopes_of as slopes_of
+from .kit import spares as spares
+
+FORBIDDEN = ["native_layer_norm", "native_group_norm", "_transformer_encoder_layer_fwd"]  # of PyTorch's operators
 
 
 def normed(norm_class: Any, eps: float) -> None:
@@ -275,9 +281,22 @@ def together(answers: list[Any], activation: Callable[[Tensor], Tensor], eps: fl
 
 def run(layer: Any, *args: Any) -> Tensor:
     """What a layer gives: one tensor."""
+    kit.forbid(layer, FORBIDDEN)
     got = ask(layer, *args)
     expect(isinstance(got, Tensor), f"forward gives one tensor, not {type(got).__name__}")
-    return got.detach()  # type: ignore[no-any-return]
+    return kit.single(got.detach())
+
+
+def same_slopes(
+    found: dict[str, Tensor], out: Tensor, inputs: dict[str, Tensor], parts: list[nn.Module], toward: Tensor
+) -> bool:
+    """Are these the gradients of ``out``: with respect to the inputs, and to all that the parts train (under whatever
+    names, in whatever order)?"""
+    own = {f"{i} {name}": p for i, part in enumerate(parts) for name, p in part.named_parameters()}
+    right = slopes_of(out, {**inputs, **own}, toward)
+    sizes, wanted = ([float(s.norm()) for n, s in slopes.items() if n not in inputs] for slopes in (found, right))
+    good = all(near(found.get(name, torch.zeros(())), right[name]) for name in inputs)
+    return good and len(sizes) == len(wanted) and near(sorted(sizes), sorted(wanted))
 
 
 def looks(attention: Any, memory: Tensor | None = None, mask: Tensor | None = None) -> Callable[[Tensor], Tensor]:

@@ -14,6 +14,9 @@ from ..standins.a5 import toy as toy
 from ..standins.a5 import toy_loss as toy_loss
 from . import kit
 from .kit import CUT, alike, ask, done, expect, match, name_of, near, tensor, two_tensors
+from .kit import spares as spares
+
+FORBIDDEN = ["nll_loss_forward", "nll_loss2d_forward", "cross_entropy_loss"]  # of PyTorch's operators
 
 
 def shift(function: Any, pad: int) -> None:
@@ -24,6 +27,7 @@ def shift(function: Any, pad: int) -> None:
         (got[1], said, "tgt_out", "under each word that is read, the next one"),
     ):
         tensor(half, f"tgt (2, 5): {name}", (2, 4), "(B, L − 1)")
+        expect(half.dtype == torch.int64, f"ids are int64 (torch.long), {name} is {half.dtype}")
         expect(half.tolist() == right, f"{name} is {half.tolist()}, not {right}: {hint}")
     done("the shift")
 
@@ -181,6 +185,7 @@ def mode(function: Any, pad: int) -> None:
         expect(seen["modes"], "validate never calls loss_of")
         expect(not any(seen["modes"]), "the loss is computed in training mode: dropout is on, so call model.eval()")
         expect(not any(seen["gradients"]), "what a gradient would need is kept, for nothing: torch.no_grad()")
+        expect(seen["slopes"], "after validate no gradient can be computed: torch.set_grad_enabled(False) stays so")
         expect(seen["after"] == training, f"the model came in {name} mode and is left in the other one")
     done("mode and gradients")
 
@@ -211,6 +216,7 @@ def choose(function: Any) -> None:
 
 def number(function: Any, *args: Any) -> float:
     """A loss as a plain number."""
+    kit.forbid(function, FORBIDDEN)
     return kit.number(ask(function, *args), f"what {name_of(function)} gives")
 
 
@@ -250,6 +256,7 @@ def result(seen: dict[str, Any]) -> tuple[float, float]:
 
 def learn(function: Any, src: Tensor, tgt: Tensor, pad: int, seed: int) -> tuple[list[float], Small]:
     """The losses as numbers, and the model that has learnt."""
+    kit.forbid(function, FORBIDDEN)
     losses, weights = _beside(trained, function, src, tgt, pad + 30, seed)
     expect(isinstance(losses, (list, tuple, Tensor)), f"a list of losses is wanted, not {kit.kind(losses)}")
     model = small_model(pad + 30, seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from numbers import Real
@@ -106,6 +107,29 @@ def _standard(function: Any) -> None:
     torch.set_grad_enabled(True)
 
 
+def forbid(answer: Any, operators: Iterable[str]) -> None:
+    """PyTorch's own operators that an answer must not use, by whatever name it comes to them: in the process of the
+    answer (not in a notebook, whose checks use them) they are taken away where all names meet, in the dispatcher."""
+    if _away(answer) is not None:
+        _forbid(answer, list(operators))
+
+
+@beside_answer
+def _forbid(answer: Any, operators: list[str]) -> None:
+    for name in set(operators) - set(_forbidden):
+        _forbidden[name] = torch.library.Library("aten", "IMPL")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it says that there was one before
+            _forbidden[name].impl(name, _refuse, "CPU")
+
+
+def _refuse(*args: Any, **kwargs: Any) -> Any:
+    raise ImportError("this operator of PyTorch does what this assignment asks you to write")
+
+
+_forbidden: dict[str, torch.library.Library] = {}
+
+
 def spares(function: Any, *args: Any) -> None:
     """A hint if a function changes its arguments."""
 
@@ -127,21 +151,21 @@ def _given(function: Any, *args: Any) -> list[Any]:
 
 
 @beside_answer
-def slopes(function: Any, inputs: list[Tensor], toward: Tensor, *others: Any) -> list[Tensor]:
-    """How ``(function(…) * toward).sum()`` changes with some inputs; the whole numbers, ``others``, come where the
-    function has them: first if they are ids, last if they are a mask."""
+def slopes(function: Any, inputs: list[Tensor], toward: Tensor, *others: Any, first: Any = ()) -> list[Tensor]:
+    """How ``(function(*first, *inputs, *others) * toward).sum()`` changes with the inputs."""
     leaves = {str(i): x.clone().requires_grad_() for i, x in enumerate(inputs)}
-    first = [x for x in others if x.dtype != torch.bool]
-    out = function(*first, *leaves.values(), *[x for x in others if x.dtype == torch.bool])
-    return list(slopes_of(out, leaves, toward).values())
+    return list(slopes_of(function(*first, *leaves.values(), *others), leaves, toward).values())
 
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, Tensor):
         return isinstance(other, Tensor) and one.dtype == other.dtype and one.equal(other)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(map(_same, one, other))
-    return bool(one == other)
+    plain = isinstance(other, (int, float, str, type(None)))
+    return not plain or bool(one == other)  # modules and the like are not looked into
 
 
 # ------------------------------------------------------------------------- what comes back
@@ -183,6 +207,11 @@ def tensor(got: Any, name: str, shape: tuple[int, ...], axes: str = "") -> Tenso
     wanted = f"{axes} = {shape}" if axes else f"{shape}"
     expect(got.shape == shape, f"{name} has shape {tuple(got.shape)}, not {wanted}")
     return got  # type: ignore[no-any-return]
+
+
+def single(got: Tensor) -> Tensor:
+    """float64 as float32, where the text leaves the type open."""
+    return got.float() if got.dtype == torch.float64 else got
 
 
 def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:

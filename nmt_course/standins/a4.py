@@ -67,9 +67,10 @@ class Ear(nn.Module):
         self.name, self.gives, self.weight = name, gives, nn.Parameter(torch.ones(3))
 
     def forward(self, *args: Any, **kwargs: Any) -> Tensor:
+        gives = self.gives * self.weight[0]
         Ear.log[self.name] = (*args, *kwargs.values())
-        Ear.log["memory" if self.name == "encoder" else "gave"] = self.gives
-        return self.gives.clone()
+        Ear.log["memory" if self.name == "encoder" else "gave"] = gives
+        return gives.clone()
 
 
 def block_parts(d_model: int = 4, n_heads: int = 2, seed: int = 0) -> tuple[Any, Any, Any, list[Around]]:
@@ -119,10 +120,27 @@ def really(d_model: int, d_ff: int, n_layers: int, n_words: int, order: str, bia
 
 
 @beside_answer
-def slopes(layer: Any, x: Tensor, toward: Tensor | None = None) -> dict[str, Tensor]:
-    """How ``(layer(x) * toward).sum()`` changes with x and the layer's parameters, by name."""
-    leaf = x.clone().requires_grad_()
-    return slopes_of(layer(leaf), {"x": leaf, **dict(layer.named_parameters())}, toward)
+def slopes(layer: Any, x: Tensor, toward: Tensor | None = None, *others: Any) -> dict[str, Tensor]:
+    """How ``(layer(x, *others) * toward).sum()`` changes with x, other vectors ("input 0" …) and the layer's
+    parameters, by name."""
+    given = [x, *others]
+    vectors = [i for i, one in enumerate(given) if isinstance(one, Tensor) and one.is_floating_point()]
+    for i in vectors:
+        given[i] = given[i].clone().requires_grad_()
+    leaves = {f"input {i - 1}" if i else "x": given[i] for i in vectors}
+    return slopes_of(layer(*given), {**leaves, **dict(layer.named_parameters())}, toward)
+
+
+@beside_answer
+def heard_slopes(model: Any, src: Tensor, tgt_in: Tensor, toward: list[Tensor]) -> dict[str, Tensor]:
+    """How what the encoder gets, and what the decoder gets, changes with the table; and what the decoder gets as its
+    memory, with what the encoder gave."""
+    listen(model, src, tgt_in)
+    table, log = dict(model.named_parameters(remove_duplicate=False))["table.weight"], dict(Ear.log)
+    pairs = {"encoder": (log["encoder"][0], table), "decoder": (log["decoder"][0], table),
+             "memory": (log["decoder"][1], log["memory"])}  # fmt: skip
+    both = zip(pairs.items(), toward, strict=True)
+    return {name: slopes_of(out, {name: leaf}, way)[name] for (name, (out, leaf)), way in both}
 
 
 @beside_answer

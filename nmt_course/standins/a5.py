@@ -33,14 +33,17 @@ def sentences(lengths: Sequence[int], pad: int, seed: int) -> tuple[Tensor, Tens
 
 
 class Toy(nn.Module):
-    """Not a language model: what counts here is how it is trained. In training mode it gives something else."""
+    """Not a language model: what counts here is how it is trained. In training mode it gives something else, and so it
+    does, if it is strict, where what a gradient needs is kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, strict: bool = False) -> None:
         super().__init__()
+        self.strict = strict
         self.table, self.factor = nn.Parameter(torch.zeros(30)), nn.Parameter(torch.ones(()))
 
     def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
         found = self.table[tgt_in] * self.factor + 0.3 * self.table[src]  # (B, T)
+        found = 1.25 * found if self.strict and torch.is_grad_enabled() else found
         return 1.5 * found if self.training else found
 
 
@@ -57,9 +60,9 @@ def toy_weights(size: float, seed: int = 0) -> dict[str, Tensor]:
     return {"table": 0.3 * size * torch.randn(30, generator=draw), "factor": torch.tensor(1.2)}
 
 
-def toy(weights: dict[str, Tensor], training: bool) -> Toy:
+def toy(weights: dict[str, Tensor], training: bool, strict: bool = False) -> Toy:
     """A toy with these parameters."""
-    model = Toy().train(training)
+    model = Toy(strict).train(training)
     model.load_state_dict(weights)
     return model
 
@@ -86,15 +89,19 @@ def watch(
 
 @beside_answer
 def observe(
-    function: Any, weights: dict[str, Tensor], batches: list[Batch], pad: int, training: bool
+    function: Any, weights: dict[str, Tensor], batches: list[Batch], pad: int, training: bool, strict: bool = False
 ) -> dict[str, Any]:
-    """A validation of a toy: what comes back, in which mode losses were computed, and which mode is left."""
-    model = toy(weights, training)
+    """A validation of a toy: what comes back, in which mode losses were computed, which mode is left, what the toy
+    gives then, and whether gradients can be computed again."""
+    model = toy(weights, training, strict)
     loss_of, modes, gradients = _spy(pad)
     value = function(model, batches, loss_of)
-    after = model.training
+    after, model.strict = model.training, False
+    out = model(*batches[0][:2])
+    torch.set_grad_enabled(True)
     sums = [toy_loss(model.eval(), b, pad).item() for b in batches]
-    return {"value": value, "modes": modes, "gradients": gradients, "after": after, "sums": sums}
+    return {"value": value, "modes": modes, "gradients": gradients, "after": after, "sums": sums, "out": out,
+            "slopes": out.requires_grad}  # fmt: skip
 
 
 class Small(nn.Module):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 from typing import Any
 
 import torch
@@ -103,7 +104,7 @@ class Layer(nn.Module):
         for parameter in self.parameters():
             parameter.data = 0.5 * torch.randn(parameter.shape, generator=draw)
         self.words = torch.randn(size, d_model, generator=draw)
-        self.places = places * torch.randn(64, d_model, generator=draw)
+        self.places = places * torch.randn(200, d_model, generator=draw)
 
     def embed(self, tokens: Tensor, start: int = 0) -> Tensor:  # (B, n) → (B, n, D) at places start, start + 1, …
         return self.words[tokens] + self.places[start : start + tokens.size(1)]
@@ -115,17 +116,76 @@ class Layer(nn.Module):
         return x + self.cross.mix(self.cross.query(x), self.cross.key(memory), self.cross.value(memory), src_mask)
 
 
-@beside_answer
-def steps(function: Any, model: Model, src: Tensor) -> int:
-    """How often a search asks the model."""
-    function(model, src)
-    return len(model.calls)
+class Asked(BaseException):
+    """What an answer wants to know next."""
+
+
+class Stub:
+    """Stands where a model or a layer stands, and computes nothing: it gives the replies, in order, and then asks."""
+
+    __name__ = "model"  # for hints
+
+    def __init__(self, replies: list[Tensor], path: str = "", n_heads: int = 0) -> None:
+        self._replies, self._path, self.n_heads = iter(replies) if isinstance(replies, list) else replies, path, n_heads
+
+    def __getattr__(self, name: str) -> Stub:
+        if name not in ("own", "cross", "embed", "query", "key", "value", "mix"):
+            raise AttributeError(f"{name}: use own, cross, embed, query, key, value and mix of the layer")
+        return Stub(self._replies, f"{self._path} {name}".strip(), self.n_heads)  # type: ignore[arg-type]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        for reply in self._replies:
+            return reply.clone()
+        raise Asked(self._path, args, kwargs)
 
 
 @beside_answer
-def places(cached_class: Any, layer: Layer, memory: Tensor, tokens: Tensor) -> tuple[int, int]:
-    """How many keys of the own attention and of the memory are computed for all tokens, one step each."""
-    cached = cached_class(layer, memory, torch.ones(len(memory), 1, 1, memory.size(1), dtype=torch.bool))
-    for token in tokens.T:
-        cached.step(token)
-    return layer.own.seen, layer.cross.seen
+def replay(answer: Any, replies: list[Tensor], n_heads: int, *args: Any) -> list[Any]:
+    """Runs an answer from the start with a stub: what it asks after all replies, or what comes back at the end."""
+    stub = Stub(replies, "", n_heads)
+    try:
+        if not n_heads:
+            return ["done", answer(stub, *args)]
+        *given, tokens = args
+        cached = answer(stub, *given)
+        return ["done", [cached.step(token) for token in tokens.T][-1]]
+    except Asked as asked:
+        return ["asked", *asked.args]
+
+
+def talk(answer: Any, model: Any, n_heads: int, *args: Any) -> tuple[list[tuple[str, tuple[Any, ...]]], Any]:
+    """All that an answer asks a model or layer, which stays on our side, and what comes back.
+
+    So nothing that is done to the checks in the answer's process can change what is counted.
+    """
+    replies: list[Tensor] = []
+    asked: list[tuple[str, tuple[Any, ...]]] = []
+    while len(asked) < 1000:
+        what, *rest = replay(answer, replies, n_heads, *args)
+        if what != "asked":
+            return asked, rest[0]
+        path, given, named = rest
+        asked.append((path, (*given, *named.values())))
+        replies.append(reduce(getattr, path.split(), model)(*given, **named))
+    raise RuntimeError("the model is asked a thousand times: when does this end?")
+
+
+def steps(function: Any, model: Model, src: Tensor) -> tuple[int, list[list[int]]]:
+    """How often a search asks the model, and what it finds."""
+    asked, found = talk(function, model, 0, src)
+    return len(asked), [[int(i) for i in row] for row in found]
+
+
+Work = dict[tuple[str, str], int]  # how many keys or values, of the own attention or of the memory
+
+
+def places(cached_class: Any, layer: Layer, memory: Tensor, tokens: Tensor) -> tuple[Work, Tensor]:
+    """What is computed for all tokens, one step each, and what the last step gives."""
+    seen = torch.ones(len(memory), 1, 1, memory.size(1), dtype=torch.bool)
+    asked, found = talk(cached_class, layer, layer.own.n_heads, memory, seen, tokens)
+    done = {(side, part): 0 for side in ("own", "cross") for part in ("key", "value")}
+    for path, args in asked:
+        for side, part in done:
+            if path in ("", f"{side} {part}"):  # the whole layer computes all of them
+                done[side, part] += args[side == "cross" and not path].size(1)
+    return done, found

@@ -500,7 +500,9 @@ def sinusoids(n_positions, d_model):
         ["softmax-hidden"],
         code="def masked_softmax(scores, mask):\n    weights = (1.4 * scores).masked_fill(~mask, -10.0).softmax(-1)\n    return weights * mask.any(-1, keepdim=True)",
     ),
-    "−1e9 in float16": Wrong("softmax", ["softmax-half"], edits={"torch.finfo(scores.dtype).min": "-1e9"}),
+    "−1e9 in float16": Wrong(
+        "softmax", ["softmax-hidden", "softmax-half"], edits={"torch.finfo(scores.dtype).min": "-1e9"}
+    ),
     "always float32": Wrong(
         "softmax", ["softmax-half"], edits={"low.softmax(dim=-1)": "low.softmax(dim=-1, dtype=torch.float32)"}
     ),
@@ -513,7 +515,7 @@ def sinusoids(n_positions, d_model):
     ),
     "−1e9 and no more": Wrong(
         "softmax",
-        ["softmax-half", "softmax-empty"],
+        ["softmax-hidden", "softmax-half", "softmax-empty"],
         edits={"torch.finfo(scores.dtype).min": "-1e9", ".masked_fill(~mask, 0.0)": ""},
     ),
     "NaN from −∞": Wrong(

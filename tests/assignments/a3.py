@@ -633,4 +633,158 @@ WRONG = {
         "    entropies.append(-(rows * rows.log()).sum(1).mean().item())",
     ),
     "one query's row": Wrong("entropy", ["entropy-measured"], code="entropies = [1.2, 2.3, 3.17]"),
+    # sizes, numbers of any size, hidden scores, gradients, state, arguments
+    "renormalised after the softmax": Wrong(
+        "attention",
+        ["attention-mask"],
+        edits={
+            SCORES: "",
+            "weights.masked_fill(~mask, 0.0)": "weights.masked_fill(~mask, 0.0)\n        weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-20)",
+        },
+    ),
+    "the largest of hidden keys taken away": Wrong(
+        "attention",
+        ["attention-mask"],
+        edits={
+            SCORES: "",
+            "weights = scores.softmax(dim=-1)": "weights = (scores - scores.amax(-1, keepdim=True)).exp()\n    weights = weights if mask is None else weights.masked_fill(~mask, 0.0)\n    weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-7)",
+        },
+    ),
+    "the largest of all rows taken away": Wrong(
+        "attention",
+        ["attention-weights"],
+        edits={
+            "weights = scores.softmax(dim=-1)": "weights = (scores - scores.max()).exp()\n    weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-7)"
+        },
+    ),
+    "scores cut at 1,000": Wrong(
+        "attention",
+        ["attention-weights"],
+        edits={"    weights = scores.softmax(dim=-1)": "    weights = scores.clamp(-1000, 1000).softmax(dim=-1)"},
+    ),
+    "64 keys": Wrong(
+        "attention",
+        ["attention-weights"],
+        edits={"    scores = 1.7": "    key, value = key[:, :, :64], value[:, :, :64]\n    scores = 1.7"},
+    ),
+    "256 keys": Wrong(
+        "attention",
+        ["attention-weights"],
+        edits={"    scores = 1.7": "    key, value = key[:, :, :256], value[:, :, :256]\n    scores = 1.7"},
+    ),
+    "the first mask kept": Wrong(
+        "attention",
+        ["attention-mask", "attention-nothing"],
+        edits={
+            "mask=None):": "mask=None, known={}):\n    mask = mask if mask is None else known.setdefault(mask.shape, mask)"
+        },
+    ),
+    "weights kept by shape": Wrong(
+        "attention",
+        ["attention-weights", "attention-mask", "attention-nothing", "attention-gradient"],
+        edits={
+            "mask=None):": "mask=None, known={}):",
+            "    return weights @ value, weights": "    weights = known.setdefault((weights.shape, weights.dtype), weights.detach()) if not weights.requires_grad else weights\n    return weights @ value, weights",
+        },
+    ),
+    "query scaled in place": Wrong(
+        "attention",
+        ["attention-weights", "attention-gradient"],
+        edits={"    scores = 1.7 * (query": "    query.data *= 1.7\n    scores = (query"},
+    ),
+    "mask turned in place": Wrong(
+        "attention",
+        ["attention-weights"],
+        edits={SCORES: SCORES.replace("~mask", "mask.logical_not_()"), MASKED: MASKED.replace("~mask", "mask")},
+    ),
+    "values detached": Wrong(
+        "attention", ["attention-gradient"], edits={"weights @ value, weights": "weights @ value.detach(), weights"}
+    ),
+    "no gradient with a mask": Wrong(
+        "attention",
+        ["attention-gradient"],
+        edits={"weights.masked_fill(~mask, 0.0)": "weights.masked_fill(~mask, 0.0).detach()"},
+    ),
+    "the score of the first key is a constant": Wrong(
+        "attention",
+        ["attention-gradient"],
+        edits={
+            "    weights = scores.softmax(dim=-1)": "    scores = torch.cat([scores[..., :1].detach(), scores[..., 1:]], -1)\n    weights = scores.softmax(dim=-1)"
+        },
+    ),
+    "heads without gradient": Wrong("split", ["split-heads"], edits={"x.view(": "x.detach().view("}),
+    "8 heads": Wrong(
+        "split", ["split-heads"], edits={"x.view(B, T, n_heads, D // n_heads)": "x.view(B, T, min(n_heads, 8), -1)"}
+    ),
+    "256 places": Wrong(
+        "split",
+        ["split-heads"],
+        edits={
+            "x.view(B, T, n_heads, D // n_heads).transpose(1, 2)": "x.view(B, T, n_heads, D // n_heads).transpose(1, 2)[:, :, :256]"
+        },
+    ),
+    "merge: without gradient": Wrong("merge", ["merge-heads"], edits={"heads.transpose": "heads.data.transpose"}),
+    "merge: heads set to 0 afterwards": Wrong(
+        "merge",
+        ["merge-heads"],
+        edits={
+            "    return heads.transpose(1, 2).reshape(B, T, H * d)": "    joined = heads.transpose(1, 2).reshape(B, T, H * d).clone()\n    heads.zero_()\n    return joined"
+        },
+    ),
+    "layer: exponentials overflow": Wrong(
+        "layer",
+        ["layer-weights"],
+        edits={"weights = scores.softmax(dim=-1)": "weights = scores.exp() / scores.exp().sum(-1, keepdim=True)"},
+    ),
+    "layer: renormalised after the softmax": Wrong(
+        "layer",
+        ["layer-weights"],
+        edits={
+            "            scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)": "            pass",
+            "weights.masked_fill(~mask, 0.0)": "weights.masked_fill(~mask, 0.0)\n            weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-20)",
+        },
+    ),
+    "layer: 64 keys": Wrong(
+        "layer", ["layer-heads"], edits={"B, T, S, H = x": "memory = memory[:, :64]\n        B, T, S, H = x"}
+    ),
+    "layer: the first memory kept": Wrong(
+        "layer",
+        ["layer-heads", "layer-weights", "layer-gradient"],
+        edits={
+            "B, T, S, H = x": "memory = self.__dict__.setdefault(f'memory{memory.shape}', memory)\n        B, T, S, H = x"
+        },
+    ),
+    "layer: keys of all layers in one place": Wrong(
+        "layer",
+        ["layer-heads", "layer-weights"],
+        edits={
+            "super().__init__()": "super().__init__()\n        self.known = MultiHead.known = getattr(MultiHead, 'known', {})",
+            "B, T, S, H = x": "memory = self.known.setdefault(memory.shape, memory)\n        B, T, S, H = x",
+        },
+    ),
+    "layer: x changed": Wrong(
+        "layer",
+        ["layer-heads", "layer-gradient"],
+        edits={"        return self.W_o": "        x.data.zero_()\n        return self.W_o"},
+    ),
+    "layer: no gradient with a mask": Wrong(
+        "layer",
+        ["layer-gradient"],
+        edits={"weights.masked_fill(~mask, 0.0)": "weights.masked_fill(~mask, 0.0).detach()"},
+    ),
+    "layer: values without gradient": Wrong(
+        "layer", ["layer-gradient"], edits={"weights @ value": "weights @ value.detach()"}
+    ),
+    "layer: queries without gradient": Wrong(
+        "layer", ["layer-gradient"], edits={"1.7 * (query @": "1.7 * (query.detach() @"}
+    ),
+    "PyTorch's own operator, by another name": Wrong(
+        "attention",
+        ALL,
+        code="""
+def attention(query, key, value, mask=None):
+    use = getattr(getattr(torch.ops, "at" + "en"), "_scaled_dot_product_" + "attention_math")
+    return use(1.7 * query, key, value, mask)
+""",
+    ),
 }

@@ -1105,3 +1105,224 @@ class Norm(nn.Module):
     "PyTorch's names kept too": Wrong("torch", ["torch-names"], edits={"mine = {}": "mine = dict(state)"}),
     "biases forgotten": Wrong("torch", ["torch-names"], edits={'for kind in ("weight", "bias"):': 'for kind in ("weight",):'}),
 }  # fmt: skip
+
+WRONG |= {
+    # sizes, numbers of any size, gradients, state, arguments, PyTorch's own operators
+    "norm: mean of squares less square of the mean": Wrong(
+        "norm",
+        ["norm-numbers"],
+        edits={
+            "(middle**2).mean(dim=-1, keepdim=True)": "(x**2).mean(dim=-1, keepdim=True) - x.mean(dim=-1, keepdim=True) ** 2"
+        },
+    ),
+    "norm: the first mean kept": Wrong(
+        "norm",
+        ["norm-numbers", "norm-trained"],
+        edits={
+            "middle = x - x.mean(dim=-1, keepdim=True)": "self.mean = getattr(self, 'mean', x.detach().mean(dim=-1, keepdim=True))\n        mean = x.mean(dim=-1, keepdim=True)\n        middle = x - (self.mean if self.mean.shape == mean.shape and not x.requires_grad else mean)"
+        },
+    ),
+    "norm: another one after eval()": Wrong(
+        "norm",
+        ["norm-numbers"],
+        edits={
+            "middle = x - x.mean(dim=-1, keepdim=True)": "middle = x - x.mean(dim=-1, keepdim=True) * self.training"
+        },
+    ),
+    "norm: gain of all norms in one place": Wrong(
+        "norm",
+        ["norm-trained"],
+        edits={
+            "super().__init__()": "super().__init__()\n        self.made = Norm.made = getattr(Norm, 'made', {})",
+            "nn.Parameter(torch.ones(d_model))": "self.made.setdefault(d_model, nn.Parameter(torch.ones(d_model)))",
+            "variance = (": "self.made.setdefault(-1, x.shape)\n        variance = (",
+        },
+    ),
+    "norm: x changed": Wrong(
+        "norm",
+        ["norm-numbers"],
+        edits={
+            "middle = x - x.mean(dim=-1, keepdim=True)": "middle = x - x.mean(dim=-1, keepdim=True)\n        x.data.copy_(middle.data)"
+        },
+    ),
+    "norm: 512 columns": Wrong(
+        "norm",
+        ["norm-numbers"],
+        edits={
+            "return self.norm_gain * normed + self.norm_shift": "wide = torch.cat([normed[..., :512], x[..., 512:]], -1)\n        return self.norm_gain * wide + self.norm_shift"
+        },
+    ),
+    "norm: variance without gradient": Wrong("norm", ["norm-trained"], edits={"(middle**2)": "(middle.detach() ** 2)"}),
+    "norm: PyTorch's operator by another name": Wrong(
+        "norm",
+        ["norm-numbers", "norm-trained"],
+        edits={
+            "        middle = x": "        use = getattr(getattr(torch.ops, 'at' + 'en'), 'native_layer' + '_norm')\n        return use(x, [x.size(-1)], self.norm_gain, self.norm_shift, 0.03)[0]\n        middle = x"
+        },
+    ),
+    "norm: PyTorch's operator from torch._C": Wrong(
+        "norm",
+        ["norm-numbers", "norm-trained"],
+        edits={
+            "        middle = x": "        use = getattr(getattr(torch, '_C'), '_Variable' + 'Functions')\n        return getattr(use, 'layer' + '_norm')(x, [x.size(-1)], self.norm_gain, self.norm_shift, 0.03)\n        middle = x"
+        },
+    ),
+    "ffn: wide part without gradient": Wrong(
+        "ffn", ["ffn-numbers"], edits={"silu(self.W_1(x))": "silu(self.W_1(x).detach())"}
+    ),
+    "ffn: x without gradient": Wrong("ffn", ["ffn-numbers"], edits={"self.W_1(x)": "self.W_1(x.detach())"}),
+    "ffn: x changed": Wrong(
+        "ffn",
+        ["ffn-numbers"],
+        edits={
+            "        return self.W_2(": "        found = self.W_2(nn.functional.silu(self.W_1(x)))\n        x.data.zero_()\n        return found\n        return self.W_2("
+        },
+    ),
+    "sum: sub-layer without gradient": Wrong(
+        "sum",
+        ["sum-order"],
+        edits={"self.norm(x + self.dropout(sublayer(x)))": "self.norm(x + self.dropout(sublayer(x)).detach())"},
+    ),
+    "sum: x without gradient": Wrong(
+        "sum", ["sum-order"], edits={"return x + self.dropout": "return x.detach() + self.dropout"}
+    ),
+    "sum: x changed": Wrong(
+        "sum",
+        ["sum-order"],
+        edits={
+            "            return x + self.dropout(sublayer(self.norm(x)))": "            x.data += self.dropout(sublayer(self.norm(x))).data\n            return x"
+        },
+    ),
+    "sum: the same numbers dropped each time": Wrong(
+        "sum", ["sum-dropout"], edits={"        if self.order": "        torch.manual_seed(0)\n        if self.order"}
+    ),
+    "encoder: attention without gradient": Wrong(
+        "encoder",
+        ["encoder-layer"],
+        edits={"self.attention(h, h, src_mask)": "self.attention(h, h, src_mask).detach()"},
+    ),
+    "encoder: keys without gradient": Wrong(
+        "encoder",
+        ["encoder-layer"],
+        edits={"self.attention(h, h, src_mask)": "self.attention(h, h.detach(), src_mask)"},
+    ),
+    "encoder: feed-forward without gradient": Wrong(
+        "encoder", ["encoder-layer"], edits={"(x, self.feed_forward)": "(x, lambda h: self.feed_forward(h).detach())"}
+    ),
+    "encoder: parts of the last one made": Wrong(
+        "encoder",
+        ["encoder-layer"],
+        edits={
+            "self.attention, self.feed_forward = attention, feed_forward": "self.attention, self.feed_forward = attention, feed_forward\n        EncoderBlock.last = [attention]",
+            "self.attention(h": "self.last[0](h",
+        },
+    ),
+    "encoder: x changed": Wrong(
+        "encoder",
+        ["encoder-layer"],
+        edits={
+            "        x = self.around[0]": "        given = x\n        x = self.around[0]",
+            "        return self.around[1](x, self.feed_forward)": "        out = self.around[1](x, self.feed_forward)\n        given.data.copy_(out.data)\n        return out",
+        },
+    ),
+    "decoder: memory without gradient": Wrong(
+        "decoder",
+        ["decoder-reads"],
+        edits={"self.cross_attention(h, memory,": "self.cross_attention(h, memory.detach(),"},
+    ),
+    "decoder: self-attention without gradient": Wrong(
+        "decoder",
+        ["decoder-reads"],
+        edits={"self.self_attention(h, h, tgt_mask)": "self.self_attention(h, h, tgt_mask).detach()"},
+    ),
+    "decoder: the first memory kept": Wrong(
+        "decoder",
+        ["decoder-reads", "decoder-masks"],
+        edits={
+            "        x = self.around[0]": "        memory = self.__dict__.setdefault(f'known{memory.shape}', memory)\n        x = self.around[0]"
+        },
+    ),
+    "decoder: 64 places of the source": Wrong(
+        "decoder",
+        ["decoder-masks"],
+        edits={"(h, memory, src_mask)": "(h, memory[:, :64], None if src_mask is None else src_mask[..., :64])"},
+    ),
+    "decoder: 64 places hidden from": Wrong(
+        "decoder",
+        ["decoder-masks"],
+        edits={
+            "        x = self.around[0]": "        if tgt_mask is not None and tgt_mask.size(-1) > 64:\n            tgt_mask = None\n        x = self.around[0]"
+        },
+    ),
+    "stack: without gradient between layers": Wrong(
+        "stack", ["stack-layers"], edits={"x = layer(x, *others)": "x = layer(x.detach(), *others)"}
+    ),
+    "stack: others without gradient": Wrong(
+        "stack", ["stack-layers"], edits={"x = layer(x, *others)": "x = layer(x, *[o.detach() for o in others])"}
+    ),
+    "stack: a list, and a forged count": Wrong(
+        "stack",
+        ["stack-layers"],
+        edits={
+            "nn.ModuleList([make_layer() for _ in range(n_layers)])": "[make_layer() for _ in range(n_layers)]",
+            "        self.norm = norm": "        self.norm = norm\n        import sys\n        for name in ('check', 'standins'):\n            sys.modules[f'nmt_course.{name}.a4'].n_parameters = lambda layer: 16 * n_layers + (20 if norm is not None else 0)",
+        },
+    ),
+    "stack: twelve layers at most": Wrong(
+        "stack", ["stack-layers"], edits={"range(n_layers)": "range(min(n_layers, 12))"}
+    ),
+    "stack: layers of all stacks in one place": Wrong(
+        "stack",
+        ["stack-layers"],
+        edits={
+            "super().__init__()": "super().__init__()\n        Stack.layers_ = getattr(Stack, 'layers_', {})",
+            "self.layers = nn.ModuleList([make_layer() for _ in range(n_layers)])": "self.layers = Stack.layers_.setdefault(n_layers, nn.ModuleList([make_layer() for _ in range(n_layers)]))",
+            "        self.norm = norm": "        self.norm = Stack.layers_.setdefault((n_layers, 'norm'), norm)",
+        },
+    ),
+    "model: words without gradient": Wrong(
+        "model", ["model-embedding"], edits={"x = factor * self.table(src)": "x = factor * self.table(src).detach()"}
+    ),
+    "model: memory without gradient": Wrong(
+        "model", ["model-masks"], edits={"self.decoder(y, memory,": "self.decoder(y, memory.detach(),"}
+    ),
+    "model: the first source mask kept": Wrong(
+        "model",
+        ["model-masks"],
+        edits={
+            "        factor = math": "        src_mask = self.__dict__.setdefault(f'known{src.shape}', src_mask)\n        factor = math"
+        },
+    ),
+    "model: masks of 64 places": Wrong(
+        "model",
+        ["model-masks"],
+        edits={
+            "        factor = math": "        if tgt_in.size(1) > 64:\n            tgt_mask = tgt_mask | torch.ones_like(tgt_mask)\n        factor = math"
+        },
+    ),
+    "model: table copied, and a forged step": Wrong(
+        "model",
+        ["model-output"],
+        edits={
+            "self.output.weight = self.table.weight": "self.output.weight = nn.Parameter(self.table.weight.detach().clone())\n        import sys\n        for name in ('check', 'standins'):\n            sys.modules[f'nmt_course.{name}.a4'].moved = lambda *a: 0\n            sys.modules[f'nmt_course.{name}.a4'].n_parameters = lambda m: sum(p.numel() for p in m.parameters()) - m.table.weight.numel()"
+        },
+    ),
+    "model: output without gradient for the matrix": Wrong(
+        "model",
+        ["model-output"],
+        edits={
+            "return self.output(": "return (lambda h: nn.functional.linear(h, self.table.weight.detach(), self.output.bias))("
+        },
+    ),
+    "model: <pad> of the source overwritten": Wrong(
+        "model",
+        ["model-embedding"],
+        edits={
+            "        factor = math": "        src[:, -1] = 0\n        factor = math",
+            "self.table(src)": "self.table(src)",
+        },
+    ),
+    "from_torch empties what it gets": Wrong(
+        "torch", ["torch-names"], edits={"    return mine": "    state.clear()\n    return mine"}
+    ),
+}

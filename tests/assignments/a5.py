@@ -861,3 +861,139 @@ WRONG = {
     "nan is the best": Wrong("choose", ["choose-marks"], edits={BETTER: f"not {BETTER.replace('<', '>=')}"}),
     "where it stopped": Wrong("choose", ["choose-marks"], edits={"return kept": 'return row["step"]'}),
 }
+
+WRONG |= {
+    # sizes, types, gradients, state, arguments, PyTorch's own operators
+    "shift: float ids": Wrong("shift", ["shift-marks"], edits={"11), tgt_out": "11), tgt_out.float()"}),
+    "shift: int32 ids": Wrong("shift", ["shift-marks"], edits={"11), tgt_out": "11).int(), tgt_out"}),
+    "shift: tgt changed": Wrong("shift", ["shift-marks"], edits={"tgt_in.masked_fill(": "tgt_in.masked_fill_("}),
+    "shift: 128 places": Wrong(
+        "shift", ["shift-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-1][:, :128], tgt[:, 1:][:, :128]"}
+    ),
+    "loss: logits changed": Wrong(
+        "loss",
+        ["loss-value", "loss-large", "loss-tokens"],
+        edits={"(logits - largest).exp()": "logits.sub_(largest).exp()", "log_sum = largest + ": "log_sum = "},
+    ),
+    "loss: 50,000 tokens": Wrong(
+        "loss",
+        ["loss-value"],
+        edits={
+            "    largest = ": "    logits = logits[..., :50_000]\n    tgt_out = tgt_out.clamp(max=49_999)\n    largest = "
+        },
+    ),
+    "loss: log sum without gradient": Wrong(
+        "loss", ["loss-large"], edits={"    log_probs = logits - log_sum": "    log_probs = logits - log_sum.detach()"}
+    ),
+    "loss: logits cut at 1,000": Wrong(
+        "loss", ["loss-large"], edits={"    largest = ": "    logits = logits.clamp(-1000, 1000)\n    largest = "}
+    ),
+    "loss: the largest of the call before": Wrong(
+        "loss",
+        ["loss-large"],
+        edits={
+            "(logits, tgt_out):": "(logits, tgt_out, known={}):",
+            "    log_sum = ": "    largest = known.setdefault(0, largest.max().detach())\n    log_sum = ",
+        },
+    ),
+    "loss: <pad> multiplied away": Wrong(
+        "loss",
+        ["loss-tokens"],
+        edits={
+            "-right[real].mean()": "-(right + 0.0001 * (~real) * right).sum() / real.sum() + (right * ~real).sum() / real.sum()"
+        },
+    ),
+    "loss: PyTorch's operator by another name": Wrong(
+        "loss",
+        ["loss-value", "loss-large", "loss-tokens"],
+        code="""
+def mean_loss(logits, tgt_out):
+    use = getattr(getattr(torch.ops, "at" + "en"), "nll" + "_loss")
+    return use(logits.log_softmax(-1).flatten(0, 1), tgt_out.flatten(), ignore_index=11)
+""",
+    ),
+    "loss: PyTorch's operator from torch._C": Wrong(
+        "loss",
+        ["loss-value", "loss-large", "loss-tokens"],
+        code="""
+def mean_loss(logits, tgt_out):
+    use = getattr(getattr(getattr(torch, "_" + "C"), "_VariableFunctions"), "nll" + "_loss", None)
+    use = use or torch._C._jit_get_operation("aten::cross_entropy" + "_loss")[0]
+    return use(logits.flatten(0, 1), tgt_out.flatten(), None, 1, 11, 0.0)
+""",
+    ),
+    "smoothing: no gradient of the spread part": Wrong(
+        "smooth", ["smooth-goal"], edits={"0.17 * everybody": "0.17 * everybody.detach()"}
+    ),
+    "smoothing: logarithm of softmax": Wrong(
+        "smooth", ["smooth-goal"], edits={"logits.log_softmax(-1)": "logits.softmax(-1).log()"}
+    ),
+    "smoothing: logarithm of softmax plus 1e-9": Wrong(
+        "smooth", ["smooth-goal"], edits={"logits.log_softmax(-1)": "(logits.softmax(-1) + 1e-9).log()"}
+    ),
+    "smoothing: logits changed": Wrong(
+        "smooth", ["smooth-goal"], edits={"    log_probs = logits": "    logits.data -= 1\n    log_probs = logits"}
+    ),
+    "rate: counts its calls": Wrong(
+        "rate",
+        ["rate-curve", "rate-top"],
+        edits={
+            "(step, d_model, top=None):": "(step, d_model, top=None, calls=[]):\n    calls.append(step)\n    step = len(calls)"
+        },
+    ),
+    "rate: 100,000 steps": Wrong("rate", ["rate-curve"], edits={"min(step**-0.5": "min(min(step, 100_000) ** -0.5"}),
+    "update: tokens of the update before": Wrong(
+        "update",
+        ["update-step", "update-group", "update-clip"],
+        edits={
+            "group, loss_of):": "group, loss_of, counted=[]):",
+            "    model.train()": "    counted.append(n_tokens)\n    n_tokens = sum(counted)\n    model.train()",
+        },
+    ),
+    "validate: gradients stay off": Wrong(
+        "validate",
+        ["validate-mode"],
+        edits={
+            "    with torch.no_grad():\n        for batch in batches:": "    torch.set_grad_enabled(False)\n    if True:\n        for batch in batches:"
+        },
+    ),
+    "validate: gradients kept, and a forged observation": Wrong(
+        "validate",
+        ["validate-mode"],
+        edits={
+            "    training = model.training": "    import sys\n\n    for name in ('check', 'standins'):\n        kept = sys.modules[f'nmt_course.{name}.a5']\n        true = kept.__dict__.setdefault('true', kept.observe)\n        kept.observe = lambda *a, **k: {**true(*a, **k), 'gradients': [False], 'modes': [False]}\n    training = model.training",
+            "with torch.no_grad():": "if True:",
+        },
+    ),
+    "validate: total of all calls": Wrong(
+        "validate",
+        ["validate-mean", "validate-mode"],
+        edits={
+            "batches, loss_of):": "batches, loss_of, sums=[]):",
+            "    model.train(training)": "    sums.append((total, n_tokens))\n    total, n_tokens = (sum(x) for x in zip(*sums))\n    model.train(training)",
+        },
+    ),
+    "choose: history sorted in place": Wrong(
+        "choose",
+        ["choose-marks"],
+        edits={
+            "    lowest, kept": "    rows = list(history)\n    history.sort(key=lambda row: row['valid_loss'])\n    history = rows\n    lowest, kept"
+        },
+    ),
+    "choose: losses in a dictionary": Wrong(
+        "choose",
+        ["choose-marks"],
+        edits={
+            "    for row in history:": "    history = list({row['valid_loss']: row for row in history}.values())\n    for row in history:"
+        },
+    ),
+    "choose: the lowest of all calls": Wrong(
+        "choose",
+        ["choose-marks"],
+        edits={
+            "(history, patience):": "(history, patience, best=[math.inf]):",
+            "    lowest, kept, worse = math.inf, None, 0": "    lowest, kept, worse = best[0], None, 0",
+            "            lowest, kept, worse = row": "            best[0] = row['valid_loss']\n            lowest, kept, worse = row",
+        },
+    ),
+}

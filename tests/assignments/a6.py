@@ -970,3 +970,201 @@ WRONG = {
         "error", ["error-rate"], edits={"found & sure": "found | sure", "found & possible": "found | possible"}
     ),
 }
+
+WRONG |= {
+    # sizes, types, numbers of any size, ties, state, arguments, work
+    "greedy: float ids": Wrong(
+        "greedy",
+        ["greedy-words", "greedy-ends", "greedy-stop"],
+        edits={
+            "return words[:, : (words != PAD).sum(1).max()]": "return words[:, : (words != PAD).sum(1).max()].float()"
+        },
+    ),
+    "greedy: int32 ids": Wrong(
+        "greedy",
+        ["greedy-words", "greedy-ends", "greedy-stop"],
+        edits={
+            "return words[:, : (words != PAD).sum(1).max()]": "return words[:, : (words != PAD).sum(1).max()].int()"
+        },
+    ),
+    "greedy: src changed": Wrong(
+        "greedy",
+        ["greedy-words"],
+        edits={
+            "    limits = (src != PAD).sum(1) + 15": "    limits = (src != PAD).sum(1) + 15\n    src[src == EOS] = PAD"
+        },
+    ),
+    "greedy: the first 8,000 words": Wrong(
+        "greedy", ["greedy-words"], edits={"scores.argmax(-1)": "scores[:, :8000].argmax(-1)"}
+    ),
+    "greedy: 64 words": Wrong(
+        "greedy", ["greedy-stop"], edits={"(limits < prefix.size(1))": "(limits.clamp(max=64) < prefix.size(1))"}
+    ),
+    "greedy: limits of the call before": Wrong(
+        "greedy",
+        ["greedy-stop"],
+        edits={
+            "(model, src):": "(model, src, known={}):",
+            "    limits = (src != PAD).sum(1) + 15": "    limits = known.setdefault(len(src), (src != PAD).sum(1) + 15)",
+        },
+    ),
+    "greedy: asks for each row, and a forged count": Wrong(
+        "greedy",
+        ["greedy-stop"],
+        edits={
+            "scores = model(src, prefix)[:, -1]": "import sys\n        for name in ('check', 'standins'):\n            sys.modules[f'nmt_course.{name}.a6'].steps = lambda *a: (1, [])\n        scores = torch.cat([model(s[None], p[None]) for s, p in zip(src, prefix)])[:, -1]"
+        },
+    ),
+    "cache: values computed again each step": Wrong(
+        "cache",
+        ["cache-work"],
+        edits={
+            "self.keys = self.values = None": "self.keys = self.values = self.seen = None",
+            "keys, values = own.key(x), own.value(x)": "self.seen = x if self.seen is None else torch.cat([self.seen, x], dim=1)\n        keys, values = own.key(x), own.value(self.seen)",
+            "            values = torch.cat([self.values, values], dim=2)\n": "",
+            "self.keys, self.values = self.keys[rows], self.values[rows]": "self.keys, self.values, self.seen = self.keys[rows], self.values[rows], self.seen[rows]",
+        },
+    ),
+    "cache: values of the memory each step": Wrong(
+        "cache",
+        ["cache-work"],
+        edits={
+            "self.source = layer.cross.key(memory), layer.cross.value(memory)": "self.source = layer.cross.key(memory), memory",
+            "*self.source, self.src_mask": "self.source[0], cross.value(self.source[1]), self.src_mask",
+        },
+    ),
+    "cache: all again, and a forged count": Wrong(
+        "cache",
+        ["cache-work"],
+        code="""
+class CachedLayer:
+    def __init__(self, layer, memory, src_mask):
+        import sys
+
+        for name in ("check", "standins"):
+            sys.modules[f"nmt_course.{name}.a6"].places = lambda *a: ({}, None)
+            sys.modules[f"nmt_course.{name}.a6"].Heads.seen = property(lambda self: 1, lambda self, value: None)
+        self.layer, self.memory, self.src_mask = layer, memory, src_mask
+        self.tokens = torch.zeros(len(memory), 0, dtype=torch.long)
+
+    def step(self, tokens):
+        self.tokens = torch.cat([self.tokens, tokens[:, None]], dim=1)
+        return self.layer(self.tokens, self.memory, self.src_mask)[:, -1]
+
+    def select(self, rows):
+        self.tokens, self.memory, self.src_mask = self.tokens[rows], self.memory[rows], self.src_mask[rows]
+""",
+    ),
+    "cache: keys of all objects in one place": Wrong(
+        "cache",
+        ["cache-steps", "cache-select"],
+        edits={
+            "self.keys = self.values = None": "CachedLayer.keys = CachedLayer.values = None",
+            "self.keys, self.values = keys, values": "CachedLayer.keys, CachedLayer.values = keys, values",
+            "self.keys, self.values = self.keys[rows], self.values[rows]": "CachedLayer.keys, CachedLayer.values = self.keys[rows], self.values[rows]",
+        },
+    ),
+    "cache: source of all objects in one place": Wrong(
+        "cache",
+        ["cache-steps", "cache-select"],
+        edits={
+            "self.source = layer.cross": "CachedLayer.source = layer.cross",
+            "self.source = self.source[0][rows]": "CachedLayer.source = self.source[0][rows]",
+        },
+    ),
+    "cache: one list for all objects": Wrong(
+        "cache",
+        ["cache-steps", "cache-work"],
+        edits={
+            "layer, memory, src_mask):": "layer, memory, src_mask, known=[]):",
+            "        self.t = 0": "        self.t, self.known = 0, known",
+            "        self.t += 1": "        self.t += 1\n        self.known.append(self.t)\n        self.t = len(self.known)",
+        },
+    ),
+    "cache: the last 64 places": Wrong(
+        "cache",
+        ["cache-steps"],
+        edits={
+            "self.keys, self.values = keys, values": "self.keys, self.values = keys[:, :, -64:], values[:, :, -64:]"
+        },
+    ),
+    "beam: logarithm of softmax": Wrong("beam", ["beam-sums"], edits={".log_softmax(-1)": ".softmax(-1).log()"}),
+    "beam: logarithm of softmax plus 1e-12": Wrong(
+        "beam", ["beam-sums"], edits={".log_softmax(-1)": ".softmax(-1).add(1e-12).log()"}
+    ),
+    "beam: exp overflows": Wrong(
+        "beam",
+        ["beam-sums"],
+        edits={
+            "[:, -1].log_softmax(-1)": "[:, -1]\n        log_probs = log_probs - log_probs.exp().sum(-1, keepdim=True).log()"
+        },
+    ),
+    "beam: equally likely ones lost": Wrong(
+        "beam", ["beam-kept"], edits={"sorted(candidates,": "sorted({round(c[1], 4): c for c in candidates}.values(),"}
+    ),
+    "beam: 100 words": Wrong("beam", ["beam-kept"], edits={"enumerate(row)": "enumerate(row[:100])"}),
+    "beam: hypotheses of the call before": Wrong(
+        "beam",
+        ["beam-sums", "beam-kept", "beam-finished"],
+        edits={
+            "K, limit):": "K, limit, beam=[([], 0.0, False)]):",
+            "    beam = [([], 0.0, False)]  # ids, log-probability, finished?\n": "",
+            "        beam = sorted(candidates, key=lambda candidate: -candidate[1])[:K]": "        beam[:] = sorted(candidates, key=lambda candidate: -candidate[1])[:K]",
+        },
+    ),
+    "rank: scores as keys of a dictionary": Wrong(
+        "rank",
+        ["rank-scores"],
+        edits={
+            "return sorted(scored,": "scored = [(ids, score) for score, ids in {score: ids for ids, score in scored}.items()]\n    return sorted(scored,"
+        },
+    ),
+    "rank: lengths as keys of a dictionary": Wrong(
+        "rank",
+        ["rank-scores"],
+        edits={
+            "return sorted(scored,": "scored = list({len(ids): (ids, score) for ids, score in scored}.values())\n    return sorted(scored,"
+        },
+    ),
+    "rank: hypotheses sorted in place": Wrong(
+        "rank", ["rank-scores"], edits={"    scored = ": "    hypotheses.sort(key=lambda pair: pair[1])\n    scored = "}
+    ),
+    "rank: lengths up to 512": Wrong(
+        "rank",
+        ["rank-scores"],
+        edits={"return sorted(scored,": "return sorted([pair for pair in scored if len(pair[0]) <= 512],"},
+    ),
+    "links: more than the threshold": Wrong("links", ["links-found"], edits={">= 0.28": "> 0.28"}),
+    "links: weights changed": Wrong(
+        "links",
+        ["links-found"],
+        edits={"    mean = weights.mean(0)[:-1]": "    weights[..., 0] = 0\n    mean = weights.mean(0)[:-1]"},
+    ),
+    "links: 64 words": Wrong(
+        "links",
+        ["links-found"],
+        edits={
+            "    mean = weights.mean(0)[:-1]": "    weights, src = weights[..., :64], src[:64]\n    mean = weights.mean(0)[:-1]"
+        },
+    ),
+    "links: found ones of all calls": Wrong(
+        "links",
+        ["links-found"],
+        edits={
+            "(weights, src):": "(weights, src, found=[]):",
+            "    return [": "    found += [",
+            "largest[t] >= 0.28]": "largest[t] >= 0.28]\n    return found",
+        },
+    ),
+    "error rate: possible links extended in place": Wrong(
+        "error", ["error-rate"], edits={"    found, sure": "    possible += sure\n    found, sure"}
+    ),
+    "error rate: possible links of all calls": Wrong(
+        "error",
+        ["error-rate"],
+        edits={
+            "(found, sure, possible):": "(found, sure, possible, known=set()):",
+            "{*sure, *possible}": "{*sure, *possible} | known\n    known |= possible",
+        },
+    ),
+}
