@@ -374,7 +374,8 @@ class Marker:
             used = assignment.names_used(cells)
         if used:
             marks.notes.append(f"PLEASE LOOK: uses {', '.join(used)} of the library, which is to be written")
-        self.end_by, self.left_out, self.tested = start + self.limits.all, set[int](), False
+        self.end_by, self.left_out = start + self.limits.all, set[int]()
+        self.tested, self.hopeless = False, False
         try:
             for part, cell in zip(marks.parts, [c for c in assignment.cells if c.metadata.nbgrader.grade], strict=True):
                 if cell.metadata.nbgrader.solution:
@@ -386,8 +387,6 @@ class Marker:
                     progress(marks)
         finally:
             self._leave()
-            if self.shut_in:
-                self.close()
         marks.notes = list(dict.fromkeys(marks.notes))[:MAX_NOTES]
         marks.seconds = time.monotonic() - start
         return marks
@@ -395,6 +394,8 @@ class Marker:
     def _part(self, assignment: Assignment, program: list[Any], cell: NotebookNode, marks: Marks) -> str:
         """Runs the tests of one part; what is wrong, or nothing."""
         try:
+            if self.hopeless:
+                raise Gone("too many cells end the process")
             visit = self.visit or self._enter(assignment, program, marks)
             seconds = min(self.limits.part, self.end_by - time.monotonic())
             if seconds <= 0:
@@ -432,6 +433,7 @@ class Marker:
             else:
                 visit.wire.ask("ready")
                 return visit
+        self.hopeless = True
         raise Gone("too many cells end the process")
 
     def _start(self, assignment: Assignment) -> Visit:
@@ -449,9 +451,12 @@ class Marker:
         raise Gone("the process ended (exit, or out of memory)")
 
     def _leave(self) -> None:
+        """A sandbox ends with all that is in it; what is not shut in serves the next submission too."""
         if self.visit is not None:
             self.visit.end()
             self.visit = None
+        if self.shut_in:
+            self.close()
 
 
 @contextlib.contextmanager

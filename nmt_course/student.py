@@ -119,6 +119,9 @@ class Student:
             signal.setitimer(signal.ITIMER_REAL, self.cell_seconds)
             try:
                 result = self.shell.run_cell(source, store_history=False)
+                error = result.error_before_exec or result.error_in_exec
+            except BaseException as raised:  # too slow before it runs
+                error = raised
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
         for part, names in takes.items():
@@ -126,7 +129,6 @@ class Student:
                 value = self.shell.user_ns.get(name, self)
                 if value is not self and (callable(value) or not callable_):
                     self.taken[f"{part}.{name}"] = value
-        error = result.error_before_exec or result.error_in_exec
         return [] if error is None else [type(error).__name__, _say(error)[0]]
 
     def on_ready(self) -> None:

@@ -272,6 +272,66 @@ HOSTILE = {
     ),
 }  # fmt: skip
 
+# Those that attack the grader's machine or the process that marks; only `make grade` as a whole holds them. What each
+# loses, and what its notes or messages say. None of them may cost another submission anything.
+SMALL_PROCESSES = """
+import os, time
+for _ in range(30):
+    if os.fork() == 0:
+        hoard = bytearray(os.urandom(1 << 20) * 300)
+        time.sleep(60)
+        os._exit(0)
+time.sleep(60)
+"""
+FULL_FOLDERS = """
+for folder in ("/tmp", "/dev/shm", "."):
+    try:
+        for i in range(100):
+            with open(f"{folder}/{i}", "wb") as file:
+                file.write(bytes(60_000_000))
+    except OSError:
+        pass
+"""
+MEMFD = """
+import os
+handles = [os.memfd_create(str(i)) for i in range(100)]
+for handle in handles:
+    os.write(handle, bytes(60_000_000))
+"""
+DAEMON = """
+import os, signal
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        while True:
+            try:
+                os.kill(-1, signal.SIGSTOP)
+            except OSError:
+                pass
+    os._exit(0)
+"""
+LINKS = """
+import os
+os.symlink("/etc/passwd", "A1_tokenization.ipynb")
+os.symlink("/", "root")
+os.mkfifo("fifo")
+"""
+COLLIDING = "return {i * ((1 << 61) - 1) for i in range(40_000)}"
+GREEDY = {
+    "a fork bomb": Hostile(added("import os\nwhile True:\n    os.fork()"), note="left out"),
+    "30 processes of 300 MB": Hostile(added(SMALL_PROCESSES), note="left out"),
+    "memory in no process": Hostile(added(MEMFD), note="PermissionError"),
+    "full temporary folders": Hostile(added(FULL_FOLDERS)),
+    "a process that stays and stops the others": Hostile(added(DAEMON), blank=True),
+    "links and pipes left behind": Hostile(added(LINKS)),
+    "kills what it was copied from": Hostile(decode_that("import os", "os.kill(os.getppid(), 9)"), DECODE),
+    "30,000,000 empty rows": Hostile(decode_that("return torch.empty(30_000_000, 0)"), DECODE),
+    "40,000 numbers with one hash": Hostile(decode_that(COLLIDING), DECODE),
+    "5,000,000 lists": Hostile(decode_that("return [[]] * 5_000_000"), DECODE),
+    "1,500 lines of %time": Hostile(added("%time\n" * 1500), note="TooSlow"),
+    "40 MB of brackets in the file": Hostile(lambda nb: nb.metadata.update(x=[[]] * 10_000_000), blank=True),
+}
+
 V3 = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "share = 1"}]}], "metadata": {}}
 FILES = {  # what is in the file, and what the notes say
     "empty": (b"", "the file is empty"),
