@@ -58,7 +58,7 @@ def find(folder: Path, settings: Settings) -> list[Submission]:
             name = alone(identify, path, settings) or ""
         folders = [part for part in inside.parts[:-1] if not is_assignment(part, settings.course)]
         short = name.partition("_")[0]
-        stem = re.sub(rf"^({name}|{short})[ _-]+|[ _-]+({name}|{short})$", "", path.stem) if name else path.stem
+        stem = re.sub(rf"(?i)^({name}|{short})[ _-]+|[ _-]+({name}|{short})$", "", path.stem) if name else path.stem
         submission = Submission((folders or [stem])[0], name, path, problem=problem)
         if not notebook and not problem:
             beside.append(submission)  # timestamps, pictures and other things

@@ -34,6 +34,13 @@ class Gone(BaseException):
     answer."""
 
 
+class Died(Gone):
+    """It has ended; perhaps not in what it was asked just now."""
+
+    def __init__(self) -> None:
+        super().__init__("the process ended (exit, or out of memory)")
+
+
 # ------------------------------------------- plain data, as JSON with a letter for each type
 
 
@@ -137,7 +144,7 @@ def _exactly(wire: socket.socket, length: int, deadline: float | None) -> bytes:
         except OSError:
             part = b""
         if not part:
-            raise Gone("the process ended (exit, or out of memory)")
+            raise Died()
         parts += part
     return bytes(parts)
 
@@ -168,7 +175,7 @@ class Wire:
                 raise Gone("something else than results came back")
             value = restore(value, self.answer)
         except OSError:
-            raise Gone("the process ended (exit, or out of memory)") from None
+            raise Died() from None
         except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, RecursionError) as error:
             raise Gone(f"no result that can be read ({type(error).__name__})") from None
         if kind == "value":
