@@ -277,7 +277,7 @@ HOSTILE = {
     "a cell that is no Python": Hostile(added("def (:"), note="SyntaxError"),
     "magics and shell lines": Hostile(added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")),
     "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
-    "%%capture and a shell line above each answer": Hostile(below_stubs("%%capture out", "!ls", "%matplotlib inline")),
+    "%%capture and a shell line above each answer": Hostile(below_stubs("%%capture out", "!ls", "%env")),
     "an answer in a file of its own": Hostile(in_a_file),
     "an answer split over two cells": Hostile(split),
     "ids from an enum, words of a class of their own": Hostile(added(OTHER_TYPES, 99)),
