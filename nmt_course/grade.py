@@ -7,9 +7,11 @@ student, named ``ada_A1_tokenization.ipynb``.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import re
 import resource
+import signal
 import sys
 import time
 from collections import deque
@@ -165,6 +167,7 @@ def _work(function: Callable[..., None], args: tuple[Any, ...], memory: int, pip
     for handle in (0, 1, 2):
         os.dup2(nothing, handle)
     if FORK:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with the process that started it
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (mapped + memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
     function(*args, pipe.send)

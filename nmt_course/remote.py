@@ -13,6 +13,7 @@ import builtins
 import io
 import json
 import math
+import operator
 import pickle
 import secrets
 import socket
@@ -209,22 +210,22 @@ class Answer:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._wire.ask("get", self, name)
+        return self._wire.ask("call", getattr, (self, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._wire.ask("set", self, name, value)
+        self._wire.ask("call", setattr, (self, name, value))
 
     def __getitem__(self, key: Any) -> Any:
-        return self._wire.ask("item", self, key)
+        return self._wire.ask("call", operator.getitem, (self, key))
 
     def __len__(self) -> int:
-        return int(self._wire.ask("len", self))
+        return int(self._wire.ask("call", len, (self,)))
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._wire.ask("list", self))
+        return iter(self._wire.ask("call", list, (self,)))
 
     def __repr__(self) -> str:
-        return str(self._wire.ask("repr", self))[:200]
+        return " ".join(str(self._wire.ask("call", repr, (self,))).split())[:200]
 
     def beside(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Calls one of our own functions, given by name, in the student's process (see
