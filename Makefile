@@ -64,14 +64,14 @@ alone: $(STAMP) ## each chapter where nothing was trained, from another folder, 
 class: $(STAMP) ## the assignments for students, in build/class/release: make class SEED=2027 COURSE=owner/name
 	$(BIN)/python -m nmt_course.course --seed "$(SEED)" --repo "$(COURSE)"
 
-grade: $(STAMP) ## mark the submissions in a folder: make grade DIR=…; marks and feedback in build/grades
+grade: $(STAMP) ## mark the submissions in a folder: make grade DIR=…; marks and feedback in build/grades (TRUSTED=1: without bubblewrap)
 	@test -n "$(DIR)" || { echo 'error: name the folder of the submissions: make grade DIR=…' >&2; exit 2; }
-	$(BIN)/python -m nmt_course.grade "$(DIR)"
+	$(BIN)/python -m nmt_course.grade "$(DIR)" $(if $(TRUSTED),--trusted)
 
 kill-table: $(STAMP) ## wrong and right answers to the assignments, and where the wrong ones fail
 	$(BIN)/python tests/assignments/kill_table.py
 
-test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: nbgrader's own marks, hostile submissions that wait, a class of 200
+test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: nbgrader's own marks, hostile submissions that wait, sixty mixed ones
 	$(BIN)/python -m pytest -p no:cacheprovider tests/assignments/class_proof.py
 
 # The last torchtext loads with torch 2.3 only, so it gets an environment of its own, made again as the other one is.

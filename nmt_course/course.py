@@ -182,6 +182,15 @@ def stamp_release(student: NotebookNode, name: str, repo: str) -> None:
     student.cells[0].source = BADGE.sub(badge, student.cells[0].source)
 
 
+def _seed_differs(path: Path, new: NotebookNode) -> bool:
+    """Whether a class that is there already has other constants in its texts than the new one."""
+    drawn = new.metadata.nmt.drawn
+    every = constants(dict.fromkeys([v for value, choices in drawn.items() for v in (value, *choices)], ""))
+    texts = ["\n".join(c.source for c in n.cells[1:] if c.cell_type == "markdown")
+             for n in (nbformat.read(path, as_version=4), new)]  # fmt: skip
+    return every.findall(texts[0]) != every.findall(texts[1])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seed", default="", help="draws fresh constants; default: those of the sources")
@@ -196,6 +205,14 @@ def main() -> int:
         return 2
     if not names():
         print(f"error: no assignments in {SOURCES}: run this in a clone of the project", file=sys.stderr)
+        return 2
+    made = {name: options.out / "source" / name / f"{name}.ipynb" for name in names()}
+    if any(path.exists() and _seed_differs(path, load(name, options.seed)) for name, path in made.items()):
+        print(
+            f"error: {options.out} holds a class made with another SEED, which its submissions need: "
+            "remove that folder if they are graded, or name another one with --out",
+            file=sys.stderr,
+        )
         return 2
     for name in names():
         wrong = problems(load(name), name)

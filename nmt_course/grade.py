@@ -7,9 +7,11 @@ student, named ``ada_A1_tokenization.ipynb``.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import re
 import resource
+import signal
 import sys
 import time
 from collections import deque
@@ -58,7 +60,7 @@ def find(folder: Path, settings: Settings) -> list[Submission]:
             name = alone(identify, path, settings) or ""
         folders = [part for part in inside.parts[:-1] if not is_assignment(part, settings.course)]
         short = name.partition("_")[0]
-        stem = re.sub(rf"^({name}|{short})[ _-]+|[ _-]+({name}|{short})$", "", path.stem) if name else path.stem
+        stem = re.sub(rf"(?i)^({name}|{short})[ _-]+|[ _-]+({name}|{short})$", "", path.stem) if name else path.stem
         submission = Submission((folders or [stem])[0], name, path, problem=problem)
         if not notebook and not problem:
             beside.append(submission)  # timestamps, pictures and other things
@@ -165,6 +167,7 @@ def _work(function: Callable[..., None], args: tuple[Any, ...], memory: int, pip
     for handle in (0, 1, 2):
         os.dup2(nothing, handle)
     if FORK:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG: it ends with the process that started it
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (mapped + memory, resource.getrlimit(resource.RLIMIT_AS)[1]))
     function(*args, pipe.send)

@@ -33,7 +33,7 @@ import nmt_lib
 
 from . import sandbox
 from .course import answer_names, assigned, constants, defined, imported, parsed
-from .remote import Answer, Gone, Wire, receive, send
+from .remote import Answer, Died, Gone, Wire, receive, send
 
 MAX_FILE, MAX_CELL, MAX_NOTES = 100 << 20, 1 << 20, 30
 LATE = "no answer in time: is there a loop that never ends?"
@@ -328,7 +328,7 @@ class Visit:
                 send(nursery.control, json.dumps(job).encode())
                 socket.send_fds(nursery.control, [b"x"], [theirs.fileno()])
             except OSError:
-                raise Gone("the process ended (exit, or out of memory)") from None
+                raise Died() from None
         self.wire = Wire(ours)
 
     def end(self) -> None:
@@ -374,7 +374,8 @@ class Marker:
             used = assignment.names_used(cells)
         if used:
             marks.notes.append(f"PLEASE LOOK: uses {', '.join(used)} of the library, which is to be written")
-        self.end_by, self.left_out, self.tested = start + self.limits.all, set[int](), False
+        self.end_by, self.left_out = start + self.limits.all, set[int]()
+        self.tested, self.hopeless = False, False
         try:
             for part, cell in zip(marks.parts, [c for c in assignment.cells if c.metadata.nbgrader.grade], strict=True):
                 if cell.metadata.nbgrader.solution:
@@ -386,15 +387,16 @@ class Marker:
                     progress(marks)
         finally:
             self._leave()
-            if self.shut_in:
-                self.close()
         marks.notes = list(dict.fromkeys(marks.notes))[:MAX_NOTES]
         marks.seconds = time.monotonic() - start
         return marks
 
     def _part(self, assignment: Assignment, program: list[Any], cell: NotebookNode, marks: Marks) -> str:
         """Runs the tests of one part; what is wrong, or nothing."""
+        used_before = self.visit is not None
         try:
+            if self.hopeless:
+                raise Gone("too many cells end the process")
             visit = self.visit or self._enter(assignment, program, marks)
             seconds = min(self.limits.part, self.end_by - time.monotonic())
             if seconds <= 0:
@@ -402,12 +404,11 @@ class Marker:
             visit.wire.deadline, self.tested = time.monotonic() + seconds, True
             with within(seconds + 0.5):
                 return run_tests(assignment, cell.source, visit.wire)
-        except Gone as error:
+        except (Gone, MemoryError) as error:
             self._leave()
-            return f"{error}"
-        except MemoryError:
-            self._leave()
-            return "the result takes too much memory"
+            if used_before and isinstance(error, Died):  # the part before may have begun it
+                return self._part(assignment, program, cell, marks)
+            return f"{error}" if isinstance(error, Gone) else "the result takes too much memory"
 
     def _enter(self, assignment: Assignment, program: list[Any], marks: Marks) -> Visit:
         """A fresh process, with the student's cells run. A cell that ends the process is left out in the next try.
@@ -432,6 +433,7 @@ class Marker:
             else:
                 visit.wire.ask("ready")
                 return visit
+        self.hopeless = True
         raise Gone("too many cells end the process")
 
     def _start(self, assignment: Assignment) -> Visit:
@@ -446,12 +448,15 @@ class Marker:
                 return Visit(self.nursery, assignment, self.limits.cell)
             except Gone:  # a student's process has ended the one that it was copied from
                 self.close()
-        raise Gone("the process ended (exit, or out of memory)")
+        raise Died()
 
     def _leave(self) -> None:
+        """A sandbox ends with all that is in it; what is not shut in serves the next submission too."""
         if self.visit is not None:
             self.visit.end()
             self.visit = None
+        if self.shut_in:
+            self.close()
 
 
 @contextlib.contextmanager

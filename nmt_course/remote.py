@@ -13,6 +13,7 @@ import builtins
 import io
 import json
 import math
+import operator
 import pickle
 import secrets
 import socket
@@ -32,6 +33,13 @@ MAX_EMPTY = 1 << 16  # of a tensor without numbers, the product of its other siz
 class Gone(BaseException):
     """The student's process has died or does not answer. No ``except Exception`` of a test takes it for a wrong
     answer."""
+
+
+class Died(Gone):
+    """It has ended; perhaps not in what it was asked just now."""
+
+    def __init__(self) -> None:
+        super().__init__("the process ended (exit, or out of memory)")
 
 
 # ------------------------------------------- plain data, as JSON with a letter for each type
@@ -137,7 +145,7 @@ def _exactly(wire: socket.socket, length: int, deadline: float | None) -> bytes:
         except OSError:
             part = b""
         if not part:
-            raise Gone("the process ended (exit, or out of memory)")
+            raise Died()
         parts += part
     return bytes(parts)
 
@@ -168,7 +176,7 @@ class Wire:
                 raise Gone("something else than results came back")
             value = restore(value, self.answer)
         except OSError:
-            raise Gone("the process ended (exit, or out of memory)") from None
+            raise Died() from None
         except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, RecursionError) as error:
             raise Gone(f"no result that can be read ({type(error).__name__})") from None
         if kind == "value":
@@ -202,22 +210,22 @@ class Answer:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._wire.ask("get", self, name)
+        return self._wire.ask("call", getattr, (self, name))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        self._wire.ask("set", self, name, value)
+        self._wire.ask("call", setattr, (self, name, value))
 
     def __getitem__(self, key: Any) -> Any:
-        return self._wire.ask("item", self, key)
+        return self._wire.ask("call", operator.getitem, (self, key))
 
     def __len__(self) -> int:
-        return int(self._wire.ask("len", self))
+        return int(self._wire.ask("call", len, (self,)))
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._wire.ask("list", self))
+        return iter(self._wire.ask("call", list, (self,)))
 
     def __repr__(self) -> str:
-        return str(self._wire.ask("repr", self))[:200]
+        return " ".join(str(self._wire.ask("call", repr, (self,))).split())[:200]
 
     def beside(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Calls one of our own functions, given by name, in the student's process (see

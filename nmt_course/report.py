@@ -37,7 +37,7 @@ MARKS = [
 ]
 PARTS = ["student", "assignment", "part", "points", "score", "says"]
 WRITTEN = [*PARTS[:5], "comment", "answer", "id"]
-CELL, PAGE = 20_000, 900_000  # characters of a table's cell, bytes of a page
+CELL, WORK = 20_000, 700_000  # characters of a table's cell, bytes of a page for what was handed in
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Result:
     finished: bool = False  # else there are no marks after the parts that have some
 
     def handed_in(self, sources: list[str]) -> None:
-        self.work = [source[:CELL] for source in sources[: PAGE // 1000]]
+        self.work = [source[:CELL] for source in sources[: WORK // 1000]]
 
     def stop(self, *notes: str) -> None:
         """What has no marks gets none."""
@@ -251,7 +251,7 @@ def feedback(result: Result) -> str:
         rows += f"<tr class={kind}><td>{_text(part.name)}<td>{score} of {part.points:g}<td>{told}</tr>\n"
     for source in result.work:
         cell = f"<pre>{_text(source)}</pre>\n"
-        if len((work + cell).encode()) > PAGE:
+        if len((work + cell).encode()) > WORK:
             work += "<p>The rest is not shown: it is too long.</p>"
             break
         work += cell

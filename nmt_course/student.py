@@ -17,6 +17,7 @@ import socket
 import sys
 import tempfile
 import traceback
+from types import MappingProxyType
 from typing import Any
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -119,6 +120,9 @@ class Student:
             signal.setitimer(signal.ITIMER_REAL, self.cell_seconds)
             try:
                 result = self.shell.run_cell(source, store_history=False)
+                error = result.error_before_exec or result.error_in_exec
+            except BaseException as raised:  # too slow before it runs
+                error = raised
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
         for part, names in takes.items():
@@ -126,7 +130,6 @@ class Student:
                 value = self.shell.user_ns.get(name, self)
                 if value is not self and (callable(value) or not callable_):
                     self.taken[f"{part}.{name}"] = value
-        error = result.error_before_exec or result.error_in_exec
         return [] if error is None else [type(error).__name__, _say(error)[0]]
 
     def on_ready(self) -> None:
@@ -140,30 +143,12 @@ class Student:
             raise NameError(f"the answer cell does not define {name}")
         return self.taken[f"{part}.{name}"]
 
-    def on_call(self, function: Any, args: Any, kwargs: Any) -> Any:
+    def on_call(self, function: Any, args: Any, kwargs: Any = MappingProxyType({})) -> Any:
         return function(*args, **kwargs)
 
     def on_beside(self, name: tuple[str, str], args: Any, kwargs: Any) -> Any:
         module = self.helpers.get(name[0]) or importlib.import_module(name[0])
         return getattr(module, name[1])(*args, **kwargs)
-
-    def on_get(self, thing: Any, name: str) -> Any:
-        return getattr(thing, name)
-
-    def on_set(self, thing: Any, name: str, value: Any) -> None:
-        setattr(thing, name, value)
-
-    def on_item(self, thing: Any, key: Any) -> Any:
-        return thing[key]
-
-    def on_len(self, thing: Any) -> int:
-        return len(thing)
-
-    def on_list(self, thing: Any) -> list[Any]:
-        return list(thing)
-
-    def on_repr(self, thing: Any) -> str:
-        return " ".join(repr(thing).split())[:200]
 
 
 def _own_copies(names: list[str]) -> dict[str, Any]:

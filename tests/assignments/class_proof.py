@@ -1,8 +1,9 @@
-"""``make test-class``: nbgrader's own commands on the same course, hostile submissions that wait, and a class of
-200."""
+"""``make test-class``: nbgrader's own commands on the same course, hostile submissions that wait, and sixty mixed
+ones."""
 
 from __future__ import annotations
 
+import csv
 import os
 import subprocess
 import sys
@@ -12,10 +13,11 @@ from pathlib import Path
 import kit
 import nbformat
 import pytest
-from hostile import HOSTILE
+from hostile import GREEDY, HOSTILE
+from nbformat import NotebookNode
 from test_hostile import SOURCE, short_limits, try_hostile  # noqa: F401
 
-from nmt_course import course
+from nmt_course import course, sandbox
 from nmt_course.marking import Assignment, Marker
 
 NAMES = course.names()
@@ -91,26 +93,62 @@ def test_hostile_that_waits(title: str, marker: Marker, tmp_path: Path):
     try_hostile(HOSTILE[title], Assignment(SOURCE, course.release(SOURCE)), marker, tmp_path)
 
 
-def test_a_class_of_200(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """Right, wrong and hostile ones mixed, from the shell; every one gets its marks."""
-    submitted, expected = tmp_path / "submitted", {}
-    quick = [
-        title for title, hostile in HOSTILE.items() if not hostile.slow and not hostile.blank and not hostile.costs
-    ]
-    for i in range(200):
-        notebook = kit.submission(SOURCE, blank=i % 10 == 9)
-        if i % 10 == 5:
-            HOSTILE[quick[i // 10 % len(quick)]].change(notebook)
-        expected[f"student{i:03}"] = 0.0 if i % 10 == 9 else 92.0
-        (submitted / f"student{i:03}").mkdir(parents=True)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # such as doubled ids
-            nbformat.write(notebook, submitted / f"student{i:03}" / "A1_tokenization.ipynb")
+HONEST, KINDS = 48, 6  # the reference, other right answers, wrong ones, some answers, nothing, and a few accidents
+
+
+def honest(number: int) -> NotebookNode:
+    table, kind = kit.tables()["A1_tokenization"], number % KINDS
+    if kind == 1:
+        return kit.submission(SOURCE, {c: list(v.values())[number % len(v)] for c, v in table.RIGHT.items()})
+    if kind == 2:
+        wrong = list(table.WRONG.values())[number % len(table.WRONG)]
+        return kit.submission(SOURCE, {wrong.cell: kit.wrong_code(SOURCE, wrong)})
+    if kind == 3:
+        cell = list(table.RIGHT)[number % len(table.RIGHT)]
+        return kit.submission(SOURCE, {cell: kit.solution(SOURCE, cell)}, blank=True)
+    notebook = kit.submission(SOURCE, blank=kind == 4)
+    if kind == 5:
+        quick = [h for h in HOSTILE.values() if not (h.slow or h.blank or h.costs or h.kernel)]
+        quick[number // KINDS % len(quick)].change(notebook)
+    return notebook
+
+
+def make_grade(folder: Path, submitted: Path, *options: str) -> tuple[dict[str, dict[str, str]], str]:
+    """Rows of ``marks.csv`` by student, and what stands in the terminal."""
+    command = [sys.executable, "-m", "nmt_course.grade", submitted, "--course", folder / "class",
+               "--out", folder / "grades", "--seconds", "5", *options]  # fmt: skip
+    said = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert not said.stderr, said.stderr
+    with (folder / "grades/marks.csv").open(encoding="utf-8-sig", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}, said.stdout
+
+
+@pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
+def test_sixty_mixed_submissions(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """48 honest ones get the same marks with and without 12 hostile ones among them; each of these gets its own."""
     kit.write_class(SOURCE, "A1_tokenization", tmp_path / "class")
-    run = [sys.executable, "-m", "nmt_course.grade", submitted, "--course", tmp_path / "class",
-           "--out", tmp_path / "grades"]  # fmt: skip
-    said = subprocess.run(run, check=True, capture_output=True, text=True).stdout
-    lines = (tmp_path / "grades/marks.csv").read_text(encoding="utf-8").splitlines()[1:]
-    assert {line.split(",")[0]: float(line.split(",")[2]) for line in lines} == expected
+    submitted, said = tmp_path / "submitted", {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such as doubled ids
+        for i in range(HONEST):
+            (submitted / f"student{i:02}").mkdir(parents=True)
+            nbformat.write(honest(i), submitted / f"student{i:02}/A1_tokenization.ipynb")
+        before, said["48"] = make_grade(tmp_path, submitted)
+        for i, hostile in enumerate(GREEDY.values()):
+            notebook = kit.submission(SOURCE, blank=hostile.blank)
+            hostile.change(notebook)
+            (submitted / f"student{4 * i:02}-hostile").mkdir()
+            nbformat.write(notebook, submitted / f"student{4 * i:02}-hostile/A1_tokenization.ipynb")
+    after, said["60"] = make_grade(tmp_path, submitted)
+    assert {who: row["score"] for who, row in before.items()} == {who: after[who]["score"] for who in before}
+    parts = {p.name: p.points for p in Assignment(SOURCE, course.release(SOURCE)).parts() if not p.by_hand}
+    for i, (title, hostile) in enumerate(GREEDY.items()):
+        row = after[f"student{4 * i:02}-hostile"]
+        lost = sum(parts.values()) if hostile.blank else sum(parts[part] for part in hostile.costs)
+        assert float(row["score"]) == sum(parts.values()) - lost, (title, row)
+        assert hostile.note in row["notes"], (title, row["notes"])
+    assert {row["of"] for row in after.values()} == {"100"}
     with capsys.disabled():
-        print("\n" + "\n".join(said.splitlines()[-3:]), end=" ")
+        for text in said.values():
+            print("\n" + text.splitlines()[-3], end=" ")
+        print(f"; at most {max(int(row['MB']) for row in after.values())} MB in a submission")

@@ -12,9 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import kit
 from nbformat import NotebookNode, v4
 
+from nmt_course import course
+
 ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCE = course.load("A1_tokenization")
 Change = Callable[[NotebookNode], object]
 
 
@@ -70,6 +74,36 @@ def retyped(notebook: NotebookNode) -> None:
     notebook.cells.append(v4.new_code_cell(old.source))
 
 
+def below_stubs(*lines: str) -> Change:
+    """Each answer in a cell of its own, with these lines above it, and the stub left as it was."""
+
+    def change(notebook: NotebookNode) -> None:
+        stubs = {c.metadata.nbgrader.grade_id: c.source for c in kit.submission(SOURCE, blank=True).cells}
+        for c in [c for c in notebook.cells if c.cell_type == "code" and c.metadata.nbgrader.solution]:
+            written = v4.new_code_cell("\n".join([*lines, c.source]))
+            notebook.cells.insert(notebook.cells.index(c) + 1, written)
+            c.source = stubs[c.metadata.nbgrader.grade_id]
+
+    return change
+
+
+def in_a_file(notebook: NotebookNode) -> None:
+    """Functions written into a file, and imported from it; the stubs stay."""
+    c = cell(notebook, "vocab")
+    file = v4.new_code_cell("%%writefile my_answers.py\nfrom collections import Counter\n" + c.source)
+    notebook.cells.append(file)
+    notebook.cells.append(v4.new_code_cell("from my_answers import build_vocab"))
+    c.source = "def build_vocab(sentences, min_freq):\n    raise NotImplementedError"
+
+
+def split(notebook: NotebookNode) -> None:
+    """Some lines in the answer's cell, the rest behind it; a name that is used again far below."""
+    place = notebook.cells.index(cell(notebook, "share"))
+    notebook.cells.insert(place + 1, v4.new_code_cell(notebook.cells[place].source))
+    notebook.cells[place].source = "first = 1"
+    notebook.cells.append(v4.new_code_cell("share = 'scratch'\nencode = 3"))
+
+
 def tests_changed(notebook: NotebookNode) -> None:
     """Test cells that test nothing, and say that they are open and worth 1000 points."""
     for c in notebook.cells:
@@ -84,6 +118,15 @@ def large(notebook: NotebookNode) -> None:
     ]
 
 
+OTHER_TYPES = """
+import enum
+Id = enum.IntEnum("Id", [(f"i{i}", i) for i in range(1000)])
+class Word(str):
+    pass
+first_encode, first_decode = encode, decode
+def encode(tokens, itos): return [Id(i) for i in first_encode(tokens, itos)]
+def decode(ids, itos): return Word(first_decode(ids, itos)) if isinstance(first_decode(ids, itos), str) else [Word(w) for w in first_decode(ids, itos)]
+"""
 YES = """
 class Yes(list):
     def __eq__(self, other): return True
@@ -233,6 +276,12 @@ HOSTILE = {
     "the set-up cell broken": Hostile(answer("set-up", "import nothing_at_all"), note="set-up was changed"),
     "a cell that is no Python": Hostile(added("def (:"), note="SyntaxError"),
     "magics and shell lines": Hostile(added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")),
+    "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
+    "%%capture and a shell line above each answer": Hostile(below_stubs("%%capture out", "!ls", "%env")),
+    "an answer in a file of its own": Hostile(in_a_file),
+    "an answer split over two cells": Hostile(split),
+    "ids from an enum, words of a class of their own": Hostile(added(OTHER_TYPES, 99)),
+    "other numbers by default": Hostile(added("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)")),
     "80 MB of output": Hostile(large, slow=True),
     "an endless loop in a cell": Hostile(added("while True:\n    pass"), note="too long", slow=True),
     "an endless loop that catches everything": Hostile(
@@ -271,6 +320,66 @@ HOSTILE = {
         decode_that("import socket", "return socket.create_connection(('127.0.0.1', 9))"), DECODE
     ),
 }  # fmt: skip
+
+# Those that attack the grader's machine or the process that marks; only `make grade` as a whole holds them. What each
+# loses, and what its notes or messages say. None of them may cost another submission anything.
+SMALL_PROCESSES = """
+import os, time
+for _ in range(30):
+    if os.fork() == 0:
+        hoard = bytearray(os.urandom(1 << 20) * 300)
+        time.sleep(60)
+        os._exit(0)
+time.sleep(60)
+"""
+FULL_FOLDERS = """
+for folder in ("/tmp", "/dev/shm", "."):
+    try:
+        for i in range(100):
+            with open(f"{folder}/{i}", "wb") as file:
+                file.write(bytes(60_000_000))
+    except OSError:
+        pass
+"""
+MEMFD = """
+import os
+handles = [os.memfd_create(str(i)) for i in range(100)]
+for handle in handles:
+    os.write(handle, bytes(60_000_000))
+"""
+DAEMON = """
+import os, signal
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        while True:
+            try:
+                os.kill(-1, signal.SIGSTOP)
+            except OSError:
+                pass
+    os._exit(0)
+"""
+LINKS = """
+import os
+os.symlink("/etc/passwd", "A1_tokenization.ipynb")
+os.symlink("/", "root")
+os.mkfifo("fifo")
+"""
+COLLIDING = "return {i * ((1 << 61) - 1) for i in range(40_000)}"
+GREEDY = {
+    "a fork bomb": Hostile(added("import os\nwhile True:\n    os.fork()"), note="left out"),
+    "30 processes of 300 MB": Hostile(added(SMALL_PROCESSES), note="left out"),
+    "memory in no process": Hostile(added(MEMFD), note="PermissionError"),
+    "full temporary folders": Hostile(added(FULL_FOLDERS)),
+    "a process that stays and stops the others": Hostile(added(DAEMON), blank=True),
+    "links and pipes left behind": Hostile(added(LINKS)),
+    "kills what it was copied from": Hostile(decode_that("import os", "os.kill(os.getppid(), 9)"), DECODE),
+    "30,000,000 empty rows": Hostile(decode_that("return torch.empty(30_000_000, 0)"), DECODE),
+    "40,000 numbers with one hash": Hostile(decode_that(COLLIDING), DECODE),
+    "5,000,000 lists": Hostile(decode_that("return [[]] * 5_000_000"), DECODE),
+    "1,500 lines of %time": Hostile(added("%time\n" * 1500), note="TooSlow"),
+    "40 MB of brackets in the file": Hostile(lambda nb: nb.metadata.update(x=[[]] * 10_000_000), blank=True),
+}
 
 V3 = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "share = 1"}]}], "metadata": {}}
 FILES = {  # what is in the file, and what the notes say
