@@ -168,6 +168,10 @@ class SentencePieceTokenizer:
         return json.dumps({"kind": self.kind, "lowercase": self.lowercase, "model": model})
 
 
+CHARACTERS = 32  # a text with more of them for each token that it may have is too long, and is not looked at further
+LONG = re.compile(r"\S{200}(?=\S)")  # cut there: for brackets without spaces, spaCy's time grows with their square
+
+
 @lru_cache(maxsize=8)
 def spacy_words(lang: str) -> Callable[[str], list[str]]:
     """spaCy's rule-based splitter of a language, as a function from text to words.
@@ -177,7 +181,7 @@ def spacy_words(lang: str) -> Callable[[str], list[str]]:
     import spacy
 
     split = spacy.blank(lang).tokenizer
-    return lambda text: [word.text for word in split(text)]
+    return lambda text: [word.text for word in split(LONG.sub(r"\g<0> ", text))]
 
 
 # What stands directly behind the word before it, and directly before the word behind it, in each language.
@@ -251,22 +255,28 @@ def fingerprint(tokenizers: tuple[Tokenizer, Tokenizer]) -> str:
 def encode_pairs(pairs: Sequence[Pair], tokenizers: tuple[Tokenizer, Tokenizer], config: Config) -> Examples:
     """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out.
 
+    So are those with ``CHARACTERS`` times as many characters, before they are tokenised.
+
     The ids of a corpus on disk lie on disk too: tokenised once, they are found again.
     """
     import pyarrow.compute as pc
 
     if not pairs:
         raise TrainingError("there are no pairs to encode")
-    ids = _ids(as_rows(pairs), *tokenizers)
-    sides = (pc.list_value_length(column).to_numpy() for column in mapped_anew(ids)[:].columns)
-    lengths = np.stack(tuple(sides), axis=1)  # (N, 2)
-    kept = np.flatnonzero(lengths.max(axis=1) <= config.data.max_length)
+    rows, most = as_rows(pairs), config.data.max_length
+    characters = [pc.utf8_length(column).to_numpy() for column in mapped_anew(rows.dataset)[:].columns[:2]]
+    short = np.flatnonzero(np.maximum(*characters) <= CHARACTERS * most)
+    lengths, kept = np.empty((0, 2)), short
+    if short.size:
+        ids = _ids(rows if short.size == len(rows) else rows.select(short), *tokenizers)
+        sides = (pc.list_value_length(column).to_numpy() for column in mapped_anew(ids)[:].columns)
+        lengths = np.stack(tuple(sides), axis=1)  # (N, 2)
+        kept = np.flatnonzero(lengths.max(axis=1) <= most)
     if not kept.size:
-        raise TrainingError(f"every pair is longer than data.max_length={config.data.max_length} tokens: raise it")
+        raise TrainingError(f"every pair is longer than data.max_length={most} tokens: raise it")
     if kept.size == len(pairs):
         return Examples(ids, lengths)
-    message = f"left out {len(pairs) - kept.size} of {len(pairs)} pairs, longer than data.max_length"
-    warn(f"{message}={config.data.max_length} tokens")
+    warn(f"left out {len(pairs) - kept.size} of {len(pairs)} pairs, longer than data.max_length={most} tokens")
     return Examples(ids, lengths).select(kept)
 
 
