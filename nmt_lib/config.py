@@ -57,7 +57,7 @@ class ModelConfig(Section):
     n_heads: int = Field(8, ge=1, le=1024)
     n_layers: int = Field(6, ge=1, le=1000)  # of the encoder, and of the decoder unless n_decoder_layers is given
     n_decoder_layers: int | None = Field(None, ge=1, le=1000)
-    d_ff: int = Field(2048, ge=1, le=1_000_000)
+    d_ff: int = Field(2048, ge=1, le=262_144)
     d_value: int | None = Field(None, ge=1, le=65_536)  # width of one head's values; None: d_model / n_heads
     norm: Literal["post", "pre"] = (
         "post"  # layer norm after each residual connection (the paper) or before each sub-layer
@@ -67,7 +67,7 @@ class ModelConfig(Section):
     norm_bias: bool = True  # in every layer norm
     tying: Literal["none", "target", "three-way"] = "none"  # which of source, target and output matrices are one
     scale_embeddings: bool = True  # multiply embeddings by √d_model (paper, section 3.4)
-    max_positions: int = Field(512, ge=2, le=1_000_000)  # rows of the table of positions at the start; it grows
+    max_positions: int = Field(512, ge=2, le=100_000)  # rows of the table of positions at the start; it grows
     dropout: float = Field(0.1, ge=0.0, lt=1.0)  # after each sub-layer (paper, section 5.4)
     embedding_dropout: float | None = Field(None, ge=0.0, lt=1.0)
     ffn_dropout: float = Field(0.0, ge=0.0, lt=1.0)  # between the two layers of the feed-forward network
@@ -112,7 +112,7 @@ class TrainConfig(Section):
     batch_by: Literal["tokens", "sentences"] = "tokens"
     batch_tokens: int = Field(4096, ge=1, le=10_000_000)  # sentences × longest side, padding included
     batch_sentences: int = Field(64, ge=1, le=1_000_000)
-    accumulate: int = Field(1, ge=1, le=10_000)  # batches for one update
+    accumulate: int = Field(1, ge=1, le=1000)  # batches for one update
     optimizer: Literal["adam", "sgd"] = "adam"
     lr: float = Field(1e-3, gt=0, le=1e6)  # the peak (for noam: the factor in front of the paper's formula)
     schedule: Literal["constant", "noam", "inverse-sqrt", "cosine"] = "inverse-sqrt"

@@ -89,7 +89,7 @@ class Translator:
             model = build_model(config.model, *map(len, tokenizers))
         ckpt.load_weights(model, ckpt.part(saved.tensors, "model."))
         run_folder.check_same_run(config, saved.state.get("config", {}), folder / "model.safetensors")
-        decode = _changed(config.decode, decode) if isinstance(decode, dict) else decode or config.decode
+        decode = decode if isinstance(decode, DecodeConfig) else _changed(config.decode, decode or {})
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
             model.to(device)
@@ -239,8 +239,8 @@ class Translator:
 
 def _changed(decode: DecodeConfig, values: dict[str, Any]) -> DecodeConfig:
     try:
-        return DecodeConfig.model_validate(decode.model_dump() | values)
+        return DecodeConfig.model_validate(decode.model_dump() | values if isinstance(values, dict) else values)
     except ValidationError as error:
         first = error.errors()[0]
-        key, given = first["loc"][0], short(first["input"])
-        raise ConfigError(f"cannot decode with {key}={given}: {first['msg']}") from None
+        key = ".".join(map(str, first["loc"])) or "decode"
+        raise ConfigError(f"cannot decode with {key}={short(first['input'])}: {first['msg']}") from None

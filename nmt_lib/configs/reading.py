@@ -126,7 +126,7 @@ def _sentence(error: ValidationError, path: Path) -> str:
     for e in error.errors():
         where, message = ".".join(map(str, e["loc"])), e["msg"].removeprefix("Value error, ")
         if e["type"] == "extra_forbidden":
-            unknown.append(f"unknown key {where!r} in {path.name}{_nearest(where, KEYS)}")
+            unknown.append(f"unknown key {short(where)} in {path.name}{_nearest(where, KEYS)}")
         elif e["type"] == "model_type":
             others.append(f"{where} must be a section of keys and values, not {short(e['input'])}")
         else:

@@ -15,7 +15,8 @@ from xxhash import xxh3_128_hexdigest as digest
 from ..errors import CheckpointError, warn
 
 PLACE = "0" * 32  # stands in a text where its digest will, so that the digest covers all the rest
-MARK = re.compile(r'(?:# |\{")xxh3_128"?: "?([0-9a-f]{32})"?[,\n]')  # of YAML and of JSON, at the very beginning
+# At the very beginning, as YAML, JSON and Markdown allow it.
+MARK = re.compile(r'(?:# |\{"|<!-- )xxh3_128"?: "?([0-9a-f]{32})(?:\n|",| -->)')
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -58,7 +59,7 @@ def read_text(path: Path, most: int = 1 << 26) -> tuple[str, bool]:
     try:
         if path.stat().st_size > most:
             raise CheckpointError(f"{path} has more than {most:,} bytes: restore it, or train again")
-        text = path.read_bytes().decode()
+        text = path.read_text(encoding="utf-8")  # git may have changed the ends of its lines
     except UnicodeDecodeError as error:
         raise CheckpointError(f"{path} is damaged (not UTF-8 at byte {error.start}): restore it") from None
     except OSError as error:

@@ -76,7 +76,7 @@ def check_same_run(config: Config, theirs: dict[str, Any], where: Path) -> None:
 class _Words(Section):
     xxh3_128: str = ""
     kind: Literal["whitespace", "spacy"]
-    lang: Literal["en", "de", "fr"]
+    lang: Annotated[str, Field(pattern="^(en|de|fr)(/(en|de|fr))?$")]  # of both sides, where they share a vocabulary
     lowercase: bool
     tokens: list[str]
 

@@ -6,6 +6,7 @@ A run is a folder: ``config.yaml``, the two tokenizers, ``checkpoints/``, ``hist
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,7 +84,7 @@ def train(config: Config | str, **overrides: Any) -> Run:
             f"cannot make the run's folder {path} ({error.strerror}): choose another run_dir"
         ) from None
     threads = torch.get_num_threads()
-    torch.set_num_threads(config.train.threads or threads)
+    torch.set_num_threads(min(config.train.threads or threads, os.cpu_count() or 1))  # more would only wait
     try:
         with torch.random.fork_rng():  # the caller's random numbers go on as if nothing had happened
             if not accelerator.is_main_process:
