@@ -109,7 +109,8 @@ def main() -> None:
     rows += earlier
     model, train = config.model, config.train
     card = CARD.format(
-        digest=PLACE, name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
+        digest=PLACE,
+        name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
         d_model=model.d_model, d_ff=model.d_ff, heads=model.n_heads, norm=model.norm, pieces=len(shipped.src_tokenizer),
         parameters=f"{nmt.count_parameters(shipped.model):,}", updates=f"{updates:,}", src_lang=config.data.src_lang,
         tgt_lang=config.data.tgt_lang,

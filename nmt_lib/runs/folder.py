@@ -20,7 +20,7 @@ from .files import PLACE, note_old, read_text, write_text
 # Keys that may differ between a run on disk and the config that asks for it: they don't change what was learnt so far.
 FREE_KEYS = ("name", "run_dir", "decode", "train.max_steps", "train.checkpoint_every",
              "train.keep_checkpoints", "train.validate_every", "train.select", "train.threads")  # fmt: skip
-OLD_CONFIG = re.compile(r"name: .*\n  batch_tokens: \d+\n", re.DOTALL)  # from the first key to the last
+OLD_CONFIG = re.compile(r"name: .*\ndecode:\n.*\n  batch_tokens: \d+\n", re.DOTALL)  # from the first key to the last
 MODEL_BYTES = 1 << 26  # of a SentencePiece model: a million pieces need half of it
 
 
@@ -37,12 +37,12 @@ def read_config(folder: Path) -> Config:
     path = folder / "config.yaml"
     text, whole = read_text(path)
     try:
+        if not (whole or OLD_CONFIG.fullmatch(text)):
+            raise ConfigError("it is cut off")
         config = load_config(path)
     except ConfigError as error:
-        raise CheckpointError(f"{path} does not describe a run ({error})") from None
+        raise CheckpointError(f"{path} does not describe a run ({error}): restore it, or train again") from None
     if not whole:
-        if not OLD_CONFIG.fullmatch(text):
-            raise CheckpointError(f"{path} does not describe a run (it is cut off): restore it, or train again")
         note_old(path)
     return config
 
@@ -119,6 +119,8 @@ def load_tokenizer(path: Path) -> Tokenizer:
     tokenizer: Tokenizer
     try:
         fields = _FIELDS.validate_json(text)
+        if fields.xxh3_128 and not whole:
+            raise ValueError("its digest is cut")
         if isinstance(fields, _Words):
             tokenizer = WordTokenizer(fields.kind, fields.lang, Vocab(fields.tokens), fields.lowercase)
         else:

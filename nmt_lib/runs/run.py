@@ -112,9 +112,9 @@ def _train(config: Config, path: Path, accelerator: Accelerator) -> Run:
 
 def _finished(config: Config, path: Path) -> Run | None:
     """The run on disk, if it is this config's and has nothing left to do."""
-    if (path / "config.yaml").exists():
+    if os.path.exists(path / "config.yaml"):
         folder.check_same_run(config, folder.fixed_keys(folder.read_config(path)), path)
-    if not (path / "model.safetensors").is_file():
+    if not os.path.exists(path / "model.safetensors"):
         return None
     saved = ckpt.load_checkpoint(path / "model.safetensors")
     if "progress" not in saved.state:
