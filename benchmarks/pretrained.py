@@ -21,11 +21,13 @@ from multi30k import score
 
 import nmt_lib as nmt
 from nmt_lib.runs import checkpoints
+from nmt_lib.runs.files import PLACE, write_text
 from nmt_lib.runs.folder import load_tokenizers, read_config
 from nmt_lib.translator import PRETRAINED
 
 NAMES = {"en": "English", "de": "German", "fr": "French"}
-CARD = """# {name}
+CARD = """<!-- xxh3_128: {digest} -->
+# {name}
 
 A Transformer that translates {src} captions of pictures into {tgt}: `nmt_lib.Translator.load("{name}")`.
 
@@ -107,6 +109,7 @@ def main() -> None:
     rows += earlier
     model, train = config.model, config.train
     card = CARD.format(
+        digest=PLACE,
         name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
         d_model=model.d_model, d_ff=model.d_ff, heads=model.n_heads, norm=model.norm, pieces=len(shipped.src_tokenizer),
         parameters=f"{nmt.count_parameters(shipped.model):,}", updates=f"{updates:,}", src_lang=config.data.src_lang,
@@ -119,7 +122,7 @@ def main() -> None:
         validation="The validation set chose the checkpoints and the length penalty, so its scores flatter."
         + ("" if test or earlier else " The test set has not been read."),
     )  # fmt: skip
-    (new / "README.md").write_text(card, encoding="utf-8")
+    write_text(new / "README.md", card)
     place.parent.mkdir(exist_ok=True)
     for file in new.iterdir():  # the old model stands until all is done
         shutil.move(file, place.parent / file.name)

@@ -12,7 +12,10 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from .errors import ConfigError
+
 Beta = Annotated[float, Field(ge=0.0, lt=1.0, strict=True)]
+Text = Annotated[str, Field(max_length=4000, pattern=r"^[^\x00]*$")]  # no system has NUL in the name of a file
 
 
 class Section(BaseModel):
@@ -24,20 +27,20 @@ class Section(BaseModel):
 class DataConfig(Section):
     """What is translated, and how text becomes ids."""
 
-    corpus: str = Field("tiny", min_length=1)  # tiny | toy | multi30k | multi30k-tok | europarl, or a folder
+    corpus: Text = Field("tiny", min_length=1)  # tiny | toy | multi30k | multi30k-tok | europarl, or a folder
     src_lang: Literal["en", "de", "fr"] = "en"
     tgt_lang: Literal["en", "de", "fr"] = "fr"
     tokenizer: Literal["whitespace", "spacy", "unigram", "bpe"] = "spacy"  # the last two are SentencePiece models
     joint: bool = False  # one tokenizer and one vocabulary for both languages
     lowercase: bool = False
-    vocab_size: int = Field(8000, ge=8)  # SentencePiece: how many pieces
+    vocab_size: int = Field(8000, ge=8, le=1_000_000)  # SentencePiece: how many pieces
     character_coverage: float = Field(1.0, gt=0.9, le=1.0)  # SentencePiece: share of characters that get a piece
     bpe_dropout: float = Field(0.0, ge=0.0, lt=1.0)  # bpe: how likely a merge is left out, drawn anew each epoch
-    min_freq: int = Field(1, ge=1)  # words: how often one must occur to enter the vocabulary
+    min_freq: int = Field(1, ge=1, le=10**9)  # words: how often one must occur to enter the vocabulary
     src_specials: bool = True  # source as <sos> … <eos>; False: the source ends with <eos> and has no <sos>
-    max_length: int = Field(256, ge=4)  # training pairs with a longer side (in tokens, specials included) are left out
-    limit: int | None = Field(None, ge=1)  # use only so many pairs of the corpus
-    seed: int = 0  # splits a corpus that is published as one piece
+    max_length: int = Field(256, ge=4, le=100_000)  # in tokens, specials included; longer training pairs are left out
+    limit: int | None = Field(None, ge=1, le=10**12)  # use only so many pairs of the corpus
+    seed: int = Field(0, ge=0, lt=2**32)  # splits a corpus that is published as one piece
 
     @model_validator(mode="after")
     def _check(self) -> DataConfig:
@@ -53,12 +56,12 @@ class DataConfig(Section):
 class ModelConfig(Section):
     """The architecture (paper, section 3). Dropout places that are None take the value of ``dropout``."""
 
-    d_model: int = Field(512, ge=2)
-    n_heads: int = Field(8, ge=1)
-    n_layers: int = Field(6, ge=1)  # of the encoder, and of the decoder unless n_decoder_layers is given
-    n_decoder_layers: int | None = Field(None, ge=1)
-    d_ff: int = Field(2048, ge=1)
-    d_value: int | None = Field(None, ge=1)  # width of one head's values; None: d_model / n_heads
+    d_model: int = Field(512, ge=2, le=65_536)
+    n_heads: int = Field(8, ge=1, le=1024)
+    n_layers: int = Field(6, ge=1, le=1000)  # of the encoder, and of the decoder unless n_decoder_layers is given
+    n_decoder_layers: int | None = Field(None, ge=1, le=1000)
+    d_ff: int = Field(2048, ge=1, le=262_144)
+    d_value: int | None = Field(None, ge=1, le=65_536)  # width of one head's values; None: d_model / n_heads
     norm: Literal["post", "pre"] = (
         "post"  # layer norm after each residual connection (the paper) or before each sub-layer
     )
@@ -67,7 +70,7 @@ class ModelConfig(Section):
     norm_bias: bool = True  # in every layer norm
     tying: Literal["none", "target", "three-way"] = "none"  # which of source, target and output matrices are one
     scale_embeddings: bool = True  # multiply embeddings by √d_model (paper, section 3.4)
-    max_positions: int = Field(512, ge=2)  # rows of the table of positions at the start; it grows
+    max_positions: int = Field(512, ge=2, le=100_000)  # rows of the table of positions at the start; it grows
     dropout: float = Field(0.1, ge=0.0, lt=1.0)  # after each sub-layer (paper, section 5.4)
     embedding_dropout: float | None = Field(None, ge=0.0, lt=1.0)
     ffn_dropout: float = Field(0.0, ge=0.0, lt=1.0)  # between the two layers of the feed-forward network
@@ -82,48 +85,69 @@ class ModelConfig(Section):
             raise ValueError(f"model.d_model={self.d_model} is not divisible by model.n_heads={self.n_heads}")
         return self
 
+    def check_memory(self, n_tokens: int, copies: int = 1) -> None:
+        """Stops a model that cannot fit, before anything is allocated.
+
+        Args:
+            n_tokens: rows of all embedding and output matrices together.
+            copies: 1 to translate, 4 to train: gradients and Adam's two means are as large as the weights.
+
+        Raises:
+            ConfigError: it needs more bytes than this machine has.
+        """
+        D, values = self.d_model, self.n_heads * (self.d_value or self.d_model // self.n_heads)
+        encoder, decoder = self.n_layers, self.n_decoder_layers or self.n_layers
+        weights = (encoder + 2 * decoder) * 2 * D * (D + values) + (encoder + decoder) * 2 * D * self.d_ff
+        needed = 4 * copies * (weights + n_tokens * D) + 32 * self.max_positions * D  # positions are made in float64
+        there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**40
+        if needed > there:
+            keys = ("d_model", "d_ff", "d_value", "n_layers", "n_decoder_layers", "max_positions")
+            given = ", ".join(f"model.{key}={value}" for key in keys if (value := getattr(self, key)) is not None)
+            raise ConfigError(f"{given} with {n_tokens} tokens would need about {needed / 1e9:,.0f} GB of memory, and "
+                              f"this machine has {there / 1e9:,.0f} GB: choose smaller ones")  # fmt: skip
+
 
 class TrainConfig(Section):
     """How the weights are found (paper, section 5)."""
 
     seed: int = Field(0, ge=0, lt=2**32)
-    max_steps: int = Field(1000, ge=1)  # optimizer updates
+    max_steps: int = Field(1000, ge=1, le=10**9)  # optimizer updates
     batch_by: Literal["tokens", "sentences"] = "tokens"
-    batch_tokens: int = Field(4096, ge=1)  # sentences × longest side, padding included
-    batch_sentences: int = Field(64, ge=1)
-    accumulate: int = Field(1, ge=1)  # batches for one update
+    batch_tokens: int = Field(4096, ge=1, le=10_000_000)  # sentences × longest side, padding included
+    batch_sentences: int = Field(64, ge=1, le=1_000_000)
+    accumulate: int = Field(1, ge=1, le=1000)  # batches for one update
     optimizer: Literal["adam", "sgd"] = "adam"
-    lr: float = Field(1e-3, gt=0)  # the peak (for noam: the factor in front of the paper's formula)
+    lr: float = Field(1e-3, gt=0, le=1e6)  # the peak (for noam: the factor in front of the paper's formula)
     schedule: Literal["constant", "noam", "inverse-sqrt", "cosine"] = "inverse-sqrt"
-    warmup: int = Field(400, ge=0)  # updates
+    warmup: int = Field(400, ge=0, le=10**9)  # updates
     betas: tuple[Beta, Beta] = Field((0.9, 0.98), strict=False)  # a YAML list is welcome
-    eps: float = Field(1e-9, gt=0)
+    eps: float = Field(1e-9, gt=0, le=1.0)
     momentum: float = Field(0.0, ge=0.0, lt=1.0)  # SGD only
-    clip_norm: float | None = Field(None, gt=0)
+    clip_norm: float | None = Field(None, gt=0, le=1e9)
     label_smoothing: float = Field(0.1, ge=0.0, lt=1.0)
     precision: Literal["fp32", "bf16", "auto"] = "fp32"  # auto: bf16 where the device computes with it, else fp32
-    validate_every: int = Field(100, ge=1)  # updates
-    checkpoint_every: int = Field(100, ge=1)  # updates
-    keep_checkpoints: int = Field(3, ge=1)
+    validate_every: int = Field(100, ge=1, le=10**9)  # updates
+    checkpoint_every: int = Field(100, ge=1, le=10**9)  # updates
+    keep_checkpoints: int = Field(3, ge=1, le=10_000)
     select: Literal["best", "last", "average"] = "best"  # the weights that the run hands out
-    threads: int | None = Field(None, ge=1)  # CPU threads; None: torch's own choice
+    threads: int | None = Field(None, ge=1, le=1024)  # CPU threads; None: torch's own choice
 
 
 class DecodeConfig(Section):
     """How a translation is searched for (paper, section 6.1)."""
 
-    beam_size: int = Field(1, ge=1)  # 1: greedy
-    length_penalty: float = Field(0.6, ge=0.0)  # α of Wu et al. (2016); 0: none
-    max_extra_tokens: int = Field(50, ge=0)  # a translation may be this much longer than its source
-    max_source_tokens: int = Field(1024, ge=2)  # a longer source is cut here, with a warning
-    batch_tokens: int = Field(4096, ge=1)
+    beam_size: int = Field(1, ge=1, le=1000)  # 1: greedy
+    length_penalty: float = Field(0.6, ge=0.0, le=10.0)  # α of Wu et al. (2016); 0: none
+    max_extra_tokens: int = Field(50, ge=0, le=10_000)  # a translation may be this much longer than its source
+    max_source_tokens: int = Field(1024, ge=2, le=100_000)  # a longer source is cut here, with a warning
+    batch_tokens: int = Field(4096, ge=1, le=10_000_000)
 
 
 class Config(Section):
     """A whole experiment. ``run_dir`` is where it writes; empty: see ``run_path``."""
 
-    name: str = Field("custom", min_length=1)
-    run_dir: str = ""
+    name: Text = Field("custom", min_length=1)
+    run_dir: Text = ""
     data: DataConfig = DataConfig()
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()

@@ -77,7 +77,7 @@ def _find(data: DataConfig) -> tuple[dict[str, Rows[Pair]], str]:
         return _tiny(*langs), "made by the grammar in nmt_lib/tiny/grammar.py"
     if name == "toy":
         return _toy(*langs), "two sentences written in nmt_lib/corpora.py"
-    if name not in NAMES and Path(name).is_dir():
+    if name not in NAMES and os.path.isdir(name):
         files = {split: f"{split}.{{lang}}" for split in ("train", "valid", "test")}
         return _from_files(Path(name), files, langs), f"files in {name}"
     if name not in NAMES:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from .errors import TrainingError
 from .masks import padding_mask
 from .special import EOS, PAD, SOS
 from .transformer import Transformer
@@ -59,6 +60,8 @@ class Scorer:
         x = self.model.decode(tgt_in, self.memory, self.src_mask, caches=self.caches)  # (B, t, D) or (B, 1, D)
         logits = self.model.output(x[:, -1])  # (B, V)
         log_probs = logits.float().log_softmax(-1)  # (B, V)
+        if log_probs[:, EOS].isnan().any():  # one number that is not finite makes all of its row so
+            raise TrainingError("the scores are not numbers: the model's weights are not finite; train it again")
         log_probs[:, [PAD, SOS]] = -torch.inf
         return log_probs
 

@@ -73,6 +73,8 @@ def evaluate(
 
 def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
     """exp of the mean loss of a target token, each token counted once (the model is given the references)."""
+    if not pairs:
+        raise CorpusError("nothing to evaluate: the list of pairs is empty")
     examples, plan = _plan(translator, pairs, batch_tokens=8192)
     batches = [make_batch(examples, rows) for rows in plan]
     return math.exp(min(700.0, validation_loss(translator.model, batches)))
@@ -123,7 +125,8 @@ def contrastive_accuracy(translator: Translator, contrasts: Sequence[Contrast]) 
 
 def _plan(translator: Translator, pairs: Sequence[Pair], batch_tokens: int) -> tuple[list[Example], list[list[int]]]:
     """The ids of all pairs, and which of them go together; a longer sentence than ``batch_tokens`` goes alone."""
-    sources = [translator.encode(pair.src) for pair in pairs]
+    nothing = translator.src_tokenizer.encode("")  # of a source with nothing to see, the model gets its special tokens
+    sources = [translator.encode(pair.src) or nothing for pair in pairs]
     examples = [(src, translator.tgt_tokenizer.encode(pair.tgt)) for src, pair in zip(sources, pairs, strict=True)]
     lengths = [(len(src), len(tgt)) for src, tgt in examples]
     return examples, token_batches(lengths, batch_tokens, seed=0, alone=True)
@@ -134,19 +137,22 @@ def alignment_error_rate(weights: Tensor, gold: Sequence[tuple[int, int]], src_o
 
     Args:
         weights: ``(T, S)`` cross-attention of one head; the rows beyond the target words (``<eos>``) are left out.
-        gold: links (source word, target word), counted from 0 without special tokens.
+        gold: links (source word, target word), counted from 0 without special tokens; one that is repeated counts once.
         src_offset: how many special tokens stand before the first source word.
 
     Returns:
         0 (every link right) to 1 (none): 1 − 2 |found ∩ gold| / (|found| + |gold|).
 
     Raises:
-        ValueError: no gold links, or some beyond the rows.
+        ValueError: no gold links, or some beyond the rows or columns.
     """
-    if not gold:
+    links = {(int(source), int(target)) for source, target in gold}
+    if not links:
         raise ValueError("there are no gold links to compare with")
-    words = 1 + max(target for _, target in gold)
-    if words > len(weights):
+    words, columns = 1 + max(target for _, target in links), range(weights.size(1) - src_offset)
+    if words > len(weights) or min(target for _, target in links) < 0:
         raise ValueError(f"the gold links name {words} target words, but the weights have {len(weights)} rows")
+    if any(source not in columns for source, _ in links):
+        raise ValueError(f"the gold links name source words beyond the {len(columns)} columns of the weights")
     found = {(int(weights[t].argmax()) - src_offset, t) for t in range(words)}
-    return 1 - 2 * len(found & set(gold)) / (len(found) + len(gold))
+    return 1 - 2 * len(found & links) / (len(found) + len(links))

@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import cached_property, lru_cache, partial
 from importlib.metadata import version
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from . import __version__
+from .bpe_dropout import sample
 from .errors import CorpusError, TrainingError, warn
 from .rows import BATCH_ROWS, Examples, Pair, Rows, as_rows, cache, mapped_anew
 from .special import EOS, SOS, SPECIALS, UNK
@@ -149,15 +149,6 @@ class SentencePieceTokenizer:
         sos = self.sos if sos is None else sos
         return [SOS] * sos + self.processor.encode(text.lower() if self.lowercase else text) + [EOS] * eos
 
-    def sample(self, text: str, share: float, draw: Callable[[], float]) -> list[int]:
-        """The ids of a text in pieces that ``drop_merges`` draws; those of ``encode`` where a character is unknown."""
-        ids = self.encode(text)
-        if UNK in ids:
-            return ids
-        words = re.findall("▁[^▁]*|[^▁]+", "".join(self.lookup_tokens(ids[self.sos : -1])))
-        pieces = (piece for word in words for piece in drop_merges(self, word, share, draw))
-        return [SOS] * self.sos + [self.ranks[piece] for piece in pieces] + [EOS]
-
     @cached_property
     def ranks(self) -> dict[str, int]:
         """The id of each piece; that which was merged first has the lowest."""
@@ -174,30 +165,8 @@ class SentencePieceTokenizer:
         return json.dumps({"kind": self.kind, "lowercase": self.lowercase, "model": model})
 
 
-def drop_merges(
-    tokenizer: SentencePieceTokenizer, word: str, share: float, draw: Callable[[], float]
-) -> tuple[str, ...]:
-    """BPE dropout: merges letters to pieces, at each step without some of the merges (Provilkov et al., 2020, alg. 1).
-
-    SentencePiece has a sampler of its own, but no seed makes it draw the same in another process.
-
-    Args:
-        share: how likely a merge is left out of a step; with 0 the pieces are those of ``tokenize``.
-        draw: gives a number from 0 to 1.
-    """
-    pieces = tuple(word)
-    while True:
-        i = next((i for i in possible_merges(tokenizer, pieces) if draw() >= share), None)
-        if i is None:
-            return pieces
-        pieces = (*pieces[:i], pieces[i] + pieces[i + 1], *pieces[i + 2 :])
-
-
-@lru_cache(maxsize=200_000)
-def possible_merges(tokenizer: SentencePieceTokenizer, pieces: tuple[str, ...]) -> list[int]:
-    """Which of the pieces may be merged with the one behind it; what was learnt first comes first."""
-    ranks = [tokenizer.ranks.get(first + second) for first, second in pairwise(pieces)]
-    return [i for _, i in sorted((rank, i) for i, rank in enumerate(ranks) if rank is not None)]
+CHARACTERS = 32  # a text with more of them for each token that it may have is too long, and is not looked at further
+LONG = re.compile(r"\S{200}(?=\S)")  # cut there: for brackets without spaces, spaCy's time grows with their square
 
 
 @lru_cache(maxsize=8)
@@ -209,7 +178,7 @@ def spacy_words(lang: str) -> Callable[[str], list[str]]:
     import spacy
 
     split = spacy.blank(lang).tokenizer
-    return lambda text: [word.text for word in split(text)]
+    return lambda text: [word.text for word in split(LONG.sub(r"\g<0> ", text))]
 
 
 # What stands directly behind the word before it, and directly before the word behind it, in each language.
@@ -281,6 +250,8 @@ def fingerprint(tokenizers: Tokenizers) -> str:
 def encode_pairs(pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config, epoch: int | None = None) -> Examples:
     """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out.
 
+    So are those with ``CHARACTERS`` times as many characters, before they are tokenised.
+
     The ids of a corpus on disk lie on disk too: tokenised once, they are found again.
 
     Args:
@@ -291,18 +262,23 @@ def encode_pairs(pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config, 
 
     if not pairs:
         raise TrainingError("there are no pairs to encode")
-    share = 0.0 if epoch is None else config.data.bpe_dropout
-    ids = _ids(as_rows(pairs), *tokenizers, share, f"{config.train.seed} {epoch}")
-    sides = (pc.list_value_length(column).to_numpy() for column in mapped_anew(ids)[:].columns)
-    lengths = np.stack(tuple(sides), axis=1)  # (N, 2)
-    kept = np.flatnonzero(lengths.max(axis=1) <= config.data.max_length)
+    rows, most = as_rows(pairs), config.data.max_length
+    characters = [pc.utf8_length(column).to_numpy() for column in mapped_anew(rows.dataset)[:].columns[:2]]
+    short = np.flatnonzero(np.maximum(*characters) <= CHARACTERS * most)
+    lengths, kept = np.empty((0, 2)), short
+    if short.size:
+        rows = rows if short.size == len(rows) else rows.select(short)
+        share = 0.0 if epoch is None else config.data.bpe_dropout
+        ids = _ids(rows, *tokenizers, share, f"{config.train.seed} {epoch}")
+        sides = (pc.list_value_length(column).to_numpy() for column in mapped_anew(ids)[:].columns)
+        lengths = np.stack(tuple(sides), axis=1)  # (N, 2)
+        kept = np.flatnonzero(lengths.max(axis=1) <= most)
     if not kept.size:
-        raise TrainingError(f"every pair is longer than data.max_length={config.data.max_length} tokens: raise it")
+        raise TrainingError(f"every pair is longer than data.max_length={most} tokens: raise it")
     if kept.size == len(pairs):
         return Examples(ids, lengths)
-    message = f"left out {len(pairs) - kept.size} of {len(pairs)} pairs, longer than data.max_length"
     if not epoch:
-        warn(f"{message}={config.data.max_length} tokens")
+        warn(f"left out {len(pairs) - kept.size} of {len(pairs)} pairs, longer than data.max_length={most} tokens")
     return Examples(ids, lengths).select(kept)
 
 
@@ -318,7 +294,7 @@ def _ids(pairs: Rows[Pair], src_tokenizer: Any, tgt_tokenizer: Any, share: float
     sides = {"src": src_tokenizer.encode, "tgt": tgt_tokenizer.encode}
     if share:
         draw = {"share": share, "draw": random.Random(seed).random}
-        sides = {"src": partial(src_tokenizer.sample, **draw), "tgt": partial(tgt_tokenizer.sample, **draw)}
+        sides = {"src": partial(sample, src_tokenizer, **draw), "tgt": partial(sample, tgt_tokenizer, **draw)}
 
     def encode(table: Any) -> dict[str, list[list[int]]]:
         bar.update(len(table))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from pydantic import BaseModel, ValidationError
 from torch import nn
 
 from .batching import make_batch, sentence_batches, token_batches
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from accelerate import Accelerator
 
 
-@dataclass
-class Progress:
+class Progress(BaseModel):
     """How far a run has come; saved with each checkpoint."""
 
     step: int = 0  # updates done
@@ -40,15 +39,30 @@ class Progress:
     loss_tokens: int = 0
     best_loss: float = math.inf
     best_step: int = 0
-
-    @staticmethod
-    def read(state: dict[str, Any]) -> Progress:
-        """From a checkpoint's state; older versions wrote more."""
-        return Progress(**{key: value for key, value in state["progress"].items() if key in vars(Progress())})
+    checkpoints: list[int] = []  # the steps of those that are kept
 
     def is_done(self, train: TrainConfig) -> bool:
         """Whether all updates are done."""
         return self.step >= train.max_steps
+
+
+class RunState(BaseModel):
+    """What a run's checkpoint says beside its tensors; older versions wrote more, but no ``config``."""
+
+    vocabulary: str
+    progress: Progress
+    history: list[dict[str, int | float]]
+    select: str
+    config: dict[str, Any] = {}
+
+    @classmethod
+    def read(cls, path: Path, saved: ckpt.Checkpoint) -> RunState:
+        """Raises CheckpointError where a checkpoint says something else."""
+        try:
+            return cls.model_validate(saved.state, strict=True)
+        except ValidationError as error:
+            what = ".".join(map(str, error.errors()[0]["loc"]))
+            raise CheckpointError(f"{path} is no checkpoint of a run ({what}): restore or delete it") from None
 
 
 class Trainer:
@@ -83,11 +97,14 @@ class Trainer:
         if found is None:
             return
         file, saved = found
-        if saved.state["vocabulary"] != self.vocabulary:
+        state = RunState.read(file, saved)
+        if state.vocabulary != self.vocabulary:
             raise CheckpointError(f"{file} was made with another vocabulary: restore its tokenizers, or delete the run")
+        run_folder.check_same_run(self.config, state.config, file)
         ckpt.unpack(saved.tensors, self.model, self.optimizer)
-        self.progress = Progress.read(saved.state)
-        self.history = saved.state["history"]
+        self.progress, self.history = state.progress, state.history
+        if not state.progress.checkpoints:  # older versions did not write them down
+            state.progress.checkpoints = ckpt.checkpoint_steps(file.parent)
         if self.accelerator.process_index:  # the file has the main process's random numbers only
             torch.manual_seed(self.config.train.seed + self.accelerator.process_index + 1_000_003 * self.progress.step)
 
@@ -186,10 +203,12 @@ class Trainer:
         folder = self.path / "checkpoints"
         if not all(bool(weight.isfinite().all()) for weight in self.model.parameters()):
             raise self._not_finite(f"some weights are not finite after step {self.progress.step}")
-        self._write(ckpt.checkpoint_path(folder, self.progress.step), ckpt.pack(self.model, self.optimizer))
+        progress, keep = self.progress, self.config.train.keep_checkpoints
+        progress.checkpoints = [*progress.checkpoints, progress.step][-keep:]
+        self._write(ckpt.checkpoint_path(folder, progress.step), ckpt.pack(self.model, self.optimizer))
         if self.accelerator.is_main_process:
             run_folder.write_history(self.path / "history.csv", self.history)
-            for old in ckpt.checkpoint_files(folder)[: -self.config.train.keep_checkpoints]:
+            for old in ckpt.checkpoint_files(folder)[:-keep]:
                 old.unlink()
 
     def hand_out(self) -> None:
@@ -197,16 +216,18 @@ class Trainer:
         select = self.config.train.select
         weights = ckpt.model_state(self.model)
         if select == "best" and self.progress.best_step:
-            weights = ckpt.part(ckpt.load_checkpoint(self.path / "best.safetensors").tensors, "model.")
+            best = ckpt.load_checkpoint(self.path / "best.safetensors")
+            run_folder.check_same_run(self.config, best.state.get("config", {}), self.path / "best.safetensors")
+            weights = ckpt.part(best.tensors, "model.")
         elif select == "average":
-            files = ckpt.checkpoint_files(self.path / "checkpoints")
-            weights = ckpt.average_weights(files[-self.config.train.keep_checkpoints :])
+            steps = self.progress.checkpoints[-self.config.train.keep_checkpoints :]
+            weights = ckpt.average_weights([ckpt.checkpoint_path(self.path / "checkpoints", step) for step in steps])
         self._write(self.path / "model.safetensors", {f"model.{name}": value for name, value in weights.items()})
 
     def _write(self, path: Path, tensors: dict[str, torch.Tensor]) -> None:
         if self.accelerator.is_main_process:
             state = {"vocabulary": self.vocabulary, "progress": vars(self.progress), "history": self.history,
-                     "select": self.config.train.select}  # fmt: skip
+                     "select": self.config.train.select, "config": run_folder.fixed_keys(self.config)}  # fmt: skip
             ckpt.save_checkpoint(path, ckpt.Checkpoint(tensors, state))
 
     def _not_finite(self, what: str) -> TrainingError:

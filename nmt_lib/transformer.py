@@ -134,7 +134,8 @@ class Transformer(nn.Module):
 
 
 def build_model(config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
-    """A model with fresh weights; ``torch.manual_seed`` decides which."""
+    """A model with fresh weights; ``torch.manual_seed`` decides which. One that cannot fit is a ConfigError."""
+    config.check_memory(src_vocab_size + 2 * tgt_vocab_size)
     return Transformer(config, src_vocab_size, tgt_vocab_size)
 
 

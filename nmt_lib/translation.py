@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from unicodedata import category
 
 from .errors import CorpusError
 from .transformer import Attention
@@ -60,3 +61,11 @@ def checked_texts(texts: object) -> list[str]:
             message = f"text number {i} has no valid character at place {error.start}: {text[:40]!r}"
             raise CorpusError(f"{message}; read its file as UTF-8") from None
     return checked
+
+
+BLANK = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a sign that are drawn as nothing
+
+
+def is_visible(text: str) -> bool:
+    """Whether there is something to see in a text: more than spaces, control and format characters, and bare marks."""
+    return any(c not in BLANK and category(c)[0] not in "ZM" and category(c) not in ("Cc", "Cf") for c in text)

@@ -12,14 +12,15 @@ from pydantic import ValidationError
 
 from .batching import fill_batches, pad_batch
 from .config import Config, DecodeConfig
+from .configs.reading import short
 from .decoding import Hypothesis, beam_search, greedy_search
 from .errors import CheckpointError, ConfigError, warn
 from .runs import checkpoints as ckpt
 from .runs import folder as run_folder
 from .special import EOS, SOS, UNK
-from .tokenizers import Tokenizer, fingerprint
+from .tokenizers import CHARACTERS, Tokenizer, fingerprint
 from .transformer import Attention, Transformer, build_model
-from .translation import Translation, checked_texts
+from .translation import Translation, checked_texts, is_visible
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 
@@ -61,7 +62,7 @@ class Translator:
         folder = Path(path)
         if str(folder) in cls.pretrained() and not folder.exists():
             folder = PRETRAINED / folder
-        if not (folder / "model.safetensors").is_file():
+        if not os.path.isfile(folder / "model.safetensors"):
             if (folder / "checkpoints").is_dir():
                 raise CheckpointError(f"the run in {folder} is not finished: train it again, and it goes on to its end")
             raise CheckpointError(
@@ -87,7 +88,8 @@ class Translator:
         with torch.random.fork_rng(devices=[]):  # the fresh weights are drawn and thrown away
             model = build_model(config.model, *map(len, tokenizers))
         ckpt.load_weights(model, ckpt.part(saved.tensors, "model."))
-        decode = _changed(config.decode, decode) if isinstance(decode, dict) else decode or config.decode
+        run_folder.check_same_run(config, saved.state.get("config", {}), folder / "model.safetensors")
+        decode = decode if isinstance(decode, DecodeConfig) else _changed(config.decode, decode or {})
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
             model.to(device)
@@ -115,10 +117,11 @@ class Translator:
             raise CheckpointError(f"{folder} is the folder of a run, and would lose it: save into another one")
         tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
         run_folder.save_tokenizers(folder, tokenizers)
-        run_folder.write_text(folder / "config.yaml", self.config.to_yaml())
+        run_folder.save_config(folder, self.config)
         dtype = torch.float16 if half else torch.float32
         weights = {f"model.{name}": value.to(dtype) for name, value in ckpt.model_state(self.model).items()}
-        saved = ckpt.Checkpoint(weights, {"vocabulary": fingerprint(tokenizers)})
+        state = {"vocabulary": fingerprint(tokenizers), "config": run_folder.fixed_keys(self.config)}
+        saved = ckpt.Checkpoint(weights, state)
         ckpt.save_checkpoint(folder / "model.safetensors", saved)
 
     @overload
@@ -150,8 +153,9 @@ class Translator:
         """Translates in batches of like length; what is None comes from ``config.decode``.
 
         Args:
-            texts: one text or several. An empty one gives an empty translation; one over
-                ``decode.max_source_tokens`` is cut there, with a warning.
+            texts: one text or several. One with nothing to see (spaces, zero-width and control characters, marks
+                without a letter) gives an empty translation; one over ``decode.max_source_tokens``, or over
+                ``CHARACTERS`` times as many characters, is cut there, with a warning. ``<eos>`` is text like any other.
             beam_size: 1 is greedy; K > 1 also gives ``n_best``.
             length_penalty: α; 0 for none.
             batch_tokens: rows × longest source that are searched for at once.
@@ -182,16 +186,21 @@ class Translator:
         return results
 
     def encode(self, text: str) -> list[int]:
-        """The source ids as the model was trained on them; nothing for an empty text."""
-        text = " ".join(text.split())  # tabs, newlines and doubled spaces mean nothing here
-        if not text:
-            return []
-        ids = self.src_tokenizer.encode(text)
+        """The source ids as the model was trained on them; nothing for a text with nothing to see."""
         limit = self.config.decode.max_source_tokens
-        if len(ids) > limit:
-            warn(f"a text of {len(ids)} tokens is cut to {limit} (decode.max_source_tokens): {text[:40]!r} …")
-            ids = [*ids[: limit - 1], EOS]
+        short = self._cut(text)
+        if not is_visible(short):
+            return []
+        ids = self.src_tokenizer.encode(short)
+        if len(ids) > limit or len(text) > len(short) == limit * CHARACTERS:
+            many = f"{len(ids)} tokens" if len(ids) > limit else f"{len(text)} characters"
+            warn(f"a text of {many} is cut to {limit} (decode.max_source_tokens): {text[:40]!r} …")
+            ids = [*ids[:-1][: limit - 1], EOS]
         return ids
+
+    def _cut(self, text: str) -> str:
+        """Tabs, newlines and doubled spaces mean nothing here; what is far too long does not reach the tokenizer."""
+        return " ".join(text.split())[: self.config.decode.max_source_tokens * CHARACTERS]
 
     def _search(self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool) -> list[list[Hypothesis]]:
         src = pad_batch(sources).to(self.model.output.weight.device)  # (B, S)
@@ -215,7 +224,7 @@ class Translator:
 
     def _source_labels(self, text: str, source: list[int]) -> list[str]:
         """The tokens as the model sees them; an unknown word keeps its own letters, which say more than <unk>."""
-        words = self.src_tokenizer.tokenize(" ".join(text.split()))
+        words = self.src_tokenizer.tokenize(self._cut(text))
         labels = self.src_tokenizer.lookup_tokens(source)
         first = 1 if source[0] == SOS else 0
         unknown = [i for i, index in enumerate(source) if index == UNK]
@@ -230,7 +239,8 @@ class Translator:
 
 def _changed(decode: DecodeConfig, values: dict[str, Any]) -> DecodeConfig:
     try:
-        return DecodeConfig(**decode.model_dump() | values)
+        return DecodeConfig.model_validate(decode.model_dump() | values if isinstance(values, dict) else values)
     except ValidationError as error:
         first = error.errors()[0]
-        raise ConfigError(f"cannot decode with {first['loc'][0]}={first['input']!r}: {first['msg']}") from None
+        key = ".".join(map(str, first["loc"])) or "decode"
+        raise ConfigError(f"cannot decode with {key}={short(first['input'])}: {first['msg']}") from None

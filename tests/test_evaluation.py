@@ -1,5 +1,6 @@
 import dataclasses
 import math
+import random
 
 import pytest
 import torch
@@ -169,3 +170,32 @@ def test_no_gold_links_is_an_error() -> None:
 def test_gold_links_beyond_the_rows_are_an_error() -> None:
     with pytest.raises(ValueError, match="rows"):
         alignment_error_rate(weights([1, 2]), [(0, 0), (1, 4)])
+
+
+def test_the_rate_is_that_of_sets_of_links_however_often_one_is_repeated() -> None:
+    """Against another formula, (precision and recall) on random cases; a list counted twice would differ."""
+    draw = random.Random(0)
+    for _ in range(200):
+        T, S = draw.randint(1, 6), draw.randint(2, 7)
+        table = torch.rand(T, S, generator=torch.Generator().manual_seed(draw.randrange(10**6)))
+        gold = [(draw.randrange(S - 1), draw.randrange(T)) for _ in range(draw.randint(1, 9))]
+        gold += draw.choices(gold, k=draw.randint(0, 4))
+        words = max(t for _, t in gold) + 1
+        found = [(row.index(max(row)) - 1, t) for t, row in enumerate(table.tolist()[:words])]
+        hits, links = sum(link in gold for link in found), len(dict.fromkeys(gold))
+        expected = 1 - 2 / (len(found) / hits + links / hits) if hits else 1.0  # 1 - F1
+        assert alignment_error_rate(table, gold) == pytest.approx(expected)
+        assert alignment_error_rate(table, [list(link) for link in gold]) == pytest.approx(expected)  # type: ignore[misc]
+
+
+def test_links_that_no_weight_can_stand_for_are_an_error() -> None:
+    for gold, message in (([(0, -1)], "rows"), ([(6, 0)], "columns"), ([(-2, 0)], "columns"), ([(5, 0)], "columns")):
+        with pytest.raises(ValueError, match=message):
+            alignment_error_rate(weights([1, 2]), gold)
+    assert alignment_error_rate(weights([1, 2]), [(4, 0)]) == 1.0
+
+
+def test_a_source_with_nothing_to_see_has_a_perplexity_too() -> None:
+    assert math.isfinite(perplexity(small_translator(), [*PAIRS, nmt.Pair("\u200b", PAIRS[0].tgt)]))
+    with pytest.raises(nmt.CorpusError, match="empty"):
+        perplexity(small_translator(), [])

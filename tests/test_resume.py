@@ -34,6 +34,8 @@ original, calls = getattr(home, name), []
 def deadly(*arguments, **options):
     if name == "replace" and not str(arguments[1]).endswith(".safetensors"):
         return original(*arguments, **options)
+    if name == "fsync" and not Path(os.readlink(f"/proc/self/fd/{arguments[0]}")).name.startswith(("step", "best")):
+        return original(*arguments, **options)
     calls.append(arguments)
     if len(calls) == n:
         if moment == "half-sync":  # only half of the checkpoint has reached the disk

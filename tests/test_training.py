@@ -248,7 +248,11 @@ def test_a_run_dir_that_is_a_file_is_named(tmp_path: Path) -> None:
 def test_a_checkpoint_of_another_vocabulary_is_refused(tmp_path: Path) -> None:
     run = nmt.train(mini(tmp_path))
     tokens = run.path / "tgt_tokenizer.json"
-    tokens.write_text(tokens.read_text(encoding="utf-8").replace('"beer"', '"wine"'), encoding="utf-8")
+    changed = tokens.read_text(encoding="utf-8").replace('"beer"', '"wine"')
+    tokens.write_text(changed, encoding="utf-8")
+    with pytest.raises(nmt.CheckpointError, match=r"tgt_tokenizer.json is damaged"):
+        nmt.train(mini(tmp_path))
+    tokens.write_text("{" + changed.partition("\n")[2], encoding="utf-8")  # without its digest, as older versions wrote
     for steps in (12, 16):
         with pytest.raises(nmt.CheckpointError, match="vocabulary"):
             nmt.train(mini(tmp_path, train__max_steps=steps))

@@ -15,7 +15,8 @@ import yaml
 from pydantic import ValidationError
 
 from ..config import Config, DataConfig
-from ..errors import ConfigError
+from ..errors import CheckpointError, ConfigError
+from ..runs.files import read_text
 
 FOLDER = Path(__file__).parent
 # Keys that older versions wrote into the folders of runs, and the values with which they mean nothing any more.
@@ -55,7 +56,7 @@ def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
             if not isinstance(section, dict):
                 raise ConfigError(f"override {key!r}: {part!r} is a single value, not a section")
         section[last] = value
-    if _direction(values) != direction and "name" not in overrides:
+    if _direction(values) != direction and "name" not in overrides and isinstance(values["name"], str):
         values["name"] += "-{}-{}".format(*_direction(values))  # another direction is another run: tiny-en-de
     try:
         return Config.model_validate(values)
@@ -81,7 +82,7 @@ def parse_overrides(text: str) -> dict[str, Any]:
 def _find(name: str | os.PathLike[str]) -> Path:
     path, names = Path(name), config_names()
     if path.suffix in (".yaml", ".yml"):
-        if path.is_file():
+        if os.path.isfile(path):
             return path
         raise ConfigError(f"no config file {path}: give an existing file or one of {', '.join(names)}")
     if str(name) in names:
@@ -93,9 +94,10 @@ def _find(name: str | os.PathLike[str]) -> Path:
 def _read(path: Path) -> dict[str, Any]:
     """The keys of a file, without those that mean nothing any more."""
     try:
-        values = _yaml(path.read_text(encoding="utf-8"), f"config file {path}") or {}
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"config file {path} is not UTF-8 at byte {error.start}") from None
+        values = _yaml(read_text(path, most=100_000)[0], f"config file {path}")
+    except CheckpointError as error:
+        raise ConfigError(f"config file {error}") from None
+    values = {} if values is None else values  # nothing but comments
     if not isinstance(values, dict):
         raise ConfigError(f"config file {path} must hold keys and values, not a {type(values).__name__}")
     for key, meaningless in RETIRED.items():
@@ -108,8 +110,9 @@ def _read(path: Path) -> dict[str, Any]:
 def _yaml(text: str, where: str) -> Any:
     try:
         return yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date such as 2024-13-45
-        raise ConfigError(f"{where} is not valid YAML: {' '.join(str(error).split())}") from None
+    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        # what is no YAMLError comes from values that don't fit their tag: a date such as 2024-13-45, !!bool maybe
+        raise ConfigError(f"{where} is not valid YAML: {' '.join(str(error).split())[:300]}") from None
 
 
 def _direction(values: dict[str, Any]) -> list[Any]:
@@ -123,12 +126,21 @@ def _sentence(error: ValidationError, path: Path) -> str:
     for e in error.errors():
         where, message = ".".join(map(str, e["loc"])), e["msg"].removeprefix("Value error, ")
         if e["type"] == "extra_forbidden":
-            unknown.append(f"unknown key {where!r} in {path.name}{_nearest(where, KEYS)}")
+            unknown.append(f"unknown key {short(where)} in {path.name}{_nearest(where, KEYS)}")
         elif e["type"] == "model_type":
-            others.append(f"{where} must be a section of keys and values, not {e['input']!r}")
+            others.append(f"{where} must be a section of keys and values, not {short(e['input'])}")
         else:
-            others.append(message if e["type"] == "value_error" else f"{where}: {message}, got {e['input']!r}")
+            others.append(message if e["type"] == "value_error" else f"{where}: {message}, got {short(e['input'])}")
     return "; ".join(unknown) or f"config {path.stem}: {'; '.join(others)}"
+
+
+def short(value: Any) -> str:
+    """How a value is shown in a message; Python refuses to write an integer of 5,000 digits."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "a huge number"
+    return text if len(text) <= 80 else f"{text[:77]}…"
 
 
 def _nearest(word: str, choices: list[str]) -> str:
@@ -144,7 +156,16 @@ KEYS += [f"{name}.{key}" for name in KEYS for key in getattr(Config.model_fields
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe YAML that also reads ``1e-4`` as a number (YAML 1.1 insists on ``1.0e-4``), and no key twice."""
+    """Safe YAML that also reads ``1e-4`` as a number (YAML 1.1 insists on ``1.0e-4``), and no key twice.
+
+    An alias stands for something above it; a few lines of them can stand for gigabytes, so there are none.
+    """
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark
+            raise yaml.MarkedYAMLError(problem="an alias: write its value instead", problem_mark=mark)
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value]

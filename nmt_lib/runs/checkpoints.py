@@ -9,15 +9,19 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from xxhash import xxh3_128
 
 from ..errors import CheckpointError, warn
+from .files import note_old, write_file
+
+# What safetensors, JSON, PyTorch and missing or odd values raise, where a file holds something else than was saved.
+DAMAGE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError, OSError)
 
 
 @dataclass(frozen=True)
@@ -29,53 +33,62 @@ class Checkpoint:
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Writes beside the place, forces it to the disk, then moves it there in one step.
+    """Writes a file in one step, with its own name and a digest of all that it holds.
 
     Raises:
         CheckpointError: the disk is full or cannot be written; a file that stood there is left as it was.
     """
     from safetensors.torch import save
 
-    part = path.with_suffix(".tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in checkpoint.tensors.items()}
-        with open(part, "wb") as file:
-            file.write(save(tensors, {"state": json.dumps(checkpoint.state)}))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink()
-        raise CheckpointError(
-            f"cannot write {path} ({error.strerror or error}); checkpoints written before are kept: "
-            "free some space and start again, the run goes on from the last one"
-        ) from None
+    tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in checkpoint.tensors.items()}
+    state = json.dumps({"file": path.name} | checkpoint.state)
+    write_file(path, save(tensors, {"whole": _digest(tensors, state) + state}))
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
     """Reads what ``save_checkpoint`` wrote.
 
     Raises:
-        CheckpointError: missing, truncated or not such a file.
+        CheckpointError: missing, damaged, cut, or another file under this name.
     """
     from safetensors import SafetensorError, safe_open
 
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise CheckpointError(f"no checkpoint {path}: train first, or give the folder of a run")
     try:
         with safe_open(str(path), framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-            return Checkpoint(tensors, json.loads((file.metadata() or {})["state"]))
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
+            metadata = file.metadata() or {}
+        text = metadata["whole"][32:] if "whole" in metadata else metadata["state"]  # older versions wrote "state"
+        if "whole" in metadata and _digest(tensors, text) != metadata["whole"][:32]:
+            raise ValueError("its digest does not fit")
+        state = json.loads(text)
+        name = state.pop("file", path.name)
+        if name != path.name:
+            raise ValueError(f"it is a copy of {name}")
+    except (SafetensorError, *DAMAGE) as error:
         message = f"checkpoint {path} is damaged ({error}): restore or delete it (a run goes on from the one before)"
         raise CheckpointError(message) from None
+    if "whole" not in metadata:
+        note_old(path)
+    return Checkpoint(tensors, state)
+
+
+def _digest(tensors: dict[str, Tensor], state: str) -> str:
+    found = xxh3_128(state.encode())
+    for name, tensor in sorted(tensors.items()):
+        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        found.update(tensor.reshape(-1).view(torch.uint8).numpy())
+    return found.hexdigest()
 
 
 def checkpoint_files(folder: Path) -> list[Path]:
     """The numbered checkpoints of a run, oldest first."""
     return sorted(path for path in folder.glob("step-*.safetensors") if re.fullmatch(r"step-\d{8}", path.stem))
+
+
+def checkpoint_steps(folder: Path) -> list[int]:
+    return [int(path.stem.removeprefix("step-")) for path in checkpoint_files(folder)]
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:
@@ -104,16 +117,28 @@ def pack(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor
 
 
 def unpack(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Puts back what ``pack`` collected."""
+    """Puts back what ``pack`` collected.
+
+    Raises:
+        CheckpointError: what is there was not packed from such a model and optimizer.
+    """
     load_weights(model, part(tensors, "model."))
     state: dict[int, dict[str, Tensor]] = {}
-    for name, value in part(tensors, "optimizer.").items():
-        index, _, key = name.partition(".")
-        state.setdefault(int(index), {})[key] = value
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-    torch.set_rng_state(tensors["random.cpu"])
-    if torch.cuda.is_available() and "random.cuda" in tensors:
-        torch.cuda.set_rng_state(tensors["random.cuda"])
+    try:
+        for name, value in part(tensors, "optimizer.").items():
+            index, _, key = name.partition(".")
+            if value.shape not in ((), optimizer.param_groups[0]["params"][int(index)].shape):
+                raise ValueError(f"{name} has shape {tuple(value.shape)}")
+            state.setdefault(int(index), {})[key] = value
+        optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+        torch.set_rng_state(tensors["random.cpu"])
+        if torch.cuda.is_available() and "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"])
+    except DAMAGE as error:
+        raise CheckpointError(
+            f"the state of the optimizer or of the random numbers belongs to another run ({error}): "
+            "delete this checkpoint, and the run goes on from the one before"
+        ) from None
 
 
 def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
@@ -130,7 +155,8 @@ def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     """Copies weights into a model.
 
     Raises:
-        CheckpointError: names or shapes differ: the file belongs to another config or vocabulary.
+        CheckpointError: names or shapes differ (the file belongs to another config or vocabulary), or numbers are not
+            finite.
     """
     own = model_state(model)
     missing, extra = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
@@ -145,21 +171,33 @@ def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
                 f"weight {name} has shape {tuple(weights[name].shape)} in the file and {tuple(value.shape)} in the "
                 "model: the file belongs to another config or vocabulary"
             )
+        if not (weights[name].is_floating_point() and weights[name].isfinite().all()):
+            raise CheckpointError(f"weight {name} holds other things than finite numbers: restore it, or train again")
     with torch.no_grad():
         for name, value in own.items():
             value.copy_(weights[name])
 
 
 def average_weights(paths: list[Path]) -> dict[str, Tensor]:
-    """The mean of the weights of several checkpoints (paper, section 6.1).
+    """The mean of the weights of several checkpoints of one run (paper, section 6.1).
 
     Raises:
-        CheckpointError: there are none.
+        CheckpointError: there are none; one is missing, damaged, or of another run.
     """
     if not paths:
         raise CheckpointError("no checkpoints to average: train with a smaller train.checkpoint_every")
     total: dict[str, Tensor] = {}
+    ours: dict[str, Any] = {}
     for path in paths:
-        for name, value in part(load_checkpoint(path).tensors, "model.").items():
-            total[name] = total[name] + value.double() if name in total else value.double()
+        try:
+            saved = load_checkpoint(path)
+        except CheckpointError as error:
+            raise CheckpointError(f"{error}; the average needs it, or delete those after it as well") from None
+        weights = part(saved.tensors, "model.")
+        theirs = saved.state.get("config", {})
+        ours = ours or theirs
+        shapes = [{name: value.shape for name, value in found.items()} for found in (weights, total or weights)]
+        if shapes[0] != shapes[1] or any(theirs.get(key, value) != value for key, value in ours.items()):
+            raise CheckpointError(f"{path} is of another run than {paths[0]}: restore it, or delete all from it on")
+        total = {name: value.double() + total.get(name, 0) for name, value in weights.items()}
     return {name: (value / len(paths)).float() for name, value in total.items()}

@@ -65,7 +65,7 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
     except ValueError as error:
         raise ConfigError(f"cannot export with quantization={quantization!r}: {error}") from None
     run_folder.save_tokenizers(folder, (translator.src_tokenizer, translator.tgt_tokenizer))
-    run_folder.write_text(folder / "config.yaml", translator.config.to_yaml())
+    run_folder.save_config(folder, translator.config)
     try:
         spec.save(str(folder))
     except OSError as error:

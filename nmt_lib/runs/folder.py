@@ -1,32 +1,31 @@
-"""The other files of a run's folder: its config and its tokenizers."""
+"""The small files in a run's folder: the config, the two tokenizers, the history."""
 
 from __future__ import annotations
 
-import base64
-import json
-import os
+import re
 import zlib
-from contextlib import suppress
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from ..config import Config, DataConfig
+from pydantic import Base64Bytes, Field, TypeAdapter, ValidationError
+
+from ..config import Config, DataConfig, Section
 from ..configs.reading import load_config
 from ..errors import CheckpointError, ConfigError
 from ..special import SPECIALS
 from ..tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
 from ..vocab import Vocab
+from .files import PLACE, note_old, read_text, write_text
+
+# Keys that may differ between a run on disk and the config that asks for it: they don't change what was learnt so far.
+FREE_KEYS = ("name", "run_dir", "decode", "train.max_steps", "train.checkpoint_every",
+             "train.keep_checkpoints", "train.validate_every", "train.select", "train.threads")  # fmt: skip
+OLD_CONFIG = re.compile(r"name: .*\ndecode:\n.*\n  batch_tokens: \d+\n", re.DOTALL)  # from the first key to the last
+MODEL_BYTES = 1 << 26  # of a SentencePiece model: a million pieces need half of it
 
 
-def write_text(path: Path, text: str) -> None:
-    """Writes a small text file in one step: either the old or the new content is there, never half of it."""
-    part = path.with_suffix(path.suffix + ".tmp")
-    try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, path)
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink()
-        raise CheckpointError(f"cannot write {path} ({error.strerror or error}): free some space") from None
+def save_config(folder: Path, config: Config) -> None:
+    write_text(folder / "config.yaml", f"# xxh3_128: {PLACE}\n{config.to_yaml()}")
 
 
 def checked_empty(folder: str | os.PathLike[str]) -> Path:
@@ -45,18 +44,63 @@ def read_config(folder: Path) -> Config:
     """The config that stands in a run's folder.
 
     Raises:
-        CheckpointError: missing or damaged.
+        CheckpointError: missing, damaged or cut.
     """
     path = folder / "config.yaml"
-    if not path.is_file():
-        raise CheckpointError(f"{path} is missing: restore it, or train again")
+    text, whole = read_text(path)
     try:
-        config = load_config(path)
-        if "\ndecode:" not in path.read_text(encoding="utf-8"):  # the last section that to_yaml writes
+        if not (whole or OLD_CONFIG.fullmatch(text)):
             raise ConfigError("it is cut off")
-        return config
+        config = load_config(path)
     except ConfigError as error:
-        raise CheckpointError(f"{path} does not describe a run ({error})") from None
+        raise CheckpointError(f"{path} does not describe a run ({error}): restore it, or train again") from None
+    if not whole:
+        note_old(path)
+    return config
+
+
+def fixed_keys(config: Config) -> dict[str, Any]:
+    """What makes a run what it is: all keys but the free ones, by their dotted names."""
+    values = config.model_dump(mode="json", include={"data", "model", "train"})
+    flat = {f"{part}.{key}": value for part, keys in values.items() for key, value in keys.items()}
+    return {key: value for key, value in flat.items() if not key.startswith(FREE_KEYS)}
+
+
+def check_same_run(config: Config, theirs: dict[str, Any], where: Path) -> None:
+    """Stops a config that would go on with another one's run.
+
+    Args:
+        config: the config that is asked for.
+        theirs: the ``fixed_keys`` of the run that is there; those that its version did not have yet are missing.
+        where: it stands there.
+
+    Raises:
+        CheckpointError: names the first key that differs.
+    """
+    for key, value in fixed_keys(config).items():
+        if theirs.get(key, value) != value:
+            raise CheckpointError(
+                f"{where} holds a run with {key}={theirs[key]!r}, not {value!r}: "
+                "give this one a folder of its own (run_dir=…), or delete that one"
+            )
+
+
+class _Words(Section):
+    xxh3_128: str = ""
+    kind: Literal["whitespace", "spacy"]
+    lang: Annotated[str, Field(pattern="^(en|de|fr)(/(en|de|fr))?$")]  # of both sides, where they share a vocabulary
+    lowercase: bool
+    tokens: list[str]
+
+
+class _Pieces(Section):
+    xxh3_128: str = ""
+    kind: Literal["unigram", "bpe"]
+    lowercase: bool
+    model: Base64Bytes  # compressed
+
+
+_FIELDS: TypeAdapter[_Words | _Pieces] = TypeAdapter(Annotated[_Words | _Pieces, Field(discriminator="kind")])
 
 
 def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
@@ -65,12 +109,9 @@ def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> No
     Raises:
         CheckpointError: the folder cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for side, tokenizer in zip(("src", "tgt"), tokenizers, strict=True):
-            write_text(folder / f"{side}_tokenizer.json", tokenizer.dumps())
-    except OSError as error:
-        raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
+    for side, tokenizer in zip(("src", "tgt"), tokenizers, strict=True):
+        text = f'{{"xxh3_128": "{PLACE}",\n{tokenizer.dumps().removeprefix("{").lstrip()}'
+        write_text(folder / f"{side}_tokenizer.json", text)
 
 
 def load_tokenizers(folder: Path, data: DataConfig) -> tuple[Tokenizer, Tokenizer]:
@@ -86,25 +127,32 @@ def load_tokenizer(path: Path) -> Tokenizer:
     Raises:
         CheckpointError: the file is missing or damaged.
     """
+    text, whole = read_text(path)
+    tokenizer: Tokenizer
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-        tokenizer: Tokenizer
-        if "model" in fields:
-            model = zlib.decompress(base64.b64decode(fields["model"]))
-            tokenizer = SentencePieceTokenizer(fields["kind"], model, fields["lowercase"])
+        fields = _FIELDS.validate_json(text)
+        if fields.xxh3_128 and not whole:
+            raise ValueError("its digest is cut")
+        if isinstance(fields, _Words):
+            tokenizer = WordTokenizer(fields.kind, fields.lang, Vocab(fields.tokens), fields.lowercase)
         else:
-            tokenizer = WordTokenizer(fields["kind"], fields["lang"], Vocab(fields["tokens"]), fields["lowercase"])
+            unpack = zlib.decompressobj()
+            model = unpack.decompress(fields.model, MODEL_BYTES)
+            if not unpack.eof:
+                raise ValueError(f"its model is cut, or has more than {MODEL_BYTES:,} bytes")
+            tokenizer = SentencePieceTokenizer(fields.kind, model, fields.lowercase)
         if tokenizer.lookup_tokens(range(len(SPECIALS))) != list(SPECIALS):
             raise ValueError(f"its first tokens are not {', '.join(SPECIALS)}")
-        return tokenizer
-    except FileNotFoundError:
-        raise CheckpointError(f"no tokenizer file {path}: restore it, or train again") from None
-    except (OSError, ValueError, LookupError, TypeError, RuntimeError, zlib.error) as error:
-        raise CheckpointError(f"tokenizer file {path} is damaged ({error}): train again or restore it") from None
+    except (ValueError, LookupError, TypeError, RuntimeError, zlib.error) as error:
+        what = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+        raise CheckpointError(f"tokenizer file {path} is damaged ({what}): train again or restore it") from None
+    if not whole:
+        note_old(path)
+    return tokenizer
 
 
 def write_history(path: Path, history: list[dict[str, float]]) -> None:
-    """The history as CSV, numbers rounded to six places."""
-    lines = ["step,epoch,lr,train_loss,valid_loss"]
-    lines += [",".join(str(round(value, 6)) for value in row.values()) for row in history]
+    """The history as CSV, numbers rounded to six places; ``rows`` says how many there are, so that a cut is seen."""
+    lines = ["step,epoch,lr,train_loss,valid_loss,rows"]
+    lines += [",".join(str(round(value, 6)) for value in [*row.values(), len(history)]) for row in history]
     write_text(path, "\n".join(lines) + "\n")

@@ -6,6 +6,7 @@ A run is a folder: ``config.yaml``, the two tokenizers, ``checkpoints/``, ``hist
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from ..configs.reading import load_config
 from ..corpora import Corpus, load_corpus
 from ..errors import CheckpointError
 from ..tokenizers import Tokenizer, build_tokenizers
-from ..training import Progress, Trainer
+from ..training import RunState, Trainer
 from ..transformer import Transformer
 from ..translator import Translator
 from . import checkpoints as ckpt
@@ -25,10 +26,6 @@ from . import folder
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
-
-# Keys that may differ between a run on disk and the config that asks for it: they don't change what was learnt so far.
-FREE_KEYS = ("name", "run_dir", "decode", "train.max_steps", "train.checkpoint_every",
-             "train.keep_checkpoints", "train.validate_every", "train.select", "train.threads")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -66,12 +63,14 @@ def train(config: Config | str, **overrides: Any) -> Run:
 
     Raises:
         CheckpointError: the run's folder holds another config's run, or cannot be written.
+        ConfigError: settings that cannot be used: such a model does not fit into memory.
         TrainingError: the loss is not finite.
     """
     from accelerate import Accelerator, DistributedDataParallelKwargs
     from filelock import FileLock
 
     config = load_config(config, **overrides) if isinstance(config, str) else config
+    config.model.check_memory(config.data.vocab_size, copies=4)
     constant = DistributedDataParallelKwargs(broadcast_buffers=False)  # positions: the same table in each process
     accelerator = Accelerator(mixed_precision="no", kwargs_handlers=[constant])  # precision is chosen in use_bf16
     path = config.run_path
@@ -85,7 +84,7 @@ def train(config: Config | str, **overrides: Any) -> Run:
             f"cannot make the run's folder {path} ({error.strerror}): choose another run_dir"
         ) from None
     threads = torch.get_num_threads()
-    torch.set_num_threads(config.train.threads or threads)
+    torch.set_num_threads(min(config.train.threads or threads, os.cpu_count() or 1))  # more would only wait
     try:
         with torch.random.fork_rng():  # the caller's random numbers go on as if nothing had happened
             if not accelerator.is_main_process:
@@ -113,18 +112,19 @@ def _train(config: Config, path: Path, accelerator: Accelerator) -> Run:
 
 def _finished(config: Config, path: Path) -> Run | None:
     """The run on disk, if it is this config's and has nothing left to do."""
-    check_same_run(config, path)
-    if not (path / "model.safetensors").is_file():
+    if os.path.exists(path / "config.yaml"):
+        folder.check_same_run(config, folder.fixed_keys(folder.read_config(path)), path)
+    if not os.path.exists(path / "model.safetensors"):
         return None
     saved = ckpt.load_checkpoint(path / "model.safetensors")
     if "progress" not in saved.state:
         message = f"{path} holds a translator that was saved there, not a run: use Translator.load, or another run_dir"
         raise CheckpointError(message)
-    progress = Progress.read(saved.state)
-    if not progress.is_done(config.train) or saved.state["select"] != config.train.select:
+    state = RunState.read(path / "model.safetensors", saved)
+    if not state.progress.is_done(config.train) or state.select != config.train.select:
         return None
     translator = Translator.from_checkpoint(path, saved, decode=config.decode)
-    return Run(path, config, translator, saved.state["history"], progress.best_step)
+    return Run(path, config, translator, state.history, state.progress.best_step)
 
 
 def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Accelerator) -> tuple[Tokenizer, Tokenizer]:
@@ -132,30 +132,6 @@ def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Acceler
     if accelerator.is_main_process:
         if not (path / "config.yaml").is_file():
             folder.save_tokenizers(path, build_tokenizers(config.data, corpus.train))
-        folder.write_text(path / "config.yaml", config.to_yaml())  # a free key may have another value than before
+        folder.save_config(path, config)  # a free key may have another value than before
     accelerator.wait_for_everyone()
     return folder.load_tokenizers(path, config.data)
-
-
-def check_same_run(config: Config, path: Path) -> None:
-    """Stops a config that would go on with another one's run.
-
-    Raises:
-        CheckpointError: names the first key that differs.
-    """
-    if not (path / "config.yaml").is_file():
-        return
-    theirs, ours = (_flat(c.model_dump(mode="json")) for c in (folder.read_config(path), config))
-    for key in ours:
-        if not key.startswith(FREE_KEYS) and theirs.get(key) != ours[key]:
-            raise CheckpointError(
-                f"{path} holds a run with {key}={theirs.get(key)!r}, not {ours[key]!r}: "
-                "give this one a folder of its own (run_dir=…), or delete that one"
-            )
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {prefix + key: value}
-    return flat
