@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .tokenizers import SentencePieceTokenizer
 
 
-def sample(tokenizer: SentencePieceTokenizer, text: str, share: float, draw: Callable[[], float]) -> list[int]:
+def sample(tokenizer: SentencePieceTokenizer, share: float, draw: Callable[[], float], text: str) -> list[int]:
     """The ids of a text in pieces that ``drop_merges`` draws; those of ``encode`` where a character is unknown."""
     ids = tokenizer.encode(text)
     if UNK in ids:

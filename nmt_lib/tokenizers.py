@@ -291,14 +291,14 @@ def _ids(pairs: Rows[Pair], src_tokenizer: Any, tgt_tokenizer: Any, share: float
     from filelock import FileLock
     from tqdm.auto import tqdm
 
+    draw = random.Random(seed).random
     sides = {"src": src_tokenizer.encode, "tgt": tgt_tokenizer.encode}
     if share:
-        draw = {"share": share, "draw": random.Random(seed).random}
-        sides = {"src": partial(sample, src_tokenizer, **draw), "tgt": partial(sample, tgt_tokenizer, **draw)}
+        sides = {"src": partial(sample, src_tokenizer, share, draw), "tgt": partial(sample, tgt_tokenizer, share, draw)}
 
     def encode(table: Any) -> dict[str, list[list[int]]]:
         bar.update(len(table))
-        return {side: [way(text) for text in table[side].to_pylist()] for side, way in sides.items()}
+        return {side: [ids(text) for text in table[side].to_pylist()] for side, ids in sides.items()}
 
     rules = [__version__, *(version(name) for name in ("spacy", "sentencepiece")), *([share, seed] if share else [])]
     key = pairs.dataset._fingerprint, src_tokenizer.dumps(), src_tokenizer.sos, tgt_tokenizer.dumps(), rules

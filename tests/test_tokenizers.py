@@ -208,13 +208,13 @@ def drawn(epoch: int | None, share: float = 0.3, seed: int = 0) -> list[tuple[li
 def test_where_no_merge_is_left_out_the_pieces_are_those_of_encode(text: str) -> None:
     for tokenizer in build("bpe", joint=True, vocab_size=90):
         assert isinstance(tokenizer, SentencePieceTokenizer)
-        assert sample(tokenizer, text, 0.0, random.Random(0).random) == tokenizer.encode(text)
+        assert sample(tokenizer, 0.0, random.Random(0).random, text) == tokenizer.encode(text)
 
 
 def test_where_every_merge_is_left_out_the_pieces_are_letters() -> None:
     tokenizer = build("bpe")[0]
     assert isinstance(tokenizer, SentencePieceTokenizer)
-    ids = sample(tokenizer, "The old man", 1.0, random.Random(0).random)
+    ids = sample(tokenizer, 1.0, random.Random(0).random, "The old man")
     assert tokenizer.lookup_tokens(ids) == ["<sos>", *"▁The▁old▁man", "<eos>"]
 
 
@@ -238,8 +238,8 @@ def test_a_merge_is_left_out_as_often_as_asked() -> None:
     """``ab`` stays in two pieces exactly where its only merge is left out."""
     tokenizer = SentencePieceTokenizer.train("bpe", ["ab"] * 9, 8, 1.0, False)
     draw = random.Random(0).random
-    whole = len(sample(tokenizer, "ab", 0.0, draw))
-    apart = sum(len(sample(tokenizer, "ab", 0.25, draw)) > whole for _ in range(2000))
+    whole = len(sample(tokenizer, 0.0, draw, "ab"))
+    apart = sum(len(sample(tokenizer, 0.25, draw, "ab")) > whole for _ in range(2000))
     merges = len("▁ab") + 2 - whole
     assert apart / 2000 == pytest.approx(1 - 0.75**merges, abs=0.04)
 

@@ -78,7 +78,7 @@ def _digest(tensors: dict[str, Tensor], state: str) -> str:
     found = xxh3_128(state.encode())
     for name, tensor in sorted(tensors.items()):
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        found.update(tensor.reshape(-1).view(torch.uint8).numpy())
+        found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return found.hexdigest()
 
 
