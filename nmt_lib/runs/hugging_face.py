@@ -32,7 +32,7 @@ language: [{src}, {tgt}]
 library_name: transformers
 pipeline_tag: translation
 ---
-# {name}
+# {name}: {src} to {tgt}
 
 A Transformer ([Vaswani et al., 2017](https://arxiv.org/abs/1706.03762)) that translates `{src}` to `{tgt}`, trained on
 `{corpus}` with nmt_lib: {layers} layers, d_model {d_model}, {parameters} parameters. It knows what that corpus holds
@@ -67,7 +67,7 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
             ``model.d_value`` other than d_model / n_heads.
         CheckpointError: the folder is not empty, or cannot be written.
     """
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     _check(translator)
     folder = run_folder.checked_empty(folder)
@@ -81,7 +81,7 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
         _write(folder / "tokenizer_config.json", _tokenizer_config(translator))
         _write(folder / "config.json", _config(translator))
         _write(folder / "generation_config.json", _generation_config(translator))
-        save_file(marian_weights(translator.model), folder / "model.safetensors", {"format": "pt"})
+        (folder / "model.safetensors").write_bytes(save(marian_weights(translator.model), {"format": "pt"}))
         run_folder.write_text(folder / "README.md", _card(translator))
     except OSError as error:
         raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
