@@ -56,7 +56,7 @@ chapters: $(STAMP)
 	$(BIN)/python $(NBVAL) $(CHAPTERS) $(ASSIGNMENTS)
 
 planted: $(STAMP) ## plant mistakes in a copy of the library: the chapters must catch every one
-	$(BIN)/python -m pytest -p no:cacheprovider tests/planted.py
+	$(BIN)/python -m pytest -n 2 -rP -p no:cacheprovider tests/planted.py
 
 alone: $(STAMP) ## each chapter where nothing was trained, from another folder, with the printed answers of its exercises
 	$(BIN)/python tests/alone.py

@@ -184,7 +184,7 @@ def first_failure(chapter: str, library: Path) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_a_chapter_catches(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_chapter_catches(name: str, tmp_path: Path) -> None:
     mistake = PLANTED[name]
     shutil.copytree(ROOT / "nmt_lib", tmp_path / "nmt_lib", ignore=shutil.ignore_patterns("__pycache__"))
     file = tmp_path / "nmt_lib" / mistake.file
@@ -192,8 +192,7 @@ def test_a_chapter_catches(name: str, tmp_path: Path, capsys: pytest.CaptureFixt
     assert source.count(mistake.right) >= 1, f"{mistake.file} no longer holds {mistake.right!r}: plant it anew"
     file.write_text(source.replace(mistake.right, mistake.wrong), encoding="utf-8")
     cell, said = first_failure(mistake.chapter, tmp_path)
-    with capsys.disabled():
-        print(f"\n{name}: chapter {mistake.chapter[:2]}, code cell {cell}: {said[:110]}", end=" ")
+    print(f"{name}: chapter {mistake.chapter[:2]}, code cell {cell}: {said[:110]}")  # pytest -rP shows it
     assert cell > 1, "nothing failed" if cell < 0 else "the set-up cell failed: the copy of the library is broken"
 
 

@@ -178,7 +178,9 @@ def test_set_up_cells_on_colab(tmp_path: Path):
     cells = {path.name: nbformat.read(path, as_version=4).cells[2].source for path in CHAPTERS}
     cells |= {path.name: nbformat.read(path, as_version=4).cells[1].source for path in ASSIGNMENTS}
     assert all(source.count(address) == 1 for source in cells.values())
-    cells = {name: source.replace(address, wheel.as_uri()) for name, source in cells.items()}
+    once = {source.replace(address, wheel.as_uri()): name for name, source in cells.items()}  # all chapters have one
+    cells = {name: source for source, name in once.items()}
+    assert len(cells) == 1 + len(ASSIGNMENTS)
     (tmp_path / "stand-in/google/colab").mkdir(parents=True)
     (tmp_path / "stand-in/google/colab/__init__.py").touch()
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "stand-in"), "HOME": str(tmp_path),
