@@ -33,7 +33,7 @@ for (const math of narrow ? document.querySelectorAll("div.math") : []) {
 // What is still too wide gets smaller, and what scrolls inside itself can be reached and scrolled with the keyboard.
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
-  for (const math of narrow ? document.querySelectorAll("mjx-container[display]") : [])
+  for (const math of document.querySelectorAll("mjx-container[display]"))
     if (math.scrollWidth > math.clientWidth)
       math.style.fontSize = `${Math.max(70, Math.floor((110 * math.clientWidth) / math.scrollWidth))}%`;
   for (const box of document.querySelectorAll("pre, .cell_output, .math, mjx-container"))
