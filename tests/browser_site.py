@@ -25,12 +25,15 @@ FAULTS = """async () => {
     const formulas = [...document.querySelectorAll('.math')].filter(math => !math.querySelector('mjx-container'))
     const cut = [...document.querySelectorAll('pre')].filter(
         pre => pre.scrollWidth > pre.clientWidth + 1 && !/auto|scroll/.test(getComputedStyle(pre).overflowX))
+    const wide = [...document.querySelectorAll('mjx-container[display]')].filter(
+        math => !math.closest('details') && math.scrollWidth > math.clientWidth + 1)
     const searches = [...document.querySelectorAll('.search-button, .search-button-field')].filter(seen)
     return {
         'scrolls sideways': document.documentElement.scrollWidth > innerWidth ? 1 : 0,
         'picture without text': images.length,
         'formula not set': formulas.length + document.querySelectorAll('mjx-merror').length,
         'code cut off': cut.length,
+        'formula cut off': wide.length,
         'not one search': searches.length === 1 ? 0 : 1,
     }
 }"""

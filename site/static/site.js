@@ -13,9 +13,29 @@ for (const image of document.querySelectorAll(".cell_output img")) {
   link.append(image);
 }
 
-// What scrolls inside itself can be reached and scrolled with the keyboard.
+// On a phone, the parts of a formula stand one below the other.
+const narrow = window.innerWidth < 768;
+function parts(tex) {
+  const found = [""];
+  let depth = 0;
+  for (const [token] of tex.matchAll(/\\(?:[a-zA-Z]+|.)|[{}]|[^\\{}]+/gs)) {
+    depth += /^(\{|\\begin|\\left)$/.test(token) - /^(\}|\\end|\\right)$/.test(token);
+    if (token === "\\qquad" && depth === 0) found.push("");
+    else found[found.length - 1] += token;
+  }
+  return found;
+}
+for (const math of narrow ? document.querySelectorAll("div.math") : []) {
+  const rows = parts(math.textContent.trim().replace(/^\\\[|\\\]$/g, ""));
+  if (rows.length > 1) math.textContent = `\\[\\begin{gathered}${rows.join("\\\\[0.4em]")}\\end{gathered}\\]`;
+}
+
+// What is still too wide gets smaller, and what scrolls inside itself can be reached and scrolled with the keyboard.
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
+  for (const math of document.querySelectorAll("mjx-container[display]"))
+    if (math.scrollWidth > math.clientWidth)
+      math.style.fontSize = `${Math.max(70, Math.floor((110 * math.clientWidth) / math.scrollWidth))}%`;
   for (const box of document.querySelectorAll("pre, .cell_output, .math, mjx-container"))
     if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
 });
