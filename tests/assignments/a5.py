@@ -890,7 +890,7 @@ WRONG |= {
     ),
     "loss: the largest of the call before": Wrong(
         "loss",
-        ["loss-large"],
+        ["loss-large", "loss-tokens"],
         edits={
             "(logits, tgt_out):": "(logits, tgt_out, known={}):",
             "    log_sum = ": "    largest = known.setdefault(0, largest.max().detach())\n    log_sum = ",
@@ -977,7 +977,7 @@ def mean_loss(logits, tgt_out):
         "choose",
         ["choose-marks"],
         edits={
-            "    lowest, kept": "    rows = list(history)\n    history.sort(key=lambda row: row['valid_loss'])\n    history = rows\n    lowest, kept"
+            "    lowest, kept, worse = math": "    rows = list(history)\n    history.sort(key=lambda row: row['valid_loss'])\n    history = rows\n    lowest, kept, worse = math"
         },
     ),
     "choose: losses in a dictionary": Wrong(

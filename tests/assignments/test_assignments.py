@@ -92,6 +92,13 @@ def test_other_right_answers_pass(name, source, assignment, marker):
         ]
 
 
+def test_another_default_type_costs_nothing(source, assignment, marker):
+    first = next(iter(assignment.answers))
+    answers = {first: f"torch.set_default_dtype(torch.float64)\n\n\n{kit.solution(source, first)}"}
+    marks = marker.mark(assignment, kit.cells(kit.submission(source, answers)))
+    assert {p.name: p.says for p in marks.parts if p.score == 0} == {}
+
+
 def test_wrong_answers_fail_where_they_belong(name, source, assignment, marker):
     """One of each kind (same cell and parts), several in one submission; ``make kill-table`` tries all, one by one."""
     wrong = TABLES[name].WRONG

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import torch
 import nmt_lib
 from nmt_course import course, sandbox
 from nmt_course.check import kit
+from nmt_course.standins import a6
 
 TO_WRITE = {
     "A1": "build_vocab_from_iterator Vocab WordTokenizer make_batch pad_batch token_batches",
@@ -79,3 +81,62 @@ def test_a_helper_runs_where_the_answer_is():
 
     helper = kit.beside_answer(lambda *args, **kwargs: "here")
     assert helper(1, 2) == "here" and helper(1, Away(), a=3) == ("<lambda>", 2, {"a": 3})
+
+
+def test_changed_arguments_are_noticed():
+    kit.spares(lambda rows: sorted(rows), [3, 1])
+    with pytest.raises(kit.Hint, match="changes its arguments"):
+        kit.spares(lambda x: x.zero_(), torch.ones(2))
+    with pytest.raises(kit.Hint, match="changes its arguments"):
+        kit.spares(lambda rows: (rows.pop() for _ in range(1)), [3, 1])  # when it is used up
+
+
+def test_the_default_type_is_float32_while_an_answer_runs():
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert kit.ask(lambda: torch.zeros(1)).dtype == torch.float32 and torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+FORBIDDEN = """
+import torch
+from nmt_course.check import kit
+from nmt_course.standins import a6
+
+class Away:
+    def beside(self, function, args, kwargs):
+        return function(*args, **kwargs)
+
+kit.forbid(Away(), ["native_layer_norm"])
+x = torch.ones(2, 3, requires_grad=True)
+x.softmax(-1).sum().backward()
+ways = [
+    lambda: torch.nn.functional.layer_norm(x, (3,)),
+    lambda: torch.ops.aten.native_layer_norm(x, [3], None, None, 0.1),
+    lambda: torch._C._VariableFunctions.layer_norm(x, [3]),
+    lambda: torch.nn.LayerNorm(3)(x),
+]
+for way in ways:
+    try:
+        way()
+        print("computed")
+    except ImportError as error:
+        print("refused")
+"""
+
+
+def test_an_operator_is_taken_away_by_all_its_names():
+    done = subprocess.run([sys.executable, "-c", FORBIDDEN], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["refused"] * 4
+
+
+def test_what_an_answer_asks_is_counted_where_the_model_is():
+    model = a6.Toy({(6,): {9: 1.0}})
+    src = torch.tensor([[2, 6, 3]])
+
+    def twice(model, src):
+        model(src, torch.tensor([[2]]))
+        return model(src, torch.tensor([[2, 9]]))[:, -1].argmax(-1, keepdim=True)
+
+    assert a6.steps(twice, model, src) == (2, [[4]])
