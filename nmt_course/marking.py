@@ -244,9 +244,9 @@ class Assignment:
             part.score, part.says = 0.0, "nothing is written here"
 
     def names_used(self, cells: list[Cell]) -> list[str]:
-        """Names of the library that this assignment asks to write, where the student's code mentions them."""
+        """A note, where the student's code mentions names of the library that this assignment asks to write."""
         blocked, files, torchs = self.to_write
-        found = set()
+        found: set[str] = set()
         for cell in cells:
             tree = parsed(cell.source) if cell.kind == "code" and len(cell.source) < MAX_CELL else None
             with contextlib.suppress(RecursionError):
@@ -258,7 +258,8 @@ class Assignment:
                         value = ast.unparse(node.value)
                         names = torchs if value in ("self", "nn", "torch.nn") else blocked
                         found |= {node.attr} & (names if value in ("nmt", "nmt_lib") else names - files)
-        return sorted(found)
+        said = f"PLEASE LOOK: uses {', '.join(sorted(found))} of the library, which is to be written"
+        return [said] if found else []
 
 
 def _is_answer(cell: NotebookNode) -> bool:
@@ -309,30 +310,24 @@ class Nursery:
             said = self.process.stderr.read().decode(errors="replace") if self.process.stderr else ""
             raise RuntimeError(f"no process for the student's cells can be started: {said[-200:]}") from None
 
+    def visit(self, assignment: Assignment, cell_seconds: float) -> Wire:
+        """A fresh copy of the process, in place of the one before; what is said to it goes over the wire."""
+        ours, theirs = socket.socketpair()
+        job = {"blocked": assignment.blocked, "helpers": assignment.helpers, "cell_seconds": cell_seconds}
+        with theirs:
+            try:
+                send(self.control, json.dumps(job).encode())
+                socket.send_fds(self.control, [b"x"], [theirs.fileno()])
+            except OSError:
+                raise Died() from None
+        return Wire(ours)
+
     def close(self) -> None:
         self.control.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(5)
         self.process.kill()
         self.process.wait()
-
-
-class Visit:
-    """One process of one student."""
-
-    def __init__(self, nursery: Nursery, assignment: Assignment, cell_seconds: float) -> None:
-        ours, theirs = socket.socketpair()
-        job = {"blocked": assignment.blocked, "helpers": assignment.helpers, "cell_seconds": cell_seconds}
-        with theirs:
-            try:
-                send(nursery.control, json.dumps(job).encode())
-                socket.send_fds(nursery.control, [b"x"], [theirs.fileno()])
-            except OSError:
-                raise Died() from None
-        self.wire = Wire(ours)
-
-    def end(self) -> None:
-        self.wire.wire.close()
 
 
 class Marker:
@@ -347,7 +342,7 @@ class Marker:
     def __init__(self, limits: Limits | None = None, shut_in: bool = False, private: Iterable[Path] = ()) -> None:
         self.limits, self.shut_in, self.private = limits or Limits(), shut_in, list(private)
         self.nursery: Nursery | None = None
-        self.visit: Visit | None = None
+        self.wire: Wire | None = None
 
     def __enter__(self) -> Marker:
         return self
@@ -370,10 +365,11 @@ class Marker:
         marks = Marks(assignment.parts())
         with within(self.limits.cell):
             program = assignment.program(cells, marks.notes)
-            marks.notes += assignment.of_another_seed(cells)
-            used = assignment.names_used(cells)
-        if used:
-            marks.notes.append(f"PLEASE LOOK: uses {', '.join(used)} of the library, which is to be written")
+        try:
+            with within(self.limits.cell):
+                marks.notes += assignment.of_another_seed(cells) + assignment.names_used(cells)
+        except (Gone, MemoryError):
+            marks.notes.append("PLEASE LOOK: its code is too much to read")
         self.end_by, self.left_out = start + self.limits.all, set[int]()
         self.tested, self.hopeless = False, False
         try:
@@ -393,36 +389,36 @@ class Marker:
 
     def _part(self, assignment: Assignment, program: list[Any], cell: NotebookNode, marks: Marks) -> str:
         """Runs the tests of one part; what is wrong, or nothing."""
-        used_before = self.visit is not None
+        used_before = self.wire is not None
         try:
             if self.hopeless:
                 raise Gone("too many cells end the process")
-            visit = self.visit or self._enter(assignment, program, marks)
+            wire = self.wire or self._enter(assignment, program, marks)
             seconds = min(self.limits.part, self.end_by - time.monotonic())
             if seconds <= 0:
                 raise Gone("no time is left: other parts took too long")
-            visit.wire.deadline, self.tested = time.monotonic() + seconds, True
+            wire.deadline, self.tested = time.monotonic() + seconds, True
             with within(seconds + 0.5):
-                return run_tests(assignment, cell.source, visit.wire)
+                return run_tests(assignment, cell.source, wire)
         except (Gone, MemoryError) as error:
             self._leave()
             if used_before and isinstance(error, Died):  # the part before may have begun it
                 return self._part(assignment, program, cell, marks)
             return f"{error}" if isinstance(error, Gone) else "the result takes too much memory"
 
-    def _enter(self, assignment: Assignment, program: list[Any], marks: Marks) -> Visit:
+    def _enter(self, assignment: Assignment, program: list[Any], marks: Marks) -> Wire:
         """A fresh process, with the student's cells run. A cell that ends the process is left out in the next try.
 
         Once tests have run, notes tell no more what cells say: they could have heard of the tests.
         """
         for _ in range(self.limits.restarts + 1):
-            self.visit = visit = self._start(assignment)
+            self.wire = wire = self._start(assignment)
             for i, (source, takes) in enumerate(program):
                 if i in self.left_out:
                     continue
-                visit.wire.deadline = min(time.monotonic() + 1.5 * self.limits.cell, self.end_by)
+                wire.deadline = min(time.monotonic() + 1.5 * self.limits.cell, self.end_by)
                 try:
-                    error = visit.wire.ask("cell", source, takes)
+                    error = wire.ask("cell", source, takes)
                 except Gone as gone:
                     self.left_out.add(i)
                     marks.notes.append(f"a cell was left out ({first_line(source)}): {gone}")
@@ -431,12 +427,12 @@ class Marker:
                 if error and error[0] != "NotImplementedError" and not self.tested:
                     marks.notes.append(f"a cell ends with {error[0]} ({first_line(source)}): {error[1]}"[:400])
             else:
-                visit.wire.ask("ready")
-                return visit
+                wire.ask("ready")
+                return wire
         self.hopeless = True
         raise Gone("too many cells end the process")
 
-    def _start(self, assignment: Assignment) -> Visit:
+    def _start(self, assignment: Assignment) -> Wire:
         """The time it takes to load Python and torch is not the submission's."""
         start = time.monotonic()
         for _ in range(2):
@@ -445,16 +441,16 @@ class Marker:
                     shut_in = (assignment.blocked, self.private) if self.shut_in else None
                     self.nursery = Nursery(self.limits, assignment.warm, shut_in)
                     self.end_by += time.monotonic() - start
-                return Visit(self.nursery, assignment, self.limits.cell)
+                return self.nursery.visit(assignment, self.limits.cell)
             except Gone:  # a student's process has ended the one that it was copied from
                 self.close()
         raise Died()
 
     def _leave(self) -> None:
         """A sandbox ends with all that is in it; what is not shut in serves the next submission too."""
-        if self.visit is not None:
-            self.visit.end()
-            self.visit = None
+        if self.wire is not None:
+            self.wire.wire.close()
+            self.wire = None
         if self.shut_in:
             self.close()
 

@@ -302,6 +302,6 @@ def test_what_hidden_tests_give_is_not_told(marker):
     cells = [Cell("code", tell.format("True"), "tokenize")]
     program = assignment.program(cells, [])
     marker.end_by, marker.left_out, marker.tested = 1e12, set(), False
-    said = run_tests(assignment, source, marker._enter(assignment, program, Marks([])).wire)
+    said = run_tests(assignment, source, marker._enter(assignment, program, Marks([])))
     marker._leave()
     assert said == "raises ValueError (line 3 of its cell) where a hidden test calls it"
