@@ -1,6 +1,9 @@
 """Configs: every mistake is named before anything runs."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +129,98 @@ def test_a_file_that_cannot_be_read_says_why(tmp_path: Path, text: str | bytes, 
         nmt.load_config(write(tmp_path, text))
 
 
+NESTED = "".join(f"k{i}: &k{i} [{', '.join([f'*k{i - 1}' if i else 'x'] * 9)}]\n" for i in range(9)) + "name: *k8\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *[
+            (f"data: {{joint: !!{tag}}}", "not valid YAML")
+            for tag in ("bool maybe", "int ''", "timestamp x", "map [a]")
+        ],
+        (NESTED, "alias: write its value"),
+        ("train: &t {seed: 1}\ndecode: *t\n", "alias"),
+        ("name: " + "[" * 3000, "not valid YAML"),
+        ("? [a]\n: b\n", "not valid YAML"),
+        (f"train: {{seed: {'9' * 5000}}}", "not valid YAML"),
+        (f"train: {{seed: 0x{'f' * 5000}}}", "train.seed: .* got a huge number"),
+        ("false\n", "must hold keys and values, not a bool"),
+        ('name: "a\\0b"\n', "name: .*got"),
+        ("name: 5\ndata: {src_lang: fr, tgt_lang: en}\n", "name: .*valid string"),
+        ("# " + "x" * 200_000, "more than 100,000 bytes"),
+        (f"model: {{norm: {'x' * 9000}}}", "model.norm: .*x…$"),
+    ],
+)
+def test_a_file_made_to_be_misread_gets_one_short_line(tmp_path: Path, text: str, message: str) -> None:
+    for overrides in ({}, {"data.tgt_lang": "de"}):
+        with pytest.raises(nmt.ConfigError, match=message) as caught:
+            nmt.load_config(write(tmp_path, text), **overrides)
+        assert "\n" not in str(caught.value) and len(str(caught.value)) < 500
+
+
+def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "zero.yaml").symlink_to("/dev/zero")
+    for name in ("pipe.yaml", "zero.yaml", "x" * 300 + ".yaml", "a\0b.yaml"):
+        with pytest.raises(nmt.ConfigError, match="no config file"):
+            nmt.load_config(tmp_path / name)
+
+
+# Every number in the config, with values that no run can have: read, and where the schema lets it pass, trained.
+ABSURD = """
+import resource, sys
+import nmt_lib as nmt
+from nmt_lib.configs.reading import KEYS
+resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+default = nmt.load_config("tiny").model_dump()
+optional = ["model.n_decoder_layers", "model.d_value", "model.embedding_dropout",
+            "data.limit", "train.clip_norm", "train.threads"]
+for key in KEYS:
+    section, _, name = key.partition(".")
+    if key in optional or name and type(default[section][name]) in (int, float):
+        for value in (-1, 10**12, 2**63, 10**400, float("nan"), float("inf"), "", True, [], {}, "1"):
+            try:
+                config = nmt.load_config("tiny", **{key: value})
+            except nmt.ConfigError as error:
+                assert key in str(error) and len(str(error)) < 300, error
+            else:
+                print(key, value)
+"""
+
+
+def test_no_number_may_be_absurd() -> None:
+    command, options = [sys.executable, "-c", ABSURD], {"capture_output": True, "text": True, "timeout": 300}
+    done = subprocess.run(command, check=False, **options)  # type: ignore[call-overload]
+    accepted = done.stdout.splitlines()
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert accepted == ["data.limit 1000000000000"], "more pairs than there are is all pairs"
+
+
+@pytest.mark.parametrize("options", [{"d_model": 65_536, "n_heads": 1024}, {"n_layers": 1000, "d_model": 16_384},
+                                     {"n_decoder_layers": 1000, "d_ff": 200_000, "d_model": 8192}])  # fmt: skip
+def test_a_model_that_cannot_fit_is_refused_with_an_estimate(options: dict[str, int], tmp_path: Path) -> None:
+    config = nmt.load_config("tiny", run_dir=str(tmp_path / "run"), **{f"model.{k}": v for k, v in options.items()})
+    for make in (lambda: nmt.build_model(config.model, 9, 9), lambda: nmt.train(config)):
+        with pytest.raises(nmt.ConfigError, match=rf"model.d_model={config.model.d_model}, .* need about [\d,]+ GB"):
+            make()  # type: ignore[no-untyped-call]
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", nmt.config_names())
+def test_the_estimate_is_about_right(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory is said to be what the weights take, a little more, a little less: allowed and refused."""
+    config = nmt.load_config(name).model.model_copy(update={"max_positions": 2})
+    weights = 4 * nmt.count_parameters(nmt.build_model(config.model_copy(update={"tying": "none"}), 5000, 5000))
+    for share, fits in ((1.1, True), (0.9, False)):
+        monkeypatch.setattr(os, "sysconf", lambda key, share=share: int(share * weights) if "PHYS" in key else 1)
+        if fits:
+            config.check_memory(15_000)
+        else:
+            with pytest.raises(nmt.ConfigError, match="would need"):
+                config.check_memory(15_000)
+
+
 def test_a_file_states_only_what_differs_from_the_defaults(tmp_path: Path) -> None:
     config = nmt.load_config(write(tmp_path, "train: {lr: 1e-4}\n"))
     assert config.name == "mine"
@@ -171,7 +266,11 @@ def test_a_named_config_comes_back_equal_from_its_yaml(tmp_path: Path, name: str
 
 
 @settings(max_examples=40, deadline=None)
-@given(name=st.text(st.characters(codec="utf-8"), min_size=1), lr=st.floats(1e-12, 1e6), seed=st.integers(0, 2**32 - 1))
+@given(
+    name=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1),
+    lr=st.floats(1e-12, 1e6),
+    seed=st.integers(0, 2**32 - 1),
+)
 def test_any_value_comes_back_equal_from_yaml(tmp_path_factory: Any, name: str, lr: float, seed: int) -> None:
     values = {"name": name, "run_dir": name, "train.lr": lr, "train.seed": seed}
     config = nmt.load_config("tiny", **values)

@@ -308,3 +308,50 @@ def test_nearly_every_caption_comes_back(real_data: Path, lang: str) -> None:
 def test_the_word_tokenizer_takes_any_vocabulary_with_the_special_tokens() -> None:
     tokenizer = WordTokenizer("whitespace", "en", Vocab([*SPECIALS, "a"]))
     assert tokenizer.encode("a b") == [nmt.SOS, 4, nmt.UNK, nmt.EOS]
+
+
+def test_words_without_end_are_cut_before_spacy_and_all_others_are_left_alone() -> None:
+    """spaCy looks at each bracket of a word again for each that it takes off: its time grows with their square."""
+    import spacy
+
+    rules = spacy.blank("en").tokenizer
+    words = [word for pair in PAIRS for word in pair.src.split()] + ["(" * 200, "http://" + "a/" * 96, "'((x)).'"]
+    for text in (" ".join(words), " ".join(reversed(words)), "  two  spaces\n", "x" * 200):
+        assert spacy_words("en")(text) == [word.text for word in rules(text)]
+    found = spacy_words("en")("x" * 450 + " y")
+    assert found == ["x" * 200, "x" * 200, "x" * 50, "y"]
+
+
+def test_a_pair_far_too_long_is_left_out_before_it_is_tokenised(monkeypatch: pytest.MonkeyPatch) -> None:
+    tokenizers = build("whitespace")
+    config = nmt.load_config("toy", **{"data.max_length": 10})
+    seen: list[int] = []
+    encode = tokenizers[0].encode
+    monkeypatch.setattr(tokenizers[0], "encode", lambda text: seen.append(len(text)) or encode(text))
+    long = nmt.Pair("(" * 321, "x")
+    with pytest.warns(UserWarning, match="left out 2 of 4 pairs"):
+        examples = nmt.encode_pairs([PAIRS[0], long, PAIRS[1], nmt.Pair("x " * 9, "x")], tokenizers, config)
+    assert len(examples) == 2 and examples[1][0] == encode(PAIRS[1].src) and max(seen) < 320
+    with pytest.raises(nmt.TrainingError, match=r"every pair is longer than data.max_length=10"):
+        nmt.encode_pairs([long, long], tokenizers, config)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"lang": "xx"}, "damaged"),
+        ({"kind": "magic"}, "damaged"),
+        ({"lowercase": "maybe"}, "damaged"),
+        ({"tokens": [1, 2]}, "damaged"),
+        ({"more": 1}, "damaged"),
+        ({"kind": "bpe", "model": base64.b64encode(zlib.compress(bytes(1 << 27))).decode()}, "more than 67,108,864"),
+    ],
+)
+def test_fields_that_no_tokenizer_has_are_refused(fields: dict[str, Any], message: str, tmp_path: Path) -> None:
+    words = {"kind": "spacy", "lang": "en", "lowercase": False, "tokens": [*SPECIALS, "a"]}
+    if "model" in fields:
+        words = {"lowercase": False}
+    (tmp_path / "x.json").write_text(json.dumps(words | fields), encoding="utf-8")
+    with pytest.raises(nmt.CheckpointError, match=message) as caught:
+        load_tokenizer(tmp_path / "x.json")
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400

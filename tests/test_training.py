@@ -454,6 +454,35 @@ def test_a_run_with_a_relative_path_keeps_its_files_together(tmp_path: Path, mon
     assert same(dict(nmt.train(config).model.named_parameters()), dict(run.model.named_parameters()))
 
 
+def test_a_missing_checkpoint_of_the_average_is_named(tmp_path: Path) -> None:
+    options = {"train__select": "average", "train__keep_checkpoints": 3, "train__checkpoint_every": 2}
+    run = nmt.train(mini(tmp_path, **options))
+    steps = [int(file.stem[5:]) for file in ckpt.checkpoint_files(run.path / "checkpoints")]
+    assert steps == [8, 10, 12]
+    ckpt.checkpoint_path(run.path / "checkpoints", 10).unlink()
+    (run.path / "model.safetensors").unlink()
+    with pytest.raises(nmt.CheckpointError, match=r"no checkpoint .*step-00000010.*average needs it"):
+        nmt.train(mini(tmp_path, **options))
+    ckpt.checkpoint_path(run.path / "checkpoints", 12).unlink()  # as the message says: those after it too
+    again = nmt.train(mini(tmp_path, **options))
+    assert same(weights(again.path / "model.safetensors"), dict(run.model.named_parameters()))
+
+
+def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
+    run = nmt.train(mini(tmp_path))
+    other = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "other"), train__lr=0.03))
+    for name in ("checkpoints/step-00000012.safetensors", "best.safetensors", "model.safetensors"):
+        kept = (run.path / name).read_bytes()
+        (run.path / name).write_bytes((other.path / name).read_bytes())
+        if name != "model.safetensors":
+            (run.path / "model.safetensors").unlink()
+        options = {"train__select": "best"} if name.startswith("best") else {}
+        with pytest.raises(nmt.CheckpointError, match=r"train.lr=0.03, not"):
+            nmt.train(mini(tmp_path, **options))
+        (run.path / name).write_bytes(kept)
+        nmt.train(mini(tmp_path))
+
+
 def test_an_average_of_nothing_is_an_error() -> None:
     with pytest.raises(nmt.CheckpointError, match="no checkpoints to average"):
         ckpt.average_weights([])

@@ -159,6 +159,28 @@ def test_five_thousand_words_are_cut_with_a_warning(beam_size: int) -> None:
     assert len(found[1].tokens) <= limit + 6
 
 
+def test_what_is_far_too_long_does_not_reach_the_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    translator, seen = small_translator(decode={"max_source_tokens": 10}), []
+    for name in ("encode", "tokenize"):
+        method = getattr(translator.src_tokenizer, name)
+        monkeypatch.setattr(translator.src_tokenizer, name, lambda text, m=method: seen.append(len(text)) or m(text))
+    with pytest.warns(UserWarning, match=r"100000 characters is cut to 10 \(decode.max_source_tokens\)"):
+        found = translator("(" * 100_000)
+    assert set(seen) == {320} and found.src_labels == ("<sos>", "(" * 320, "<eos>")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(translator.encode("x" * 320)) == 3, "no longer than allowed"
+
+
+def test_special_tokens_in_a_text_are_words_and_end_nothing(translator: nmt.Translator) -> None:
+    for text in ("<eos>", "ich <eos> hund", "<pad> <sos> <eos>"):
+        ids = translator.encode(text)
+        assert ids == [nmt.SOS, *ids[1:-1], nmt.EOS] and len(ids) == len(text.split()) + 2
+        assert not {nmt.PAD, nmt.SOS, nmt.EOS} & set(ids[1:-1]) and translator(text).src_labels[1:-1] == tuple(
+            text.split()
+        )
+
+
 def test_sentencepiece_takes_strange_texts() -> None:
     from nmt_lib.tokenizers import build_tokenizers
 
