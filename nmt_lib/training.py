@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from pydantic import BaseModel, ValidationError
 from torch import nn
 
 from .batching import make_batch, sentence_batches, token_batches
@@ -21,48 +20,13 @@ from .errors import CheckpointError, ConfigError, TrainingError
 from .losses import Objective, validation_loss
 from .runs import checkpoints as ckpt
 from .runs import folder as run_folder
+from .runs.state import Progress, RunState
 from .schedules import build_optimizer, learning_rate
 from .tokenizers import Tokenizers, encode_pairs, fingerprint
 from .transformer import build_model
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
-
-
-class Progress(BaseModel):
-    """How far a run has come; saved with each checkpoint."""
-
-    step: int = 0  # updates done
-    epoch: int = 0
-    position: int = 0  # updates done in this epoch
-    loss_sum: float = 0.0  # since the last validation, over loss_tokens tokens
-    loss_tokens: int = 0
-    best_loss: float = math.inf
-    best_step: int = 0
-    checkpoints: list[int] = []  # the steps of those that are kept
-
-    def is_done(self, train: TrainConfig) -> bool:
-        """Whether all updates are done."""
-        return self.step >= train.max_steps
-
-
-class RunState(BaseModel):
-    """What a run's checkpoint says beside its tensors; older versions wrote more, but no ``config``."""
-
-    vocabulary: str
-    progress: Progress
-    history: list[dict[str, int | float]]
-    select: str
-    config: dict[str, Any] = {}
-
-    @classmethod
-    def read(cls, path: Path, saved: ckpt.Checkpoint) -> RunState:
-        """Raises CheckpointError where a checkpoint says something else."""
-        try:
-            return cls.model_validate(saved.state, strict=True)
-        except ValidationError as error:
-            what = ".".join(map(str, error.errors()[0]["loc"]))
-            raise CheckpointError(f"{path} is no checkpoint of a run ({what}): restore or delete it") from None
 
 
 class Trainer:

@@ -18,11 +18,12 @@ from ..configs.reading import load_config
 from ..corpora import Corpus, load_corpus
 from ..errors import CheckpointError
 from ..tokenizers import Tokenizer, build_tokenizers
-from ..training import RunState, Trainer
+from ..training import Trainer
 from ..transformer import Transformer
 from ..translator import Translator
 from . import checkpoints as ckpt
 from . import folder
+from .state import RunState
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
