@@ -63,7 +63,7 @@ class ModelConfig(Section):
     d_ff: int = Field(2048, ge=1, le=262_144)
     d_value: int | None = Field(None, ge=1, le=65_536)  # width of one head's values; None: d_model / n_heads
     norm: Literal["post", "pre"] = (
-        "post"  # layer norm after each residual connection (the paper) or before each sub-layer
+        "post"  # layer norm after the residual connection (the paper) or before the sub-layer
     )
     final_norm: bool | None = None  # one more layer norm on each stack; None: yes for pre, no for post
     bias: bool = True  # in every linear layer

@@ -194,9 +194,8 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[dict[st
     return found, f"{hub_name} on {ENDPOINT.partition('://')[2]}"
 
 
-def _hub_pairs(
-    name: str, hub_name: str, config: str | None, split: str, src: str, tgt: str, limit: int | None
-) -> Iterator[Pair]:
+def _hub_pairs(name: str, hub_name: str, config: str | None, split: str,
+               src: str, tgt: str, limit: int | None) -> Iterator[Pair]:  # fmt: skip
     import datasets
     from huggingface_hub.constants import ENDPOINT
     from huggingface_hub.utils import get_session

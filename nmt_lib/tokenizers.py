@@ -134,8 +134,7 @@ class SentencePieceTokenizer:
         sentencepiece.SentencePieceTrainer.train(
             sentence_iterator=iter([text.lower() if lowercase else text for text in texts]),
             model_writer=model, model_type=kind, vocab_size=vocab_size, character_coverage=character_coverage,
-            hard_vocab_limit=False, num_threads=1, minloglevel=2,  # one thread: the same pieces on every machine
-            **special,
+            hard_vocab_limit=False, minloglevel=2, **special, num_threads=1,  # the same pieces on every machine
         )  # fmt: skip
         return cls(kind, model.getvalue(), lowercase)
 

@@ -158,9 +158,8 @@ class Trainer:
         progress.loss_sum, progress.loss_tokens = 0.0, 0
         if loss < progress.best_loss:
             progress.best_loss, progress.best_step = loss, progress.step
-            self._write(
-                self.path / "best.safetensors", {f"model.{k}": v for k, v in ckpt.model_state(self.model).items()}
-            )
+            weights = {f"model.{name}": value for name, value in ckpt.model_state(self.model).items()}
+            self._write(self.path / "best.safetensors", weights)
 
     def save(self) -> None:
         """Writes a checkpoint and the history, then deletes checkpoints that are no longer needed."""

@@ -72,13 +72,8 @@ class Translator:
         return cls.from_checkpoint(folder, ckpt.load_checkpoint(folder / "model.safetensors"), device, decode)
 
     @classmethod
-    def from_checkpoint(
-        cls,
-        folder: Path,
-        saved: ckpt.Checkpoint,
-        device: str | None = None,
-        decode: DecodeConfig | dict[str, Any] | None = None,
-    ) -> Translator:
+    def from_checkpoint(cls, folder: Path, saved: ckpt.Checkpoint, device: str | None = None,
+                        decode: DecodeConfig | dict[str, Any] | None = None) -> Translator:  # fmt: skip
         """As ``load``, with the weights read already."""
         config = run_folder.read_config(folder)
         tokenizers = run_folder.load_tokenizers(folder, config.data)
