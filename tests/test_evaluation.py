@@ -44,14 +44,15 @@ def test_bleu_equals_sacrebleu_on_the_same_texts() -> None:
 
     wrong = [
         dataclasses.replace(PAIRS[0], tgt="i see the house ."),
-        *PAIRS[1:3],
+        dataclasses.replace(PAIRS[1], tgt=PAIRS[1].tgt.title()),  # capitals count
+        PAIRS[2],
         dataclasses.replace(PAIRS[3], tgt="we"),
     ]
     result = evaluate(perfect(wrong), PAIRS)
     texts, references = [pair.tgt for pair in wrong], [[pair.tgt for pair in PAIRS]]
     assert result.bleu == pytest.approx(sacrebleu.corpus_bleu(texts, references).score) and 0 < result.bleu < 100
     assert result.chrf == pytest.approx(sacrebleu.corpus_chrf(texts, references).score)
-    assert result.exact == 0.5
+    assert result.exact == 0.25
 
 
 def test_nothing_to_evaluate_is_an_error() -> None:

@@ -120,3 +120,17 @@ def test_bf16_is_near_fp32_in_value_and_gradients() -> None:
     assert results[1][0] == pytest.approx(results[0][0], rel=0.03)
     a, b = (gradient.flatten() for _, gradient in results)
     assert F.cosine_similarity(a, b, dim=0) > 0.99
+
+
+def test_validation_loss_weighs_each_token_the_same() -> None:
+    model = small_model()
+    rows = [[2, *row, 3] for row in random_rows([3, 9, 12, 14], 11)]
+    batches = [
+        nmt.make_batch([(row, row) for row in part]) for part in (rows[:1], rows[1:])
+    ]  # a small one, a large one
+    with torch.no_grad():
+        means = [float(cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out)) for batch in batches]
+    nats = sum(mean * batch.n_tokens for mean, batch in zip(means, batches, strict=True))
+    loss = losses.validation_loss(model, batches)
+    assert loss == pytest.approx(nats / sum(batch.n_tokens for batch in batches), rel=1e-5)
+    assert loss != pytest.approx(sum(means) / 2, rel=1e-3)
