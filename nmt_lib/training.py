@@ -56,7 +56,7 @@ class RunState(BaseModel):
 
     @classmethod
     def read(cls, path: Path, saved: ckpt.Checkpoint) -> RunState:
-        """Raises CheckpointError where a checkpoint says something else."""
+        """The state in a checkpoint; a CheckpointError where something else stands there."""
         try:
             return cls.model_validate(saved.state, strict=True)
         except ValidationError as error:
@@ -106,8 +106,8 @@ class Trainer:
         run_folder.check_same_run(self.config, state.config, file)
         ckpt.unpack(saved.tensors, self.model, self.optimizer)
         self.progress, self.history = state.progress, state.history
-        if not state.progress.checkpoints:  # older versions did not write them down
-            state.progress.checkpoints = ckpt.checkpoint_steps(file.parent)
+        older = (int(path.stem[5:]) for path in ckpt.checkpoint_files(file.parent))  # not written down before
+        state.progress.checkpoints = state.progress.checkpoints or list(older)
         if self.accelerator.process_index:  # the file has the main process's random numbers only
             torch.manual_seed(self.config.train.seed + self.accelerator.process_index + 1_000_003 * self.progress.step)
 

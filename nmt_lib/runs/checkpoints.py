@@ -78,17 +78,13 @@ def _digest(tensors: dict[str, Tensor], state: str) -> str:
     found = xxh3_128(state.encode())
     for name, tensor in sorted(tensors.items()):
         found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        found.update(tensor.reshape(-1).view(torch.uint8).numpy())
+        found.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return found.hexdigest()
 
 
 def checkpoint_files(folder: Path) -> list[Path]:
     """The numbered checkpoints of a run, oldest first."""
     return sorted(path for path in folder.glob("step-*.safetensors") if re.fullmatch(r"step-\d{8}", path.stem))
-
-
-def checkpoint_steps(folder: Path) -> list[int]:
-    return [int(path.stem.removeprefix("step-")) for path in checkpoint_files(folder)]
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:
