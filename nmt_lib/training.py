@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -40,28 +40,17 @@ class Progress(BaseModel):
     best_step: int = 0
     checkpoints: list[int] = []  # the steps of those that are kept
 
+    @classmethod
+    def read(cls, path: Path, saved: ckpt.Checkpoint) -> Progress:
+        """From a checkpoint; older versions wrote more. A CheckpointError where it is none of a run."""
+        try:
+            return cls.model_validate(saved.state["progress"], strict=True)
+        except (KeyError, ValidationError):
+            raise CheckpointError(f"{path} is no checkpoint of a run: restore or delete it") from None
+
     def is_done(self, train: TrainConfig) -> bool:
         """Whether all updates are done."""
         return self.step >= train.max_steps
-
-
-class RunState(BaseModel):
-    """What a run's checkpoint says beside its tensors; older versions wrote more, but no ``config``."""
-
-    vocabulary: str
-    progress: Progress
-    history: list[dict[str, int | float]]
-    select: str
-    config: dict[str, Any] = {}
-
-    @classmethod
-    def read(cls, path: Path, saved: ckpt.Checkpoint) -> RunState:
-        """The state in a checkpoint; a CheckpointError where something else stands there."""
-        try:
-            return cls.model_validate(saved.state, strict=True)
-        except ValidationError as error:
-            what = ".".join(map(str, error.errors()[0]["loc"]))
-            raise CheckpointError(f"{path} is no checkpoint of a run ({what}): restore or delete it") from None
 
 
 class Trainer:
@@ -100,14 +89,13 @@ class Trainer:
         if found is None:
             return
         file, saved = found
-        state = RunState.read(file, saved)
-        if state.vocabulary != self.vocabulary:
+        if saved.state.get("vocabulary") != self.vocabulary:
             raise CheckpointError(f"{file} was made with another vocabulary: restore its tokenizers, or delete the run")
-        run_folder.check_same_run(self.config, state.config, file)
+        run_folder.check_same_run(self.config, saved.state.get("config", {}), file)
         ckpt.unpack(saved.tensors, self.model, self.optimizer)
-        self.progress, self.history = state.progress, state.history
+        self.progress, self.history = Progress.read(file, saved), saved.state.get("history", [])
         older = (int(path.stem[5:]) for path in ckpt.checkpoint_files(file.parent))  # not written down before
-        state.progress.checkpoints = state.progress.checkpoints or list(older)
+        self.progress.checkpoints = self.progress.checkpoints or list(older)
         if self.accelerator.process_index:  # the file has the main process's random numbers only
             torch.manual_seed(self.config.train.seed + self.accelerator.process_index + 1_000_003 * self.progress.step)
 
