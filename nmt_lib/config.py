@@ -86,14 +86,10 @@ class ModelConfig(Section):
         return self
 
     def check_memory(self, n_tokens: int, copies: int = 1) -> None:
-        """Stops a model that cannot fit, before anything is allocated.
+        """Raises ConfigError where a model needs more memory than this machine has, before anything is allocated.
 
-        Args:
-            n_tokens: rows of all embedding and output matrices together.
-            copies: 1 to translate, 4 to train: gradients and Adam's two means are as large as the weights.
-
-        Raises:
-            ConfigError: it needs more bytes than this machine has.
+        ``n_tokens`` are the rows of all embedding and output matrices; to train takes 4 ``copies`` of the weights:
+        gradients and Adam's two means are as large.
         """
         D, values = self.d_model, self.n_heads * (self.d_value or self.d_model // self.n_heads)
         encoder, decoder = self.n_layers, self.n_decoder_layers or self.n_layers
@@ -102,7 +98,7 @@ class ModelConfig(Section):
         there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 2**40
         if needed > there:
             keys = ("d_model", "d_ff", "d_value", "n_layers", "n_decoder_layers", "max_positions")
-            given = ", ".join(f"model.{key}={value}" for key in keys if (value := getattr(self, key)) is not None)
+            given = ", ".join(f"model.{key}={getattr(self, key)}" for key in keys if getattr(self, key))
             raise ConfigError(f"{given} with {n_tokens} tokens would need about {needed / 1e9:,.0f} GB of memory, and "
                               f"this machine has {there / 1e9:,.0f} GB: choose smaller ones")  # fmt: skip
 

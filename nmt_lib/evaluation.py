@@ -55,8 +55,7 @@ def evaluate(
     """
     from sacrebleu.metrics import BLEU, CHRF
 
-    if not pairs:
-        raise CorpusError("nothing to evaluate: the list of pairs is empty")
+    surprise = perplexity(translator, pairs)
     translations = translator.translate([pair.src for pair in pairs], beam_size=beam_size)
     texts, references = [t.text for t in translations], [[pair.tgt for pair in pairs]]
     bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()
@@ -65,7 +64,7 @@ def evaluate(
         bleu_signature=str(bleu.get_signature()),
         chrf=chrf.corpus_score(texts, references).score,
         chrf_signature=str(chrf.get_signature()),
-        perplexity=perplexity(translator, pairs),
+        perplexity=surprise,
         exact=sum(text == pair.tgt for text, pair in zip(texts, pairs, strict=True)) / len(pairs),
         translations=translations,
     )

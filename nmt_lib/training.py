@@ -20,7 +20,7 @@ from .errors import CheckpointError, ConfigError, TrainingError
 from .losses import Objective, validation_loss
 from .runs import checkpoints as ckpt
 from .runs import folder as run_folder
-from .runs.state import Progress, RunState
+from .runs.state import Progress
 from .schedules import build_optimizer, learning_rate
 from .tokenizers import Tokenizers, encode_pairs, fingerprint
 from .transformer import build_model
@@ -61,14 +61,13 @@ class Trainer:
         if found is None:
             return
         file, saved = found
-        state = RunState.read(file, saved)
-        if state.vocabulary != self.vocabulary:
+        if saved.state.get("vocabulary") != self.vocabulary:
             raise CheckpointError(f"{file} was made with another vocabulary: restore its tokenizers, or delete the run")
-        run_folder.check_same_run(self.config, state.config, file)
+        run_folder.check_same_run(self.config, saved.state.get("config", {}), file)
         ckpt.unpack(saved.tensors, self.model, self.optimizer)
-        self.progress, self.history = state.progress, state.history
-        if not state.progress.checkpoints:  # older versions did not write them down
-            state.progress.checkpoints = ckpt.checkpoint_steps(file.parent)
+        self.progress, self.history = Progress.read(file, saved), saved.state.get("history", [])
+        older = (int(path.stem[5:]) for path in ckpt.checkpoint_files(file.parent))  # not written down before
+        self.progress.checkpoints = self.progress.checkpoints or list(older)
         if self.accelerator.process_index:  # the file has the main process's random numbers only
             torch.manual_seed(self.config.train.seed + self.accelerator.process_index + 1_000_003 * self.progress.step)
 

@@ -87,10 +87,6 @@ def checkpoint_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("step-*.safetensors") if re.fullmatch(r"step-\d{8}", path.stem))
 
 
-def checkpoint_steps(folder: Path) -> list[int]:
-    return [int(path.stem.removeprefix("step-")) for path in checkpoint_files(folder)]
-
-
 def checkpoint_path(folder: Path, step: int) -> Path:
     return folder / f"step-{step:08d}.safetensors"
 

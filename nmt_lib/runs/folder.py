@@ -88,16 +88,16 @@ def check_same_run(config: Config, theirs: dict[str, Any], where: Path) -> None:
 
 class _Words(Section):
     xxh3_128: str = ""
+    lowercase: bool
     kind: Literal["whitespace", "spacy"]
     lang: Annotated[str, Field(pattern="^(en|de|fr)(/(en|de|fr))?$")]  # of both sides, where they share a vocabulary
-    lowercase: bool
     tokens: list[str]
 
 
 class _Pieces(Section):
     xxh3_128: str = ""
-    kind: Literal["unigram", "bpe"]
     lowercase: bool
+    kind: Literal["unigram", "bpe"]
     model: Base64Bytes  # compressed
 
 

@@ -23,7 +23,7 @@ from ..transformer import Transformer
 from ..translator import Translator
 from . import checkpoints as ckpt
 from . import folder
-from .state import RunState
+from .state import Progress
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -121,11 +121,11 @@ def _finished(config: Config, path: Path) -> Run | None:
     if "progress" not in saved.state:
         message = f"{path} holds a translator that was saved there, not a run: use Translator.load, or another run_dir"
         raise CheckpointError(message)
-    state = RunState.read(path / "model.safetensors", saved)
-    if not state.progress.is_done(config.train) or state.select != config.train.select:
+    progress = Progress.read(path / "model.safetensors", saved)
+    if not progress.is_done(config.train) or saved.state.get("select") != config.train.select:
         return None
     translator = Translator.from_checkpoint(path, saved, decode=config.decode)
-    return Run(path, config, translator, state.history, state.progress.best_step)
+    return Run(path, config, translator, saved.state.get("history", []), progress.best_step)
 
 
 def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Accelerator) -> tuple[Tokenizer, Tokenizer]:

@@ -1,10 +1,10 @@
-"""What a checkpoint says beside its tensors: how far the run has come."""
+"""How far a run has come."""
 
 from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
@@ -27,25 +27,14 @@ class Progress(BaseModel):
     best_step: int = 0
     checkpoints: list[int] = []  # the steps of those that are kept
 
+    @classmethod
+    def read(cls, path: Path, saved: Checkpoint) -> Progress:
+        """From a checkpoint; older versions wrote more. A CheckpointError where it is none of a run."""
+        try:
+            return cls.model_validate(saved.state["progress"], strict=True)
+        except (KeyError, ValidationError):
+            raise CheckpointError(f"{path} is no checkpoint of a run: restore or delete it") from None
+
     def is_done(self, train: TrainConfig) -> bool:
         """Whether all updates are done."""
         return self.step >= train.max_steps
-
-
-class RunState(BaseModel):
-    """What a run's checkpoint says beside its tensors; older versions wrote more, but no ``config``."""
-
-    vocabulary: str
-    progress: Progress
-    history: list[dict[str, int | float]]
-    select: str
-    config: dict[str, Any] = {}
-
-    @classmethod
-    def read(cls, path: Path, saved: Checkpoint) -> RunState:
-        """Raises CheckpointError where a checkpoint says something else."""
-        try:
-            return cls.model_validate(saved.state, strict=True)
-        except ValidationError as error:
-            what = ".".join(map(str, error.errors()[0]["loc"]))
-            raise CheckpointError(f"{path} is no checkpoint of a run ({what}): restore or delete it") from None
