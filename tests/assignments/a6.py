@@ -1076,7 +1076,7 @@ class CachedLayer:
     ),
     "cache: one list for all objects": Wrong(
         "cache",
-        ["cache-steps"],
+        ["cache-steps", "cache-work", "cache-select"],
         edits={
             "layer, memory, src_mask):": "layer, memory, src_mask, known=[]):",
             "        self.t = 0": "        self.t, self.known = 0, known",
