@@ -128,15 +128,20 @@ class Stub:
     def __init__(self, replies: list[Tensor], path: str = "", n_heads: int = 0) -> None:
         self._replies, self._path, self.n_heads = iter(replies) if isinstance(replies, list) else replies, path, n_heads
 
-    def __getattr__(self, name: str) -> Stub:
-        if name not in ("own", "cross", "embed", "query", "key", "value", "mix"):
-            raise AttributeError(f"{name}: use own, cross, embed, query, key, value and mix of the layer")
-        return Stub(self._replies, f"{self._path} {name}".strip(), self.n_heads)  # type: ignore[arg-type]
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        part = Stub(self._replies, f"{self._path} {name}".strip(), self.n_heads)  # type: ignore[arg-type]
+        return part() if name in ("words", "places") else part
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for reply in self._replies:
             return reply.clone()
-        raise Asked(self._path, args, kwargs)
+        raise Asked(self._path, list(map(_compact, args)), {name: _compact(arg) for name, arg in kwargs.items()})
+
+
+def _compact(thing: Any) -> Any:
+    return thing.clone(memory_format=torch.contiguous_format) if isinstance(thing, Tensor) else thing
 
 
 @beside_answer
@@ -148,7 +153,7 @@ def replay(answer: Any, replies: list[Tensor], n_heads: int, *args: Any) -> list
             return ["done", answer(stub, *args)]
         *given, tokens = args
         cached = answer(stub, *given)
-        return ["done", [cached.step(token) for token in tokens.T][-1]]
+        return ["done", [cached.step(token) for token in tokens.T.contiguous()][-1]]
     except Asked as asked:
         return ["asked", *asked.args]
 
@@ -166,7 +171,8 @@ def talk(answer: Any, model: Any, n_heads: int, *args: Any) -> tuple[list[tuple[
             return asked, rest[0]
         path, given, named = rest
         asked.append((path, (*given, *named.values())))
-        replies.append(reduce(getattr, path.split(), model)(*given, **named))
+        part = reduce(getattr, path.split(), model)
+        replies.append((part(*given, **named) if callable(part) else part).detach())
     raise RuntimeError("the model is asked a thousand times: when does this end?")
 
 
@@ -186,6 +192,6 @@ def places(cached_class: Any, layer: Layer, memory: Tensor, tokens: Tensor) -> t
     done = {(side, part): 0 for side in ("own", "cross") for part in ("key", "value")}
     for path, args in asked:
         for side, part in done:
-            if path in ("", f"{side} {part}"):  # the whole layer computes all of them
+            if path in ("", f"{side} {part}", f"{side} W_{part[0]}"):  # the whole layer computes all of them
                 done[side, part] += args[side == "cross" and not path].size(1)
     return done, found

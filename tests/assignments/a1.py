@@ -78,16 +78,18 @@ def build_vocab(sentences, min_freq=1):
     pairs = sorted((-n, word) for word, n in counts.items() if n >= min_freq)
     return ["<pad>", "<unk>", "<sos>", "<eos>"] + [word for _, word in pairs]
 """,
-        "selection": """
+        "a heap": """
+from heapq import heapify, heappop
+
+
 def build_vocab(sentences, min_freq):
-    words = [word for sentence in sentences for word in sentence]
-    result = ["<pad>", "<unk>", "<sos>", "<eos>"]
-    left = set(words) - set(result)
-    while left:
-        best = max(sorted(left), key=words.count)
-        left.remove(best)
-        if words.count(best) >= min_freq:
-            result.append(best)
+    counts, result = {}, ["<pad>", "<unk>", "<sos>", "<eos>"]
+    for word in (word for sentence in sentences for word in sentence):
+        counts[word] = counts.get(word, 0) + 1
+    heap = [(-n, word) for word, n in counts.items() if word not in result]
+    heapify(heap)
+    while heap and -heap[0][0] >= min_freq:
+        result.append(heappop(heap)[1])
     return result
 """,
         "groupby": """

@@ -320,11 +320,11 @@ def masked_softmax(scores, mask):
 
 WINDOW = """
 
-unlimited = NAME
+unlimited_NAME = NAME
 
 
 def NAME(arg):
-    mask = unlimited(arg)
+    mask = unlimited_NAME(arg)
     place = torch.arange(mask.size(-1))
     return mask & (place[:, None] - place < 29)
 """

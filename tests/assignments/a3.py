@@ -749,7 +749,7 @@ WRONG = {
     ),
     "layer: the first memory kept": Wrong(
         "layer",
-        ["layer-heads", "layer-weights", "layer-gradient"],
+        ["layer-heads", "layer-weights"],
         edits={
             "B, T, S, H = x": "memory = self.__dict__.setdefault(f'memory{memory.shape}', memory)\n        B, T, S, H = x"
         },

@@ -890,7 +890,7 @@ WRONG |= {
     ),
     "loss: the largest of the call before": Wrong(
         "loss",
-        ["loss-large", "loss-tokens"],
+        ["loss-large"],
         edits={
             "(logits, tgt_out):": "(logits, tgt_out, known={}):",
             "    log_sum = ": "    largest = known.setdefault(0, largest.max().detach())\n    log_sum = ",

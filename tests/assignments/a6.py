@@ -140,7 +140,7 @@ class CachedLayer:
     def __init__(self, layer, memory, src_mask):
         B, H, d = len(memory), layer.own.n_heads, memory.size(-1) // layer.own.n_heads
         self.layer, self.src_mask, self.t = layer, src_mask, 0
-        self.own = torch.zeros(2, B, H, 64, d)
+        self.own = torch.zeros(2, B, H, len(layer.places), d)
         self.source = torch.stack([layer.cross.key(memory), layer.cross.value(memory)])
 
     def step(self, tokens):
@@ -149,7 +149,7 @@ class CachedLayer:
         with torch.no_grad():
             self.own[0, :, :, t : t + 1] = layer.own.key(x)
             self.own[1, :, :, t : t + 1] = layer.own.value(x)
-            seen = torch.arange(64) <= t
+            seen = torch.arange(self.own.size(3)) <= t
             x = x + layer.own.mix(layer.own.query(x), self.own[0], self.own[1], seen)
             x = x + layer.cross.mix(layer.cross.query(x), self.source[0], self.source[1], self.src_mask)
         self.t = t + 1
@@ -371,6 +371,7 @@ def rank(hypotheses, alpha):
 """,
         "in place": """
 def rank(hypotheses, alpha):
+    hypotheses = list(hypotheses)
     for i in range(len(hypotheses)):
         ids, total = hypotheses[i]
         hypotheses[i] = [ids, total * (14 / (14 + len(ids))) ** alpha]
@@ -467,7 +468,8 @@ def error_rate(found, sure, possible):
 """,
         "tables of zeros and ones": """
 def error_rate(found, sure, possible):
-    tables = torch.zeros(3, 50, 50)
+    size = 1 + max([0, *(i for links_ in (found, sure, possible) for pair in links_ for i in pair)])
+    tables = torch.zeros(3, size, size)
     for table, links_ in zip(tables, (found, sure, possible)):
         for s, t in links_:
             table[s, t] = 1
@@ -1074,7 +1076,7 @@ class CachedLayer:
     ),
     "cache: one list for all objects": Wrong(
         "cache",
-        ["cache-steps", "cache-work"],
+        ["cache-steps", "cache-work", "cache-select"],
         edits={
             "layer, memory, src_mask):": "layer, memory, src_mask, known=[]):",
             "        self.t = 0": "        self.t, self.known = 0, known",
