@@ -155,7 +155,7 @@ class Assignment:
             exec(_python(text), self.namespace)
         modules = [thing.__name__ for thing in self.namespace.values() if isinstance(thing, ModuleType)]
         self.helpers = [name for name in modules if name.startswith(f"{__package__}.")]
-        # An optimizer imports this when it is first used: two seconds that are not the student's. It needs all operators.
+        # An optimizer imports this when it is first used: two seconds that are not the student's. It needs operators.
         needed = any("optim" in c.source for c in self.cells) or any("torch.ops" in name for name in self.blocked)
         self.warm = ["torch._dynamo"] if needed else []
 
