@@ -256,7 +256,8 @@ def show(result: Result) -> None:
     marks, submission = result.marks, result.submission
     rest = f" + {marks.open} written answers to read" if marks.open else ""
     notes = f"; {len(marks.notes)} notes" if marks.notes else ""
-    line = f"{submission.student} {submission.assignment}: {marks.score:g}{rest} ({marks.seconds:.1f} s{notes})"
+    score = f"{marks.score:g}" if marks.parts else "not marked"
+    line = f"{submission.student} {submission.assignment}: {score}{rest} ({marks.seconds:.1f} s{notes})"
     print(clean(line)[:300], flush=True)
 
 

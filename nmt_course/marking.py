@@ -155,8 +155,9 @@ class Assignment:
             exec(_python(text), self.namespace)
         modules = [thing.__name__ for thing in self.namespace.values() if isinstance(thing, ModuleType)]
         self.helpers = [name for name in modules if name.startswith(f"{__package__}.")]
-        # An optimizer imports this when it is first used: two seconds that are not the student's.
-        self.warm = ["torch._dynamo"] if any("optim" in c.source for c in self.cells) else []
+        # An optimizer imports this when it is first used: two seconds that are not the student's. It needs operators.
+        needed = any("optim" in c.source for c in self.cells) or any("torch.ops" in name for name in self.blocked)
+        self.warm = ["torch._dynamo"] if needed else []
 
     def parts(self) -> list[Part]:
         graded = [cell.metadata.nbgrader for cell in self.cells if cell.metadata.nbgrader.grade]
@@ -217,18 +218,14 @@ class Assignment:
         others = sum(c.source.strip() not in here and self.drawn.sub("_", c.source.strip()) in given for c in cells)
         if others:
             notes.append(f"PLEASE LOOK: {others} locked cells are of another SEED: was the class made anew since?")
-        same, other = [], []
-        for part, names in self.answers.items():
-            ours = next(c.source for c in self.cells if c.metadata.nbgrader.grade_id == part)
-            for cell in cells:
-                if cell.kind == "code" and len(cell.source) < MAX_CELL and defined(cell.source) & set(names):
-                    if _tree(cell.source) == _tree(ours):
-                        same.append(part)
-                    elif _tree(self.drawn.sub("_", cell.source)) == _tree(self.drawn.sub("_", ours)):
-                        other.append(part)
-        if other and len({*same, *other}) >= min(3, len(self.answers)):
+        theirs = [c.source for c in cells if c.kind == "code" and len(c.source) < MAX_CELL]
+        exact, bare = {_tree(text) for text in theirs}, {_tree(self.drawn.sub("_", text)) for text in theirs}
+        ours = {c.metadata.nbgrader.grade_id: c.source for c in self.cells if _is_answer(c)}
+        same = [part for part, text in ours.items() if _tree(text) in exact]
+        other = [part for part, text in ours.items() if _tree(self.drawn.sub("_", text)) in bare and part not in same]
+        if other and len(same + other) >= min(3, len(self.answers)):
             notes.append("PLEASE LOOK: published solutions with the constants of another SEED: "
-                         f"{', '.join(dict.fromkeys([*other, *same]))}")  # fmt: skip
+                         f"{', '.join([*other, *same])}")  # fmt: skip
         return notes
 
     def written(self, part: Part, cells: list[Cell]) -> None:
@@ -274,8 +271,9 @@ def _python(source: str) -> str:
 
 
 def _tree(source: str) -> str:
-    tree = parsed(source)
-    return ast.dump(tree) if tree else source
+    """The code without comments and layout; where constants were taken out it may be no Python."""
+    tree, lines = parsed(source), (line.strip() for line in source.splitlines())
+    return ast.dump(tree) if tree else "\n".join(line for line in lines if line and not line.startswith("#"))
 
 
 # --------------------------------------------------------------------- the student's process
@@ -289,6 +287,7 @@ class Nursery:
     """
 
     def __init__(self, limits: Limits, warm: list[str], shut_in: tuple[list[str], Iterable[Path]] | None) -> None:
+        self.warm = set(warm)
         self.control, theirs = socket.socketpair()
         start = {"control": theirs.fileno(), "memory": limits.memory, "seconds": limits.processor, "warm": warm,
                  "processes": sandbox.PROCESSES if shut_in else 0}  # fmt: skip
@@ -435,6 +434,8 @@ class Marker:
     def _start(self, assignment: Assignment) -> Wire:
         """The time it takes to load Python and torch is not the submission's."""
         start = time.monotonic()
+        if self.nursery and not self.nursery.warm.issuperset(assignment.warm):
+            self.close()
         for _ in range(2):
             try:
                 if self.nursery is None:

@@ -120,11 +120,13 @@ def large(notebook: NotebookNode) -> None:
 
 OTHER_TYPES = """
 import enum
-Id = enum.IntEnum("Id", [(f"i{i}", i) for i in range(1000)])
 class Word(str):
     pass
 first_encode, first_decode = encode, decode
-def encode(tokens, itos): return [Id(i) for i in first_encode(tokens, itos)]
+def encode(tokens, itos):
+    ids = first_encode(tokens, itos)
+    names = enum.IntEnum("Id", {f"i{i}": i for i in ids})
+    return [names(i) for i in ids]
 def decode(ids, itos): return Word(first_decode(ids, itos)) if isinstance(first_decode(ids, itos), str) else [Word(w) for w in first_decode(ids, itos)]
 """
 YES = """

@@ -305,3 +305,32 @@ def test_what_hidden_tests_give_is_not_told(marker):
     said = run_tests(assignment, source, marker._enter(assignment, program, Marks([])))
     marker._leave()
     assert said == "raises ValueError (line 3 of its cell) where a hidden test calls it"
+
+
+REPLACED = """
+import sys
+for name, module in list(sys.modules.items()):
+    if name.startswith(("nmt_course.check", "nmt_course.standins")):
+        for key, thing in list(vars(module).items()):
+            if callable(thing) and not isinstance(thing, type):
+                setattr(module, key, lambda *a, **k: None)
+"""
+
+
+def test_replaced_helpers_change_nothing(marker):
+    """What runs beside the answers is our own copy of the helpers, not the one that cells can reach."""
+    source = course.load("A5_training")
+    assignment = Assignment(source, course.release(source))
+    marks = marker.mark(assignment, [*kit.cells(kit.submission(source)), Cell("code", REPLACED)])
+    assert {part.name: part.says for part in marks.parts if part.score == 0} == {}
+
+
+@pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
+def test_what_is_private_is_hidden_wherever_it_lies():
+    """A class inside a folder that the sandbox shows, such as that of the packages."""
+    private = Path(nbformat.__file__).parent
+    code = f"import os; print(os.listdir({str(private)!r}), len(os.listdir({str(private.parent)!r})) > 10)"
+    with sandbox.filters() as rules:
+        run = [*sandbox.command([], [private], rules), sys.executable, "-c", code]
+        done = subprocess.run(run, pass_fds=[rules.fileno()], capture_output=True, text=True)
+    assert done.stdout.strip() == "[] True", done.stderr
