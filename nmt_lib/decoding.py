@@ -5,6 +5,7 @@ Every sentence is searched for on its own: neither its neighbours in the batch n
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -60,8 +61,6 @@ class Scorer:
         x = self.model.decode(tgt_in, self.memory, self.src_mask, caches=self.caches)  # (B, t, D) or (B, 1, D)
         logits = self.model.output(x[:, -1])  # (B, V)
         log_probs = logits.float().log_softmax(-1)  # (B, V)
-        if log_probs[:, EOS].isnan().any():  # one number that is not finite makes all of its row so
-            raise TrainingError("the scores are not numbers: the model's weights are not finite; train it again")
         log_probs[:, [PAD, SOS]] = -torch.inf
         return log_probs
 
@@ -174,17 +173,24 @@ def length_limits(src: Tensor, max_extra_tokens: int) -> Tensor:
 
 
 def _hypothesis(ids: list[int], log_prob: float, alpha: float) -> Hypothesis:
+    _check_number(log_prob)
     return Hypothesis(tuple(ids), log_prob, log_prob / length_penalty(len(ids) + 1, alpha))
 
 
 def _is_done(found: list[Hypothesis], K: int, best_open: float, limit: int, alpha: float) -> bool:
     """Whether no open prefix can reach the K best: log-probabilities only fall, the penalty is largest at the limit."""
+    _check_number(best_open)
     if best_open == -torch.inf:
         return True
     if len(found) < K:
         return False
     worst = sorted((h.score for h in found), reverse=True)[K - 1]
     return best_open / length_penalty(limit + 1, alpha) <= worst
+
+
+def _check_number(score: float) -> None:
+    if math.isnan(score):
+        raise TrainingError("the scores are not numbers: the model's weights are not finite; train it again")
 
 
 def _candidates(
