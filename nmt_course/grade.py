@@ -254,8 +254,8 @@ def mark_all(submissions: list[Submission], settings: Settings, jobs: int) -> It
 
 def show(result: Result) -> None:
     marks, submission = result.marks, result.submission
-    rest = f" + {marks.open} written answers to read" if marks.open else ""
-    notes = f"; {len(marks.notes)} notes" if marks.notes else ""
+    rest = f" + {marks.open} written answer{'s' * (marks.open > 1)} to read" if marks.open else ""
+    notes = f"; {len(marks.notes)} note{'s' * (len(marks.notes) > 1)}" if marks.notes else ""
     score = f"{marks.score:g}" if marks.parts else "not marked"
     line = f"{submission.student} {submission.assignment}: {score}{rest} ({marks.seconds:.1f} s{notes})"
     print(clean(line)[:300], flush=True)

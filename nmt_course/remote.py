@@ -54,7 +54,7 @@ def plain(value: Any, keep: Any) -> Any:
     if isinstance(value, int):
         return int.__add__(value, 0)
     if isinstance(value, Tensor):
-        bare = value.detach().cpu().contiguous()
+        bare = value.detach().cpu().clone(memory_format=torch.contiguous_format)  # contiguous() leaves [5] its stride
         raw = bare.reshape(-1).view(torch.uint8).numpy().tobytes() if bare.numel() else b""
         return {"tensor": [str(bare.dtype).removeprefix("torch."), list(bare.shape), base64.b64encode(raw).decode()]}
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":

@@ -11,6 +11,7 @@ import gc
 import importlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -167,7 +168,8 @@ def _say(error: BaseException) -> list[str]:
     """The message, and the student's line."""
     try:
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith("<ipython-input")]
-        return [str(error)[:400], str(lines[-1] if lines else "")]
+        message = re.sub(r"\(<ipython-input[^>]*>, (line \d+)\)", r"(\1)", str(error)[:400])  # of a SyntaxError
+        return [message, str(lines[-1] if lines else "")]
     except BaseException:
         return ["an error whose message cannot be shown", ""]
 

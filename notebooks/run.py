@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import base64
 import os
-import re
 import sys
 import time
 from pathlib import Path
@@ -84,18 +83,12 @@ def clean(path: Path) -> None:
 
 
 def describe_pictures(notebook: nbformat.NotebookNode) -> None:
-    """Gives each picture its text for those who cannot see it: ``nmt.alt`` of its cell's metadata, or else the
-    paragraph ``*Picture: …*`` before it."""
-    paragraph = ""
+    """Gives each picture its text for those who cannot see it: ``nmt.alt`` of its cell's metadata."""
     for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            found = re.findall(r"^\*Picture: (.*?)\*$", cell.source, re.MULTILINE | re.DOTALL)
-            paragraph = " ".join(found[-1].split()) if found else paragraph
         for output in cell.get("outputs", []):
             if "image/png" in output.get("data", {}):
-                alt = cell.metadata.get("nmt", {}).get("alt") or paragraph
+                alt = cell.metadata.get("nmt", {}).get("alt", "")
                 output.metadata["image/png"] = {"alt": " ".join(alt.split())}
-                paragraph = ""  # the next picture needs its own
 
 
 def save_pictures(path: Path) -> int:

@@ -20,18 +20,14 @@ def alt(cell: nbformat.NotebookNode) -> str:
     return cell.outputs[0].metadata["image/png"]["alt"]
 
 
-def test_a_cell_says_what_its_picture_shows_and_a_paragraph_still_may(tmp_path: Path) -> None:
-    cells = [
-        new_markdown_cell("*Picture: from the\nparagraph.*"), with_picture(), with_picture(),
-        with_picture(nmt={"alt": "a diagonal,\n  dark"}),
-        new_markdown_cell("*Picture: old.*"), with_picture(nmt={"alt": "new"}), with_picture(),
-    ]  # fmt: skip
+def test_a_cell_says_what_its_picture_shows(tmp_path: Path) -> None:
+    text, described = new_markdown_cell("*Picture: a paragraph.*"), with_picture(nmt={"alt": "a diagonal,\n  dark"})
+    cells = [text, with_picture(), described]
     nbformat.write(new_notebook(cells=cells), tmp_path / "a.ipynb")
     run.clean(tmp_path / "a.ipynb")
     stored = nbformat.read(tmp_path / "a.ipynb", as_version=4)
-    found = [alt(cell) for cell in stored.cells if cell.cell_type == "code"]
-    assert found == ["from the paragraph.", "", "a diagonal, dark", "new", ""]
-    assert len(check.pictures(stored)) == 2 and "lacks its alt text" in check.pictures(stored)[0]
+    assert [alt(cell) for cell in stored.cells[1:]] == ["", "a diagonal, dark"]
+    assert len(check.pictures(stored)) == 1 and "lacks its alt text" in check.pictures(stored)[0]
 
 
 def test_marks_and_folding_stay_and_times_go(tmp_path: Path) -> None:

@@ -276,7 +276,7 @@ HOSTILE = {
     "nothing but answers": Hostile(lambda nb: nb.update(cells=[c for c in nb.cells if c.metadata.nbgrader.solution])),
     "test cells emptied, blank": Hostile(tests_changed, blank=True, note="was changed"),
     "the set-up cell broken": Hostile(answer("set-up", "import nothing_at_all"), note="set-up was changed"),
-    "a cell that is no Python": Hostile(added("def (:"), note="SyntaxError"),
+    "a cell that is no Python": Hostile(added("def (:"), note=" (line 1)"),
     "magics and shell lines": Hostile(added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")),
     "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
     "%%capture and a shell line above each answer": Hostile(below_stubs("%%capture out", "!ls", "%env")),

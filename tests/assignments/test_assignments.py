@@ -57,6 +57,15 @@ def test_release_holds_no_solution_and_no_hidden_test(name, source):
             )
 
 
+def test_release_says_what_its_pictures_show(source):
+    def alts(edition: nbformat.NotebookNode) -> dict[str, str]:
+        return {c.id: c.metadata.nmt.alt for c in edition.cells if "alt" in c.metadata.get("nmt", {})}
+
+    drawn = [c.id for c in source.cells if any("image/png" in o.get("data", {}) for o in c.get("outputs", []))]
+    assert drawn and list(alts(source)) == drawn and alts(course.release(source)) == alts(source)
+    assert not course.constants(dict.fromkeys(source.metadata.nmt.drawn, "")).findall(" ".join(alts(source).values()))
+
+
 def test_reference_and_nothing(source, assignment, marker):
     points = autograded(source)
     marks = marker.mark(assignment, kit.cells(kit.submission(source)))

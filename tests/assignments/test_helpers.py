@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import nmt_lib
-from nmt_course import course, sandbox
+from nmt_course import course, remote, sandbox
 from nmt_course.check import kit
 from nmt_course.standins import a6
 
@@ -98,6 +98,22 @@ def test_the_default_type_is_float32_while_an_answer_runs():
         assert kit.ask(lambda: torch.zeros(1)).dtype == torch.float32 and torch.get_default_dtype() == torch.float64
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        torch.tensor([[3, 5, 7]]).T[1],  # one element, and the stride of the table that it was cut from
+        torch.ones(1, 6)[:, ::6].bfloat16(),
+        torch.ones(2, 3).T,
+        torch.ones(4).expand(3, 4),
+        torch.zeros(0, 2),
+        torch.tensor(True),
+    ],
+)
+def test_tensors_cross_the_wire_whatever_their_strides(sent):
+    back = remote.restore(remote.plain(sent, None), None)
+    assert back.dtype == sent.dtype and torch.equal(back, sent)
 
 
 FORBIDDEN = """
