@@ -156,6 +156,23 @@ MORE = {  # planted too with PLANT=all: about a quarter of an hour
         "(t, int(weights[t].argmax()) - src_offset)",
         "09_attention_heatmaps",
     ),
+    "target not shifted": Mistake("batching.py", "target[1:] for target", "target[:-1] for target", "07_training"),
+    "hypotheses not sorted": Mistake(
+        "decoding.py", "[sorted(hypotheses, key=lambda h: -h.score)[:K] for", "[hypotheses[:K] for", "08_inference"
+    ),
+    "the cache does not follow the beam": Mistake(
+        "decoder.py",
+        "if self.own is not None:\n            self.own = (self.own[0][rows]",
+        "if self.own is not None and sources is not None:\n            self.own = (self.own[0][rows]",
+        "08_inference",
+    ),
+    "rows named by the word read": Mistake(
+        "translator.py", "lookup_tokens([*best.ids, EOS])", "lookup_tokens([2, *best.ids])", "09_attention_heatmaps"
+    ),
+    "BLEU lowercased": Mistake(
+        "evaluation.py", "BLEU(tokenize=tokenize, ", "BLEU(lowercase=True, tokenize=tokenize, ", "10_evaluation"
+    ),
+    "chrF counts words too": Mistake("evaluation.py", " CHRF()", " CHRF(word_order=2)", "10_evaluation"),
 }
 PLANTED = MISTAKES | MORE if os.environ.get("PLANT") == "all" else MISTAKES
 
