@@ -12,11 +12,10 @@ import hashlib
 import io
 import json
 import random
-import re
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,6 +27,7 @@ from .errors import CorpusError, TrainingError, warn
 from .rows import BATCH_ROWS, Examples, Pair, Rows, as_rows, cache, mapped_anew
 from .special import EOS, SOS, SPECIALS, UNK
 from .vocab import Vocab, build_vocab_from_iterator
+from .words import join_words, spacy_words
 
 if TYPE_CHECKING:
     from .config import Config, DataConfig
@@ -165,43 +165,6 @@ class SentencePieceTokenizer:
 
 
 CHARACTERS = 32  # a text with more of them for each token that it may have is too long, and is not looked at further
-LONG = re.compile(r"\S{200}(?=\S)")  # cut there: for brackets without spaces, spaCy's time grows with their square
-
-
-@lru_cache(maxsize=8)
-def spacy_words(lang: str) -> Callable[[str], list[str]]:
-    """spaCy's rule-based splitter of a language, as a function from text to words.
-
-    Single spaces are no words; what goes beyond a single one is a word of its own, as in the write-ups.
-    """
-    import spacy
-
-    split = spacy.blank(lang).tokenizer
-    return lambda text: [word.text for word in split(LONG.sub(r"\g<0> ", text))]
-
-
-# What stands directly behind the word before it, and directly before the word behind it, in each language.
-_NO_SPACE_BEFORE = {
-    "en": r"[.,!?;:)\]%…”]|(?:n['’]t|['’](?:s|m|re|ve|ll|d)?)(?= |$)",
-    "de": r"[.,!?;:)\]…“”]",
-    "fr": r"[.,)\]…”]|-\w",  # French sets a space before ! ? ; : and %
-}
-_NO_SPACE_AFTER = {"en": r"[(\[“]", "de": r"[(\[„]", "fr": r"[(\[“]|\w['’](?= \w)"}
-
-
-def join_words(words: Iterable[str], lang: str = "en") -> str:
-    """spaCy's words to a written sentence: punctuation, quotes, apostrophes and hyphens find their places again.
-
-    >>> join_words(["L'", "homme", "lit", "."], "fr")
-    "L'homme lit."
-    """
-    text = " ".join(" ".join(words).split())
-    text = re.sub(rf" ({_NO_SPACE_BEFORE[lang]})", r"\1", text, flags=re.IGNORECASE)
-    text = re.sub(rf"({_NO_SPACE_AFTER[lang]}) ", r"\1", text)
-    text = re.sub(r'" ([^"]*?) ?"', r'"\1"', text)
-    return text if lang == "de" else re.sub(r"(\w) - (?=\w)", r"\1-", text)  # spaCy's German keeps T-Shirt whole
-
-
 PIECE_SENTENCES = 500_000  # pieces are learnt from at most so many, to bound memory; drawn by data.seed
 
 
@@ -249,9 +212,8 @@ def fingerprint(tokenizers: Tokenizers) -> str:
 def encode_pairs(pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config, epoch: int | None = None) -> Examples:
     """Pairs of text as pairs of ids; pairs with a side of more than ``data.max_length`` tokens are left out.
 
-    So are those with ``CHARACTERS`` times as many characters, before they are tokenised.
-
-    The ids of a corpus on disk lie on disk too: tokenised once, they are found again.
+    So are those with ``CHARACTERS`` times as many characters, before they are tokenised. The ids of a corpus on disk
+    lie on disk too: tokenised once, they are found again.
 
     Args:
         epoch: of training. With ``data.bpe_dropout``, its pieces are drawn from the seed and the epoch, and lie in
@@ -264,16 +226,16 @@ def encode_pairs(pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config, 
     rows, most = as_rows(pairs), config.data.max_length
     characters = [pc.utf8_length(column).to_numpy() for column in mapped_anew(rows.dataset)[:].columns[:2]]
     short = np.flatnonzero(np.maximum(*characters) <= CHARACTERS * most)
-    lengths, kept = np.empty((0, 2)), short
-    if short.size:
-        rows = rows if short.size == len(rows) else rows.select(short)
-        share = 0.0 if epoch is None else config.data.bpe_dropout
-        ids = _ids(rows, *tokenizers, share, f"{config.train.seed} {epoch}")
-        sides = (pc.list_value_length(column).to_numpy() for column in mapped_anew(ids)[:].columns)
-        lengths = np.stack(tuple(sides), axis=1)  # (N, 2)
-        kept = np.flatnonzero(lengths.max(axis=1) <= most)
+    all_too_long = TrainingError(f"every pair is longer than data.max_length={most} tokens: raise it")
+    if not short.size:
+        raise all_too_long
+    rows = rows if short.size == len(rows) else rows.select(short)
+    share = 0.0 if epoch is None else config.data.bpe_dropout
+    ids = _ids(rows, *tokenizers, share, f"{config.train.seed} {epoch}")
+    lengths = np.stack([pc.list_value_length(side).to_numpy() for side in mapped_anew(ids)[:].columns], 1)  # (N, 2)
+    kept = np.flatnonzero(lengths.max(axis=1) <= most)
     if not kept.size:
-        raise TrainingError(f"every pair is longer than data.max_length={most} tokens: raise it")
+        raise all_too_long
     if kept.size == len(pairs):
         return Examples(ids, lengths)
     if not epoch:
@@ -282,10 +244,7 @@ def encode_pairs(pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config, 
 
 
 def _ids(pairs: Rows[Pair], src_tokenizer: Any, tgt_tokenizer: Any, share: float, seed: str) -> Any:
-    """The ids of both sides as a dataset, on disk where the pairs are; made where those ids are not there yet.
-
-    Those with a share of merges left out lie in memory.
-    """
+    """The ids of both sides as a dataset, where the pairs are (in memory, where pieces are drawn), if not there yet."""
     from datasets import Features, Value, concatenate_datasets
     from filelock import FileLock
     from tqdm.auto import tqdm
@@ -302,9 +261,8 @@ def _ids(pairs: Rows[Pair], src_tokenizer: Any, tgt_tokenizer: Any, share: float
     rules = [__version__, *(version(name) for name in ("spacy", "sentencepiece")), *([share, seed] if share else [])]
     key = pairs.dataset._fingerprint, src_tokenizer.dumps(), src_tokenizer.sos, tgt_tokenizer.dumps(), rules
     name = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
-    features = Features({side: [Value("int32")] for side in sides})
-    options: dict[str, Any] = {"batched": True, "batch_size": BATCH_ROWS, "features": features}
-    options["keep_in_memory"] = share > 0
+    options: dict[str, Any] = {"batched": True, "batch_size": BATCH_ROWS, "keep_in_memory": share > 0}
+    options["features"] = Features({side: [Value("int32")] for side in sides})
     bar = tqdm(total=len(pairs), desc="encoding the corpus", unit=" pairs", delay=10)
     shared = pairs.dataset.cache_files and not share  # other processes may be making the same files
     with cache() as folder, bar, FileLock(folder / f"{name}.lock") if shared else nullcontext():

@@ -13,7 +13,8 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib.special import SPECIALS
-from nmt_lib.tokenizers import SentencePieceTokenizer, spacy_words
+from nmt_lib.tokenizers import SentencePieceTokenizer
+from nmt_lib.words import spacy_words
 
 CELLS = nbformat.read(
     Path(__file__).resolve().parent.parent / "notebooks" / "01_tokenization.ipynb", as_version=4

@@ -8,7 +8,7 @@ import pytest
 import nmt_lib as nmt
 from nmt_lib.tiny.contrasts import _OTHER, KINDS, Contrast, make_contrasts
 from nmt_lib.tiny.corpus import generate
-from nmt_lib.tokenizers import spacy_words
+from nmt_lib.words import spacy_words
 
 Found = dict[str, list[Contrast]]
 

@@ -17,8 +17,9 @@ from nmt_lib.bpe_dropout import sample
 from nmt_lib.config import DataConfig
 from nmt_lib.runs.folder import load_tokenizer, load_tokenizers, save_tokenizers
 from nmt_lib.special import SPECIALS
-from nmt_lib.tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer, join_words, spacy_words
+from nmt_lib.tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
 from nmt_lib.vocab import Vocab
+from nmt_lib.words import join_words, spacy_words
 
 KINDS = ("whitespace", "spacy", "unigram", "bpe")
 STRANGE = [

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from small import read_lines
 
 from nmt_lib.special import SPECIALS
-from nmt_lib.tokenizers import spacy_words
 from nmt_lib.vocab import Vocab, build_vocab_from_iterator, vocab
+from nmt_lib.words import spacy_words
 
 SENTENCES = [["b", "a", "c", "a"], ["b", "é", "Z", "<unk>"]]
 

@@ -31,7 +31,8 @@ import nmt_lib as nmt  # noqa: E402
 import nmt_lib.vocab as ours  # noqa: E402
 from nmt_lib.batching import pad_batch  # noqa: E402
 from nmt_lib.special import SPECIALS  # noqa: E402
-from nmt_lib.tokenizers import WordTokenizer, spacy_words  # noqa: E402
+from nmt_lib.tokenizers import WordTokenizer  # noqa: E402
+from nmt_lib.words import spacy_words  # noqa: E402
 
 CHAPTER = Path(__file__).resolve().parent.parent / "notebooks" / "01_tokenization.ipynb"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ..rows import Pair
-from ..tokenizers import join_words, spacy_words
+from ..words import join_words, spacy_words
 from .grammar import NP, french_agreement, statement
 from .lexicon import ADJECTIVES, GERMAN_CONTRACTION, NOUNS, PLACES, VERBS, VOWELS, Adjective, fits
 
