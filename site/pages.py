@@ -157,7 +157,7 @@ def viewer(path: Path) -> str:
     sides = json.loads(re.findall(r"const data = (.*);\n", shown)[0])["kinds"]["cross"]
     words = [[word for word in sides[side] if not re.fullmatch(r"<\w+>", word)] for side in ("columns", "rows")]
     source, target = (html.escape(re.sub(r" (?=[.,?!])", "", " ".join(side))) for side in words)
-    said = f'<p class="said"><span>{source}</span> → <b>{target}</b></p>'
+    said = f'<p class="said"><span>{source}</span> → <b lang="fr">{target}</b></p>'
     return f"``````{{raw}} html\n{said}\n{shown.replace('; run the cell to explore all of them', '')}\n``````"
 
 
