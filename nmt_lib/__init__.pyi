@@ -49,9 +49,9 @@ from .evaluation import (
     sentence_log_probs as sentence_log_probs,
 )
 from .pictures.plotting import (
-    draw_grid as draw_grid, new_figure as new_figure, plot_attention as plot_attention, plot_grids as plot_grids,
-    plot_tables as plot_tables,
+    draw_grid as draw_grid, new_figure as new_figure, plot_grids as plot_grids, plot_tables as plot_tables,
 )
+from .pictures.heatmaps import plot_attention as plot_attention
 from .pictures.charts import (
     plot_bars as plot_bars, plot_history as plot_history, plot_hists as plot_hists, plot_lines as plot_lines,
 )

@@ -74,7 +74,7 @@ def test_a_chapter_brings_nothing_from_elsewhere_and_folds_what_is_folded() -> N
 
 def test_the_start_page_has_a_translation_to_touch_and_a_card_for_each_chapter(tmp_path: Path) -> None:
     page = pages.own(tmp_path, "site/index.md")[1]
-    source, target = re.findall(r'<p class="said"><span>(.+)</span> → <b>(.+)</b></p>', page)[0]
+    source, target = re.findall(r'<p class="said"><span>(.+)</span> → <b lang="fr">(.+)</b></p>', page)[0]
     shown = json.loads(page.split("const data = ")[1].split(";\n")[0])["kinds"]["cross"]
     assert {*source[:-1].split()} < {*shown["columns"]} and {*target[:-1].split()} < {*shown["rows"]}
     assert "run the cell" not in page and page.count(" min</i></a>") == len(pages.found(pages.CHAPTERS))

@@ -11,7 +11,8 @@ from itertools import permutations
 import pytest
 
 from nmt_lib.tiny.corpus import generate
-from nmt_lib.tiny.grammar import LANGUAGES, NP, Triple, place_phrase, statement
+from nmt_lib.tiny.grammar import NP, place_phrase, statement
+from nmt_lib.tiny.spelling import LANGUAGES, Triple
 
 spacy = pytest.importorskip("spacy")
 DIRECTIONS = list(permutations(LANGUAGES, 2))

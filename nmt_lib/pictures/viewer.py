@@ -13,7 +13,7 @@ from typing import Any
 from torch import Tensor
 
 from ..translation import Translation
-from .plotting import KINDS, attention_table, gold_cells
+from .heatmaps import KINDS, attention_table, gold_cells
 
 TEMPLATE = Path(__file__).with_name("viewer.html")
 Links = Sequence[tuple[int, int]]

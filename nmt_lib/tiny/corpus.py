@@ -25,11 +25,11 @@ from collections.abc import Callable
 from functools import cache
 
 from .grammar import (
-    ADVERBS, BECAUSE, BELIEFS, HE, LANGUAGES, NOTHING, NP, REASONS, SHE, THAT, Phrase, Triple,
-    because_of_feeling, being, came_home, clause, described_twice, join, negated, noun_phrase, place_phrase,
-    relative_clause, sat_down, sentence, statement, with_phrase, words,
+    ADVERBS, BECAUSE, BELIEFS, HE, NOTHING, NP, REASONS, SHE, THAT, because_of_feeling, being, came_home, clause,
+    described_twice, join, negated, noun_phrase, place_phrase, relative_clause, sat_down, statement, with_phrase, words,
 )  # fmt: skip
 from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Noun, fits
+from .spelling import LANGUAGES, Phrase, Triple, sentence
 
 Draw = random.Random
 

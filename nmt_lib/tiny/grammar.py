@@ -1,22 +1,15 @@
-"""The grammar of the tiny corpus: noun phrases, clauses and sentences, built in three languages at once.
-
-Each word carries the names of the concepts it expresses, written after a slash; words that share one are aligned.
-"""
+"""The grammar of the tiny corpus: noun phrases, clauses and sentences, built in three languages at once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
 from .lexicon import (
-    ADJECTIVES, ENGLISH_DETERMINERS, FRENCH_BEFORE_VOWEL, FRENCH_CONTRACTION, FRENCH_DETERMINERS,
-    FRENCH_ELISION, GERMAN_CONTRACTION, GERMAN_DETERMINERS, GERMAN_OBLIQUE, MANY, NOUNS, PLACES, VERBS,
-    VOWELS, Adjective, Noun, Verb, fits,
+    ADJECTIVES, ENGLISH_DETERMINERS, FRENCH_BEFORE_VOWEL, FRENCH_DETERMINERS, GERMAN_DETERMINERS, GERMAN_OBLIQUE, MANY,
+    NOUNS, PLACES, VERBS, VOWELS, Adjective, Noun, Verb, fits,
 )  # fmt: skip
-
-LANGUAGES = ("en", "de", "fr")
-Phrase = dict[str, str]  # language -> words with their concepts, such as "the/s.det man/s.noun"
+from .spelling import LANGUAGES, Phrase, Triple, sentence
 
 
 # ---------------------------------------------------------------------------------------------- phrases
@@ -207,77 +200,6 @@ def being(
     return join(s, be, how) | ({"de": f"{s['de']} {how['de']} {be['de']}"} if final else {})
 
 
-# ---------------------------------------------------------------------------------------------- sentences
-class Token(NamedTuple):
-    word: str
-    concepts: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Triple:
-    """One meaning in three languages.  tags name what the sentence shows, such as "pronoun" or "verb-final"."""
-
-    tokens: dict[str, tuple[str, ...]]
-    concepts: dict[str, tuple[tuple[str, ...], ...]]
-    tags: tuple[str, ...]  # sorted
-
-    def text(self, lang: str) -> str:
-        """The sentence as it is written, with spaces where they belong."""
-        text = " ".join(self.tokens[lang])
-        return text.replace(" .", ".").replace(" ,", ",").replace("' ", "'")
-
-    def alignment(self, src_lang: str, tgt_lang: str) -> tuple[tuple[int, int], ...]:
-        """Pairs (source index, target index) of the words that share a concept."""
-        source, target = map(set, self.concepts[src_lang]), self.concepts[tgt_lang]
-        return tuple((i, j) for i, a in enumerate(source) for j, b in enumerate(target) if not a.isdisjoint(b))
-
-
-@cache
-def read_token(text: str) -> Token:
-    """ "rentrée/v+home" is a token with two concepts."""
-    word, _, concepts = text.partition("/")
-    return Token(word, tuple(concepts.split("+")) if concepts else ())
-
-
-def contract(tokens: list[Token], table: dict[tuple[str, str], str]) -> list[Token]:
-    """Melt two words into one, which then carries the concepts of both: "in dem" becomes "im"."""
-    result: list[Token] = []
-    for token in tokens:
-        if result and (result[-1].word, token.word) in table:
-            before = result.pop()
-            token = Token(table[before.word, token.word], before.concepts + token.concepts)
-        result.append(token)
-    return result
-
-
-def spell(tokens: list[Token], lang: str) -> list[Token]:
-    """Apply the spelling rules that look at the next word: an apple, im Garten, l'homme, au marché."""
-    if lang == "de":
-        return contract(tokens, GERMAN_CONTRACTION)
-    result = []
-    for token, following in zip(tokens, [*tokens[1:], Token(".", ())], strict=True):
-        before_vowel = following.word.startswith(VOWELS if lang == "fr" else tuple("aeio"))
-        if lang == "en" and token.word == "a" and before_vowel:
-            token = Token("an", token.concepts)
-        if lang == "fr" and token.word in FRENCH_ELISION and before_vowel:
-            token = Token(token.word[:-1] + "'", token.concepts)
-        result.append(token)
-    return contract(result, FRENCH_CONTRACTION) if lang == "fr" else result
-
-
-def sentence(phrase: Phrase, *tags: str) -> Triple:
-    """Turn a phrase into a sentence: spelling, capital letter, full stop."""
-    built = {}
-    for lang in LANGUAGES:
-        first, *rest = spell([*map(read_token, phrase[lang].split()), Token(".", ("end",))], lang)
-        built[lang] = [Token(first.word[0].upper() + first.word[1:], first.concepts), *rest]
-    if any(concept.endswith(".adj") for token in built["en"] for concept in token.concepts):
-        tags += ("adjective",)
-    tokens = {lang: tuple(token.word for token in built[lang]) for lang in LANGUAGES}
-    concepts = {lang: tuple(token.concepts for token in built[lang]) for lang in LANGUAGES}
-    return Triple(tokens, concepts, tuple(sorted(set(tags))))
-
-
 ADVERBS = {
     "today": {"en": "today/adv", "de": "heute/adv", "fr": "aujourd'hui/adv ,"},
     "now": {"en": "now/adv", "de": "jetzt/adv", "fr": "maintenant/adv ,"},
@@ -291,20 +213,11 @@ COMMA = words(",", ",", ",", "comma")
 HOME = {"en": "home/home", "de": "nach/home Hause/home", "fr": ""}
 GOOD = ("new", "beautiful", "comfortable", "happy")  # two opinions of one kind take "and", otherwise "but"
 BELIEFS = [
-    words("sees", "sieht", "voit", "mv"),
-    words("knows", "weiß", "sait", "mv"),
-    words("says", "sagt", "dit", "mv"),
+    words(en, de, fr, "mv")
+    for en, de, fr in (("sees", "sieht", "voit"), ("knows", "weiß", "sait"), ("says", "sagt", "dit"))
 ]
-REASONS = [
-    ("sleeping", "tired"),
-    ("sleeping", "ill"),
-    ("crying", "sad"),
-    ("crying", "tired"),
-    ("crying", "ill"),
-    ("laughing", "happy"),
-    ("singing", "happy"),
-    ("dancing", "happy"),
-]
+WHY = {"sleeping": "tired ill", "crying": "sad tired ill", **dict.fromkeys(("laughing", "singing", "dancing"), "happy")}
+REASONS = [(verb, feeling) for verb, feelings in WHY.items() for feeling in feelings.split()]
 
 
 def statement(
