@@ -22,7 +22,7 @@ from multi30k import score
 import nmt_lib as nmt
 from nmt_lib.runs import checkpoints
 from nmt_lib.runs.files import PLACE, write_text
-from nmt_lib.runs.folder import load_tokenizers, read_config
+from nmt_lib.runs.folder import fixed_keys, load_tokenizers, read_config
 from nmt_lib.translator import PRETRAINED
 
 NAMES = {"en": "English", "de": "German", "fr": "French"}
@@ -37,7 +37,7 @@ A Transformer that translates {src} captions of pictures into {tgt}: `nmt_lib.Tr
 | size | {parameters} parameters in fp16 |
 | text | byte-pair encoding, {pieces} pieces for both languages |
 | trained on | Multi30k, {pairs} pairs; {updates} updates of the config `multi30k`{cut} |
-| config | `multi30k` with `data.src_lang={src_lang} data.tgt_lang={tgt_lang}` |
+| config | `multi30k`{changes} |
 | weights | the mean of the last {average} checkpoints, {every} updates apart |
 | made by | `{command}`, after {updates} updates |
 | measured on | {machine} |
@@ -67,6 +67,13 @@ def average(run: Path, files: Sequence[Path]) -> nmt.Translator:
     checkpoints.load_weights(model, checkpoints.average_weights(files))
     config = config.model_copy(update={"decode": nmt.load_config("multi30k").decode})
     return nmt.Translator(model, *tokenizers, config)
+
+
+def changes(config: nmt.Config) -> str:
+    """What differs from the config multi30k, as the card says it."""
+    usual = fixed_keys(nmt.load_config("multi30k"))
+    found = [f"{key}={value}" for key, value in fixed_keys(config).items() if usual[key] != value]
+    return f" with `{' '.join(found)}`" if found else ""
 
 
 def updates_of(file: Path) -> int:
@@ -112,8 +119,7 @@ def main() -> None:
         digest=PLACE,
         name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
         d_model=model.d_model, d_ff=model.d_ff, heads=model.n_heads, norm=model.norm, pieces=len(shipped.src_tokenizer),
-        parameters=f"{nmt.count_parameters(shipped.model):,}", updates=f"{updates:,}", src_lang=config.data.src_lang,
-        tgt_lang=config.data.tgt_lang,
+        parameters=f"{nmt.count_parameters(shipped.model):,}", updates=f"{updates:,}", changes=changes(config),
         pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=len(files), every=train.checkpoint_every,
         cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "", rows="\n".join(rows),
         beam=config.decode.beam_size, alpha=config.decode.length_penalty, signature=found["signature"],
