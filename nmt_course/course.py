@@ -13,14 +13,15 @@ import random
 import re
 import shutil
 import sys
-from contextlib import suppress
-from functools import cache, lru_cache
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import nbformat
 from nbformat import NotebookNode
+
+from .cells import answer_names
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -60,10 +61,17 @@ def draw_constants(notebook: NotebookNode, seed: str) -> None:
             cell.update(outputs=[], execution_count=None)
 
 
-def constants(values: dict[str, str]) -> re.Pattern[str]:
+def constants(values: Iterable[str]) -> re.Pattern[str]:
     """Finds the constants as whole words: 23 is not found in 123 or in 0.23."""
     whole = [rf"(?<![\w.]){v}(?!\w|\.\d)" if v.isalnum() else re.escape(v) for v in values]
     return re.compile("|".join(whole))
+
+
+def drawn_constants(source: NotebookNode) -> re.Pattern[str]:
+    """Finds what any seed could have drawn."""
+    drawn = source.metadata.get("nmt", {}).get("drawn", {})
+    every = {choice for value, choices in drawn.items() for choice in (value, *choices)}
+    return constants(sorted(every, key=lambda choice: (-len(choice), choice)))
 
 
 def release(notebook: NotebookNode) -> NotebookNode:
@@ -103,7 +111,7 @@ def problems(notebook: NotebookNode, name: str) -> list[str]:
         found.append(f"{len(graded)} graded parts: 8 to 15 are wanted")
     for cell in notebook.cells:
         where, grading = cell.metadata.nbgrader.grade_id, cell.metadata.nbgrader
-        if cell.cell_type == "code" and grading.solution and not answer_names(cell):
+        if cell.cell_type == "code" and grading.solution and not answer_names(cell.source):
             found.append(f"{where}: the solution defines no name, so no test can find the answer")
         if grading.solution == grading.locked:
             found.append(f"{where}: answers are open, all other cells are locked")
@@ -116,7 +124,7 @@ def problems(notebook: NotebookNode, name: str) -> list[str]:
             found.append(f"{where}: an assert without a message tells the student nothing")
     text = "\n".join(cell.source for cell in notebook.cells)
     for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
-        if len(constants({value: ""}).findall(text)) < 2:
+        if len(constants([value]).findall(text)) < 2:
             found.append(f"the constant {value} of metadata nmt.drawn is not in text and tests")
     try:
         release(notebook)
@@ -130,50 +138,6 @@ def hidden_tests(source: str) -> str:
     return "\n".join(re.sub(r"(?m)^\s*###.*$", "", block) for block in HIDDEN.findall(source))
 
 
-def answer_names(cell: NotebookNode) -> list[str]:
-    """What an answer cell is to define: the functions, classes and variables that its solution defines."""
-    return sorted(defined(cell.source) | assigned(cell.source))
-
-
-def defined(source: str) -> set[str]:
-    """Functions and classes at the top level of a cell; nothing where it is not Python."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return {node.name for node in _statements(source) if isinstance(node, kinds)}
-
-
-def assigned(source: str) -> set[str]:
-    """Variables at the top level of a cell."""
-    targets = [t for node in _statements(source) if isinstance(node, ast.Assign) for t in node.targets]
-    targets += [n.target for n in _statements(source) if isinstance(n, (ast.AnnAssign, ast.AugAssign))]
-    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
-
-
-def imported(source: str) -> set[str]:
-    """Names that a cell's top level imports; ``*`` where it imports all."""
-    kinds = (ast.Import, ast.ImportFrom)
-    names = [name for node in _statements(source) if isinstance(node, kinds) for name in node.names]
-    return {(name.asname or name.name).split(".")[0] for name in names}
-
-
-def _statements(source: str) -> list[ast.stmt]:
-    tree = parsed(source)
-    return tree.body if tree else []
-
-
-CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
-LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
-
-
-@lru_cache(512)
-def parsed(source: str) -> ast.Module | None:
-    """A cell's code; a magic, such as ``%%time``, is left out, what stands below it counts. None: it is not Python."""
-    for text in (source, LINE_MAGIC.sub(r"\1pass", CELL_MAGIC.sub("", source))):
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError), catch_warnings():
-            simplefilter("ignore")
-            return ast.parse(text)
-    return None
-
-
 def stamp_release(student: NotebookNode, name: str, repo: str) -> None:
     """The badge opens the release in the repository where the teacher publishes it; without one there is no badge."""
     address = f"https://colab.research.google.com/github/{repo}/blob/main/{name}/{name}.ipynb"
@@ -184,11 +148,10 @@ def stamp_release(student: NotebookNode, name: str, repo: str) -> None:
 
 def _seed_differs(path: Path, new: NotebookNode) -> bool:
     """Whether a class that is there already has other constants in its texts than the new one."""
-    drawn = new.metadata.nmt.drawn
-    every = constants(dict.fromkeys([v for value, choices in drawn.items() for v in (value, *choices)], ""))
     texts = ["\n".join(c.source for c in n.cells[1:] if c.cell_type == "markdown")
              for n in (nbformat.read(path, as_version=4), new)]  # fmt: skip
-    return every.findall(texts[0]) != every.findall(texts[1])
+    old, drawn = map(drawn_constants(new).findall, texts)
+    return old != drawn
 
 
 def main() -> int:

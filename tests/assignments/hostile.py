@@ -201,10 +201,10 @@ def tokenize(text): raise ValueError(f"FOUND {found}")
 """
 FORGED = """
 import os, json, struct
-good = json.dumps(["value", ["the", "dog", "sees", "ann", "."]]).encode()
+good = json.dumps(["0" * 16, "value", ["the", "dog", "sees", "ann", "."]]).encode()
 for handle in range(3, 256):
     try:
-        os.write(handle, struct.pack("!Q", len(good)) + good)
+        os.write(handle, struct.pack("!i", len(good)) + good)
     except OSError:
         pass
 """

@@ -14,7 +14,11 @@ import pytest
 from hostile import FILES, HOSTILE, SOURCE, Hostile
 
 from nmt_course import course, sandbox
-from nmt_course.marking import Assignment, Limits, Marker, Marks, Unreadable, read
+from nmt_course.assignment import Assignment
+from nmt_course.cells import Unreadable, read
+from nmt_course.limits import Limits
+from nmt_course.marking import Marker
+from nmt_course.marks import Marks
 
 
 @pytest.fixture(autouse=True)

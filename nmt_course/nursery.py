@@ -1,0 +1,67 @@
+"""Starts students' processes, by forking one that has imported torch already. It knows no test and no solution."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from multiprocessing import Pipe
+from multiprocessing.reduction import send_handle
+from pathlib import Path
+from typing import Any
+
+from . import sandbox
+from .remote import Died, Wire, within
+
+
+class Nursery:
+    """The process that students' processes are copies of.
+
+    Args:
+        shut_in: what the sandbox takes away and must not show, ``(blocked, private)``; None: no sandbox.
+    """
+
+    def __init__(self, shut_in: tuple[list[str], Iterable[Path]] | None) -> None:
+        self.control, theirs = Pipe()
+        command = [sys.executable, "-m", f"{__package__}.student", str(theirs.fileno())]
+        with contextlib.ExitStack() as stack:
+            handles = [stack.enter_context(theirs).fileno()]
+            if shut_in:
+                rules = stack.enter_context(sandbox.filters())
+                handles.append(rules.fileno())
+                command = [*sandbox.command(*shut_in, rules), *command]
+            self.process = subprocess.Popen(
+                command, pass_fds=handles, env={"PATH": os.environ["PATH"]} if shut_in else None,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            )  # fmt: skip
+
+    def visit(self, job: dict[str, Any]) -> Wire:
+        """A fresh copy of the process, in place of the one before; what is said to it goes over the wire.
+
+        Raises:
+            Gone: there is none.
+        """
+        ours, theirs = Pipe()
+        with theirs:
+            try:
+                self.control.send_bytes(json.dumps(job).encode())
+                send_handle(self.control, theirs.fileno(), self.process.pid)
+            except OSError:
+                raise Died() from None
+        wire = Wire(ours)
+        with within(300):
+            wire.ask("call", len, ("",))  # the first answer says that everything is loaded
+        return wire
+
+    def close(self) -> str:
+        """Ends it, and its copies; what it wrote to its standard error."""
+        self.control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+        self.process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self.process.communicate(timeout=5)[1].decode(errors="replace")
+        return ""
