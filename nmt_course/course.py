@@ -110,18 +110,18 @@ def problems(notebook: NotebookNode, name: str) -> list[str]:
     if not 8 <= len(graded) <= 15:
         found.append(f"{len(graded)} graded parts: 8 to 15 are wanted")
     for cell in notebook.cells:
-        where, grading = cell.metadata.nbgrader.grade_id, cell.metadata.nbgrader
-        if cell.cell_type == "code" and grading.solution and not answer_names(cell.source):
-            found.append(f"{where}: the solution defines no name, so no test can find the answer")
-        if grading.solution == grading.locked:
-            found.append(f"{where}: answers are open, all other cells are locked")
-        if grading.solution and not SOLUTION.search(cell.source):
-            found.append(f"{where} has no ### BEGIN SOLUTION … ### END SOLUTION")
-        if grading.grade and cell.cell_type == "code" and not HIDDEN.search(cell.source):
-            found.append(f"{where} has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS")
-        asserts = [n for n in ast.walk(ast.parse(hidden_tests(cell.source))) if isinstance(n, ast.Assert)]
-        if grading.grade and cell.cell_type == "code" and any(n.msg is None for n in asserts):
-            found.append(f"{where}: an assert without a message tells the student nothing")
+        grading, code = cell.metadata.nbgrader, cell.cell_type == "code"
+        hidden = HIDDEN.findall(cell.source)
+        asserts = [n for n in ast.walk(ast.parse("\n".join(hidden))) if isinstance(n, ast.Assert)]
+        rules: dict[str, Any] = {
+            "the solution defines no name, so no test can find the answer": answer_names(cell.source) or not code,
+            "### BEGIN SOLUTION … ### END SOLUTION is missing": SOLUTION.search(cell.source),
+        } if grading.solution else {}  # fmt: skip
+        if grading.grade and code:
+            rules["### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS is missing"] = hidden
+            rules["an assert without a message tells the student nothing"] = all(n.msg for n in asserts)
+        rules["answers are open, all other cells are locked"] = grading.solution != grading.locked
+        found += [f"{grading.grade_id}: {rule}" for rule, kept in rules.items() if not kept]
     text = "\n".join(cell.source for cell in notebook.cells)
     for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
         if len(constants([value]).findall(text)) < 2:
@@ -131,11 +131,6 @@ def problems(notebook: NotebookNode, name: str) -> list[str]:
     except RuntimeError as error:
         found.append(f"nbgrader makes no release of it: {error}")
     return [f"{name}: {problem}" for problem in found]
-
-
-def hidden_tests(source: str) -> str:
-    """The hidden tests of a cell, as code."""
-    return "\n".join(re.sub(r"(?m)^\s*###.*$", "", block) for block in HIDDEN.findall(source))
 
 
 def stamp_release(student: NotebookNode, name: str, repo: str) -> None:
@@ -160,40 +155,45 @@ def main() -> int:
     parser.add_argument("--repo", default="", help="owner/name of the repository where you will publish release/")
     parser.add_argument("--out", type=Path, default=ROOT / "build/class")
     options = parser.parse_args()
-    if options.repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", options.repo):
-        print(f"error: {options.repo!r} is no owner/name: try make class COURSE=owner/name", file=sys.stderr)
+    try:
+        make(options.seed, options.repo, options.out)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
         return 2
-    if importlib.util.find_spec("nbgrader") is None:
-        print("error: nbgrader, which makes the students' edition, is missing: pip install '.[class]'", file=sys.stderr)
-        return 2
-    if not names():
-        print(f"error: no assignments in {SOURCES}: run this in a clone of the project", file=sys.stderr)
-        return 2
-    made = {name: options.out / "source" / name / f"{name}.ipynb" for name in names()}
-    if any(path.exists() and _seed_differs(path, load(name, options.seed)) for name, path in made.items()):
-        print(
-            f"error: {options.out} holds a class made with another SEED, which its submissions need: "
-            "remove that folder if they are graded, or name another one with --out",
-            file=sys.stderr,
-        )
-        return 2
-    for name in names():
-        wrong = problems(load(name), name)
-        if wrong:
-            print("error: " + "\nerror: ".join(wrong), file=sys.stderr)
-            return 2
-        notebook = load(name, options.seed)
-        student = release(notebook)
-        stamp_release(student, name, options.repo)
-        for step, edition in (("source", notebook), ("release", student)):
-            target = options.out / step / name / f"{name}.ipynb"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(edition, target)
-        print(f"{name}: release for students in {target.parent}")
-    shutil.copy(HERE / "nbgrader_config.py", options.out)
     drawn = f"constants drawn by seed {options.seed!r}" if options.seed else "constants as in the sources (no SEED)"
     print(f"{drawn}; keep {options.out / 'source'} to yourself: it holds solutions and tests, and make grade reads it")
     return 0
+
+
+def make(seed: str, repo: str, out: Path) -> None:
+    """Writes the course.
+
+    Raises:
+        ValueError: why not.
+    """
+    if repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
+        raise ValueError(f"{repo!r} is no owner/name: try make class COURSE=owner/name")
+    if importlib.util.find_spec("nbgrader") is None:
+        raise ValueError("nbgrader, which makes the students' edition, is missing: pip install '.[class]'")
+    notebooks = {name: load(name, seed) for name in names()}
+    if not notebooks:
+        raise ValueError(f"no assignments in {SOURCES}: run this in a clone of the project")
+    wrong = [problem for name in notebooks for problem in problems(load(name), name)]
+    if wrong:
+        raise ValueError("\nerror: ".join(wrong))
+    made = {name: out / "source" / name / f"{name}.ipynb" for name in notebooks}
+    if any(path.exists() and _seed_differs(path, notebooks[name]) for name, path in made.items()):
+        raise ValueError(f"{out} holds a class made with another SEED, which its submissions need: "
+                         "remove that folder if they are graded, or name another one with --out")  # fmt: skip
+    for name, notebook in notebooks.items():
+        student = release(notebook)
+        stamp_release(student, name, repo)
+        for step, edition in (("source", notebook), ("release", student)):
+            target = out / step / name / f"{name}.ipynb"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(edition, target)
+        print(f"{name}: release for students in {target.parent}")
+    shutil.copy(HERE / "nbgrader_config.py", out)
 
 
 if __name__ == "__main__":

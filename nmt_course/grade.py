@@ -10,8 +10,8 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,39 +21,25 @@ import torch
 from . import sandbox
 from .assignment import Assignment
 from .cells import Unreadable, read
-from .jobs import alone, run_all
+from .jobs import Course, alone, mark_all
 from .limits import Limits
 from .marking import Marker
-from .marks import Marks, Result
-from .remote import Gone
+from .marks import Result
 from .report import Report
-from .submissions import Submission, find
+from .submissions import find
 from .text import clean
 
 ROOT = Path(__file__).resolve().parent.parent
-UNKNOWN = "it is not to be seen which assignment this is: name the file like the assignment"
 
 
-@dataclass(frozen=True)
-class Settings:
-    course: dict[str, Assignment]
-    limits: Limits
-    trusted: bool = False
-    private: tuple[Path, ...] = ()
-
-    def unmarked(self, submission: Submission) -> Result:
-        assignment = self.course.get(submission.assignment)
-        return Result(submission, Marks(assignment.parts() if assignment else []))
-
-
-def load_course(folder: Path) -> dict[str, Assignment]:
+def load_course(folder: Path) -> Course:
     """What ``make class`` wrote: each source with its release."""
     pairs = [(p, folder / "release" / p.parent.name / p.name) for p in sorted(folder.glob("source/*/*.ipynb"))]
     return {source.stem: Assignment(*(nbformat.read(path, as_version=4) for path in (source, released)))
             for source, released in pairs if released.exists()}  # fmt: skip
 
 
-def identify(path: Path, course: dict[str, Assignment], report: Callable[[Any], Any]) -> None:
+def identify(path: Path, course: Course, report: Callable[[Any], Any]) -> None:
     """The assignment by the ids of the cells. In a process of its own: who knows what is in the file."""
     try:
         ids = {cell.grade_id for cell in read(path)} - {""}
@@ -62,42 +48,6 @@ def identify(path: Path, course: dict[str, Assignment], report: Callable[[Any], 
     shared = {name: len(ids & {c.metadata.nbgrader.grade_id for c in course[name].cells}) for name in course}
     best = max(shared, key=shared.__getitem__)
     report(best if shared[best] or len(course) == 1 else "")
-
-
-def mark_one(submission: Submission, settings: Settings, report: Callable[[Any], Any]) -> None:
-    """In a process of its own: reports after each part, and at the end."""
-    result = settings.unmarked(submission)
-
-    def progress(marks: Marks) -> None:
-        result.marks = marks
-        report(result)
-
-    try:
-        if submission.problem or not submission.assignment:
-            raise Unreadable(submission.problem or UNKNOWN)
-        cells = read(submission.path)
-        result.handed_in([cell.source for cell in cells])
-        marker = Marker(settings.limits, not settings.trusted, settings.private)
-        result.marks = marker.mark(settings.course[submission.assignment], cells, progress)
-        marker.close()
-        result.finished = True
-    except Unreadable as error:
-        result.stop(f"PLEASE LOOK: {error}")
-    except (Exception, Gone) as error:
-        result.stop(f"PLEASE LOOK: could not be marked ({type(error).__name__}: {error})"[:300])
-    report(result)
-
-
-def mark_all(submissions: list[Submission], settings: Settings, jobs: int) -> Iterator[Result]:
-    """Results as they come."""
-    for submission, job in run_all(mark_one, submissions, settings, settings.limits, jobs):
-        result: Result = job.last or settings.unmarked(submission)
-        if result.finished:
-            result.marks.notes += dict.fromkeys(job.stopped)
-        else:
-            result.stop(*(job.stopped or ["PLEASE LOOK: the process that marks it ended by itself, twice"]))
-        result.marks.megabytes = job.watch.peak >> 20
-        yield result
 
 
 def show(result: Result) -> None:
@@ -146,14 +96,15 @@ def grade(options: argparse.Namespace) -> Report:
     if not options.trusted and (reason := sandbox.unavailable()):
         raise ValueError(f"{reason}; or say --trusted (make grade TRUSTED=1), for a class that you trust")
     limits = replace(Limits(), cell=options.seconds, part=options.seconds, all=6 * options.seconds)
-    settings = Settings(course, limits, options.trusted, (home, folder, options.out.resolve(), ROOT / "notebooks"))
+    private = (home, folder, options.out.resolve(), ROOT / "notebooks")
+    marker = Marker(limits, None if options.trusted else private)
     report = Report(options.out)
     short = replace(limits, all=0)
     submissions = find(folder, course, lambda path: alone(identify, path, course, limits=short) or "")
     if not submissions:
         raise ValueError(f"no notebook below {options.folder}")
     report.write()
-    for result in mark_all(submissions, settings, max(1, options.jobs)):
+    for result in mark_all(submissions, course, marker, max(1, options.jobs)):
         report.add(result)
         show(result)
     took = f"{len(report.results)} submissions in {time.time() - start:.0f} s"

@@ -9,15 +9,23 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from multiprocessing import connection, get_context
 from multiprocessing.connection import Connection
-from typing import Any, TypeVar
+from typing import Any
 
+from .assignment import Assignment
+from .cells import Unreadable, read
 from .limits import Limits, Watch, address_space
+from .marking import Marker
+from .marks import Marks, Result
+from .page import handed_in
+from .remote import Gone
+from .submissions import Submission
 
 FORK = sys.platform == "linux"  # a process that is forked has imported torch already
-T = TypeVar("T")
+UNKNOWN = "it is not to be seen which assignment this is: name the file like the assignment"
+Course = dict[str, Assignment]
 
 
 class Job:
@@ -81,24 +89,53 @@ def alone(function: Callable[..., None], *args: Any, limits: Limits) -> Any:
     return job.last
 
 
-def run_all(
-    function: Callable[..., None], things: Sequence[T], settings: Any, limits: Limits, jobs: int
-) -> Iterator[tuple[T, Job]]:
-    """Jobs as they end. Where one has died by itself, before a report that is ``finished``, it is tried once more."""
-    waiting, again, running = deque(things), set[T](), dict[T, Job]()
+def mark_one(submission: Submission, course: Course, marker: Marker, report: Callable[[Any], Any]) -> None:
+    """In a process of its own: reports after each part, and at the end."""
+    result = unmarked(submission, course)
+
+    def progress(marks: Marks) -> None:
+        result.marks = marks
+        report(result)
+
+    try:
+        if submission.problem or not submission.assignment:
+            raise Unreadable(submission.problem or UNKNOWN)
+        cells = read(submission.path)
+        result.work = handed_in([cell.source for cell in cells])
+        result.marks = marker.mark(course[submission.assignment], cells, progress)
+        result.finished = True
+    except Unreadable as error:
+        result.stop(f"PLEASE LOOK: {error}")
+    except (Exception, Gone) as error:
+        result.stop(f"PLEASE LOOK: could not be marked ({type(error).__name__}: {error})"[:300])
+    report(result)
+
+
+def unmarked(submission: Submission, course: Course) -> Result:
+    return Result(submission, Marks(course[submission.assignment].parts() if submission.assignment else []))
+
+
+def mark_all(submissions: list[Submission], course: Course, marker: Marker, jobs: int) -> Iterator[Result]:
+    """Results as they come. Where a process has died by itself, the submission is tried once more."""
+    waiting, again, running = deque(submissions), set[Submission](), dict[Submission, Job]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                thing = waiting.popleft()
-                running[thing] = Job(function, thing, settings, limits=limits)
+                submission = waiting.popleft()
+                running[submission] = Job(mark_one, submission, course, marker, limits=marker.limits)
             connection.wait([job.pipe for job in running.values()], 0.2)
-            for thing, job in [(thing, job) for thing, job in running.items() if job.look()]:
-                del running[thing]
-                if getattr(job.last, "finished", False) or job.stopped or thing in again:
-                    yield thing, job
-                else:
-                    again.add(thing)
-                    waiting.append(thing)
+            for submission, job in [(s, job) for s, job in running.items() if job.look()]:
+                del running[submission]
+                result: Result = job.last or unmarked(submission, course)
+                if not (result.finished or job.stopped or submission in again):
+                    again.add(submission)
+                    waiting.append(submission)
+                    continue
+                if not result.finished and not job.stopped:
+                    job.stopped.append("PLEASE LOOK: the process that marks it ended by itself, twice")
+                result.stop(*job.stopped)
+                result.marks.megabytes = job.watch.peak >> 20
+                yield result
     finally:
         for job in running.values():
             job.process.kill()

@@ -8,15 +8,15 @@ exit) a part is passed only if the values that come back are right.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from .assignment import Assignment
 from .cells import Cell
-from .limits import PROCESSES, Limits
+from .limits import Limits
 from .marks import Marks
-from .nursery import Nursery
+from .nursery import Nursery, Private
 from .remote import Gone, Wire, within
 from .sitting import Sitting
 from .suspicion import names_used, of_another_seed
@@ -24,18 +24,19 @@ from .suspicion import names_used, of_another_seed
 MAX_NOTES = 30
 
 
+@dataclass
 class Marker:
     """Marks submissions, one after the other.
 
     Args:
         limits: of time and memory.
-        shut_in: each submission in a sandbox of its own. Else the students' processes have the limits only.
-        private: what no sandbox shows, though it may lie among Python's packages.
+        private: each run of the cells has a sandbox of its own, which does not show this, though it may lie among
+            Python's packages. None: no sandbox; the students' processes have the limits only.
     """
 
-    def __init__(self, limits: Limits | None = None, shut_in: bool = False, private: Iterable[Path] = ()) -> None:
-        self.limits, self.shut_in, self.private = limits or Limits(), shut_in, list(private)
-        self.nursery: Nursery | None = None
+    limits: Limits = field(default_factory=Limits)
+    private: Private = None
+    nursery: Nursery | None = None
 
     def mark(self, assignment: Assignment, cells: list[Cell], progress: Callable[[Marks], Any] | None = None) -> Marks:
         """Runs the cells, then the tests of each part. A part counts when its tests have ended without an error.
@@ -64,7 +65,7 @@ class Marker:
                     progress(marks)
         finally:
             sitting.leave()
-            if self.shut_in:
+            if self.private is not None:
                 self.close()  # what is not shut in serves the next submission too
         marks.notes = list(dict.fromkeys(marks.notes))[:MAX_NOTES]
         marks.seconds = time.monotonic() - start
@@ -72,17 +73,13 @@ class Marker:
 
     def _start(self, assignment: Assignment) -> Wire:
         """A fresh process; in a sandbox it is the only one."""
-        limits = {"memory": self.limits.memory, "seconds": self.limits.processor}
-        job = {"blocked": assignment.blocked, "helpers": assignment.helpers, "warm": assignment.warm,
-               "limits": limits | ({"processes": PROCESSES} if self.shut_in else {}),
-               "cell_seconds": self.limits.cell}  # fmt: skip
-        if self.shut_in:
+        if self.private is not None:
             self.close()
         said = ""
         for _ in range(2):  # a student's process may have ended the one that it was copied from
             try:
-                self.nursery = self.nursery or Nursery((assignment.blocked, self.private) if self.shut_in else None)
-                return self.nursery.visit(job)
+                self.nursery = self.nursery or Nursery(assignment.blocked, self.private)
+                return self.nursery.visit(assignment, self.limits)
             except Gone:
                 said = self.close()
         raise RuntimeError(f"no process for the student's cells can be started: {said[-200:]}")

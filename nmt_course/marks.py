@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from .submissions import Submission
 
-CELL, WORK = 20_000, 700_000  # characters of a cell that are shown, bytes of a page for what was handed in
-
 
 @dataclass
 class Part:
@@ -44,11 +42,8 @@ class Marks:
 class Result:
     submission: Submission
     marks: Marks
-    work: list[str] = field(default_factory=list)  # the cells' texts, cut to what a page shows
+    work: str = ""  # what was handed in, as HTML
     finished: bool = False  # else there are no marks after the parts that have some
-
-    def handed_in(self, sources: list[str]) -> None:
-        self.work = [source[:CELL] for source in sources[: WORK // 1000]]
 
     def stop(self, *notes: str) -> None:
         """What has no marks gets none."""

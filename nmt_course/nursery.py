@@ -11,39 +11,42 @@ from collections.abc import Iterable
 from multiprocessing import Pipe
 from multiprocessing.reduction import send_handle
 from pathlib import Path
-from typing import Any
 
 from . import sandbox
+from .assignment import Assignment
+from .limits import PROCESSES, Limits
 from .remote import Died, Wire, within
+
+Private = Iterable[Path] | None  # what a sandbox must not show; None: no sandbox
 
 
 class Nursery:
-    """The process that students' processes are copies of.
+    """The process that students' processes are copies of, in a sandbox without what an assignment asks to write."""
 
-    Args:
-        shut_in: what the sandbox takes away and must not show, ``(blocked, private)``; None: no sandbox.
-    """
-
-    def __init__(self, shut_in: tuple[list[str], Iterable[Path]] | None) -> None:
+    def __init__(self, blocked: list[str], private: Private) -> None:
         self.control, theirs = Pipe()
+        self.processes = 0 if private is None else PROCESSES
         command = [sys.executable, "-m", f"{__package__}.student", str(theirs.fileno())]
         with contextlib.ExitStack() as stack:
             handles = [stack.enter_context(theirs).fileno()]
-            if shut_in:
+            if private is not None:
                 rules = stack.enter_context(sandbox.filters())
                 handles.append(rules.fileno())
-                command = [*sandbox.command(*shut_in, rules), *command]
+                command = [*sandbox.command(blocked, private, rules), *command]
             self.process = subprocess.Popen(
-                command, pass_fds=handles, env={"PATH": os.environ["PATH"]} if shut_in else None,
+                command, pass_fds=handles, env=None if private is None else {"PATH": os.environ["PATH"]},
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             )  # fmt: skip
 
-    def visit(self, job: dict[str, Any]) -> Wire:
+    def visit(self, assignment: Assignment, limits: Limits) -> Wire:
         """A fresh copy of the process, in place of the one before; what is said to it goes over the wire.
 
         Raises:
             Gone: there is none.
         """
+        job = {"blocked": assignment.blocked, "helpers": assignment.helpers, "warm": assignment.warm,
+               "memory": limits.memory, "seconds": limits.processor, "processes": self.processes,
+               "cell_seconds": limits.cell}  # fmt: skip
         ours, theirs = Pipe()
         with theirs:
             try:

@@ -6,10 +6,11 @@ import hashlib
 import html
 import re
 
-from .marks import WORK, Result
+from .marks import Result
 from .submissions import Submission
-from .text import letters
+from .text import CELL, letters
 
+WORK = 700_000  # bytes of a page for what was handed in
 STYLE = """body { font: 15px sans-serif; max-width: 60em; margin: 2em auto; color: #222 }
 table { border-collapse: collapse } tr { border-top: 1px solid #ddd }
 td, th { padding: 3px 10px; text-align: left; vertical-align: top }
@@ -26,25 +27,30 @@ def page_name(submission: Submission) -> str:
 
 def feedback(result: Result) -> str:
     """A page of 1 MB at most."""
-    marks, rows, work = result.marks, "", ""
+    marks, rows = result.marks, ""
     for part in marks.parts:
         kind = "open" if part.score is None else "full" if part.score == part.points else "none"
         score = "to be read" if part.score is None else f"{part.score:g}"
         told = _text(part.says[:2000])
         rows += f"<tr class={kind}><td>{_text(part.name)}<td>{score} of {part.points:g}<td>{told}</tr>\n"
-    for source in result.work:
-        cell = f"<pre>{_text(source)}</pre>\n"
-        if len((work + cell).encode()) > WORK:
-            work += "<p>The rest is not shown: it is too long.</p>"
-            break
-        work += cell
     total = f"{marks.score:g} of {marks.of:g}" if marks.parts else "not marked"
     notes = "".join(f"<li>{_text(note.removeprefix('PLEASE LOOK: ')[:500])}" for note in marks.notes)
     title = _text(f"{result.submission.assignment} · {result.submission.student}")
     head = f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
     return (f"{head}<h1>{title}</h1>"
             f"<p><b>{total}</b></p><table><tr><th>part<th>points<th>what the tests say</tr>{rows}</table>"
-            f"<ul>{notes}</ul><h2>What was handed in</h2>{work}</html>")  # fmt: skip
+            f"<ul>{notes}</ul><h2>What was handed in</h2>{result.work}</html>")  # fmt: skip
+
+
+def handed_in(sources: list[str]) -> str:
+    """The cells, as HTML, as far as a page has room."""
+    work = ""
+    for source in sources:
+        cell = f"<pre>{_text(source[:CELL])}</pre>\n"
+        if len((work + cell).encode()) > WORK:
+            return work + "<p>The rest is not shown: it is too long.</p>"
+        work += cell
+    return work
 
 
 def _text(value: str) -> str:

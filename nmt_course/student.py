@@ -55,7 +55,9 @@ def main() -> None:
                 importlib.import_module(module)
             gc.collect()
             gc.freeze()  # pages stay shared with the copies
-            limit(**job["limits"])  # here too: a copy may get at the one it was copied from
+            limit(
+                job["memory"], job["seconds"], job["processes"]
+            )  # here too: a copy may get at the one it was copied from
             folder = tempfile.mkdtemp()
             child = os.fork()
             if child == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .marks import CELL
+CELL = 20_000  # characters of a cell, of a notebook or a table, that are shown
 
 
 def letters(text: str) -> str:

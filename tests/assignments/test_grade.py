@@ -16,8 +16,8 @@ import pytest
 from nmt_course import course, grade, jobs, limits, page, sandbox
 from nmt_course.assignment import Assignment
 from nmt_course.cells import Cell
-from nmt_course.grade import Settings
 from nmt_course.limits import Limits
+from nmt_course.marking import Marker
 from nmt_course.marks import Marks, Part, Result
 from nmt_course.report import Report
 from nmt_course.sitting import Sitting
@@ -111,7 +111,7 @@ def test_nothing_raw_reaches_terminal_or_table(tmp_path: Path, capsys: pytest.Ca
 
 def test_a_page_has_1_mb_at_most():
     one = result("ada", *(Part(f"p{i}", 1, 0.0, '"' * 10_000) for i in range(15)), notes=("&" * 10_000,) * 30)
-    one.handed_in(['"' * 50_000] * 1000)
+    one.work = page.handed_in(['"' * 50_000] * 1000)
     assert len(page.feedback(one).encode()) < 1_000_000
 
 
@@ -237,18 +237,18 @@ def test_a_process_that_dies_is_tried_once_more_and_costs_itself_only(tmp_path: 
     if not jobs.FORK:
         pytest.skip("needs fork")
     path = kit.write_class(SOURCE, NAME, tmp_path / "class")
-    settings = Settings(grade.load_course(tmp_path / "class"), Limits(), trusted=True)
+    assignments = grade.load_course(tmp_path / "class")
 
-    def die(submission: Submission, settings: Settings, send) -> None:
+    def die(submission: Submission, course: dict[str, Assignment], marker: Marker, send) -> None:
         if submission.student == "bad":
             with (tmp_path / "tries").open("a") as file:
                 file.write("x")
             os._exit(1)
         send(Result(submission, Marks([Part("read", 4, 4.0)]), finished=True))
 
-    monkeypatch.setattr(grade, "mark_one", die)
+    monkeypatch.setattr(jobs, "mark_one", die)
     handed_in = [Submission(name, NAME, path) for name in ("ada", "bad", "bob")]
-    marks = {r.submission.student: r.marks for r in grade.mark_all(handed_in, settings, 2)}
+    marks = {r.submission.student: r.marks for r in jobs.mark_all(handed_in, assignments, Marker(), 2)}
     assert (tmp_path / "tries").read_text() == "xx" and marks["ada"].score == marks["bob"].score == 4
     assert marks["bad"].score == 0 and sum(part.points for part in marks["bad"].parts) == 100
     assert "ended by itself, twice" in marks["bad"].notes[0]
