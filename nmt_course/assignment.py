@@ -8,6 +8,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+import nmt_lib
+
 from .cells import Cell, answer_names, bound, parsed
 from .course import drawn_constants
 from .marks import Part
@@ -23,6 +25,9 @@ class Assignment:
         self.source, self.released = source, released
         self.blocked = list(source.metadata.get("nmt", {}).get("blocked", []))
         self.drawn = drawn_constants(source)
+        # Public names that are to be written. Looking at them imports the library: here, once, not in each process.
+        homes = {name: getattr(getattr(nmt_lib, name), "__module__", "") for name in dir(nmt_lib)}
+        self.to_write = {name for name, home in homes.items() if home in self.blocked}
         self.cells, self.given = source.cells, released.cells  # ours, and as the student got them
         self.graded = [cell for cell in self.cells if cell.metadata.nbgrader.grade]
         self.solutions = {c.metadata.nbgrader.grade_id: c.source for c in self.cells if _is_answer(c)}

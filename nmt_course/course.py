@@ -113,15 +113,15 @@ def problems(notebook: NotebookNode, name: str) -> list[str]:
         grading, code = cell.metadata.nbgrader, cell.cell_type == "code"
         hidden = HIDDEN.findall(cell.source)
         asserts = [n for n in ast.walk(ast.parse("\n".join(hidden))) if isinstance(n, ast.Assert)]
-        rules: dict[str, Any] = {
-            "the solution defines no name, so no test can find the answer": answer_names(cell.source) or not code,
-            "### BEGIN SOLUTION … ### END SOLUTION is missing": SOLUTION.search(cell.source),
-        } if grading.solution else {}  # fmt: skip
-        if grading.grade and code:
-            rules["### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS is missing"] = hidden
-            rules["an assert without a message tells the student nothing"] = all(n.msg for n in asserts)
-        rules["answers are open, all other cells are locked"] = grading.solution != grading.locked
-        found += [f"{grading.grade_id}: {rule}" for rule, kept in rules.items() if not kept]
+        answer, test = grading.solution, grading.grade and code
+        rules = [
+            (not (answer and code) or answer_names(cell.source), "its solution defines no name: no test can find it"),
+            (grading.solution != grading.locked, "answers are open, all other cells are locked"),
+            (not answer or SOLUTION.search(cell.source), "it has no ### BEGIN SOLUTION … ### END SOLUTION"),
+            (not test or hidden, "it has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS"),
+            (not test or all(n.msg for n in asserts), "an assert without a message tells the student nothing"),
+        ]
+        found += [f"{grading.grade_id}: {rule}" for kept, rule in rules if not kept]
     text = "\n".join(cell.source for cell in notebook.cells)
     for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
         if len(constants([value]).findall(text)) < 2:

@@ -27,7 +27,6 @@ from .marking import Marker
 from .marks import Result
 from .report import Report
 from .submissions import find
-from .text import clean
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -57,6 +56,11 @@ def show(result: Result) -> None:
     score = f"{marks.score:g}" if marks.parts else "not marked"
     line = f"{submission.student} {submission.assignment}: {score}{rest} ({marks.seconds:.1f} s{notes})"
     print(clean(line)[:300], flush=True)
+
+
+def clean(text: str) -> str:
+    """For a terminal: what it would obey, and what is no letter, is spelled out."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def main() -> int:

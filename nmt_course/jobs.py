@@ -45,29 +45,25 @@ class Job:
         self.until = time.monotonic() + 2 * limits.all + 60
         self.last: Any = None
         self.stopped: list[str] = []  # why, and what
-        self.done = False
 
     def look(self) -> bool:
-        """To be called several times a second; whether it has ended."""
+        """To be called several times a second, until it has ended: that is what it says."""
         if said := self.watch.stop_if_too_much():
             self.stopped.append(f"PLEASE LOOK: {said}: they were ended")
-        if time.monotonic() > self.until and not self.done:
+        ended = time.monotonic() > self.until
+        if ended:
             self.stopped.append("PLEASE LOOK: marking it took too long, and was ended")
-            self.end()
         try:
             while self.pipe.poll():
                 self.last = self.pipe.recv()
         except (EOFError, OSError):
-            self.end()
-        return self.done
-
-    def end(self) -> None:
-        if not self.done:
-            self.done = True
+            ended = True
+        if ended:
             self.process.join(1)
             self.process.kill()
             self.process.join()
             self.pipe.close()
+        return ended
 
 
 def _work(function: Callable[..., None], args: tuple[Any, ...], memory: int, pipe: Connection) -> None:

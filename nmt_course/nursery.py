@@ -8,9 +8,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import asdict
 from multiprocessing import Pipe
 from multiprocessing.reduction import send_handle
 from pathlib import Path
+from typing import Any
 
 from . import sandbox
 from .assignment import Assignment
@@ -44,9 +46,8 @@ class Nursery:
         Raises:
             Gone: there is none.
         """
-        job = {"blocked": assignment.blocked, "helpers": assignment.helpers, "warm": assignment.warm,
-               "memory": limits.memory, "seconds": limits.processor, "processes": self.processes,
-               "cell_seconds": limits.cell}  # fmt: skip
+        job: dict[str, Any] = {"blocked": assignment.blocked, "helpers": assignment.helpers, "warm": assignment.warm}
+        job |= {"processes": self.processes, **asdict(limits)}
         ours, theirs = Pipe()
         with theirs:
             try:

@@ -8,8 +8,8 @@ import re
 
 from .marks import Result
 from .submissions import Submission
-from .text import CELL, letters
 
+CELL = 20_000  # characters of a cell, of a notebook or a table, that are shown
 WORK = 700_000  # bytes of a page for what was handed in
 STYLE = """body { font: 15px sans-serif; max-width: 60em; margin: 2em auto; color: #222 }
 table { border-collapse: collapse } tr { border-top: 1px solid #ddd }
@@ -51,6 +51,12 @@ def handed_in(sources: list[str]) -> str:
             return work + "<p>The rest is not shown: it is too long.</p>"
         work += cell
     return work
+
+
+def letters(text: str) -> str:
+    """Without control characters; what is no Unicode is spelled out."""
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return "".join(c if c.isprintable() or c in "\n\t" else " " * c.isspace() for c in text)
 
 
 def _text(value: str) -> str:

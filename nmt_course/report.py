@@ -10,8 +10,7 @@ from typing import Any
 
 from .marks import Result
 from .page import feedback, page_name
-from .text import safe
-from .typed import WRITTEN, key, read_typed, take_typed, written_row
+from .typed import WRITTEN, key, read_typed, safe, take_typed, written_row
 
 MARKS = ("student", "assignment", "score", "of", "written answers to read", "notes", "seconds", "MB", "file",
          "feedback")  # fmt: skip

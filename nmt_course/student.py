@@ -56,7 +56,7 @@ def main() -> None:
             gc.collect()
             gc.freeze()  # pages stay shared with the copies
             limit(
-                job["memory"], job["seconds"], job["processes"]
+                job["memory"], job["processor"], job["processes"]
             )  # here too: a copy may get at the one it was copied from
             folder = tempfile.mkdtemp()
             child = os.fork()
@@ -83,7 +83,7 @@ def serve(wire: Connection, shell: InteractiveShell, job: dict[str, Any], folder
         sys.path.insert(0, "")  # a cell can import what another has written
         os.environ.update(HOME=folder, TMPDIR=folder)
         hide(job["blocked"])
-        Student(wire, shell, job["cell_seconds"], _own_copies(job["helpers"])).work()
+        Student(wire, shell, job["cell"], _own_copies(job["helpers"])).work()
     finally:
         os._exit(0)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from contextlib import suppress
 
-import nmt_lib
-
 from .assignment import MAX_CELL, Assignment
 from .cells import Cell, parsed
 
@@ -37,8 +35,8 @@ def of_another_seed(assignment: Assignment, cells: list[Cell]) -> list[str]:
 def names_used(assignment: Assignment, cells: list[Cell]) -> list[str]:
     """The student's code mentions names of the library that this assignment asks to write."""
     blocked = assignment.blocked
-    names = {n for n in dir(nmt_lib) if getattr(getattr(nmt_lib, n), "__module__", "") in blocked}
-    names = (names | _last(blocked, "")) - {name for wanted in assignment.answers.values() for name in wanted}
+    names = assignment.to_write | _last(blocked, "")
+    names -= {name for wanted in assignment.answers.values() for name in wanted}
     files = _last(blocked, "nmt_lib.")  # but model.encoder is fine
     torchs = _last(blocked, "torch.")  # nn.Embedding is not ours
     found: set[str] = set()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .marks import Part, Result
-from .text import safe
+from .page import CELL, letters
 
 WRITTEN = ["student", "assignment", "part", "points", "score", "comment", "answer", "id"]
 Row = dict[str, Any]
@@ -89,3 +89,9 @@ def _number(typed: str) -> float | None:
 def _digest(answer: str) -> str:
     """Of the words: line ends and spaces do not matter."""
     return hashlib.sha256(" ".join(answer.split()).removeprefix("'").encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def safe(text: str) -> str:
+    """No spreadsheet takes it for a formula, and no broken character stops the file."""
+    text = letters(text)[:CELL]
+    return "'" + text if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

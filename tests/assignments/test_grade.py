@@ -17,10 +17,9 @@ from nmt_course import course, grade, jobs, limits, page, sandbox
 from nmt_course.assignment import Assignment
 from nmt_course.cells import Cell
 from nmt_course.limits import Limits
-from nmt_course.marking import Marker
+from nmt_course.marking import Marker, Sitting
 from nmt_course.marks import Marks, Part, Result
 from nmt_course.report import Report
-from nmt_course.sitting import Sitting
 from nmt_course.submissions import Submission, find
 from nmt_course.suspicion import of_another_seed
 from nmt_course.verdict import run_tests
