@@ -55,6 +55,8 @@ def handed_in(sources: list[str]) -> str:
 
 def letters(text: str) -> str:
     """Without control characters; what is no Unicode is spelled out."""
+    if text.isprintable():
+        return text
     text = text.encode("utf-8", "backslashreplace").decode()
     return "".join(c if c.isprintable() or c in "\n\t" else " " * c.isspace() for c in text)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .marks import Result
 from .page import feedback, page_name
-from .typed import WRITTEN, key, read_typed, safe, take_typed, written_row
+from .typed import WRITTEN, key, part_row, read_typed, safe, take_typed, written_row
 
 MARKS = ("student", "assignment", "score", "of", "written answers to read", "notes", "seconds", "MB", "file",
          "feedback")  # fmt: skip
@@ -52,7 +52,7 @@ class Report:
         written += [row for name, row in self.typed.items() if name not in rows]
         self._table("written", WRITTEN, ([row.get(column, "") for column in WRITTEN] for row in written))
         self._table("marks", MARKS, map(marks_row, self.results))
-        self._table("parts", PARTS, ([*list(written_row(*pair).values())[:5], pair[1].says] for pair in parts))
+        self._table("parts", PARTS, (part_row(*pair) for pair in parts))
 
     @property
     def open(self) -> int:

@@ -21,10 +21,13 @@ def key(row: Row) -> tuple[str, ...]:
     return tuple(" ".join(safe(name).split()).removeprefix("'") for name in names)
 
 
-def written_row(result: Result, part: Part) -> Row:
+def part_row(result: Result, part: Part) -> list[Any]:
     who, score = result.submission, "" if part.score is None else f"{part.score:g}"
-    values = (who.student, who.assignment, part.name, part.points, score, part.says, part.written)
-    return dict(zip(WRITTEN, (*values, _digest(part.written)), strict=True))
+    return [who.student, who.assignment, part.name, part.points, score, part.says]
+
+
+def written_row(result: Result, part: Part) -> Row:
+    return dict(zip(WRITTEN, [*part_row(result, part), part.written, _digest(part.written)], strict=True))
 
 
 def take_typed(result: Result, part: Part, typed: dict[tuple[str, ...], Row]) -> None:
