@@ -55,9 +55,7 @@ def main() -> None:
                 importlib.import_module(module)
             gc.collect()
             gc.freeze()  # pages stay shared with the copies
-            limit(
-                job["memory"], job["processor"], job["processes"]
-            )  # here too: a copy may get at the one it was copied from
+            limit(job["memory"], job["processor"], job["processes"])  # a copy may get at what it was copied from
             folder = tempfile.mkdtemp()
             child = os.fork()
             if child == 0:
