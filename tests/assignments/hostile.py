@@ -310,7 +310,7 @@ HOSTILE = {
     "looks for the hidden tests": Hostile(added(f"PLACES = {PLACES}\n{SPY}", 99), blank=True, kernel=True),
     "patches asserts, torch and the checker": Hostile(added(PATCHED), blank=True),
     "objects that equal everything": Hostile(added(YES, 99), blank=True, note=""),
-    "writes forged replies": Hostile(added(FORGED), blank=True),
+    "writes forged replies": Hostile(added(FORGED), blank=True, note="something else than results came back"),
     "breaks out": Hostile(added(ESCAPES.replace("WRITE", str(ROOT / "build/escaped")).replace("READ", str(ROOT / "README.md")), 99),
                           blank=True, kernel=True),  # fmt: skip
     "the library's function in place of an answer": Hostile(answer("vocab", LIBRARY), VOCAB, "PLEASE LOOK: uses build_vocab_from_iterator"),
