@@ -13,14 +13,15 @@ import random
 import re
 import shutil
 import sys
-from contextlib import suppress
-from functools import cache, lru_cache
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
-from warnings import catch_warnings, simplefilter
 
 import nbformat
 from nbformat import NotebookNode
+
+from .cells import answer_names
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -60,10 +61,17 @@ def draw_constants(notebook: NotebookNode, seed: str) -> None:
             cell.update(outputs=[], execution_count=None)
 
 
-def constants(values: dict[str, str]) -> re.Pattern[str]:
+def constants(values: Iterable[str]) -> re.Pattern[str]:
     """Finds the constants as whole words: 23 is not found in 123 or in 0.23."""
     whole = [rf"(?<![\w.]){v}(?!\w|\.\d)" if v.isalnum() else re.escape(v) for v in values]
     return re.compile("|".join(whole))
+
+
+def drawn_constants(source: NotebookNode) -> re.Pattern[str]:
+    """Finds what any seed could have drawn."""
+    drawn = source.metadata.get("nmt", {}).get("drawn", {})
+    every = {choice for value, choices in drawn.items() for choice in (value, *choices)}
+    return constants(sorted(every, key=lambda choice: (-len(choice), choice)))
 
 
 def release(notebook: NotebookNode) -> NotebookNode:
@@ -102,76 +110,27 @@ def problems(notebook: NotebookNode, name: str) -> list[str]:
     if not 8 <= len(graded) <= 15:
         found.append(f"{len(graded)} graded parts: 8 to 15 are wanted")
     for cell in notebook.cells:
-        where, grading = cell.metadata.nbgrader.grade_id, cell.metadata.nbgrader
-        if cell.cell_type == "code" and grading.solution and not answer_names(cell):
-            found.append(f"{where}: the solution defines no name, so no test can find the answer")
-        if grading.solution == grading.locked:
-            found.append(f"{where}: answers are open, all other cells are locked")
-        if grading.solution and not SOLUTION.search(cell.source):
-            found.append(f"{where} has no ### BEGIN SOLUTION … ### END SOLUTION")
-        if grading.grade and cell.cell_type == "code" and not HIDDEN.search(cell.source):
-            found.append(f"{where} has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS")
-        asserts = [n for n in ast.walk(ast.parse(hidden_tests(cell.source))) if isinstance(n, ast.Assert)]
-        if grading.grade and cell.cell_type == "code" and any(n.msg is None for n in asserts):
-            found.append(f"{where}: an assert without a message tells the student nothing")
+        grading, code = cell.metadata.nbgrader, cell.cell_type == "code"
+        hidden = HIDDEN.findall(cell.source)
+        asserts = [n for n in ast.walk(ast.parse("\n".join(hidden))) if isinstance(n, ast.Assert)]
+        answer, test = grading.solution, grading.grade and code
+        rules = [
+            (not (answer and code) or answer_names(cell.source), "its solution defines no name: no test can find it"),
+            (grading.solution != grading.locked, "answers are open, all other cells are locked"),
+            (not answer or SOLUTION.search(cell.source), "it has no ### BEGIN SOLUTION … ### END SOLUTION"),
+            (not test or hidden, "it has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS"),
+            (not test or all(n.msg for n in asserts), "an assert without a message tells the student nothing"),
+        ]
+        found += [f"{grading.grade_id}: {rule}" for kept, rule in rules if not kept]
     text = "\n".join(cell.source for cell in notebook.cells)
     for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
-        if len(constants({value: ""}).findall(text)) < 2:
+        if len(constants([value]).findall(text)) < 2:
             found.append(f"the constant {value} of metadata nmt.drawn is not in text and tests")
     try:
         release(notebook)
     except RuntimeError as error:
         found.append(f"nbgrader makes no release of it: {error}")
     return [f"{name}: {problem}" for problem in found]
-
-
-def hidden_tests(source: str) -> str:
-    """The hidden tests of a cell, as code."""
-    return "\n".join(re.sub(r"(?m)^\s*###.*$", "", block) for block in HIDDEN.findall(source))
-
-
-def answer_names(cell: NotebookNode) -> list[str]:
-    """What an answer cell is to define: the functions, classes and variables that its solution defines."""
-    return sorted(defined(cell.source) | assigned(cell.source))
-
-
-def defined(source: str) -> set[str]:
-    """Functions and classes at the top level of a cell; nothing where it is not Python."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    return {node.name for node in _statements(source) if isinstance(node, kinds)}
-
-
-def assigned(source: str) -> set[str]:
-    """Variables at the top level of a cell."""
-    targets = [t for node in _statements(source) if isinstance(node, ast.Assign) for t in node.targets]
-    targets += [n.target for n in _statements(source) if isinstance(n, (ast.AnnAssign, ast.AugAssign))]
-    return {node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
-
-
-def imported(source: str) -> set[str]:
-    """Names that a cell's top level imports; ``*`` where it imports all."""
-    kinds = (ast.Import, ast.ImportFrom)
-    names = [name for node in _statements(source) if isinstance(node, kinds) for name in node.names]
-    return {(name.asname or name.name).split(".")[0] for name in names}
-
-
-def _statements(source: str) -> list[ast.stmt]:
-    tree = parsed(source)
-    return tree.body if tree else []
-
-
-CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
-LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
-
-
-@lru_cache(512)
-def parsed(source: str) -> ast.Module | None:
-    """A cell's code; a magic, such as ``%%time``, is left out, what stands below it counts. None: it is not Python."""
-    for text in (source, LINE_MAGIC.sub(r"\1pass", CELL_MAGIC.sub("", source))):
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError), catch_warnings():
-            simplefilter("ignore")
-            return ast.parse(text)
-    return None
 
 
 def stamp_release(student: NotebookNode, name: str, repo: str) -> None:
@@ -184,11 +143,10 @@ def stamp_release(student: NotebookNode, name: str, repo: str) -> None:
 
 def _seed_differs(path: Path, new: NotebookNode) -> bool:
     """Whether a class that is there already has other constants in its texts than the new one."""
-    drawn = new.metadata.nmt.drawn
-    every = constants(dict.fromkeys([v for value, choices in drawn.items() for v in (value, *choices)], ""))
     texts = ["\n".join(c.source for c in n.cells[1:] if c.cell_type == "markdown")
              for n in (nbformat.read(path, as_version=4), new)]  # fmt: skip
-    return every.findall(texts[0]) != every.findall(texts[1])
+    old, drawn = map(drawn_constants(new).findall, texts)
+    return old != drawn
 
 
 def main() -> int:
@@ -197,40 +155,45 @@ def main() -> int:
     parser.add_argument("--repo", default="", help="owner/name of the repository where you will publish release/")
     parser.add_argument("--out", type=Path, default=ROOT / "build/class")
     options = parser.parse_args()
-    if options.repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", options.repo):
-        print(f"error: {options.repo!r} is no owner/name: try make class COURSE=owner/name", file=sys.stderr)
+    try:
+        make(options.seed, options.repo, options.out)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
         return 2
-    if importlib.util.find_spec("nbgrader") is None:
-        print("error: nbgrader, which makes the students' edition, is missing: pip install '.[class]'", file=sys.stderr)
-        return 2
-    if not names():
-        print(f"error: no assignments in {SOURCES}: run this in a clone of the project", file=sys.stderr)
-        return 2
-    made = {name: options.out / "source" / name / f"{name}.ipynb" for name in names()}
-    if any(path.exists() and _seed_differs(path, load(name, options.seed)) for name, path in made.items()):
-        print(
-            f"error: {options.out} holds a class made with another SEED, which its submissions need: "
-            "remove that folder if they are graded, or name another one with --out",
-            file=sys.stderr,
-        )
-        return 2
-    for name in names():
-        wrong = problems(load(name), name)
-        if wrong:
-            print("error: " + "\nerror: ".join(wrong), file=sys.stderr)
-            return 2
-        notebook = load(name, options.seed)
-        student = release(notebook)
-        stamp_release(student, name, options.repo)
-        for step, edition in (("source", notebook), ("release", student)):
-            target = options.out / step / name / f"{name}.ipynb"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(edition, target)
-        print(f"{name}: release for students in {target.parent}")
-    shutil.copy(HERE / "nbgrader_config.py", options.out)
     drawn = f"constants drawn by seed {options.seed!r}" if options.seed else "constants as in the sources (no SEED)"
     print(f"{drawn}; keep {options.out / 'source'} to yourself: it holds solutions and tests, and make grade reads it")
     return 0
+
+
+def make(seed: str, repo: str, out: Path) -> None:
+    """Writes the course.
+
+    Raises:
+        ValueError: why not.
+    """
+    if repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
+        raise ValueError(f"{repo!r} is no owner/name: try make class COURSE=owner/name")
+    if importlib.util.find_spec("nbgrader") is None:
+        raise ValueError("nbgrader, which makes the students' edition, is missing: pip install '.[class]'")
+    notebooks = {name: load(name, seed) for name in names()}
+    if not notebooks:
+        raise ValueError(f"no assignments in {SOURCES}: run this in a clone of the project")
+    wrong = [problem for name in notebooks for problem in problems(load(name), name)]
+    if wrong:
+        raise ValueError("\nerror: ".join(wrong))
+    made = {name: out / "source" / name / f"{name}.ipynb" for name in notebooks}
+    if any(path.exists() and _seed_differs(path, notebooks[name]) for name, path in made.items()):
+        raise ValueError(f"{out} holds a class made with another SEED, which its submissions need: "
+                         "remove that folder if they are graded, or name another one with --out")  # fmt: skip
+    for name, notebook in notebooks.items():
+        student = release(notebook)
+        stamp_release(student, name, repo)
+        for step, edition in (("source", notebook), ("release", student)):
+            target = out / step / name / f"{name}.ipynb"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(edition, target)
+        print(f"{name}: release for students in {target.parent}")
+    shutil.copy(HERE / "nbgrader_config.py", out)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ from nbformat import NotebookNode
 from test_hostile import SOURCE, short_limits, try_hostile  # noqa: F401
 
 from nmt_course import course, sandbox
-from nmt_course.marking import Assignment, Marker
+from nmt_course.assignment import Assignment
+from nmt_course.marking import Marker
 
 NAMES = course.names()
 

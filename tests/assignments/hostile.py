@@ -201,10 +201,10 @@ def tokenize(text): raise ValueError(f"FOUND {found}")
 """
 FORGED = """
 import os, json, struct
-good = json.dumps(["value", ["the", "dog", "sees", "ann", "."]]).encode()
+good = json.dumps(["0" * 16, "value", ["the", "dog", "sees", "ann", "."]]).encode()
 for handle in range(3, 256):
     try:
-        os.write(handle, struct.pack("!Q", len(good)) + good)
+        os.write(handle, struct.pack("!i", len(good)) + good)
     except OSError:
         pass
 """
@@ -310,7 +310,7 @@ HOSTILE = {
     "looks for the hidden tests": Hostile(added(f"PLACES = {PLACES}\n{SPY}", 99), blank=True, kernel=True),
     "patches asserts, torch and the checker": Hostile(added(PATCHED), blank=True),
     "objects that equal everything": Hostile(added(YES, 99), blank=True, note=""),
-    "writes forged replies": Hostile(added(FORGED), blank=True),
+    "writes forged replies": Hostile(added(FORGED), blank=True, note="something else than results came back"),
     "breaks out": Hostile(added(ESCAPES.replace("WRITE", str(ROOT / "build/escaped")).replace("READ", str(ROOT / "README.md")), 99),
                           blank=True, kernel=True),  # fmt: skip
     "the library's function in place of an answer": Hostile(answer("vocab", LIBRARY), VOCAB, "PLEASE LOOK: uses build_vocab_from_iterator"),

@@ -8,7 +8,8 @@ import sys
 import kit
 
 from nmt_course import course
-from nmt_course.marking import Assignment, Marker
+from nmt_course.assignment import Assignment
+from nmt_course.marking import Marker
 
 
 def main() -> int:

@@ -11,7 +11,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from nmt_course import course
-from nmt_course.marking import Cell, Marks
+from nmt_course.cells import Cell
+from nmt_course.marks import Marks
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 
 from nmt_course import course
-from nmt_course.marking import Assignment
+from nmt_course.assignment import Assignment
 
 TABLES = kit.tables()
 

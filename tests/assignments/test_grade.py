@@ -13,14 +13,19 @@ import nbformat
 import psutil
 import pytest
 
-from nmt_course import course, grade, report, sandbox
-from nmt_course.grade import Settings
-from nmt_course.marking import Assignment, Cell, Limits, Marks, Part, run_tests
-from nmt_course.report import Report, Result, Submission
+from nmt_course import course, grade, jobs, limits, page, sandbox
+from nmt_course.assignment import Assignment
+from nmt_course.cells import Cell
+from nmt_course.limits import Limits
+from nmt_course.marking import Marker, Sitting
+from nmt_course.marks import Marks, Part, Result
+from nmt_course.report import Report
+from nmt_course.submissions import Submission, find
+from nmt_course.suspicion import of_another_seed
+from nmt_course.verdict import run_tests
 
 NAME = "A1_tokenization"
 SOURCE = course.load(NAME)
-COURSE = dict.fromkeys(course.names(), Path())
 WRITTEN = Part("read", 4, None, written="Two lines,\n\tone „quote“; a semicolon, é.")
 
 
@@ -32,7 +37,7 @@ def found(folder: Path, *files: str) -> dict[str, Submission]:
         path = Path(os.fsdecode(os.fsencode(folder) + b"/" + file.encode("latin-1")))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}")
-    return {f"{s.student}/{s.assignment[:2]}": s for s in grade.find(folder, Settings(COURSE, Limits()))}
+    return {f"{s.student}/{s.assignment[:2]}": s for s in find(folder, course.names(), lambda path: "")}
 
 
 def test_folders_in_every_usual_order(tmp_path: Path):
@@ -71,14 +76,13 @@ def result(student: str, *parts: Part, notes: tuple[str, ...] = (), assignment: 
 
 def write(folder: Path, *results: Result) -> dict[str, dict[str, str]]:
     table = Report(folder)
-    table.start()
+    table.write()
     for one in results:
         table.add(one)
         assert (
             one.submission.student in (folder / "marks.csv").read_text("utf-8-sig")
             or not one.submission.student.isascii()
         )
-    table.finish()
     return {row["student"]: row for row in rows(folder, "marks")}
 
 
@@ -101,13 +105,13 @@ def test_nothing_raw_reaches_terminal_or_table(tmp_path: Path, capsys: pytest.Ca
     grade.show(one)
     assert capsys.readouterr().out.strip().isprintable()
     write(tmp_path, one)
-    assert "\x1b" not in (tmp_path / "marks.csv").read_text("utf-8-sig") + report.feedback(one)
+    assert "\x1b" not in (tmp_path / "marks.csv").read_text("utf-8-sig") + page.feedback(one)
 
 
 def test_a_page_has_1_mb_at_most():
     one = result("ada", *(Part(f"p{i}", 1, 0.0, '"' * 10_000) for i in range(15)), notes=("&" * 10_000,) * 30)
-    one.handed_in(['"' * 50_000] * 1000)
-    assert len(report.feedback(one).encode()) < 1_000_000
+    one.work = page.handed_in(['"' * 50_000] * 1000)
+    assert len(page.feedback(one).encode()) < 1_000_000
 
 
 def test_nobody_gets_0_of_0(tmp_path: Path):
@@ -187,15 +191,15 @@ def test_another_seed_is_noticed(name: str):
     assignment = Assignment(this, course.release(this))
     answers = {c.metadata.nbgrader.grade_id: kit.solution(last, c.metadata.nbgrader.grade_id) for c in last.cells
                if c.cell_type == "code" and c.metadata.nbgrader.solution}  # fmt: skip
-    noted = assignment.of_another_seed(kit.cells(kit.submission(last)))
+    noted = of_another_seed(assignment, kit.cells(kit.submission(last)))
     assert len(noted) == 2 and "of another SEED: was the class" in noted[0] and "published solutions" in noted[1]
-    copied = assignment.of_another_seed(kit.cells(kit.submission(this, answers)))
+    copied = of_another_seed(assignment, kit.cells(kit.submission(this, answers)))
     assert len(copied) == 1 and "published solutions" in copied[0]
     for variants in zip(*(list(v.values())[:5] for v in kit.tables()[name].RIGHT.values()), strict=True):
         mine = kit.submission(this, dict(zip(kit.tables()[name].RIGHT, variants, strict=True)))
-        assert not [note for note in assignment.of_another_seed(kit.cells(mine)) if "locked" in note]
-    assert assignment.of_another_seed(kit.cells(kit.submission(this))) == []
-    assert assignment.of_another_seed(kit.cells(kit.submission(this, blank=True))) == []
+        assert not [note for note in of_another_seed(assignment, kit.cells(mine)) if "locked" in note]
+    assert of_another_seed(assignment, kit.cells(kit.submission(this))) == []
+    assert of_another_seed(assignment, kit.cells(kit.submission(this, blank=True))) == []
 
 
 def test_a_class_is_not_made_anew_by_accident(tmp_path: Path):
@@ -219,7 +223,7 @@ def test_processes_are_counted_together():
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         for _ in range(8):
             process.stdout.read(1)
-        small, large = sandbox.Watch(process.pid, 100 << 20), sandbox.Watch(process.pid, 10 << 30)
+        small, large = limits.Watch(process.pid, 100 << 20), limits.Watch(process.pid, 10 << 30)
         assert large.stop_if_too_much() == "" and large.peak > 200 << 20
         assert "100 MB together" in small.stop_if_too_much()
         left = psutil.Process(process.pid).children(recursive=True)
@@ -229,21 +233,21 @@ def test_processes_are_counted_together():
 
 
 def test_a_process_that_dies_is_tried_once_more_and_costs_itself_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    if not grade.FORK:
+    if not jobs.FORK:
         pytest.skip("needs fork")
     path = kit.write_class(SOURCE, NAME, tmp_path / "class")
-    settings = Settings({NAME: path}, Limits(), trusted=True)
+    assignments = grade.load_course(tmp_path / "class")
 
-    def die(submission: Submission, settings: Settings, send) -> None:
+    def die(submission: Submission, course: dict[str, Assignment], marker: Marker, send) -> None:
         if submission.student == "bad":
             with (tmp_path / "tries").open("a") as file:
                 file.write("x")
             os._exit(1)
         send(Result(submission, Marks([Part("read", 4, 4.0)]), finished=True))
 
-    monkeypatch.setattr(grade, "mark_one", die)
+    monkeypatch.setattr(jobs, "mark_one", die)
     handed_in = [Submission(name, NAME, path) for name in ("ada", "bad", "bob")]
-    marks = {r.submission.student: r.marks for r in grade.mark_all(handed_in, settings, 2)}
+    marks = {r.submission.student: r.marks for r in jobs.mark_all(handed_in, assignments, Marker(), 2)}
     assert (tmp_path / "tries").read_text() == "xx" and marks["ada"].score == marks["bob"].score == 4
     assert marks["bad"].score == 0 and sum(part.points for part in marks["bad"].parts) == 100
     assert "ended by itself, twice" in marks["bad"].notes[0]
@@ -303,9 +307,9 @@ def test_what_hidden_tests_give_is_not_told(marker):
     source = "x = 1\n### BEGIN HIDDEN TESTS\ntokenize('secret words')\n### END HIDDEN TESTS"
     cells = [Cell("code", tell.format("True"), "tokenize")]
     program = assignment.program(cells, [])
-    marker.end_by, marker.left_out, marker.tested = 1e12, set(), False
-    said = run_tests(assignment, source, marker._enter(assignment, program, Marks([])))
-    marker._leave()
+    sitting = Sitting(assignment, program, Limits(), lambda: marker._start(assignment), [])
+    said = run_tests(assignment, source, sitting.enter())
+    sitting.leave()
     assert said == "raises ValueError (line 3 of its cell) where a hidden test calls it"
 
 

@@ -14,7 +14,11 @@ import pytest
 from hostile import FILES, HOSTILE, SOURCE, Hostile
 
 from nmt_course import course, sandbox
-from nmt_course.marking import Assignment, Limits, Marker, Marks, Unreadable, read
+from nmt_course.assignment import Assignment
+from nmt_course.cells import Unreadable, read
+from nmt_course.limits import Limits
+from nmt_course.marking import Marker
+from nmt_course.marks import Marks
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +47,7 @@ def try_hostile(hostile: Hostile, assignment: Assignment, marker: Marker, folder
     if hostile.kernel and sandbox.unavailable():
         pytest.skip(sandbox.unavailable())
     if hostile.kernel:
-        marker = Marker(marker.limits, shut_in=True)
+        marker = Marker(marker.limits, private=())
     marks = marker.mark(assignment, read(folder / "handed_in.ipynb"))
     said = str([(part.name, part.says) for part in marks.parts if part.score == 0] + marks.notes)
     everything = {part.name for part in assignment.parts() if not part.by_hand}
