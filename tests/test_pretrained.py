@@ -21,6 +21,10 @@ CAPTIONS = {  # a caption, and what its translation must hold
         "Zwei Hunde spielen im Schnee.": ["dogs", "snow"],
         "Ein Mann fährt Fahrrad.": ["man", "bi"],
     },
+    "multi30k-en-fr": {
+        "Two dogs are playing in the snow.": ["chiens", "neige"],
+        "A man is riding a bike.": ["homme", "vélo"],
+    },
 }
 
 
