@@ -1,14 +1,15 @@
 """Does the model that comes along know the gender and the place of French words? Contrasts from real captions.
 
 Rules turn validation references into wrong ones, one fault each; the model wins where it finds the right one likelier.
-The rules are strict rather than complete: a noun must stand in a list, its article or adjective must agree with it as
-the rule expects, and what could be right in another reading is left out. Captions are printed (``--show``), never kept.
+The rules are strict: a noun must stand in a list, its article or adjective must agree with it, and what could be right
+in another reading is left out. Captions are printed (``--show``), never kept.
 Run: ``NMT_DATA=… python benchmarks/contrasts.py [--show 20]``
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import math
 import random
 import re
@@ -17,9 +18,9 @@ from collections.abc import Iterable, Sequence
 from common import machine, write_table
 
 import nmt_lib as nmt
+from nmt_lib.translator import PRETRAINED
 
-# Nouns with one gender. Left out: those with two (enfant, élève, artiste, soldat, livre …), those that are spelt like a
-# form of a verb (porte, place, marche …), and those whose plural is spelt like the singular.
+# Left out: nouns with two genders (enfant, élève, soldat, livre …), or spelt like a verb (porte), or in -s in both numbers.
 NOUNS = {
     "m": """homme garçon chien cheval taureau oiseau animal éléphant groupe père vendeur joueur ouvrier chanteur skieur
     coureur nageur bâtiment mur banc parc lac magasin restaurant bar marché trottoir chemin pont toit champ terrain
@@ -101,8 +102,8 @@ def wrong_places(text: str) -> list[str]:
 
 
 NOTES = (
-    "Model: `{model}`. A contrast is won if the model finds the reference likelier than the same sentence with one "
-    "fault. With another source: each pair is scored as translations of the next caption of the list, so what is won "
+    "Model: `{model}`, weights {digest}. A contrast is won if the model finds the reference likelier than the same "
+    "sentence with one fault. With another source: as translations of the next caption of the list, so what is won "
     "there is won by knowing French. Right and wrong have equally many pieces in {equal} of {all}. {machine}."
 )
 MODEL = "multi30k-en-fr"
@@ -118,10 +119,10 @@ def contrasts(pairs: Sequence[nmt.Pair], seed: int = 0) -> dict[str, list[nmt.Co
     return found
 
 
-def interval(won: int, n: int, z: float = 1.96) -> tuple[float, float]:
+def interval(won: int, n: int, z: float = 1.96) -> str:
     """Wilson's 95 % interval of a share; unlike mean ± z·deviation it stays within 0 and 1."""
     middle, wide = won + z * z / 2, z * math.sqrt(won * (n - won) / n + z * z / 4)
-    return (middle - wide) / (n + z * z), (middle + wide) / (n + z * z)
+    return f"{(middle - wide) / (n + z * z):.1%} to {(middle + wide) / (n + z * z):.1%}"
 
 
 def main() -> None:
@@ -131,17 +132,16 @@ def main() -> None:
     translator, rows, equal = nmt.Translator.load(MODEL, device="cpu"), [], []
     for kind, found in contrasts(nmt.load_corpus(translator.config.data).valid).items():
         if options.show:
-            some = random.Random(1).sample(found, min(options.show, len(found)))
-            print(kind, *(f"{contrast.right}\n   {contrast.wrong}" for contrast in some), sep="\n")
+            print(kind, *(f"{c.right}\n   {c.wrong}" for c in random.Random(1).sample(found, options.show)), sep="\n")
             continue
         others = [nmt.Contrast(d.src, c.right, c.wrong) for c, d in zip(found, found[1:] + found[:1], strict=True)]
         counts = [round(nmt.contrastive_accuracy(translator, some) * len(some)) for some in (found, others)]
-        low, high = interval(counts[0], len(found))
-        shares = [f"{won} ({won / len(found):.1%})" for won in counts]
-        rows.append([kind, len(found), shares[0], f"{low:.1%} to {high:.1%}", shares[1]])
+        own, other = (f"{won} ({won / len(found):.1%})" for won in counts)
+        rows.append([kind, len(found), own, interval(counts[0], len(found)), other])
         equal += [len({len(translator.tgt_tokenizer.encode(text)) for text in (c.right, c.wrong)}) == 1 for c in found]
     if rows:
-        notes = NOTES.format(model=MODEL, equal=sum(equal), all=len(equal), machine=machine())
+        digest = hashlib.sha256((PRETRAINED / MODEL / "model.safetensors").read_bytes()).hexdigest()[:12]
+        notes = NOTES.format(model=MODEL, digest=digest, equal=sum(equal), all=len(equal), machine=machine())
         header = ["kind", "contrasts", "won", "95 % interval (Wilson)", "won with another source"]
         write_table("contrasts", "Contrasts from the Multi30k validation set, English to French", header, rows, notes)
 

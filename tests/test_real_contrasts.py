@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,11 @@ from pathlib import Path
 import pytest
 
 import nmt_lib as nmt
+from nmt_lib.translator import PRETRAINED
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
-import contrasts
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+import contrasts  # noqa: E402
 
 ARTICLE, AGREEMENT, PLACE = contrasts.wrong_articles, contrasts.wrong_agreements, contrasts.wrong_places
 WRONG: list[tuple[Callable[[str], list[str]], str, list[str]]] = [
@@ -100,6 +103,20 @@ def test_no_noun_has_two_genders_and_every_form_has_another() -> None:
 
 def test_wilson_interval() -> None:
     """Against published values, and at the ends, where mean ± deviation fails."""
-    assert contrasts.interval(50, 100) == pytest.approx((0.4038, 0.5962), abs=1e-4)
-    assert contrasts.interval(10, 10) == pytest.approx((0.7225, 1.0), abs=1e-4)
-    assert contrasts.interval(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
+    assert contrasts.interval(50, 100) == "40.4% to 59.6%"
+    assert contrasts.interval(10, 10) == "72.2% to 100.0%"
+    assert contrasts.interval(0, 10) == "0.0% to 27.8%"
+
+
+def test_the_table_is_that_of_the_model_that_comes_along() -> None:
+    text = (ROOT / "benchmarks/results/contrasts.md").read_text(encoding="utf-8")
+    weights = (PRETRAINED / contrasts.MODEL / "model.safetensors").read_bytes()
+    assert f"weights {hashlib.sha256(weights).hexdigest()[:12]}." in text
+
+
+def test_all_of_the_table_is_won_by_more_than_a_coin() -> None:
+    lines = (ROOT / "benchmarks/results/contrasts.md").read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")][2:]
+    assert [row[0] for row in rows] == list(contrasts.RULES)
+    for _, n, won, interval, _ in rows:
+        assert interval == contrasts.interval(int(won.split()[0]), int(n)) and float(interval.split("%")[0]) > 80
