@@ -20,7 +20,7 @@ from common import machine, write_table
 import nmt_lib as nmt
 from nmt_lib.translator import PRETRAINED
 
-# Left out: nouns with two genders (enfant, élève, soldat, livre …), spelt like a verb (porte), or in -s in the singular.
+# Left out: nouns with two genders (enfant, élève, soldat, livre …), those spelt like a verb (porte), those in -s.
 NOUNS = {
     "m": """homme garçon chien cheval taureau oiseau animal éléphant groupe père vendeur joueur ouvrier chanteur skieur
     coureur nageur bâtiment mur banc parc lac magasin restaurant bar marché trottoir chemin pont toit champ terrain
