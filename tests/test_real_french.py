@@ -74,6 +74,11 @@ def test_couples_share_their_french_or_swap_their_pronoun(page: dict[str, Any]) 
         )
 
 
+def test_who_does_what_is_read_and_the_pronoun_is_a_fixed_taste(page: dict[str, Any]) -> None:
+    cat, milk, man, woman, chair, sofa, tent, boat = page["in_couples"]
+    assert min(cat, milk, man, woman) > 2 and min(sofa, boat) > 1 and max(chair, tent) < -1
+
+
 def test_the_check_of_the_exercise_knows_right_and_wrong(page: dict[str, Any]) -> None:
     answer = re.search(r"```python\n(.*?)```", prose("<details><summary>Answer</summary>\n\n```python"), re.DOTALL)
     assert answer
