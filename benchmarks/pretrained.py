@@ -36,7 +36,7 @@ A Transformer that translates {src} captions of pictures into {tgt}: `nmt_lib.Tr
 | model | {layers} + {layers} layers, d_model {d_model}, d_ff {d_ff}, {heads} heads, {norm}-LN |
 | size | {parameters} parameters in fp16 |
 | text | byte-pair encoding, {pieces} pieces for both languages |
-| trained on | Multi30k, {pairs} pairs; {updates} updates of the config `multi30k`{cut} |
+| trained on | Multi30k, {pairs} pairs; {first}{updates} updates of the config `multi30k`{cut} |
 | config | `multi30k`{changes} |
 | weights | the mean of the last {average} checkpoints, {every} updates apart |
 | made by | `{command}`, after {updates} updates |
@@ -84,7 +84,7 @@ def updates_of(file: Path) -> int:
 def readings(card: Path) -> list[str]:
     """The rows of an existing card that hold readings of the test set, each with its number of updates."""
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
-    updates = re.search(r"pairs; ([\d,]+) updates", text)
+    updates = re.search(r"pairs; (?:.*, then )?([\d,]+) updates", text)
     rows = re.findall(r"^\| test2016.*", text, flags=re.MULTILINE)
     return [row.replace("| test2016 |", f"| test2016, read after {updates[1]} updates |") for row in rows if updates]
 
@@ -96,6 +96,7 @@ def main() -> None:
     parser.add_argument("--average", type=int, default=10, help="checkpoints")
     parser.add_argument("--test", action="store_true", help="read the test set: once, when everything is chosen")
     parser.add_argument("--test-again", action="store_true", help="although it was read before; the card says so")
+    parser.add_argument("--first", default="", help="of a run that benchmarks/go_on.py began: what came before it")
     options = parser.parse_args()
     files = checkpoints.checkpoint_files(options.run / "checkpoints")[-options.average :]
     place = PRETRAINED / options.name / "README.md"
@@ -120,6 +121,7 @@ def main() -> None:
         name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
         d_model=model.d_model, d_ff=model.d_ff, heads=model.n_heads, norm=model.norm, pieces=len(shipped.src_tokenizer),
         parameters=f"{nmt.count_parameters(shipped.model):,}", updates=f"{updates:,}", changes=changes(config),
+        first=options.first and f"{options.first}, then ",
         pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=len(files), every=train.checkpoint_every,
         cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "", rows="\n".join(rows),
         beam=config.decode.beam_size, alpha=config.decode.length_penalty, signature=found["signature"],

@@ -71,12 +71,9 @@ class DecoderLayer(nn.Module):
                 keys, values = cache.extend(keys, values)  # (B, H, t + T, d)
             return self.self_attention.attend(h, keys, values, tgt_mask)  # (B, T, D)
 
-        def look_at_source(h: Tensor) -> Tensor:
-            keys, values = cache.source if cache is not None else self.cross_attention.keys_values(memory)
-            return self.cross_attention.attend(h, keys, values, src_mask)  # (B, T, D)
-
         x = self.around_self_attention(x, look_back)  # (B, T, D)
-        x = self.around_cross_attention(x, look_at_source)  # (B, T, D)
+        source = cache.source if cache is not None else self.cross_attention.keys_values(memory)  # (B, H, S, d), twice
+        x = self.around_cross_attention(x, lambda h: self.cross_attention.attend(h, *source, src_mask))  # (B, T, D)
         return self.around_feed_forward(x, self.feed_forward)  # (B, T, D)
 
 

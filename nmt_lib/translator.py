@@ -120,16 +120,6 @@ class Translator:
         ckpt.save_checkpoint(folder / "model.safetensors", saved)
 
     @overload
-    def __call__(self, texts: str) -> Translation: ...
-
-    @overload
-    def __call__(self, texts: list[str]) -> list[Translation]: ...
-
-    def __call__(self, texts: str | list[str]) -> Translation | list[Translation]:
-        """One text gives one translation, several give a list, in order."""
-        return self.translate(texts)
-
-    @overload
     def translate(self, texts: str, beam_size: int | None = ..., length_penalty: float | None = ...,
                   batch_tokens: int | None = ..., use_cache: bool = ...) -> Translation: ...  # fmt: skip
 
@@ -179,6 +169,8 @@ class Translator:
             for i, hypotheses in zip(rows, found, strict=True):
                 results[i] = self._translation(texts[i], sources[i], hypotheses)
         return results
+
+    __call__ = translate
 
     def encode(self, text: str) -> list[int]:
         """The source ids as the model was trained on them; nothing for a text with nothing to see."""
