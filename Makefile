@@ -8,8 +8,9 @@ RUNS ?= $(CURDIR)/runs
 CHAPTERS := $(sort $(wildcard notebooks/[0-9]*.ipynb)) $(sort $(wildcard notebooks/deeper/*.ipynb))
 ASSIGNMENTS := $(sort $(wildcard notebooks/assignments/source/*.ipynb))
 BIN := $(VENV)/bin
-# Two files at a time. Each process computes with one thread, so this suits the smallest machines.
-TWO := -n 2 --dist loadfile
+# Two files at a time, in the order of their names: the long ones come early, so that neither process waits at the end.
+# Each computes with one thread, so this suits the smallest machines.
+TWO := -n 2 --dist loadfile --no-loadscope-reorder
 NBVAL := -m pytest $(TWO) --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
 
 # One thread: on a busy machine two can be many times slower, and the tests are small.
