@@ -149,6 +149,12 @@ def test_training_leaves_the_callers_random_numbers_and_threads_alone(tmp_path: 
     assert same(weights(first.path / "model.safetensors"), weights(second.path / "model.safetensors"))
 
 
+def test_training_goes_on_where_a_notebook_has_switched_gradients_off(tmp_path: Path) -> None:
+    with torch.no_grad():
+        assert nmt.train(mini(tmp_path)).history
+        assert not torch.is_grad_enabled()
+
+
 def count_updates(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     done: list[int] = []
     update = Trainer.update

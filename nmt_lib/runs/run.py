@@ -87,7 +87,7 @@ def train(config: Config | str, **overrides: Any) -> Run:
     threads = torch.get_num_threads()
     torch.set_num_threads(min(config.train.threads or threads, os.cpu_count() or 1))  # more would only wait
     try:
-        with torch.random.fork_rng():  # the caller's random numbers go on as if nothing had happened
+        with torch.random.fork_rng(), torch.enable_grad():  # the caller's random numbers go on as if nothing happened
             if not accelerator.is_main_process:
                 return _train(config, path, accelerator)
             with FileLock(path / ".lock"):
