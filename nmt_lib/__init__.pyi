@@ -21,7 +21,7 @@ from .batching import (
 from .embeddings import Embedding as Embedding, PositionalEncoding as PositionalEncoding, sinusoids as sinusoids
 from .masks import causal_mask as causal_mask, padding_mask as padding_mask, target_mask as target_mask
 from .attention import (
-    MultiHeadAttention as MultiHeadAttention, fused_attention as fused_attention,
+    MultiHeadAttention as MultiHeadAttention,
     scaled_dot_product_attention as scaled_dot_product_attention,
 )
 from .layers import FeedForward as FeedForward, Residual as Residual

@@ -36,16 +36,6 @@ def scaled_dot_product_attention(
     return F.dropout(weights, dropout) @ value, weights  # (B, H, T, d_v), (B, H, T, S)
 
 
-def fused_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-    """The same result in one call that never holds all weights at once; use it when nobody asks for them.
-
-    Shapes as in ``scaled_dot_product_attention``; returns ``(B, H, T, d_v)``.
-    """
-    if mask is not None and not FUSED_GIVES_ZEROS:
-        return scaled_dot_product_attention(query, key, value, mask)[0]  # (B, H, T, d_v)
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)  # (B, H, T, d_v)
-
-
 class MultiHeadAttention(nn.Module):
     """H attentions side by side, each on its own projection (paper, section 3.2.2).
 
@@ -89,11 +79,11 @@ class MultiHeadAttention(nn.Module):
         queries = self.split_heads(self.W_q(x))  # (B, H, T, d_k)
         check_mask(mask, (*queries.shape[:3], keys.size(2)), "mask")
         dropout = self.dropout if self.training else 0.0
-        if self.keep_weights or dropout > 0:
+        if self.keep_weights or dropout > 0 or not FUSED_GIVES_ZEROS:
             heads, weights = scaled_dot_product_attention(queries, keys, values, mask, dropout)  # … and (B, H, T, S)
             self.weights = weights if self.keep_weights else None
-        else:
-            heads = fused_attention(queries, keys, values, mask)  # (B, H, T, d_v)
+        else:  # fused: the same result in one call, which never holds all weights at once
+            heads = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)  # (B, H, T, d_v)
         return self.W_o(self.join_heads(heads))  # (B, T, D)
 
     def split_heads(self, x: Tensor) -> Tensor:

@@ -21,7 +21,7 @@ STUB = "# replace this line"
 
 
 def main() -> int:
-    chapters = [Path(name) for name in sys.argv[1:]] or sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    chapters = [Path(name) for name in sys.argv[1:]] or sorted((ROOT / "notebooks").rglob("[0-9]*.ipynb"))
     failed = 0
     for chapter in chapters:
         start = time.time()

@@ -18,7 +18,7 @@ from nmt_course.standins import a6
 TO_WRITE = {
     "A1": "build_vocab_from_iterator Vocab WordTokenizer make_batch pad_batch token_batches",
     "A2": "sinusoids PositionalEncoding Embedding causal_mask padding_mask target_mask scaled_dot_product_attention",
-    "A3": "scaled_dot_product_attention fused_attention MultiHeadAttention",
+    "A3": "scaled_dot_product_attention MultiHeadAttention",
     "A4": "FeedForward Residual EncoderLayer Encoder DecoderLayer Decoder Transformer count_parameters",
     "A5": "cross_entropy chunked_cross_entropy Objective learning_rate Trainer validation_loss perplexity",
     "A6": "greedy_search beam_search length_penalty LayerCache alignment_error_rate",
