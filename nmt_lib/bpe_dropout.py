@@ -19,7 +19,7 @@ def sample(tokenizer: SentencePieceTokenizer, share: float, draw: Callable[[], f
     ids = tokenizer.encode(text)
     if UNK in ids:
         return ids
-    words = re.findall("▁[^▁]*|[^▁]+", "".join(tokenizer.lookup_tokens(ids[tokenizer.sos : -1])))
+    words = re.findall("▁[^▁]{,200}|[^▁]{1,200}", "".join(tokenizer.lookup_tokens(ids[tokenizer.sos : -1])))
     pieces = (piece for word in words for piece in drop_merges(tokenizer, word, share, draw))
     return [SOS] * tokenizer.sos + [tokenizer.ranks[piece] for piece in pieces] + [EOS]
 

@@ -173,13 +173,13 @@ def length_limits(src: Tensor, max_extra_tokens: int) -> Tensor:
 
 
 def _hypothesis(ids: list[int], log_prob: float, alpha: float) -> Hypothesis:
-    _check_number(log_prob)
+    check_number(log_prob)
     return Hypothesis(tuple(ids), log_prob, log_prob / length_penalty(len(ids) + 1, alpha))
 
 
 def _is_done(found: list[Hypothesis], K: int, best_open: float, limit: int, alpha: float) -> bool:
     """Whether no open prefix can reach the K best: log-probabilities only fall, the penalty is largest at the limit."""
-    _check_number(best_open)
+    check_number(best_open)
     if best_open == -torch.inf:
         return True
     if len(found) < K:
@@ -188,7 +188,7 @@ def _is_done(found: list[Hypothesis], K: int, best_open: float, limit: int, alph
     return best_open / length_penalty(limit + 1, alpha) <= worst
 
 
-def _check_number(score: float) -> None:
+def check_number(score: float) -> None:
     if math.isnan(score):
         raise TrainingError("the scores are not numbers: the model's weights are not finite; train it again")
 

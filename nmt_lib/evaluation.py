@@ -13,12 +13,13 @@ import torch
 from torch import Tensor
 
 from .batching import Example, make_batch, token_batches
-from .errors import CorpusError
+from .decoding import check_number
+from .errors import CorpusError, ShapeError
 from .losses import validation_loss
 from .rows import Pair
 from .special import PAD
 from .tiny.contrasts import Contrast
-from .translation import Translation
+from .translation import Translation, checked_texts
 from .translator import Translator
 
 
@@ -76,7 +77,9 @@ def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
         raise CorpusError("nothing to evaluate: the list of pairs is empty")
     examples, plan = _plan(translator, pairs, batch_tokens=8192)
     batches = [make_batch(examples, rows) for rows in plan]
-    return math.exp(min(700.0, validation_loss(translator.model, batches)))
+    loss = validation_loss(translator.model, batches)
+    check_number(loss)
+    return math.exp(min(700.0, loss))
 
 
 @torch.no_grad()
@@ -104,6 +107,7 @@ def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[fl
         said = table.gather(-1, batch.tgt_out[:, :, None])[:, :, 0]  # (B, T) of the tokens that stand there
         sums = said.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)  # (B,)
         for i, value in zip(rows, sums.tolist(), strict=True):
+            check_number(value)
             log_probs[i] = value
     model.train(training)
     return log_probs
@@ -124,6 +128,7 @@ def contrastive_accuracy(translator: Translator, contrasts: Sequence[Contrast]) 
 
 def _plan(translator: Translator, pairs: Sequence[Pair], batch_tokens: int) -> tuple[list[Example], list[list[int]]]:
     """The ids of all pairs, and which of them go together; a longer sentence than ``batch_tokens`` goes alone."""
+    checked_texts(text for pair in pairs for text in (pair.src, pair.tgt))
     nothing = translator.src_tokenizer.encode("")  # of a source with nothing to see, the model gets its special tokens
     sources = [translator.encode(pair.src) or nothing for pair in pairs]
     examples = [(src, translator.tgt_tokenizer.encode(pair.tgt)) for src, pair in zip(sources, pairs, strict=True)]
@@ -145,6 +150,8 @@ def alignment_error_rate(weights: Tensor, gold: Sequence[tuple[int, int]], src_o
     Raises:
         ValueError: no gold links, or some beyond the rows or columns.
     """
+    if weights.dim() != 2 or weights.isnan().any():
+        raise ShapeError(f"the weights of one head are needed, (T, S) numbers, not {tuple(weights.shape)}")
     links = {(int(source), int(target)) for source, target in gold}
     if not links:
         raise ValueError("there are no gold links to compare with")

@@ -154,7 +154,7 @@ class SentencePieceTokenizer:
         return {self.processor.id_to_piece(index): index for index in range(len(SPECIALS), len(self))}
 
     def decode(self, ids: Iterable[int]) -> str:
-        return self.processor.decode([index for index in ids if index == UNK or index >= len(SPECIALS)])
+        return self.processor.decode([int(index) for index in ids if index == UNK or index >= len(SPECIALS)])
 
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return [self.processor.id_to_piece(index) for index in ids]

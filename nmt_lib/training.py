@@ -39,7 +39,7 @@ class Trainer:
         self.pairs, self.tokenizers = corpus.train, tokenizers
         self.examples = encode_pairs(corpus.train, tokenizers, config)
         valid = encode_pairs(corpus.valid, tokenizers, config)
-        plan = token_batches(valid.lengths, config.train.batch_tokens * 4, 0)
+        plan = token_batches(valid.lengths, config.train.batch_tokens * 4, 0, alone=True)
         self.valid = [make_batch(valid.take(rows)) for rows in plan]
         self.vocabulary = fingerprint(tokenizers)
         torch.manual_seed(config.train.seed)
@@ -88,6 +88,8 @@ class Trainer:
                     bar.set_postfix(valid_loss=f"{self.history[-1]['valid_loss']:.3f}")
                 if progress.is_done(train) or progress.step % train.checkpoint_every == 0:
                     self.save()
+        if not self.history or self.history[-1]["step"] != progress.step:  # max_steps was lowered below a checkpoint
+            self.validate()
         self.hand_out()
 
     def updates(self) -> Iterator[list[list[int]]]:
@@ -96,11 +98,12 @@ class Trainer:
         All processes draw the same plan and each takes its share, so the plan depends only on seed and epoch.
         """
         train, progress = self.config.train, self.progress
-        size = train.accumulate * self.accelerator.num_processes
+        world = self.accelerator.num_processes
         while True:
             if self.config.data.bpe_dropout:
                 self.examples = encode_pairs(self.pairs, self.tokenizers, self.config, progress.epoch)
             plan = plan_epoch(self.examples.lengths, train, progress.epoch)
+            size = world * min(train.accumulate, math.ceil(len(plan) / world))  # an epoch at most
             groups = [plan[i : i + size] for i in range(0, len(plan), size)]
             groups[-1] += [plan[i % len(plan)] for i in range(size - len(groups[-1]))]  # filled up from the front
             while progress.position < len(groups):
@@ -170,8 +173,9 @@ class Trainer:
         self._write(ckpt.checkpoint_path(folder, progress.step), ckpt.pack(self.model, self.optimizer))
         if self.accelerator.is_main_process:
             run_folder.write_history(self.path / "history.csv", self.history)
-            for old in ckpt.checkpoint_files(folder)[:-keep]:
-                old.unlink()
+            for file in ckpt.checkpoint_files(folder):
+                if int(file.stem[5:]) not in progress.checkpoints:  # too old, or damaged and behind this one
+                    file.unlink()
 
     def hand_out(self) -> None:
         """Writes ``model.safetensors``: the best weights, the last ones, or the mean of the last checkpoints."""
@@ -181,6 +185,8 @@ class Trainer:
             best = ckpt.load_checkpoint(self.path / "best.safetensors")
             run_folder.check_same_run(self.config, best.state.get("config", {}), self.path / "best.safetensors")
             weights = ckpt.part(best.tensors, "model.")
+            theirs = best.state["progress"]  # of a validation that a crash took away, perhaps
+            self.progress.best_step, self.progress.best_loss = theirs["best_step"], theirs["best_loss"]
         elif select == "average":
             steps = self.progress.checkpoints[-self.config.train.keep_checkpoints :]
             weights = ckpt.average_weights([ckpt.checkpoint_path(self.path / "checkpoints", step) for step in steps])

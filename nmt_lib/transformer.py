@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from .attention import MultiHeadAttention
@@ -147,7 +148,7 @@ def count_parameters(model: nn.Module) -> int:
 def check_ids(src: Tensor, tgt_in: Tensor) -> None:
     """Stops ids of the wrong shape before they turn into an error deep inside."""
     for name, ids in (("src", src), ("tgt_in", tgt_in)):
-        if ids.dim() != 2 or ids.is_floating_point():
+        if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
             raise ShapeError(f"{name} must hold integer ids of shape (B, length), not {ids.dtype} {tuple(ids.shape)}")
     if src.size(0) != tgt_in.size(0):
         raise ShapeError(f"src has {src.size(0)} sentences, tgt_in has {tgt_in.size(0)}: they must pair up")

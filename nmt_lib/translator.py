@@ -105,16 +105,18 @@ class Translator:
             half: weights in fp16, half the size; ``load`` makes fp32 of them again.
 
         Raises:
-            CheckpointError: the folder cannot be written, or is that of a run.
+            CheckpointError: the folder cannot be written, or is that of a run; the weights are not finite.
         """
         folder = Path(path)
         if (folder / "checkpoints").exists():
             raise CheckpointError(f"{folder} is the folder of a run, and would lose it: save into another one")
         tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
-        run_folder.save_tokenizers(folder, tokenizers)
-        run_folder.save_config(folder, self.config)
         dtype = torch.float16 if half else torch.float32
         weights = {f"model.{name}": value.to(dtype) for name, value in ckpt.model_state(self.model).items()}
+        if not all(value.isfinite().all() for value in weights.values()):
+            raise CheckpointError("the weights are not finite, or too large for fp16: nothing was saved")
+        run_folder.save_tokenizers(folder, tokenizers)
+        run_folder.save_config(folder, self.config.model_copy(update={"run_dir": ""}))  # of a run elsewhere
         state = {"vocabulary": fingerprint(tokenizers), "config": run_folder.fixed_keys(self.config)}
         saved = ckpt.Checkpoint(weights, state)
         ckpt.save_checkpoint(folder / "model.safetensors", saved)
@@ -179,6 +181,8 @@ class Translator:
         if not is_visible(short):
             return []
         ids = self.src_tokenizer.encode(short)
+        if len(ids) == 1 + self.src_tokenizer.sos:  # such as "\ufffd": its normalisation leaves nothing
+            return []
         if len(ids) > limit or len(text) > len(short) == limit * CHARACTERS:
             many = f"{len(ids)} tokens" if len(ids) > limit else f"{len(text)} characters"
             warn(f"a text of {many} is cut to {limit} (decode.max_source_tokens): {text[:40]!r} …")

@@ -200,3 +200,23 @@ def test_a_source_with_nothing_to_see_has_a_perplexity_too() -> None:
     assert math.isfinite(perplexity(small_translator(), [*PAIRS, nmt.Pair("\u200b", PAIRS[0].tgt)]))
     with pytest.raises(nmt.CorpusError, match="empty"):
         perplexity(small_translator(), [])
+
+
+def test_weights_that_are_not_finite_give_no_score() -> None:
+    translator = small_translator()
+    torch.nn.init.constant_(translator.model.output.weight, float("nan"))
+    contrast = nmt.Contrast("du", "you", "i")
+    for score in (lambda: perplexity(translator, PAIRS), lambda: contrastive_accuracy(translator, [contrast])):
+        with pytest.raises(nmt.TrainingError, match="not finite"):
+            score()
+
+
+@pytest.mark.parametrize("wrong", [torch.rand(4, 3, 3), torch.full((3, 3), float("nan"))])
+def test_alignment_needs_the_numbers_of_one_head(wrong: torch.Tensor) -> None:
+    with pytest.raises(nmt.ShapeError, match="one head"):
+        alignment_error_rate(wrong, [(0, 0)])
+
+
+def test_a_text_that_is_no_unicode_is_named() -> None:
+    with pytest.raises(nmt.CorpusError, match="no valid character"):
+        perplexity(small_translator(), [nmt.Pair("du \ud800", "you")])

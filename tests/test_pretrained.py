@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from safetensors import safe_open
 
 import nmt_lib as nmt
@@ -40,6 +41,7 @@ def test_it_is_small_and_has_a_card(name: str) -> None:
     card = files["README.md"].read_text(encoding="utf-8")
     for needed in (name, "BLEU", "chrF", "nrefs:1|", "Multi30k", "updates", "Limits", "terms", "torch"):
         assert needed in card, needed
+    assert "run_dir: ''\n" in files["config.yaml"].read_text(encoding="utf-8"), "no folder of where it was made"
     with safe_open(str(files["model.safetensors"]), framework="pt") as weights:
         assert {str(weights.get_tensor(key).dtype) for key in weights.keys()} == {"torch.float16"}  # noqa: SIM118
 
@@ -70,3 +72,10 @@ def test_its_score_on_real_captions(name: str, real_data: Path) -> None:
     translator = nmt.Translator.load(name, device="cpu")
     pairs = nmt.load_corpus(translator.config.data).valid[:50]
     assert nmt.evaluate(translator, pairs, beam_size=1).bleu > 25
+
+
+@pytest.mark.parametrize("text", ["\ufffd", "\u2581"])
+def test_what_the_pieces_do_not_hold_is_nothing_to_translate(text: str) -> None:
+    translator = nmt.Translator.load("multi30k-en-fr")
+    assert translator(text).text == ""
+    assert translator.tgt_tokenizer.decode(torch.tensor(translator.tgt_tokenizer.encode("Un chien."))) == "Un chien."

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from accelerate import Accelerator
 from small import small_model, write_corpus
 
 import nmt_lib as nmt
@@ -272,6 +273,66 @@ def test_a_truncated_checkpoint_is_passed_over(tmp_path: Path) -> None:
         longer = nmt.train(mini(tmp_path, model__dropout=0.2))
     whole = nmt.train(mini(tmp_path, model__dropout=0.2, run_dir=str(tmp_path / "whole")))
     assert same(weights(whole.path / "model.safetensors"), weights(longer.path / "model.safetensors"))
+
+
+def stopped(monkeypatch: pytest.MonkeyPatch, config: nmt.Config, step: int) -> None:
+    """A run that is cut off in the middle of an update."""
+    update = Trainer.update
+
+    def stops(self: Trainer, group: list[list[int]]) -> None:
+        if self.progress.step == step:
+            raise KeyboardInterrupt
+        update(self, group)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Trainer, "update", stops)
+        nmt.train(config)
+
+
+def test_good_checkpoints_stay_and_damaged_ones_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"train__checkpoint_every": 2, "train__keep_checkpoints": 3, "train__max_steps": 20}
+    stopped(monkeypatch, mini(tmp_path, **options), 15)
+    folder = tmp_path / "run" / "checkpoints"
+    for file in ckpt.checkpoint_files(folder):  # 10, 12 and 14
+        file.write_bytes(file.read_bytes()[:-7])
+    with pytest.warns(UserWarning, match="damaged"):
+        stopped(monkeypatch, mini(tmp_path, **options), 9)
+    assert [file.stem for file in ckpt.checkpoint_files(folder)] == [f"step-{step:08}" for step in (4, 6, 8)]
+
+
+def test_a_best_that_a_crash_took_away_keeps_its_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"train__select": "best", "train__checkpoint_every": 3, "train__max_steps": 6}
+    losses = iter([5.0, 4.0, 3.0, 2.0, 1.0, 9.0])  # after 1, 2, 3, 4, 5, and then after 6 updates
+    monkeypatch.setattr(training, "validation_loss", lambda *_: next(losses))
+    stopped(monkeypatch, mini(tmp_path, **options, train__validate_every=1), 5)
+    assert nmt.train(mini(tmp_path, **options, train__validate_every=6)).best_step == 5
+
+
+def test_fewer_steps_than_a_checkpoint_has_are_validated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped(monkeypatch, mini(tmp_path, train__validate_every=50), 6)
+    run = nmt.train(mini(tmp_path, train__validate_every=50, train__max_steps=3))
+    assert [row["step"] for row in run.history] == [4]
+
+
+def test_an_update_sees_no_batch_twice(tmp_path: Path) -> None:
+    config = mini(tmp_path, train__accumulate=500)
+    corpus = nmt.load_corpus(config.data)
+    trainer = Trainer(config, corpus, nmt.build_tokenizers(config.data, corpus.train), tmp_path, Accelerator())
+    update = next(trainer.updates())
+    assert sorted(row for batch in update for row in batch) == list(range(len(trainer.examples)))
+
+
+def test_a_budget_of_tokens_means_nothing_to_batches_of_sentences(tmp_path: Path) -> None:
+    assert nmt.train(mini(tmp_path, train__batch_tokens=1)).history
+
+
+def test_overrides_of_a_config_are_refused_and_a_path_is_read(tmp_path: Path) -> None:
+    config = mini(tmp_path)
+    with pytest.raises(nmt.ConfigError, match=r"train.seed: a Config takes no overrides"):
+        nmt.train(config, **{"train.seed": 5})
+    path = tmp_path / "mine.yaml"
+    path.write_text(config.to_yaml(), encoding="utf-8")
+    assert nmt.train(path).config.train == config.train
 
 
 def test_a_loss_that_is_not_finite_names_step_and_pairs_and_keeps_the_checkpoint(

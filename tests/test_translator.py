@@ -360,3 +360,20 @@ def test_encode_keeps_the_specials_of_the_training(translator: nmt.Translator) -
     assert ids[0] == nmt.SOS and ids[-1] == nmt.EOS and len(ids) == 4
     assert small_translator(src_specials=False).encode("ich sehe") == ids[1:]
     assert translator.encode("") == [] and translator.encode("qwertz") == [nmt.SOS, nmt.UNK, nmt.EOS]
+
+
+def test_a_model_that_is_not_finite_is_not_saved_over_a_good_one(translator: nmt.Translator, tmp_path: Path) -> None:
+    translator.save(tmp_path)
+    broken = small_translator()
+    torch.nn.init.constant_(broken.model.output.weight, float("inf"))
+    with pytest.raises(nmt.CheckpointError, match="nothing was saved"):
+        broken.save(tmp_path)
+    assert nmt.Translator.load(tmp_path)(TEXTS[0]).text == translator(TEXTS[0]).text
+
+
+def test_a_copy_does_not_know_where_it_was_trained(tmp_path: Path) -> None:
+    translator = small_translator()
+    translator.config = translator.config.model_copy(update={"run_dir": "/somewhere/else"})
+    translator.save(tmp_path)
+    assert nmt.Translator.load(tmp_path).config.run_dir != "/somewhere/else"
+    assert "somewhere" not in (tmp_path / "config.yaml").read_text(encoding="utf-8")

@@ -123,7 +123,7 @@ def _direction(values: dict[str, Any]) -> list[Any]:
 def _sentence(error: ValidationError, path: Path) -> str:
     """What is wrong; unknown keys alone, where there are some: a misspelt key explains the errors that it causes."""
     unknown, others = [], []
-    for e in error.errors():
+    for e in sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")[:20]:
         where, message = ".".join(map(str, e["loc"])), e["msg"].removeprefix("Value error, ")
         if e["type"] == "extra_forbidden":
             unknown.append(f"unknown key {short(where)} in {path.name}{_nearest(where, KEYS)}")

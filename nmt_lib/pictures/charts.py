@@ -223,7 +223,7 @@ def as_numbers(values: Any) -> Any:
     """Numbers from a tensor, a list, a range, a list of tensors …"""
     if isinstance(values, torch.Tensor):
         return values.detach().double().cpu().numpy()
-    if isinstance(values, np.ndarray) or not hasattr(values, "__iter__"):
+    if isinstance(values, np.ndarray | str) or not hasattr(values, "__iter__"):
         return np.asarray(values, dtype=float)
     return np.asarray([as_numbers(value) for value in values], dtype=float)
 

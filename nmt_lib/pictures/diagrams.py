@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
+from itertools import cycle, groupby
 from typing import Any
 
 import numpy as np
@@ -159,7 +159,9 @@ def plot_vectors(points: Any = None, arrows: Mapping[str, Any] | None = None, *,
         axis.fill(*as_numbers(hull).T, facecolor="#e3eef7", edgecolor="#a9cbe4")
     if cloud is not None:
         axis.plot(*as_numbers(cloud).T, ".", color="0.65", ms=3)
-    for (series, group), (color, _, marker) in zip(as_panels(points).items() if points else (), SERIES, strict=False):
+    for (series, group), (color, _, marker) in zip(
+        as_panels(points).items() if points else (), cycle(SERIES), strict=False
+    ):
         x, y = as_numbers(group.values()).T
         colors = [ORANGE if word in marked else color for word in group]
         axis.scatter(x, y, s=50, c=colors, marker=marker, label=series, zorder=3)
@@ -192,7 +194,7 @@ def plot_clocks(clocks: Any, arcs: Sequence[tuple[int, int]] = ()) -> Figure:
         turn = np.linspace(0, 2 * math.pi, 200)
         axis.plot(np.cos(turn), np.sin(turn), color="0.85", lw=1)
         angles = np.unwrap(np.arctan2(xy[:, 1], xy[:, 0]))
-        for i, ((start, end), (color, *_)) in enumerate(zip(arcs, SERIES, strict=False)):
+        for i, ((start, end), (color, *_)) in enumerate(zip(arcs, cycle(SERIES), strict=False)):
             way = np.interp(np.linspace(start, end, 60), range(len(xy)), angles)
             axis.plot((0.76 - 0.12 * i) * np.cos(way), (0.76 - 0.12 * i) * np.sin(way), color=color, lw=4)
         axis.plot(xy[:, 0], xy[:, 1], "o", color="black", ms=5)

@@ -11,6 +11,7 @@ import argparse
 import os
 import sys
 import warnings
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 from ..config import Config
@@ -39,7 +40,7 @@ def _config(name: str, overrides: dict[str, Any]) -> Config:
     from ..translator import PRETRAINED, Translator
 
     if name in Translator.pretrained():
-        return load_config(PRETRAINED / name / "config.yaml", run_dir=str(PRETRAINED / name), **overrides)
+        return load_config(PRETRAINED / name / "config.yaml", **{"run_dir": str(PRETRAINED / name)} | overrides)
     return load_config(name, **overrides)
 
 
@@ -80,6 +81,8 @@ def train(config: Config, options: argparse.Namespace) -> None:
 
 def translate(config: Config, options: argparse.Namespace) -> None:
     translator = _load(config)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # as the input, whatever the locale
     for translation in translator.translate(options.text if options.text is not None else _lines()):
         print(translation.text)
 

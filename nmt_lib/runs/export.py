@@ -65,7 +65,7 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
     except ValueError as error:
         raise ConfigError(f"cannot export with quantization={quantization!r}: {error}") from None
     run_folder.save_tokenizers(folder, (translator.src_tokenizer, translator.tgt_tokenizer))
-    run_folder.save_config(folder, translator.config)
+    run_folder.save_config(folder, translator.config.model_copy(update={"run_dir": ""}))
     try:
         spec.save(str(folder))
     except OSError as error:

@@ -16,7 +16,7 @@ import torch
 from ..config import Config
 from ..configs.reading import load_config
 from ..corpora import Corpus, load_corpus
-from ..errors import CheckpointError
+from ..errors import CheckpointError, ConfigError
 from ..tokenizers import Tokenizer, build_tokenizers
 from ..training import Trainer
 from ..transformer import Transformer
@@ -48,7 +48,7 @@ class Run:
         return self.translator.model
 
 
-def load_or_train(config: Config | str, **overrides: Any) -> Translator:
+def load_or_train(config: Config | str | os.PathLike[str], **overrides: Any) -> Translator:
     """The translator of a config: loaded where its run is finished, trained first where it is not.
 
     Several processes may ask at once: one trains, the others wait for it.
@@ -56,7 +56,7 @@ def load_or_train(config: Config | str, **overrides: Any) -> Translator:
     return train(config, **overrides).translator
 
 
-def train(config: Config | str, **overrides: Any) -> Run:
+def train(config: Config | str | os.PathLike[str], **overrides: Any) -> Run:
     """Trains until ``train.max_steps``, or goes on where an earlier call was cut off.
 
     Args:
@@ -70,7 +70,10 @@ def train(config: Config | str, **overrides: Any) -> Run:
     from accelerate import Accelerator, DistributedDataParallelKwargs
     from filelock import FileLock
 
-    config = load_config(config, **overrides) if isinstance(config, str) else config
+    if not isinstance(config, Config):
+        config = load_config(config, **overrides)
+    elif overrides:
+        raise ConfigError(f"{', '.join(overrides)}: a Config takes no overrides, give them to load_config")
     config.model.check_memory(config.data.vocab_size, copies=4)
     constant = DistributedDataParallelKwargs(broadcast_buffers=False)  # positions: the same table in each process
     accelerator = Accelerator(mixed_precision="no", kwargs_handlers=[constant])  # precision is chosen in use_bf16
@@ -97,6 +100,7 @@ def train(config: Config | str, **overrides: Any) -> Run:
 
 
 def _train(config: Config, path: Path, accelerator: Accelerator) -> Run:
+    accelerator.wait_for_everyone()  # the main process may have waited for the lock
     finished = _finished(config, path)  # by another process, while this one waited for the lock
     if finished:
         return finished
