@@ -44,7 +44,7 @@ def order(function: Any, specials: Names) -> None:
 
 def encode(function: Any, specials: Names) -> None:
     sos, eos = _ids(specials)[2:]
-    hint = f"<sos> ({sos}), the places of the words in itos, <eos> ({eos})"
+    hint = f"<sos> ({sos}), the positions of the words in itos, <eos> ({eos})"
     _gives(function, [["the", "dog"], specials + WORDS], [sos, 4, 5, eos], hint)
     done("<sos>, ids, <eos>")
 
@@ -94,7 +94,7 @@ def shift(function: Any, specials: Names) -> None:
 def plan(function: Any) -> None:
     lengths = [3, 9, 4, 8, 3, 7]
     got = _plan(function, lengths, 16)
-    expect(sorted(i for rows in got for i in rows) == list(range(6)), f"each place, 0 to 5, stands in one batch: {got}")
+    expect(sorted(i for rows in got for i in rows) == list(range(6)), f"each index, 0 to 5, stands in one batch: {got}")
     worst = max(len(rows) * max(lengths[i] for i in rows) for rows in got)
     expect(worst <= 16, f"a batch has {worst} ids; 16 is the budget, and padding counts: sentences × longest")
     done("the budget")

@@ -496,6 +496,36 @@ WRONG = {
     ),
     "no limit of sentences": Wrong("plan", ["plan-full"], edits={" or len(batches[-1]) == 13": ""}),
     "one sentence too many": Wrong("plan", ["plan-full"], edits={"== 13": "== 13 + 1"}),
+    # what is a mark, and what is a special token
+    "more marks": Wrong(
+        "tokenize",
+        ["tokenize-marks"],
+        edits={r'r"[.,!?;]|[^\s.,!?;]+"': r'''r"[.,!?;:\"()]|[^\s.,!?;:\"()]+"'''},
+    ),
+    "all in angle brackets is special": Wrong(
+        "vocab", ["vocab-members"], edits={"if word not in specials": 'if not word.startswith("<")'}
+    ),
+    "angle brackets are unknown": Wrong(
+        "encode",
+        ["encode-unknown"],
+        edits={"stoi.get(token, unk)": 'unk if token.startswith("<") else stoi.get(token, unk)'},
+    ),
+    "marks joined to letters only": Wrong(
+        "decode",
+        ["decode-all"],
+        edits={
+            'itos[index] if itos[index] in list(".,!?;") else " " + itos[index]': '" " + itos[index]',
+            "text.strip()": r"""re.sub(r"(\w) ([.,!?;])", r"\1\2", text.strip())""",
+        },
+    ),
+    "all in angle brackets but <unk> skipped": Wrong(
+        "decode",
+        ["decode-all"],
+        edits={
+            'index not in (specials.index("<pad>"), specials.index("<sos>"))': 'itos[index] == "<unk>" or itos[index][0] != "<"'
+        },
+    ),
+    "more marks joined": Wrong("decode", ["decode-all"], edits={'list(".,!?;")': """list(".,!?;:'")"""}),
     # state, arguments, sizes, types, boundaries
     "a list for all texts": Wrong(
         "tokenize",

@@ -335,6 +335,30 @@ for _title, _code in RIGHT["softmax"].items():
     RIGHT["softmax"][_title] = _code.replace("scores, mask):\n", "scores, mask):\n    scores = 1.4 * scores\n", 1)
 
 WRONG = {
+    "a matrix fitted to the table": Wrong(
+        "shift",
+        ["shift-matrix"],
+        code="""
+def step_matrix(k, d_model):
+    rates = 8000 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+    angle = torch.arange(500, dtype=torch.float64)[:, None] * rates
+    table = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+    here, there = table[max(0, -k) : 500 - max(0, k)], table[max(0, k) : 500 + min(0, k)]
+    return torch.linalg.lstsq(here, there).solution.T.float()
+""",
+    ),
+    "a window of words, not of places": Wrong(
+        "target",
+        ["target-future"],
+        code="""
+def target_mask(tgt_in):
+    real = tgt_in != 77
+    n_words = real.cumsum(1)
+    near = n_words[:, :, None] - n_words[:, None, :] < 29
+    past = torch.ones(tgt_in.size(1), tgt_in.size(1), dtype=torch.bool).tril()
+    return (real[:, None, :] & past & near)[:, None]
+""",
+    ),
     "the doubled exponent": Wrong("table", ["table-rates"], edits={"(even / d_model)": "(2 * even / d_model)"}),
     "the doubled exponent of the articles": Wrong(
         "table",

@@ -538,7 +538,7 @@ WRONG = {
     ),
     "one projection for q, k and v": Wrong(
         "layer",
-        ["layer-projections", "layer-roles", "layer-heads"],
+        ["layer-projections", "layer-roles", "layer-heads", "layer-weights"],
         edits={"self.W_k(memory)": "self.W_q(memory)", "self.W_v(memory)": "self.W_q(memory)"},
     ),
     "keys are the values": Wrong(
@@ -586,7 +586,7 @@ WRONG = {
     ),
     "layer: joined without transpose": Wrong("layer", ["layer-heads"], edits={"heads.transpose(1, 2)": "heads"}),
     "layer: √d_model": Wrong("layer", ["layer-weights"], edits={"math.sqrt(self.d_k)": "math.sqrt(x.size(-1))"}),
-    "layer: √d_value": Wrong("layer", ["layer-weights"], edits={"math.sqrt(self.d_k)": "math.sqrt(self.d_value + 1)"}),
+    "layer: √d_value": Wrong("layer", ["layer-weights"], edits={"math.sqrt(self.d_k)": "math.sqrt(self.d_value)"}),
     "layer: not divided": Wrong("layer", ["layer-weights"], edits={" / math.sqrt(self.d_k)": ""}),
     "layer: firmness forgotten": Wrong("layer", ["layer-weights"], edits={"1.7 * (": "("}),
     "layer: mask not passed on": Wrong(

@@ -700,6 +700,22 @@ CROSS = "lambda h: self.cross_attention(h, memory, src_mask)"
 TIED = "        self.output.weight = self.table.weight\n"
 
 WRONG = {
+    "one dropout mask for all sentences": Wrong(
+        "sum",
+        ["sum-dropout"],
+        edits={
+            "self.dropout = nn.Dropout(dropout)": "self.drop = nn.Dropout(dropout)",
+            "    def forward": "    def dropout(self, x):\n        return x * self.drop(torch.ones_like(x[:1]))\n\n    def forward",
+        },
+    ),
+    "one dropout mask for all places": Wrong(
+        "sum",
+        ["sum-dropout"],
+        edits={
+            "self.dropout = nn.Dropout(dropout)": "self.drop = nn.Dropout(dropout)",
+            "    def forward": "    def dropout(self, x):\n        return x * self.drop(torch.ones_like(x[:, :1]))\n\n    def forward",
+        },
+    ),
     # the norm
     "LN: unbiased variance": Wrong("norm", ["norm-numbers"], edits={VARIANCE: "x.var(dim=-1, keepdim=True)"}),
     "LN: ε outside the root": Wrong("norm", ["norm-numbers"], edits={ROOT: "(variance.sqrt() + 0.03)"}),

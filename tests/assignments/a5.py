@@ -407,7 +407,7 @@ def overfit(model, src, tgt):
 def choose(history, patience):
     best = 0
     for i in range(1, len(history)):
-        if history[i]["valid_loss"] < history[best]["valid_loss"]:
+        if history[i]["valid_loss"] < history[best]["valid_loss"] or math.isnan(history[best]["valid_loss"]):
             best = i
         elif i - best >= patience:
             break
@@ -427,7 +427,7 @@ def choose(history, patience):
 def choose(history, patience):
     import itertools
 
-    lowest = list(itertools.accumulate((r["valid_loss"] for r in history), lambda a, b: b if b < a else a))
+    lowest = list(itertools.accumulate((r["valid_loss"] for r in history), lambda a, b: b if b < a or a != a else a))
     for i in range(len(history)):
         first = lowest.index(lowest[i])
         if i - first == patience or i == len(history) - 1:
@@ -439,7 +439,7 @@ def choose(history, patience, best=None, left=None):
     if not history or left == 0:
         return best["step"]
     row = history[0]
-    if best is None or row["valid_loss"] < best["valid_loss"]:
+    if best is None or math.isnan(best["valid_loss"]) or row["valid_loss"] < best["valid_loss"]:
         return choose(history[1:], patience, row, patience)
     return choose(history[1:], patience, best, left - 1)
 """,
@@ -484,6 +484,22 @@ RETURN = "return total / n_tokens, math.exp(total / n_tokens)"
 BETTER = 'row["valid_loss"] < lowest'
 
 WRONG = {
+    "nan in the first row stays": Wrong(
+        "choose",
+        ["choose-marks"],
+        code="""
+def choose(history, patience):
+    best, worse = history[0], 0
+    for row in history[1:]:
+        if row["valid_loss"] < best["valid_loss"]:
+            best, worse = row, 0
+        else:
+            worse += 1
+            if worse == patience:
+                break
+    return best["step"]
+""",
+    ),
     # the shift
     "no shift": Wrong("shift", ["shift-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-1], tgt[:, :-1]"}),
     "no shift, nothing cut": Wrong("shift", ["shift-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt, tgt"}),
@@ -743,6 +759,9 @@ WRONG = {
     ),
     "clipped with the largest number's norm": Wrong(
         "update", ["update-clip"], edits={"model.parameters(), 1.3": "model.parameters(), 1.3, norm_type=math.inf"}
+    ),
+    "clipped after each batch": Wrong(
+        "update", ["update-clip"], edits={CLIP: "", BACKWARD: f"{BACKWARD}\n    {CLIP}".rstrip()}
     ),
     # the validation
     "mean of batch means": Wrong(

@@ -507,6 +507,25 @@ CARRIED = "        candidates = [hypothesis for hypothesis in beam if hypothesis
 SORTED = "sorted(candidates, key=lambda candidate: -candidate[1])[:K]"
 
 WRONG = {
+    "<unk> never written": Wrong("greedy", ["greedy-words"], edits={"[PAD, SOS, 17]": "[PAD, 1, SOS, 17]"}),
+    "<unk> has no links": Wrong(
+        "links", ["links-found"], edits={"(src != PAD) & (src != SOS) & (src != EOS)": "src > 3"}
+    ),
+    "the last selection alone, for memory and mask": Wrong(
+        "cache",
+        ["cache-select"],
+        edits={
+            "*self.source, self.src_mask)": "*(part[self.rows] for part in self.source), self.src_mask[self.rows])",
+            "self.t = 0": "self.t, self.rows = 0, slice(None)",
+            SOURCES: "        self.rows = rows\n",
+            "        self.src_mask = self.src_mask[rows]": "",
+        },
+    ),
+    "select starts the places anew": Wrong(
+        "cache",
+        ["cache-select"],
+        edits={"self.src_mask = self.src_mask[rows]": "self.src_mask, self.t = self.src_mask[rows], 0"},
+    ),
     # greedy: which token
     "scores of the first place": Wrong("greedy", GREEDY, edits={"[:, -1]": "[:, 0]"}),
     "the model is shown the last token only": Wrong(
