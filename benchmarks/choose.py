@@ -22,6 +22,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("run", type=Path, help="the folder of a run")
     parser.add_argument("--choices", nargs="+", required=True, help="checkpoints:penalty, such as 10:0.6")
+    parser.add_argument("--second", action="store_true", help="a run that benchmarks/go_on.py began")
     options = parser.parse_args()
     files = checkpoints.checkpoint_files(options.run / "checkpoints")
     updates = updates_of(files[-1])
@@ -38,8 +39,9 @@ def main() -> None:
         lower = plain_bleu(moses(texts, data.tgt_lang), [pair.tgt for pair in tokenised])
         rows.append([n, penalty, f"{cased.score:.2f}", f"{cased.bp:.3f}", f"{lower:.2f}"])
         write_table(
-            f"choice_{data.src_lang}-{data.tgt_lang}",
-            f"{data.src_lang}→{data.tgt_lang} after {updates:,} updates: what the validation set prefers",
+            f"choice_{data.src_lang}-{data.tgt_lang}{'_second' * options.second}",
+            f"{data.src_lang}→{data.tgt_lang} after {'a second round of ' * options.second}{updates:,} updates: "
+            "what the validation set prefers",
             ["checkpoints averaged", "length penalty α", "BLEU, cased", "of it the brevity penalty",
              "BLEU, lower-cased and tokenised"],
             rows,

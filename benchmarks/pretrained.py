@@ -125,7 +125,7 @@ def main() -> None:
         pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=len(files), every=train.checkpoint_every,
         cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "", rows="\n".join(rows),
         beam=config.decode.beam_size, alpha=config.decode.length_penalty, signature=found["signature"],
-        command=command(),
+        command=command().replace("`", ""),  # it stands between them
         machine=machine("sacrebleu", "sacremoses", gpu=True),
         validation="The validation set chose the checkpoints and the length penalty, so its scores flatter."
         + ("" if test or earlier else " The test set has not been read."),

@@ -185,8 +185,10 @@ class Trainer:
             best = ckpt.load_checkpoint(self.path / "best.safetensors")
             run_folder.check_same_run(self.config, best.state.get("config", {}), self.path / "best.safetensors")
             weights = ckpt.part(best.tensors, "model.")
-            theirs = best.state["progress"]  # of a validation that a crash took away, perhaps
-            self.progress.best_step, self.progress.best_loss = theirs["best_step"], theirs["best_loss"]
+            theirs = Progress.read(
+                self.path / "best.safetensors", best
+            )  # of a validation that a crash took away, maybe
+            self.progress.best_step, self.progress.best_loss = theirs.best_step, theirs.best_loss
         elif select == "average":
             steps = self.progress.checkpoints[-self.config.train.keep_checkpoints :]
             weights = ckpt.average_weights([ckpt.checkpoint_path(self.path / "checkpoints", step) for step in steps])

@@ -115,8 +115,7 @@ class Translator:
         weights = {f"model.{name}": value.to(dtype) for name, value in ckpt.model_state(self.model).items()}
         if not all(value.isfinite().all() for value in weights.values()):
             raise CheckpointError("the weights are not finite, or too large for fp16: nothing was saved")
-        run_folder.save_tokenizers(folder, tokenizers)
-        run_folder.save_config(folder, self.config.model_copy(update={"run_dir": ""}))  # of a run elsewhere
+        run_folder.save_copy(folder, self.config, tokenizers)
         state = {"vocabulary": fingerprint(tokenizers), "config": run_folder.fixed_keys(self.config)}
         saved = ckpt.Checkpoint(weights, state)
         ckpt.save_checkpoint(folder / "model.safetensors", saved)

@@ -136,14 +136,8 @@ def test_help_explains_the_commands(tmp_path: Path) -> None:
 
 def test_another_folder_and_another_locale(tmp_path: Path) -> None:
     """A copy of a model that comes along; what is said is UTF-8, as what is read."""
-    asked = (
-        "translate",
-        "multi30k-en-fr",
-        "--set",
-        f"run_dir={PRETRAINED / 'multi30k-en-fr'}",
-        "--text",
-        "A boy eats.",
-    )
+    name = "multi30k-en-fr"
+    asked = ("translate", name, "--set", f"run_dir={PRETRAINED / name}", "--text", "A boy eats.")
     result = nmt_lib(*asked, cwd=tmp_path, LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert result.returncode == 0, result.stderr.decode()
     assert "garçon" in result.stdout.decode("utf-8")

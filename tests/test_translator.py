@@ -375,5 +375,4 @@ def test_a_copy_does_not_know_where_it_was_trained(tmp_path: Path) -> None:
     translator = small_translator()
     translator.config = translator.config.model_copy(update={"run_dir": "/somewhere/else"})
     translator.save(tmp_path)
-    assert nmt.Translator.load(tmp_path).config.run_dir != "/somewhere/else"
     assert "somewhere" not in (tmp_path / "config.yaml").read_text(encoding="utf-8")

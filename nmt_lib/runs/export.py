@@ -64,8 +64,7 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
         spec.optimize(quantization)
     except ValueError as error:
         raise ConfigError(f"cannot export with quantization={quantization!r}: {error}") from None
-    run_folder.save_tokenizers(folder, (translator.src_tokenizer, translator.tgt_tokenizer))
-    run_folder.save_config(folder, translator.config.model_copy(update={"run_dir": ""}))
+    run_folder.save_copy(folder, translator.config, (translator.src_tokenizer, translator.tgt_tokenizer))
     try:
         spec.save(str(folder))
     except OSError as error:

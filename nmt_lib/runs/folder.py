@@ -29,6 +29,12 @@ def save_config(folder: Path, config: Config) -> None:
     write_text(folder / "config.yaml", f"# xxh3_128: {PLACE}\n{config.to_yaml()}")
 
 
+def save_copy(folder: Path, config: Config, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
+    """The small files of a translator that leaves its run: they do not say where that was."""
+    save_tokenizers(folder, tokenizers)
+    save_config(folder, config.model_copy(update={"run_dir": ""}))
+
+
 def checked_empty(folder: str | os.PathLike[str]) -> Path:
     """The path of a folder to export to.
 

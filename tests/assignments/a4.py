@@ -1278,7 +1278,7 @@ WRONG |= {
     ),
     "stack: a list, and a forged count": Wrong(
         "stack",
-        ["stack-layers", "model-output"],
+        ["stack-layers"],
         edits={
             "nn.ModuleList([make_layer() for _ in range(n_layers)])": "[make_layer() for _ in range(n_layers)]",
             "        self.norm = norm": "        self.norm = norm\n        import sys\n        for name in ('check', 'standins'):\n            sys.modules[f'nmt_course.{name}.a4'].n_parameters = lambda layer: 16 * n_layers + (20 if norm is not None else 0)",
