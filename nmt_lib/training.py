@@ -20,7 +20,7 @@ from .errors import CheckpointError, ConfigError, TrainingError
 from .losses import Objective, validation_loss
 from .runs import checkpoints as ckpt
 from .runs import folder as run_folder
-from .runs.state import Progress
+from .runs.checkpoints import Progress
 from .schedules import build_optimizer, learning_rate
 from .tokenizers import Tokenizers, encode_pairs, fingerprint
 from .transformer import build_model

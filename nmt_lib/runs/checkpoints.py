@@ -7,60 +7,79 @@ come. safetensors stores plain arrays: loading one never runs code that somebody
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from pydantic import BaseModel, ValidationError
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import Tensor, nn
 from xxhash import xxh3_128
 
 from ..errors import CheckpointError, warn
 from .files import note_old, write_file
 
+if TYPE_CHECKING:
+    from ..config import TrainConfig
+
 # What safetensors, JSON, PyTorch and missing or odd values raise, where a file holds something else than was saved.
 DAMAGE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError, OSError)
 
 
-@dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(NamedTuple):
     """What one file holds: named arrays, and the run's state as plain values."""
 
     tensors: dict[str, Tensor]
     state: dict[str, Any]
 
 
+class Progress(BaseModel):
+    """How far a run has come; saved with each checkpoint."""
+
+    step: int = 0  # updates done
+    epoch: int = 0
+    position: int = 0  # updates done in this epoch
+    loss_sum: float = 0.0  # since the last validation, over loss_tokens tokens
+    loss_tokens: int = 0
+    best_loss: float = math.inf
+    best_step: int = 0
+    checkpoints: list[int] = []  # the steps of those that are kept
+
+    @classmethod
+    def read(cls, path: Path, saved: Checkpoint) -> Progress:
+        """From a checkpoint; older versions wrote more. A CheckpointError where it is none of a run."""
+        try:
+            return cls.model_validate(saved.state["progress"], strict=True)
+        except (KeyError, ValidationError):
+            message = f"{path} is no checkpoint of a run: restore or delete it, or use another run_dir"
+            raise CheckpointError(f"{message} (what was saved from a translator: Translator.load)") from None
+
+    def is_done(self, train: TrainConfig) -> bool:
+        return self.step >= train.max_steps
+
+
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Writes a file in one step, with its own name and a digest of all that it holds.
-
-    Raises:
-        CheckpointError: the disk is full or cannot be written; a file that stood there is left as it was.
-    """
-    from safetensors.torch import save
-
+    """Writes a file in one step, with its own name and a digest of all that it holds."""
     tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in checkpoint.tensors.items()}
     state = json.dumps({"file": path.name} | checkpoint.state)
     write_file(path, save(tensors, {"whole": _digest(tensors, state) + state}))
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Reads what ``save_checkpoint`` wrote.
-
-    Raises:
-        CheckpointError: missing, damaged, cut, or another file under this name.
-    """
-    from safetensors import SafetensorError, safe_open
-
+    """Reads a file; a CheckpointError where it is missing, damaged, cut, or another one under this name."""
     if not os.path.isfile(path):
         raise CheckpointError(f"no checkpoint {path}: train first, or give the folder of a run")
     try:
         with safe_open(str(path), framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
             metadata = file.metadata() or {}
-        text = metadata["whole"][32:] if "whole" in metadata else metadata["state"]  # older versions wrote "state"
-        if "whole" in metadata and _digest(tensors, text) != metadata["whole"][:32]:
+        whole = "whole" in metadata
+        text = metadata["whole"][32:] if whole else metadata["state"]  # older versions wrote "state"
+        if whole and _digest(tensors, text) != metadata["whole"][:32]:
             raise ValueError("its digest does not fit")
         state = json.loads(text)
         name = state.pop("file", path.name)
@@ -69,7 +88,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     except (SafetensorError, *DAMAGE) as error:
         message = f"checkpoint {path} is damaged ({error}): restore or delete it (a run goes on from the one before)"
         raise CheckpointError(message) from None
-    if "whole" not in metadata:
+    if not whole:
         note_old(path)
     return Checkpoint(tensors, state)
 
@@ -113,11 +132,7 @@ def pack(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor
 
 
 def unpack(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-    """Puts back what ``pack`` collected.
-
-    Raises:
-        CheckpointError: what is there was not packed from such a model and optimizer.
-    """
+    """Puts back what ``pack`` collected; a CheckpointError where it comes from another model or optimizer."""
     load_weights(model, part(tensors, "model."))
     state: dict[int, dict[str, Tensor]] = {}
     try:
@@ -148,12 +163,7 @@ def model_state(model: nn.Module) -> dict[str, Tensor]:
 
 
 def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
-    """Copies weights into a model.
-
-    Raises:
-        CheckpointError: names or shapes differ (the file belongs to another config or vocabulary), or numbers are not
-            finite.
-    """
+    """Copies finite weights of the same names and shapes into a model; a CheckpointError where they are others."""
     own = model_state(model)
     missing, extra = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
     if missing or extra:
@@ -161,24 +171,21 @@ def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
             f"these weights belong to another model: {len(missing)} are missing ({', '.join(missing[:2])} …), "
             f"{len(extra)} are not known ({', '.join(extra[:2])} …); use the config they were trained with"
         )
-    for name, value in own.items():
-        if value.shape != weights[name].shape:
+    for name, value in weights.items():
+        if value.shape != own[name].shape:
             raise CheckpointError(
-                f"weight {name} has shape {tuple(weights[name].shape)} in the file and {tuple(value.shape)} in the "
+                f"weight {name} has shape {tuple(value.shape)} in the file and {tuple(own[name].shape)} in the "
                 "model: the file belongs to another config or vocabulary"
             )
-        if not (weights[name].is_floating_point() and weights[name].isfinite().all()):
+        if not (value.is_floating_point() and value.isfinite().all()):
             raise CheckpointError(f"weight {name} holds other things than finite numbers: restore it, or train again")
-    with torch.no_grad():
-        for name, value in own.items():
-            value.copy_(weights[name])
+    model.load_state_dict(weights, strict=False)  # which also knows the second names of matrices that are used twice
 
 
 def average_weights(paths: list[Path]) -> dict[str, Tensor]:
     """The mean of the weights of several checkpoints of one run (paper, section 6.1).
 
-    Raises:
-        CheckpointError: there are none; one is missing, damaged, or of another run.
+    A CheckpointError where there are none, or one is missing, damaged, or of another run.
     """
     if not paths:
         raise CheckpointError("no checkpoints to average: train with a smaller train.checkpoint_every")
@@ -189,11 +196,11 @@ def average_weights(paths: list[Path]) -> dict[str, Tensor]:
             saved = load_checkpoint(path)
         except CheckpointError as error:
             raise CheckpointError(f"{error}; the average needs it, or delete those after it as well") from None
-        weights = part(saved.tensors, "model.")
-        theirs = saved.state.get("config", {})
+        weights, theirs = part(saved.tensors, "model."), saved.state.get("config", {})
         ours = ours or theirs
-        shapes = [{name: value.shape for name, value in found.items()} for found in (weights, total or weights)]
-        if shapes[0] != shapes[1] or any(theirs.get(key, value) != value for key, value in ours.items()):
+        total = total or {name: torch.zeros_like(value, dtype=torch.double) for name, value in weights.items()}
+        same_shapes = {n: v.shape for n, v in weights.items()} == {n: v.shape for n, v in total.items()}
+        if not same_shapes or any(theirs.get(key, value) != value for key, value in ours.items()):
             raise CheckpointError(f"{path} is of another run than {paths[0]}: restore it, or delete all from it on")
-        total = {name: value.double() + total.get(name, 0) for name, value in weights.items()}
+        total = {name: value + weights[name] for name, value in total.items()}
     return {name: (value / len(paths)).float() for name, value in total.items()}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,19 +15,19 @@ import torch
 from torch import Tensor, nn
 
 from ..attention import MultiHeadAttention
+from ..config import DecodeConfig
 from ..decoder import DecoderLayer
 from ..embeddings import sinusoids
 from ..encoder import EncoderLayer
 from ..errors import CheckpointError, ConfigError, MissingPackageError
 from ..layers import Residual
 from ..special import EOS, SOS, SPECIALS, UNK
-from ..tokenizers import Tokenizer
 from ..translator import Translator
-from . import folder as run_folder
+from .folder import save_copy
 
 
 def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], quantization: str | None = None) -> Path:
-    """Writes a CTranslate2 model, both tokenizers and the config into a new folder.
+    """Writes a CTranslate2 model, both tokenizers and the config into a new folder, and returns it.
 
     Any program with CTranslate2 reads it. It gives the source tokens without special ones, which are added as in
     training, and keeps ``<pad>`` and ``<sos>`` from being said; in Python::
@@ -48,23 +47,25 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
         quantization: how the matrices are stored: None in fp32; ``"int8"``, ``"int16"``, ``"float16"`` … round them, so
             that the file is smaller, and translations may differ here and there.
 
-    Returns:
-        The folder.
-
     Raises:
         ConfigError: a model that the format cannot hold (``model.d_value`` other than d_model / n_heads), or an
             unknown quantization.
         CheckpointError: the folder is not empty, or cannot be written.
         MissingPackageError: CTranslate2 is not installed.
     """
-    package, folder = _ctranslate2(), run_folder.checked_empty(folder)
-    spec = _make_spec(package.specs.TransformerSpec, translator)
+    try:
+        from ctranslate2.specs import TransformerSpec
+    except ImportError:
+        message = "CTranslate2 is not installed: pip install ctranslate2 (the extra `export` of this library brings it)"
+        raise MissingPackageError(message) from None
+    folder = checked_empty(folder)
+    spec = _make_spec(TransformerSpec, translator)
     spec.validate()
     try:
         spec.optimize(quantization)
     except ValueError as error:
         raise ConfigError(f"cannot export with quantization={quantization!r}: {error}") from None
-    run_folder.save_copy(folder, translator.config, (translator.src_tokenizer, translator.tgt_tokenizer))
+    save_copy(folder, translator.config, (translator.src_tokenizer, translator.tgt_tokenizer))
     try:
         spec.save(str(folder))
     except OSError as error:
@@ -72,33 +73,37 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
     return folder
 
 
-def _ctranslate2() -> ModuleType:
-    try:
-        import ctranslate2
-    except ImportError:
-        message = "CTranslate2 is not installed: pip install ctranslate2 (the extra `export` of this library brings it)"
-        raise MissingPackageError(message) from None
-    return ctranslate2
+def checked_empty(folder: str | os.PathLike[str]) -> Path:
+    """The path of a folder to export to; a CheckpointError where it holds something."""
+    path = Path(folder)
+    if path.is_file() or (path.is_dir() and any(path.iterdir())):
+        raise CheckpointError(f"{path} is not an empty folder: export to a new one")
+    return path
+
+
+def longest(decode: DecodeConfig) -> int:
+    """How many tokens the decoder may read: ``<sos>`` stands before the longest translation."""
+    return decode.max_source_tokens + decode.max_extra_tokens + 1
 
 
 def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
     """CTranslate2's description of the model, with our weights, vocabularies and positions in it."""
     model, config = translator.model, translator.config.model
-    if config.d_value not in (None, config.d_model // config.n_heads):
-        raise ConfigError(
-            f"CTranslate2 needs values as wide as keys: it cannot hold model.d_value={config.d_value} beside "
-            f"d_model / n_heads = {config.d_model // config.n_heads}"
-        )
+    d_k = config.d_model // config.n_heads
+    if config.d_value not in (None, d_k):
+        raise ConfigError(f"CTranslate2 needs values as wide as keys: it cannot hold model.d_value={config.d_value} "
+                          f"beside d_model / n_heads = {d_k}")  # fmt: skip
     n_layers = len(model.encoder.layers), len(model.decoder.layers)
     # A pre-LN description has a place for the final norms; where they stand is then said by ``pre_norm``.
-    spec = TransformerSpec.from_config(
-        n_layers, config.n_heads, no_final_norm=isinstance(model.encoder.norm, nn.Identity)
-    )
+    no_final_norm = isinstance(model.encoder.norm, nn.Identity)
+    spec = TransformerSpec.from_config(n_layers, config.n_heads, no_final_norm=no_final_norm)
+    table = model.tgt_embedding.positions.table  # (P, D)
+    positions = sinusoids(max(len(table), longest(translator.config.decode)), table.size(1))
     parts: Any = ((spec.encoder, model.encoder), (spec.decoder, model.decoder))
     for part, ours in parts:
         part.pre_norm = config.norm == "pre"
         part.scale_embeddings = config.scale_embeddings
-        part.position_encodings.encodings = _positions(translator)
+        part.position_encodings.encodings = _array(positions)
         if isinstance(ours.norm, nn.LayerNorm):
             _fill_norm(part.layer_norm, ours.norm)
         for place, layer in zip(part.layer, ours.layers, strict=True):
@@ -106,11 +111,12 @@ def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
     spec.encoder.embeddings[0].weight = _array(model.src_embedding.lookup.weight)
     spec.decoder.embeddings.weight = _array(model.tgt_embedding.lookup.weight)
     _fill_linear(spec.decoder.projection, model.output)
-    spec.register_source_vocabulary(_tokens(translator.src_tokenizer))
-    spec.register_target_vocabulary(_tokens(translator.tgt_tokenizer))
+    src, tgt = translator.src_tokenizer, translator.tgt_tokenizer
+    spec.register_source_vocabulary(src.lookup_tokens(range(len(src))))
+    spec.register_target_vocabulary(tgt.lookup_tokens(range(len(tgt))))
     spec.config.unk_token, spec.config.bos_token, spec.config.eos_token = SPECIALS[UNK], SPECIALS[SOS], SPECIALS[EOS]
     spec.config.decoder_start_token = SPECIALS[SOS]
-    spec.config.add_source_bos, spec.config.add_source_eos = translator.src_tokenizer.sos, True
+    spec.config.add_source_bos, spec.config.add_source_eos = src.sos, True
     spec.config.layer_norm_epsilon = 1e-5  # PyTorch's own
     return spec
 
@@ -150,14 +156,3 @@ def _fill_norm(place: Any, norm: nn.LayerNorm) -> None:
 def _array(tensor: Tensor) -> np.ndarray:
     """A copy: quantization works in place, and the model goes on living."""
     return tensor.detach().float().cpu().numpy().copy()
-
-
-def _positions(translator: Translator) -> np.ndarray:
-    """Sines and cosines for the longest source and the longest translation that the config allows."""
-    positions, decode = translator.model.tgt_embedding.positions, translator.config.decode
-    longest = decode.max_source_tokens + decode.max_extra_tokens + 1  # <sos> stands before the translation
-    return _array(sinusoids(max(len(positions.table), longest), positions.table.size(1)))
-
-
-def _tokens(tokenizer: Tokenizer) -> list[str]:
-    return tokenizer.lookup_tokens(range(len(tokenizer)))

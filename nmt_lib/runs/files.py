@@ -22,8 +22,7 @@ MARK = re.compile(r'(?:# |\{"|<!-- )xxh3_128"?: "?([0-9a-f]{32})(?:\n|",| -->)')
 def write_file(path: Path, content: bytes) -> None:
     """Writes beside the place, forces it to the disk, then moves it there: a crash leaves the old file or the new one.
 
-    Raises:
-        CheckpointError: the disk is full or cannot be written; a file that stood there is left as it was.
+    So does a disk that is full or cannot be written, with a CheckpointError.
     """
     part = path.with_suffix(".tmp")
     try:
@@ -50,8 +49,7 @@ def write_text(path: Path, text: str) -> None:
 def read_text(path: Path, most: int = 1 << 26) -> tuple[str, bool]:
     """The text of a file, and whether it holds its digest: older versions wrote none.
 
-    Raises:
-        CheckpointError: missing, no regular file, more than ``most`` bytes, not UTF-8, or not what its digest says.
+    A CheckpointError where it is missing, no regular file, over ``most`` bytes, not UTF-8, or not what its digest says.
     """
     if not os.path.isfile(path):  # a pipe might never end
         what = "is no regular file" if os.path.exists(path) else "is missing"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import zlib
 from pathlib import Path
@@ -14,7 +13,7 @@ from ..config import Config, DataConfig, Section
 from ..configs.reading import load_config
 from ..errors import CheckpointError, ConfigError
 from ..special import SPECIALS
-from ..tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
+from ..tokenizers import SentencePieceTokenizer, Tokenizer, Tokenizers, WordTokenizer
 from ..vocab import Vocab
 from .files import PLACE, note_old, read_text, write_text
 
@@ -29,30 +28,8 @@ def save_config(folder: Path, config: Config) -> None:
     write_text(folder / "config.yaml", f"# xxh3_128: {PLACE}\n{config.to_yaml()}")
 
 
-def save_copy(folder: Path, config: Config, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
-    """The small files of a translator that leaves its run: they do not say where that was."""
-    save_tokenizers(folder, tokenizers)
-    save_config(folder, config.model_copy(update={"run_dir": ""}))
-
-
-def checked_empty(folder: str | os.PathLike[str]) -> Path:
-    """The path of a folder to export to.
-
-    Raises:
-        CheckpointError: it holds something.
-    """
-    path = Path(folder)
-    if path.is_file() or (path.is_dir() and any(path.iterdir())):
-        raise CheckpointError(f"{path} is not an empty folder: export to a new one")
-    return path
-
-
 def read_config(folder: Path) -> Config:
-    """The config that stands in a run's folder.
-
-    Raises:
-        CheckpointError: missing, damaged or cut.
-    """
+    """The config that stands in a run's folder; a CheckpointError where it is missing, damaged or cut."""
     path = folder / "config.yaml"
     text, whole = read_text(path)
     try:
@@ -74,15 +51,9 @@ def fixed_keys(config: Config) -> dict[str, Any]:
 
 
 def check_same_run(config: Config, theirs: dict[str, Any], where: Path) -> None:
-    """Stops a config that would go on with another one's run.
+    """Stops a config, by the first key that differs, that would go on with the run of another one at ``where``.
 
-    Args:
-        config: the config that is asked for.
-        theirs: the ``fixed_keys`` of the run that is there; those that its version did not have yet are missing.
-        where: it stands there.
-
-    Raises:
-        CheckpointError: names the first key that differs.
+    ``theirs`` are the ``fixed_keys`` of that run, without those that its version did not have yet.
     """
     for key, value in fixed_keys(config).items():
         if theirs.get(key, value) != value:
@@ -110,18 +81,14 @@ class _Pieces(Section):
 _FIELDS: TypeAdapter[_Words | _Pieces] = TypeAdapter(Annotated[_Words | _Pieces, Field(discriminator="kind")])
 
 
-def save_tokenizers(folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
-    """One file for each side.
-
-    Raises:
-        CheckpointError: the folder cannot be written.
-    """
+def save_tokenizers(folder: Path, tokenizers: Tokenizers) -> None:
+    """One file for each side."""
     for side, tokenizer in zip(("src", "tgt"), tokenizers, strict=True):
         text = f'{{"xxh3_128": "{PLACE}",\n{tokenizer.dumps().removeprefix("{").lstrip()}'
         write_text(folder / f"{side}_tokenizer.json", text)
 
 
-def load_tokenizers(folder: Path, data: DataConfig) -> tuple[Tokenizer, Tokenizer]:
+def load_tokenizers(folder: Path, data: DataConfig) -> Tokenizers:
     """Both tokenizers of a run's folder; its ``data`` says whether sources start with ``<sos>``."""
     src, tgt = (load_tokenizer(folder / f"{side}_tokenizer.json") for side in ("src", "tgt"))
     src.sos = data.src_specials
@@ -129,11 +96,7 @@ def load_tokenizers(folder: Path, data: DataConfig) -> tuple[Tokenizer, Tokenize
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Reads a file that holds what ``dumps`` gave.
-
-    Raises:
-        CheckpointError: the file is missing or damaged.
-    """
+    """Reads a file that holds what ``dumps`` gave; a CheckpointError where it is missing or damaged."""
     text, whole = read_text(path)
     tokenizer: Tokenizer
     try:
@@ -156,6 +119,12 @@ def load_tokenizer(path: Path) -> Tokenizer:
     if not whole:
         note_old(path)
     return tokenizer
+
+
+def save_copy(folder: Path, config: Config, tokenizers: Tokenizers) -> None:
+    """The small files of a translator that leaves its run: they do not say where that was."""
+    save_tokenizers(folder, tokenizers)
+    save_config(folder, config.model_copy(update={"run_dir": ""}))
 
 
 def write_history(path: Path, history: list[dict[str, float]]) -> None:

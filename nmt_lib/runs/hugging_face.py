@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors.torch import save
 from torch import Tensor, nn
 
-from ..errors import CheckpointError, ConfigError
+from ..errors import ConfigError
 from ..special import EOS, PAD, SOS, SPECIALS, UNK
-from ..tokenizers import SentencePieceTokenizer
-from ..transformer import Transformer
+from ..tokenizers import SentencePieceTokenizer, Tokenizer
+from ..transformer import Transformer, count_parameters
 from ..translator import Translator
-from . import folder as run_folder
+from .export import checked_empty, longest
+from .files import write_file
 
 NAMES = {
     "around_attention.norm": "self_attn_layer_norm", "around_self_attention.norm": "self_attn_layer_norm",
@@ -27,30 +29,10 @@ NAMES = {
     "self_attention": "self_attn", "cross_attention": "encoder_attn", "W_q": "q_proj", "W_k": "k_proj",
     "W_v": "v_proj", "W_o": "out_proj", "feed_forward.W_1": "fc1", "feed_forward.W_2": "fc2",
 }  # fmt: skip
-CARD = """---
-language: [{src}, {tgt}]
-library_name: transformers
-pipeline_tag: translation
----
-# {name}: {src} to {tgt}
-
-A Transformer ([Vaswani et al., 2017](https://arxiv.org/abs/1706.03762)) that translates `{src}` to `{tgt}`, trained on
-`{corpus}` with nmt_lib: {layers} layers, d_model {d_model}, {parameters} parameters. It knows what that corpus holds
-and nothing else.
-
-```python
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-
-folder = "."  # this folder, or its name on the hub
-model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-found = model.generate(**tokenizer([text], return_tensors="pt", padding=True))
-tokenizer.batch_decode(found, skip_special_tokens=True)
-```
-"""
 
 
 def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) -> Path:
-    """Writes a Marian model and its tokenizer, which ``AutoModelForSeq2SeqLM`` and ``AutoTokenizer`` load, and a card.
+    """Writes a Marian model and its tokenizer, for ``AutoModelForSeq2SeqLM`` and ``AutoTokenizer``; returns the folder.
 
     Greedy search (``generate(..., num_beams=1)``) gives the tokens of ``Translator``. A beam need not: ``transformers``
     divides a log-probability by length^α.
@@ -59,32 +41,19 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
         translator: what to export.
         folder: must be empty or not exist yet.
 
-    Returns:
-        The folder.
-
     Raises:
         ConfigError: what Marian does not have: words instead of pieces, lower-casing, pre-LN or a final norm,
             ``model.d_value`` other than d_model / n_heads.
         CheckpointError: the folder is not empty, or cannot be written.
     """
-    from safetensors.torch import save
-
     _check(translator)
-    folder = run_folder.checked_empty(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for side, tokenizer in (("source", translator.src_tokenizer), ("target", translator.tgt_tokenizer)):
-            (folder / f"{side}.spm").write_bytes(tokenizer.model)  # type: ignore[attr-defined]  # see _check
-            tokens = tokenizer.lookup_tokens(range(len(tokenizer)))
-            name = "vocab.json" if side == "source" else "target_vocab.json"
-            _write(folder / name, {token: index for index, token in enumerate(tokens)})
-        _write(folder / "tokenizer_config.json", _tokenizer_config(translator))
-        _write(folder / "config.json", _config(translator))
-        _write(folder / "generation_config.json", _generation_config(translator))
-        (folder / "model.safetensors").write_bytes(save(marian_weights(translator.model), {"format": "pt"}))
-        run_folder.write_text(folder / "README.md", _card(translator))
-    except OSError as error:
-        raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
+    folder = checked_empty(folder)
+    for name, values in _tables(translator).items():
+        write_file(folder / name, json.dumps(values, ensure_ascii=False, indent=1).encode())
+    for side, tokenizer in (("source", translator.src_tokenizer), ("target", translator.tgt_tokenizer)):
+        write_file(folder / f"{side}.spm", tokenizer.model)  # type: ignore[attr-defined]  # see _check
+    write_file(folder / "model.safetensors", save(marian_weights(translator.model), {"format": "pt"}))
+    write_file(folder / "README.md", _card(translator).encode())
     return folder
 
 
@@ -104,10 +73,11 @@ def marian_weights(model: Transformer) -> dict[str, Tensor]:
             name = name.replace(ours, theirs)
         weights |= {f"model.{name}.weight": weight, f"model.{name}.bias": bias}
     src, tgt, out = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight, model.output.weight
-    tables = (
-        {"model.shared": src} if src is tgt else {"model.encoder.embed_tokens": src, "model.decoder.embed_tokens": tgt}
-    )
-    tables |= {} if out is tgt else {"lm_head": out}
+    tables = {"model.shared": src}
+    if src is not tgt:
+        tables = {"model.encoder.embed_tokens": src, "model.decoder.embed_tokens": tgt}
+    if out is not tgt:
+        tables["lm_head"] = out
     weights |= {f"{name}.weight": table.detach()[:, order] for name, table in tables.items()}
     return {name: tensor.float().cpu().contiguous().clone() for name, tensor in weights.items()}
 
@@ -135,50 +105,36 @@ def _check(translator: Translator) -> None:
             raise ConfigError(f"cannot export to Marian of transformers: it does not have {what}")
 
 
-def _config(translator: Translator) -> dict[str, Any]:
-    model, m = translator.model, translator.config.model
-    sizes = {"attention_heads": m.n_heads, "ffn_dim": m.d_ff}
-    tables = [model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight, model.output.weight]
-    return {
+def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
+    """What ``transformers`` needs beside weights and pieces: file → what it holds."""
+    model, m, data = translator.model, translator.config.model, translator.config.data
+    src, tgt, out = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight, model.output.weight
+    special = {"pad_token_id": PAD, "bos_token_id": SOS, "eos_token_id": EOS, "decoder_start_token_id": SOS}
+    most = longest(translator.config.decode)
+    config = {
         "architectures": ["MarianMTModel"],
         "model_type": "marian",
-        "vocab_size": len(translator.src_tokenizer),
-        "decoder_vocab_size": len(translator.tgt_tokenizer),
-        "share_encoder_decoder_embeddings": tables[0] is tables[1],
-        "tie_word_embeddings": tables[1] is tables[2],
+        "vocab_size": len(src),
+        "decoder_vocab_size": len(tgt),
+        "share_encoder_decoder_embeddings": src is tgt,
+        "tie_word_embeddings": tgt is out,
         "d_model": m.d_model,
         "encoder_layers": len(model.encoder.layers),
         "decoder_layers": len(model.decoder.layers),
-        **{f"{side}_{name}": size for side in ("encoder", "decoder") for name, size in sizes.items()},
+        "encoder_attention_heads": m.n_heads,
+        "decoder_attention_heads": m.n_heads,
+        "encoder_ffn_dim": m.d_ff,
+        "decoder_ffn_dim": m.d_ff,
         "activation_function": "relu",
         "scale_embedding": m.scale_embeddings,
-        "max_position_embeddings": _longest(translator),
+        "max_position_embeddings": most,
         "dropout": m.dropout,
         "attention_dropout": m.attention_dropout,
         "activation_dropout": m.ffn_dropout,
-        "is_encoder_decoder": True,
         "forced_eos_token_id": None,
-        **_special_ids(),
     }
-
-
-def _special_ids() -> dict[str, int]:
-    return {"pad_token_id": PAD, "bos_token_id": SOS, "eos_token_id": EOS, "decoder_start_token_id": SOS}
-
-
-def _longest(translator: Translator) -> int:
-    decode = translator.config.decode
-    return decode.max_source_tokens + decode.max_extra_tokens + 1  # <sos> stands before the translation
-
-
-def _generation_config(translator: Translator) -> dict[str, Any]:
-    search = {"num_beams": translator.config.decode.beam_size, "do_sample": False, "max_length": _longest(translator)}
-    return _special_ids() | search | {"suppress_tokens": [PAD, SOS]}
-
-
-def _tokenizer_config(translator: Translator) -> dict[str, Any]:
-    data = translator.config.data
-    return {
+    search = {"num_beams": translator.config.decode.beam_size, "max_length": most, "suppress_tokens": [PAD, SOS]}
+    tokenizer = {
         "tokenizer_class": "MarianTokenizer",
         "source_lang": data.src_lang,
         "target_lang": data.tgt_lang,
@@ -190,17 +146,39 @@ def _tokenizer_config(translator: Translator) -> dict[str, Any]:
         "sp_model_kwargs": {"add_bos": translator.src_tokenizer.sos},  # <sos> before a source
         "clean_up_tokenization_spaces": False,
     }
+    return {
+        "config.json": config | special,
+        "generation_config.json": search | special,
+        "tokenizer_config.json": tokenizer,
+        "vocab.json": _ids(translator.src_tokenizer),
+        "target_vocab.json": _ids(translator.tgt_tokenizer),
+    }
+
+
+def _ids(tokenizer: Tokenizer) -> dict[str, int]:
+    return {token: index for index, token in enumerate(tokenizer.lookup_tokens(range(len(tokenizer))))}
 
 
 def _card(translator: Translator) -> str:
-    config = translator.config
-    parameters = sum(parameter.numel() for parameter in translator.model.parameters())
-    return CARD.format(
-        name=config.name, src=config.data.src_lang, tgt=config.data.tgt_lang, corpus=config.data.corpus,
-        layers=f"{len(translator.model.encoder.layers)} + {len(translator.model.decoder.layers)}",
-        d_model=config.model.d_model, parameters=f"{parameters:,}",
-    )  # fmt: skip
+    data, model = translator.config.data, translator.model
+    layers = f"{len(model.encoder.layers)} + {len(model.decoder.layers)}"
+    return f"""---
+language: [{data.src_lang}, {data.tgt_lang}]
+library_name: transformers
+pipeline_tag: translation
+---
+# {translator.config.name}: {data.src_lang} to {data.tgt_lang}
 
+A Transformer ([Vaswani et al., 2017](https://arxiv.org/abs/1706.03762)) that translates `{data.src_lang}` to
+`{data.tgt_lang}`, trained on `{data.corpus}` with nmt_lib: {layers} layers, d_model {translator.config.model.d_model},
+{count_parameters(model):,} parameters. It knows what that corpus holds and nothing else.
 
-def _write(path: Path, values: dict[str, Any]) -> None:
-    path.write_text(json.dumps(values, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+```python
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+folder = "."  # this folder, or its name on the hub
+model, tokenizer = AutoModelForSeq2SeqLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+found = model.generate(**tokenizer([text], return_tensors="pt", padding=True))
+tokenizer.batch_decode(found, skip_special_tokens=True)
+```
+"""

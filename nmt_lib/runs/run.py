@@ -7,23 +7,24 @@ A run is a folder: ``config.yaml``, the two tokenizers, ``checkpoints/``, ``hist
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from filelock import FileLock
 
 from ..config import Config
 from ..configs.reading import load_config
-from ..corpora import Corpus, load_corpus
+from ..corpora import load_corpus
 from ..errors import CheckpointError, ConfigError
-from ..tokenizers import Tokenizer, build_tokenizers
+from ..tokenizers import build_tokenizers
 from ..training import Trainer
 from ..transformer import Transformer
 from ..translator import Translator
 from . import checkpoints as ckpt
 from . import folder
-from .state import Progress
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -68,7 +69,6 @@ def train(config: Config | str | os.PathLike[str], **overrides: Any) -> Run:
         TrainingError: the loss is not finite.
     """
     from accelerate import Accelerator, DistributedDataParallelKwargs
-    from filelock import FileLock
 
     if not isinstance(config, Config):
         config = load_config(config, **overrides)
@@ -84,34 +84,35 @@ def train(config: Config | str | os.PathLike[str], **overrides: Any) -> Run:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CheckpointError(
-            f"cannot make the run's folder {path} ({error.strerror}): choose another run_dir"
-        ) from None
+        message = f"cannot make the run's folder {path} ({error.strerror}): choose another run_dir"
+        raise CheckpointError(message) from None
+    lock = FileLock(path / ".lock") if accelerator.is_main_process else nullcontext()
     threads = torch.get_num_threads()
     torch.set_num_threads(min(config.train.threads or threads, os.cpu_count() or 1))  # more would only wait
     try:
-        with torch.random.fork_rng(), torch.enable_grad():  # the caller's random numbers go on as if nothing happened
-            if not accelerator.is_main_process:
-                return _train(config, path, accelerator)
-            with FileLock(path / ".lock"):
-                return _train(config, path, accelerator)
+        # The caller's random numbers go on as if nothing happened.
+        with torch.random.fork_rng(), torch.enable_grad(), lock:
+            return _train(config, path, accelerator)
     finally:
         torch.set_num_threads(threads)
 
 
 def _train(config: Config, path: Path, accelerator: Accelerator) -> Run:
     accelerator.wait_for_everyone()  # the main process may have waited for the lock
-    finished = _finished(config, path)  # by another process, while this one waited for the lock
-    if finished:
-        return finished
-    corpus = load_corpus(config.data)
-    tokenizers = _tokenizers(config, corpus, path, accelerator)
-    trainer = Trainer(config, corpus, tokenizers, path, accelerator)
-    trainer.resume()
-    trainer.run()
-    accelerator.wait_for_everyone()
-    run = _finished(config, path)
-    assert run is not None
+    run = _finished(config, path)  # by another process, meanwhile
+    if run is None:
+        corpus = load_corpus(config.data)
+        if accelerator.is_main_process:
+            if not (path / "config.yaml").is_file():
+                folder.save_tokenizers(path, build_tokenizers(config.data, corpus.train))
+            folder.save_config(path, config)  # a free key may have another value than before
+        accelerator.wait_for_everyone()
+        trainer = Trainer(config, corpus, folder.load_tokenizers(path, config.data), path, accelerator)
+        trainer.resume()
+        trainer.run()
+        accelerator.wait_for_everyone()
+        run = _finished(config, path)
+        assert run is not None
     return run
 
 
@@ -119,24 +120,12 @@ def _finished(config: Config, path: Path) -> Run | None:
     """The run on disk, if it is this config's and has nothing left to do."""
     if os.path.exists(path / "config.yaml"):
         folder.check_same_run(config, folder.fixed_keys(folder.read_config(path)), path)
-    if not os.path.exists(path / "model.safetensors"):
+    file = path / "model.safetensors"
+    if not os.path.exists(file):
         return None
-    saved = ckpt.load_checkpoint(path / "model.safetensors")
-    if "progress" not in saved.state:
-        message = f"{path} holds a translator that was saved there, not a run: use Translator.load, or another run_dir"
-        raise CheckpointError(message)
-    progress = Progress.read(path / "model.safetensors", saved)
+    saved = ckpt.load_checkpoint(file)
+    progress = ckpt.Progress.read(file, saved)
     if not progress.is_done(config.train) or saved.state.get("select") != config.train.select:
         return None
     translator = Translator.from_checkpoint(path, saved, decode=config.decode)
     return Run(path, config, translator, saved.state.get("history", []), progress.best_step)
-
-
-def _tokenizers(config: Config, corpus: Corpus, path: Path, accelerator: Accelerator) -> tuple[Tokenizer, Tokenizer]:
-    """Those of the run where it has begun; otherwise new ones, from the training pairs. The main process writes."""
-    if accelerator.is_main_process:
-        if not (path / "config.yaml").is_file():
-            folder.save_tokenizers(path, build_tokenizers(config.data, corpus.train))
-        folder.save_config(path, config)  # a free key may have another value than before
-    accelerator.wait_for_everyone()
-    return folder.load_tokenizers(path, config.data)
