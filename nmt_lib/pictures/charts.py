@@ -24,7 +24,7 @@ FEW = 12  # up to so many points have markers and ticks of their own
 
 
 def plot_lines(curves: Any, x: Any = None, *, xlabel: str = "", ylabel: str = "", log: str = "", level: Any = None,
-               at: Any = None, band: Any = None, dots: Mapping[str, Any] | None = None) -> Figure:  # fmt: skip
+               at: Any = None, dots: Mapping[str, Any] | None = None) -> Figure:  # fmt: skip
     """Curves; colour, line style and marker change together, first blue, then orange.
 
     Args:
@@ -34,7 +34,6 @@ def plot_lines(curves: Any, x: Any = None, *, xlabel: str = "", ylabel: str = ""
         xlabel, ylabel: of all panels; with a ``ylabel`` they share their scale.
         log: the logarithmic axes: ``"x"``, ``"y"`` or ``"xy"``.
         level, at: name → height (or place) of a thin line across, or the number alone.
-        band: name → (from, to) along x in grey, or the two numbers alone.
         dots: label → (x, y), single points.
 
     Raises:
@@ -47,7 +46,7 @@ def plot_lines(curves: Any, x: Any = None, *, xlabel: str = "", ylabel: str = ""
         axis.set_title(title, fontsize=FONT, parse_math=False)
         axis.set(xscale="log" if "x" in log else "linear", yscale="log" if "y" in log else "linear")
         places = [draw_curve(axis, *item, x, *style) for item, style in zip({**series, **extra}.items(), cycle(SERIES))]
-        draw_levels(axis, level, at, band, last=axis is axes[-1])
+        draw_levels(axis, level, at, last=axis is axes[-1])
         low, high = axis.dataLim.intervaly
         if "y" not in log and 0 <= low < 0.5 * high:
             axis.set_ylim(-0.03 * high)
@@ -82,7 +81,7 @@ def draw_curve(axis: Axes, label: str, y: Any, x: Any, color: str, style: Any, m
     return places
 
 
-def draw_levels(axis: Axes, level: Any, at: Any, band: Any = None, last: bool = True) -> None:
+def draw_levels(axis: Axes, level: Any, at: Any, last: bool = True) -> None:
     """Thin lines across with their names: at the right (levels, in the last panel) or at the top (places)."""
     text: dict[str, Any] = {"textcoords": "offset points", "fontsize": FONT, "color": GREY, "parse_math": False}
     for name, height in ({} if level is None else as_titled(level)).items():
@@ -92,8 +91,6 @@ def draw_levels(axis: Axes, level: Any, at: Any, band: Any = None, last: bool = 
     for name, x in ({} if at is None else as_titled(at)).items():
         axis.axvline(x, color=GREY, lw=1, ls="--", zorder=0.9)
         axis.annotate(name, (x, 1), (4, -1), xycoords=axis.get_xaxis_transform(), va="top", **text)
-    for name, (start, end) in ({} if band is None else as_titled(band)).items():
-        axis.axvspan(start, end, color="0.88", lw=0, label=name, zorder=0)
 
 
 def set_ticks(axis: Axes, places: Any, names: Sequence[str], inches: float) -> None:
@@ -192,19 +189,16 @@ def draw_bars(axis: Axes, names: list[str], series: Mapping[str, np.ndarray], fl
         axis.margins(x=0.15) if flat else axis.margins(y=0.15)
 
 
-def plot_hists(samples: Any, *, bins: Any = 30, middle: float = 0, level: Any = None, xlabel: str = "",
-               ylabel: str = "") -> Figure:  # fmt: skip
+def plot_hists(samples: Any, *, middle: float = 0, xlabel: str = "", ylabel: str = "") -> Figure:
     """How often which value: label → values (or the values alone), over each other in the same bins.
 
     Args:
-        bins: how many, or their edges.
         middle: 0.95 draws a bar below for the middle 95 % of each sample.
-        level: name → value of a thin line, or the number alone.
     """
     values = {label: as_numbers(sample) for label, sample in as_titled(samples).items()}
     if not values or not all(sample.size for sample in values.values()):
         raise ValueError("nothing to draw: a sample is empty")
-    edges: Any = np.histogram_bin_edges(np.concatenate([*values.values()]), bins if isinstance(bins, int) else [*bins])
+    edges: Any = np.histogram_bin_edges(np.concatenate([*values.values()]), 30)
     figure, (axis,) = new_figure(size=(6.4, 2.9))
     for (label, sample), (color, style, _) in zip(values.items(), cycle(SERIES)):
         axis.hist(sample, edges, histtype="stepfilled", color=color, alpha=0.3)
@@ -213,7 +207,6 @@ def plot_hists(samples: Any, *, bins: Any = 30, middle: float = 0, level: Any = 
     for i, (sample, (color, *_)) in enumerate(zip(values.values(), cycle(SERIES)) if middle else ()):
         ends = np.quantile(sample, [0.5 - middle / 2, 0.5 + middle / 2])
         axis.plot(ends, [-0.07 * (i + 1) * highest] * 2, color=color, lw=4)
-    draw_levels(axis, None, level)
     add_legend(figure)
     label_axes(figure, xlabel, ylabel)
     return figure

@@ -22,8 +22,9 @@ TOKEN_SHADES = {"<sos>": "#cfe0f7", "<eos>": "#ffd9a8", "<pad>": "0.85", "<unk>"
 MARKED = "#f7b26b"
 
 
-def draw_boxes(axis: Axes, boxes: Mapping[str, tuple[str, float, float, str]], arrows: Sequence[tuple[Any, ...]] = (),
-               fontsize: float = FONT) -> None:  # fmt: skip
+def draw_boxes(
+    axis: Axes, boxes: Mapping[str, tuple[str, float, float, str]], arrows: Sequence[tuple[Any, ...]] = ()
+) -> None:
     """Boxes, and arrows from edge to edge; the axes lose their frame, and their limits follow the boxes.
 
     Args:
@@ -38,7 +39,7 @@ def draw_boxes(axis: Axes, boxes: Mapping[str, tuple[str, float, float, str]], a
     for name, (text, x, y, kind) in boxes.items():
         if kind not in SHADES:
             raise ValueError(f"box {name!r} has kind {kind!r}: choose one of {', '.join(SHADES)}")
-        drawn[name] = boxed(axis, x, y, text, SHADES[kind], pad=0.4, fontsize=fontsize)
+        drawn[name] = boxed(axis, x, y, text, SHADES[kind], pad=0.4)
     for start, end, *bend in arrows:
         for name in (start, end):
             if name not in boxes:

@@ -10,20 +10,14 @@ from typing import Any
 STYLE = "font-family: monospace; font-size: 13px; line-height: 1.35; background: #f8f8f8; color: #222; padding: 6px"
 
 
-def show_source(thing: Any, docstring: bool = False) -> Any:
-    """The library's own source of a function or class, coloured, so that a chapter never holds a copy of it.
-
-    Args:
-        thing: a function, method or class.
-        docstring: show the docstrings too.
-    """
+def show_source(thing: Any) -> Any:
+    """The library's own source of a function, method or class, coloured, so that a chapter never holds a copy of it."""
     from IPython.display import HTML
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
 
-    source = textwrap.dedent(inspect.getsource(thing))
-    source = source if docstring else without_docstrings(source)
+    source = without_docstrings(textwrap.dedent(inspect.getsource(thing)))
     return HTML(highlight(source, PythonLexer(), HtmlFormatter(noclasses=True, nobackground=True, prestyles=STYLE)))
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -103,7 +102,7 @@ def _digest(tensors: dict[str, Tensor], state: str) -> str:
 
 def checkpoint_files(folder: Path) -> list[Path]:
     """The numbered checkpoints of a run, oldest first."""
-    return sorted(path for path in folder.glob("step-*.safetensors") if re.fullmatch(r"step-\d{8}", path.stem))
+    return sorted(folder.glob(f"step-{'[0-9]' * 8}.safetensors"))
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:

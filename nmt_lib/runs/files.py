@@ -20,10 +20,7 @@ MARK = re.compile(r'(?:# |\{"|<!-- )xxh3_128"?: "?([0-9a-f]{32})(?:\n|",| -->)')
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Writes beside the place, forces it to the disk, then moves it there: a crash leaves the old file or the new one.
-
-    So does a disk that is full or cannot be written, with a CheckpointError.
-    """
+    """Writes beside the place, forces it to the disk, then moves it: a crash leaves the old file or the new one."""
     part = path.with_suffix(".tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,8 +49,7 @@ def read_text(path: Path, most: int = 1 << 26) -> tuple[str, bool]:
     A CheckpointError where it is missing, no regular file, over ``most`` bytes, not UTF-8, or not what its digest says.
     """
     if not os.path.isfile(path):  # a pipe might never end
-        what = "is no regular file" if os.path.exists(path) else "is missing"
-        raise CheckpointError(f"{path} {what}: restore it, or train again")
+        raise CheckpointError(f"{path} is missing, or no regular file: restore it, or train again")
     try:
         if path.stat().st_size > most:
             raise CheckpointError(f"{path} has more than {most:,} bytes: restore it, or train again")
