@@ -21,7 +21,7 @@ from ..tokenizers import SentencePieceTokenizer, Tokenizer
 from ..transformer import Transformer, count_parameters
 from ..translator import Translator
 from .export import checked_empty, longest
-from .files import write_file
+from .files import write_file, write_text
 
 NAMES = {
     "around_attention.norm": "self_attn_layer_norm", "around_self_attention.norm": "self_attn_layer_norm",
@@ -49,11 +49,11 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     _check(translator)
     folder = checked_empty(folder)
     for name, values in _tables(translator).items():
-        write_file(folder / name, json.dumps(values, ensure_ascii=False, indent=1).encode())
+        write_text(folder / name, json.dumps(values, ensure_ascii=False, indent=1) + "\n")
     for side, tokenizer in (("source", translator.src_tokenizer), ("target", translator.tgt_tokenizer)):
         write_file(folder / f"{side}.spm", tokenizer.model)  # type: ignore[attr-defined]  # see _check
     write_file(folder / "model.safetensors", save(marian_weights(translator.model), {"format": "pt"}))
-    write_file(folder / "README.md", _card(translator).encode())
+    write_text(folder / "README.md", _card(translator))
     return folder
 
 
@@ -131,9 +131,10 @@ def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
         "dropout": m.dropout,
         "attention_dropout": m.attention_dropout,
         "activation_dropout": m.ffn_dropout,
+        "is_encoder_decoder": True,
         "forced_eos_token_id": None,
     }
-    search = {"num_beams": translator.config.decode.beam_size, "max_length": most, "suppress_tokens": [PAD, SOS]}
+    search = {"num_beams": translator.config.decode.beam_size, "do_sample": False, "max_length": most}
     tokenizer = {
         "tokenizer_class": "MarianTokenizer",
         "source_lang": data.src_lang,
@@ -148,7 +149,7 @@ def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
     }
     return {
         "config.json": config | special,
-        "generation_config.json": search | special,
+        "generation_config.json": special | search | {"suppress_tokens": [PAD, SOS]},
         "tokenizer_config.json": tokenizer,
         "vocab.json": _ids(translator.src_tokenizer),
         "target_vocab.json": _ids(translator.tgt_tokenizer),
