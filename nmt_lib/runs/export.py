@@ -54,12 +54,12 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
         MissingPackageError: CTranslate2 is not installed.
     """
     try:
-        from ctranslate2.specs import TransformerSpec
+        import ctranslate2
     except ImportError:
         message = "CTranslate2 is not installed: pip install ctranslate2 (the extra `export` of this library brings it)"
         raise MissingPackageError(message) from None
     folder = checked_empty(folder)
-    spec = _make_spec(TransformerSpec, translator)
+    spec = _make_spec(ctranslate2.specs.TransformerSpec, translator)
     spec.validate()
     try:
         spec.optimize(quantization)
