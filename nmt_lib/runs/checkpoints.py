@@ -54,8 +54,10 @@ class Progress(BaseModel):
         try:
             return cls.model_validate(saved.state["progress"], strict=True)
         except (KeyError, ValidationError):
-            message = f"{path} is no checkpoint of a run: restore or delete it, or use another run_dir"
-            raise CheckpointError(f"{message} (what was saved from a translator: Translator.load)") from None
+            raise CheckpointError(
+                f"{path} is no checkpoint of a run: use another run_dir, or Translator.load where a translator was "
+                "saved there; restore it where it is damaged"
+            ) from None
 
     def is_done(self, train: TrainConfig) -> bool:
         return self.step >= train.max_steps

@@ -21,7 +21,7 @@ from ..tokenizers import SentencePieceTokenizer, Tokenizer
 from ..transformer import Transformer, count_parameters
 from ..translator import Translator
 from .export import checked_empty, longest
-from .files import write_file, write_text
+from .files import write_file
 
 NAMES = {
     "around_attention.norm": "self_attn_layer_norm", "around_self_attention.norm": "self_attn_layer_norm",
@@ -49,11 +49,11 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     _check(translator)
     folder = checked_empty(folder)
     for name, values in _tables(translator).items():
-        write_text(folder / name, json.dumps(values, ensure_ascii=False, indent=1) + "\n")
+        write_file(folder / name, (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode())
     for side, tokenizer in (("source", translator.src_tokenizer), ("target", translator.tgt_tokenizer)):
         write_file(folder / f"{side}.spm", tokenizer.model)  # type: ignore[attr-defined]  # see _check
     write_file(folder / "model.safetensors", save(marian_weights(translator.model), {"format": "pt"}))
-    write_text(folder / "README.md", _card(translator))
+    write_file(folder / "README.md", _card(translator).encode())
     return folder
 
 
