@@ -172,11 +172,12 @@ def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
             f"these weights belong to another model: {len(missing)} are missing ({', '.join(missing[:2])} …), "
             f"{len(extra)} are not known ({', '.join(extra[:2])} …); use the config they were trained with"
         )
-    for name, value in weights.items():
-        if value.shape != own[name].shape:
+    for name, wanted in own.items():
+        value = weights[name]
+        if value.shape != wanted.shape:
             raise CheckpointError(
-                f"weight {name} has shape {tuple(value.shape)} in the file and {tuple(own[name].shape)} in the "
-                "model: the file belongs to another config or vocabulary"
+                f"weight {name} has shape {tuple(value.shape)} in the file and {tuple(wanted.shape)} in the model: "
+                "the file belongs to another config or vocabulary"
             )
         if not (value.is_floating_point() and value.isfinite().all()):
             raise CheckpointError(f"weight {name} holds other things than finite numbers: restore it, or train again")
