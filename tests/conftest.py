@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-import torch
 
 
 @pytest.fixture(scope="session")
@@ -19,4 +18,6 @@ def real_data() -> Path:
 @pytest.fixture(autouse=True, scope="session")
 def one_thread() -> None:
     """Tensors as small as those of the tests are slowed down by more threads."""
+    import torch  # late: the process that only hands out the tests needs none
+
     torch.set_num_threads(1)

@@ -1,6 +1,6 @@
 """The shell entry: what it prints, and one line with exit code 2 for every mistake.
 
-What differs between a process and a call of ``main`` is tried as a process; all else is a call, as loading takes seconds.
+What differs between a process and a call of ``main`` is tried as a process; all else is a call: loading takes seconds.
 """
 
 import io
