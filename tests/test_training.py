@@ -144,10 +144,11 @@ def test_two_runs_with_one_seed_are_the_same(tmp_path: Path) -> None:
 def test_training_leaves_the_callers_random_numbers_and_threads_alone(tmp_path: Path) -> None:
     torch.manual_seed(7)
     state, threads = torch.get_rng_state(), torch.get_num_threads()
-    first = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "a"), train__threads=2))
+    options = {"train__threads": 2, "train__max_steps": 2, "model__dropout": 0.2}  # two threads wait for each other
+    first = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "a"), **options))
     assert torch.equal(torch.get_rng_state(), state) and torch.get_num_threads() == threads
     torch.manual_seed(8)
-    second = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "b"), train__threads=2))
+    second = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "b"), **options))
     assert same(weights(first.path / "model.safetensors"), weights(second.path / "model.safetensors"))
 
 
