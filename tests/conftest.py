@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+# Tensors as small as those of the tests are slowed down by more threads. Torch reads this when it is loaded, and the
+# process that only hands out the tests, or starts notebooks, never loads it.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
@@ -13,11 +17,3 @@ def real_data() -> Path:
     if not folder:
         pytest.skip("NMT_DATA is not set: it names the folder with the published corpora")
     return Path(folder)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread() -> None:
-    """Tensors as small as those of the tests are slowed down by more threads."""
-    import torch  # late: the process that only hands out the tests needs none
-
-    torch.set_num_threads(1)
