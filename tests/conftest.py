@@ -4,7 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-import torch
+
+# Tensors as small as those of the tests are slowed down by more threads. Torch reads this when it is loaded, and the
+# process that only hands out the tests, or starts notebooks, never loads it.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 
 @pytest.fixture(scope="session")
@@ -14,9 +17,3 @@ def real_data() -> Path:
     if not folder:
         pytest.skip("NMT_DATA is not set: it names the folder with the published corpora")
     return Path(folder)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread() -> None:
-    """Tensors as small as those of the tests are slowed down by more threads."""
-    torch.set_num_threads(1)

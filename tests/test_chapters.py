@@ -1,15 +1,11 @@
-"""The chapters as files: their frame and stored run, the address stamped into them, and their set-up cells on Colab."""
+"""The chapters as files: their frame and stored run, and the address stamped into them."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
+import runpy
 import shutil
-import site
-import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import nbformat
@@ -80,20 +76,22 @@ def test_the_whole_series_keeps_its_bounds():
     assert words <= 33_000
 
 
-@pytest.mark.parametrize("script", ["run.py", "check.py", "links.py"])
-def test_the_scripts_find_what_setup_installs(script: str):
+def run_as_main(capsys: pytest.CaptureFixture[str], script: Path | str, *arguments: str) -> tuple[int, str]:
+    """Runs a file, or a module, as ``python`` does, without the seconds that it takes to load: its exit code, what it
+    said."""
+    run = runpy.run_path if isinstance(script, Path) else runpy.run_module
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as done:
+        patch.setattr(sys, "argv", [str(script), *arguments])
+        patch.delitem(sys.modules, str(script), raising=False)
+        run(str(script), run_name="__main__")
+    return int(done.value.code or 0), "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("script", ["run.py", "check.py", "links.py", "nmt_course.course", "nmt_course.grade"])
+def test_the_scripts_find_what_setup_installs(script: str, capsys):
     """What they import must come with the extras that `make setup` names: CI has nothing else."""
-    says_how([ROOT / "notebooks" / script])
-
-
-@pytest.mark.parametrize("module", ["course", "grade"])
-def test_the_modules_of_the_course_find_it_too(module: str):
-    says_how(["-m", f"nmt_course.{module}"])
-
-
-def says_how(command: list[str | Path]) -> None:
-    done = subprocess.run([sys.executable, *command, "--help"], capture_output=True, text=True)
-    assert done.returncode == 0 and "usage" in done.stdout, done.stderr
+    code, said = run_as_main(capsys, ROOT / "notebooks" / script if script.endswith(".py") else script, "--help")
+    assert code == 0 and "usage" in said
 
 
 def test_the_map_in_chapter_00_knows_the_minutes_of_every_chapter():
@@ -106,80 +104,21 @@ def test_the_map_in_chapter_00_knows_the_minutes_of_every_chapter():
         assert name in (ROOT / "README.md").read_text(encoding="utf-8"), f"README does not link {name}"
 
 
-def test_links_stamp_another_repository_and_back(tmp_path):
+def test_links_stamp_another_repository_and_back(tmp_path, capsys):
     """``make links`` in a copy of the project: every address changes, and only addresses."""
     (tmp_path / "notebooks").mkdir()
     for file in (ROOT / "pyproject.toml", ROOT / "README.md", *CHAPTERS[:2], ROOT / "notebooks/links.py"):
         shutil.copy(file, tmp_path / file.relative_to(ROOT))
     before = {path: path.read_text(encoding="utf-8") for path in sorted(tmp_path.rglob("*.*"))}
     repo, _ = links.address()
-    command = [sys.executable, tmp_path / "notebooks/links.py"]
-    subprocess.run([*command, "somebody/fork"], check=True, capture_output=True)
+    script = tmp_path / "notebooks/links.py"
+    assert run_as_main(capsys, script, "somebody/fork")[0] == 0
     for path in (tmp_path / "notebooks").glob("*.ipynb"):
         text = path.read_text(encoding="utf-8")
         assert "github.com/somebody/fork@v" in text and "github/somebody/fork/blob/v" in text
         assert f"{repo}/blob" not in text and f"{repo}@" not in text
     for name in ("pyproject.toml", "README.md"):
         assert "https://somebody.github.io/fork/" in (tmp_path / name).read_text(encoding="utf-8")
-    subprocess.run([*command, repo], check=True, capture_output=True)
+    assert run_as_main(capsys, script, repo)[0] == 0
     assert before == {path: path.read_text(encoding="utf-8") for path in before}
-    assert subprocess.run([*command, "no address"], capture_output=True).returncode == 2
-
-
-DRIVER = """
-    import json, os, site, sys
-    import google.colab  # a stand-in
-    from IPython.core.interactiveshell import InteractiveShell
-    packages, cells = site.getsitepackages()[0], json.loads(sys.stdin.read())
-    before = {p: os.stat(os.path.join(packages, p)) for p in os.listdir(packages)}
-    for name, source in cells.items():  # the first installs the library
-        shell = InteractiveShell()
-        shell.run_cell('config = "tiny"; overrides = ""').raise_error()
-        shell.run_cell(source).raise_error()
-        import nmt_lib
-        assert nmt_lib.__file__.startswith(packages), nmt_lib.__file__
-        assert "check" in shell.user_ns if name[0] == "A" else shell.user_ns["nmt"] is nmt_lib
-    new = sorted(set(os.listdir(packages)) - set(before))
-    assert new == ["nmt_course", "nmt_lib", f"nmt_lib-{nmt_lib.__version__}.dist-info"], new
-    for package in ("torch", "numpy"):
-        assert os.path.islink(os.path.join(packages, package)), f"{package} was replaced"
-        assert os.stat(os.path.join(packages, package)).st_mtime_ns == before[package].st_mtime_ns
-    print("fine")
-"""
-
-
-def test_set_up_cells_on_colab(tmp_path: Path):
-    """In a bare environment that has everything but the library, the set-up cell installs it, and nothing else.
-    It is the same everywhere; those of the assignments import their public checks, too."""
-    project = tmp_path / "project"
-    for package in ("nmt_lib", "nmt_course"):
-        shutil.copytree(ROOT / package, project / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md"):
-        shutil.copy(ROOT / name, project)
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, project]
-    subprocess.run(command, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
-
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
-    python = tmp_path / "bare/bin/python"
-    (packages,) = (tmp_path / "bare/lib").glob("python*/site-packages")
-    for there in Path(site.getsitepackages()[0]).iterdir():
-        if not there.name.startswith(("nmt_", "__editable__")):
-            (packages / there.name).symlink_to(there)
-    assert subprocess.run([python, "-c", "import nmt_lib"], capture_output=True, cwd=tmp_path).returncode == 1
-
-    repo, version = links.address()
-    address = f"git+https://github.com/{repo}@v{version}"
-    cells = {path.name: nbformat.read(path, as_version=4).cells[2].source for path in CHAPTERS}
-    cells |= {path.name: nbformat.read(path, as_version=4).cells[1].source for path in ASSIGNMENTS}
-    assert all(source.count(address) == 1 for source in cells.values())
-    assert len({source.partition("\n\nimport")[0].strip() for source in cells.values()}) == 1
-    chosen = [CHAPTERS[0].name, *(path.name for path in ASSIGNMENTS)]
-    cells = {name: cells[name].replace(address, wheel.as_uri()) for name in chosen}
-    (tmp_path / "stand-in/google/colab").mkdir(parents=True)
-    (tmp_path / "stand-in/google/colab/__init__.py").touch()
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "stand-in"), "HOME": str(tmp_path),
-                   "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}  # fmt: skip
-    run = subprocess.run([python, "-c", textwrap.dedent(DRIVER)], input=json.dumps(cells), env=environment,
-                         cwd=tmp_path, capture_output=True, text=True)  # fmt: skip
-    assert run.returncode == 0 and run.stdout.endswith("fine\n"), run.stdout[-2000:] + run.stderr[-3000:]
+    assert run_as_main(capsys, script, "no address")[0] == 2

@@ -4,14 +4,14 @@ import os
 import pickle
 import resource
 import signal
-import subprocess
-import sys
 import time
 import warnings
+from itertools import count
 from pathlib import Path
 
 import pytest
 import torch
+from forked import exit_codes, start
 from torch import Tensor, nn
 
 import nmt_lib as nmt
@@ -86,30 +86,20 @@ def test_a_file_where_the_folder_should_be_is_an_error_with_the_path(tmp_path: P
         write_text(tmp_path / "file" / "x.csv", "text")
 
 
-WRITER = """
-import sys
-from pathlib import Path
-import torch
-from nmt_lib.runs.checkpoints import Checkpoint, save_checkpoint
-step = 0
-while True:
-    step += 1
-    tensors = {"w": torch.full((500_000,), float(step))}
-    save_checkpoint(Path(sys.argv[1]), Checkpoint(tensors, {"step": step}))
-    print(step, flush=True)
-"""
+def write_for_ever(path: Path) -> None:
+    for step in count(1):
+        save_checkpoint(path, Checkpoint({"w": torch.full((500_000,), float(step))}, {"step": step}))
 
 
 def test_a_process_killed_while_it_writes_leaves_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "step-00000001.safetensors"
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE)
-    assert writer.stdout
-    writer.stdout.readline()
-    deadline = time.monotonic() + 5
+    writer, deadline = start(write_for_ever, path), time.monotonic() + 60
+    while not path.exists() and time.monotonic() < deadline:
+        pass
     while not path.with_suffix(".tmp").exists() and time.monotonic() < deadline:
         pass  # the next write is on its way
-    writer.send_signal(signal.SIGKILL)
-    writer.communicate()
+    writer.kill()
+    assert exit_codes(writer) == [-signal.SIGKILL]
     saved = load_checkpoint(path)
     assert torch.equal(saved.tensors["w"], torch.full((500_000,), float(saved.state["step"])))
 

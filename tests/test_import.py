@@ -1,7 +1,6 @@
 """Importing the library is cheap, and editors, type checkers and people find every public name."""
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -101,31 +100,3 @@ def test_go_to_definition_finds_the_file(name: str) -> None:
     home = value.__module__ if hasattr(value, "__module__") else "nmt_lib.special"
     assert Path(found.module_path).relative_to(ROOT).with_suffix("").as_posix() == home.replace(".", "/")
     assert re.search(rf"\b{name}\b", Path(found.module_path).read_text().splitlines()[found.line - 1])
-
-
-def test_the_wheel_holds_all_that_is_needed_in_an_empty_folder(tmp_path: Path) -> None:
-    source, site, empty = (tmp_path / name for name in ("source", "site", "empty"))
-    packages = [path.parent.name for path in ROOT.glob("nmt_*/__init__.py")]
-    for name in packages:
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
-    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(source)]
-    subprocess.run(build, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    shutil.unpack_archive(wheel, site, "zip")
-    assert (site / "nmt_lib" / "py.typed").is_file()
-    ours = {file.relative_to(source) for name in packages for file in (source / name).rglob("*") if file.is_file()}
-    theirs = {file.relative_to(site) for file in site.rglob("*") if file.is_file()}
-    assert ours - theirs == set(), "every file of the packages is in the wheel"
-    empty.mkdir()
-    code = (
-        "import nmt_lib as nmt; print(nmt.__file__); print(nmt.config_names()[0], nmt.Translator.pretrained()[0]);"
-        "print(nmt.Translator.load('multi30k-en-de')('Two dogs.').text)"
-    )
-    where, names, text = run(
-        code, cwd=empty, env={"PYTHONPATH": str(site), "PATH": "", "HOME": str(empty)}
-    ).splitlines()
-    assert Path(where).is_relative_to(site)
-    assert names == "multi30k multi30k-de-en" and text.endswith(".")

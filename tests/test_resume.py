@@ -4,48 +4,52 @@ import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from forked import exit_codes, start
 from small import write_corpus
 
 import nmt_lib as nmt
 from nmt_lib.runs.checkpoints import checkpoint_files, load_checkpoint
+from nmt_lib.training import Trainer
 
 STEPS, EVERY = 24, 3
 
-# A process that trains, and kills itself (as `kill -9` would) at the n-th call of a function, before or after it.
-DRIVER = """
-import os, signal, sys
-import nmt_lib as nmt
-from nmt_lib.runs import checkpoints
-from nmt_lib.training import Trainer
-from pathlib import Path
 
-folder, moment, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
-home, name = {"update": (Trainer, "update"), "validate": (Trainer, "validate"), "sync": (os, "fsync"),
-              "write": (Trainer, "_write"), "move": (os, "replace"), "delete": (Path, "unlink"),
-              "hand_out": (Trainer, "hand_out")}[moment.removeprefix("half-")]
-original, calls = getattr(home, name), []
+def train_and_die(folder: Path, moment: str, n: int) -> None:
+    """Trains, and kills itself (as `kill -9` would) at the n-th call of a function, before or after it."""
+    places: dict[str, tuple[Any, str]] = {
+        "update": (Trainer, "update"), "validate": (Trainer, "validate"), "sync": (os, "fsync"),
+        "write": (Trainer, "_write"), "move": (os, "replace"), "delete": (Path, "unlink"),
+        "hand_out": (Trainer, "hand_out"),
+    }  # fmt: skip
+    home, name = places[moment.removeprefix("half-")]
+    original, calls = getattr(home, name), []
 
-def deadly(*arguments, **options):
-    if name == "replace" and not str(arguments[1]).endswith(".safetensors"):
+    def deadly(*arguments: Any, **options: Any) -> Any:
+        if name == "replace" and not str(arguments[1]).endswith(".safetensors"):
+            return original(*arguments, **options)
+        if name == "fsync" and not Path(os.readlink(f"/proc/self/fd/{arguments[0]}")).name.startswith(("step", "best")):
+            return original(*arguments, **options)
+        calls.append(arguments)
+        if len(calls) == n:
+            if moment == "half-sync":  # only half of the checkpoint has reached the disk
+                os.ftruncate(arguments[0], os.fstat(arguments[0]).st_size // 2)
+            os.kill(os.getpid(), signal.SIGKILL)
         return original(*arguments, **options)
-    if name == "fsync" and not Path(os.readlink(f"/proc/self/fd/{arguments[0]}")).name.startswith(("step", "best")):
-        return original(*arguments, **options)
-    calls.append(arguments)
-    if len(calls) == n:
-        if moment == "half-sync":  # only half of the checkpoint has reached the disk
-            os.ftruncate(arguments[0], os.fstat(arguments[0]).st_size // 2)
-        os.kill(os.getpid(), signal.SIGKILL)
-    return original(*arguments, **options)
 
-setattr(home, name, deadly)
-nmt.train(nmt.load_config(folder + "/config.yaml", run_dir=folder + "/run"))
-"""
+    setattr(home, name, deadly)
+    train(folder / "config.yaml", folder / "run")
+
+
+def train(config: Path, path: Path, **overrides: Any) -> nmt.Run:
+    return nmt.train(
+        nmt.load_config(config, run_dir=str(path), **{k.replace("__", "."): v for k, v in overrides.items()})
+    )
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +74,7 @@ def alone(folder: Path) -> nmt.Run:
 
 def killed(folder: Path, moment: str, n: int) -> None:
     """Trains in a process of its own until it kills itself."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", DRIVER, str(folder), moment, str(n)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert exit_codes(start(train_and_die, folder, moment, n)) == [-signal.SIGKILL]
 
 
 def assert_same_run(run: nmt.Run, alone: nmt.Run) -> None:
@@ -129,28 +130,14 @@ def test_pieces_that_are_drawn_are_the_same_after_a_kill(tmp_path: Path, folder:
 
 
 def test_killed_from_outside_at_a_random_moment(tmp_path: Path, folder: Path) -> None:
-    overrides = {"train.max_steps": 400, "train.checkpoint_every": 5}
-    settings = [f"{key}={value}" for key, value in overrides.items()]
-    command = [
-        sys.executable,
-        "-m",
-        "nmt_lib",
-        "train",
-        str(folder / "config.yaml"),
-        "--set",
-        f"run_dir={tmp_path}/run",
-    ]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    child = subprocess.Popen([*command, *settings], env=environment, stderr=subprocess.DEVNULL)
+    config, checkpoints = folder / "config.yaml", tmp_path / "run" / "checkpoints"
+    child = start(partial(train, train__max_steps=400, train__checkpoint_every=5), config, tmp_path / "run")
     deadline = time.monotonic() + 60
-    while not checkpoint_files(tmp_path / "run" / "checkpoints") and child.poll() is None:
+    while not checkpoint_files(checkpoints) and child.is_alive():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     time.sleep(random.uniform(0, 0.3))
     child.kill()
-    assert child.wait() == -signal.SIGKILL
-    runs = [
-        nmt.train(nmt.load_config(folder / "config.yaml", run_dir=str(tmp_path / name), **overrides))
-        for name in ("run", "alone")
-    ]
-    assert_same_run(*runs)
+    assert exit_codes(child) == [-signal.SIGKILL]
+    further = {"train__checkpoint_every": 5, "train__max_steps": int(checkpoint_files(checkpoints)[-1].stem[5:]) + 12}
+    assert_same_run(*(train(config, tmp_path / name, **further) for name in ("run", "alone")))

@@ -2,9 +2,8 @@ import csv
 import math
 import os
 import re
-import subprocess
+import socket
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from accelerate import Accelerator
+from forked import exit_codes, start
 from small import small_model, write_corpus
 
 import nmt_lib as nmt
@@ -19,6 +19,7 @@ from nmt_lib import training
 from nmt_lib.batching import make_batch
 from nmt_lib.losses import validation_loss
 from nmt_lib.runs import checkpoints as ckpt
+from nmt_lib.runs import cli
 from nmt_lib.training import Trainer, plan_epoch
 
 MINI = {  # a run of a second, on the corpus that write_corpus makes
@@ -143,10 +144,11 @@ def test_two_runs_with_one_seed_are_the_same(tmp_path: Path) -> None:
 def test_training_leaves_the_callers_random_numbers_and_threads_alone(tmp_path: Path) -> None:
     torch.manual_seed(7)
     state, threads = torch.get_rng_state(), torch.get_num_threads()
-    first = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "a"), train__threads=2))
+    options = {"train__threads": 2, "train__max_steps": 2, "model__dropout": 0.2}  # two threads wait for each other
+    first = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "a"), **options))
     assert torch.equal(torch.get_rng_state(), state) and torch.get_num_threads() == threads
     torch.manual_seed(8)
-    second = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "b"), train__threads=2))
+    second = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "b"), **options))
     assert same(weights(first.path / "model.safetensors"), weights(second.path / "model.safetensors"))
 
 
@@ -468,27 +470,25 @@ def test_an_epoch_sees_each_pair_once_in_an_order_of_its_own(batch_by: str) -> N
 
 
 # -------------------------------------------------------------------------------------------------- two at one time
-CHILD = """
-import sys
-import nmt_lib as nmt
-from nmt_lib.training import Trainer
-count, update = [], Trainer.update
-Trainer.update = lambda self, group: (count.append(1), update(self, group))[1]
-print(nmt.load_or_train("toy", run_dir=sys.argv[1])("ich mochte ein bier").text, len(count))
-"""
+def ask(run_dir: Path, answer: Path) -> None:
+    count, update = [], Trainer.update
+    Trainer.update = lambda self, group: (count.append(1), update(self, group))[1]
+    text = nmt.load_or_train("toy", run_dir=str(run_dir))("ich mochte ein bier").text
+    answer.write_text(f"{text} {len(count)}", encoding="utf-8")
 
 
 def test_two_processes_that_ask_at_once_train_once(tmp_path: Path) -> None:
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    children = [
-        subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path / "run")], env=environment, stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]  # fmt: skip
-    start = time.monotonic()
-    answers = [child.communicate(timeout=120 - (time.monotonic() - start)) for child in children]
-    assert [child.returncode for child in children] == [0, 0], answers
-    assert sorted(out.strip() for out, _ in answers) == ["i want a beer . 0", "i want a beer . 60"]
+    answers = [tmp_path / "one", tmp_path / "two"]
+    assert exit_codes(*[start(ask, tmp_path / "run", answer) for answer in answers]) == [0, 0]
+    assert sorted(answer.read_text() for answer in answers) == ["i want a beer . 0", "i want a beer . 60"]
+
+
+def share(config: Path, rank: int, port: int) -> None:
+    """One of two processes, told what `accelerate launch` and `torchrun` tell theirs."""
+    told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": port, "ACCELERATE_USE_CPU": 1}  # fmt: skip
+    os.environ.update({key: str(value) for key, value in told.items()})
+    sys.exit(cli.main(["train", str(config)]))
 
 
 def test_two_processes_that_share_the_work_equal_one_that_accumulates(tmp_path: Path) -> None:
@@ -496,11 +496,9 @@ def test_two_processes_that_share_the_work_equal_one_that_accumulates(tmp_path: 
     options = {"train__clip_norm": 0.5, "model__max_positions": 3}  # the table of positions grows in each process
     two = mini(tmp_path, run_dir=str(tmp_path / "two"), **options)
     (tmp_path / "two.yaml").write_text(two.to_yaml(), encoding="utf-8")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
-    command += ["-m", "nmt_lib", "train", str(tmp_path / "two.yaml")]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    assert exit_codes(*[start(share, tmp_path / "two.yaml", rank, port) for rank in (0, 1)]) == [0, 0]
     ours = weights(tmp_path / "two" / "model.safetensors")
     for name, value in weights(one.path / "model.safetensors").items():
         torch.testing.assert_close(ours[name], value, rtol=0, atol=1e-4)

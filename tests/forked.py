@@ -1,0 +1,23 @@
+"""Processes of their own without seconds of loading: copies of one that has loaded the library and done nothing."""
+
+import multiprocessing
+from collections.abc import Callable
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["pytest", "small", "accelerate", "nmt_lib.runs.cli", "nmt_lib.training"])
+
+
+def start(function: Callable[..., Any], *arguments: Any) -> BaseProcess:
+    """Calls a function of a module in a process."""
+    process = FORKS.Process(target=function, args=arguments)
+    process.start()
+    return process
+
+
+def exit_codes(*processes: BaseProcess) -> list[int | None]:
+    """Waits two minutes for them at most."""
+    for process in processes:
+        process.join(120)
+    return [process.exitcode for process in processes]
