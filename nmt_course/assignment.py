@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from contextlib import suppress
+from functools import lru_cache
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from nbformat import NotebookNode
 
-import nmt_lib
-
-from .cells import Cell, answer_names, bound, parsed
 from .course import drawn_constants
-from .marks import Part
+from .report import Part
+from .submissions import Cell
 
-MAX_CELL = 1 << 20
+CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
+LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
 Step = tuple[str, list[tuple[str, str, bool]]]  # a cell's source; part, name, is it a function: what to take after it
 
 
@@ -25,9 +29,6 @@ class Assignment:
         self.source, self.released = source, released
         self.blocked = list(source.metadata.get("nmt", {}).get("blocked", []))
         self.drawn = drawn_constants(source)
-        # Public names that are to be written. Looking at them imports the library: here, once, not in each process.
-        homes = {name: getattr(getattr(nmt_lib, name), "__module__", "") for name in dir(nmt_lib)}
-        self.to_write = {name for name, home in homes.items() if home in self.blocked}
         self.cells, self.given = source.cells, released.cells  # ours, and as the student got them
         self.graded = [cell for cell in self.cells if cell.metadata.nbgrader.grade]
         self.solutions = {c.metadata.nbgrader.grade_id: c.source for c in self.cells if _is_answer(c)}
@@ -81,14 +82,12 @@ class Assignment:
         locked = [c for c in [*self.given, *self.cells] if c.metadata.nbgrader.locked]
         ours, texts = {c.metadata.nbgrader.grade_id for c in locked}, {c.source.strip() for c in locked}
         written, place = [], ""
-        for cell in cells:
+        for cell in (cell for cell in cells if cell.source.strip()):
             if cell.grade_id in ours or cell.source.strip() in texts:
                 place = ""
-                if cell.kind == "code" and cell.source.strip() and cell.source.strip() not in texts:
+                if cell.kind == "code" and cell.source.strip() not in texts:
                     notes.append(f"the locked cell {cell.grade_id} was changed; the change does not count")
-            elif cell.kind == "code" and len(cell.source) > MAX_CELL:
-                notes.append(f"a cell of {len(cell.source) >> 10} KB was left out")
-            elif cell.kind == "code" and cell.source.strip():
+            elif cell.kind == "code":
                 place = cell.grade_id if cell.grade_id in self.answers else place
                 written.append((cell.source, place))
         return written
@@ -104,6 +103,62 @@ class Assignment:
         part.written = next((text for text in reversed(texts) if text not in ("", stub)), "")
         if not part.written:
             part.score, part.says = 0.0, "nothing is written here"
+
+    def of_another_seed(self, cells: list[Cell]) -> list[str]:
+        """Notes on locked cells, and on published solutions, with the constants of a class made with another seed."""
+
+        def bare(source: str) -> str:
+            return self.drawn.sub("_", source)
+
+        ours = {c.source.strip() for c in [*self.given, *self.cells]}
+        like_ours, theirs = {bare(text) for text in ours}, [cell.source.strip() for cell in cells]
+        others, notes = sum(text not in ours and bare(text) in like_ours for text in theirs), []
+        if others:
+            notes.append(f"PLEASE LOOK: {others} locked cells are of another SEED: was the class made anew since?")
+        code = [cell.source for cell in cells if cell.kind == "code"]
+        exact, alike = {_layout_free(text) for text in code}, {_layout_free(bare(text)) for text in code}
+        copied = [part for part, text in self.solutions.items() if _layout_free(bare(text)) in alike]
+        adapted = [part for part in copied if _layout_free(self.solutions[part]) in exact]
+        if copied != adapted and len(copied) >= min(3, len(self.answers)):
+            notes.append(f"PLEASE LOOK: published solutions with the constants of another SEED: {', '.join(copied)}")
+        return notes
+
+
+@lru_cache(512)
+def parsed(source: str) -> ast.Module:
+    """A cell's code; a magic, such as ``%%time``, is left out, what stands below it counts. Empty: it is not Python."""
+    for text in (source, LINE_MAGIC.sub(r"\1pass", CELL_MAGIC.sub("", source))):
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError), catch_warnings():
+            simplefilter("ignore")
+            return ast.parse(text)
+    return ast.Module([], [])
+
+
+def bound(source: str) -> dict[str, str]:
+    """The names that a cell's top level binds, and by what: "def" (or class), "=", "import"; ``*``: it imports all."""
+    names: dict[str, str] = {}
+    for node in parsed(source).body:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                names[node.name] = "def"
+            case ast.Import() | ast.ImportFrom():
+                names |= {(alias.asname or alias.name).split(".")[0]: "import" for alias in node.names}
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                assigned = [n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+                names = dict.fromkeys(assigned, "=") | names
+    return names
+
+
+def answer_names(source: str) -> dict[str, bool]:
+    """What a solution defines, and whether it is a function or class (else a variable)."""
+    return {name: how == "def" for name, how in sorted(bound(source).items()) if how != "import"}
+
+
+def _layout_free(source: str) -> str:
+    """The code without comments and layout; where constants were taken out it may be no Python."""
+    tree, lines = parsed(source), (line.strip() for line in source.splitlines())
+    return ast.dump(tree) if tree.body else "\n".join(line for line in lines if line and not line.startswith("#"))
 
 
 def _is_answer(cell: NotebookNode) -> bool:

@@ -7,7 +7,6 @@ yourself), ``release/`` (what students get) and ``nbgrader_config.py``.
 from __future__ import annotations
 
 import argparse
-import ast
 import importlib.util
 import random
 import re
@@ -21,14 +20,10 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from .cells import answer_names
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SOURCES = ROOT / "notebooks/assignments/source"
 BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n?", re.MULTILINE)
-SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.MULTILINE | re.DOTALL)
-HIDDEN = re.compile(r"^[ \t]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?", re.MULTILINE | re.DOTALL)
 SEED_WORD = "seed"  # among the choices of a drawn constant: any number
 
 
@@ -40,6 +35,7 @@ def names() -> list[str]:
 def load(name: str, seed: str = "") -> NotebookNode:
     """A source notebook, with the constants that ``seed`` draws; without a seed, those that stand in it."""
     notebook = nbformat.read(SOURCES / f"{name}.ipynb", as_version=4)
+    notebook.metadata.nmt.seed = seed
     if seed:
         draw_constants(notebook, f"{name} {seed}")
     return notebook
@@ -97,56 +93,12 @@ def _steps() -> list[Any]:
     return [step(config=config) for step in (ClearSolutions, ClearHiddenTests, LockCells, ClearOutput)]
 
 
-def problems(notebook: NotebookNode, name: str) -> list[str]:
-    """What is wrong with a source, one sentence each."""
-    found: list[str] = []
-    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
-    if None in ids or len(set(ids)) != len(ids):
-        return ["every cell needs nbgrader metadata with a grade_id of its own"]
-    graded = [cell for cell in notebook.cells if cell.metadata.nbgrader.grade]
-    points = sum(cell.metadata.nbgrader.points for cell in graded)
-    if points != 100:
-        found.append(f"the points add up to {points}, not 100")
-    if not 8 <= len(graded) <= 15:
-        found.append(f"{len(graded)} graded parts: 8 to 15 are wanted")
-    for cell in notebook.cells:
-        grading, code = cell.metadata.nbgrader, cell.cell_type == "code"
-        hidden = HIDDEN.findall(cell.source)
-        asserts = [n for n in ast.walk(ast.parse("\n".join(hidden))) if isinstance(n, ast.Assert)]
-        answer, test = grading.solution, grading.grade and code
-        rules = [
-            (not (answer and code) or answer_names(cell.source), "its solution defines no name: no test can find it"),
-            (grading.solution != grading.locked, "answers are open, all other cells are locked"),
-            (not answer or SOLUTION.search(cell.source), "it has no ### BEGIN SOLUTION … ### END SOLUTION"),
-            (not test or hidden, "it has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS"),
-            (not test or all(n.msg for n in asserts), "an assert without a message tells the student nothing"),
-        ]
-        found += [f"{grading.grade_id}: {rule}" for kept, rule in rules if not kept]
-    text = "\n".join(cell.source for cell in notebook.cells)
-    for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
-        if len(constants([value]).findall(text)) < 2:
-            found.append(f"the constant {value} of metadata nmt.drawn is not in text and tests")
-    try:
-        release(notebook)
-    except RuntimeError as error:
-        found.append(f"nbgrader makes no release of it: {error}")
-    return [f"{name}: {problem}" for problem in found]
-
-
 def stamp_release(student: NotebookNode, name: str, repo: str) -> None:
     """The badge opens the release in the repository where the teacher publishes it; without one there is no badge."""
     address = f"https://colab.research.google.com/github/{repo}/blob/main/{name}/{name}.ipynb"
     image = "https://colab.research.google.com/assets/colab-badge.svg"
     badge = f"[![Open in Colab]({image})]({address})\n\n" if repo else ""
     student.cells[0].source = BADGE.sub(badge, student.cells[0].source)
-
-
-def _seed_differs(path: Path, new: NotebookNode) -> bool:
-    """Whether a class that is there already has other constants in its texts than the new one."""
-    texts = ["\n".join(c.source for c in n.cells[1:] if c.cell_type == "markdown")
-             for n in (nbformat.read(path, as_version=4), new)]  # fmt: skip
-    old, drawn = map(drawn_constants(new).findall, texts)
-    return old != drawn
 
 
 def main() -> int:
@@ -178,11 +130,8 @@ def make(seed: str, repo: str, out: Path) -> None:
     notebooks = {name: load(name, seed) for name in names()}
     if not notebooks:
         raise ValueError(f"no assignments in {SOURCES}: run this in a clone of the project")
-    wrong = [problem for name in notebooks for problem in problems(load(name), name)]
-    if wrong:
-        raise ValueError("\nerror: ".join(wrong))
-    made = {name: out / "source" / name / f"{name}.ipynb" for name in notebooks}
-    if any(path.exists() and _seed_differs(path, notebooks[name]) for name, path in made.items()):
+    made = [nbformat.read(path, as_version=4) for path in out.glob("source/*/*.ipynb")]
+    if any(old.metadata.nmt.get("seed") != seed for old in made):
         raise ValueError(f"{out} holds a class made with another SEED, which its submissions need: "
                          "remove that folder if they are graded, or name another one with --out")  # fmt: skip
     for name, notebook in notebooks.items():

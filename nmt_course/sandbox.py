@@ -1,27 +1,34 @@
-"""Shuts a student's process in: bubblewrap shows it Python, its packages and an empty folder, and nothing else.
+"""What a submission may see and use: bubblewrap shuts its process in, limits of the kernel and a watch bound it.
 
-It has its own processes, users, IPC and no network, and dies with the process that started it.
+In a sandbox are Python, its packages and an empty folder, own processes, users and IPC, and no network. It dies with
+the process that started it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO
 
-from .hide import LIBRARY, source_files
+import psutil
 
-HERE = Path(__file__).resolve().parent
+import nmt_lib
+
+HERE, LIBRARY = Path(__file__).resolve().parent, Path(nmt_lib.__path__[0]).resolve()
 SPACE = 256 << 20  # bytes of the temporary folder
-OURS = ("__init__.py", "check", "hide.py", "limits.py", "plain.py", "remote.py", "standins", "student.py")
+PROCESSES = 64
+OURS = ("__init__.py", "check", "remote.py", "sandbox.py", "standins", "student.py")
 SYSTEM = [f"/{name}" for name in ("bin", "lib", "lib32", "lib64", "usr/bin", "usr/lib", "usr/lib32", "usr/lib64",
           "usr/share/fonts", "usr/share/zoneinfo", "etc/ld.so.cache", "etc/fonts", "etc/alternatives",
           "sys/devices/system/cpu")]  # fmt: skip
@@ -87,6 +94,19 @@ def _shown() -> list[str]:
     return sorted({path for path in wanted if os.path.exists(path)})  # a folder comes before what is in it
 
 
+def source_files(name: str) -> list[Path]:
+    """The files of a module or package of nmt_lib; nothing for other names."""
+    stem = LIBRARY.parent.joinpath(*name.split("."))
+    if LIBRARY not in stem.parents:
+        return []
+    files = [
+        *stem.parent.glob(f"{stem.name}.py"),
+        *stem.parent.glob(f"__pycache__/{stem.name}.*.pyc"),
+        *stem.rglob("*"),
+    ]
+    return [path for path in files if path.is_file()]
+
+
 def filters() -> IO[bytes]:
     """seccomp rules for bubblewrap, from libseccomp, which knows the calls' numbers: ``FORBIDDEN`` fails.
 
@@ -104,3 +124,74 @@ def filters() -> IO[bytes]:
     library.seccomp_release(context)
     file.seek(0)
     return file
+
+
+@dataclass(frozen=True)
+class Limits:
+    """For one submission; seconds are of the clock."""
+
+    seconds: float = 10.0  # a cell of the student, or the tests of a part
+    all: float = 60.0  # everything; parts that are not reached are failed
+    memory: int = 2 << 30  # bytes of one process, beyond what Python and torch take
+    together: int = 3 << 30  # bytes of all processes of the submission, with what they have loaded
+    marking: int = 1 << 30  # bytes of the process that marks it, beyond what it has loaded
+    restarts: int = 5  # cells that may end the process, or hang, and are left out in another try
+
+
+def address_space(memory: int) -> int:
+    """The limit that leaves this process so many bytes beyond what is mapped already."""
+    return psutil.Process().memory_info().vms + memory
+
+
+def limit(memory: int, seconds: float, processes: int) -> None:
+    """Of this process and each that it starts: memory beyond what is mapped already, processor time, open files, size
+    of a file; in a sandbox, processes of its user. Soft and hard limits, so that they cannot be raised again."""
+    limits = {resource.RLIMIT_AS: address_space(memory), resource.RLIMIT_CPU: int(seconds), resource.RLIMIT_CORE: 0,
+              resource.RLIMIT_FSIZE: 64 << 20, resource.RLIMIT_NOFILE: 256}  # fmt: skip
+    if processes:
+        limits[resource.RLIMIT_NPROC] = processes
+    for kind, value in limits.items():
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+class Watch:
+    """Looks at all processes that one process has started, and at theirs: memory and number together.
+
+    A limit of the kernel is one process's, and a process can start others.
+    """
+
+    def __init__(self, pid: int, memory: int) -> None:
+        self.parent, self.memory, self.peak = psutil.Process(pid), memory, 0
+
+    def stop_if_too_much(self) -> str:
+        """Ends them all when they take too much, and says so. To be called several times a second."""
+        processes = self.started()
+        used = sum(map(_memory, processes))
+        self.peak = max(self.peak, used)
+        if used <= self.memory and len(processes) <= PROCESSES:
+            return ""
+        self.stop()
+        if len(processes) > PROCESSES:
+            return f"its cells start more than {PROCESSES} processes"
+        return f"its processes take more than {self.memory >> 20} MB together"
+
+    def started(self) -> list[psutil.Process]:
+        with contextlib.suppress(psutil.Error):
+            return self.parent.children(recursive=True)
+        return []
+
+    def stop(self) -> None:
+        for process in self.started():  # the first is bubblewrap: what it has started ends with it
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+
+
+def _memory(process: psutil.Process) -> int:
+    """Bytes; what several processes share is divided among them."""
+    try:
+        used = process.memory_full_info()
+        return int(getattr(used, "pss", used.rss))
+    except psutil.Error:
+        return 0

@@ -285,7 +285,7 @@ HOSTILE = {
     "ids from an enum, words of a class of their own": Hostile(added(OTHER_TYPES, 99)),
     "other numbers by default": Hostile(added("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)")),
     "80 MB of output": Hostile(large, slow=True),
-    "an endless loop in a cell": Hostile(added("while True:\n    pass"), note="too long", slow=True),
+    "an endless loop in a cell": Hostile(added("while True:\n    pass"), note="left out", slow=True),
     "an endless loop that catches everything": Hostile(
         added("while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"),
         note="left out", slow=True,
@@ -313,7 +313,7 @@ HOSTILE = {
     "writes forged replies": Hostile(added(FORGED), blank=True, note="something else than results came back"),
     "breaks out": Hostile(added(ESCAPES.replace("WRITE", str(ROOT / "build/escaped")).replace("READ", str(ROOT / "README.md")), 99),
                           blank=True, kernel=True),  # fmt: skip
-    "the library's function in place of an answer": Hostile(answer("vocab", LIBRARY), VOCAB, "PLEASE LOOK: uses build_vocab_from_iterator"),
+    "the library's function in place of an answer": Hostile(answer("vocab", LIBRARY), VOCAB, "is what this assignment asks you to write"),
     "the library's function, hidden": Hostile(answer("vocab", SNEAKY), VOCAB, kernel=True),
     "the network": Hostile(
         added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"), note="URLError"
@@ -379,7 +379,7 @@ GREEDY = {
     "30,000,000 empty rows": Hostile(decode_that("return torch.empty(30_000_000, 0)"), DECODE),
     "40,000 numbers with one hash": Hostile(decode_that(COLLIDING), DECODE),
     "5,000,000 lists": Hostile(decode_that("return [[]] * 5_000_000"), DECODE),
-    "1,500 lines of %time": Hostile(added("%time\n" * 1500), note="TooSlow"),
+    "1,500 lines of %time": Hostile(added("%time\n" * 1500), note="left out"),
     "40 MB of brackets in the file": Hostile(lambda nb: nb.metadata.update(x=[[]] * 10_000_000), blank=True),
 }
 
