@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import symtable
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
@@ -19,7 +20,7 @@ from .submissions import Cell
 
 CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
 LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
-Step = tuple[str, list[tuple[str, str, bool]]]  # a cell's source; part, name, is it a function: what to take after it
+Step = tuple[str, str, bool]  # a cell's source, the answer in whose place it stands, and whether it is still its stub
 
 
 class Assignment:
@@ -53,35 +54,12 @@ class Assignment:
         return [Part(part.grade_id, part.points, by_hand=part.solution) for part in about]
 
     def program(self, cells: list[Cell], notes: list[str]) -> list[Step]:
-        """The cells to run, each with the answers to take after it: our set-up first, then all that the student wrote.
-
-        An answer is what its names stand for after the last cell that binds them: a function or class anywhere, a
-        variable in the answer's own place if it is bound there. So copied, moved, retyped, split cells and lost
-        metadata change nothing.
-        """
-        written = self._students_own(cells, notes)
-        steps: list[Step] = [(source, []) for source, _ in written]
-        stubs = {c.source.strip() for c in self.given if _is_answer(c)}
-        ids = {cell.grade_id for cell in cells}
-        for part, wanted in self.answers.items():
-            found = part in ids
-            for name, is_function in wanted.items():
-                binds = [i for i, (source, _) in enumerate(written) if bound(source).keys() & {name, "*"}]
-                if not is_function:
-                    binds = [i for i in binds if written[i][1] == part] or binds
-                binds = [i for i in binds if written[i][0].strip() not in stubs] or binds
-                for i in binds:
-                    steps[i][1].append((part, name, is_function))
-                found = found or bool(binds)
-            if not found:
-                notes.append(f"no cell with the answer {part} ({', '.join(wanted)}) was found")
-        return [(source, []) for source in self.set_up] + steps
-
-    def _students_own(self, cells: list[Cell], notes: list[str]) -> list[tuple[str, str]]:
-        """Sources, each with the answer in whose place it stands. Locked cells are ours, whatever became of them."""
+        """The cells to run: our set-up, then all that the student wrote. Locked cells are ours, whatever became of
+        them."""
         locked = [c for c in [*self.given, *self.cells] if c.metadata.nbgrader.locked]
         ours, texts = {c.metadata.nbgrader.grade_id for c in locked}, {c.source.strip() for c in locked}
-        written, place = [], ""
+        stubs = {c.source.strip() for c in self.given if _is_answer(c)}
+        steps, place = [(source, "", False) for source in self.set_up], ""
         for cell in (cell for cell in cells if cell.source.strip()):
             if cell.grade_id in ours or cell.source.strip() in texts:
                 place = ""
@@ -89,8 +67,8 @@ class Assignment:
                     notes.append(f"the locked cell {cell.grade_id} was changed; the change does not count")
             elif cell.kind == "code":
                 place = cell.grade_id if cell.grade_id in self.answers else place
-                written.append((cell.source, place))
-        return written
+                steps.append((cell.source, place, cell.source.strip() in stubs))
+        return steps
 
     def written(self, part: Part, cells: list[Cell]) -> None:
         """Finds the text of a written answer: by its id, else behind the question."""
@@ -116,9 +94,9 @@ class Assignment:
         if others:
             notes.append(f"PLEASE LOOK: {others} locked cells are of another SEED: was the class made anew since?")
         code = [cell.source for cell in cells if cell.kind == "code"]
-        exact, alike = {_layout_free(text) for text in code}, {_layout_free(bare(text)) for text in code}
-        copied = [part for part, text in self.solutions.items() if _layout_free(bare(text)) in alike]
-        adapted = [part for part in copied if _layout_free(self.solutions[part]) in exact]
+        exact, alike = {ast.dump(parsed(text)) for text in code}, {ast.dump(parsed(bare(text))) for text in code}
+        copied = [part for part, text in self.solutions.items() if ast.dump(parsed(bare(text))) in alike]
+        adapted = [part for part in copied if ast.dump(parsed(self.solutions[part])) in exact]
         if copied != adapted and len(copied) >= min(3, len(self.answers)):
             notes.append(f"PLEASE LOOK: published solutions with the constants of another SEED: {', '.join(copied)}")
         return notes
@@ -134,31 +112,10 @@ def parsed(source: str) -> ast.Module:
     return ast.Module([], [])
 
 
-def bound(source: str) -> dict[str, str]:
-    """The names that a cell's top level binds, and by what: "def" (or class), "=", "import"; ``*``: it imports all."""
-    names: dict[str, str] = {}
-    for node in parsed(source).body:
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                names[node.name] = "def"
-            case ast.Import() | ast.ImportFrom():
-                names |= {(alias.asname or alias.name).split(".")[0]: "import" for alias in node.names}
-            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                assigned = [n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
-                names = dict.fromkeys(assigned, "=") | names
-    return names
-
-
 def answer_names(source: str) -> dict[str, bool]:
     """What a solution defines, and whether it is a function or class (else a variable)."""
-    return {name: how == "def" for name, how in sorted(bound(source).items()) if how != "import"}
-
-
-def _layout_free(source: str) -> str:
-    """The code without comments and layout; where constants were taken out it may be no Python."""
-    tree, lines = parsed(source), (line.strip() for line in source.splitlines())
-    return ast.dump(tree) if tree.body else "\n".join(line for line in lines if line and not line.startswith("#"))
+    names = symtable.symtable(source, "solution", "exec").get_symbols()
+    return {name.get_name(): name.is_namespace() for name in names if name.is_assigned() and not name.is_imported()}
 
 
 def _is_answer(cell: NotebookNode) -> bool:

@@ -7,7 +7,6 @@ yourself), ``release/`` (what students get) and ``nbgrader_config.py``.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import random
 import re
 import shutil
@@ -24,6 +23,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SOURCES = ROOT / "notebooks/assignments/source"
 BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n?", re.MULTILINE)
+COLAB = "https://colab.research.google.com"
 SEED_WORD = "seed"  # among the choices of a drawn constant: any number
 
 
@@ -33,21 +33,13 @@ def names() -> list[str]:
 
 
 def load(name: str, seed: str = "") -> NotebookNode:
-    """A source notebook, with the constants that ``seed`` draws; without a seed, those that stand in it."""
+    """A source notebook. A seed draws each constant anew, everywhere: text, solutions, public and hidden tests; stored
+    outputs go, since they came from other constants."""
     notebook = nbformat.read(SOURCES / f"{name}.ipynb", as_version=4)
     notebook.metadata.nmt.seed = seed
-    if seed:
-        draw_constants(notebook, f"{name} {seed}")
-    return notebook
-
-
-def draw_constants(notebook: NotebookNode, seed: str) -> None:
-    """Replaces each constant by one of its choices, everywhere: text, solutions, public and hidden tests.
-
-    Stored outputs go: they came from other constants.
-    """
-    draw = random.Random(seed)
-    chosen = {}
+    if not seed:
+        return notebook
+    draw, chosen = random.Random(f"{name} {seed}"), {}
     for value, choices in sorted(notebook.metadata.nmt.drawn.items()):
         chosen[value] = str(draw.randint(10_000, 99_999)) if choices == [SEED_WORD] else draw.choice(choices)
     pattern = constants(chosen)
@@ -55,6 +47,7 @@ def draw_constants(notebook: NotebookNode, seed: str) -> None:
         cell.source = pattern.sub(lambda found: chosen[found[0]], cell.source)
         if cell.cell_type == "code":
             cell.update(outputs=[], execution_count=None)
+    return notebook
 
 
 def constants(values: Iterable[str]) -> re.Pattern[str]:
@@ -70,8 +63,10 @@ def drawn_constants(source: NotebookNode) -> re.Pattern[str]:
     return constants(sorted(every, key=lambda choice: (-len(choice), choice)))
 
 
-def release(notebook: NotebookNode) -> NotebookNode:
+def release(notebook: NotebookNode, name: str = "", repo: str = "") -> NotebookNode:
     """The students' edition, made by nbgrader: answers are stubs, hidden tests are gone, other cells are locked.
+
+    Its badge opens it in the repository where the teacher publishes it; without one there is no badge.
 
     Raises:
         RuntimeError: a mark has no partner, or stands in a cell of another kind.
@@ -81,6 +76,9 @@ def release(notebook: NotebookNode) -> NotebookNode:
     student.metadata.pop("nmt", None)
     for step in _steps():
         student, resources = step.preprocess(student, resources)
+    address = f"{COLAB}/github/{repo}/blob/main/{name}/{name}.ipynb"
+    badge = f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({address})\n\n" if repo else ""
+    student.cells[0].source = BADGE.sub(badge, student.cells[0].source)
     return student
 
 
@@ -93,12 +91,27 @@ def _steps() -> list[Any]:
     return [step(config=config) for step in (ClearSolutions, ClearHiddenTests, LockCells, ClearOutput)]
 
 
-def stamp_release(student: NotebookNode, name: str, repo: str) -> None:
-    """The badge opens the release in the repository where the teacher publishes it; without one there is no badge."""
-    address = f"https://colab.research.google.com/github/{repo}/blob/main/{name}/{name}.ipynb"
-    image = "https://colab.research.google.com/assets/colab-badge.svg"
-    badge = f"[![Open in Colab]({image})]({address})\n\n" if repo else ""
-    student.cells[0].source = BADGE.sub(badge, student.cells[0].source)
+def make(seed: str, repo: str, out: Path) -> None:
+    """Writes the course.
+
+    Raises:
+        ValueError: why not.
+        ImportError: nbgrader is missing.
+    """
+    if repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
+        raise ValueError(f"{repo!r} is no owner/name: try make class COURSE=owner/name")
+    made = [nbformat.read(path, as_version=4) for path in out.glob("source/*/*.ipynb")]
+    if any(old.metadata.nmt.get("seed") != seed for old in made):
+        raise ValueError(f"{out} holds a class made with another SEED, which its submissions need: "
+                         "remove that folder if they are graded, or name another one with --out")  # fmt: skip
+    for name in names():
+        source = load(name, seed)
+        for step, edition in (("source", source), ("release", release(source, name, repo))):
+            target = out / step / name / f"{name}.ipynb"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(edition, target)
+        print(f"{name}: release for students in {target.parent}")
+    shutil.copy(HERE / "nbgrader_config.py", out)
 
 
 def main() -> int:
@@ -109,40 +122,12 @@ def main() -> int:
     options = parser.parse_args()
     try:
         make(options.seed, options.repo, options.out)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (ValueError, ImportError) as error:
+        print(f"error: {error}" + " (pip install '.[class]')" * isinstance(error, ImportError), file=sys.stderr)
         return 2
     drawn = f"constants drawn by seed {options.seed!r}" if options.seed else "constants as in the sources (no SEED)"
     print(f"{drawn}; keep {options.out / 'source'} to yourself: it holds solutions and tests, and make grade reads it")
     return 0
-
-
-def make(seed: str, repo: str, out: Path) -> None:
-    """Writes the course.
-
-    Raises:
-        ValueError: why not.
-    """
-    if repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
-        raise ValueError(f"{repo!r} is no owner/name: try make class COURSE=owner/name")
-    if importlib.util.find_spec("nbgrader") is None:
-        raise ValueError("nbgrader, which makes the students' edition, is missing: pip install '.[class]'")
-    notebooks = {name: load(name, seed) for name in names()}
-    if not notebooks:
-        raise ValueError(f"no assignments in {SOURCES}: run this in a clone of the project")
-    made = [nbformat.read(path, as_version=4) for path in out.glob("source/*/*.ipynb")]
-    if any(old.metadata.nmt.get("seed") != seed for old in made):
-        raise ValueError(f"{out} holds a class made with another SEED, which its submissions need: "
-                         "remove that folder if they are graded, or name another one with --out")  # fmt: skip
-    for name, notebook in notebooks.items():
-        student = release(notebook)
-        stamp_release(student, name, repo)
-        for step, edition in (("source", notebook), ("release", student)):
-            target = out / step / name / f"{name}.ipynb"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(edition, target)
-        print(f"{name}: release for students in {target.parent}")
-    shutil.copy(HERE / "nbgrader_config.py", out)
 
 
 if __name__ == "__main__":

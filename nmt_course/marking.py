@@ -20,7 +20,9 @@ import time
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, redirect_stdout, suppress
-from multiprocessing import Pipe, get_context
+from functools import partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,33 +30,28 @@ from typing import Any
 import torch
 
 from . import sandbox
-from .assignment import Assignment
+from .assignment import Assignment, Step
 from .remote import Answer, Gone, Wire, within
 from .report import Marks
-from .sandbox import PROCESSES, Limits
-from .student import WRITE_IT, serve
+from .sandbox import PROCESSES
+from .student import WRITE_IT
 from .submissions import Cell
 
-MAX_NOTES = 30
-MAX_CELL = 1 << 20
-# Without a sandbox, students' processes are copies of one that has loaded what they need, but no test.
-COPIES = get_context("forkserver")
-COPIES.set_forkserver_preload([f"{__package__}.student", "torch._dynamo"])
-Private = (
-    Iterable[Path] | None
-)  # what a sandbox must not show, though it may lie among Python's packages; None: no sandbox
+MAX_NOTES, MAX_RESTARTS = 30, 5
+Private = Iterable[Path] | None  # what a sandbox must not show, wherever it lies; None: there is no sandbox
 
 
-def mark(assignment: Assignment, cells: list[Cell], limits: Limits, private: Private = None) -> Marks:
-    """Runs the cells, then the tests of each part. A part counts when its tests have ended without an error."""
+def mark(assignment: Assignment, cells: list[Cell], seconds: float, private: Private = None) -> Marks:
+    """Runs the cells, then the tests of each part. A part counts when its tests have ended without an error.
+
+    Args:
+        seconds: for a cell, and for the tests of a part; six times as many for all.
+    """
     began, marks = time.monotonic(), Marks(assignment.parts())
-    if large := sum(len(cell.source) > MAX_CELL for cell in cells):
-        marks.notes.append(f"{large} cells of more than {MAX_CELL >> 20} MB were left out")
-        cells = [cell for cell in cells if len(cell.source) <= MAX_CELL]
-    with within(limits.seconds):
+    with within(seconds):
         program = assignment.program(cells, marks.notes)
         marks.notes += assignment.of_another_seed(cells)
-    sitting = Sitting(assignment, program, limits, private, marks.notes)
+    sitting = Sitting(assignment, program, seconds, private, marks.notes)
     try:
         for part, cell in zip(marks.parts, assignment.graded, strict=True):
             if part.by_hand:
@@ -72,19 +69,14 @@ def mark(assignment: Assignment, cells: list[Cell], limits: Limits, private: Pri
 
 
 class Sitting:
-    """A submission's cells, run in a student's process, and in another one where that ends or hangs.
-
-    Args:
-        program: the cells to run.
-        notes: where it writes what it notices.
-    """
+    """A submission's cells, run in a student's process, and in another one where that ends or hangs."""
 
     def __init__(
-        self, assignment: Assignment, program: list[Any], limits: Limits, private: Private, notes: list[str]
+        self, assignment: Assignment, program: list[Step], seconds: float, private: Private, notes: list[str]
     ) -> None:
-        self.assignment, self.program, self.limits, self.private = assignment, program, limits, private
+        self.assignment, self.program, self.seconds, self.private = assignment, program, seconds, private
         self.notes, self.left_out, self.tested = notes, set[int](), False
-        self.end_by = time.monotonic() + limits.all
+        self.end_by = time.monotonic() + 6 * seconds
         self.wire: Wire | None = None
 
     def part(self, source: str) -> str:
@@ -103,37 +95,31 @@ class Sitting:
 
         Once tests have run, notes tell no more what cells say: they could have heard of the tests.
         """
-        while len(self.left_out) <= self.limits.restarts:
+        while len(self.left_out) <= MAX_RESTARTS:
             before = time.monotonic()
-            self.wire = start(self.assignment, self.limits, self.private)
+            self.wire = start(self.assignment, self.seconds, self.private)
             self.end_by += time.monotonic() - before  # loading Python and torch is not the submission's time
-            if self._run_cells(self.wire):
+            for i, step in enumerate(self.program):
+                seconds, line = self._seconds(), next(iter(step[0].strip().splitlines()), "")[:60]
+                try:
+                    with within(seconds):
+                        error = [] if i in self.left_out else self.wire.ask("cell", *step)
+                except Gone as gone:
+                    self.left_out.add(i)
+                    self.notes.append(f"a cell was left out ({line}): {gone}")
+                    self.leave()
+                    break
+                if error and error[0] != "NotImplementedError" and not self.tested:
+                    self.notes.append(f"a cell ends with {error[0]} ({line}): {error[1]}"[:400])
+            else:
                 return self.wire
-            self.leave()
         raise Gone("too many cells end the process")
-
-    def _run_cells(self, wire: Wire) -> bool:
-        """Whether the process has outlived them."""
-        for i, (source, takes) in enumerate(self.program):
-            if i in self.left_out:
-                continue
-            seconds, line = self._seconds(), next(iter(source.strip().splitlines()), "")[:60]
-            try:
-                with within(seconds):
-                    error = wire.ask("cell", source, takes)
-            except Gone as gone:
-                self.left_out.add(i)
-                self.notes.append(f"a cell was left out ({line}): {gone}")
-                return False
-            if error and error[0] != "NotImplementedError" and not self.tested:
-                self.notes.append(f"a cell ends with {error[0]} ({line}): {error[1]}"[:400])
-        return True
 
     def _seconds(self) -> float:
         left = self.end_by - time.monotonic()
         if left <= 0:
             raise Gone("no time is left: other parts took too long")
-        return min(self.limits.seconds, left)
+        return min(self.seconds, left)
 
     def leave(self) -> None:
         if self.wire is not None:
@@ -141,33 +127,23 @@ class Sitting:
             self.wire = None
 
 
-def start(assignment: Assignment, limits: Limits, private: Private) -> Wire:
+def start(assignment: Assignment, seconds: float, private: Private) -> Wire:
     """A fresh process for a student's cells, in a sandbox of its own.
 
     Raises:
         RuntimeError: there is none.
     """
-    job = {"blocked": assignment.blocked, "helpers": assignment.helpers, "warm": assignment.warm, "folder": "/tmp",
-           "memory": limits.memory, "seconds": 1.5 * limits.all, "processes": PROCESSES}  # fmt: skip
     ours, theirs = Pipe()
-    with theirs, ExitStack() as inside, ExitStack() as at_the_end:
-        if private is None:
-            job |= {"folder": at_the_end.enter_context(TemporaryDirectory(ignore_cleanup_errors=True)), "processes": 0}
-            process: Any = COPIES.Process(target=serve, args=(theirs, job))
-            process.start()
-            at_the_end.callback(process.join)
-        else:
-            rules = inside.enter_context(sandbox.filters())
-            shut_in = sandbox.command(assignment.blocked, private, rules)
-            process = subprocess.Popen(
-                [*shut_in, sys.executable, "-m", f"{__package__}.student", str(theirs.fileno()), json.dumps(job)],
-                pass_fds=(theirs.fileno(), rules.fileno()), env={"PATH": os.environ["PATH"]}, start_new_session=True,
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            )  # fmt: skip
-            at_the_end.callback(process.wait)
-        at_the_end.callback(_kill, process)
-        at_the_end.callback(ours.close)
-        wire = Wire(ours, at_the_end.pop_all().close)
+    at_the_end = ExitStack()
+    about = {name: getattr(assignment, name) for name in ("answers", "blocked", "helpers", "warm")}
+    job = about | {"folder": "/tmp", "processes": PROCESSES, "seconds": 9 * seconds}
+    if private is None:
+        job |= {"folder": at_the_end.enter_context(TemporaryDirectory(ignore_cleanup_errors=True)), "processes": 0}
+    with theirs:
+        process = launch(theirs, job, private)
+    for last in (process.wait, process.kill, partial(_kill_all, process.pid), ours.close):  # from the right
+        at_the_end.callback(last)
+    wire = Wire(ours, at_the_end.close)
     try:
         with within(300):
             wire.ask("call", len, ("",))  # the first answer says that everything is loaded
@@ -177,10 +153,24 @@ def start(assignment: Assignment, limits: Limits, private: Private) -> Wire:
     return wire
 
 
-def _kill(process: Any) -> None:
+def launch(wire: Connection, job: dict[str, Any], private: Private) -> subprocess.Popen[bytes]:
+    """Starts ``student.py``, in a sandbox unless there is none."""
+    line = [sys.executable, "-m", f"{__package__}.student", str(wire.fileno()), json.dumps(job)]
+    handles = [wire.fileno()]
+    with ExitStack() as open_files:
+        if private is not None:
+            rules = open_files.enter_context(sandbox.filters())
+            line = [*sandbox.command(job["blocked"], private, rules), *line]
+            handles.append(rules.fileno())
+        return subprocess.Popen(
+            line, pass_fds=handles, env=None if private is None else {"PATH": os.environ["PATH"]},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+
+
+def _kill_all(leader: int) -> None:
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)  # and what it has started
-    process.kill()
+        os.killpg(leader, signal.SIGKILL)
 
 
 def run_tests(assignment: Assignment, source: str, wire: Wire) -> str:

@@ -163,7 +163,7 @@ def plain(value: Any, keep: Any) -> Any:
     if isinstance(value, list):
         return [plain(item, keep) for item in value]
     if isinstance(value, (tuple, set, frozenset)):
-        return {type(value).__name__ if type(value) in (set, frozenset) else "tuple": [plain(v, keep) for v in value]}
+        return {"tuple" if isinstance(value, tuple) else "set": [plain(item, keep) for item in value]}
     if isinstance(value, dict):
         return {"dict": [[plain(key, keep), plain(item, keep)] for key, item in value.items()]}
     return {"answer": [keep(value), type(value).__name__]}
@@ -186,8 +186,7 @@ def restore(data: Any, answer: Any) -> Any:
         "bytes": base64.b64decode,
         "tuple": lambda v: tuple(restore(v, answer)),
         # One by one, in Python: a time limit can stop it where thousands have the same hash.
-        "set": lambda v: {restore(item, answer) for item in v},
-        "frozenset": lambda v: frozenset({restore(item, answer) for item in v}),
+        "set": lambda v: frozenset({restore(item, answer) for item in v}),  # equals a set, and can be in one
         "dict": lambda v: {restore(key, answer): restore(item, answer) for key, item in v},
         "answer": lambda v: answer(*v),
     }

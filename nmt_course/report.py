@@ -22,7 +22,7 @@ MARKS = ("student", "assignment", "score", "of", "written answers to read", "not
 PARTS = ("student", "assignment", "part", "points", "score", "says")
 WRITTEN = ("student", "assignment", "part", "points", "score", "comment", "answer", "id")
 CELL = 20_000  # characters of a cell, of a notebook or a table, that are shown
-WORK = 700_000  # bytes of a page for what was handed in
+WORK = 100_000  # characters of what was handed in that a page shows
 STYLE = """body { font: 15px sans-serif; max-width: 60em; margin: 2em auto; color: #222 }
 table { border-collapse: collapse } tr { border-top: 1px solid #ddd }
 td, th { padding: 3px 10px; text-align: left; vertical-align: top }
@@ -46,7 +46,7 @@ class Marks:
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     megabytes: int = 0  # of the student's processes, with torch
-    work: str = ""  # what was handed in, as HTML
+    work: str = ""  # the text of what was handed in
 
     @property
     def score(self) -> float:
@@ -126,9 +126,6 @@ class Report:
         self._table("marks", MARKS, marks)
         self._table("parts", PARTS, parts)
 
-    def count(self, words: str) -> int:
-        return sum(any(words in note for note in marks.notes) for _, marks in self.results)
-
     def _table(self, name: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
         """Replaces the whole table at once."""
         path = self.out / f"{name}.csv"
@@ -199,18 +196,7 @@ def feedback(submission: Submission, marks: Marks) -> str:
     head = f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
     return (f"{head}<h1>{title}</h1>"
             f"<p><b>{total}</b></p><table><tr><th>part<th>points<th>what the tests say</tr>{rows}</table>"
-            f"<ul>{notes}</ul><h2>What was handed in</h2>{marks.work}</html>")  # fmt: skip
-
-
-def handed_in(sources: list[str]) -> str:
-    """The cells, as HTML, as far as a page has room."""
-    work = ""
-    for source in sources:
-        cell = f"<pre>{_text(source[:CELL])}</pre>\n"
-        if len((work + cell).encode()) > WORK:
-            return work + "<p>The rest is not shown: it is too long.</p>"
-        work += cell
-    return work
+            f"<ul>{notes}</ul><h2>What was handed in</h2><pre>{_text(marks.work[:WORK])}</pre></html>")  # fmt: skip
 
 
 def _text(value: str) -> str:

@@ -6,17 +6,14 @@ the process that started it.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import errno
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import IO
@@ -27,6 +24,7 @@ import nmt_lib
 
 HERE, LIBRARY = Path(__file__).resolve().parent, Path(nmt_lib.__path__[0]).resolve()
 SPACE = 256 << 20  # bytes of the temporary folder
+MEMORY = 2 << 30  # bytes of one process, beyond what Python and torch take
 PROCESSES = 64
 OURS = ("__init__.py", "check", "remote.py", "sandbox.py", "standins", "student.py")
 SYSTEM = [f"/{name}" for name in ("bin", "lib", "lib32", "lib64", "usr/bin", "usr/lib", "usr/lib32", "usr/lib64",
@@ -43,18 +41,14 @@ FORBIDDEN = ("memfd_create", "memfd_secret", "shmget", "mq_open", "add_key", "ke
 @cache
 def unavailable() -> str:
     """Why no sandbox can be made here, in one sentence; nothing if it can. Tried once."""
-    if not shutil.which("bwrap"):
-        return "submissions are run by bubblewrap, which is missing: install it (apt install bubblewrap; Linux only)"
     try:
         with filters() as rules:
             run = [*command([], [], rules), sys.executable, "-c", ""]
-            done = subprocess.run(run, pass_fds=[rules.fileno()], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.SubprocessError) as error:
-        return f"submissions are run by bubblewrap and libseccomp, which do not work here ({error})"
-    if done.returncode == 0:
+            subprocess.run(run, pass_fds=[rules.fileno()], capture_output=True, text=True, timeout=60, check=True)
         return ""
-    said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-    return f"submissions are run by bubblewrap (0.8 or newer), which this system does not allow ({said}): see the guide"
+    except (OSError, subprocess.SubprocessError) as error:
+        said = [str(error), *str(getattr(error, "stderr", None) or "").strip().splitlines()][-1]
+    return f"submissions are run by bubblewrap 0.8 (apt install bubblewrap), which fails here ({said}): see the guide"
 
 
 def command(blocked: Sequence[str], private: Iterable[Path], rules: IO[bytes]) -> list[str]:
@@ -99,12 +93,8 @@ def source_files(name: str) -> list[Path]:
     stem = LIBRARY.parent.joinpath(*name.split("."))
     if LIBRARY not in stem.parents:
         return []
-    files = [
-        *stem.parent.glob(f"{stem.name}.py"),
-        *stem.parent.glob(f"__pycache__/{stem.name}.*.pyc"),
-        *stem.rglob("*"),
-    ]
-    return [path for path in files if path.is_file()]
+    compiled = stem.parent.glob(f"__pycache__/{stem.name}.*.pyc")
+    return [path for path in (stem.with_suffix(".py"), *compiled, *stem.rglob("*")) if path.is_file()]
 
 
 def filters() -> IO[bytes]:
@@ -126,27 +116,15 @@ def filters() -> IO[bytes]:
     return file
 
 
-@dataclass(frozen=True)
-class Limits:
-    """For one submission; seconds are of the clock."""
-
-    seconds: float = 10.0  # a cell of the student, or the tests of a part
-    all: float = 60.0  # everything; parts that are not reached are failed
-    memory: int = 2 << 30  # bytes of one process, beyond what Python and torch take
-    together: int = 3 << 30  # bytes of all processes of the submission, with what they have loaded
-    marking: int = 1 << 30  # bytes of the process that marks it, beyond what it has loaded
-    restarts: int = 5  # cells that may end the process, or hang, and are left out in another try
-
-
 def address_space(memory: int) -> int:
     """The limit that leaves this process so many bytes beyond what is mapped already."""
     return psutil.Process().memory_info().vms + memory
 
 
-def limit(memory: int, seconds: float, processes: int) -> None:
+def limit(seconds: float, processes: int) -> None:
     """Of this process and each that it starts: memory beyond what is mapped already, processor time, open files, size
     of a file; in a sandbox, processes of its user. Soft and hard limits, so that they cannot be raised again."""
-    limits = {resource.RLIMIT_AS: address_space(memory), resource.RLIMIT_CPU: int(seconds), resource.RLIMIT_CORE: 0,
+    limits = {resource.RLIMIT_AS: address_space(MEMORY), resource.RLIMIT_CPU: int(seconds), resource.RLIMIT_CORE: 0,
               resource.RLIMIT_FSIZE: 64 << 20, resource.RLIMIT_NOFILE: 256}  # fmt: skip
     if processes:
         limits[resource.RLIMIT_NPROC] = processes
@@ -154,44 +132,3 @@ def limit(memory: int, seconds: float, processes: int) -> None:
         hard = resource.getrlimit(kind)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(kind, (value, value))
-
-
-class Watch:
-    """Looks at all processes that one process has started, and at theirs: memory and number together.
-
-    A limit of the kernel is one process's, and a process can start others.
-    """
-
-    def __init__(self, pid: int, memory: int) -> None:
-        self.parent, self.memory, self.peak = psutil.Process(pid), memory, 0
-
-    def stop_if_too_much(self) -> str:
-        """Ends them all when they take too much, and says so. To be called several times a second."""
-        processes = self.started()
-        used = sum(map(_memory, processes))
-        self.peak = max(self.peak, used)
-        if used <= self.memory and len(processes) <= PROCESSES:
-            return ""
-        self.stop()
-        if len(processes) > PROCESSES:
-            return f"its cells start more than {PROCESSES} processes"
-        return f"its processes take more than {self.memory >> 20} MB together"
-
-    def started(self) -> list[psutil.Process]:
-        with contextlib.suppress(psutil.Error):
-            return self.parent.children(recursive=True)
-        return []
-
-    def stop(self) -> None:
-        for process in self.started():  # the first is bubblewrap: what it has started ends with it
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-
-
-def _memory(process: psutil.Process) -> int:
-    """Bytes; what several processes share is divided among them."""
-    try:
-        used = process.memory_full_info()
-        return int(getattr(used, "pss", used.rss))
-    except psutil.Error:
-        return 0

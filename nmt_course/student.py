@@ -37,22 +37,15 @@ WRITE_IT = "is what this assignment asks you to write, so it is not there while 
 def serve(wire: Connection, job: dict[str, Any]) -> None:
     """Never returns: when it is done, the process ends, and no clean-up of anybody runs."""
     try:
-        with suppress(PermissionError):  # bubblewrap has done it
-            os.setsid()
-        os.closerange(3, wire.fileno())
-        os.closerange(wire.fileno() + 1, 1024)
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for handle in (0, 1, 2):
-            os.dup2(nothing, handle)
         torch.set_num_threads(1)
         for module in job["warm"]:
             importlib.import_module(module)
-        limit(job["memory"], job["seconds"], job["processes"])
+        limit(job["seconds"], job["processes"])
         os.chdir(job["folder"])
         sys.path.insert(0, "")  # a cell can import what another has written
         os.environ.update(HOME=job["folder"], TMPDIR=job["folder"])
         hide(job["blocked"])
-        Student(wire, _own_copies(job["helpers"])).work()
+        Student(wire, job["answers"], _own_copies(job["helpers"])).work()
     finally:
         os._exit(0)
 
@@ -90,15 +83,17 @@ class Student:
     """Does what ``remote.Wire`` asks, in the process where the cells have run.
 
     Args:
+        wanted: for each part, the names of its answer, and whether they are functions.
         helpers: our own copies of the helpers' modules, by name.
     """
 
-    def __init__(self, wire: Connection, helpers: dict[str, Any]) -> None:
-        self.wire, self.helpers = wire, helpers
+    def __init__(self, wire: Connection, wanted: dict[str, dict[str, bool]], helpers: dict[str, Any]) -> None:
+        self.wire, self.wanted, self.helpers = wire, wanted, helpers
         # No history: a database of the teacher's does not survive a student.
         self.shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
         self.answers: list[Any] = []
-        self.taken: dict[str, Any] = {}
+        self.taken: dict[tuple[str, str], Any] = {}
+        self.in_place: set[tuple[str, str]] = set()
 
     def work(self) -> None:
         while True:
@@ -114,14 +109,21 @@ class Student:
         self.answers.append(thing)
         return len(self.answers) - 1
 
-    def on_cell(self, source: str, takes: list[tuple[str, str, bool]]) -> list[str]:
-        """Runs a cell; then remembers, for each answer that this cell holds, what its names stand for now."""
+    def on_cell(self, source: str, place: str, stub: bool) -> list[str]:
+        """Runs a cell, and takes what it has bound anew. An answer is what its names stand for after the last cell that
+        binds them: a function or class anywhere, a variable in the answer's own place if it is bound there; a stub
+        counts where there is nothing else. So copied, moved, retyped, split cells and lost metadata change nothing."""
+        before = dict(self.shell.user_ns)
         with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
             result = self.shell.run_cell(source, store_history=False)
-        for part, name, is_function in takes:
-            value = self.shell.user_ns.get(name, self)
-            if value is not self and (callable(value) or not is_function):
-                self.taken[f"{part}.{name}"] = value
+        for part, names in self.wanted.items():
+            for name, is_function in names.items():
+                value, key = self.shell.user_ns.get(name), (part, name)
+                if value is before.get(name) or (is_function and not callable(value)) or (stub and key in self.taken):
+                    continue
+                if is_function or place == part or key not in self.in_place:
+                    self.taken[key] = value
+                self.in_place |= {key} if place == part else set()
         error = result.error_before_exec or result.error_in_exec
         return [] if error is None else [type(error).__name__, _say(error)[0]]
 
@@ -130,9 +132,9 @@ class Student:
         torch is theirs, not the tests'."""
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
-        if f"{part}.{name}" not in self.taken:
+        if (part, name) not in self.taken:
             raise NameError(f"the answer cell does not define {name}")
-        return self.taken[f"{part}.{name}"]
+        return self.taken[part, name]
 
     def on_call(self, function: Any, args: Any, kwargs: Any = MappingProxyType({})) -> Any:
         return function(*args, **kwargs)

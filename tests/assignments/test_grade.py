@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import kit
 import nbformat
@@ -17,7 +18,6 @@ from nmt_course import course, grade, report, sandbox
 from nmt_course.assignment import Assignment
 from nmt_course.marking import Sitting, run_tests
 from nmt_course.report import Marks, Part, Report
-from nmt_course.sandbox import Limits, Watch
 from nmt_course.submissions import Cell, Submission, find
 
 NAME = "A1_tokenization"
@@ -104,7 +104,7 @@ def test_nothing_raw_reaches_terminal_or_table(tmp_path: Path, capsys: pytest.Ca
 
 def test_a_page_has_1_mb_at_most():
     one = result("ada", *(Part(f"p{i}", 1, 0.0, '"' * 10_000) for i in range(15)), notes=("&" * 10_000,) * 30)
-    one[1].work = report.handed_in(['"' * 50_000] * 1000)
+    one[1].work = '"' * 50_000_000
     assert len(report.feedback(*one).encode()) < 1_000_000
 
 
@@ -210,20 +210,28 @@ def test_a_class_is_not_made_anew_by_accident(tmp_path: Path):
 # ------------------------------------------------------------------------------------ limits
 
 
-def test_processes_are_counted_together():
+def test_processes_are_counted_together(monkeypatch: pytest.MonkeyPatch):
     code = (
         "import os, time\nfor _ in range(3): os.fork()\nhoard = bytearray(30 << 20)\nprint(flush=True)\ntime.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         for _ in range(8):
             process.stdout.read(1)
-        small, large = Watch(process.pid, 100 << 20), Watch(process.pid, 10 << 30)
-        assert large.stop_if_too_much() == "" and large.peak > 200 << 20
-        assert "100 MB together" in small.stop_if_too_much()
-        left = psutil.Process(process.pid).children(recursive=True)
+        job = SimpleNamespace(process=process, peak=0)
+        assert grade.Job.stop_if_too_much(job) == "" and job.peak > 200 << 20
+        left = grade.children(process.pid)
+        monkeypatch.setattr(grade, "PROCESSES", 6)
+        assert len(left) == 7 and "more than 6" in grade.Job.stop_if_too_much(job)
         process.kill()
     psutil.wait_procs(left, timeout=30)
     assert all(not child.is_running() or child.status() == psutil.STATUS_ZOMBIE for child in left)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        for _ in range(8):
+            process.stdout.read(1)
+        monkeypatch.undo()
+        monkeypatch.setattr(grade, "TOGETHER", 100 << 20)
+        assert "100 MB" in grade.Job.stop_if_too_much(SimpleNamespace(process=process, peak=0))
+        process.kill()
 
 
 def test_a_process_that_dies_is_tried_once_more_and_costs_itself_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -241,7 +249,7 @@ def test_a_process_that_dies_is_tried_once_more_and_costs_itself_only(tmp_path: 
 
     monkeypatch.setattr(grade, "mark_file", die)
     handed_in = [Submission(name, NAME, path) for name in ("ada", "bad", "bob")]
-    marks = {s.student: m for s, m in grade.mark_all(handed_in, assignments, Limits(), None, 2)}
+    marks = {s.student: m for s, m in grade.mark_all(handed_in, assignments, 10, None, 2)}
     assert (tmp_path / "tries").read_text() == "xx" and marks["ada"].score == marks["bob"].score == 4
     assert marks["bad"].score == 0 and sum(part.points for part in marks["bad"].parts) == 100
     assert "ended by itself, twice" in marks["bad"].notes[0]
@@ -255,18 +263,8 @@ def test_a_whole_run(tmp_path: Path):
     nbformat.write(kit.submission(SOURCE), handed_in / "ada.ipynb")  # known by its cells
     (handed_in / "eve_A1.ipynb").touch()
     (handed_in / "bob.ipynb").write_text("[" * 100_000)
-    run = [
-        sys.executable,
-        "-m",
-        "nmt_course.grade",
-        handed_in,
-        "--course",
-        tmp_path / "class",
-        "--out",
-        out,
-        "--trusted",
-    ]
-    said = subprocess.run(run, check=True, capture_output=True, text=True)
+    run = [sys.executable, "-m", "nmt_course.grade", handed_in, "--course", tmp_path / "class", "--out", out]
+    said = subprocess.run([*run, "--trusted"], check=True, capture_output=True, text=True)
     marks = {row["student"]: row for row in rows(out, "marks")}
     assert {who: (row["score"], row["of"]) for who, row in marks.items()} == {
         "ada": ("92", "100"), "bob": ("0", "100"), "eve": ("0", "100"),
@@ -278,13 +276,14 @@ def test_a_whole_run(tmp_path: Path):
 
 def test_without_bubblewrap_there_is_one_sentence(tmp_path: Path, monkeypatch, capsys):
     kit.write_class(SOURCE, NAME, tmp_path / "class")
-    monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
+    monkeypatch.setenv("PATH", "/nowhere")
     sandbox.unavailable.cache_clear()
     monkeypatch.setattr(sys, "argv", ["grade", str(tmp_path), "--course", str(tmp_path / "class")])
     assert grade.main() == 2
     sandbox.unavailable.cache_clear()
     said = capsys.readouterr()
-    assert not said.out and len(said.err.splitlines()) == 1 and "bubblewrap" in said.err and "TRUSTED=1" in said.err
+    assert not said.out and len(said.err.splitlines()) == 1 and "apt install bubblewrap" in said.err
+    assert "TRUSTED=1" in said.err
 
 
 # --------------------------------------------------------------------------------- messages
@@ -301,7 +300,7 @@ def test_what_hidden_tests_give_is_not_told(marker):
         assert told or not ("remote" in says or "Answer" in says), says
     source = "x = 1\n### BEGIN HIDDEN TESTS\ntokenize('secret words')\n### END HIDDEN TESTS"
     cells = [Cell("code", tell.format("True"), "tokenize")]
-    sitting = Sitting(assignment, assignment.program(cells, []), Limits(), None, [])
+    sitting = Sitting(assignment, assignment.program(cells, []), 10, None, [])
     said = run_tests(assignment, source, sitting.enter())
     sitting.leave()
     assert said == "raises ValueError (line 3 of its cell) where a hidden test calls it"

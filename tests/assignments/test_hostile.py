@@ -16,13 +16,12 @@ from hostile import FILES, HOSTILE, SOURCE, Hostile
 from nmt_course import course, sandbox
 from nmt_course.assignment import Assignment
 from nmt_course.report import Marks
-from nmt_course.sandbox import Limits
 from nmt_course.submissions import Unreadable, read
 
 
 @pytest.fixture(autouse=True)
 def short_limits(marker: kit.Marker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marker, "limits", Limits(seconds=3, all=40))
+    monkeypatch.setattr(marker, "seconds", 6)
     monkeypatch.setenv("NOT_FOR_STUDENTS", "x")
 
 
@@ -46,7 +45,7 @@ def try_hostile(hostile: Hostile, assignment: Assignment, marker: kit.Marker, fo
     if hostile.kernel and sandbox.unavailable():
         pytest.skip(sandbox.unavailable())
     if hostile.kernel:
-        marker = kit.Marker(marker.limits, private=())
+        marker = kit.Marker(marker.seconds, private=())
     marks = marker.mark(assignment, read(folder / "handed_in.ipynb"))
     said = str([(part.name, part.says) for part in marks.parts if part.score == 0] + marks.notes)
     everything = {part.name for part in assignment.parts() if not part.by_hand}
