@@ -19,8 +19,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, redirect_stdout, suppress
-from functools import partial
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -77,6 +76,7 @@ class Sitting:
         self.assignment, self.program, self.seconds, self.private = assignment, program, seconds, private
         self.notes, self.left_out, self.tested = notes, set[int](), False
         self.end_by = time.monotonic() + 6 * seconds
+        self.process = ExitStack()
         self.wire: Wire | None = None
 
     def part(self, source: str) -> str:
@@ -97,7 +97,7 @@ class Sitting:
         """
         while len(self.left_out) <= MAX_RESTARTS:
             before = time.monotonic()
-            self.wire = start(self.assignment, self.seconds, self.private)
+            self.wire = self.process.enter_context(started(self.assignment, self.seconds, self.private))
             self.end_by += time.monotonic() - before  # loading Python and torch is not the submission's time
             for i, step in enumerate(self.program):
                 seconds, line = self._seconds(), next(iter(step[0].strip().splitlines()), "")[:60]
@@ -122,55 +122,49 @@ class Sitting:
         return min(self.seconds, left)
 
     def leave(self) -> None:
-        if self.wire is not None:
-            self.wire.close()
-            self.wire = None
+        self.wire = None
+        self.process.close()
 
 
-def start(assignment: Assignment, seconds: float, private: Private) -> Wire:
-    """A fresh process for a student's cells, in a sandbox of its own.
+@contextmanager
+def started(assignment: Assignment, seconds: float, private: Private) -> Iterator[Wire]:
+    """A fresh process for a student's cells, in a sandbox of its own; at the end it is gone, with all it has started.
 
     Raises:
         RuntimeError: there is none.
     """
+    job = {name: getattr(assignment, name) for name in ("answers", "blocked", "helpers", "warm")}
     ours, theirs = Pipe()
-    at_the_end = ExitStack()
-    about = {name: getattr(assignment, name) for name in ("answers", "blocked", "helpers", "warm")}
-    job = about | {"folder": "/tmp", "processes": PROCESSES, "seconds": 9 * seconds}
-    if private is None:
-        job |= {"folder": at_the_end.enter_context(TemporaryDirectory(ignore_cleanup_errors=True)), "processes": 0}
-    with theirs:
-        process = launch(theirs, job, private)
-    for last in (process.wait, process.kill, partial(_kill_all, process.pid), ours.close):  # from the right
-        at_the_end.callback(last)
-    wire = Wire(ours, at_the_end.close)
-    try:
-        with within(300):
-            wire.ask("call", len, ("",))  # the first answer says that everything is loaded
-    except Gone:
-        wire.close()
-        raise RuntimeError("no process for the student's cells can be started") from None
-    return wire
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder, ours:
+        with theirs:
+            process = launch(theirs, job | {"seconds": 9 * seconds, "folder": folder}, private)
+        try:
+            wire = Wire(ours)
+            with within(300):
+                wire.ask("call", len, ("",))  # the first answer says that everything is loaded
+            yield wire
+        except Gone:
+            raise RuntimeError("no process for the student's cells can be started") from None
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
+            process.wait()
 
 
 def launch(wire: Connection, job: dict[str, Any], private: Private) -> subprocess.Popen[bytes]:
     """Starts ``student.py``, in a sandbox unless there is none."""
-    line = [sys.executable, "-m", f"{__package__}.student", str(wire.fileno()), json.dumps(job)]
-    handles = [wire.fileno()]
     with ExitStack() as open_files:
+        handles, shut_in, variables = [wire.fileno()], list[str](), None
         if private is not None:
             rules = open_files.enter_context(sandbox.filters())
-            line = [*sandbox.command(job["blocked"], private, rules), *line]
-            handles.append(rules.fileno())
+            shut_in, variables = sandbox.command(job["blocked"], private, rules), {"PATH": os.environ["PATH"]}
+            handles, job = [*handles, rules.fileno()], job | {"folder": "/tmp", "processes": PROCESSES}
         return subprocess.Popen(
-            line, pass_fds=handles, env=None if private is None else {"PATH": os.environ["PATH"]},
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            [*shut_in, sys.executable, "-m", f"{__package__}.student", str(wire.fileno()), json.dumps(job)],
+            pass_fds=handles, env=variables, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-
-
-def _kill_all(leader: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(leader, signal.SIGKILL)
 
 
 def run_tests(assignment: Assignment, source: str, wire: Wire) -> str:

@@ -18,7 +18,7 @@ import pickle
 import secrets
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
@@ -60,8 +60,8 @@ def within(seconds: float) -> Iterator[None]:
 class Wire:
     """The test's end. One request, one reply; after ``Gone`` nothing more is asked."""
 
-    def __init__(self, connection: Connection, close: Callable[[], Any]) -> None:
-        self.connection, self.close = connection, close
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
 
     def ask(self, request: str, *args: Any) -> Any:
         """Sends a request with its arguments (pickled: this side is trusted) and decodes the reply (this one is not).

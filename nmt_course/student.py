@@ -1,7 +1,6 @@
 """The student's side: a process that runs the cells of a submission, and then answers calls until it is ended.
 
-``marking.start`` starts it, in a sandbox or as a copy of a process that has loaded only this file. It knows no test and
-no solution, so there is none to find in its memory.
+``marking.launch`` starts it. It knows no test and no solution, so there is none to find in its memory.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def serve(wire: Connection, job: dict[str, Any]) -> None:
         torch.set_num_threads(1)
         for module in job["warm"]:
             importlib.import_module(module)
-        limit(job["seconds"], job["processes"])
+        limit(job["seconds"], job.get("processes", 0))
         os.chdir(job["folder"])
         sys.path.insert(0, "")  # a cell can import what another has written
         os.environ.update(HOME=job["folder"], TMPDIR=job["folder"])

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import os
-from contextlib import suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import copies
 import nbformat
 from nbformat import NotebookNode
 
-from nmt_course import course, marking, student
+from nmt_course import course, marking
 from nmt_course.assignment import Assignment
 from nmt_course.marking import Private
 from nmt_course.report import Marks
@@ -44,29 +41,8 @@ class Marker:
     def mark(self, assignment: Assignment, cells: list[Cell]) -> Marks:
         if self.private is not None:
             return marking.mark(assignment, cells, self.seconds, self.private)
-        with mock.patch.object(marking, "launch", copied):
+        with mock.patch.object(marking, "launch", copies.launch):
             return marking.mark(assignment, cells, self.seconds)
-
-
-COPIES = get_context("forkserver")
-COPIES.set_forkserver_preload(["nmt_course.student", "torch._dynamo"])
-
-
-def copied(wire: Connection, job: dict[str, Any], private: Private) -> Any:
-    process = COPIES.Process(target=serve_alone, args=(wire, job))
-    process.start()
-    process.wait = process.join
-    return process
-
-
-def serve_alone(wire: Connection, job: dict[str, Any]) -> None:
-    """Without what the process that it was copied from has opened."""
-    os.setsid()
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for handle in {*range(256)} - {wire.fileno(), nothing}:
-        with suppress(OSError):
-            os.dup2(nothing, handle) if handle < 3 else os.close(handle)
-    student.serve(wire, job)
 
 
 def tables() -> dict[str, Any]:
