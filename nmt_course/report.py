@@ -21,7 +21,7 @@ MARKS = ("student", "assignment", "score", "of", "written answers to read", "not
          "feedback")  # fmt: skip
 PARTS = ("student", "assignment", "part", "points", "score", "says")
 WRITTEN = ("student", "assignment", "part", "points", "score", "comment", "answer", "id")
-CELL = 20_000  # characters of a cell, of a notebook or a table, that are shown
+CELL = 20_000  # characters of a cell of a table
 WORK = 100_000  # characters of what was handed in that a page shows
 STYLE = """body { font: 15px sans-serif; max-width: 60em; margin: 2em auto; color: #222 }
 table { border-collapse: collapse } tr { border-top: 1px solid #ddd }
