@@ -74,14 +74,14 @@ def retyped(notebook: NotebookNode) -> None:
     notebook.cells.append(v4.new_code_cell(old.source))
 
 
-def below_stubs(*lines: str) -> Change:
-    """Each answer in a cell of its own, with these lines above it, and the stub left as it was."""
+def below_stubs(*lines: str, place: int = 1) -> Change:
+    """Each answer in a cell of its own, with these lines above it, and the stub left as it was (place 0: below it)."""
 
     def change(notebook: NotebookNode) -> None:
         stubs = {c.metadata.nbgrader.grade_id: c.source for c in kit.submission(SOURCE, blank=True).cells}
         for c in [c for c in notebook.cells if c.cell_type == "code" and c.metadata.nbgrader.solution]:
             written = v4.new_code_cell("\n".join([*lines, c.source]))
-            notebook.cells.insert(notebook.cells.index(c) + 1, written)
+            notebook.cells.insert(notebook.cells.index(c) + place, written)
             c.source = stubs[c.metadata.nbgrader.grade_id]
 
     return change
@@ -279,6 +279,7 @@ HOSTILE = {
     "a cell that is no Python": Hostile(added("def (:"), note=" (line 1)"),
     "magics and shell lines": Hostile(added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")),
     "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
+    "each answer above its stub": Hostile(below_stubs(place=0)),
     "%%capture and a shell line above each answer": Hostile(below_stubs("%%capture out", "!ls", "%env")),
     "an answer in a file of its own": Hostile(in_a_file),
     "an answer split over two cells": Hostile(split),
