@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import symtable
+from contextlib import suppress
+from functools import lru_cache
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from nbformat import NotebookNode
 
-import nmt_lib
-
-from .cells import Cell, answer_names, bound, parsed
 from .course import drawn_constants
-from .marks import Part
+from .report import Part
+from .submissions import Cell
 
-MAX_CELL = 1 << 20
-Step = tuple[str, list[tuple[str, str, bool]]]  # a cell's source; part, name, is it a function: what to take after it
+CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
+LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
+Step = tuple[str, str, bool]  # a cell's source, the answer in whose place it stands, and whether it is still its stub
 
 
 class Assignment:
@@ -25,9 +30,6 @@ class Assignment:
         self.source, self.released = source, released
         self.blocked = list(source.metadata.get("nmt", {}).get("blocked", []))
         self.drawn = drawn_constants(source)
-        # Public names that are to be written. Looking at them imports the library: here, once, not in each process.
-        homes = {name: getattr(getattr(nmt_lib, name), "__module__", "") for name in dir(nmt_lib)}
-        self.to_write = {name for name, home in homes.items() if home in self.blocked}
         self.cells, self.given = source.cells, released.cells  # ours, and as the student got them
         self.graded = [cell for cell in self.cells if cell.metadata.nbgrader.grade]
         self.solutions = {c.metadata.nbgrader.grade_id: c.source for c in self.cells if _is_answer(c)}
@@ -52,46 +54,21 @@ class Assignment:
         return [Part(part.grade_id, part.points, by_hand=part.solution) for part in about]
 
     def program(self, cells: list[Cell], notes: list[str]) -> list[Step]:
-        """The cells to run, each with the answers to take after it: our set-up first, then all that the student wrote.
-
-        An answer is what its names stand for after the last cell that binds them: a function or class anywhere, a
-        variable in the answer's own place if it is bound there. So copied, moved, retyped, split cells and lost
-        metadata change nothing.
-        """
-        written = self._students_own(cells, notes)
-        steps: list[Step] = [(source, []) for source, _ in written]
-        stubs = {c.source.strip() for c in self.given if _is_answer(c)}
-        ids = {cell.grade_id for cell in cells}
-        for part, wanted in self.answers.items():
-            found = part in ids
-            for name, is_function in wanted.items():
-                binds = [i for i, (source, _) in enumerate(written) if bound(source).keys() & {name, "*"}]
-                if not is_function:
-                    binds = [i for i in binds if written[i][1] == part] or binds
-                binds = [i for i in binds if written[i][0].strip() not in stubs] or binds
-                for i in binds:
-                    steps[i][1].append((part, name, is_function))
-                found = found or bool(binds)
-            if not found:
-                notes.append(f"no cell with the answer {part} ({', '.join(wanted)}) was found")
-        return [(source, []) for source in self.set_up] + steps
-
-    def _students_own(self, cells: list[Cell], notes: list[str]) -> list[tuple[str, str]]:
-        """Sources, each with the answer in whose place it stands. Locked cells are ours, whatever became of them."""
+        """The cells to run: our set-up, then all that the student wrote. Locked cells are ours, whatever became of
+        them."""
         locked = [c for c in [*self.given, *self.cells] if c.metadata.nbgrader.locked]
         ours, texts = {c.metadata.nbgrader.grade_id for c in locked}, {c.source.strip() for c in locked}
-        written, place = [], ""
-        for cell in cells:
+        stubs = {c.source.strip() for c in self.given if _is_answer(c)}
+        steps, place = [(source, "", False) for source in self.set_up], ""
+        for cell in (cell for cell in cells if cell.source.strip()):
             if cell.grade_id in ours or cell.source.strip() in texts:
                 place = ""
-                if cell.kind == "code" and cell.source.strip() and cell.source.strip() not in texts:
+                if cell.kind == "code" and cell.source.strip() not in texts:
                     notes.append(f"the locked cell {cell.grade_id} was changed; the change does not count")
-            elif cell.kind == "code" and len(cell.source) > MAX_CELL:
-                notes.append(f"a cell of {len(cell.source) >> 10} KB was left out")
-            elif cell.kind == "code" and cell.source.strip():
+            elif cell.kind == "code":
                 place = cell.grade_id if cell.grade_id in self.answers else place
-                written.append((cell.source, place))
-        return written
+                steps.append((cell.source, place, cell.source.strip() in stubs))
+        return steps
 
     def written(self, part: Part, cells: list[Cell]) -> None:
         """Finds the text of a written answer: by its id, else behind the question."""
@@ -104,6 +81,41 @@ class Assignment:
         part.written = next((text for text in reversed(texts) if text not in ("", stub)), "")
         if not part.written:
             part.score, part.says = 0.0, "nothing is written here"
+
+    def of_another_seed(self, cells: list[Cell]) -> list[str]:
+        """Notes on locked cells, and on published solutions, with the constants of a class made with another seed."""
+
+        def bare(source: str) -> str:
+            return self.drawn.sub("_", source)
+
+        ours = {c.source.strip() for c in [*self.given, *self.cells]}
+        like_ours, theirs = {bare(text) for text in ours}, [cell.source.strip() for cell in cells]
+        others, notes = sum(text not in ours and bare(text) in like_ours for text in theirs), []
+        if others:
+            notes.append(f"PLEASE LOOK: {others} locked cells are of another SEED: was the class made anew since?")
+        code = [cell.source for cell in cells if cell.kind == "code"]
+        exact, alike = {ast.dump(parsed(text)) for text in code}, {ast.dump(parsed(bare(text))) for text in code}
+        copied = [part for part, text in self.solutions.items() if ast.dump(parsed(bare(text))) in alike]
+        adapted = [part for part in copied if ast.dump(parsed(self.solutions[part])) in exact]
+        if copied != adapted and len(copied) >= min(3, len(self.answers)):
+            notes.append(f"PLEASE LOOK: published solutions with the constants of another SEED: {', '.join(copied)}")
+        return notes
+
+
+@lru_cache(512)
+def parsed(source: str) -> ast.Module:
+    """A cell's code; a magic, such as ``%%time``, is left out, what stands below it counts. Empty: it is not Python."""
+    for text in (source, LINE_MAGIC.sub(r"\1pass", CELL_MAGIC.sub("", source))):
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError), catch_warnings():
+            simplefilter("ignore")
+            return ast.parse(text)
+    return ast.Module([], [])
+
+
+def answer_names(source: str) -> dict[str, bool]:
+    """What a solution defines, and whether it is a function or class (else a variable)."""
+    names = symtable.symtable(source, "solution", "exec").get_symbols()
+    return {name.get_name(): name.is_namespace() for name in names if name.is_assigned() and not name.is_imported()}
 
 
 def _is_answer(cell: NotebookNode) -> bool:

@@ -7,8 +7,6 @@ yourself), ``release/`` (what students get) and ``nbgrader_config.py``.
 from __future__ import annotations
 
 import argparse
-import ast
-import importlib.util
 import random
 import re
 import shutil
@@ -21,14 +19,11 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from .cells import answer_names
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SOURCES = ROOT / "notebooks/assignments/source"
 BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n?", re.MULTILINE)
-SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.MULTILINE | re.DOTALL)
-HIDDEN = re.compile(r"^[ \t]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?", re.MULTILINE | re.DOTALL)
+COLAB = "https://colab.research.google.com"
 SEED_WORD = "seed"  # among the choices of a drawn constant: any number
 
 
@@ -38,20 +33,13 @@ def names() -> list[str]:
 
 
 def load(name: str, seed: str = "") -> NotebookNode:
-    """A source notebook, with the constants that ``seed`` draws; without a seed, those that stand in it."""
+    """A source notebook. A seed draws each constant anew, everywhere: text, solutions, public and hidden tests; stored
+    outputs go, since they came from other constants."""
     notebook = nbformat.read(SOURCES / f"{name}.ipynb", as_version=4)
-    if seed:
-        draw_constants(notebook, f"{name} {seed}")
-    return notebook
-
-
-def draw_constants(notebook: NotebookNode, seed: str) -> None:
-    """Replaces each constant by one of its choices, everywhere: text, solutions, public and hidden tests.
-
-    Stored outputs go: they came from other constants.
-    """
-    draw = random.Random(seed)
-    chosen = {}
+    notebook.metadata.nmt.seed = seed
+    if not seed:
+        return notebook
+    draw, chosen = random.Random(f"{name} {seed}"), {}
     for value, choices in sorted(notebook.metadata.nmt.drawn.items()):
         chosen[value] = str(draw.randint(10_000, 99_999)) if choices == [SEED_WORD] else draw.choice(choices)
     pattern = constants(chosen)
@@ -59,6 +47,7 @@ def draw_constants(notebook: NotebookNode, seed: str) -> None:
         cell.source = pattern.sub(lambda found: chosen[found[0]], cell.source)
         if cell.cell_type == "code":
             cell.update(outputs=[], execution_count=None)
+    return notebook
 
 
 def constants(values: Iterable[str]) -> re.Pattern[str]:
@@ -74,8 +63,10 @@ def drawn_constants(source: NotebookNode) -> re.Pattern[str]:
     return constants(sorted(every, key=lambda choice: (-len(choice), choice)))
 
 
-def release(notebook: NotebookNode) -> NotebookNode:
+def release(notebook: NotebookNode, name: str = "", repo: str = "") -> NotebookNode:
     """The students' edition, made by nbgrader: answers are stubs, hidden tests are gone, other cells are locked.
+
+    Its badge opens it in the repository where the teacher publishes it; without one there is no badge.
 
     Raises:
         RuntimeError: a mark has no partner, or stands in a cell of another kind.
@@ -85,6 +76,9 @@ def release(notebook: NotebookNode) -> NotebookNode:
     student.metadata.pop("nmt", None)
     for step in _steps():
         student, resources = step.preprocess(student, resources)
+    address = f"{COLAB}/github/{repo}/blob/main/{name}/{name}.ipynb"
+    badge = f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({address})\n\n" if repo else ""
+    student.cells[0].source = BADGE.sub(badge, student.cells[0].source)
     return student
 
 
@@ -97,56 +91,27 @@ def _steps() -> list[Any]:
     return [step(config=config) for step in (ClearSolutions, ClearHiddenTests, LockCells, ClearOutput)]
 
 
-def problems(notebook: NotebookNode, name: str) -> list[str]:
-    """What is wrong with a source, one sentence each."""
-    found: list[str] = []
-    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
-    if None in ids or len(set(ids)) != len(ids):
-        return ["every cell needs nbgrader metadata with a grade_id of its own"]
-    graded = [cell for cell in notebook.cells if cell.metadata.nbgrader.grade]
-    points = sum(cell.metadata.nbgrader.points for cell in graded)
-    if points != 100:
-        found.append(f"the points add up to {points}, not 100")
-    if not 8 <= len(graded) <= 15:
-        found.append(f"{len(graded)} graded parts: 8 to 15 are wanted")
-    for cell in notebook.cells:
-        grading, code = cell.metadata.nbgrader, cell.cell_type == "code"
-        hidden = HIDDEN.findall(cell.source)
-        asserts = [n for n in ast.walk(ast.parse("\n".join(hidden))) if isinstance(n, ast.Assert)]
-        answer, test = grading.solution, grading.grade and code
-        rules = [
-            (not (answer and code) or answer_names(cell.source), "its solution defines no name: no test can find it"),
-            (grading.solution != grading.locked, "answers are open, all other cells are locked"),
-            (not answer or SOLUTION.search(cell.source), "it has no ### BEGIN SOLUTION … ### END SOLUTION"),
-            (not test or hidden, "it has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS"),
-            (not test or all(n.msg for n in asserts), "an assert without a message tells the student nothing"),
-        ]
-        found += [f"{grading.grade_id}: {rule}" for kept, rule in rules if not kept]
-    text = "\n".join(cell.source for cell in notebook.cells)
-    for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
-        if len(constants([value]).findall(text)) < 2:
-            found.append(f"the constant {value} of metadata nmt.drawn is not in text and tests")
-    try:
-        release(notebook)
-    except RuntimeError as error:
-        found.append(f"nbgrader makes no release of it: {error}")
-    return [f"{name}: {problem}" for problem in found]
+def make(seed: str, repo: str, out: Path) -> None:
+    """Writes the course.
 
-
-def stamp_release(student: NotebookNode, name: str, repo: str) -> None:
-    """The badge opens the release in the repository where the teacher publishes it; without one there is no badge."""
-    address = f"https://colab.research.google.com/github/{repo}/blob/main/{name}/{name}.ipynb"
-    image = "https://colab.research.google.com/assets/colab-badge.svg"
-    badge = f"[![Open in Colab]({image})]({address})\n\n" if repo else ""
-    student.cells[0].source = BADGE.sub(badge, student.cells[0].source)
-
-
-def _seed_differs(path: Path, new: NotebookNode) -> bool:
-    """Whether a class that is there already has other constants in its texts than the new one."""
-    texts = ["\n".join(c.source for c in n.cells[1:] if c.cell_type == "markdown")
-             for n in (nbformat.read(path, as_version=4), new)]  # fmt: skip
-    old, drawn = map(drawn_constants(new).findall, texts)
-    return old != drawn
+    Raises:
+        ValueError: why not.
+        ImportError: nbgrader is missing.
+    """
+    if repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
+        raise ValueError(f"{repo!r} is no owner/name: try make class COURSE=owner/name")
+    made = [nbformat.read(path, as_version=4) for path in out.glob("source/*/*.ipynb")]
+    if any(old.metadata.nmt.get("seed") != seed for old in made):
+        raise ValueError(f"{out} holds a class made with another SEED, which its submissions need: "
+                         "remove that folder if they are graded, or name another one with --out")  # fmt: skip
+    for name in names():
+        source = load(name, seed)
+        for step, edition in (("source", source), ("release", release(source, name, repo))):
+            target = out / step / name / f"{name}.ipynb"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            nbformat.write(edition, target)
+        print(f"{name}: release for students in {target.parent}")
+    shutil.copy(HERE / "nbgrader_config.py", out)
 
 
 def main() -> int:
@@ -157,43 +122,12 @@ def main() -> int:
     options = parser.parse_args()
     try:
         make(options.seed, options.repo, options.out)
-    except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (ValueError, ImportError) as error:
+        print(f"error: {error}" + " (pip install '.[class]')" * isinstance(error, ImportError), file=sys.stderr)
         return 2
     drawn = f"constants drawn by seed {options.seed!r}" if options.seed else "constants as in the sources (no SEED)"
     print(f"{drawn}; keep {options.out / 'source'} to yourself: it holds solutions and tests, and make grade reads it")
     return 0
-
-
-def make(seed: str, repo: str, out: Path) -> None:
-    """Writes the course.
-
-    Raises:
-        ValueError: why not.
-    """
-    if repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
-        raise ValueError(f"{repo!r} is no owner/name: try make class COURSE=owner/name")
-    if importlib.util.find_spec("nbgrader") is None:
-        raise ValueError("nbgrader, which makes the students' edition, is missing: pip install '.[class]'")
-    notebooks = {name: load(name, seed) for name in names()}
-    if not notebooks:
-        raise ValueError(f"no assignments in {SOURCES}: run this in a clone of the project")
-    wrong = [problem for name in notebooks for problem in problems(load(name), name)]
-    if wrong:
-        raise ValueError("\nerror: ".join(wrong))
-    made = {name: out / "source" / name / f"{name}.ipynb" for name in notebooks}
-    if any(path.exists() and _seed_differs(path, notebooks[name]) for name, path in made.items()):
-        raise ValueError(f"{out} holds a class made with another SEED, which its submissions need: "
-                         "remove that folder if they are graded, or name another one with --out")  # fmt: skip
-    for name, notebook in notebooks.items():
-        student = release(notebook)
-        stamp_release(student, name, repo)
-        for step, edition in (("source", notebook), ("release", student)):
-            target = out / step / name / f"{name}.ipynb"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(edition, target)
-        print(f"{name}: release for students in {target.parent}")
-    shutil.copy(HERE / "nbgrader_config.py", out)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
 """The wire between a test and a student's answer, which live in two processes.
 
 A test calls ``encode(["a"], itos)`` as if the function stood beside it. In truth ``encode`` is an ``Answer``: the
-call travels to the student's process, and its result comes back as plain data (``plain.py``). So what is compared, and
-with what, is out of the student's reach. Anything else comes back as an ``Answer`` again, to be called, asked for
-attributes, iterated.
+call travels to the student's process, and its result comes back as plain data in JSON: numbers, texts, lists, tuples,
+dictionaries, sets, tensors. So what is compared, and with what, is out of the student's reach. Anything else comes back
+as an ``Answer`` again, to be called, asked for attributes, iterated.
 """
 
 from __future__ import annotations
 
+import base64
 import builtins
 import io
 import json
+import math
 import operator
 import pickle
 import secrets
@@ -21,22 +23,18 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
 
-from .plain import restore
+import numpy as np
+import torch
+from torch import Tensor
 
 MAX_REPLY = 16 << 20  # bytes; as Python objects they are twenty times as many
+MAX_EMPTY = 1 << 16  # of a tensor without numbers, the product of its other sizes
 SPECIAL = (UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError, AssertionError, StopIteration)
 
 
 class Gone(BaseException):
     """The student's process has died or does not answer. No ``except Exception`` of a test takes it for a wrong
     answer."""
-
-
-class Died(Gone):
-    """It has ended; perhaps not in what it was asked just now."""
-
-    def __init__(self) -> None:
-        super().__init__("the process ended (exit, or out of memory)")
 
 
 @contextmanager
@@ -79,9 +77,9 @@ class Wire:
             self.connection.send_bytes(buffer.getvalue())
             reply = self.connection.recv_bytes(MAX_REPLY)
         except (OSError, EOFError):
-            if self.connection.readable:
-                raise Died() from None
-            raise Gone(f"the result is larger than {MAX_REPLY >> 20} MB") from None
+            ended = self.connection.readable
+            long = f"the result is larger than {MAX_REPLY >> 20} MB"
+            raise Gone("the process ended (exit, or out of memory)" if ended else long) from None
         try:
             back, kind, value = json.loads(reply)
             if back != ticket:
@@ -146,3 +144,61 @@ class Answer:
 class _Pickler(pickle.Pickler):
     def persistent_id(self, thing: Any) -> int | None:
         return thing.__dict__["_number"] if isinstance(thing, Answer) else None
+
+
+def plain(value: Any, keep: Any) -> Any:
+    """What ``json`` can write. Whatever is no plain data goes to ``keep``, which gives it a number."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value  # ``json`` takes subclasses, such as members of an enum, for what they hold
+    if isinstance(value, np.generic):
+        return plain(value.item(), keep)
+    if isinstance(value, Tensor):
+        bare = value.detach().cpu().clone(memory_format=torch.contiguous_format)  # contiguous() leaves [5] its stride
+        raw = bare.reshape(-1).view(torch.uint8).numpy().tobytes() if bare.numel() else b""
+        return {"tensor": [str(bare.dtype).removeprefix("torch."), list(bare.shape), base64.b64encode(raw).decode()]}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        return {"array": plain(torch.from_numpy(value.astype(value.dtype.newbyteorder("="), order="C")), keep)}
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode()}
+    if isinstance(value, list):
+        return [plain(item, keep) for item in value]
+    if isinstance(value, (tuple, set, frozenset)):
+        return {"tuple" if isinstance(value, tuple) else "set": [plain(item, keep) for item in value]}
+    if isinstance(value, dict):
+        return {"dict": [[plain(key, keep), plain(item, keep)] for key, item in value.items()]}
+    return {"answer": [keep(value), type(value).__name__]}
+
+
+def restore(data: Any, answer: Any) -> Any:
+    """The way back, whatever was sent; ``answer`` gets the number and the type's name of what is no plain data.
+
+    Raises:
+        Exception: it is not what ``plain`` writes.
+    """
+    if isinstance(data, list):
+        return [restore(item, answer) for item in data]
+    if not isinstance(data, dict):
+        return data
+    ((kind, value),) = data.items()
+    makers: dict[str, Any] = {
+        "tensor": lambda v: _tensor(*v),
+        "array": lambda v: _tensor(*v["tensor"]).numpy(),
+        "bytes": base64.b64decode,
+        "tuple": lambda v: tuple(restore(v, answer)),
+        # One by one, in Python: a time limit can stop it where thousands have the same hash.
+        "set": lambda v: frozenset({restore(item, answer) for item in v}),  # equals a set, and can be in one
+        "dict": lambda v: {restore(key, answer): restore(item, answer) for key, item in v},
+        "answer": lambda v: answer(*v),
+    }
+    return makers[kind](value)
+
+
+def _tensor(name: str, shape: list[int], encoded: str) -> Tensor:
+    dtype = getattr(torch, name)
+    if not isinstance(dtype, torch.dtype):
+        raise ValueError(f"{name!r} is no dtype")
+    if 0 in shape and math.prod(size for size in shape if size) > MAX_EMPTY:
+        raise ValueError(f"a tensor without numbers of shape {shape}")  # (30000000, 0) is thirty million lists
+    raw = bytearray(base64.b64decode(encoded))
+    flat = torch.frombuffer(raw, dtype=torch.uint8).view(dtype) if raw else torch.empty(0, dtype=dtype)
+    return flat.reshape(shape)

@@ -1,6 +1,7 @@
-"""Shuts a student's process in: bubblewrap shows it Python, its packages and an empty folder, and nothing else.
+"""What a submission may see and use: bubblewrap shuts its process in, limits of the kernel and a watch bound it.
 
-It has its own processes, users, IPC and no network, and dies with the process that started it.
+In a sandbox are Python, its packages and an empty folder, own processes, users and IPC, and no network. It dies with
+the process that started it.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import shutil
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,11 +18,15 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from .hide import LIBRARY, source_files
+import psutil
 
-HERE = Path(__file__).resolve().parent
+import nmt_lib
+
+HERE, LIBRARY = Path(__file__).resolve().parent, Path(nmt_lib.__path__[0]).resolve()
 SPACE = 256 << 20  # bytes of the temporary folder
-OURS = ("__init__.py", "check", "hide.py", "limits.py", "plain.py", "remote.py", "standins", "student.py")
+MEMORY = 2 << 30  # bytes of one process, beyond what Python and torch take
+PROCESSES = 64
+OURS = ("__init__.py", "check", "remote.py", "sandbox.py", "standins", "student.py")
 SYSTEM = [f"/{name}" for name in ("bin", "lib", "lib32", "lib64", "usr/bin", "usr/lib", "usr/lib32", "usr/lib64",
           "usr/share/fonts", "usr/share/zoneinfo", "etc/ld.so.cache", "etc/fonts", "etc/alternatives",
           "sys/devices/system/cpu")]  # fmt: skip
@@ -36,18 +41,14 @@ FORBIDDEN = ("memfd_create", "memfd_secret", "shmget", "mq_open", "add_key", "ke
 @cache
 def unavailable() -> str:
     """Why no sandbox can be made here, in one sentence; nothing if it can. Tried once."""
-    if not shutil.which("bwrap"):
-        return "submissions are run by bubblewrap, which is missing: install it (apt install bubblewrap; Linux only)"
     try:
         with filters() as rules:
             run = [*command([], [], rules), sys.executable, "-c", ""]
-            done = subprocess.run(run, pass_fds=[rules.fileno()], capture_output=True, text=True, timeout=60)
-    except (OSError, subprocess.SubprocessError) as error:
-        return f"submissions are run by bubblewrap and libseccomp, which do not work here ({error})"
-    if done.returncode == 0:
+            subprocess.run(run, pass_fds=[rules.fileno()], capture_output=True, text=True, timeout=60, check=True)
         return ""
-    said = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-    return f"submissions are run by bubblewrap (0.8 or newer), which this system does not allow ({said}): see the guide"
+    except (OSError, subprocess.SubprocessError) as error:
+        said = [str(error), *str(getattr(error, "stderr", None) or "").strip().splitlines()][-1]
+    return f"submissions are run by bubblewrap 0.8 (apt install bubblewrap), which fails here ({said}): see the guide"
 
 
 def command(blocked: Sequence[str], private: Iterable[Path], rules: IO[bytes]) -> list[str]:
@@ -87,6 +88,15 @@ def _shown() -> list[str]:
     return sorted({path for path in wanted if os.path.exists(path)})  # a folder comes before what is in it
 
 
+def source_files(name: str) -> list[Path]:
+    """The files of a module or package of nmt_lib; nothing for other names."""
+    stem = LIBRARY.parent.joinpath(*name.split("."))
+    if LIBRARY not in stem.parents:
+        return []
+    compiled = stem.parent.glob(f"__pycache__/{stem.name}.*.pyc")
+    return [path for path in (stem.with_suffix(".py"), *compiled, *stem.rglob("*")) if path.is_file()]
+
+
 def filters() -> IO[bytes]:
     """seccomp rules for bubblewrap, from libseccomp, which knows the calls' numbers: ``FORBIDDEN`` fails.
 
@@ -104,3 +114,21 @@ def filters() -> IO[bytes]:
     library.seccomp_release(context)
     file.seek(0)
     return file
+
+
+def address_space(memory: int) -> int:
+    """The limit that leaves this process so many bytes beyond what is mapped already."""
+    return psutil.Process().memory_info().vms + memory
+
+
+def limit(seconds: float, processes: int) -> None:
+    """Of this process and each that it starts: memory beyond what is mapped already, processor time, open files, size
+    of a file; in a sandbox, processes of its user. Soft and hard limits, so that they cannot be raised again."""
+    limits = {resource.RLIMIT_AS: address_space(MEMORY), resource.RLIMIT_CPU: int(seconds), resource.RLIMIT_CORE: 0,
+              resource.RLIMIT_FSIZE: 64 << 20, resource.RLIMIT_NOFILE: 256}  # fmt: skip
+    if processes:
+        limits[resource.RLIMIT_NPROC] = processes
+    for kind, value in limits.items():
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))

@@ -1,89 +1,73 @@
-"""The student's side: a process that has imported everything once, and a fresh copy of it for each run of the cells.
+"""The student's side: a process that runs the cells of a submission, and then answers calls until it is ended.
 
-``nursery.py`` starts it, in a sandbox unless told otherwise. It holds no test and no solution, so a copy (``os.fork``)
-has none to find in its memory. Each copy runs the student's cells, and then answers calls until it is ended.
+``marking.launch`` starts it. It knows no test and no solution, so there is none to find in its memory.
 """
 
 from __future__ import annotations
 
-import gc
 import importlib
 import io
 import json
 import os
 import pickle
+import pkgutil
 import re
-import shutil
-import signal
 import sys
-import tempfile
 import traceback
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from multiprocessing.connection import Connection
-from multiprocessing.reduction import recv_handle
 from types import MappingProxyType
 from typing import Any
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-import numpy  # noqa: F401
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 import nmt_lib  # noqa: F401
 
-from .hide import hide
-from .limits import limit
-from .plain import plain
+from .remote import plain
+from .sandbox import limit
+
+WRITE_IT = "is what this assignment asks you to write, so it is not there while it is graded"
 
 
-class TooSlow(BaseException):
-    """A cell that runs too long; no ``except Exception`` stops it."""
-
-
-def main() -> None:
-    """Makes a copy for each job that comes over the control connection; the next job, or its end, ends the copy."""
-    control = Connection(int(sys.argv[1]))
-    torch.set_num_threads(1)
-    # No history: a database of the teacher's, open in every copy, does not survive a student.
-    shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False, "hist_file": ":memory:"}}))
-    with suppress(EOFError, OSError):
-        while True:
-            job, handle = json.loads(control.recv_bytes()), recv_handle(control)
-            for module in job["warm"]:
-                importlib.import_module(module)
-            gc.collect()
-            gc.freeze()  # pages stay shared with the copies
-            limit(job["memory"], job["processor"], job["processes"])  # a copy may get at what it was copied from
-            folder = tempfile.mkdtemp()
-            child = os.fork()
-            if child == 0:
-                control.close()
-                serve(Connection(handle), shell, job, folder)
-            os.close(handle)
-            control.poll(None)
-            for kill in (os.killpg, os.kill):
-                with suppress(ProcessLookupError):
-                    kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def serve(wire: Connection, shell: InteractiveShell, job: dict[str, Any], folder: str) -> None:
+def serve(wire: Connection, job: dict[str, Any]) -> None:
     """Never returns: when it is done, the process ends, and no clean-up of anybody runs."""
     try:
-        os.setsid()
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for handle in (0, 1, 2):
-            os.dup2(nothing, handle)
-        os.chdir(folder)
+        torch.set_num_threads(1)
+        for module in job["warm"]:
+            importlib.import_module(module)
+        limit(job["seconds"], job.get("processes", 0))
+        os.chdir(job["folder"])
         sys.path.insert(0, "")  # a cell can import what another has written
-        os.environ.update(HOME=folder, TMPDIR=folder)
+        os.environ.update(HOME=job["folder"], TMPDIR=job["folder"])
         hide(job["blocked"])
-        Student(wire, shell, job["cell"], _own_copies(job["helpers"])).work()
+        Student(wire, job["answers"], _own_copies(job["helpers"])).work()
     finally:
         os._exit(0)
+
+
+def hide(blocked: list[str]) -> None:
+    """Takes away what an assignment asks to write, by dotted names: modules of the library, functions of PyTorch."""
+    for name in blocked:
+        package, _, last = name.rpartition(".")
+        if not package or name.startswith("nmt_lib."):
+            for module in [name, *(loaded for loaded in sys.modules if loaded.startswith(f"{name}."))]:
+                sys.modules[module] = None  # type: ignore[assignment]  # so that an import fails
+        else:
+            with suppress(ImportError, AttributeError):
+                holder = pkgutil.resolve_name(package)
+                if hasattr(holder, last):
+                    setattr(holder, last, _refuse(name))
+
+
+def _refuse(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise ImportError(f"{name} {WRITE_IT}")
+
+    return refuse
 
 
 def _own_copies(names: list[str]) -> dict[str, Any]:
@@ -95,13 +79,20 @@ def _own_copies(names: list[str]) -> dict[str, Any]:
 
 
 class Student:
-    """Does what ``remote.Wire`` asks, in the process where the cells have run."""
+    """Does what ``remote.Wire`` asks, in the process where the cells have run.
 
-    def __init__(self, wire: Connection, shell: InteractiveShell, seconds: float, helpers: dict[str, Any]) -> None:
-        self.wire, self.shell, self.cell_seconds, self.helpers = wire, shell, seconds, helpers
+    Args:
+        wanted: for each part, the names of its answer, and whether they are functions.
+        helpers: our own copies of the helpers' modules, by name.
+    """
+
+    def __init__(self, wire: Connection, wanted: dict[str, dict[str, bool]], helpers: dict[str, Any]) -> None:
+        self.wire, self.wanted, self.helpers = wire, wanted, helpers
+        # No history: a database of the teacher's does not survive a student.
+        self.shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
         self.answers: list[Any] = []
-        self.taken: dict[str, Any] = {}
-        signal.signal(signal.SIGALRM, _too_slow)
+        self.taken: dict[tuple[str, str], Any] = {}
+        self.in_place: set[tuple[str, str]] = set()
 
     def work(self) -> None:
         while True:
@@ -117,21 +108,22 @@ class Student:
         self.answers.append(thing)
         return len(self.answers) - 1
 
-    def on_cell(self, source: str, takes: list[tuple[str, str, bool]]) -> list[str]:
-        """Runs a cell; then remembers, for each answer that this cell holds, what its names stand for now."""
+    def on_cell(self, source: str, place: str, stub: bool) -> list[str]:
+        """Runs a cell, and takes what it has bound anew. An answer is what its names stand for after the last cell that
+        binds them: a function or class anywhere, a variable in the answer's own place if it is bound there; a stub
+        counts where there is nothing else. So copied, moved, retyped, split cells and lost metadata change nothing."""
+        before = dict(self.shell.user_ns)
         with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
-            signal.setitimer(signal.ITIMER_REAL, self.cell_seconds)
-            try:
-                result = self.shell.run_cell(source, store_history=False)
-                error = result.error_before_exec or result.error_in_exec
-            except BaseException as raised:  # too slow before it runs
-                error = raised
-            finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-        for part, name, is_function in takes:
-            value = self.shell.user_ns.get(name, self)
-            if value is not self and (callable(value) or not is_function):
-                self.taken[f"{part}.{name}"] = value
+            result = self.shell.run_cell(source, store_history=False)
+        for part, names in self.wanted.items():
+            for name, is_function in names.items():
+                value, key = self.shell.user_ns.get(name), (part, name)
+                if value is before.get(name) or (is_function and not callable(value)) or (stub and key in self.taken):
+                    continue
+                if is_function or place == part or key not in self.in_place:
+                    self.taken[key] = value
+                self.in_place |= {key} if place == part else set()
+        error = result.error_before_exec or result.error_in_exec
         return [] if error is None else [type(error).__name__, _say(error)[0]]
 
     def on_take(self, part: str, name: str) -> Any:
@@ -139,9 +131,9 @@ class Student:
         torch is theirs, not the tests'."""
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
-        if f"{part}.{name}" not in self.taken:
+        if (part, name) not in self.taken:
             raise NameError(f"the answer cell does not define {name}")
-        return self.taken[f"{part}.{name}"]
+        return self.taken[part, name]
 
     def on_call(self, function: Any, args: Any, kwargs: Any = MappingProxyType({})) -> Any:
         return function(*args, **kwargs)
@@ -161,19 +153,16 @@ class _Unpickler(pickle.Unpickler):
         return getattr(self.modules[module], name) if module in self.modules else super().find_class(module, name)
 
 
-def _too_slow(*_: Any) -> None:
-    raise TooSlow("this cell runs too long: is there a loop that never ends?")
-
-
 def _say(error: BaseException) -> list[str]:
     """The message, and the student's line."""
     try:
         lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith("<ipython-input")]
         message = re.sub(r"\(<ipython-input[^>]*>, (line \d+)\)", r"(\1)", str(error)[:400])  # of a SyntaxError
+        message = re.sub(r"import of (\S+) halted; None in sys.modules", rf"\1 {WRITE_IT}", message)
         return [message, str(lines[-1] if lines else "")]
     except BaseException:
         return ["an error whose message cannot be shown", ""]
 
 
 if __name__ == "__main__":
-    main()
+    serve(Connection(int(sys.argv[1])), json.loads(sys.argv[2]))

@@ -1,14 +1,18 @@
-"""Finds the submissions in a folder, however it is ordered: by student, by assignment, or a file for each student."""
+"""Finds the submissions in a folder, however it is ordered (by student, by assignment, a file for each student), and
+reads them. Nothing is run."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 NOT_HANDED_IN = re.compile(r"\.ipynb_checkpoints|__MACOSX|__pycache__|\._.*|\.DS_Store|\.git|desktop\.ini|Thumbs\.db")
+MAX_FILE = 100 << 20
 
 
 @dataclass(frozen=True)
@@ -67,3 +71,48 @@ def named(inside: Path, numbers: dict[str, str]) -> str:
             if re.search(rf"(?<![A-Za-z0-9]){number}(?![A-Za-z0-9])", text.replace("_", " "), re.IGNORECASE):
                 return name
     return ""
+
+
+class Unreadable(Exception):
+    """The file is no notebook."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    kind: str
+    source: str
+    grade_id: str = ""
+
+
+def read(path: Path) -> list[Cell]:
+    """The cells of a notebook, of any version and in any state; outputs and other metadata are dropped.
+
+    Raises:
+        Unreadable: empty, too large, or no notebook.
+    """
+    try:
+        data = json.loads(contents(path))
+        cells = data["cells"] if "cells" in data else data["worksheets"][0]["cells"]  # format 3
+        return [_cell(cell) for cell in cells]
+    except MemoryError:
+        raise Unreadable("the file holds more than fits into memory") from None
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"the file is no notebook ({type(error).__name__}: {error})"[:200]) from None
+
+
+def contents(path: Path) -> bytes:
+    """The bytes of a file that is one, and not too large."""
+    if path.is_symlink() or not path.is_file():
+        raise Unreadable("this is a link or a folder, no file")
+    size = path.stat().st_size
+    if not 0 < size <= MAX_FILE:
+        raise Unreadable(f"the file has {size >> 20} MB" if size else "the file is empty")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"the file cannot be read ({error.strerror})") from None
+
+
+def _cell(cell: dict[str, Any]) -> Cell:
+    grade_id = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", "")
+    return Cell(str(cell["cell_type"]), "".join(cell.get("source", cell.get("input", ""))), str(grade_id))

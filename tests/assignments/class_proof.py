@@ -19,7 +19,6 @@ from test_hostile import SOURCE, short_limits, try_hostile  # noqa: F401
 
 from nmt_course import course, sandbox
 from nmt_course.assignment import Assignment
-from nmt_course.marking import Marker
 
 NAMES = course.names()
 
@@ -61,7 +60,7 @@ def test_nbgrader_validates_the_source(made: Path, name: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_nbgrader_gives_the_same_marks(made: Path, name: str, marker: Marker):
+def test_nbgrader_gives_the_same_marks(made: Path, name: str, marker: kit.Marker):
     """For honest submissions: the reference, nothing, single answers, and every wrong answer of the first group."""
     from nbgrader.api import Gradebook
 
@@ -90,7 +89,7 @@ def test_nbgrader_gives_the_same_marks(made: Path, name: str, marker: Marker):
 
 
 @pytest.mark.parametrize("title", [title for title, hostile in HOSTILE.items() if hostile.slow])
-def test_hostile_that_waits(title: str, marker: Marker, tmp_path: Path):
+def test_hostile_that_waits(title: str, marker: kit.Marker, tmp_path: Path):
     try_hostile(HOSTILE[title], Assignment(SOURCE, course.release(SOURCE)), marker, tmp_path)
 
 

@@ -74,14 +74,14 @@ def retyped(notebook: NotebookNode) -> None:
     notebook.cells.append(v4.new_code_cell(old.source))
 
 
-def below_stubs(*lines: str) -> Change:
-    """Each answer in a cell of its own, with these lines above it, and the stub left as it was."""
+def below_stubs(*lines: str, place: int = 1) -> Change:
+    """Each answer in a cell of its own, with these lines above it, and the stub left as it was (place 0: below it)."""
 
     def change(notebook: NotebookNode) -> None:
         stubs = {c.metadata.nbgrader.grade_id: c.source for c in kit.submission(SOURCE, blank=True).cells}
         for c in [c for c in notebook.cells if c.cell_type == "code" and c.metadata.nbgrader.solution]:
             written = v4.new_code_cell("\n".join([*lines, c.source]))
-            notebook.cells.insert(notebook.cells.index(c) + 1, written)
+            notebook.cells.insert(notebook.cells.index(c) + place, written)
             c.source = stubs[c.metadata.nbgrader.grade_id]
 
     return change
@@ -270,7 +270,7 @@ VOCAB, DECODE = ["vocab-members", "vocab-order"], ["decode-all"]
 HOSTILE = {
     "edited on Colab: no metadata, other kernel": Hostile(colab),
     "a copied cell with a doubled id": Hostile(doubled),
-    "a deleted answer": Hostile(lambda nb: nb.cells.remove(cell(nb, "vocab")), VOCAB, "no cell with the answer vocab"),
+    "a deleted answer": Hostile(lambda nb: nb.cells.remove(cell(nb, "vocab")), VOCAB),
     "a retyped answer": Hostile(retyped),
     "cells in reverse order": Hostile(lambda nb: nb.cells.reverse()),
     "nothing but answers": Hostile(lambda nb: nb.update(cells=[c for c in nb.cells if c.metadata.nbgrader.solution])),
@@ -279,13 +279,14 @@ HOSTILE = {
     "a cell that is no Python": Hostile(added("def (:"), note=" (line 1)"),
     "magics and shell lines": Hostile(added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")),
     "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
+    "each answer above its stub": Hostile(below_stubs(place=0)),
     "%%capture and a shell line above each answer": Hostile(below_stubs("%%capture out", "!ls", "%env")),
     "an answer in a file of its own": Hostile(in_a_file),
     "an answer split over two cells": Hostile(split),
     "ids from an enum, words of a class of their own": Hostile(added(OTHER_TYPES, 99)),
     "other numbers by default": Hostile(added("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)")),
     "80 MB of output": Hostile(large, slow=True),
-    "an endless loop in a cell": Hostile(added("while True:\n    pass"), note="too long", slow=True),
+    "an endless loop in a cell": Hostile(added("while True:\n    pass"), note="left out", slow=True),
     "an endless loop that catches everything": Hostile(
         added("while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"),
         note="left out", slow=True,
@@ -313,7 +314,7 @@ HOSTILE = {
     "writes forged replies": Hostile(added(FORGED), blank=True, note="something else than results came back"),
     "breaks out": Hostile(added(ESCAPES.replace("WRITE", str(ROOT / "build/escaped")).replace("READ", str(ROOT / "README.md")), 99),
                           blank=True, kernel=True),  # fmt: skip
-    "the library's function in place of an answer": Hostile(answer("vocab", LIBRARY), VOCAB, "PLEASE LOOK: uses build_vocab_from_iterator"),
+    "the library's function in place of an answer": Hostile(answer("vocab", LIBRARY), VOCAB, "is what this assignment asks you to write"),
     "the library's function, hidden": Hostile(answer("vocab", SNEAKY), VOCAB, kernel=True),
     "the network": Hostile(
         added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"), note="URLError"
@@ -379,7 +380,7 @@ GREEDY = {
     "30,000,000 empty rows": Hostile(decode_that("return torch.empty(30_000_000, 0)"), DECODE),
     "40,000 numbers with one hash": Hostile(decode_that(COLLIDING), DECODE),
     "5,000,000 lists": Hostile(decode_that("return [[]] * 5_000_000"), DECODE),
-    "1,500 lines of %time": Hostile(added("%time\n" * 1500), note="TooSlow"),
+    "1,500 lines of %time": Hostile(added("%time\n" * 1500), note="left out"),
     "40 MB of brackets in the file": Hostile(lambda nb: nb.metadata.update(x=[[]] * 10_000_000), blank=True),
 }
 
@@ -387,12 +388,12 @@ V3 = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "s
 FILES = {  # what is in the file, and what the notes say
     "empty": (b"", "the file is empty"),
     "no notebook": (b"%PDF-1.7 \xff\xfe\x00", "no notebook"),
-    "JSON, but no notebook": (b"[1, 2, 3]", "no cells"),
+    "JSON, but no notebook": (b"[1, 2, 3]", "no notebook"),
     "cells that are none": (
         b'{"cells": [1, null, {"cell_type": 7, "source": {"a": 1}, "metadata": []}]}',
-        "no cell with",
+        "no notebook",
     ),
     "brackets without end": (b"[" * 100_000, "no notebook"),
     "cut off in the middle": (b'{"cells": [{"cell_type": "code", "sour', "no notebook"),
-    "an old format": (json.dumps(V3).encode(), "no cell with"),
+    "an old format": (json.dumps(V3).encode(), ""),
 }

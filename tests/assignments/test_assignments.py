@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import random
+import re
 
 import kit
 import nbformat
 import pytest
 
 from nmt_course import course
-from nmt_course.assignment import Assignment
+from nmt_course.assignment import Assignment, answer_names
 
+SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.MULTILINE | re.DOTALL)
+HIDDEN = re.compile(r"^[ \t]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?", re.MULTILINE | re.DOTALL)
 TABLES = kit.tables()
 
 
@@ -36,8 +40,44 @@ def autograded(source: nbformat.NotebookNode) -> dict[str, float]:
     return {part.grade_id: part.points for part in graded}
 
 
-def test_source_is_well_made(name, source):
-    assert course.problems(source, name) == []
+def problems(notebook: nbformat.NotebookNode) -> list[str]:
+    """What is wrong with a source, one sentence each."""
+    found: list[str] = []
+    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+    if None in ids or len(set(ids)) != len(ids):
+        return ["every cell needs nbgrader metadata with a grade_id of its own"]
+    graded = [cell for cell in notebook.cells if cell.metadata.nbgrader.grade]
+    points = sum(cell.metadata.nbgrader.points for cell in graded)
+    if points != 100:
+        found.append(f"the points add up to {points}, not 100")
+    if not 8 <= len(graded) <= 15:
+        found.append(f"{len(graded)} graded parts: 8 to 15 are wanted")
+    for cell in notebook.cells:
+        grading, code = cell.metadata.nbgrader, cell.cell_type == "code"
+        hidden = HIDDEN.findall(cell.source)
+        asserts = [n for n in ast.walk(ast.parse("\n".join(hidden))) if isinstance(n, ast.Assert)]
+        answer, test = grading.solution, grading.grade and code
+        rules = [
+            (not (answer and code) or answer_names(cell.source), "its solution defines no name: no test can find it"),
+            (grading.solution != grading.locked, "answers are open, all other cells are locked"),
+            (not answer or SOLUTION.search(cell.source), "it has no ### BEGIN SOLUTION … ### END SOLUTION"),
+            (not test or hidden, "it has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS"),
+            (not test or all(n.msg for n in asserts), "an assert without a message tells the student nothing"),
+        ]
+        found += [f"{grading.grade_id}: {rule}" for kept, rule in rules if not kept]
+    text = "\n".join(cell.source for cell in notebook.cells)
+    for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
+        if len(course.constants([value]).findall(text)) < 2:
+            found.append(f"the constant {value} of metadata nmt.drawn is not in text and tests")
+    try:
+        course.release(notebook)
+    except RuntimeError as error:
+        found.append(f"nbgrader makes no release of it: {error}")
+    return found
+
+
+def test_source_is_well_made(source):
+    assert problems(source) == []
     nbformat.validate(source)
 
 
@@ -50,7 +90,7 @@ def test_release_holds_no_solution_and_no_hidden_test(name, source):
         c.source for c in source.cells if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade
     )
     for cell in source.cells:
-        for block in (*course.HIDDEN.findall(cell.source), *[m[0] for m in course.SOLUTION.finditer(cell.source)]):
+        for block in (*HIDDEN.findall(cell.source), *[m[0] for m in SOLUTION.finditer(cell.source)]):
             lines = [line.strip() for line in block.splitlines() if len(line.strip()) > 30 and "###" not in line]
             assert not [line for line in lines if line in text and line not in open_code], (
                 cell.metadata.nbgrader.grade_id

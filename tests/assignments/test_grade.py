@@ -7,22 +7,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import kit
 import nbformat
 import psutil
 import pytest
 
-from nmt_course import course, grade, jobs, limits, page, sandbox
+from nmt_course import course, grade, report, sandbox
 from nmt_course.assignment import Assignment
-from nmt_course.cells import Cell
-from nmt_course.limits import Limits
-from nmt_course.marking import Marker, Sitting
-from nmt_course.marks import Marks, Part, Result
-from nmt_course.report import Report
-from nmt_course.submissions import Submission, find
-from nmt_course.suspicion import of_another_seed
-from nmt_course.verdict import run_tests
+from nmt_course.marking import Sitting, run_tests
+from nmt_course.report import Marks, Part, Report
+from nmt_course.submissions import Cell, Submission, find
 
 NAME = "A1_tokenization"
 SOURCE = course.load(NAME)
@@ -68,21 +64,19 @@ def test_links_and_two_files_are_told(tmp_path: Path):
 # ------------------------------------------------------------------------------------ writing
 
 
+Result = tuple[Submission, Marks]
+
+
 def result(student: str, *parts: Part, notes: tuple[str, ...] = (), assignment: str = NAME) -> Result:
-    return Result(
-        Submission(student, assignment, Path(f"{student}.ipynb")), Marks(list(parts), list(notes)), finished=True
-    )
+    return Submission(student, assignment, Path(f"{student}.ipynb")), Marks(list(parts), list(notes))
 
 
 def write(folder: Path, *results: Result) -> dict[str, dict[str, str]]:
     table = Report(folder)
     table.write()
-    for one in results:
-        table.add(one)
-        assert (
-            one.submission.student in (folder / "marks.csv").read_text("utf-8-sig")
-            or not one.submission.student.isascii()
-        )
+    for submission, marks in results:
+        table.add(submission, marks)
+        assert submission.student in (folder / "marks.csv").read_text("utf-8-sig") or not submission.student.isascii()
     return {row["student"]: row for row in rows(folder, "marks")}
 
 
@@ -102,16 +96,16 @@ def test_names_that_look_alike_have_pages_of_their_own(tmp_path: Path):
 def test_nothing_raw_reaches_terminal_or_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     bad = "\x1b]0;owned\x07\x1b[2J\u202e\udc80"
     one = result(bad, Part("read", 4, 0.0, bad), notes=(bad,))
-    grade.show(one)
+    grade.show(*one)
     assert capsys.readouterr().out.strip().isprintable()
     write(tmp_path, one)
-    assert "\x1b" not in (tmp_path / "marks.csv").read_text("utf-8-sig") + page.feedback(one)
+    assert "\x1b" not in (tmp_path / "marks.csv").read_text("utf-8-sig") + report.feedback(*one)
 
 
 def test_a_page_has_1_mb_at_most():
     one = result("ada", *(Part(f"p{i}", 1, 0.0, '"' * 10_000) for i in range(15)), notes=("&" * 10_000,) * 30)
-    one.work = page.handed_in(['"' * 50_000] * 1000)
-    assert len(page.feedback(one).encode()) < 1_000_000
+    one[1].work = '"' * 50_000_000
+    assert len(report.feedback(*one).encode()) < 1_000_000
 
 
 def test_nobody_gets_0_of_0(tmp_path: Path):
@@ -161,7 +155,7 @@ def test_typed_points_survive_another_folder_and_a_broken_file(tmp_path: Path):
     type_in(tmp_path)
     write(tmp_path, waiting("bob"), waiting("ada", assignment="A2_positions_and_masks"))
     broken = result("ada", Part("read", 4), notes=("PLEASE LOOK: …",))
-    broken.stop()
+    broken[1].stop("it is broken")
     write(tmp_path, broken)
     assert write(tmp_path, waiting("ada"))["ada"]["score"] == "93.5"
 
@@ -191,15 +185,15 @@ def test_another_seed_is_noticed(name: str):
     assignment = Assignment(this, course.release(this))
     answers = {c.metadata.nbgrader.grade_id: kit.solution(last, c.metadata.nbgrader.grade_id) for c in last.cells
                if c.cell_type == "code" and c.metadata.nbgrader.solution}  # fmt: skip
-    noted = of_another_seed(assignment, kit.cells(kit.submission(last)))
+    noted = assignment.of_another_seed(kit.cells(kit.submission(last)))
     assert len(noted) == 2 and "of another SEED: was the class" in noted[0] and "published solutions" in noted[1]
-    copied = of_another_seed(assignment, kit.cells(kit.submission(this, answers)))
+    copied = assignment.of_another_seed(kit.cells(kit.submission(this, answers)))
     assert len(copied) == 1 and "published solutions" in copied[0]
     for variants in zip(*(list(v.values())[:5] for v in kit.tables()[name].RIGHT.values()), strict=True):
         mine = kit.submission(this, dict(zip(kit.tables()[name].RIGHT, variants, strict=True)))
-        assert not [note for note in of_another_seed(assignment, kit.cells(mine)) if "locked" in note]
-    assert of_another_seed(assignment, kit.cells(kit.submission(this))) == []
-    assert of_another_seed(assignment, kit.cells(kit.submission(this, blank=True))) == []
+        assert not [note for note in assignment.of_another_seed(kit.cells(mine)) if "locked" in note]
+    assert assignment.of_another_seed(kit.cells(kit.submission(this))) == []
+    assert assignment.of_another_seed(kit.cells(kit.submission(this, blank=True))) == []
 
 
 def test_a_class_is_not_made_anew_by_accident(tmp_path: Path):
@@ -216,80 +210,80 @@ def test_a_class_is_not_made_anew_by_accident(tmp_path: Path):
 # ------------------------------------------------------------------------------------ limits
 
 
-def test_processes_are_counted_together():
+def test_processes_are_counted_together(monkeypatch: pytest.MonkeyPatch):
     code = (
         "import os, time\nfor _ in range(3): os.fork()\nhoard = bytearray(30 << 20)\nprint(flush=True)\ntime.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         for _ in range(8):
             process.stdout.read(1)
-        small, large = limits.Watch(process.pid, 100 << 20), limits.Watch(process.pid, 10 << 30)
-        assert large.stop_if_too_much() == "" and large.peak > 200 << 20
-        assert "100 MB together" in small.stop_if_too_much()
-        left = psutil.Process(process.pid).children(recursive=True)
+        job = SimpleNamespace(process=process, peak=0)
+        assert grade.Job.stop_if_too_much(job) == "" and job.peak > 200 << 20
+        left = grade.children(process.pid)
+        monkeypatch.setattr(grade, "PROCESSES", 6)
+        assert len(left) == 7 and "more than 6" in grade.Job.stop_if_too_much(job)
         process.kill()
     psutil.wait_procs(left, timeout=30)
     assert all(not child.is_running() or child.status() == psutil.STATUS_ZOMBIE for child in left)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        for _ in range(8):
+            process.stdout.read(1)
+        monkeypatch.undo()
+        monkeypatch.setattr(grade, "TOGETHER", 100 << 20)
+        assert "100 MB" in grade.Job.stop_if_too_much(SimpleNamespace(process=process, peak=0))
+        process.kill()
 
 
 def test_a_process_that_dies_is_tried_once_more_and_costs_itself_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    if not jobs.FORK:
+    if not grade.LINUX:
         pytest.skip("needs fork")
     path = kit.write_class(SOURCE, NAME, tmp_path / "class")
     assignments = grade.load_course(tmp_path / "class")
 
-    def die(submission: Submission, course: dict[str, Assignment], marker: Marker, send) -> None:
+    def die(submission: Submission, *_) -> Marks:
         if submission.student == "bad":
             with (tmp_path / "tries").open("a") as file:
                 file.write("x")
             os._exit(1)
-        send(Result(submission, Marks([Part("read", 4, 4.0)]), finished=True))
+        return Marks([Part("read", 4, 4.0)])
 
-    monkeypatch.setattr(jobs, "mark_one", die)
+    monkeypatch.setattr(grade, "mark_file", die)
     handed_in = [Submission(name, NAME, path) for name in ("ada", "bad", "bob")]
-    marks = {r.submission.student: r.marks for r in jobs.mark_all(handed_in, assignments, Marker(), 2)}
+    marks = {s.student: m for s, m in grade.mark_all(handed_in, assignments, 10, None, 2)}
     assert (tmp_path / "tries").read_text() == "xx" and marks["ada"].score == marks["bob"].score == 4
     assert marks["bad"].score == 0 and sum(part.points for part in marks["bad"].parts) == 100
     assert "ended by itself, twice" in marks["bad"].notes[0]
 
 
-def test_a_whole_run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+def test_a_whole_run(tmp_path: Path):
     """As a teacher sees it, without a sandbox: marks, a page, one line for what is no notebook."""
     kit.write_class(SOURCE, NAME, tmp_path / "class")
-    handed_in = tmp_path / "submitted"
+    handed_in, out = tmp_path / "submitted", tmp_path / "grades"
     handed_in.mkdir()
     nbformat.write(kit.submission(SOURCE), handed_in / "ada.ipynb")  # known by its cells
     (handed_in / "eve_A1.ipynb").touch()
     (handed_in / "bob.ipynb").write_text("[" * 100_000)
-    line = [
-        "grade",
-        str(handed_in),
-        "--course",
-        str(tmp_path / "class"),
-        "--out",
-        str(tmp_path / "grades"),
-        "--trusted",
-    ]
-    monkeypatch.setattr(sys, "argv", line)
-    assert grade.main() == 0
-    marks = {row["student"]: row for row in rows(tmp_path / "grades", "marks")}
+    run = [sys.executable, "-m", "nmt_course.grade", handed_in, "--course", tmp_path / "class", "--out", out]
+    said = subprocess.run([*run, "--trusted"], check=True, capture_output=True, text=True)
+    marks = {row["student"]: row for row in rows(out, "marks")}
     assert {who: (row["score"], row["of"]) for who, row in marks.items()} == {
         "ada": ("92", "100"), "bob": ("0", "100"), "eve": ("0", "100"),
     }  # fmt: skip
     assert "empty" in marks["eve"]["notes"] and "no notebook" in marks["bob"]["notes"] and not marks["ada"]["notes"]
-    page = (tmp_path / "grades/feedback" / marks["ada"]["feedback"]).read_text("utf-8")
-    assert "92 of 100" in page and "HIDDEN" not in page and "3 submissions" in capsys.readouterr().out
+    page = (out / "feedback" / marks["ada"]["feedback"]).read_text("utf-8")
+    assert "92 of 100" in page and "HIDDEN" not in page and "3 submissions" in said.stdout and not said.stderr
 
 
 def test_without_bubblewrap_there_is_one_sentence(tmp_path: Path, monkeypatch, capsys):
     kit.write_class(SOURCE, NAME, tmp_path / "class")
-    monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
+    monkeypatch.setenv("PATH", "/nowhere")
     sandbox.unavailable.cache_clear()
     monkeypatch.setattr(sys, "argv", ["grade", str(tmp_path), "--course", str(tmp_path / "class")])
     assert grade.main() == 2
     sandbox.unavailable.cache_clear()
     said = capsys.readouterr()
-    assert not said.out and len(said.err.splitlines()) == 1 and "bubblewrap" in said.err and "TRUSTED=1" in said.err
+    assert not said.out and len(said.err.splitlines()) == 1 and "apt install bubblewrap" in said.err
+    assert "TRUSTED=1" in said.err
 
 
 # --------------------------------------------------------------------------------- messages
@@ -306,8 +300,7 @@ def test_what_hidden_tests_give_is_not_told(marker):
         assert told or not ("remote" in says or "Answer" in says), says
     source = "x = 1\n### BEGIN HIDDEN TESTS\ntokenize('secret words')\n### END HIDDEN TESTS"
     cells = [Cell("code", tell.format("True"), "tokenize")]
-    program = assignment.program(cells, [])
-    sitting = Sitting(assignment, program, Limits(), lambda: marker._start(assignment), [])
+    sitting = Sitting(assignment, assignment.program(cells, []), 10, None, [])
     said = run_tests(assignment, source, sitting.enter())
     sitting.leave()
     assert said == "raises ValueError (line 3 of its cell) where a hidden test calls it"

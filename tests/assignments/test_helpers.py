@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import nmt_lib
-from nmt_course import course, hide, plain
+from nmt_course import course, remote, sandbox
 from nmt_course.check import kit
 from nmt_course.standins import a6
 
@@ -33,12 +33,12 @@ def test_what_is_to_be_written_is_hidden_wherever_it_lives(name: str):
         home = getattr(nmt_lib, public).__module__
         assert home in blocked, f"{name}: {public} lives in {home}, which metadata.nmt.blocked does not name"
         file = Path(sys.modules[home].__file__ or "").resolve()
-        assert file in hide.source_files(home), f"the file of {home} stays readable"
+        assert file in sandbox.source_files(home), f"the file of {home} stays readable"
 
 
 def test_a_package_is_hidden_with_all_its_files():
-    assert {path.name for path in hide.source_files("nmt_lib.configs")} >= {"__init__.py", "tiny.yaml"}
-    assert hide.source_files("torch.nn") == [] and hide.source_files("nmt_lib") == []
+    assert {path.name for path in sandbox.source_files("nmt_lib.configs")} >= {"__init__.py", "tiny.yaml"}
+    assert sandbox.source_files("torch.nn") == [] and sandbox.source_files("nmt_lib") == []
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_the_default_type_is_float32_while_an_answer_runs():
     ],
 )
 def test_tensors_cross_the_wire_whatever_their_strides(sent):
-    back = plain.restore(plain.plain(sent, None), None)
+    back = remote.restore(remote.plain(sent, None), None)
     assert back.dtype == sent.dtype and torch.equal(back, sent)
 
 

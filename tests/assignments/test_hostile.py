@@ -15,15 +15,13 @@ from hostile import FILES, HOSTILE, SOURCE, Hostile
 
 from nmt_course import course, sandbox
 from nmt_course.assignment import Assignment
-from nmt_course.cells import Unreadable, read
-from nmt_course.limits import Limits
-from nmt_course.marking import Marker
-from nmt_course.marks import Marks
+from nmt_course.report import Marks
+from nmt_course.submissions import Unreadable, read
 
 
 @pytest.fixture(autouse=True)
-def short_limits(marker: Marker, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marker, "limits", Limits(cell=3, part=3, all=40))
+def short_limits(marker: kit.Marker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marker, "seconds", 6)
     monkeypatch.setenv("NOT_FOR_STUDENTS", "x")
 
 
@@ -33,11 +31,11 @@ def assignment() -> Assignment:
 
 
 @pytest.mark.parametrize("title", [title for title, hostile in HOSTILE.items() if not hostile.slow])
-def test_hostile(title: str, assignment: Assignment, marker: Marker, tmp_path: Path):
+def test_hostile(title: str, assignment: Assignment, marker: kit.Marker, tmp_path: Path):
     try_hostile(HOSTILE[title], assignment, marker, tmp_path)
 
 
-def try_hostile(hostile: Hostile, assignment: Assignment, marker: Marker, folder: Path) -> Marks:
+def try_hostile(hostile: Hostile, assignment: Assignment, marker: kit.Marker, folder: Path) -> Marks:
     """Marks it from a file, as a student would hand it in."""
     notebook = kit.submission(SOURCE, blank=hostile.blank)
     hostile.change(notebook)
@@ -47,7 +45,7 @@ def try_hostile(hostile: Hostile, assignment: Assignment, marker: Marker, folder
     if hostile.kernel and sandbox.unavailable():
         pytest.skip(sandbox.unavailable())
     if hostile.kernel:
-        marker = Marker(marker.limits, private=())
+        marker = kit.Marker(marker.seconds, private=())
     marks = marker.mark(assignment, read(folder / "handed_in.ipynb"))
     said = str([(part.name, part.says) for part in marks.parts if part.score == 0] + marks.notes)
     everything = {part.name for part in assignment.parts() if not part.by_hand}
@@ -58,13 +56,13 @@ def try_hostile(hostile: Hostile, assignment: Assignment, marker: Marker, folder
     return marks
 
 
-def test_after_all_of_them_an_honest_one(assignment: Assignment, marker: Marker):
+def test_after_all_of_them_an_honest_one(assignment: Assignment, marker: kit.Marker):
     marks = marker.mark(assignment, kit.cells(kit.submission(SOURCE)))
     assert kit.failed(marks) == set() and marks.notes == []
 
 
 @pytest.mark.parametrize("title", FILES)
-def test_files_that_are_no_notebooks(title: str, assignment: Assignment, marker: Marker, tmp_path: Path):
+def test_files_that_are_no_notebooks(title: str, assignment: Assignment, marker: kit.Marker, tmp_path: Path):
     data, note = FILES[title]
     (tmp_path / "x.ipynb").write_bytes(data)
     try:
