@@ -1,6 +1,7 @@
 """What is chosen for a trained run, on the validation set: how many checkpoints to average, and the length penalty.
 
-Run: ``NMT_DATA=… python benchmarks/choose.py runs/multi30k --choices 10:0.6 20:0.6 20:1.4`` (checkpoints:penalty)
+Run: ``NMT_DATA=… python benchmarks/choose.py runs/multi30k --choices 10:0.6 20:0.6 20:1.4`` (checkpoints:penalty; of a
+second round ``20:1.4:0.3``, with the share of the weights that it began with)
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("run", type=Path, help="the folder of a run")
     parser.add_argument("--choices", nargs="+", required=True, help="checkpoints:penalty, such as 10:0.6")
-    parser.add_argument("--second", action="store_true", help="a run that benchmarks/go_on.py began")
+    parser.add_argument(
+        "--second", metavar="TRANSLATOR", default="", help="with which benchmarks/go_on.py began the run"
+    )
     options = parser.parse_args()
     files = checkpoints.checkpoint_files(options.run / "checkpoints")
     updates = updates_of(files[-1])
@@ -31,19 +34,19 @@ def main() -> None:
     tokenised = nmt.load_corpus(data.model_copy(update={"corpus": "multi30k-tok"})).valid
     rows: list[list[object]] = []
     for choice in options.choices:
-        n, penalty = choice.split(":")
-        translator = average(options.run, files[-int(n) :])
+        n, penalty, share = (f"{choice}:0").split(":")[:3]
+        translator = average(options.run, files[-int(n) :], options.second, float(share))
         found = translator.translate([pair.src for pair in pairs], length_penalty=float(penalty))
         texts = [translation.text for translation in found]
         cased = BLEU().corpus_score(texts, [[pair.tgt for pair in pairs]])
         lower = plain_bleu(moses(texts, data.tgt_lang), [pair.tgt for pair in tokenised])
-        rows.append([n, penalty, f"{cased.score:.2f}", f"{cased.bp:.3f}", f"{lower:.2f}"])
+        rows.append([n, share, penalty, f"{cased.score:.2f}", f"{cased.bp:.3f}", f"{lower:.2f}"])
         write_table(
-            f"choice_{data.src_lang}-{data.tgt_lang}{'_second' * options.second}",
-            f"{data.src_lang}→{data.tgt_lang} after {'a second round of ' * options.second}{updates:,} updates: "
+            f"choice_{data.src_lang}-{data.tgt_lang}{'_second' * bool(options.second)}",
+            f"{data.src_lang}→{data.tgt_lang} after {'a second round of ' * bool(options.second)}{updates:,} updates: "
             "what the validation set prefers",
-            ["checkpoints averaged", "length penalty α", "BLEU, cased", "of it the brevity penalty",
-             "BLEU, lower-cased and tokenised"],
+            ["checkpoints averaged", "share of the first round", "length penalty α", "BLEU, cased",
+             "of it the brevity penalty", "BLEU, lower-cased and tokenised"],
             rows,
             "Beam of 5. A brevity penalty below 1 is the factor by which too short translations lower BLEU. "
             f"{machine('sacrebleu', 'sacremoses')}.",

@@ -38,7 +38,7 @@ A Transformer that translates {src} captions of pictures into {tgt}: `nmt_lib.Tr
 | text | byte-pair encoding, {pieces} pieces for both languages |
 | trained on | Multi30k, {pairs} pairs; {first}{updates} updates of the config `multi30k`{cut} |
 | config | `multi30k`{changes} |
-| weights | the mean of the last {average} checkpoints, {every} updates apart |
+| weights | the mean of the last {average} checkpoints, {every} updates apart{mixed} |
 | made by | `{command}`, after {updates} updates |
 | measured on | {machine} |
 
@@ -59,12 +59,21 @@ and their work. Not for use where an error harms.
 """
 
 
-def average(run: Path, files: Sequence[Path]) -> nmt.Translator:
-    """The translator whose weights are the mean of these checkpoints; it searches as the config multi30k says now."""
+def average(run: Path, files: Sequence[Path], begun: str = "", share: float = 0.0) -> nmt.Translator:
+    """The translator whose weights are the mean of these checkpoints; it searches as the config multi30k says now.
+
+    Args:
+        begun: the translator with whose weights the run began.
+        share: of those weights in the result (Wortsman et al., 2022, https://arxiv.org/abs/2109.01903).
+    """
     config = read_config(run)
     tokenizers = load_tokenizers(run, config.data)
     model = nmt.build_model(config.model, *map(len, tokenizers))
-    checkpoints.load_weights(model, checkpoints.average_weights(files))
+    weights = checkpoints.average_weights(files)
+    if share:
+        old = checkpoints.model_state(nmt.Translator.load(begun, device="cpu").model)
+        weights = {name: share * old[name] + (1 - share) * weight for name, weight in weights.items()}
+    checkpoints.load_weights(model, weights)
     config = config.model_copy(update={"decode": nmt.load_config("multi30k").decode})
     return nmt.Translator(model, *tokenizers, config)
 
@@ -97,6 +106,8 @@ def main() -> None:
     parser.add_argument("--test", action="store_true", help="read the test set: once, when everything is chosen")
     parser.add_argument("--test-again", action="store_true", help="although it was read before; the card says so")
     parser.add_argument("--first", default="", help="of a run that benchmarks/go_on.py began: what came before it")
+    parser.add_argument("--begun", default="", help="of such a run: the translator that it began with")
+    parser.add_argument("--share", type=float, default=0.0, help="of the weights that it began with in the result")
     options = parser.parse_args()
     files = checkpoints.checkpoint_files(options.run / "checkpoints")[-options.average :]
     place = PRETRAINED / options.name / "README.md"
@@ -106,7 +117,7 @@ def main() -> None:
     if not files:
         sys.exit(f"no checkpoints in {options.run}: give the folder of a run")
     updates, new = updates_of(files[-1]), Path(tempfile.mkdtemp())
-    average(options.run, files).save(new, half=True)
+    average(options.run, files, options.begun, options.share).save(new, half=True)
     shipped = nmt.Translator.load(new, device="cpu")  # what readers get is what is measured
     config, rows, test = shipped.config, [], options.test or options.test_again
     for split, label in {"valid": "validation", "test": "test2016"}.items():
@@ -115,13 +126,15 @@ def main() -> None:
             scores = [f"{found[key]:.2f}" for key in ("cased", "chrF", "lower", "greedy")]
             rows.append(f"| {' | '.join([label, *scores])} |")
     rows += earlier
-    model, train = config.model, config.train
+    model, train, share = config.model, config.train, options.share
+    mixed = f" (share {1 - share:g}), and those of the first round ({share:g})" if share else ""
     card = CARD.format(
         digest=PLACE,
         name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
         d_model=model.d_model, d_ff=model.d_ff, heads=model.n_heads, norm=model.norm, pieces=len(shipped.src_tokenizer),
         parameters=f"{nmt.count_parameters(shipped.model):,}", updates=f"{updates:,}", changes=changes(config),
         first=options.first and f"{options.first}, then ",
+        mixed=mixed,
         pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=len(files), every=train.checkpoint_every,
         cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "", rows="\n".join(rows),
         beam=config.decode.beam_size, alpha=config.decode.length_penalty, signature=found["signature"],
