@@ -68,9 +68,11 @@ def command(blocked: Sequence[str], private: Iterable[Path], rules: IO[bytes]) -
         line += ["--ro-bind-try", path, path]
     for path in shown:
         line += ["--ro-bind", path, path]
-    for folder in sorted({path.resolve() for path in private}):
-        if folder.exists() and any(folder.is_relative_to(root) for root in shown):
-            line += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
+    roots = {Path(root): Path(root).resolve() for root in shown}  # an environment may be a link
+    inside = {(folder.resolve(), root) for folder in private if folder.exists() for root in roots}
+    inside = {(folder, root) for folder, root in inside if folder.is_relative_to(roots[root])}
+    for hidden in sorted({str(root / folder.relative_to(roots[root])) for folder, root in inside}):
+        line += ["--tmpfs", hidden, "--remount-ro", hidden]
     for file in (file for name in blocked for file in source_files(name)):
         line += ["--ro-bind", "/dev/null", str(file)]
     for name, value in ENVIRONMENT.items():
