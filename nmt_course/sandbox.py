@@ -68,11 +68,11 @@ def command(blocked: Sequence[str], private: Iterable[Path], rules: IO[bytes]) -
         line += ["--ro-bind-try", path, path]
     for path in shown:
         line += ["--ro-bind", path, path]
-    roots = {Path(root): Path(root).resolve() for root in shown}  # an environment may be a link
-    inside = {(folder.resolve(), root) for folder in private if folder.exists() for root in roots}
-    inside = {(folder, root) for folder, root in inside if folder.is_relative_to(roots[root])}
-    for hidden in sorted({str(root / folder.relative_to(roots[root])) for folder, root in inside}):
-        line += ["--tmpfs", hidden, "--remount-ro", hidden]
+    folders = [folder.resolve() for folder in private if folder.exists()]
+    roots = [(Path(root), Path(root).resolve()) for root in shown]  # an environment may be a link
+    inside = [(top, f.relative_to(real)) for top, real in roots for f in folders if f.is_relative_to(real)]
+    for place in sorted({str(top / below) for top, below in inside}):
+        line += ["--tmpfs", place, "--remount-ro", place]
     for file in (file for name in blocked for file in source_files(name)):
         line += ["--ro-bind", "/dev/null", str(file)]
     for name, value in ENVIRONMENT.items():

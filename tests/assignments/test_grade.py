@@ -333,3 +333,19 @@ def test_what_is_private_is_hidden_wherever_it_lies():
         run = [*sandbox.command([], [private], rules), sys.executable, "-c", code]
         done = subprocess.run(run, pass_fds=[rules.fileno()], capture_output=True, text=True)
     assert done.stdout.strip() == "[] True", done.stderr
+
+
+@pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
+def test_what_is_private_is_hidden_behind_a_link(tmp_path, monkeypatch):
+    """Packages that are shown through a link, with a class inside."""
+    private, link = tmp_path / "packages" / "class", tmp_path / "link"
+    private.mkdir(parents=True)
+    (private / "answers").touch()
+    link.symlink_to(private.parent)
+    shown = [*sandbox._shown(), str(link)]
+    monkeypatch.setattr(sandbox, "_shown", lambda: shown)
+    with sandbox.filters() as rules:
+        show = f"import os; print(os.listdir({str(link)!r}), os.listdir({str(link / 'class')!r}))"
+        run = [*sandbox.command([], [private], rules), sys.executable, "-c", show]
+        done = subprocess.run(run, pass_fds=[rules.fileno()], capture_output=True, text=True)
+    assert done.stdout.strip() == "['class'] []", done.stderr
