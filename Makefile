@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 # Two files at a time, in the order of their names: the long ones come early, so that neither process waits at the end.
 # Each computes with one thread, so this suits the smallest machines.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
-NBVAL := -m pytest $(TWO) --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
+NBVAL := -m pytest -p tests.chapters $(TWO) --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
 
 # One thread: on a busy machine two can be many times slower, and the tests are small.
 export OMP_NUM_THREADS ?= 1
@@ -43,8 +43,8 @@ run: $(STAMP) ## execute the chapters with CONFIG, show translations and where t
 	$(BIN)/python notebooks/run.py --config $(CONFIG) --set "$(SET)" --out build/$(CONFIG)
 
 test: $(STAMP) ## lint, types, unit tests, every chapter and assignment against its stored outputs, and that this guards
-	$(MAKE) -j 2 -Otarget lint tiny
-	$(MAKE) unit chapters planted
+	$(MAKE) -j 3 lint tiny unit # tests that need the tiny model wait for it
+	$(MAKE) chapters planted
 
 tiny: $(STAMP)
 	@TQDM_MININTERVAL=3600 $(BIN)/python -m nmt_lib train tiny

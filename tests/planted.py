@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -183,21 +182,30 @@ replace: SOURCE
 """
 
 
+class FirstFailure:
+    """Listens to a run of nbval: the number of the cell that fails first (−1: none), and what it says."""
+
+    cell, said = -1, ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and self.cell < 0:
+            self.cell = int(report.location[2].rpartition(" ")[2])
+            plain = re.sub(r"\x1b\[[0-9;]*m", "", report.longreprtext)
+            lines = re.findall(r"^(?:E? *)(\w*(?:Error|Exception)\b.*|.*mismatch.*)$", plain, re.MULTILINE)
+            self.said = lines[-1].strip() if lines else "another output"
+
+
 def first_failure(chapter: str, library: Path) -> tuple[int, str]:
-    """Runs a chapter under nbval with a given library: the cell that fails first and what it says, or (−1, "")."""
+    """Runs a chapter under nbval with a given library."""
     (library / "sanitize.cfg").write_text(WITHOUT_SOURCES)
-    command = [sys.executable, "-m", "pytest", "-x", "--nbval", f"--nbval-sanitize-with={library / 'sanitize.cfg'}",
-               "--nbval-kernel-startup-timeout=300", "--nbval-cell-timeout=900", "-p", "no:cacheprovider",
-               f"notebooks/{chapter}.ipynb"]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": str(library)}
-    run = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    if run.returncode == 0:
-        return -1, ""
-    cell = re.search(r"^_+ .*?::Cell (\d+) _+$", run.stdout, re.MULTILINE)
-    assert cell, f"nbval itself failed:\n{run.stdout[-3000:]}{run.stderr[-3000:]}"
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", run.stdout)
-    said = re.findall(r"^(?:E? *)(\w*(?:Error|Exception)\b.*|.*mismatch.*)$", plain, re.MULTILINE)
-    return int(cell[1]), said[-1].strip() if said else "another output"
+    listener = FirstFailure()
+    arguments = ["-x", "-qq", "--tb=no", "--no-summary", "-p", "tests.chapters", "--nbval", f"--nbval-sanitize-with={library / 'sanitize.cfg'}",
+                 "--nbval-kernel-startup-timeout=300", "--nbval-cell-timeout=900", "-p", "no:cacheprovider",
+                 str(ROOT / f"notebooks/{chapter}.ipynb")]  # fmt: skip
+    with mock.patch.dict(os.environ, PYTHONPATH=str(library)):
+        status = pytest.main(arguments, plugins=[listener])
+    assert status == (pytest.ExitCode.OK if listener.cell < 0 else pytest.ExitCode.TESTS_FAILED), "nbval itself failed"
+    return listener.cell, listener.said
 
 
 @pytest.mark.parametrize("name", PLANTED)

@@ -1,44 +1,15 @@
-"""What chapter 11 measures and says, with room for weights of another processor; its cells are run as they stand."""
+"""What chapter 11 measures and says, with room for weights of another processor."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import nbformat
 import pytest
 import torch
 from torch.nn import functional as F
 
 import nmt_lib as nmt
-
-CHAPTER = Path(__file__).resolve().parent.parent / "notebooks" / "11_five_writeups.ipynb"
-
-
-@pytest.fixture(scope="module")
-def chapter() -> Any:
-    """What the chapter's code cells define, run from the first to the last; each change learns with one seed."""
-    names: dict[str, Any] = {"nmt": nmt}
-    for i, cell in enumerate(nbformat.read(CHAPTER, as_version=4).cells):
-        if cell.cell_type == "code" and i != 2:  # without the set-up cell
-            exec(compile(cell.source, f"cell {i}", "exec"), names)
-        if "def learn(" in cell.source:
-            names["learn"] = one_seed(names["learn"])
-    return SimpleNamespace(**names)
-
-
-def one_seed(learn: Any) -> Any:
-    """Half of the chapter's time: asked for a second seed, it hands out the first again."""
-    learnt: dict[Any, Any] = {}
-
-    def learn_once(change: Any = None, seed: int = 0) -> Any:
-        if change not in learnt:
-            learnt[change] = learn(change)
-        return learnt[change]
-
-    return learn_once
 
 
 def late(runs: list[list[float]]) -> float:
