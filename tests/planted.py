@@ -199,11 +199,11 @@ def first_failure(chapter: str, library: Path) -> tuple[int, str]:
     """Runs a chapter under nbval with a given library."""
     (library / "sanitize.cfg").write_text(WITHOUT_SOURCES)
     listener = FirstFailure()
-    arguments = ["-x", "-qq", "--tb=no", "--no-summary", "-p", "tests.chapters", "--nbval", f"--nbval-sanitize-with={library / 'sanitize.cfg'}",
-                 "--nbval-kernel-startup-timeout=300", "--nbval-cell-timeout=900", "-p", "no:cacheprovider",
-                 str(ROOT / f"notebooks/{chapter}.ipynb")]  # fmt: skip
+    quietly = ["-x", "-qq", "--tb=no", "--no-summary", "-p", "no:cacheprovider", "-p", "tests.chapters"]
+    nbval = ["--nbval", "--nbval-kernel-startup-timeout=300", "--nbval-cell-timeout=900",
+             f"--nbval-sanitize-with={library / 'sanitize.cfg'}"]  # fmt: skip
     with mock.patch.dict(os.environ, PYTHONPATH=str(library)):
-        status = pytest.main(arguments, plugins=[listener])
+        status = pytest.main([*quietly, *nbval, str(ROOT / f"notebooks/{chapter}.ipynb")], plugins=[listener])
     assert status == (pytest.ExitCode.OK if listener.cell < 0 else pytest.ExitCode.TESTS_FAILED), "nbval itself failed"
     return listener.cell, listener.said
 
