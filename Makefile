@@ -77,7 +77,7 @@ grade: $(STAMP) ## mark the submissions in a folder: make grade DIR=…; marks a
 kill-table: $(STAMP) ## wrong and right answers to the assignments, and where the wrong ones fail
 	$(BIN)/python tests/assignments/kill_table.py
 
-test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: nbgrader's own marks, hostile submissions that wait, sixty mixed ones
+test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: nbgrader's own marks, a hundred seeds, hostile submissions that wait, sixty mixed ones
 	$(BIN)/python -m pytest -p no:cacheprovider tests/assignments/class_proof.py
 
 # The last torchtext loads with torch 2.3 only, so it gets an environment of its own, made again as the other one is.
