@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import io
+import random
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ from unittest import mock
 
 import copies
 import nbformat
+import torch
 from nbformat import NotebookNode
 
 from nmt_course import course, marking
@@ -94,6 +98,25 @@ def cells(notebook: NotebookNode) -> list[Cell]:
 def failed(marks: Marks) -> set[str]:
     """The autograded parts without points."""
     return {part.name for part in marks.parts if part.score == 0 and not part.by_hand}
+
+
+def failed_here(source: NotebookNode, assignment: Assignment, answers: dict[str, str]) -> dict[str, str]:
+    """The parts that fail with these answers and no others, and why, tested in this process: ten times faster than by
+    a ``Marker``, for answers that leave alone what they are given."""
+    namespace, said = dict(assignment.namespace), {}
+    with redirect_stdout(io.StringIO()):
+        for cell in assignment.answers:
+            exec(compile(answers.get(cell, ""), cell, "exec"), namespace)
+        for cell in source.cells:
+            grading = cell.metadata.nbgrader
+            if grading.grade and cell.cell_type == "code":
+                random.seed(0)
+                torch.manual_seed(0)
+                try:
+                    exec(compile(cell.source, "tests", "exec"), dict(namespace))
+                except Exception as error:
+                    said[grading.grade_id] = f"{type(error).__name__}: {error}"
+    return said
 
 
 def bundles(items: dict[str, str]) -> list[dict[str, str]]:
