@@ -1,4 +1,6 @@
 import math
+import runpy
+from pathlib import Path
 
 import pytest
 import torch
@@ -134,3 +136,18 @@ def test_validation_loss_weighs_each_token_the_same() -> None:
     loss = losses.validation_loss(model, batches)
     assert loss == pytest.approx(nats / sum(batch.n_tokens for batch in batches), rel=1e-5)
     assert loss != pytest.approx(sum(means) / 2, rel=1e-3)
+
+
+def test_r_drop_is_its_formula() -> None:
+    r_drop = runpy.run_path(str(Path(__file__).resolve().parent.parent / "benchmarks" / "r_drop.py"))
+    torch.manual_seed(0)
+    shapes = (2, 7, 6), (50, 6), (50,)
+    hidden, W, bias = leaves = [torch.randn(shape, dtype=torch.double, requires_grad=True) for shape in shapes]
+    y = torch.randint(50, (7,))
+    p, q = F.linear(hidden, W, bias).log_softmax(-1)
+    kl_pq, kl_qp = (F.kl_div(a, b, reduction="sum", log_target=True) for a, b in ((q, p), (p, q)))
+    wanted = sum(F.cross_entropy(scores, y, reduction="sum", label_smoothing=0.1) for scores in (p, q)) / 2
+    wanted = wanted + 3 / 4 * (kl_pq + kl_qp)
+    found = r_drop["_ChunkedRDrop"].apply(hidden, W, bias, y, 0.1, 3.0)
+    torch.testing.assert_close(found, wanted)
+    torch.testing.assert_close(torch.autograd.grad(found, leaves), torch.autograd.grad(wanted, leaves))
