@@ -20,6 +20,8 @@ ifdef NMT_DATA
 export NMT_DATA := $(abspath $(NMT_DATA))
 endif
 export PYDEVD_DISABLE_FILE_VALIDATION := 1
+# What mypy knows about torch is kept with the environment: half a minute.
+export MYPY_CACHE_DIR := $(abspath $(VENV))/.mypy_cache
 
 .PHONY: help setup run test tiny lint unit chapters planted alone lab notebooks site links browser bench clean class grade kill-table test-class test-torchtext
 
