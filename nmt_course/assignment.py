@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import symtable
 from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
@@ -114,8 +113,15 @@ def parsed(source: str) -> ast.Module:
 
 def answer_names(source: str) -> dict[str, bool]:
     """What a solution defines, and whether it is a function or class (else a variable)."""
-    names = symtable.symtable(source, "solution", "exec").get_symbols()
-    return {name.get_name(): name.is_namespace() for name in names if name.is_assigned() and not name.is_imported()}
+    names, nodes = dict[str, bool](), list[ast.AST](ast.parse(source).body)
+    for node in nodes:  # it grows; what stands in a function or comprehension is that one's own
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            names[node.name] = True
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.setdefault(node.id, False)
+        elif not isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)):
+            nodes += ast.iter_child_nodes(node)
+    return names
 
 
 def _is_answer(cell: NotebookNode) -> bool:
