@@ -60,6 +60,7 @@ def copy_kernel(command: list[str], env: dict[str, str], cwd: str, **others: Any
     ready, theirs = COPIES.Pipe(duplex=False)
     process = COPIES.Process(target=be_kernel, args=(theirs, command[command.index("-f") + 1], env, cwd))
     process.start()
+    theirs.close()  # so that recv ends where the copy has died
     ready.recv()  # it has left the group of this process, so that signals to it are no signals to us
     process.poll, process.wait = lambda: process.exitcode, process.join
     process.send_signal = lambda number: os.kill(process.pid, number)

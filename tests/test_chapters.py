@@ -122,3 +122,10 @@ def test_links_stamp_another_repository_and_back(tmp_path, capsys):
     assert run_as_main(capsys, script, repo)[0] == 0
     assert before == {path: path.read_text(encoding="utf-8") for path in before}
     assert run_as_main(capsys, script, "no address")[0] == 2
+
+
+def test_every_file_of_claims_belongs_to_a_chapter() -> None:
+    """``make chapters`` finds them by the chapter's name: under another one, nobody would ask them."""
+    chapters = {path.stem for path in CHAPTERS}
+    claims = {path.stem for path in (ROOT / "tests/claims").glob("*.py")}
+    assert claims and claims <= chapters
