@@ -2,23 +2,27 @@
 
 The optimizer begins anew, so the rate has to warm up again. What ``--set`` changes may be how the weights are found,
 but neither the model nor its pieces. The same command goes on where the run was cut off. ``--r-drop 5`` adds R-Drop
-(``r_drop.py``), which asks for more processor time: two passes through the model for each sentence.
+(``r_drop.py``), ``--teachers`` distillation (``distil.py``). Both ask for more processor time: a second pass through
+the model, or one through each teacher.
 Run: ``NMT_DATA=… python benchmarks/go_on.py multi30k-en-de multi30k --set run_dir=runs/second train.lr=0.002 …``
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from unittest import mock
 
 import torch
 from accelerate import Accelerator
+from distil import Distillation
 from r_drop import RDrop
 
 import nmt_lib as nmt
 from nmt_lib import training
 from nmt_lib.configs.reading import parse_overrides
 from nmt_lib.runs import checkpoints, folder
+from nmt_lib.tokenizers import fingerprint
 
 
 def begin(config: nmt.Config, first: nmt.Translator) -> None:
@@ -34,18 +38,35 @@ def begin(config: nmt.Config, first: nmt.Translator) -> None:
     trainer.save()
 
 
+def load_teachers(names: list[str], first: nmt.Translator) -> list[nmt.Transformer]:
+    """Their models; they must know the student's pieces."""
+    teachers = [nmt.Translator.load(name, device="cpu") for name in names]
+    pieces = fingerprint((first.src_tokenizer, first.tgt_tokenizer))
+    for name, teacher in zip(names, teachers, strict=True):
+        if fingerprint((teacher.src_tokenizer, teacher.tgt_tokenizer)) != pieces:
+            sys.exit(f"{name} has other pieces than the student: train it with those, or leave it out")
+    return [teacher.model for teacher in teachers]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("translator", help="what Translator.load takes")
     parser.add_argument("config", help="what load_config takes")
     parser.add_argument("--set", nargs="+", required=True, metavar="KEY=VALUE", help="run_dir, at least")
     parser.add_argument("--r-drop", type=float, default=0.0, metavar="ALPHA", help="the weight of the divergence")
+    parser.add_argument("--teachers", nargs="+", default=[], metavar="TRANSLATOR", help="to learn from")
+    parser.add_argument("--share", type=float, default=Distillation.share, help="of the goal that teachers give")
     options = parser.parse_args()
+    if options.r_drop and options.teachers:
+        sys.exit("--r-drop and --teachers are two ways to train: choose one")
     config = nmt.load_config(options.config, **parse_overrides(" ".join(options.set)))
+    first = nmt.Translator.load(options.translator, device="cpu")
     if not (config.run_path / "config.yaml").exists():
-        begin(config, nmt.Translator.load(options.translator, device="cpu"))
-    RDrop.alpha = options.r_drop
-    with mock.patch.object(training, "Objective", RDrop if options.r_drop else training.Objective):
+        begin(config, first)
+    RDrop.alpha, Distillation.share = options.r_drop, options.share
+    Distillation.teachers = load_teachers(options.teachers, first)
+    objective = RDrop if options.r_drop else Distillation if options.teachers else training.Objective
+    with mock.patch.object(training, "Objective", objective):
         print(nmt.train(config).history)
 
 

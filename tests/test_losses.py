@@ -151,3 +151,20 @@ def test_r_drop_is_its_formula() -> None:
     found = r_drop["_ChunkedRDrop"].apply(hidden, W, bias, y, 0.1, 3.0)
     torch.testing.assert_close(found, wanted)
     torch.testing.assert_close(torch.autograd.grad(found, leaves), torch.autograd.grad(wanted, leaves))
+
+
+def test_distillation_is_its_formula(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(losses, "CHUNK_FLOATS", 50)  # several pieces
+    distil = runpy.run_path(str(Path(__file__).resolve().parent.parent / "benchmarks" / "distil.py"))["Distillation"]
+    distil.teachers, distil.share = [small_model(seed=1), small_model(seed=2)], 0.3
+    student = small_model(seed=3).train()
+    batch = nmt.make_batch(EXAMPLES)
+    found = distil(student, 0.1)(batch)
+    logits, real = student(batch.src, batch.tgt_in), batch.tgt_out != 0
+    goal = sum(teacher(batch.src, batch.tgt_in).softmax(-1)[real] for teacher in distil.teachers).detach() / 2
+    smooth = F.cross_entropy(logits[real], batch.tgt_out[real], reduction="sum", label_smoothing=0.1)
+    wanted = 0.7 * smooth + 0.3 * F.cross_entropy(logits[real], goal, reduction="sum")
+    torch.testing.assert_close(found, wanted)
+    weights = list(student.parameters())
+    for ours, theirs in zip(*(torch.autograd.grad(loss, weights) for loss in (found, wanted)), strict=True):
+        torch.testing.assert_close(ours, theirs)
