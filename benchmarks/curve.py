@@ -28,11 +28,12 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="the folder of a run")
     parser.add_argument("--average", type=int, default=10, help="checkpoints")
     parser.add_argument("--every", type=int, default=420, help="updates between two points")
+    parser.add_argument("--label", help="of the curve; default: the direction, such as en-de")
     options = parser.parse_args()
     rows = list(csv.DictReader(FILE.open())) if FILE.exists() else []
     data = read_config(options.run).data
     pairs = nmt.load_corpus(data).valid
-    direction = f"{data.src_lang}-{data.tgt_lang}"
+    direction = options.label or f"{data.src_lang}-{data.tgt_lang}"
     known = {int(row["updates"]) for row in rows if row["direction"] == direction}
     files = checkpoints.checkpoint_files(options.run / "checkpoints")
     for end in range(options.average, len(files) + 1):

@@ -36,7 +36,7 @@ A Transformer that translates {src} captions of pictures into {tgt}: `nmt_lib.Tr
 | model | {layers} + {layers} layers, d_model {d_model}, d_ff {d_ff}, {heads} heads, {norm}-LN |
 | size | {parameters} parameters in fp16 |
 | text | byte-pair encoding, {pieces} pieces for both languages |
-| trained on | Multi30k, {pairs} pairs; {first}{updates} updates of the config `multi30k`{cut} |
+| trained on | Multi30k, {pairs} pairs; {first}{updates} updates {how}{cut} |
 | config | `multi30k`{changes} |
 | weights | the mean of the last {average} checkpoints, {every} updates apart{mixed} |
 | made by | `{command}`, after {updates} updates |
@@ -91,11 +91,12 @@ def updates_of(file: Path) -> int:
 
 
 def readings(card: Path) -> list[str]:
-    """The rows of an existing card that hold readings of the test set, each with its number of updates."""
+    """The rows of an existing card that hold readings of the test set, each with its number of updates, all rounds'."""
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
-    updates = re.search(r"pairs; (?:.*, then )?([\d,]+) updates", text)
+    trained = "".join(re.findall(r"^\| trained on .*", text, flags=re.MULTILINE))
+    updates = sum(int(number.replace(",", "")) for number in re.findall(r"([\d,]+) updates", trained))
     rows = re.findall(r"^\| test2016.*", text, flags=re.MULTILINE)
-    return [row.replace("| test2016 |", f"| test2016, read after {updates[1]} updates |") for row in rows if updates]
+    return [row.replace("| test2016 |", f"| test2016, read after {updates:,} updates |") for row in rows]
 
 
 def main() -> None:
@@ -106,6 +107,7 @@ def main() -> None:
     parser.add_argument("--test", action="store_true", help="read the test set: once, when everything is chosen")
     parser.add_argument("--test-again", action="store_true", help="although it was read before; the card says so")
     parser.add_argument("--first", default="", help="of a run that benchmarks/go_on.py began: what came before it")
+    parser.add_argument("--how", default="of the config `multi30k`", help="the updates of this run were done")
     parser.add_argument("--begun", default="", help="of such a run: the translator that it began with")
     parser.add_argument("--share", type=float, default=0.0, help="of the weights that it began with in the result")
     options = parser.parse_args()
@@ -127,13 +129,14 @@ def main() -> None:
             rows.append(f"| {' | '.join([label, *scores])} |")
     rows += earlier
     model, train, share = config.model, config.train, options.share
-    mixed = f" (share {1 - share:g}), and those of the first round ({share:g})" if share else ""
+    mixed = f" (share {1 - share:g}), and those it began with ({share:g})" if share else ""
     card = CARD.format(
         digest=PLACE,
         name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
         d_model=model.d_model, d_ff=model.d_ff, heads=model.n_heads, norm=model.norm, pieces=len(shipped.src_tokenizer),
         parameters=f"{nmt.count_parameters(shipped.model):,}", updates=f"{updates:,}", changes=changes(config),
         first=options.first and f"{options.first}, then ",
+        how=options.how,
         mixed=mixed,
         pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=len(files), every=train.checkpoint_every,
         cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "", rows="\n".join(rows),
