@@ -32,7 +32,7 @@ def main() -> None:
     languages = {"data.src_lang": options.src, "data.tgt_lang": options.tgt}
     real = [(pair.src, pair.tgt) for pair in nmt.load_corpus(nmt.load_config("multi30k", **languages).data).train]
     sources, targets = map(list, zip(*real, strict=True))
-    found = list(real)
+    found: list[tuple[str, str]] = []
     for name in [f"multi30k-{options.tgt}-{options.src}"] if options.back is None else options.back:
         found += zip(translate(name, targets), targets, strict=True)
     for name in options.forward:

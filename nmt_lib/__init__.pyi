@@ -12,8 +12,9 @@ from .special import EOS as EOS, PAD as PAD, SOS as SOS, SPECIALS as SPECIALS, U
 from .vocab import Vocab as Vocab, build_vocab_from_iterator as build_vocab_from_iterator
 from .tokenizers import (
     SentencePieceTokenizer as SentencePieceTokenizer, Tokenizer as Tokenizer, WordTokenizer as WordTokenizer,
-    build_tokenizers as build_tokenizers, encode_pairs as encode_pairs,
+    build_tokenizers as build_tokenizers,
 )
+from .encoding import encode_pairs as encode_pairs
 from .batching import (
     Batch as Batch, make_batch as make_batch, pad_batch as pad_batch, padding_share as padding_share,
     sentence_batches as sentence_batches, token_batches as token_batches,

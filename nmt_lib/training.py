@@ -16,13 +16,14 @@ from torch import nn
 from .batching import make_batch, sentence_batches, token_batches
 from .config import Config, TrainConfig
 from .corpora import Corpus
+from .encoding import encode_pairs
 from .errors import CheckpointError, ConfigError, TrainingError
 from .losses import Objective, validation_loss
 from .runs import checkpoints as ckpt
 from .runs import folder as run_folder
 from .runs.checkpoints import Progress
 from .schedules import build_optimizer, learning_rate
-from .tokenizers import Tokenizers, encode_pairs, fingerprint
+from .tokenizers import Tokenizers, fingerprint
 from .transformer import build_model
 
 if TYPE_CHECKING:

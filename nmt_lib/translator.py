@@ -14,11 +14,12 @@ from .batching import fill_batches, pad_batch
 from .config import Config, DecodeConfig
 from .configs.reading import short
 from .decoding import Hypothesis, beam_search, greedy_search
+from .encoding import CHARACTERS
 from .errors import CheckpointError, ConfigError, warn
 from .runs import checkpoints as ckpt
 from .runs import folder as run_folder
 from .special import EOS, SOS, UNK
-from .tokenizers import CHARACTERS, Tokenizer, fingerprint
+from .tokenizers import Tokenizer, fingerprint
 from .transformer import Attention, Transformer, build_model
 from .translation import Translation, checked_texts, is_visible
 

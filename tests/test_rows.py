@@ -25,7 +25,7 @@ PIECES = {"data.tokenizer": "bpe", "data.vocab_size": 30, "data.joint": True}
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of one's own, and pieces of few rows."""
     monkeypatch.setattr(rows_module, "PART_ROWS", 70)
-    monkeypatch.setattr("nmt_lib.tokenizers.BATCH_ROWS", 30)
+    monkeypatch.setattr("nmt_lib.encoding.BATCH_ROWS", 30)
     monkeypatch.setenv("NMT_RUNS", str(tmp_path / "runs"))
     return tmp_path / "runs" / "cache"
 

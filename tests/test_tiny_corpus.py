@@ -11,7 +11,8 @@ from itertools import permutations
 import pytest
 
 from nmt_lib.tiny.corpus import generate
-from nmt_lib.tiny.grammar import NP, place_phrase, statement
+from nmt_lib.tiny.grammar import statement
+from nmt_lib.tiny.phrases import NP, place_phrase
 from nmt_lib.tiny.spelling import LANGUAGES, Triple
 
 spacy = pytest.importorskip("spacy")

@@ -229,7 +229,7 @@ def test_each_epoch_has_pieces_of_its_own_and_the_same_text() -> None:
 
 
 def test_without_an_epoch_or_without_dropout_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nmt_lib.tokenizers.sample", None)
+    monkeypatch.setattr("nmt_lib.encoding.sample", None)
     src, tgt = build("bpe", joint=True, vocab_size=90)
     plain = [(src.encode(pair.src), tgt.encode(pair.tgt)) for pair in PAIRS]
     assert drawn(None) == drawn(0, share=0.0) == drawn(7, share=0.0) == plain

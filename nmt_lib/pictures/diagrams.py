@@ -14,7 +14,8 @@ from matplotlib.text import Text
 
 from ..decoding import Candidate
 from ..special import EOS
-from .charts import SERIES, add_legend, as_numbers, as_panels
+from .charts import SERIES, add_legend
+from .data import as_numbers, as_panels
 from .plotting import BLUE, FONT, GREY, LETTER, ORANGE, new_figure
 
 SHADES = {"tensor": "#e8eef7", "module": "#fff3d6", "number": "#fde0dc", "data": "#e4f2e2", "plain": "white"}

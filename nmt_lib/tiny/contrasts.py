@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from ..rows import Pair
 from ..words import join_words, spacy_words
-from .grammar import NP, french_agreement, statement
+from .grammar import statement
+from .phrases import NP, french_agreement
 from .lexicon import ADJECTIVES, GERMAN_CONTRACTION, NOUNS, PLACES, VERBS, VOWELS, Adjective, fits
 
 
