@@ -33,11 +33,24 @@ def needed(name: str, extras: tuple[str, ...], seen: set[tuple[str, str]]) -> No
 
 reachable: set[tuple[str, str]] = set()
 needed("nmt-lib", EXTRAS, reachable)
-pinned = {normal(line.split("==")[0]) for line in Path("constraints.txt").read_text().splitlines() if "==" in line}
+pinned = {
+    normal(line.split("==")[0])
+    for line in Path("constraints.txt").read_text().splitlines()
+    if "==" in line
+}
 installed = {normal(dist.metadata["Name"]) for dist in distributions()} - ALWAYS
 strange = sorted(installed - {name for name, _ in reachable})
-loose = sorted(name for name in installed - pinned if not name.startswith(("nvidia-", "cuda-", "triton")))  # torch's
+loose = sorted(
+    name
+    for name in installed - pinned
+    if not name.startswith(("nvidia-", "cuda-", "triton"))
+)  # torch's
 if strange or loose:
-    print(f"not brought by pyproject.toml: {strange}; not pinned in constraints.txt: {loose}", file=sys.stderr)
-    sys.exit("the environment was changed by hand: delete it, and declare what the project needs")
+    print(
+        f"not brought by pyproject.toml: {strange}; not pinned in constraints.txt: {loose}",
+        file=sys.stderr,
+    )
+    sys.exit(
+        "the environment was changed by hand: delete it, and declare what the project needs"
+    )
 print(f"environment: {len(installed)} packages, all declared and pinned")

@@ -21,7 +21,9 @@ RESULTS = Path(os.environ.get("NMT_RESULTS", Path(__file__).parent / "results"))
 
 
 def alternate(
-    runs: dict[str, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.perf_counter
+    runs: dict[str, Callable[[], object]],
+    rounds: int,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, list[float]]:
     """Seconds of each run, taken in turns in one process, after one untimed turn each.
 
@@ -42,13 +44,17 @@ def alternate(
 
 def ratio(seconds: dict[str, list[float]], slow: str, fast: str) -> float:
     """How many times as long ``slow`` took as ``fast``: the median over the rounds."""
-    return statistics.median(a / b for a, b in zip(seconds[slow], seconds[fast], strict=True))
+    return statistics.median(
+        a / b for a, b in zip(seconds[slow], seconds[fast], strict=True)
+    )
 
 
 def machine(*packages: str, gpu: bool = False) -> str:
     """One line: device (of what uses the GPU where there is one: that), threads, versions, date."""
     gpu = gpu and torch.cuda.is_available()
-    device = torch.cuda.get_device_name() if gpu else f"{_cpu()}, {os.cpu_count()} cores"
+    device = (
+        torch.cuda.get_device_name() if gpu else f"{_cpu()}, {os.cpu_count()} cores"
+    )
     versions = ", ".join(f"{name} {version(name)}" for name in ("torch", *packages))
     threads = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}, {torch.get_num_threads()} torch threads"
     return f"{device}; {threads}; Python {platform.python_version()}, {versions}; {datetime.date.today()}"
@@ -62,12 +68,22 @@ def command() -> str:
 def _cpu() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+        return next(
+            line.split(":")[1].strip()
+            for line in lines
+            if line.startswith("model name")
+        )
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
 
 
-def write_table(name: str, title: str, header: Sequence[str], rows: Sequence[Sequence[object]], notes: str) -> None:
+def write_table(
+    name: str,
+    title: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    notes: str,
+) -> None:
     """Writes ``results/<name>.md``, with the command of this process, and prints it."""
     table = [header, ["---"] * len(header), *rows]
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in table]
@@ -77,7 +93,9 @@ def write_table(name: str, title: str, header: Sequence[str], rows: Sequence[Seq
     print(text)
 
 
-def multi30k(config_name: str = "multi30k", **overrides: object) -> tuple[nmt.Config, nmt.Corpus, tuple]:
+def multi30k(
+    config_name: str = "multi30k", **overrides: object
+) -> tuple[nmt.Config, nmt.Corpus, tuple]:
     """A config with its corpus and tokenizers."""
     config = nmt.load_config(config_name, **overrides)
     corpus = nmt.load_corpus(config.data)

@@ -37,41 +37,82 @@ NOUNS = {
     tête jambe barbe fenêtre vitrine cuisine salle journée fête course compétition manifestation promenade équipe
     famille perche queue ombrelle visière paroi épée étendue lettre tache""",
 }
-COLOURS = [("blanc", "blanche"), ("noir", "noire"), ("vert", "verte"), ("bleu", "bleue"), ("gris", "grise"),
-           ("violet", "violette"), ("brun", "brune"), ("blond", "blonde")]  # fmt: skip
-SIZES = [("petit", "petite"), ("grand", "grande"), ("gros", "grosse"), ("long", "longue")]
-FIXED = [(word, word) for word in ("rouge", "jaune", "rose")]  # one form for both genders
+COLOURS = [
+    ("blanc", "blanche"),
+    ("noir", "noire"),
+    ("vert", "verte"),
+    ("bleu", "bleue"),
+    ("gris", "grise"),
+    ("violet", "violette"),
+    ("brun", "brune"),
+    ("blond", "blonde"),
+]
+SIZES = [
+    ("petit", "petite"),
+    ("grand", "grande"),
+    ("gros", "grosse"),
+    ("long", "longue"),
+]
+FIXED = [
+    (word, word) for word in ("rouge", "jaune", "rose")
+]  # one form for both genders
 
 
 def plural(word: str) -> str:
     if word.endswith("al"):
         return word.removesuffix("l") + "ux"
-    return word if word.endswith("s") else word + ("x" if word.endswith("eau") or word == "cheveu" else "s")
+    return (
+        word
+        if word.endswith("s")
+        else word + ("x" if word.endswith("eau") or word == "cheveu" else "s")
+    )
 
 
-def other_forms(adjectives: Iterable[tuple[str, str]]) -> dict[tuple[str, bool, str], str]:
+def other_forms(
+    adjectives: Iterable[tuple[str, str]],
+) -> dict[tuple[str, bool, str], str]:
     """(gender, in the plural?, the form that agrees) → the same form in the other gender."""
     table = {}
     for masculine, feminine in adjectives:
         for many in (False, True):
-            m, f = (plural(masculine), plural(feminine)) if many else (masculine, feminine)
+            m, f = (
+                (plural(masculine), plural(feminine)) if many else (masculine, feminine)
+            )
             table |= {("m", many, m): f, ("f", many, f): m}
     return table
 
 
-KINDS_OF = {form: (gender, many) for gender, nouns in NOUNS.items() for noun in nouns.split()
-            for many in (False, True) for form in [plural(noun) if many else noun]}  # fmt: skip
-ARTICLES = {"un": ("m", "une"), "une": ("f", "un"), "le": ("m", "la"), "la": ("f", "le")}
+KINDS_OF = {
+    form: (gender, many)
+    for gender, nouns in NOUNS.items()
+    for noun in nouns.split()
+    for many in (False, True)
+    for form in [plural(noun) if many else noun]
+}
+ARTICLES = {
+    "un": ("m", "une"),
+    "une": ("f", "un"),
+    "le": ("m", "la"),
+    "la": ("f", "le"),
+}
 AGREE = other_forms([*COLOURS, *SIZES])
-PLACED = other_forms([*COLOURS[:-1], *FIXED])  # "les blondes filles" is one way to say it
-DETERMINER = (r"(?<![\w'’-])(?:une?|l[ea]s?|des|deux|trois|quatre|cinq|plusieurs|sa|ses|leurs?)"
-              r"(?: (?:jeune|autre|petite?|grande?|gros|grosse|longue?)s?)?")  # fmt: skip
+PLACED = other_forms(
+    [*COLOURS[:-1], *FIXED]
+)  # "les blondes filles" is one way to say it
+DETERMINER = (
+    r"(?<![\w'’-])(?:une?|l[ea]s?|des|deux|trois|quatre|cinq|plusieurs|sa|ses|leurs?)"
+    r"(?: (?:jeune|autre|petite?|grande?|gros|grosse|longue?)s?)?"
+)
 END = r"(?![\w'’-])"
 HUES = "|".join(form for *_, form in other_forms(COLOURS + FIXED))
 ALONE = rf"{END}(?!,? (?:et|ou|à|clair|foncé|marine|ciel|vif|pâle|turquoise|pomme|fluo|{HUES})\b)"
 ARTICLE = re.compile(rf"(?<![\w'’-])(une?|l[ea]) ([\w-]+){END}", re.IGNORECASE)
-AFTER = re.compile(rf"{DETERMINER} ([\w-]+) (\w+){ALONE}", re.IGNORECASE)  # "un chien noir"
-BEFORE = re.compile(rf"(?<![\w'’-])({'|'.join(form for *_, form in other_forms(SIZES))}) (\w+){END}")  # "petit chien"
+AFTER = re.compile(
+    rf"{DETERMINER} ([\w-]+) (\w+){ALONE}", re.IGNORECASE
+)  # "un chien noir"
+BEFORE = re.compile(
+    rf"(?<![\w'’-])({'|'.join(form for *_, form in other_forms(SIZES))}) (\w+){END}"
+)  # "petit chien"
 
 
 def put(text: str, start: int, end: int, words: str) -> str:
@@ -84,21 +125,35 @@ def wrong_articles(text: str) -> list[str]:
     for match in ARTICLE.finditer(text):
         gender, other = ARTICLES[match[1].lower()]
         if KINDS_OF.get(match[2]) == (gender, False):
-            found.append(put(text, *match.span(1), other.capitalize() if match[1][0].isupper() else other))
+            found.append(
+                put(
+                    text,
+                    *match.span(1),
+                    other.capitalize() if match[1][0].isupper() else other,
+                )
+            )
     return found
 
 
 def wrong_agreements(text: str) -> list[str]:
     """ "une robe noire" → "une robe noir". A determiner must be near: in "une veste en cuir noir", what is black?"""
-    places = [(match, 1, 2) for match in AFTER.finditer(text)] + [(match, 2, 1) for match in BEFORE.finditer(text)]
-    return [put(text, *match.span(adjective), AGREE[key]) for match, noun, adjective in places
-            if (key := (*KINDS_OF.get(match[noun], ("", False)), match[adjective])) in AGREE]  # fmt: skip
+    places = [(match, 1, 2) for match in AFTER.finditer(text)] + [
+        (match, 2, 1) for match in BEFORE.finditer(text)
+    ]
+    return [
+        put(text, *match.span(adjective), AGREE[key])
+        for match, noun, adjective in places
+        if (key := (*KINDS_OF.get(match[noun], ("", False)), match[adjective])) in AGREE
+    ]
 
 
 def wrong_places(text: str) -> list[str]:
     """ "un chien noir" → "un noir chien"."""
-    return [put(text, match.start(1), match.end(2), f"{match[2]} {match[1]}") for match in AFTER.finditer(text)
-            if (*KINDS_OF.get(match[1], ("", False)), match[2]) in PLACED]  # fmt: skip
+    return [
+        put(text, match.start(1), match.end(2), f"{match[2]} {match[1]}")
+        for match in AFTER.finditer(text)
+        if (*KINDS_OF.get(match[1], ("", False)), match[2]) in PLACED
+    ]
 
 
 NOTES = (
@@ -107,15 +162,25 @@ NOTES = (
     "there is won by knowing French. Right and wrong have equally many pieces in {equal} of {all}. {machine}."
 )
 MODEL = "multi30k-en-fr"
-RULES = {"article": wrong_articles, "agreement": wrong_agreements, "adjective place": wrong_places}
+RULES = {
+    "article": wrong_articles,
+    "agreement": wrong_agreements,
+    "adjective place": wrong_places,
+}
 
 
-def contrasts(pairs: Sequence[nmt.Pair], seed: int = 0) -> dict[str, list[nmt.Contrast]]:
+def contrasts(
+    pairs: Sequence[nmt.Pair], seed: int = 0
+) -> dict[str, list[nmt.Contrast]]:
     """Kind → at most one contrast a caption; where a rule applies in several places, one of them is drawn."""
     draw, found = random.Random(seed), {}
     for kind, rule in RULES.items():
         wrong = [(pair, rule(pair.tgt)) for pair in pairs]
-        found[kind] = [nmt.Contrast(pair.src, pair.tgt, draw.choice(texts)) for pair, texts in wrong if texts]
+        found[kind] = [
+            nmt.Contrast(pair.src, pair.tgt, draw.choice(texts))
+            for pair, texts in wrong
+            if texts
+        ]
     return found
 
 
@@ -127,23 +192,70 @@ def interval(won: int, n: int, z: float = 1.96) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--show", type=int, default=0, help="print so many wrong sentences of each kind, and stop")
+    parser.add_argument(
+        "--show",
+        type=int,
+        default=0,
+        help="print so many wrong sentences of each kind, and stop",
+    )
     options = parser.parse_args()
     translator, rows, equal = nmt.Translator.load(MODEL, device="cpu"), [], []
     for kind, found in contrasts(nmt.load_corpus(translator.config.data).valid).items():
         if options.show:
-            print(kind, *(f"{c.right}\n   {c.wrong}" for c in random.Random(1).sample(found, options.show)), sep="\n")
+            print(
+                kind,
+                *(
+                    f"{c.right}\n   {c.wrong}"
+                    for c in random.Random(1).sample(found, options.show)
+                ),
+                sep="\n",
+            )
             continue
-        others = [nmt.Contrast(d.src, c.right, c.wrong) for c, d in zip(found, found[1:] + found[:1], strict=True)]
-        counts = [round(nmt.contrastive_accuracy(translator, some) * len(some)) for some in (found, others)]
+        others = [
+            nmt.Contrast(d.src, c.right, c.wrong)
+            for c, d in zip(found, found[1:] + found[:1], strict=True)
+        ]
+        counts = [
+            round(nmt.contrastive_accuracy(translator, some) * len(some))
+            for some in (found, others)
+        ]
         own, other = (f"{won} ({won / len(found):.1%})" for won in counts)
         rows.append([kind, len(found), own, interval(counts[0], len(found)), other])
-        equal += [len({len(translator.tgt_tokenizer.encode(text)) for text in (c.right, c.wrong)}) == 1 for c in found]
+        equal += [
+            len(
+                {
+                    len(translator.tgt_tokenizer.encode(text))
+                    for text in (c.right, c.wrong)
+                }
+            )
+            == 1
+            for c in found
+        ]
     if rows:
-        digest = hashlib.sha256((PRETRAINED / MODEL / "model.safetensors").read_bytes()).hexdigest()[:12]
-        notes = NOTES.format(model=MODEL, digest=digest, equal=sum(equal), all=len(equal), machine=machine())
-        header = ["kind", "contrasts", "won", "95 % interval (Wilson)", "won with another source"]
-        write_table("contrasts", "Contrasts from the Multi30k validation set, English to French", header, rows, notes)
+        digest = hashlib.sha256(
+            (PRETRAINED / MODEL / "model.safetensors").read_bytes()
+        ).hexdigest()[:12]
+        notes = NOTES.format(
+            model=MODEL,
+            digest=digest,
+            equal=sum(equal),
+            all=len(equal),
+            machine=machine(),
+        )
+        header = [
+            "kind",
+            "contrasts",
+            "won",
+            "95 % interval (Wilson)",
+            "won with another source",
+        ]
+        write_table(
+            "contrasts",
+            "Contrasts from the Multi30k validation set, English to French",
+            header,
+            rows,
+            notes,
+        )
 
 
 if __name__ == "__main__":

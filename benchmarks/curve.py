@@ -27,8 +27,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("run", type=Path, help="the folder of a run")
     parser.add_argument("--average", type=int, default=10, help="checkpoints")
-    parser.add_argument("--every", type=int, default=420, help="updates between two points")
-    parser.add_argument("--label", help="of the curve; default: the direction, such as en-de")
+    parser.add_argument(
+        "--every", type=int, default=420, help="updates between two points"
+    )
+    parser.add_argument(
+        "--label", help="of the curve; default: the direction, such as en-de"
+    )
     options = parser.parse_args()
     rows = list(csv.DictReader(FILE.open())) if FILE.exists() else []
     data = read_config(options.run).data
@@ -40,14 +44,29 @@ def main() -> None:
         updates = updates_of(files[end - 1])
         if updates % options.every == 0 and updates not in known:
             translator = average(options.run, files[end - options.average : end])
-            found = translator.translate([pair.src for pair in pairs], length_penalty=PENALTY)
-            bleu = BLEU().corpus_score([translation.text for translation in found], [[pair.tgt for pair in pairs]])
-            rows.append(dict(zip(FIELDS, [direction, updates, options.average, f"{bleu.score:.2f}"], strict=True)))
+            found = translator.translate(
+                [pair.src for pair in pairs], length_penalty=PENALTY
+            )
+            bleu = BLEU().corpus_score(
+                [translation.text for translation in found],
+                [[pair.tgt for pair in pairs]],
+            )
+            rows.append(
+                dict(
+                    zip(
+                        FIELDS,
+                        [direction, updates, options.average, f"{bleu.score:.2f}"],
+                        strict=True,
+                    )
+                )
+            )
             print(rows[-1], flush=True)
     with FILE.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(sorted(rows, key=lambda row: (row["direction"], int(row["updates"]))))
+        writer.writerows(
+            sorted(rows, key=lambda row: (row["direction"], int(row["updates"])))
+        )
 
 
 if __name__ == "__main__":

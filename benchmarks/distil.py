@@ -24,7 +24,9 @@ from nmt_lib.transformer import Transformer
 class Distillation(Objective):
     """In validation it is the plain loss."""
 
-    teachers: Sequence[Transformer] = ()  # with the student's vocabulary, in evaluation mode
+    teachers: Sequence[
+        Transformer
+    ] = ()  # with the student's vocabulary, in evaluation mode
     share = 0.5  # of the goal that the teachers give
 
     def forward(self, batch: Batch) -> Tensor:
@@ -33,10 +35,16 @@ class Distillation(Objective):
             return super().forward(batch)
         real, out = batch.tgt_out != PAD, self.model.output  # (B, T)
         with torch.no_grad():
-            seen = [read(teacher, batch)[real] for teacher in self.teachers]  # one (N, D) each
-        mixture = [(x, teacher.output) for x, teacher in zip(seen, self.teachers, strict=True)]
+            seen = [
+                read(teacher, batch)[real] for teacher in self.teachers
+            ]  # one (N, D) each
+        mixture = [
+            (x, teacher.output) for x, teacher in zip(seen, self.teachers, strict=True)
+        ]
         x, targets = read(self.model, batch)[real], batch.tgt_out[real]  # (N, D), (N,)
-        return _ChunkedDistillation.apply(x, out.weight, out.bias, targets, mixture, self.label_smoothing, self.share)  # type: ignore[no-any-return]
+        return _ChunkedDistillation.apply(
+            x, out.weight, out.bias, targets, mixture, self.label_smoothing, self.share
+        )  # type: ignore[no-any-return]
 
 
 def read(model: Transformer, batch: Batch) -> Tensor:
@@ -64,15 +72,28 @@ class _ChunkedDistillation(torch.autograd.Function):
     ) -> Tensor:
         V = len(W)
         loss = W.new_zeros(())
-        d_hidden, d_W, d_bias = torch.empty_like(hidden), torch.zeros_like(W), torch.zeros_like(bias)
+        d_hidden, d_W, d_bias = (
+            torch.empty_like(hidden),
+            torch.zeros_like(W),
+            torch.zeros_like(bias),
+        )
         rows = max(1, CHUNK_FLOATS // V)
         for start in range(0, len(targets), rows):
-            h, y = hidden[start : start + rows], targets[start : start + rows, None]  # (n, D), (n, 1)
-            log_probs = F.linear(h, W.to(h.dtype), bias.to(h.dtype)).to(W.dtype).log_softmax(-1)  # (n, V)
+            h, y = (
+                hidden[start : start + rows],
+                targets[start : start + rows, None],
+            )  # (n, D), (n, 1)
+            log_probs = (
+                F.linear(h, W.to(h.dtype), bias.to(h.dtype)).to(W.dtype).log_softmax(-1)
+            )  # (n, V)
             goal = torch.full_like(log_probs, (1 - share) * eps / V)  # (n, V)
             goal.scatter_add_(-1, y, goal.new_full(y.shape, (1 - share) * (1 - eps)))
             for x, output in teachers:
-                scores = F.linear(x[start : start + rows], output.weight.to(x.dtype), output.bias.to(x.dtype))  # (n, V)
+                scores = F.linear(
+                    x[start : start + rows],
+                    output.weight.to(x.dtype),
+                    output.bias.to(x.dtype),
+                )  # (n, V)
                 goal.add_(scores.to(W.dtype).softmax(-1), alpha=share / len(teachers))
             loss -= (goal * log_probs).sum()
             gradient = log_probs.exp_().sub_(goal)  # (n, V)
@@ -85,4 +106,10 @@ class _ChunkedDistillation(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor | None, ...]:
-        return *(grad[0] * gradient for gradient in ctx.saved_tensors), None, None, None, None
+        return (
+            *(grad[0] * gradient for gradient in ctx.saved_tensors),
+            None,
+            None,
+            None,
+            None,
+        )

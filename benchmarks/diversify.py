@@ -18,22 +18,39 @@ import nmt_lib as nmt
 
 def translate(name: str, texts: list[str]) -> list[str]:
     """Greedily, by the translator of this name."""
-    return [translation.text for translation in nmt.Translator.load(name).translate(texts, beam_size=1)]
+    return [
+        translation.text
+        for translation in nmt.Translator.load(name).translate(texts, beam_size=1)
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path, help="a new one, for the real data and what is added")
+    parser.add_argument(
+        "folder", type=Path, help="a new one, for the real data and what is added"
+    )
     parser.add_argument("src", help="the language of the sources, such as en")
     parser.add_argument("tgt", help="that of the targets, such as de")
-    parser.add_argument("--back", nargs="*", metavar="TRANSLATOR", help="default: the one that comes along")
+    parser.add_argument(
+        "--back",
+        nargs="*",
+        metavar="TRANSLATOR",
+        help="default: the one that comes along",
+    )
     parser.add_argument("--forward", nargs="*", default=[], metavar="TRANSLATOR")
     options = parser.parse_args()
     languages = {"data.src_lang": options.src, "data.tgt_lang": options.tgt}
-    real = [(pair.src, pair.tgt) for pair in nmt.load_corpus(nmt.load_config("multi30k", **languages).data).train]
+    real = [
+        (pair.src, pair.tgt)
+        for pair in nmt.load_corpus(nmt.load_config("multi30k", **languages).data).train
+    ]
     sources, targets = map(list, zip(*real, strict=True))
     found: list[tuple[str, str]] = []
-    for name in [f"multi30k-{options.tgt}-{options.src}"] if options.back is None else options.back:
+    for name in (
+        [f"multi30k-{options.tgt}-{options.src}"]
+        if options.back is None
+        else options.back
+    ):
         found += zip(translate(name, targets), targets, strict=True)
     for name in options.forward:
         found += zip(sources, translate(name, sources), strict=True)
@@ -43,8 +60,12 @@ def main() -> None:
     place.mkdir(parents=True)
     for file in (Path(os.environ["NMT_DATA"]) / "multi30k").iterdir():
         shutil.copyfile(file, place / file.name)
-    for lang, lines in zip((options.src, options.tgt), zip(*real, *new, strict=True), strict=True):
-        (place / f"train.{lang}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    for lang, lines in zip(
+        (options.src, options.tgt), zip(*real, *new, strict=True), strict=True
+    ):
+        (place / f"train.{lang}").write_text(
+            "".join(f"{line}\n" for line in lines), encoding="utf-8"
+        )
     print(f"{len(real):,} pairs and {len(new):,} new ones in {place}")
 
 

@@ -29,7 +29,9 @@ from nmt_lib.tokenizers import fingerprint
 def begin(config: nmt.Config, first: nmt.Translator, fresh: bool) -> None:
     """Makes the folder of a run that has done no update yet."""
     tokenizers = first.src_tokenizer, first.tgt_tokenizer
-    trainer = training.Trainer(config, nmt.load_corpus(config.data), tokenizers, config.run_path, Accelerator())
+    trainer = training.Trainer(
+        config, nmt.load_corpus(config.data), tokenizers, config.run_path, Accelerator()
+    )
     if not fresh:
         checkpoints.load_weights(trainer.model, checkpoints.model_state(first.model))
     torch.manual_seed(config.train.seed)
@@ -46,7 +48,9 @@ def load_teachers(names: list[str], first: nmt.Translator) -> list[nmt.Transform
     pieces = fingerprint((first.src_tokenizer, first.tgt_tokenizer))
     for name, teacher in zip(names, teachers, strict=True):
         if fingerprint((teacher.src_tokenizer, teacher.tgt_tokenizer)) != pieces:
-            sys.exit(f"{name} has other pieces than the student: train it with those, or leave it out")
+            sys.exit(
+                f"{name} has other pieces than the student: train it with those, or leave it out"
+            )
     return [teacher.model for teacher in teachers]
 
 
@@ -54,11 +58,30 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("translator", help="what Translator.load takes")
     parser.add_argument("config", help="what load_config takes")
-    parser.add_argument("--set", nargs="+", required=True, metavar="KEY=VALUE", help="run_dir, at least")
-    parser.add_argument("--fresh", action="store_true", help="random weights: only the pieces are the translator's")
-    parser.add_argument("--r-drop", type=float, default=0.0, metavar="ALPHA", help="the weight of the divergence")
-    parser.add_argument("--teachers", nargs="+", default=[], metavar="TRANSLATOR", help="to learn from")
-    parser.add_argument("--share", type=float, default=Distillation.share, help="of the goal that teachers give")
+    parser.add_argument(
+        "--set", nargs="+", required=True, metavar="KEY=VALUE", help="run_dir, at least"
+    )
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="random weights: only the pieces are the translator's",
+    )
+    parser.add_argument(
+        "--r-drop",
+        type=float,
+        default=0.0,
+        metavar="ALPHA",
+        help="the weight of the divergence",
+    )
+    parser.add_argument(
+        "--teachers", nargs="+", default=[], metavar="TRANSLATOR", help="to learn from"
+    )
+    parser.add_argument(
+        "--share",
+        type=float,
+        default=Distillation.share,
+        help="of the goal that teachers give",
+    )
     options = parser.parse_args()
     if options.r_drop and options.teachers:
         sys.exit("--r-drop and --teachers are two ways to train: choose one")
@@ -68,7 +91,13 @@ def main() -> None:
         begin(config, first, options.fresh)
     RDrop.alpha, Distillation.share = options.r_drop, options.share
     Distillation.teachers = load_teachers(options.teachers, first)
-    objective = RDrop if options.r_drop else Distillation if options.teachers else training.Objective
+    objective = (
+        RDrop
+        if options.r_drop
+        else Distillation
+        if options.teachers
+        else training.Objective
+    )
     with mock.patch.object(training, "Objective", objective):
         print(nmt.train(config).history)
 

@@ -21,7 +21,12 @@ IMPORTS = {
 
 def seconds(statement: str) -> float:
     code = f"import torch, time\nstart = time.perf_counter()\n{statement}\nprint(time.perf_counter() - start)"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return float(done.stdout)
 
 
@@ -29,17 +34,31 @@ def main() -> None:
     rows = []
     for name, statement in IMPORTS.items():
         rows.append(
-            [f"{name}, over `import torch`", f"{statistics.median(seconds(statement) for _ in range(5)):.2f} s"]
+            [
+                f"{name}, over `import torch`",
+                f"{statistics.median(seconds(statement) for _ in range(5)):.2f} s",
+            ]
         )
     config, corpus, tokenizers = multi30k()
     examples = nmt.encode_pairs(corpus.train, tokenizers, config)
     for budget in (4096, 8192):
         plan = nmt.token_batches(examples.lengths, budget, seed=0)
-        share = nmt.padding_share(nmt.make_batch(examples.take(indices)) for indices in plan)
-        rows.append([f"padding, batches of {budget} tokens (train.batch_tokens)", f"{100 * share:.1f} %"])
+        share = nmt.padding_share(
+            nmt.make_batch(examples.take(indices)) for indices in plan
+        )
+        rows.append(
+            [
+                f"padding, batches of {budget} tokens (train.batch_tokens)",
+                f"{100 * share:.1f} %",
+            ]
+        )
     plan = nmt.sentence_batches(len(examples), 64, seed=0)
-    share = nmt.padding_share(nmt.make_batch(examples.take(indices)) for indices in plan)
-    rows.append(["padding, batches of 64 sentences in random order", f"{100 * share:.1f} %"])
+    share = nmt.padding_share(
+        nmt.make_batch(examples.take(indices)) for indices in plan
+    )
+    rows.append(
+        ["padding, batches of 64 sentences in random order", f"{100 * share:.1f} %"]
+    )
     title = f"Import and padding ({config.data.corpus})"
     write_table("lean", title, ["what", "measured"], rows, f"{machine()}.")
 

@@ -59,7 +59,9 @@ and their work. Not for use where an error harms.
 """
 
 
-def average(run: Path, files: Sequence[Path], begun: str = "", share: float = 0.0) -> nmt.Translator:
+def average(
+    run: Path, files: Sequence[Path], begun: str = "", share: float = 0.0
+) -> nmt.Translator:
     """The translator whose weights are the mean of these checkpoints; it searches as the config multi30k says now.
 
     Args:
@@ -72,7 +74,10 @@ def average(run: Path, files: Sequence[Path], begun: str = "", share: float = 0.
     weights = checkpoints.average_weights(files)
     if share:
         old = checkpoints.model_state(nmt.Translator.load(begun, device="cpu").model)
-        weights = {name: share * old[name] + (1 - share) * weight for name, weight in weights.items()}
+        weights = {
+            name: share * old[name] + (1 - share) * weight
+            for name, weight in weights.items()
+        }
     checkpoints.load_weights(model, weights)
     config = config.model_copy(update={"decode": nmt.load_config("multi30k").decode})
     return nmt.Translator(model, *tokenizers, config)
@@ -81,7 +86,11 @@ def average(run: Path, files: Sequence[Path], begun: str = "", share: float = 0.
 def changes(config: nmt.Config) -> str:
     """What differs from the config multi30k, as the card says it."""
     usual = fixed_keys(nmt.load_config("multi30k"))
-    found = [f"{key}={value}" for key, value in fixed_keys(config).items() if usual[key] != value]
+    found = [
+        f"{key}={value}"
+        for key, value in fixed_keys(config).items()
+        if usual[key] != value
+    ]
     return f" with `{' '.join(found)}`" if found else ""
 
 
@@ -94,9 +103,15 @@ def readings(card: Path) -> list[str]:
     """The rows of an existing card that hold readings of the test set, each with its number of updates, all rounds'."""
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
     trained = "".join(re.findall(r"^\| trained on .*", text, flags=re.MULTILINE))
-    updates = sum(int(number.replace(",", "")) for number in re.findall(r"([\d,]+) updates", trained))
+    updates = sum(
+        int(number.replace(",", ""))
+        for number in re.findall(r"([\d,]+) updates", trained)
+    )
     rows = re.findall(r"^\| test2016.*", text, flags=re.MULTILINE)
-    return [row.replace("| test2016 |", f"| test2016, read after {updates:,} updates |") for row in rows]
+    return [
+        row.replace("| test2016 |", f"| test2016, read after {updates:,} updates |")
+        for row in rows
+    ]
 
 
 def main() -> None:
@@ -104,14 +119,39 @@ def main() -> None:
     parser.add_argument("run", type=Path, help="the folder of a run")
     parser.add_argument("name", help="such as multi30k-en-de")
     parser.add_argument("--average", type=int, default=10, help="checkpoints")
-    parser.add_argument("--test", action="store_true", help="read the test set: once, when everything is chosen")
-    parser.add_argument("--test-again", action="store_true", help="although it was read before; the card says so")
-    parser.add_argument("--first", default="", help="of a run that benchmarks/go_on.py began: what came before it")
-    parser.add_argument("--how", default="of the config `multi30k`", help="the updates of this run were done")
-    parser.add_argument("--begun", default="", help="of such a run: the translator that it began with")
-    parser.add_argument("--share", type=float, default=0.0, help="of the weights that it began with in the result")
+    parser.add_argument(
+        "--test",
+        action="store_true",
+        help="read the test set: once, when everything is chosen",
+    )
+    parser.add_argument(
+        "--test-again",
+        action="store_true",
+        help="although it was read before; the card says so",
+    )
+    parser.add_argument(
+        "--first",
+        default="",
+        help="of a run that benchmarks/go_on.py began: what came before it",
+    )
+    parser.add_argument(
+        "--how",
+        default="of the config `multi30k`",
+        help="the updates of this run were done",
+    )
+    parser.add_argument(
+        "--begun", default="", help="of such a run: the translator that it began with"
+    )
+    parser.add_argument(
+        "--share",
+        type=float,
+        default=0.0,
+        help="of the weights that it began with in the result",
+    )
     options = parser.parse_args()
-    files = checkpoints.checkpoint_files(options.run / "checkpoints")[-options.average :]
+    files = checkpoints.checkpoint_files(options.run / "checkpoints")[
+        -options.average :
+    ]
     place = PRETRAINED / options.name / "README.md"
     earlier = readings(place)
     if options.test and earlier:
@@ -120,32 +160,52 @@ def main() -> None:
         sys.exit(f"no checkpoints in {options.run}: give the folder of a run")
     updates, new = updates_of(files[-1]), Path(tempfile.mkdtemp())
     average(options.run, files, options.begun, options.share).save(new, half=True)
-    shipped = nmt.Translator.load(new, device="cpu")  # what readers get is what is measured
+    shipped = nmt.Translator.load(
+        new, device="cpu"
+    )  # what readers get is what is measured
     config, rows, test = shipped.config, [], options.test or options.test_again
     for split, label in {"valid": "validation", "test": "test2016"}.items():
         if split == "valid" or test:
             found = score(config, shipped, split)
-            scores = [f"{found[key]:.2f}" for key in ("cased", "chrF", "lower", "greedy")]
+            scores = [
+                f"{found[key]:.2f}" for key in ("cased", "chrF", "lower", "greedy")
+            ]
             rows.append(f"| {' | '.join([label, *scores])} |")
     rows += earlier
     model, train, share = config.model, config.train, options.share
-    mixed = f" (share {1 - share:g}), and those it began with ({share:g})" if share else ""
+    mixed = (
+        f" (share {1 - share:g}), and those it began with ({share:g})" if share else ""
+    )
     card = CARD.format(
         digest=PLACE,
-        name=options.name, src=NAMES[config.data.src_lang], tgt=NAMES[config.data.tgt_lang], layers=model.n_layers,
-        d_model=model.d_model, d_ff=model.d_ff, heads=model.n_heads, norm=model.norm, pieces=len(shipped.src_tokenizer),
-        parameters=f"{nmt.count_parameters(shipped.model):,}", updates=f"{updates:,}", changes=changes(config),
+        name=options.name,
+        src=NAMES[config.data.src_lang],
+        tgt=NAMES[config.data.tgt_lang],
+        layers=model.n_layers,
+        d_model=model.d_model,
+        d_ff=model.d_ff,
+        heads=model.n_heads,
+        norm=model.norm,
+        pieces=len(shipped.src_tokenizer),
+        parameters=f"{nmt.count_parameters(shipped.model):,}",
+        updates=f"{updates:,}",
+        changes=changes(config),
         first=options.first and f"{options.first}, then ",
         how=options.how,
         mixed=mixed,
-        pairs=f"{len(nmt.load_corpus(config.data).train):,}", average=len(files), every=train.checkpoint_every,
-        cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "", rows="\n".join(rows),
-        beam=config.decode.beam_size, alpha=config.decode.length_penalty, signature=found["signature"],
+        pairs=f"{len(nmt.load_corpus(config.data).train):,}",
+        average=len(files),
+        every=train.checkpoint_every,
+        cut=f", which has {train.max_steps:,}" if updates < train.max_steps else "",
+        rows="\n".join(rows),
+        beam=config.decode.beam_size,
+        alpha=config.decode.length_penalty,
+        signature=found["signature"],
         command=command().replace("`", ""),  # it stands between them
         machine=machine("sacrebleu", "sacremoses", gpu=True),
         validation="The validation set chose the checkpoints and the length penalty, so its scores flatter."
         + ("" if test or earlier else " The test set has not been read."),
-    )  # fmt: skip
+    )
     write_text(new / "README.md", card)
     place.parent.mkdir(exist_ok=True)
     for file in new.iterdir():  # the old model stands until all is done

@@ -27,13 +27,20 @@ class RDrop(Objective):
         """The *sum* over all target tokens, in nats."""
         if not self.training:
             return super().forward(batch)
-        src, tgt_in = batch.src.repeat(2, 1), batch.tgt_in.repeat(2, 1)  # (2B, S), (2B, T)
+        src, tgt_in = (
+            batch.src.repeat(2, 1),
+            batch.tgt_in.repeat(2, 1),
+        )  # (2B, S), (2B, T)
         src_mask = padding_mask(src)  # (2B, 1, 1, S)
-        x = self.model.decode(tgt_in, self.model.encode(src, src_mask), src_mask)  # (2B, T, D)
+        x = self.model.decode(
+            tgt_in, self.model.encode(src, src_mask), src_mask
+        )  # (2B, T, D)
         real, out = batch.tgt_out != PAD, self.model.output  # (B, T)
         hidden = torch.stack([half[real] for half in x.chunk(2)])  # (2, N, D)
         eps, alpha = self.label_smoothing, self.alpha
-        return _ChunkedRDrop.apply(hidden, out.weight, out.bias, batch.tgt_out[real], eps, alpha)  # type: ignore[no-any-return]
+        return _ChunkedRDrop.apply(
+            hidden, out.weight, out.bias, batch.tgt_out[real], eps, alpha
+        )  # type: ignore[no-any-return]
 
 
 class _ChunkedRDrop(torch.autograd.Function):
@@ -44,23 +51,47 @@ class _ChunkedRDrop(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, W: Tensor, bias: Tensor, targets: Tensor, eps: float, alpha: float) -> Tensor:
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        W: Tensor,
+        bias: Tensor,
+        targets: Tensor,
+        eps: float,
+        alpha: float,
+    ) -> Tensor:
         V = len(W)
         loss = hidden.new_zeros(())
-        d_hidden, d_W, d_bias = torch.empty_like(hidden), torch.zeros_like(W), torch.zeros_like(bias)
+        d_hidden, d_W, d_bias = (
+            torch.empty_like(hidden),
+            torch.zeros_like(W),
+            torch.zeros_like(bias),
+        )
         rows = max(1, CHUNK_FLOATS // V // 2)
         for start in range(0, len(targets), rows):
             h = hidden[:, start : start + rows]  # (2, n, D)
             y = targets[start : start + rows, None].expand(2, -1, 1)  # (2, n, 1)
             log_probs = F.linear(h, W, bias).log_softmax(-1)  # (2, n, V)
             probs = log_probs.exp()
-            log_ratio, difference = log_probs[0] - log_probs[1], probs[0] - probs[1]  # (n, V)
-            kl_pq, kl_qp = (probs[0] * log_ratio).sum(-1, keepdim=True), -(probs[1] * log_ratio).sum(-1, keepdim=True)
-            loss -= ((1 - eps) * log_probs.gather(-1, y).sum() + eps / V * log_probs.sum()) / 2
+            log_ratio, difference = (
+                log_probs[0] - log_probs[1],
+                probs[0] - probs[1],
+            )  # (n, V)
+            kl_pq, kl_qp = (
+                (probs[0] * log_ratio).sum(-1, keepdim=True),
+                -(probs[1] * log_ratio).sum(-1, keepdim=True),
+            )
+            loss -= (
+                (1 - eps) * log_probs.gather(-1, y).sum() + eps / V * log_probs.sum()
+            ) / 2
             loss += alpha / 4 * (kl_pq.sum() + kl_qp.sum())
-            to_p = probs[0] * (log_ratio - kl_pq) + difference  # (n, V) gradients of both divergences
+            to_p = (
+                probs[0] * (log_ratio - kl_pq) + difference
+            )  # (n, V) gradients of both divergences
             to_q = probs[1] * (-log_ratio - kl_qp) - difference
-            gradient = probs.sub_(eps / V)  # (2, n, V) of the cross-entropies: softmax minus the goal
+            gradient = probs.sub_(
+                eps / V
+            )  # (2, n, V) of the cross-entropies: softmax minus the goal
             gradient.scatter_add_(-1, y, gradient.new_full(y.shape, eps - 1)).div_(2)
             gradient[0].add_(to_p, alpha=alpha / 4)
             gradient[1].add_(to_q, alpha=alpha / 4)

@@ -45,13 +45,27 @@ def peak(dtype: torch.dtype, size: int, repeats: int) -> float:
     return max(2 * size**3 / seconds(lambda: a @ b, 1) for _ in range(repeats))
 
 
-def step(shape: tuple[int, int, int, int], precision: str, compiled: bool, batch_tokens: int):
+def step(
+    shape: tuple[int, int, int, int], precision: str, compiled: bool, batch_tokens: int
+):
     """A training step on one batch of sentences of equal length, how many tokens it sees, and its operations."""
     d_model, n_heads, n_layers, d_ff = shape
-    keys = {"d_model": d_model, "n_heads": n_heads, "n_layers": n_layers, "d_ff": d_ff, "tying": "three-way"}
-    config = nmt.load_config("multi30k", **{f"model.{key}": value for key, value in keys.items()})
+    keys = {
+        "d_model": d_model,
+        "n_heads": n_heads,
+        "n_layers": n_layers,
+        "d_ff": d_ff,
+        "tying": "three-way",
+    }
+    config = nmt.load_config(
+        "multi30k", **{f"model.{key}": value for key, value in keys.items()}
+    )
     torch.manual_seed(0)
-    objective = nmt.Objective(nmt.build_model(config.model, VOCAB, VOCAB), 0.1).to(DEVICE).train()
+    objective = (
+        nmt.Objective(nmt.build_model(config.model, VOCAB, VOCAB), 0.1)
+        .to(DEVICE)
+        .train()
+    )
     optimizer = build_optimizer(config.train, objective.parameters())
     rows = torch.randint(4, VOCAB, (batch_tokens // LENGTH, LENGTH)).tolist()
     batch = nmt.make_batch([(row, [2, *row]) for row in rows]).to(DEVICE)
@@ -71,51 +85,90 @@ def step(shape: tuple[int, int, int, int], precision: str, compiled: bool, batch
     return update, batch.n_tokens, counter.get_total_flops()
 
 
-def measure(name: str, precision: str, compiled: bool, batch_tokens: int, repeats: int, size: int) -> list[object]:
+def measure(
+    name: str,
+    precision: str,
+    compiled: bool,
+    batch_tokens: int,
+    repeats: int,
+    size: int,
+) -> list[object]:
     """One row of the table; its last cell is the peak."""
     torch.compiler.reset()  # each row compiles for its own shapes
     update, n_tokens, flops = step(SHAPES[name], precision, compiled, batch_tokens)
     if DEVICE == "cuda":
         torch.cuda.reset_peak_memory_stats()
     taken = seconds(update, repeats)
-    memory = f"{torch.cuda.max_memory_allocated() / 2**20:,.0f}" if DEVICE == "cuda" else "–"
-    top = peak(DTYPES[precision], size, 10)  # here and now: a shared machine is not always as fast
-    return [f"{n_tokens / taken:,.0f}", f"{flops / n_tokens / 1e6:.1f}", f"{100 * flops / taken / top:.0f} %", memory,
-            f"{top / 1e12:.3g}"]  # fmt: skip
+    memory = (
+        f"{torch.cuda.max_memory_allocated() / 2**20:,.0f}" if DEVICE == "cuda" else "–"
+    )
+    top = peak(
+        DTYPES[precision], size, 10
+    )  # here and now: a shared machine is not always as fast
+    return [
+        f"{n_tokens / taken:,.0f}",
+        f"{flops / n_tokens / 1e6:.1f}",
+        f"{100 * flops / taken / top:.0f} %",
+        memory,
+        f"{top / 1e12:.3g}",
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    tokens, precisions = ([512, 2048], ["fp32"]) if DEVICE == "cpu" else ([8192, 65536], ["fp32", "bf16"])
+    tokens, precisions = (
+        ([512, 2048], ["fp32"])
+        if DEVICE == "cpu"
+        else ([8192, 65536], ["fp32", "bf16"])
+    )
     parser.add_argument("--batch-tokens", type=int, nargs="+", default=tokens)
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--precisions", nargs="+", choices=DTYPES, default=precisions)
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
-    torch.set_float32_matmul_precision("high")  # on a GPU fp32 products use TF32, as the note says
+    torch.set_float32_matmul_precision(
+        "high"
+    )  # on a GPU fp32 products use TF32, as the note says
     size, rows = 1024 if DEVICE == "cpu" else 8192, []
     for name, precision in itertools.product(options.shapes, options.precisions):
-        for compiled in (False, True) if (DEVICE, precision) == ("cuda", "bf16") else (False,):
+        for compiled in (
+            (False, True) if (DEVICE, precision) == ("cuda", "bf16") else (False,)
+        ):
             for batch_tokens in options.batch_tokens:
                 try:
-                    cells = measure(name, precision, compiled, batch_tokens, options.repeats, size)
+                    cells = measure(
+                        name, precision, compiled, batch_tokens, options.repeats, size
+                    )
                 except torch.cuda.OutOfMemoryError:
                     cells = ["out of memory", "", "", "", ""]
-                rows.append([name, precision, "yes" if compiled else "no", batch_tokens, *cells])
-                write(rows, size, options.repeats)  # what is measured stays, whatever comes after it
+                rows.append(
+                    [name, precision, "yes" if compiled else "no", batch_tokens, *cells]
+                )
+                write(
+                    rows, size, options.repeats
+                )  # what is measured stays, whatever comes after it
 
 
 def write(rows: list[list[object]], size: int, repeats: int) -> None:
     write_table(
         "scaling",
         "A training step: speed, and share of the measured peak",
-        ["shape", "precision", "compiled", "target tokens a batch", "target tokens a second", "MFLOP a target token",
-         "share of the peak", "memory, MiB", "peak, TFLOP/s"],
+        [
+            "shape",
+            "precision",
+            "compiled",
+            "target tokens a batch",
+            "target tokens a second",
+            "MFLOP a target token",
+            "share of the peak",
+            "memory, MiB",
+            "peak, TFLOP/s",
+        ],
         rows,
         f"Sentences of {LENGTH} tokens on both sides, {VOCAB:,} pieces, three-way tied; forward, backward, fused Adam; "
         f"median of {repeats}. Peak: the fastest of ten products of {size} × {size} matrices, right after the row was "
         f"measured. On a GPU, products of fp32 are in TF32. {machine(gpu=True)}.",
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -25,17 +25,31 @@ def main() -> None:
         for seed in options.seeds:
             with tempfile.TemporaryDirectory() as folder:
                 languages = {"data.src_lang": src_lang, "data.tgt_lang": tgt_lang}
-                config = nmt.load_config("tiny", run_dir=folder, **languages, **{"train.seed": seed})
+                config = nmt.load_config(
+                    "tiny", run_dir=folder, **languages, **{"train.seed": seed}
+                )
                 wall, cpu = time.perf_counter(), time.process_time()
                 run = nmt.train(config)
                 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
                 result = nmt.evaluate(run.translator, nmt.load_corpus(config.data).test)
-            scores = [f"{100 * result.exact:.1f} %", f"{result.bleu:.2f}", f"{result.perplexity:.3f}"]
+            scores = [
+                f"{100 * result.exact:.1f} %",
+                f"{result.bleu:.2f}",
+                f"{result.perplexity:.3f}",
+            ]
             rows.append([direction, seed, f"{wall:.0f}", f"{cpu:.0f}", *scores])
     write_table(
         "tiny",
         "The config tiny: 500 held-out sentences",
-        ["direction", "seed", "training, s", "of it CPU, s", "exactly right", "BLEU", "perplexity"],
+        [
+            "direction",
+            "seed",
+            "training, s",
+            "of it CPU, s",
+            "exactly right",
+            "BLEU",
+            "perplexity",
+        ],
         rows,
         f"The time is that of `nmt.train`, corpus and tokenizers included. {result.bleu_signature}. "
         f"{machine(gpu=True)}.",

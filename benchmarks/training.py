@@ -20,7 +20,10 @@ from nmt_lib.losses import Objective
 from nmt_lib.schedules import build_optimizer
 
 DROPOUT = 0.1
-SHAPES = {"d128 × 4 layers": (128, 4, 4, 256, 4096), "d512 × 6 layers": (512, 8, 6, 2048, 1024)}
+SHAPES = {
+    "d128 × 4 layers": (128, 4, 4, 256, 4096),
+    "d512 × 6 layers": (512, 8, 6, 2048, 1024),
+}
 
 
 class TorchTransformer(nn.Module):
@@ -29,20 +32,34 @@ class TorchTransformer(nn.Module):
     def __init__(self, config: nmt.Config, vocab_size: int) -> None:
         super().__init__()
         m = config.model
-        self.embedding = nmt.Embedding(vocab_size, m.d_model, nmt.PositionalEncoding(m.d_model), True, m.dropout)
+        self.embedding = nmt.Embedding(
+            vocab_size, m.d_model, nmt.PositionalEncoding(m.d_model), True, m.dropout
+        )
         self.transformer = nn.Transformer(
-            m.d_model, m.n_heads, m.n_layers, m.n_layers, m.d_ff, m.dropout, batch_first=True
+            m.d_model,
+            m.n_heads,
+            m.n_layers,
+            m.n_layers,
+            m.d_ff,
+            m.dropout,
+            batch_first=True,
         )
         self.output = nn.Linear(m.d_model, vocab_size)
         self.output.weight = self.embedding.lookup.weight
-        for module in self.transformer.modules():  # no dropout on weights, none inside the feed-forward network
+        for module in (
+            self.transformer.modules()
+        ):  # no dropout on weights, none inside the feed-forward network
             if isinstance(module, nn.MultiheadAttention):
                 module.dropout = 0.0
-            if isinstance(module, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
+            if isinstance(
+                module, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
+            ):
                 module.dropout.p = 0.0
 
     def forward(self, batch: nmt.Batch) -> Tensor:
-        hidden = nn.Transformer.generate_square_subsequent_mask(batch.tgt_in.size(1), dtype=torch.bool)
+        hidden = nn.Transformer.generate_square_subsequent_mask(
+            batch.tgt_in.size(1), dtype=torch.bool
+        )
         x = self.transformer(
             self.embedding(batch.src),
             self.embedding(batch.tgt_in),
@@ -53,7 +70,13 @@ class TorchTransformer(nn.Module):
             memory_key_padding_mask=batch.src == 0,
         )
         logits = self.output(x).flatten(0, 1)
-        return F.cross_entropy(logits, batch.tgt_out.flatten(), ignore_index=0, label_smoothing=0.1, reduction="sum")
+        return F.cross_entropy(
+            logits,
+            batch.tgt_out.flatten(),
+            ignore_index=0,
+            label_smoothing=0.1,
+            reduction="sum",
+        )
 
 
 def marian(config: nmt.Config, vocab_size: int) -> Callable[[nmt.Batch], Tensor]:
@@ -74,7 +97,11 @@ def marian(config: nmt.Config, vocab_size: int) -> Callable[[nmt.Batch], Tensor]
             pad_token_id=0,
             decoder_start_token_id=2,
             eos_token_id=3,
-            **{f"{side}_{key}": value for side in ("encoder", "decoder") for key, value in sizes.items()},
+            **{
+                f"{side}_{key}": value
+                for side in ("encoder", "decoder")
+                for key, value in sizes.items()
+            },
         )
     )
     return Marian(model)
@@ -98,7 +125,9 @@ class Marian(nn.Module):
         return out.loss * batch.n_tokens
 
 
-def stepper(model: nn.Module, train: object, batches: Sequence[nmt.Batch]) -> Callable[[], None]:
+def stepper(
+    model: nn.Module, train: object, batches: Sequence[nmt.Batch]
+) -> Callable[[], None]:
     """Takes the next batch at each call: forward, backward, update."""
     optimizer = build_optimizer(train, model.parameters())
     model.train()
@@ -122,7 +151,12 @@ def main() -> None:
     for name in options.shapes:
         d_model, n_heads, n_layers, d_ff, budget = SHAPES[name]
         config, corpus, tokenizers = multi30k(
-            **{"model.d_model": d_model, "model.n_heads": n_heads, "model.n_layers": n_layers, "model.d_ff": d_ff},
+            **{
+                "model.d_model": d_model,
+                "model.n_heads": n_heads,
+                "model.n_layers": n_layers,
+                "model.d_ff": d_ff,
+            },
             **{"model.dropout": DROPOUT, "train.batch_tokens": budget},
         )
         examples = nmt.encode_pairs(corpus.train, tokenizers, config)
@@ -135,14 +169,27 @@ def main() -> None:
             "torch.nn.Transformer": TorchTransformer(config, V),
             "Marian": marian(config, V),
         }
-        seconds = alternate({key: stepper(m, config.train, batches) for key, m in models.items()}, options.rounds)
+        seconds = alternate(
+            {key: stepper(m, config.train, batches) for key, m in models.items()},
+            options.rounds,
+        )
         for key in models:
-            speed = "1.00" if key == "nmt_lib" else f"{ratio(seconds, key, 'nmt_lib'):.2f}"
-            rows.append([name, budget, key, f"{statistics.median(seconds[key]):.3f}", speed])
+            speed = (
+                "1.00" if key == "nmt_lib" else f"{ratio(seconds, key, 'nmt_lib'):.2f}"
+            )
+            rows.append(
+                [name, budget, key, f"{statistics.median(seconds[key]):.3f}", speed]
+            )
     write_table(
         "training",
         "A training step on Multi30k batches",
-        ["shape", "tokens a batch", "model", "seconds, median", "time relative to nmt_lib, median of ratios"],
+        [
+            "shape",
+            "tokens a batch",
+            "model",
+            "seconds, median",
+            "time relative to nmt_lib, median of ratios",
+        ],
         rows,
         f"{options.rounds} rounds, taken in turns in one process; dropout {DROPOUT} on embeddings and sub-layers, "
         f"fused Adam, fp32. {machine('transformers')}.",

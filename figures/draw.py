@@ -13,7 +13,9 @@ HERE = Path(__file__).parent
 
 def attention() -> None:
     """What two heads look at while the tiny model writes a sentence."""
-    translation = nmt.load_or_train("tiny")("The red car is new and it is very beautiful.")
+    translation = nmt.load_or_train("tiny")(
+        "The red car is new and it is very beautiful."
+    )
     figure = nmt.plot_attention(translation, kind="cross", layer=-1, heads=[0, 1])
     figure.savefig(HERE / "attention.png")
 
@@ -23,7 +25,9 @@ def multi30k() -> None:
     curves = defaultdict(list)
     with (HERE.parent / "benchmarks/results/multi30k_curve.csv").open() as file:
         for row in csv.DictReader(file):
-            curves[row["direction"].replace("-", " → ")].append((int(row["updates"]), float(row["valid_bleu"])))
+            curves[row["direction"].replace("-", " → ")].append(
+                (int(row["updates"]), float(row["valid_bleu"]))
+            )
     figure, axis = plt.subplots(figsize=(6, 3.2), layout="constrained")
     for direction, points in curves.items():
         axis.plot(*zip(*points, strict=True), marker="o", label=direction)

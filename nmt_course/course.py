@@ -41,7 +41,11 @@ def load(name: str, seed: str = "") -> NotebookNode:
         return notebook
     draw, chosen = random.Random(f"{name} {seed}"), {}
     for value, choices in sorted(notebook.metadata.nmt.drawn.items()):
-        chosen[value] = str(draw.randint(10_000, 99_999)) if choices == [SEED_WORD] else draw.choice(choices)
+        chosen[value] = (
+            str(draw.randint(10_000, 99_999))
+            if choices == [SEED_WORD]
+            else draw.choice(choices)
+        )
     pattern = constants(chosen)
     for cell in notebook.cells:
         cell.source = pattern.sub(lambda found: chosen[found[0]], cell.source)
@@ -52,7 +56,9 @@ def load(name: str, seed: str = "") -> NotebookNode:
 
 def constants(values: Iterable[str]) -> re.Pattern[str]:
     """Finds the constants as whole words: 23 is not found in 123 or in 0.23."""
-    whole = [rf"(?<![\w.]){v}(?!\w|\.\d)" if v.isalnum() else re.escape(v) for v in values]
+    whole = [
+        rf"(?<![\w.]){v}(?!\w|\.\d)" if v.isalnum() else re.escape(v) for v in values
+    ]
     return re.compile("|".join(whole))
 
 
@@ -77,18 +83,32 @@ def release(notebook: NotebookNode, name: str = "", repo: str = "") -> NotebookN
     for step in _steps():
         student, resources = step.preprocess(student, resources)
     address = f"{COLAB}/github/{repo}/blob/main/{name}/{name}.ipynb"
-    badge = f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({address})\n\n" if repo else ""
+    badge = (
+        f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({address})\n\n"
+        if repo
+        else ""
+    )
     student.cells[0].source = BADGE.sub(badge, student.cells[0].source)
     return student
 
 
 @cache
 def _steps() -> list[Any]:
-    from nbgrader.preprocessors import ClearHiddenTests, ClearOutput, ClearSolutions, LockCells
+    from nbgrader.preprocessors import (
+        ClearHiddenTests,
+        ClearOutput,
+        ClearSolutions,
+        LockCells,
+    )
     from traitlets.config import PyFileConfigLoader
 
-    config = PyFileConfigLoader("nbgrader_config.py", path=str(HERE)).load_config()  # the stubs
-    return [step(config=config) for step in (ClearSolutions, ClearHiddenTests, LockCells, ClearOutput)]
+    config = PyFileConfigLoader(
+        "nbgrader_config.py", path=str(HERE)
+    ).load_config()  # the stubs
+    return [
+        step(config=config)
+        for step in (ClearSolutions, ClearHiddenTests, LockCells, ClearOutput)
+    ]
 
 
 def make(seed: str, repo: str, out: Path) -> None:
@@ -102,11 +122,16 @@ def make(seed: str, repo: str, out: Path) -> None:
         raise ValueError(f"{repo!r} is no owner/name: try make class COURSE=owner/name")
     made = [nbformat.read(path, as_version=4) for path in out.glob("source/*/*.ipynb")]
     if any(old.metadata.nmt.get("seed") != seed for old in made):
-        raise ValueError(f"{out} holds a class made with another SEED, which its submissions need: "
-                         "remove that folder if they are graded, or name another one with --out")  # fmt: skip
+        raise ValueError(
+            f"{out} holds a class made with another SEED, which its submissions need: "
+            "remove that folder if they are graded, or name another one with --out"
+        )
     for name in names():
         source = load(name, seed)
-        for step, edition in (("source", source), ("release", release(source, name, repo))):
+        for step, edition in (
+            ("source", source),
+            ("release", release(source, name, repo)),
+        ):
             target = out / step / name / f"{name}.ipynb"
             target.parent.mkdir(parents=True, exist_ok=True)
             nbformat.write(edition, target)
@@ -116,17 +141,35 @@ def make(seed: str, repo: str, out: Path) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seed", default="", help="draws fresh constants; default: those of the sources")
-    parser.add_argument("--repo", default="", help="owner/name of the repository where you will publish release/")
+    parser.add_argument(
+        "--seed",
+        default="",
+        help="draws fresh constants; default: those of the sources",
+    )
+    parser.add_argument(
+        "--repo",
+        default="",
+        help="owner/name of the repository where you will publish release/",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "build/class")
     options = parser.parse_args()
     try:
         make(options.seed, options.repo, options.out)
     except (ValueError, ImportError) as error:
-        print(f"error: {error}" + " (pip install '.[class]')" * isinstance(error, ImportError), file=sys.stderr)
+        print(
+            f"error: {error}"
+            + " (pip install '.[class]')" * isinstance(error, ImportError),
+            file=sys.stderr,
+        )
         return 2
-    drawn = f"constants drawn by seed {options.seed!r}" if options.seed else "constants as in the sources (no SEED)"
-    print(f"{drawn}; keep {options.out / 'source'} to yourself: it holds solutions and tests, and make grade reads it")
+    drawn = (
+        f"constants drawn by seed {options.seed!r}"
+        if options.seed
+        else "constants as in the sources (no SEED)"
+    )
+    print(
+        f"{drawn}; keep {options.out / 'source'} to yourself: it holds solutions and tests, and make grade reads it"
+    )
     return 0
 
 

@@ -39,15 +39,25 @@ LINUX = sys.platform == "linux"  # a process that is forked has imported torch a
 CONTEXT: Any = get_context("fork" if LINUX else "spawn")
 TOGETHER = 3 << 30  # bytes of all processes of a submission, with what they have loaded
 MARKING = 1 << 30  # bytes of the process that marks it, beyond what it has loaded
-UNKNOWN = "it is not to be seen which assignment this is: name the file like the assignment"
+UNKNOWN = (
+    "it is not to be seen which assignment this is: name the file like the assignment"
+)
 Course = dict[str, Assignment]
 
 
 def load_course(folder: Path) -> Course:
     """What ``make class`` wrote: each source with its release."""
-    pairs = [(p, folder / "release" / p.parent.name / p.name) for p in sorted(folder.glob("source/*/*.ipynb"))]
-    return {source.stem: Assignment(*(nbformat.read(path, as_version=4) for path in (source, released)))
-            for source, released in pairs if released.exists()}  # fmt: skip
+    pairs = [
+        (p, folder / "release" / p.parent.name / p.name)
+        for p in sorted(folder.glob("source/*/*.ipynb"))
+    ]
+    return {
+        source.stem: Assignment(
+            *(nbformat.read(path, as_version=4) for path in (source, released))
+        )
+        for source, released in pairs
+        if released.exists()
+    }
 
 
 def identify(path: Path, course: Course) -> str:
@@ -56,12 +66,17 @@ def identify(path: Path, course: Course) -> str:
         ids = set(re.findall(rb'"grade_id": *"([\w.-]+)"', contents(path)))
     except Unreadable:
         ids = set()
-    shared = {n: sum(c.metadata.nbgrader.grade_id.encode() in ids for c in course[n].cells) for n in course}
+    shared = {
+        n: sum(c.metadata.nbgrader.grade_id.encode() in ids for c in course[n].cells)
+        for n in course
+    }
     best = max(shared, key=shared.__getitem__)
     return best if shared[best] or len(course) == 1 else ""
 
 
-def mark_file(submission: Submission, course: Course, seconds: float, private: Private) -> Marks:
+def mark_file(
+    submission: Submission, course: Course, seconds: float, private: Private
+) -> Marks:
     """Whatever the file is, there are marks, or a note that says why not."""
     marks = unmarked(submission, course)
     try:
@@ -69,7 +84,10 @@ def mark_file(submission: Submission, course: Course, seconds: float, private: P
             raise Unreadable(submission.problem or UNKNOWN)
         cells = read(submission.path)
         marks.work = "\n\n".join(cell.source for cell in cells)[:WORK]
-        return replace(mark(course[submission.assignment], cells, seconds, private), work=marks.work)
+        return replace(
+            mark(course[submission.assignment], cells, seconds, private),
+            work=marks.work,
+        )
     except Unreadable as error:
         marks.stop(f"{error}")
     except (Exception, Gone) as error:
@@ -85,10 +103,14 @@ class Job:
     """A process that marks one submission. It is watched from outside, with all that it has started: limits of the
     kernel are one process's, and a process can start others."""
 
-    def __init__(self, submission: Submission, course: Course, seconds: float, private: Private) -> None:
+    def __init__(
+        self, submission: Submission, course: Course, seconds: float, private: Private
+    ) -> None:
         self.submission = submission
         self.pipe, theirs = CONTEXT.Pipe(duplex=False)
-        self.process = CONTEXT.Process(target=_work, args=(theirs, submission, course, seconds, private))
+        self.process = CONTEXT.Process(
+            target=_work, args=(theirs, submission, course, seconds, private)
+        )
         self.process.start()
         theirs.close()
         self.until = time.monotonic() + 12 * seconds + 60
@@ -98,7 +120,11 @@ class Job:
     def ended(self) -> bool:
         """To be asked several times a second."""
         late = time.monotonic() > self.until
-        self.stopped = "marking it takes too long" if late else self.stop_if_too_much() or self.stopped
+        self.stopped = (
+            "marking it takes too long"
+            if late
+            else self.stop_if_too_much() or self.stopped
+        )
         if not (late or self.pipe.poll()):
             return False
         with suppress(EOFError, OSError):
@@ -139,18 +165,31 @@ def stop(processes: list[Any]) -> None:
             process.kill()
 
 
-def _work(pipe: Connection, submission: Submission, course: Course, seconds: float, private: Private) -> None:
+def _work(
+    pipe: Connection,
+    submission: Submission,
+    course: Course,
+    seconds: float,
+    private: Private,
+) -> None:
     """In the process of its own. Nothing of it is seen in the terminal."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for handle in (0, 1, 2):
         os.dup2(nothing, handle)
     if LINUX:
-        resource.setrlimit(resource.RLIMIT_AS, (address_space(MARKING), resource.getrlimit(resource.RLIMIT_AS)[1]))
+        resource.setrlimit(
+            resource.RLIMIT_AS,
+            (address_space(MARKING), resource.getrlimit(resource.RLIMIT_AS)[1]),
+        )
     pipe.send(mark_file(submission, course, seconds, private))
 
 
 def mark_all(
-    submissions: list[Submission], course: Course, seconds: float, private: Private, jobs: int
+    submissions: list[Submission],
+    course: Course,
+    seconds: float,
+    private: Private,
+    jobs: int,
 ) -> Iterator[tuple[Submission, Marks]]:
     """Marks as they come. Where a process has died by itself, the submission is tried once more."""
     waiting, again, running = deque(submissions), set[Submission](), list[Job]()
@@ -167,7 +206,10 @@ def mark_all(
                     continue
                 marks = job.marks or unmarked(job.submission, course)
                 if job.stopped or not job.marks:
-                    marks.stop(job.stopped or "the process that marks it ended by itself, twice")
+                    marks.stop(
+                        job.stopped
+                        or "the process that marks it ended by itself, twice"
+                    )
                 marks.megabytes = job.peak >> 20
                 yield job.submission, marks
     finally:
@@ -176,7 +218,11 @@ def mark_all(
 
 def show(submission: Submission, marks: Marks) -> None:
     """A line in the terminal, without anything that a terminal would obey."""
-    score = f"{marks.score:g} of {marks.of:g}, {marks.open} answers to read" if marks.parts else "not marked"
+    score = (
+        f"{marks.score:g} of {marks.of:g}, {marks.open} answers to read"
+        if marks.parts
+        else "not marked"
+    )
     line = f"{submission.student} {submission.assignment}: {score}, {len(marks.notes)} notes, {marks.seconds:.1f} s"
     print(" ".join(letters(line).split())[:300], flush=True)
 
@@ -184,11 +230,25 @@ def show(submission: Submission, marks: Marks) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--course", type=Path, default=ROOT / "build/class", help="what make class wrote")
+    parser.add_argument(
+        "--course",
+        type=Path,
+        default=ROOT / "build/class",
+        help="what make class wrote",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "build/grades")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--seconds", type=float, default=10.0, help="for a cell, and for the tests of a part")
-    parser.add_argument("--trusted", action="store_true", help="without a sandbox, for a class that you trust")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=10.0,
+        help="for a cell, and for the tests of a part",
+    )
+    parser.add_argument(
+        "--trusted",
+        action="store_true",
+        help="without a sandbox, for a class that you trust",
+    )
     options = parser.parse_args()
     try:
         report = grade(options)
@@ -196,7 +256,9 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     unread = sum(marks.open for _, marks in report.results)
-    print(f"{unread} written answers to read: put points into {options.out}/written.csv, then make grade again")
+    print(
+        f"{unread} written answers to read: put points into {options.out}/written.csv, then make grade again"
+    )
     look = sum("LOOK" in " ".join(marks.notes) for _, marks in report.results)
     print(f"{look} submissions ask for a look (PLEASE LOOK in the notes)")
     return 0
@@ -208,22 +270,36 @@ def grade(options: argparse.Namespace) -> Report:
     Raises:
         ValueError, OSError: why it does not, in one sentence.
     """
-    start, folder, home = time.time(), options.folder.resolve(), options.course.resolve()
+    start, folder, home = (
+        time.time(),
+        options.folder.resolve(),
+        options.course.resolve(),
+    )
     torch.set_num_threads(1)
     course = load_course(home)
     if not course:
-        raise ValueError(f"{options.course} has no assignment in source/ and release/: run make class first")
+        raise ValueError(
+            f"{options.course} has no assignment in source/ and release/: run make class first"
+        )
     if not folder.is_dir():
         raise ValueError(f"no folder {options.folder}")
     if not options.trusted and (reason := sandbox.unavailable()):
-        raise ValueError(f"{reason}; or say --trusted (make grade TRUSTED=1), for a class that you trust")
+        raise ValueError(
+            f"{reason}; or say --trusted (make grade TRUSTED=1), for a class that you trust"
+        )
     submissions = find(folder, course, lambda path: identify(path, course))
     if not submissions:
         raise ValueError(f"no notebook below {options.folder}")
     report = Report(options.out)
     report.write()
-    private = None if options.trusted else (home, folder, options.out.resolve(), ROOT / "notebooks")
-    for submission, marks in mark_all(submissions, course, options.seconds, private, max(1, options.jobs)):
+    private = (
+        None
+        if options.trusted
+        else (home, folder, options.out.resolve(), ROOT / "notebooks")
+    )
+    for submission, marks in mark_all(
+        submissions, course, options.seconds, private, max(1, options.jobs)
+    ):
         report.add(submission, marks)
         show(submission, marks)
     took = f"{len(report.results)} submissions in {time.time() - start:.0f} s"

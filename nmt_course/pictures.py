@@ -26,12 +26,23 @@ def two_tables(seed: str) -> dict[str, Tensor]:
 
 def four_masks(seed: str) -> Figure:
     """A2: a target mask for three words and two ``<pad>``, and three wrong ones."""
-    drawn = ["10000 11000 11100 11100 11100", "11100 11100 11100 11110 11111",
-             "10000 11000 11100 00000 00000", "00000 10000 11000 11100 11100"]  # fmt: skip
-    grids = [torch.tensor([[*map(int, row)] for row in grid.split()]).bool() for grid in drawn]
+    drawn = [
+        "10000 11000 11100 11100 11100",
+        "11100 11100 11100 11110 11111",
+        "10000 11000 11100 00000 00000",
+        "00000 10000 11000 11100 11100",
+    ]
+    grids = [
+        torch.tensor([[*map(int, row)] for row in grid.split()]).bool()
+        for grid in drawn
+    ]
     words = ["<sos>", "il", "dort", "<pad>", "<pad>"]
     return nmt.plot_grids(
-        dict(zip("ABCD", random.Random(seed).sample(grids, 4), strict=True)), words, words, lines=True, ylabel="query"
+        dict(zip("ABCD", random.Random(seed).sample(grids, 4), strict=True)),
+        words,
+        words,
+        lines=True,
+        ylabel="query",
     )
 
 
@@ -39,7 +50,9 @@ def two_axes(axes: Any, d_k: int, colour: str, seed: int) -> None:
     """A3: a map without the names of its axes, and two heads that have not learnt."""
     table = torch.tensor(_CHAIR)
     table, first = table.T if colour[0] in "aeiou" else table, colour[-1] in "aeiou"
-    queries, keys = torch.randn(2, 2, 12, d_k, generator=torch.Generator().manual_seed(seed))
+    queries, keys = torch.randn(
+        2, 2, 12, d_k, generator=torch.Generator().manual_seed(seed)
+    )
     divisors = torch.tensor([1.0, math.sqrt(d_k)] if first else [math.sqrt(d_k), 1.0])
     A, B = (queries @ keys.mT / divisors.view(2, 1, 1)).softmax(-1)
     words, shades = (
@@ -53,23 +66,52 @@ def two_axes(axes: Any, d_k: int, colour: str, seed: int) -> None:
         axis.set_title(title, fontsize=10)
     for (row, column), weight in np.ndenumerate(table.numpy()):
         shade = "white" if weight > 0.65 else "black"
-        axes[0].text(column, row, f"{weight:.2f}", ha="center", va="center", fontsize=7, color=shade)
+        axes[0].text(
+            column,
+            row,
+            f"{weight:.2f}",
+            ha="center",
+            va="center",
+            fontsize=7,
+            color=shade,
+        )
 
 
 def deep(word: str, seed: int) -> Figure:
     """A4: fresh encoders of twelve layers, and what is left of a sentence; the ends of ``word`` name the lines."""
     torch.manual_seed(seed)
     x = torch.randn(1, 12, 64)
-    layers = [nn.TransformerEncoderLayer(64, 4, 256, 0.0, batch_first=True) for _ in range(12)]
+    layers = [
+        nn.TransformerEncoderLayer(64, 4, 256, 0.0, batch_first=True) for _ in range(12)
+    ]
     for layer in layers:
         three = layer.self_attn.in_proj_weight.data.chunk(3)  # W_q, W_k, W_v
-        for matrix in (*three, layer.self_attn.out_proj.weight, layer.linear1.weight, layer.linear2.weight):
+        for matrix in (
+            *three,
+            layer.self_attn.out_proj.weight,
+            layer.linear1.weight,
+            layer.linear2.weight,
+        ):
             nn.init.xavier_uniform_(matrix)
-    steps = {kind: _through(x, layers, kind) for kind in ("post", "pre", "no norm", "no sum")}
+    steps = {
+        kind: _through(x, layers, kind) for kind in ("post", "pre", "no norm", "no sum")
+    }
     left = ["no sum", "post"] if word[0] in "aeiou" else ["post", "no sum"]
-    right = ["post", "pre", "no norm"] if word[-1] in "aeiou" else ["no norm", "post", "pre"]
-    cosines = [[nn.functional.cosine_similarity(y[0, :, None], y[0], -1) for y in steps[kind][:7]] for kind in left]
-    means = [[((cosine.sum() - 12) / 132).item() for cosine in line] for line in cosines]  # of two different places
+    right = (
+        ["post", "pre", "no norm"]
+        if word[-1] in "aeiou"
+        else ["no norm", "post", "pre"]
+    )
+    cosines = [
+        [
+            nn.functional.cosine_similarity(y[0, :, None], y[0], -1)
+            for y in steps[kind][:7]
+        ]
+        for kind in left
+    ]
+    means = [
+        [((cosine.sum() - 12) / 132).item() for cosine in line] for line in cosines
+    ]  # of two different places
     lengths = [[y.norm(dim=-1).mean().item() for y in steps[kind]] for kind in right]
     panels = {
         "mean cosine of two places": dict(zip("AB", means, strict=True)),
@@ -85,8 +127,15 @@ def _through(x: Tensor, layers: list[Any], kind: str) -> list[Tensor]:
     """x, and what each layer leaves; the layers' own parts, put together in the order of ``kind``."""
     steps, norm = [x], nn.LayerNorm(x.size(-1))
     for layer in layers:
-        for part in (lambda h, a=layer: a.self_attn(h, h, h)[0], lambda h, a=layer: a.linear2(a.linear1(h).relu())):
-            x = x + part(norm(x)) if kind == "pre" else part(x) + (0 if kind == "no sum" else x)
+        for part in (
+            lambda h, a=layer: a.self_attn(h, h, h)[0],
+            lambda h, a=layer: a.linear2(a.linear1(h).relu()),
+        ):
+            x = (
+                x + part(norm(x))
+                if kind == "pre"
+                else part(x) + (0 if kind == "no sum" else x)
+            )
             x = norm(x) if kind in ("post", "no sum") else x
         steps.append(x)
     return steps
@@ -94,28 +143,56 @@ def _through(x: Tensor, layers: list[Any], kind: str) -> list[Tensor]:
 
 def two_runs(vocabulary: int, seed: int) -> dict[str, Any]:
     """A5: a run of two losses, and a batch over-fitted by three programs."""
-    draw, first, steps, updates = random.Random(seed), math.log(vocabulary), range(0, 2001, 50), range(0, 101)
-    floor, lowest = 0.1 * math.log(vocabulary / 0.1) + 0.9 * math.log(1 / 0.9), math.log(math.e + vocabulary - 1) - 1
+    draw, first, steps, updates = (
+        random.Random(seed),
+        math.log(vocabulary),
+        range(0, 2001, 50),
+        range(0, 101),
+    )
+    floor, lowest = (
+        0.1 * math.log(vocabulary / 0.1) + 0.9 * math.log(1 / 0.9),
+        math.log(math.e + vocabulary - 1) - 1,
+    )
     turn = draw.choice(range(600, 1001, 100))
-    training = [floor + 0.25 + (first - floor) * math.exp(-s / 330) - 0.00008 * s + draw.gauss(0, 0.02) for s in steps]
+    training = [
+        floor
+        + 0.25
+        + (first - floor) * math.exp(-s / 330)
+        - 0.00008 * s
+        + draw.gauss(0, 0.02)
+        for s in steps
+    ]
     depth = (first - 0.9) / (1 - math.exp(-turn / 170))
-    falls = [first - depth * (1 - math.exp(-min(s, turn) / 170)) + 0.0006 * max(0, s - turn) for s in steps]
+    falls = [
+        first - depth * (1 - math.exp(-min(s, turn) / 170)) + 0.0006 * max(0, s - turn)
+        for s in steps
+    ]
     validation = [loss + draw.gauss(0, 0.008) for loss in falls]
     run = [(steps, curve) for curve in draw.sample([training, validation], 2)]
     programs = [
-        [low + (first - low) / (1 + math.exp((u - middle) / width)) * (1 + math.exp(-middle / width)) for u in updates]
+        [
+            low
+            + (first - low)
+            / (1 + math.exp((u - middle) / width))
+            * (1 + math.exp(-middle / width))
+            for u in updates
+        ]
         for low, middle, width in ((0.01, 22, 9), (floor, 22, 9), (lowest, 40, 12))
     ]
     return {
         "a) a run on a corpus": dict(zip("AB", run, strict=True)),
-        "b) sixteen sentences, over and over": dict(zip("PQR", draw.sample(programs, 3), strict=True)),
+        "b) sixteen sentences, over and over": dict(
+            zip("PQR", draw.sample(programs, 3), strict=True)
+        ),
     }
 
 
 def three_maps(seed: int) -> Figure:
     """A6: one translation, drawn by three programs; one of them is right."""
     right, unmasked = torch.tensor(_CAR), torch.tensor(_CAR)
-    share = torch.tensor([0.22, 0.28, 0.18, 0.3, 0.24, 0.26])  # of each row, for the two <pad>
+    share = torch.tensor(
+        [0.22, 0.28, 0.18, 0.3, 0.24, 0.26]
+    )  # of each row, for the two <pad>
     unmasked[:, 7], unmasked[:, 8] = 0.6 * share, 0.4 * share
     unmasked[:, :7] *= 1 - share[:, None]
     src = ["<sos>", "the", "red", "car", "is", "new", "<eos>", "<pad>", "<pad>"]
@@ -123,15 +200,24 @@ def three_maps(seed: int) -> Figure:
     programs = [(right, tgt), (unmasked, tgt), (right, ["<sos>", *tgt[:-1]])]
     order = torch.randperm(3, generator=torch.Generator().manual_seed(seed)).tolist()
     tables, words = zip(*(programs[i] for i in order), strict=True)
-    return nmt.plot_grids(dict(zip("ABC", tables, strict=True)), words, src, numbers=".2f")
+    return nmt.plot_grids(
+        dict(zip("ABC", tables, strict=True)), words, src, numbers=".2f"
+    )
 
 
 _CHAIR = [
-    [0.50, 0.35, 0.05, 0.00, 0.05, 0.05], [0.30, 0.40, 0.20, 0.00, 0.05, 0.05], [0.05, 0.60, 0.25, 0.05, 0.00, 0.05],
-    [0.05, 0.10, 0.25, 0.20, 0.00, 0.40], [0.05, 0.75, 0.05, 0.05, 0.05, 0.05], [0.00, 0.15, 0.10, 0.05, 0.60, 0.10],
-]  # fmt: skip
+    [0.50, 0.35, 0.05, 0.00, 0.05, 0.05],
+    [0.30, 0.40, 0.20, 0.00, 0.05, 0.05],
+    [0.05, 0.60, 0.25, 0.05, 0.00, 0.05],
+    [0.05, 0.10, 0.25, 0.20, 0.00, 0.40],
+    [0.05, 0.75, 0.05, 0.05, 0.05, 0.05],
+    [0.00, 0.15, 0.10, 0.05, 0.60, 0.10],
+]
 _CAR = [
-    [0.02, 0.34, 0.06, 0.55, 0.01, 0.00, 0.02, 0, 0], [0.01, 0.05, 0.08, 0.81, 0.03, 0.01, 0.01, 0, 0],
-    [0.00, 0.02, 0.85, 0.09, 0.01, 0.02, 0.01, 0, 0], [0.03, 0.01, 0.02, 0.06, 0.78, 0.08, 0.02, 0, 0],
-    [0.01, 0.00, 0.03, 0.11, 0.05, 0.77, 0.03, 0, 0], [0.12, 0.01, 0.01, 0.02, 0.02, 0.10, 0.72, 0, 0],
-]  # fmt: skip
+    [0.02, 0.34, 0.06, 0.55, 0.01, 0.00, 0.02, 0, 0],
+    [0.01, 0.05, 0.08, 0.81, 0.03, 0.01, 0.01, 0, 0],
+    [0.00, 0.02, 0.85, 0.09, 0.01, 0.02, 0.01, 0, 0],
+    [0.03, 0.01, 0.02, 0.06, 0.78, 0.08, 0.02, 0, 0],
+    [0.01, 0.00, 0.03, 0.11, 0.05, 0.77, 0.03, 0, 0],
+    [0.12, 0.01, 0.01, 0.02, 0.02, 0.10, 0.72, 0, 0],
+]

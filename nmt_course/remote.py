@@ -29,7 +29,13 @@ from torch import Tensor
 
 MAX_REPLY = 16 << 20  # bytes; as Python objects they are twenty times as many
 MAX_EMPTY = 1 << 16  # of a tensor without numbers, the product of its other sizes
-SPECIAL = (UnicodeDecodeError, UnicodeEncodeError, UnicodeTranslateError, AssertionError, StopIteration)
+SPECIAL = (
+    UnicodeDecodeError,
+    UnicodeEncodeError,
+    UnicodeTranslateError,
+    AssertionError,
+    StopIteration,
+)
 
 
 class Gone(BaseException):
@@ -49,7 +55,9 @@ def within(seconds: float) -> Iterator[None]:
         raise Gone("no answer in time: is there a loop that never ends?")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001), 1.0)  # again, should something have swallowed it
+    signal.setitimer(
+        signal.ITIMER_REAL, max(seconds, 0.001), 1.0
+    )  # again, should something have swallowed it
     try:
         yield
     finally:
@@ -79,13 +87,22 @@ class Wire:
         except (OSError, EOFError):
             ended = self.connection.readable
             long = f"the result is larger than {MAX_REPLY >> 20} MB"
-            raise Gone("the process ended (exit, or out of memory)" if ended else long) from None
+            raise Gone(
+                "the process ended (exit, or out of memory)" if ended else long
+            ) from None
         try:
             back, kind, value = json.loads(reply)
             if back != ticket:
                 raise Gone("something else than results came back")
             value = restore(value, self.answer)
-        except (ValueError, TypeError, KeyError, AttributeError, RuntimeError, RecursionError) as error:
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            RuntimeError,
+            RecursionError,
+        ) as error:
             raise Gone(f"no result that can be read ({type(error).__name__})") from None
         if kind == "value":
             return value
@@ -99,7 +116,9 @@ class Wire:
 def _raised(name: str, message: str, line: str) -> Exception:
     line = f" (line {line[:6]} of its cell)" if line.isdigit() else ""
     kind: Any = getattr(builtins, name, None)
-    known = isinstance(kind, type) and issubclass(kind, Exception) and kind not in SPECIAL
+    known = (
+        isinstance(kind, type) and issubclass(kind, Exception) and kind not in SPECIAL
+    )
     said = message[:500] + line
     error: Any = kind(said) if known else RuntimeError(f"{name[:50]}: {said}")
     error.by_student = (name if known else "an error of its own") + line
@@ -153,19 +172,46 @@ def plain(value: Any, keep: Any) -> Any:
     if isinstance(value, np.generic):
         return plain(value.item(), keep)
     if isinstance(value, Tensor):
-        bare = value.detach().cpu().clone(memory_format=torch.contiguous_format)  # contiguous() leaves [5] its stride
-        raw = bare.reshape(-1).view(torch.uint8).numpy().tobytes() if bare.numel() else b""
-        return {"tensor": [str(bare.dtype).removeprefix("torch."), list(bare.shape), base64.b64encode(raw).decode()]}
+        bare = (
+            value.detach().cpu().clone(memory_format=torch.contiguous_format)
+        )  # contiguous() leaves [5] its stride
+        raw = (
+            bare.reshape(-1).view(torch.uint8).numpy().tobytes()
+            if bare.numel()
+            else b""
+        )
+        return {
+            "tensor": [
+                str(bare.dtype).removeprefix("torch."),
+                list(bare.shape),
+                base64.b64encode(raw).decode(),
+            ]
+        }
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        return {"array": plain(torch.from_numpy(value.astype(value.dtype.newbyteorder("="), order="C")), keep)}
+        return {
+            "array": plain(
+                torch.from_numpy(
+                    value.astype(value.dtype.newbyteorder("="), order="C")
+                ),
+                keep,
+            )
+        }
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode()}
     if isinstance(value, list):
         return [plain(item, keep) for item in value]
     if isinstance(value, (tuple, set, frozenset)):
-        return {"tuple" if isinstance(value, tuple) else "set": [plain(item, keep) for item in value]}
+        return {
+            "tuple" if isinstance(value, tuple) else "set": [
+                plain(item, keep) for item in value
+            ]
+        }
     if isinstance(value, dict):
-        return {"dict": [[plain(key, keep), plain(item, keep)] for key, item in value.items()]}
+        return {
+            "dict": [
+                [plain(key, keep), plain(item, keep)] for key, item in value.items()
+            ]
+        }
     return {"answer": [keep(value), type(value).__name__]}
 
 
@@ -186,8 +232,12 @@ def restore(data: Any, answer: Any) -> Any:
         "bytes": base64.b64decode,
         "tuple": lambda v: tuple(restore(v, answer)),
         # One by one, in Python: a time limit can stop it where thousands have the same hash.
-        "set": lambda v: frozenset({restore(item, answer) for item in v}),  # equals a set, and can be in one
-        "dict": lambda v: {restore(key, answer): restore(item, answer) for key, item in v},
+        "set": lambda v: frozenset(
+            {restore(item, answer) for item in v}
+        ),  # equals a set, and can be in one
+        "dict": lambda v: {
+            restore(key, answer): restore(item, answer) for key, item in v
+        },
         "answer": lambda v: answer(*v),
     }
     return makers[kind](value)
@@ -198,7 +248,13 @@ def _tensor(name: str, shape: list[int], encoded: str) -> Tensor:
     if not isinstance(dtype, torch.dtype):
         raise ValueError(f"{name!r} is no dtype")
     if 0 in shape and math.prod(size for size in shape if size) > MAX_EMPTY:
-        raise ValueError(f"a tensor without numbers of shape {shape}")  # (30000000, 0) is thirty million lists
+        raise ValueError(
+            f"a tensor without numbers of shape {shape}"
+        )  # (30000000, 0) is thirty million lists
     raw = bytearray(base64.b64decode(encoded))
-    flat = torch.frombuffer(raw, dtype=torch.uint8).view(dtype) if raw else torch.empty(0, dtype=dtype)
+    flat = (
+        torch.frombuffer(raw, dtype=torch.uint8).view(dtype)
+        if raw
+        else torch.empty(0, dtype=dtype)
+    )
     return flat.reshape(shape)

@@ -17,10 +17,29 @@ from typing import Any
 
 from .submissions import Submission
 
-MARKS = ("student", "assignment", "score", "of", "written answers to read", "notes", "seconds", "MB", "file",
-         "feedback")  # fmt: skip
+MARKS = (
+    "student",
+    "assignment",
+    "score",
+    "of",
+    "written answers to read",
+    "notes",
+    "seconds",
+    "MB",
+    "file",
+    "feedback",
+)
 PARTS = ("student", "assignment", "part", "points", "score", "says")
-WRITTEN = ("student", "assignment", "part", "points", "score", "comment", "answer", "id")
+WRITTEN = (
+    "student",
+    "assignment",
+    "part",
+    "points",
+    "score",
+    "comment",
+    "answer",
+    "id",
+)
 CELL = 20_000  # characters of a cell of a table
 WORK = 100_000  # characters of what was handed in that a page shows
 STYLE = """body { font: 15px sans-serif; max-width: 60em; margin: 2em auto; color: #222 }
@@ -91,7 +110,9 @@ class Report:
         self.results.append((submission, marks))
         self.results.sort(key=lambda result: (result[0].student, result[0].assignment))
         try:
-            (self.out / "feedback" / page_name(submission)).write_text(feedback(submission, marks), encoding="utf-8")
+            (self.out / "feedback" / page_name(submission)).write_text(
+                feedback(submission, marks), encoding="utf-8"
+            )
         except OSError as error:
             marks.notes.append(f"PLEASE LOOK: no page was written ({error.strerror})")
         self.write()
@@ -106,31 +127,64 @@ class Report:
             part.says = row["comment"]
         elif row and row["score"].strip():
             part.says = f"({row['score']} points for an earlier text) {row['comment']}"
-            marks.notes.append(f"PLEASE LOOK: {part.name} was changed since it got {row['score']} points")
+            marks.notes.append(
+                f"PLEASE LOOK: {part.name} was changed since it got {row['score']} points"
+            )
 
     def write(self) -> None:
         """All tables, with what is known."""
         (self.out / "feedback").mkdir(parents=True, exist_ok=True)
         marks, parts, written = [], [], dict[str, Iterable[Any]]()
         for s, m in self.results:
-            about = [m.open, " | ".join(m.notes), f"{m.seconds:.1f}", m.megabytes, s.path, page_name(s)]
-            marks.append([s.student, s.assignment, *([f"{m.score:g}", f"{m.of:g}"] if m.parts else ["", ""]), *about])
+            about = [
+                m.open,
+                " | ".join(m.notes),
+                f"{m.seconds:.1f}",
+                m.megabytes,
+                s.path,
+                page_name(s),
+            ]
+            marks.append(
+                [
+                    s.student,
+                    s.assignment,
+                    *([f"{m.score:g}", f"{m.of:g}"] if m.parts else ["", ""]),
+                    *about,
+                ]
+            )
             for part in m.parts:
                 score = "" if part.score is None else f"{part.score:g}"
-                parts.append([s.student, s.assignment, part.name, part.points, score, part.says])
+                parts.append(
+                    [s.student, s.assignment, part.name, part.points, score, part.says]
+                )
                 if part.written:
                     who, text = row_id(s, part)
                     written[who] = [*parts[-1], part.written, f"{who}-{text}"]
-        earlier = {who: [row.get(column, "") for column in WRITTEN] for who, row in self.typed.items()}
-        self._table("written", WRITTEN, (written | {w: row for w, row in earlier.items() if w not in written}).values())
+        earlier = {
+            who: [row.get(column, "") for column in WRITTEN]
+            for who, row in self.typed.items()
+        }
+        self._table(
+            "written",
+            WRITTEN,
+            (
+                written | {w: row for w, row in earlier.items() if w not in written}
+            ).values(),
+        )
         self._table("marks", MARKS, marks)
         self._table("parts", PARTS, parts)
 
-    def _table(self, name: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    def _table(
+        self, name: str, columns: Iterable[str], rows: Iterable[Iterable[Any]]
+    ) -> None:
         """Replaces the whole table at once."""
         path = self.out / f"{name}.csv"
-        with path.with_suffix(".new").open("w", encoding="utf-8-sig", newline="") as file:
-            csv.writer(file).writerows([_safe(str(value)) for value in row] for row in (columns, *rows))
+        with path.with_suffix(".new").open(
+            "w", encoding="utf-8-sig", newline=""
+        ) as file:
+            csv.writer(file).writerows(
+                [_safe(str(value)) for value in row] for row in (columns, *rows)
+            )
         os.replace(path.with_suffix(".new"), path)
 
 
@@ -143,19 +197,29 @@ def read_typed(path: Path) -> dict[str, dict[str, str]]:
     """
     raw = path.read_bytes() if path.exists() else b""
     try:
-        text = raw.decode("utf-16" if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig")
+        text = raw.decode(
+            "utf-16"
+            if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+            else "utf-8-sig"
+        )
     except UnicodeDecodeError:
         text = raw.decode("cp1252", "replace")
     csv.field_size_limit(1 << 24)
     lines = io.StringIO(text, newline=None)
     typed: dict[str, dict[str, str]] = {}
-    for row in csv.DictReader(lines, delimiter=max(",;\t", key=text.partition("\n")[0].count), restval=""):
+    for row in csv.DictReader(
+        lines, delimiter=max(",;\t", key=text.partition("\n")[0].count), restval=""
+    ):
         if missing := {"id", "score", "comment", "answer"} - row.keys():
-            raise ValueError(f"{path}: there is no column {', '.join(sorted(missing))}; nothing was changed")
+            raise ValueError(
+                f"{path}: there is no column {', '.join(sorted(missing))}; nothing was changed"
+            )
         try:
             points = _number(row["score"])
         except ValueError:
-            raise ValueError(f"{path}: {row['score']!r} is no number; nothing was changed") from None
+            raise ValueError(
+                f"{path}: {row['score']!r} is no number; nothing was changed"
+            ) from None
         who = row["id"].partition("-")[0]
         if points is not None or who not in typed:
             typed[who] = row
@@ -186,17 +250,27 @@ def feedback(submission: Submission, marks: Marks) -> str:
     """A page of 1 MB at most."""
     rows = ""
     for part in marks.parts:
-        kind = "open" if part.score is None else "full" if part.score == part.points else "none"
+        kind = (
+            "open"
+            if part.score is None
+            else "full"
+            if part.score == part.points
+            else "none"
+        )
         score = "to be read" if part.score is None else f"{part.score:g}"
         told = _text(part.says[:2000])
         rows += f"<tr class={kind}><td>{_text(part.name)}<td>{score} of {part.points:g}<td>{told}</tr>\n"
     total = f"{marks.score:g} of {marks.of:g}" if marks.parts else "not marked"
-    notes = "".join(f"<li>{_text(note.removeprefix('PLEASE LOOK: ')[:500])}" for note in marks.notes)
+    notes = "".join(
+        f"<li>{_text(note.removeprefix('PLEASE LOOK: ')[:500])}" for note in marks.notes
+    )
     title = _text(f"{submission.assignment} · {submission.student}")
     head = f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
-    return (f"{head}<h1>{title}</h1>"
-            f"<p><b>{total}</b></p><table><tr><th>part<th>points<th>what the tests say</tr>{rows}</table>"
-            f"<ul>{notes}</ul><h2>What was handed in</h2><pre>{_text(marks.work[:WORK])}</pre></html>")  # fmt: skip
+    return (
+        f"{head}<h1>{title}</h1>"
+        f"<p><b>{total}</b></p><table><tr><th>part<th>points<th>what the tests say</tr>{rows}</table>"
+        f"<ul>{notes}</ul><h2>What was handed in</h2><pre>{_text(marks.work[:WORK])}</pre></html>"
+    )
 
 
 def _text(value: str) -> str:
@@ -206,7 +280,9 @@ def _text(value: str) -> str:
 def letters(text: str) -> str:
     """Without control characters; what is no Unicode is spelled out."""
     text = text.encode("utf-8", "backslashreplace").decode()
-    return "".join(c if c.isprintable() or c in "\n\t" else " " * c.isspace() for c in text)
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else " " * c.isspace() for c in text
+    )
 
 
 def _safe(text: str) -> str:

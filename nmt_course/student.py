@@ -30,7 +30,9 @@ import nmt_lib  # noqa: F401
 from .remote import plain
 from .sandbox import limit
 
-WRITE_IT = "is what this assignment asks you to write, so it is not there while it is graded"
+WRITE_IT = (
+    "is what this assignment asks you to write, so it is not there while it is graded"
+)
 
 
 def serve(wire: Connection, job: dict[str, Any]) -> None:
@@ -54,7 +56,10 @@ def hide(blocked: list[str]) -> None:
     for name in blocked:
         package, _, last = name.rpartition(".")
         if not package or name.startswith("nmt_lib."):
-            for module in [name, *(loaded for loaded in sys.modules if loaded.startswith(f"{name}."))]:
+            for module in [
+                name,
+                *(loaded for loaded in sys.modules if loaded.startswith(f"{name}.")),
+            ]:
                 sys.modules[module] = None  # type: ignore[assignment]  # so that an import fails
         else:
             with suppress(ImportError, AttributeError):
@@ -75,7 +80,11 @@ def _own_copies(names: list[str]) -> dict[str, Any]:
     for name in names:
         importlib.import_module(name)
     ours = tuple(f"{__package__}.{folder}" for folder in ("check", "standins"))
-    return {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith(ours)}
+    return {
+        name: sys.modules.pop(name)
+        for name in list(sys.modules)
+        if name.startswith(ours)
+    }
 
 
 class Student:
@@ -86,10 +95,17 @@ class Student:
         helpers: our own copies of the helpers' modules, by name.
     """
 
-    def __init__(self, wire: Connection, wanted: dict[str, dict[str, bool]], helpers: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        wire: Connection,
+        wanted: dict[str, dict[str, bool]],
+        helpers: dict[str, Any],
+    ) -> None:
         self.wire, self.wanted, self.helpers = wire, wanted, helpers
         # No history: a database of the teacher's does not survive a student.
-        self.shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
+        self.shell = InteractiveShell.instance(
+            config=Config({"HistoryManager": {"enabled": False}})
+        )
         self.answers: list[Any] = []
         self.taken: dict[tuple[str, str], Any] = {}
         self.in_place: set[tuple[str, str]] = set()
@@ -98,8 +114,14 @@ class Student:
         while True:
             request = self.wire.recv_bytes()
             try:
-                ticket, name, args = _Unpickler(request, self.answers, self.helpers).load()
-                reply = [ticket, "value", plain(getattr(self, "on_" + name)(*args), self.keep)]
+                ticket, name, args = _Unpickler(
+                    request, self.answers, self.helpers
+                ).load()
+                reply = [
+                    ticket,
+                    "value",
+                    plain(getattr(self, "on_" + name)(*args), self.keep),
+                ]
             except BaseException as error:
                 reply = [ticket, "error", [type(error).__name__, *_say(error)]]
             self.wire.send_bytes(json.dumps(reply).encode())
@@ -113,12 +135,20 @@ class Student:
         binds them: a function or class anywhere, a variable in the answer's own place if it is bound there; a stub
         counts where there is nothing else. So copied, moved, retyped, split cells and lost metadata change nothing."""
         before = dict(self.shell.user_ns)
-        with open(os.devnull, "w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
+        with (
+            open(os.devnull, "w") as nothing,
+            redirect_stdout(nothing),
+            redirect_stderr(nothing),
+        ):
             result = self.shell.run_cell(source, store_history=False)
         for part, names in self.wanted.items():
             for name, is_function in names.items():
                 value, key = self.shell.user_ns.get(name), (part, name)
-                if value is before.get(name) or (is_function and not callable(value)) or (stub and key in self.taken):
+                if (
+                    value is before.get(name)
+                    or (is_function and not callable(value))
+                    or (stub and key in self.taken)
+                ):
                     continue
                 if is_function or place == part or key not in self.in_place:
                     self.taken[key] = value
@@ -135,14 +165,18 @@ class Student:
             raise NameError(f"the answer cell does not define {name}")
         return self.taken[part, name]
 
-    def on_call(self, function: Any, args: Any, kwargs: Any = MappingProxyType({})) -> Any:
+    def on_call(
+        self, function: Any, args: Any, kwargs: Any = MappingProxyType({})
+    ) -> Any:
         return function(*args, **kwargs)
 
 
 class _Unpickler(pickle.Unpickler):
     """Reads requests; ``answers`` are the objects by number, ``modules`` our own copies of the helpers' modules."""
 
-    def __init__(self, data: bytes, answers: list[Any], modules: dict[str, Any]) -> None:
+    def __init__(
+        self, data: bytes, answers: list[Any], modules: dict[str, Any]
+    ) -> None:
         super().__init__(io.BytesIO(data))
         self.answers, self.modules = answers, modules
 
@@ -150,15 +184,27 @@ class _Unpickler(pickle.Unpickler):
         return self.answers[number]
 
     def find_class(self, module: str, name: str) -> Any:
-        return getattr(self.modules[module], name) if module in self.modules else super().find_class(module, name)
+        return (
+            getattr(self.modules[module], name)
+            if module in self.modules
+            else super().find_class(module, name)
+        )
 
 
 def _say(error: BaseException) -> list[str]:
     """The message, and the student's line."""
     try:
-        lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith("<ipython-input")]
-        message = re.sub(r"\(<ipython-input[^>]*>, (line \d+)\)", r"(\1)", str(error)[:400])  # of a SyntaxError
-        message = re.sub(r"import of (\S+) halted; None in sys.modules", rf"\1 {WRITE_IT}", message)
+        lines = [
+            f.lineno
+            for f in traceback.extract_tb(error.__traceback__)
+            if f.filename.startswith("<ipython-input")
+        ]
+        message = re.sub(
+            r"\(<ipython-input[^>]*>, (line \d+)\)", r"(\1)", str(error)[:400]
+        )  # of a SyntaxError
+        message = re.sub(
+            r"import of (\S+) halted; None in sys.modules", rf"\1 {WRITE_IT}", message
+        )
         return [message, str(lines[-1] if lines else "")]
     except BaseException:
         return ["an error whose message cannot be shown", ""]

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-NOT_HANDED_IN = re.compile(r"\.ipynb_checkpoints|__MACOSX|__pycache__|\._.*|\.DS_Store|\.git|desktop\.ini|Thumbs\.db")
+NOT_HANDED_IN = re.compile(
+    r"\.ipynb_checkpoints|__MACOSX|__pycache__|\._.*|\.DS_Store|\.git|desktop\.ini|Thumbs\.db"
+)
 MAX_FILE = 100 << 20
 
 
@@ -24,7 +26,9 @@ class Submission:
     problem: str = ""  # why it is not marked
 
 
-def find(folder: Path, assignments: Iterable[str], identify: Callable[[Path], str]) -> list[Submission]:
+def find(
+    folder: Path, assignments: Iterable[str], identify: Callable[[Path], str]
+) -> list[Submission]:
     """One for each student and assignment. What belongs to no assignment is listed too: nothing is lost silently.
 
     Args:
@@ -33,22 +37,39 @@ def find(folder: Path, assignments: Iterable[str], identify: Callable[[Path], st
     found: dict[tuple[str, str], Submission] = {}
     numbers = {name: name.partition("_")[0] for name in assignments}
     titles = {text.lower() for pair in numbers.items() for text in pair}
-    files = [(path, problem, path.suffix.lower() == ".ipynb") for path, problem in walk(folder)]
-    for path, problem, notebook in sorted(files, key=lambda file: not (file[2] or file[1])):  # other things at the end
+    files = [
+        (path, problem, path.suffix.lower() == ".ipynb")
+        for path, problem in walk(folder)
+    ]
+    for path, problem, notebook in sorted(
+        files, key=lambda file: not (file[2] or file[1])
+    ):  # other things at the end
         inside = path.relative_to(folder)
-        name = named(inside, numbers) or (identify(path) if notebook and not problem else "")
+        name = named(inside, numbers) or (
+            identify(path) if notebook and not problem else ""
+        )
         title = f"{re.escape(name)}|{numbers.get(name, '')}"
-        stem = re.sub(rf"(?i)^({title})[ _-]+|[ _-]+({title})$", "", path.stem) if name else path.stem
-        student = next((part for part in inside.parts[:-1] if part.lower() not in titles), stem)
+        stem = (
+            re.sub(rf"(?i)^({title})[ _-]+|[ _-]+({title})$", "", path.stem)
+            if name
+            else path.stem
+        )
+        student = next(
+            (part for part in inside.parts[:-1] if part.lower() not in titles), stem
+        )
         submission = Submission(student, name, path, problem=problem)
-        if not notebook and not problem:  # timestamps, pictures: told where there is nothing else
+        if (
+            not notebook and not problem
+        ):  # timestamps, pictures: told where there is nothing else
             if student in {student for student, _ in found}:
                 continue
             submission = replace(submission, problem="this is no notebook")
         elif before := found.get((student, name)):
             best = path if path.stem == name or before.problem else before.path
             note = f"PLEASE LOOK: more than one file: {best.relative_to(folder)} was marked"
-            submission = replace(before if best == before.path else submission, note=note)
+            submission = replace(
+                before if best == before.path else submission, note=note
+            )
         found[student, name] = submission
     return list(found.values())
 
@@ -56,11 +77,21 @@ def find(folder: Path, assignments: Iterable[str], identify: Callable[[Path], st
 def walk(folder: Path) -> Iterator[tuple[Path, str]]:
     """Files, and why one cannot be looked at. Links are not followed."""
     closed: list[str] = []
-    for place, folders, files in os.walk(folder, onerror=lambda error: closed.append(error.filename)):
-        folders[:] = sorted(name for name in folders if not NOT_HANDED_IN.fullmatch(name))
-        for name in [name for name in folders if os.path.islink(os.path.join(place, name))]:
+    for place, folders, files in os.walk(
+        folder, onerror=lambda error: closed.append(error.filename)
+    ):
+        folders[:] = sorted(
+            name for name in folders if not NOT_HANDED_IN.fullmatch(name)
+        )
+        for name in [
+            name for name in folders if os.path.islink(os.path.join(place, name))
+        ]:
             yield Path(place, name), "this is a link to a folder, which is not followed"
-        yield from ((Path(place, name), "") for name in sorted(files) if not NOT_HANDED_IN.fullmatch(name))
+        yield from (
+            (Path(place, name), "")
+            for name in sorted(files)
+            if not NOT_HANDED_IN.fullmatch(name)
+        )
     yield from ((Path(name, "…"), "this folder cannot be read") for name in closed)
 
 
@@ -68,7 +99,11 @@ def named(inside: Path, numbers: dict[str, str]) -> str:
     """The assignment by the number in the file's name, else in its folders'."""
     for text in reversed(inside.parts):
         for name, number in numbers.items():
-            if re.search(rf"(?<![A-Za-z0-9]){number}(?![A-Za-z0-9])", text.replace("_", " "), re.IGNORECASE):
+            if re.search(
+                rf"(?<![A-Za-z0-9]){number}(?![A-Za-z0-9])",
+                text.replace("_", " "),
+                re.IGNORECASE,
+            ):
                 return name
     return ""
 
@@ -92,12 +127,22 @@ def read(path: Path) -> list[Cell]:
     """
     try:
         data = json.loads(contents(path))
-        cells = data["cells"] if "cells" in data else data["worksheets"][0]["cells"]  # format 3
+        cells = (
+            data["cells"] if "cells" in data else data["worksheets"][0]["cells"]
+        )  # format 3
         return [_cell(cell) for cell in cells]
     except MemoryError:
         raise Unreadable("the file holds more than fits into memory") from None
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise Unreadable(f"the file is no notebook ({type(error).__name__}: {error})"[:200]) from None
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        RecursionError,
+    ) as error:
+        raise Unreadable(
+            f"the file is no notebook ({type(error).__name__}: {error})"[:200]
+        ) from None
 
 
 def contents(path: Path) -> bytes:
@@ -106,7 +151,9 @@ def contents(path: Path) -> bytes:
         raise Unreadable("this is a link or a folder, no file")
     size = path.stat().st_size
     if not 0 < size <= MAX_FILE:
-        raise Unreadable(f"the file has {size >> 20} MB" if size else "the file is empty")
+        raise Unreadable(
+            f"the file has {size >> 20} MB" if size else "the file is empty"
+        )
     try:
         return path.read_bytes()
     except OSError as error:
@@ -115,4 +162,8 @@ def contents(path: Path) -> bytes:
 
 def _cell(cell: dict[str, Any]) -> Cell:
     grade_id = cell.get("metadata", {}).get("nbgrader", {}).get("grade_id", "")
-    return Cell(str(cell["cell_type"]), "".join(cell.get("source", cell.get("input", ""))), str(grade_id))
+    return Cell(
+        str(cell["cell_type"]),
+        "".join(cell.get("source", cell.get("input", ""))),
+        str(grade_id),
+    )

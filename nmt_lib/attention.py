@@ -11,11 +11,18 @@ from torch import Tensor, nn
 from .masks import check_mask
 
 # From 2.5 on the fused call gives zeros, not NaN, where a query may attend to nothing.
-FUSED_GIVES_ZEROS = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 5)
+FUSED_GIVES_ZEROS = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (
+    2,
+    5,
+)
 
 
 def scaled_dot_product_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: float = 0.0
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    dropout: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """softmax(QKᵀ / √d_k) V, written out (paper, equation 1).
 
@@ -29,10 +36,14 @@ def scaled_dot_product_attention(
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (B, H, T, S)
     if mask is not None:
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)  # the lowest number this dtype has
+        scores = scores.masked_fill(
+            ~mask, torch.finfo(scores.dtype).min
+        )  # the lowest number this dtype has
     weights = scores.softmax(dim=-1)  # (B, H, T, S) each row sums to 1
     if mask is not None:
-        weights = weights.masked_fill(~mask, 0.0)  # changes only the rows in which everything is hidden
+        weights = weights.masked_fill(
+            ~mask, 0.0
+        )  # changes only the rows in which everything is hidden
     return F.dropout(weights, dropout) @ value, weights  # (B, H, T, d_v), (B, H, T, S)
 
 
@@ -48,7 +59,12 @@ class MultiHeadAttention(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, n_heads: int, d_value: int | None = None, bias: bool = True, dropout: float = 0.0
+        self,
+        d_model: int,
+        n_heads: int,
+        d_value: int | None = None,
+        bias: bool = True,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         d_value = d_value or d_model // n_heads
@@ -74,16 +90,22 @@ class MultiHeadAttention(nn.Module):
         """``(B, S, D)`` to keys ``(B, H, S, d_k)`` and values ``(B, H, S, d_v)``; decoding keeps them."""
         return self.split_heads(self.W_k(memory)), self.split_heads(self.W_v(memory))
 
-    def attend(self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None) -> Tensor:
+    def attend(
+        self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
         """As ``forward``, with keys and values at hand."""
         queries = self.split_heads(self.W_q(x))  # (B, H, T, d_k)
         check_mask(mask, (*queries.shape[:3], keys.size(2)), "mask")
         dropout = self.dropout if self.training else 0.0
         if self.keep_weights or dropout > 0 or not FUSED_GIVES_ZEROS:
-            heads, weights = scaled_dot_product_attention(queries, keys, values, mask, dropout)  # … and (B, H, T, S)
+            heads, weights = scaled_dot_product_attention(
+                queries, keys, values, mask, dropout
+            )  # … and (B, H, T, S)
             self.weights = weights if self.keep_weights else None
         else:  # fused: the same result in one call, which never holds all weights at once
-            heads = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)  # (B, H, T, d_v)
+            heads = F.scaled_dot_product_attention(
+                queries, keys, values, attn_mask=mask
+            )  # (B, H, T, d_v)
         return self.W_o(self.join_heads(heads))  # (B, T, D)
 
     def split_heads(self, x: Tensor) -> Tensor:

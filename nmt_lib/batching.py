@@ -17,7 +17,9 @@ from torch import Tensor
 from .errors import TrainingError
 from .special import PAD
 
-Example = tuple[list[int], list[int]]  # ids of the source and of the target, each with its special tokens
+Example = tuple[
+    list[int], list[int]
+]  # ids of the source and of the target, each with its special tokens
 
 
 @dataclass(frozen=True)
@@ -34,18 +36,26 @@ class Batch:
         return int((self.tgt_out != PAD).sum())
 
     def to(self, device: torch.device | str) -> Batch:
-        return Batch(self.src.to(device), self.tgt_in.to(device), self.tgt_out.to(device))
+        return Batch(
+            self.src.to(device), self.tgt_in.to(device), self.tgt_out.to(device)
+        )
 
 
 def pad_batch(rows: Sequence[Sequence[int]], length: int | None = None) -> Tensor:
     """B lists of ids as ``(B, S)``, int64, filled up with ``<pad>`` on the right to ``length`` or the longest row."""
     width = length or max(map(len, rows))
-    return torch.tensor([list(row) + [PAD] * (width - len(row)) for row in rows], dtype=torch.long)  # (B, S)
+    return torch.tensor(
+        [list(row) + [PAD] * (width - len(row)) for row in rows], dtype=torch.long
+    )  # (B, S)
 
 
-def make_batch(examples: Sequence[Example], indices: Sequence[int] | None = None) -> Batch:
+def make_batch(
+    examples: Sequence[Example], indices: Sequence[int] | None = None
+) -> Batch:
     """The tensors for the examples, or for those with these ``indices``; targets have ``<sos>`` and ``<eos>``."""
-    sources, targets = zip(*(examples if indices is None else [examples[i] for i in indices]), strict=True)
+    sources, targets = zip(
+        *(examples if indices is None else [examples[i] for i in indices]), strict=True
+    )
     src = pad_batch(sources)  # (B, S)
     tgt_in = pad_batch([target[:-1] for target in targets])  # (B, T)
     tgt_out = pad_batch([target[1:] for target in targets])  # (B, T)
@@ -53,7 +63,10 @@ def make_batch(examples: Sequence[Example], indices: Sequence[int] | None = None
 
 
 def token_batches(
-    lengths: Sequence[tuple[int, int]] | np.ndarray, batch_tokens: int, seed: int, alone: bool = False
+    lengths: Sequence[tuple[int, int]] | np.ndarray,
+    batch_tokens: int,
+    seed: int,
+    alone: bool = False,
 ) -> list[list[int]]:
     """Groups examples of like length so that sentences × longest side ≤ ``batch_tokens``: lists of indices.
 
@@ -70,7 +83,9 @@ def token_batches(
     sides = np.asarray(lengths, dtype=np.int64).reshape(-1, 2)
     longest = sides.max(axis=1)
     order = np.array(draw.sample(range(len(sides)), len(sides)), dtype=np.int64)
-    order = order[np.lexsort((sides[order, 1], sides[order, 0], longest[order]))]  # equals stay in the order drawn
+    order = order[
+        np.lexsort((sides[order, 1], sides[order, 0], longest[order]))
+    ]  # equals stay in the order drawn
     if len(order) and longest[order[-1]] > batch_tokens and not alone:
         index = order[longest[order] > batch_tokens][0]
         raise TrainingError(
@@ -82,7 +97,9 @@ def token_batches(
     return batches
 
 
-def fill_batches(order: Iterable[int], lengths: Sequence[int], batch_tokens: int) -> list[list[int]]:
+def fill_batches(
+    order: Iterable[int], lengths: Sequence[int], batch_tokens: int
+) -> list[list[int]]:
     """Cuts an order, short ones first, so that sentences × longest ≤ ``batch_tokens``; who is over it goes alone."""
     batches: list[list[int]] = []
     for index in order:  # the longest of a batch is always the one that comes last
@@ -92,10 +109,14 @@ def fill_batches(order: Iterable[int], lengths: Sequence[int], batch_tokens: int
     return batches
 
 
-def sentence_batches(n_examples: int, batch_sentences: int, seed: int) -> list[list[int]]:
+def sentence_batches(
+    n_examples: int, batch_sentences: int, seed: int
+) -> list[list[int]]:
     """Groups examples in random order, equally many in each batch (the last may be smaller)."""
     order = random.Random(seed).sample(range(n_examples), n_examples)
-    return [order[i : i + batch_sentences] for i in range(0, n_examples, batch_sentences)]
+    return [
+        order[i : i + batch_sentences] for i in range(0, n_examples, batch_sentences)
+    ]
 
 
 def padding_share(batches: Iterator[Batch] | Sequence[Batch]) -> float:

@@ -14,18 +14,31 @@ if TYPE_CHECKING:
     from .tokenizers import SentencePieceTokenizer
 
 
-def sample(tokenizer: SentencePieceTokenizer, share: float, draw: Callable[[], float], text: str) -> list[int]:
+def sample(
+    tokenizer: SentencePieceTokenizer,
+    share: float,
+    draw: Callable[[], float],
+    text: str,
+) -> list[int]:
     """The ids of a text in pieces that ``drop_merges`` draws; those of ``encode`` where a character is unknown."""
     ids = tokenizer.encode(text)
     if UNK in ids:
         return ids
-    words = re.findall("▁[^▁]{,200}|[^▁]{1,200}", "".join(tokenizer.lookup_tokens(ids[tokenizer.sos : -1])))
-    pieces = (piece for word in words for piece in drop_merges(tokenizer, word, share, draw))
+    words = re.findall(
+        "▁[^▁]{,200}|[^▁]{1,200}",
+        "".join(tokenizer.lookup_tokens(ids[tokenizer.sos : -1])),
+    )
+    pieces = (
+        piece for word in words for piece in drop_merges(tokenizer, word, share, draw)
+    )
     return [SOS] * tokenizer.sos + [tokenizer.ranks[piece] for piece in pieces] + [EOS]
 
 
 def drop_merges(
-    tokenizer: SentencePieceTokenizer, word: str, share: float, draw: Callable[[], float]
+    tokenizer: SentencePieceTokenizer,
+    word: str,
+    share: float,
+    draw: Callable[[], float],
 ) -> tuple[str, ...]:
     """Merges letters to pieces, at each step without some of the possible merges (algorithm 1).
 
@@ -37,14 +50,23 @@ def drop_merges(
     """
     pieces = tuple(word)
     while True:
-        i = next((i for i in possible_merges(tokenizer, pieces) if draw() >= share), None)
+        i = next(
+            (i for i in possible_merges(tokenizer, pieces) if draw() >= share), None
+        )
         if i is None:
             return pieces
         pieces = (*pieces[:i], pieces[i] + pieces[i + 1], *pieces[i + 2 :])
 
 
 @lru_cache(maxsize=200_000)
-def possible_merges(tokenizer: SentencePieceTokenizer, pieces: tuple[str, ...]) -> list[int]:
+def possible_merges(
+    tokenizer: SentencePieceTokenizer, pieces: tuple[str, ...]
+) -> list[int]:
     """Which of the pieces may be merged with the one behind it; what was learnt first comes first."""
     ranks = [tokenizer.ranks.get(first + second) for first, second in pairwise(pieces)]
-    return [i for _, i in sorted((rank, i) for i, rank in enumerate(ranks) if rank is not None)]
+    return [
+        i
+        for _, i in sorted(
+            (rank, i) for i, rank in enumerate(ranks) if rank is not None
+        )
+    ]

@@ -72,8 +72,14 @@ class DecoderLayer(nn.Module):
             return self.self_attention.attend(h, keys, values, tgt_mask)  # (B, T, D)
 
         x = self.around_self_attention(x, look_back)  # (B, T, D)
-        source = cache.source if cache is not None else self.cross_attention.keys_values(memory)  # (B, H, S, d), twice
-        x = self.around_cross_attention(x, lambda h: self.cross_attention.attend(h, *source, src_mask))  # (B, T, D)
+        source = (
+            cache.source
+            if cache is not None
+            else self.cross_attention.keys_values(memory)
+        )  # (B, H, S, d), twice
+        x = self.around_cross_attention(
+            x, lambda h: self.cross_attention.attend(h, *source, src_mask)
+        )  # (B, T, D)
         return self.around_feed_forward(x, self.feed_forward)  # (B, T, D)
 
 
@@ -82,7 +88,10 @@ class Decoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder_layers or config.n_layers))
+        self.layers = nn.ModuleList(
+            DecoderLayer(config)
+            for _ in range(config.n_decoder_layers or config.n_layers)
+        )
         self.norm = make_final_norm(config)
 
     def forward(
@@ -101,4 +110,7 @@ class Decoder(nn.Module):
 
     def make_caches(self, memory: Tensor) -> list[LayerCache]:
         """One for each layer, with the memory's keys and values computed."""
-        return [LayerCache(layer.cross_attention.keys_values(memory)) for layer in self.layers]  # type: ignore[operator, union-attr]
+        return [
+            LayerCache(layer.cross_attention.keys_values(memory))
+            for layer in self.layers
+        ]  # type: ignore[operator, union-attr]

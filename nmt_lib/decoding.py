@@ -53,12 +53,16 @@ class Scorer:
         self.src_mask = padding_mask(src)  # (B, 1, 1, S)
         memory = model.encode(src, self.src_mask)  # (B, S, D)
         self.caches = model.decoder.make_caches(memory) if use_cache else None
-        self.memory = None if use_cache else memory  # the caches hold all that is needed of it
+        self.memory = (
+            None if use_cache else memory
+        )  # the caches hold all that is needed of it
 
     def __call__(self, prefix: Tensor) -> Tensor:
         """``(B, t)`` ids from ``<sos>`` on to ``(B, V)`` log-probabilities; ``<pad>`` and ``<sos>`` get −∞."""
         tgt_in = prefix if self.caches is None else prefix[:, -1:]  # (B, t) or (B, 1)
-        x = self.model.decode(tgt_in, self.memory, self.src_mask, caches=self.caches)  # (B, t, D) or (B, 1, D)
+        x = self.model.decode(
+            tgt_in, self.memory, self.src_mask, caches=self.caches
+        )  # (B, t, D) or (B, 1, D)
         logits = self.model.output(x[:, -1])  # (B, V)
         log_probs = logits.float().log_softmax(-1)  # (B, V)
         log_probs[:, [PAD, SOS]] = -torch.inf
@@ -75,7 +79,11 @@ class Scorer:
 
 @torch.inference_mode()
 def greedy_search(
-    model: Transformer, src: Tensor, max_extra_tokens: int = 50, alpha: float = 0.0, use_cache: bool = True
+    model: Transformer,
+    src: Tensor,
+    max_extra_tokens: int = 50,
+    alpha: float = 0.0,
+    use_cache: bool = True,
 ) -> list[Hypothesis]:
     """Takes the likeliest token at each step; one hypothesis for each sentence, in order.
 
@@ -88,7 +96,9 @@ def greedy_search(
     """
     scorer = Scorer(model, src, use_cache)
     limits = length_limits(src, max_extra_tokens)  # (B,)
-    active = torch.arange(len(src), device=src.device)  # which sentence each row belongs to
+    active = torch.arange(
+        len(src), device=src.device
+    )  # which sentence each row belongs to
     prefix = torch.full_like(src[:, :1], SOS)  # (B, 1)
     total = torch.zeros(len(src), device=src.device)  # (B,)
     found: dict[int, Hypothesis] = {}
@@ -101,10 +111,22 @@ def greedy_search(
         prefix = torch.cat([prefix, token[:, None]], dim=1)  # (B, t + 1)
         for row in (token == EOS).nonzero()[:, 0].tolist():
             ids = prefix[row, 1:-1].tolist()
-            found.setdefault(int(active[row]), _hypothesis(ids, float(total[row]), alpha))  # the first <eos> counts
-        going = torch.tensor([r for r, i in enumerate(active.tolist()) if i not in found], device=src.device)
-        if 0 < len(going) <= 0.75 * len(active):  # moving the caches costs as much as some idle rows
-            active, limits, prefix, total = active[going], limits[going], prefix[going], total[going]
+            found.setdefault(
+                int(active[row]), _hypothesis(ids, float(total[row]), alpha)
+            )  # the first <eos> counts
+        going = torch.tensor(
+            [r for r, i in enumerate(active.tolist()) if i not in found],
+            device=src.device,
+        )
+        if (
+            0 < len(going) <= 0.75 * len(active)
+        ):  # moving the caches costs as much as some idle rows
+            active, limits, prefix, total = (
+                active[going],
+                limits[going],
+                prefix[going],
+                total[going],
+            )
             scorer.select(going)
     return [found[i] for i in range(len(src))]
 
@@ -126,7 +148,9 @@ def beam_search(
     """
     K, device = beam_size, src.device
     scorer = Scorer(model, src, use_cache)
-    scorer.select(torch.arange(len(src), device=device).repeat_interleave(K))  # K rows for each sentence
+    scorer.select(
+        torch.arange(len(src), device=device).repeat_interleave(K)
+    )  # K rows for each sentence
     limits = length_limits(src, max_extra_tokens).tolist()
     active = list(range(len(src)))
     prefix = torch.full((len(src) * K, 1), SOS, device=device)  # (B·K, 1)
@@ -134,15 +158,21 @@ def beam_search(
     total[:, 0] = 0.0  # all K prefixes are equal at first: only one counts
     found: list[list[Hypothesis]] = [[] for _ in active]
     while active:
-        step = prefix.size(1)  # how many tokens a translation has that ends now, <eos> included
+        step = prefix.size(
+            1
+        )  # how many tokens a translation has that ends now, <eos> included
         log_probs = scorer(prefix).view(len(active), K, -1)  # (B, K, V)
         forced = torch.tensor([limits[i] < step for i in active], device=device)  # (B,)
         vocab_size = log_probs.size(-1)
         if forced.any():  # nothing but <eos> is left to them
             is_eos = torch.arange(vocab_size, device=device) == EOS  # (V,)
-            log_probs = log_probs.masked_fill(forced[:, None, None] & ~is_eos, -torch.inf)  # (B, K, V)
+            log_probs = log_probs.masked_fill(
+                forced[:, None, None] & ~is_eos, -torch.inf
+            )  # (B, K, V)
         candidates = (total[:, :, None] + log_probs).flatten(1)  # (B, K·V)
-        top, index = candidates.topk(min(2 * K, candidates.size(1)), dim=1)  # (B, 2K) enough for K that go on
+        top, index = candidates.topk(
+            min(2 * K, candidates.size(1)), dim=1
+        )  # (B, 2K) enough for K that go on
         beam, token = index // vocab_size, index % vocab_size  # (B, 2K)
         ends = (token == EOS) & top.isfinite()  # (B, 2K)
         for b, c in ends.nonzero().tolist():
@@ -151,12 +181,23 @@ def beam_search(
         open_scores = top.masked_fill(token == EOS, -torch.inf)  # (B, 2K)
         total, chosen = open_scores.topk(K, dim=1)  # (B, K)
         if trace is not None and active[0] == 0:
-            trace += _candidates(step, prefix[:K, 1:], beam[0], token[0], top[0], set(chosen[0].tolist()))
-        rows = (beam.gather(1, chosen) + torch.arange(len(active), device=device)[:, None] * K).flatten()  # (B·K,)
-        prefix = torch.cat([prefix[rows], token.gather(1, chosen).view(-1, 1)], dim=1)  # (B·K, t + 1)
+            trace += _candidates(
+                step, prefix[:K, 1:], beam[0], token[0], top[0], set(chosen[0].tolist())
+            )
+        rows = (
+            beam.gather(1, chosen)
+            + torch.arange(len(active), device=device)[:, None] * K
+        ).flatten()  # (B·K,)
+        prefix = torch.cat(
+            [prefix[rows], token.gather(1, chosen).view(-1, 1)], dim=1
+        )  # (B·K, t + 1)
         scorer.select(rows, sources=False)
 
-        going = [b for b, i in enumerate(active) if not _is_done(found[i], K, float(total[b, 0]), limits[i], alpha)]
+        going = [
+            b
+            for b, i in enumerate(active)
+            if not _is_done(found[i], K, float(total[b, 0]), limits[i], alpha)
+        ]
         if len(going) < len(active):
             active = [active[b] for b in going]
             kept = torch.tensor(going, dtype=torch.long, device=device)
@@ -174,10 +215,14 @@ def length_limits(src: Tensor, max_extra_tokens: int) -> Tensor:
 
 def _hypothesis(ids: list[int], log_prob: float, alpha: float) -> Hypothesis:
     check_number(log_prob)
-    return Hypothesis(tuple(ids), log_prob, log_prob / length_penalty(len(ids) + 1, alpha))
+    return Hypothesis(
+        tuple(ids), log_prob, log_prob / length_penalty(len(ids) + 1, alpha)
+    )
 
 
-def _is_done(found: list[Hypothesis], K: int, best_open: float, limit: int, alpha: float) -> bool:
+def _is_done(
+    found: list[Hypothesis], K: int, best_open: float, limit: int, alpha: float
+) -> bool:
     """Whether no open prefix can reach the K best: log-probabilities only fall, the penalty is largest at the limit."""
     check_number(best_open)
     if best_open == -torch.inf:
@@ -190,13 +235,23 @@ def _is_done(found: list[Hypothesis], K: int, best_open: float, limit: int, alph
 
 def check_number(score: float) -> None:
     if math.isnan(score):
-        raise TrainingError("the scores are not numbers: the model's weights are not finite; train it again")
+        raise TrainingError(
+            "the scores are not numbers: the model's weights are not finite; train it again"
+        )
 
 
 def _candidates(
-    step: int, prefixes: Tensor, beam: Tensor, token: Tensor, top: Tensor, chosen: set[int]
+    step: int,
+    prefixes: Tensor,
+    beam: Tensor,
+    token: Tensor,
+    top: Tensor,
+    chosen: set[int],
 ) -> list[Candidate]:
-    fates = ["finished" if int(t) == EOS else "kept" if c in chosen else "dropped" for c, t in enumerate(token)]
+    fates = [
+        "finished" if int(t) == EOS else "kept" if c in chosen else "dropped"
+        for c, t in enumerate(token)
+    ]
     return [
         Candidate(step, tuple(prefixes[int(b)].tolist()), int(t), float(score), fate)
         for b, t, score, fate in zip(beam, token, top, fates, strict=True)

@@ -16,7 +16,9 @@ def sinusoids(n_positions: int, d_model: int, start: int = 0) -> Tensor:
     Returns:
         ``(n_positions, d_model)``, the rows of positions ``start``, ``start + 1`` …
     """
-    position = torch.arange(start, start + n_positions, dtype=torch.float64)[:, None]  # (n, 1)
+    position = torch.arange(start, start + n_positions, dtype=torch.float64)[
+        :, None
+    ]  # (n, 1)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)  # (D/2,) this is 2i already
     angle = position / 10000 ** (even / d_model)  # (n, D/2)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).float()  # (n, D)
@@ -29,14 +31,18 @@ class PositionalEncoding(nn.Module):
 
     def __init__(self, d_model: int, max_positions: int = 512) -> None:
         super().__init__()
-        self.register_buffer("table", sinusoids(max_positions, d_model), persistent=False)  # (n, D)
+        self.register_buffer(
+            "table", sinusoids(max_positions, d_model), persistent=False
+        )  # (n, D)
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """Adds positions ``start`` … ``start + T - 1`` to ``x``, ``(B, T, D)``."""
         end = start + x.size(1)
         if end > len(self.table):
             rows = max(end, 2 * len(self.table))
-            self.table = sinusoids(rows, x.size(2)).to(self.table)  # (rows, D) on the same device, of the same dtype
+            self.table = sinusoids(rows, x.size(2)).to(
+                self.table
+            )  # (rows, D) on the same device, of the same dtype
         return x + self.table[start:end]  # (B, T, D)
 
 
@@ -47,7 +53,12 @@ class Embedding(nn.Module):
     """
 
     def __init__(
-        self, vocab_size: int, d_model: int, positions: PositionalEncoding, scale: bool = True, dropout: float = 0.1
+        self,
+        vocab_size: int,
+        d_model: int,
+        positions: PositionalEncoding,
+        scale: bool = True,
+        dropout: float = 0.1,
     ) -> None:
         super().__init__()
         self.lookup = nn.Embedding(vocab_size, d_model)

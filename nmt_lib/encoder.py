@@ -20,7 +20,9 @@ class EncoderLayer(nn.Module):
 
     def forward(self, x: Tensor, src_mask: Tensor | None) -> Tensor:
         """``(B, S, D)`` to ``(B, S, D)``; the mask broadcasts to ``(B, H, S, S)``."""
-        x = self.around_attention(x, lambda h: self.self_attention(h, h, src_mask))  # (B, S, D)
+        x = self.around_attention(
+            x, lambda h: self.self_attention(h, h, src_mask)
+        )  # (B, S, D)
         return self.around_feed_forward(x, self.feed_forward)  # (B, S, D)
 
 
@@ -29,7 +31,9 @@ class Encoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
+        self.layers = nn.ModuleList(
+            EncoderLayer(config) for _ in range(config.n_layers)
+        )
         self.norm = make_final_norm(config)
 
     def forward(self, x: Tensor, src_mask: Tensor | None) -> Tensor:

@@ -37,6 +37,9 @@ class MissingPackageError(NMTError, ImportError):
 def warn(message: str) -> None:
     """A warning that points to the user's own line: the first one outside this library."""
     level = 1
-    while sys._getframe(level).f_globals.get("__name__", "").partition(".")[0] in (__package__, "torch"):
+    while sys._getframe(level).f_globals.get("__name__", "").partition(".")[0] in (
+        __package__,
+        "torch",
+    ):
         level += 1
     warnings.warn(message, stacklevel=level + 1)

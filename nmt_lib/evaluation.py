@@ -41,7 +41,10 @@ class Evaluation:
 
 
 def evaluate(
-    translator: Translator, pairs: Sequence[Pair], beam_size: int | None = None, tokenize: str = "13a"
+    translator: Translator,
+    pairs: Sequence[Pair],
+    beam_size: int | None = None,
+    tokenize: str = "13a",
 ) -> Evaluation:
     """Translates the sources and compares with the targets.
 
@@ -57,7 +60,9 @@ def evaluate(
     from sacrebleu.metrics import BLEU, CHRF
 
     surprise = perplexity(translator, pairs)
-    translations = translator.translate([pair.src for pair in pairs], beam_size=beam_size)
+    translations = translator.translate(
+        [pair.src for pair in pairs], beam_size=beam_size
+    )
     texts, references = [t.text for t in translations], [[pair.tgt for pair in pairs]]
     bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()
     return Evaluation(
@@ -66,7 +71,8 @@ def evaluate(
         chrf=chrf.corpus_score(texts, references).score,
         chrf_signature=str(chrf.get_signature()),
         perplexity=surprise,
-        exact=sum(text == pair.tgt for text, pair in zip(texts, pairs, strict=True)) / len(pairs),
+        exact=sum(text == pair.tgt for text, pair in zip(texts, pairs, strict=True))
+        / len(pairs),
         translations=translations,
     )
 
@@ -104,7 +110,9 @@ def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[fl
     for rows in plan:
         batch = make_batch(examples, rows).to(device)
         table = model(batch.src, batch.tgt_in).float().log_softmax(-1)  # (B, T, V)
-        said = table.gather(-1, batch.tgt_out[:, :, None])[:, :, 0]  # (B, T) of the tokens that stand there
+        said = table.gather(-1, batch.tgt_out[:, :, None])[
+            :, :, 0
+        ]  # (B, T) of the tokens that stand there
         sums = said.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)  # (B,)
         for i, value in zip(rows, sums.tolist(), strict=True):
             check_number(value)
@@ -113,7 +121,9 @@ def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[fl
     return log_probs
 
 
-def contrastive_accuracy(translator: Translator, contrasts: Sequence[Contrast]) -> float:
+def contrastive_accuracy(
+    translator: Translator, contrasts: Sequence[Contrast]
+) -> float:
     """The share of contrasts whose right translation is likelier than the wrong one; a coin gets 0.5.
 
     Raises:
@@ -121,22 +131,35 @@ def contrastive_accuracy(translator: Translator, contrasts: Sequence[Contrast]) 
     """
     if not contrasts:
         raise CorpusError("nothing to compare: the list of contrasts is empty")
-    right = sentence_log_probs(translator, [Pair(contrast.src, contrast.right) for contrast in contrasts])
-    wrong = sentence_log_probs(translator, [Pair(contrast.src, contrast.wrong) for contrast in contrasts])
+    right = sentence_log_probs(
+        translator, [Pair(contrast.src, contrast.right) for contrast in contrasts]
+    )
+    wrong = sentence_log_probs(
+        translator, [Pair(contrast.src, contrast.wrong) for contrast in contrasts]
+    )
     return sum(a > b for a, b in zip(right, wrong, strict=True)) / len(contrasts)
 
 
-def _plan(translator: Translator, pairs: Sequence[Pair], batch_tokens: int) -> tuple[list[Example], list[list[int]]]:
+def _plan(
+    translator: Translator, pairs: Sequence[Pair], batch_tokens: int
+) -> tuple[list[Example], list[list[int]]]:
     """The ids of all pairs, and which of them go together; a longer sentence than ``batch_tokens`` goes alone."""
     checked_texts(text for pair in pairs for text in (pair.src, pair.tgt))
-    nothing = translator.src_tokenizer.encode("")  # of a source with nothing to see, the model gets its special tokens
+    nothing = translator.src_tokenizer.encode(
+        ""
+    )  # of a source with nothing to see, the model gets its special tokens
     sources = [translator.encode(pair.src) or nothing for pair in pairs]
-    examples = [(src, translator.tgt_tokenizer.encode(pair.tgt)) for src, pair in zip(sources, pairs, strict=True)]
+    examples = [
+        (src, translator.tgt_tokenizer.encode(pair.tgt))
+        for src, pair in zip(sources, pairs, strict=True)
+    ]
     lengths = [(len(src), len(tgt)) for src, tgt in examples]
     return examples, token_batches(lengths, batch_tokens, seed=0, alone=True)
 
 
-def alignment_error_rate(weights: Tensor, gold: Sequence[tuple[int, int]], src_offset: int = 1) -> float:
+def alignment_error_rate(
+    weights: Tensor, gold: Sequence[tuple[int, int]], src_offset: int = 1
+) -> float:
     """How badly the strongest link of each target word fits the gold links (Och and Ney, 2003, all links sure).
 
     Args:
@@ -151,14 +174,23 @@ def alignment_error_rate(weights: Tensor, gold: Sequence[tuple[int, int]], src_o
         ValueError: no gold links, or some beyond the rows or columns.
     """
     if weights.dim() != 2 or weights.isnan().any():
-        raise ShapeError(f"the weights of one head are needed, (T, S) numbers, not {tuple(weights.shape)}")
+        raise ShapeError(
+            f"the weights of one head are needed, (T, S) numbers, not {tuple(weights.shape)}"
+        )
     links = {(int(source), int(target)) for source, target in gold}
     if not links:
         raise ValueError("there are no gold links to compare with")
-    words, columns = 1 + max(target for _, target in links), range(weights.size(1) - src_offset)
+    words, columns = (
+        1 + max(target for _, target in links),
+        range(weights.size(1) - src_offset),
+    )
     if words > len(weights) or min(target for _, target in links) < 0:
-        raise ValueError(f"the gold links name {words} target words, but the weights have {len(weights)} rows")
+        raise ValueError(
+            f"the gold links name {words} target words, but the weights have {len(weights)} rows"
+        )
     if any(source not in columns for source, _ in links):
-        raise ValueError(f"the gold links name source words beyond the {len(columns)} columns of the weights")
+        raise ValueError(
+            f"the gold links name source words beyond the {len(columns)} columns of the weights"
+        )
     found = {(int(weights[t].argmax()) - src_offset, t) for t in range(words)}
     return 1 - 2 * len(found & links) / (len(found) + len(links))

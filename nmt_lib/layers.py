@@ -14,7 +14,9 @@ from .config import ModelConfig
 class FeedForward(nn.Module):
     """Two linear layers with ReLU between, the same at every position (paper, section 3.3)."""
 
-    def __init__(self, d_model: int, d_ff: int, bias: bool = True, dropout: float = 0.0) -> None:
+    def __init__(
+        self, d_model: int, d_ff: int, bias: bool = True, dropout: float = 0.0
+    ) -> None:
         super().__init__()
         self.W_1 = nn.Linear(d_model, d_ff, bias)
         self.W_2 = nn.Linear(d_ff, d_model, bias)
@@ -22,7 +24,9 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """``(B, T, D)`` to ``(B, T, D)``."""
-        return self.W_2(self.dropout(F.relu(self.W_1(x))))  # (B, T, D) → (B, T, d_ff) → (B, T, D)
+        return self.W_2(
+            self.dropout(F.relu(self.W_1(x)))
+        )  # (B, T, D) → (B, T, d_ff) → (B, T, D)
 
 
 class Residual(nn.Module):
@@ -56,7 +60,13 @@ def make_final_norm(config: ModelConfig) -> nn.Module:
 
 
 def make_attention(config: ModelConfig) -> MultiHeadAttention:
-    return MultiHeadAttention(config.d_model, config.n_heads, config.d_value, config.bias, config.attention_dropout)
+    return MultiHeadAttention(
+        config.d_model,
+        config.n_heads,
+        config.d_value,
+        config.bias,
+        config.attention_dropout,
+    )
 
 
 def make_feed_forward(config: ModelConfig) -> FeedForward:

@@ -18,10 +18,14 @@ from .masks import padding_mask
 from .special import PAD
 from .transformer import Transformer
 
-CHUNK_FLOATS = 4 * 2**20  # scores held at once: 16 MB in fp32, which the CPU's allocator hands out again and again
+CHUNK_FLOATS = (
+    4 * 2**20
+)  # scores held at once: 16 MB in fp32, which the CPU's allocator hands out again and again
 
 
-def cross_entropy(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0) -> Tensor:
+def cross_entropy(
+    logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0
+) -> Tensor:
     """The mean over all positions that are no padding, in nats a token.
 
     Args:
@@ -29,7 +33,12 @@ def cross_entropy(logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0)
         tgt_out: ``(B, T)``.
         label_smoothing: ε; the right token's goal is 1 − ε, and ε is spread over the vocabulary.
     """
-    return F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD, label_smoothing=label_smoothing)
+    return F.cross_entropy(
+        logits.flatten(0, 1),
+        tgt_out.flatten(),
+        ignore_index=PAD,
+        label_smoothing=label_smoothing,
+    )
 
 
 class _ChunkedLoss(torch.autograd.Function):
@@ -41,21 +50,44 @@ class _ChunkedLoss(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, eps: float) -> Tensor:
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        targets: Tensor,
+        eps: float,
+    ) -> Tensor:
         n_tokens, vocab_size = len(hidden), len(weight)
         W = weight.to(hidden.dtype)  # (V, D) hidden may be bf16
-        wide = torch.promote_types(hidden.dtype, torch.float32)  # sums of exponentials need it
+        wide = torch.promote_types(
+            hidden.dtype, torch.float32
+        )  # sums of exponentials need it
         loss = hidden.new_zeros((), dtype=wide)
         d_hidden = torch.empty_like(hidden)  # (N, D)
-        d_weight, d_bias = torch.zeros_like(weight), weight.new_zeros(vocab_size)  # (V, D), (V,)
+        d_weight, d_bias = (
+            torch.zeros_like(weight),
+            weight.new_zeros(vocab_size),
+        )  # (V, D), (V,)
         rows = max(1, CHUNK_FLOATS // vocab_size)
         for start in range(0, n_tokens, rows):
-            h, y = hidden[start : start + rows], targets[start : start + rows, None]  # (n, D), (n, 1)
-            logits = F.linear(h, W, None if bias is None else bias.to(h.dtype))  # (n, V)
+            h, y = (
+                hidden[start : start + rows],
+                targets[start : start + rows, None],
+            )  # (n, D), (n, 1)
+            logits = F.linear(
+                h, W, None if bias is None else bias.to(h.dtype)
+            )  # (n, V)
             log_probs = logits.to(weight.dtype).log_softmax(-1)  # (n, V)
-            loss -= (1 - eps) * log_probs.gather(-1, y).sum() + eps / vocab_size * log_probs.sum()
-            gradient = log_probs.exp_().sub_(eps / vocab_size)  # (n, V) of the logits: softmax minus the goal, which is
-            gradient.scatter_add_(-1, y, gradient.new_full(y.shape, eps - 1))  # ε/V each, and 1 − ε more where right
+            loss -= (1 - eps) * log_probs.gather(
+                -1, y
+            ).sum() + eps / vocab_size * log_probs.sum()
+            gradient = log_probs.exp_().sub_(
+                eps / vocab_size
+            )  # (n, V) of the logits: softmax minus the goal, which is
+            gradient.scatter_add_(
+                -1, y, gradient.new_full(y.shape, eps - 1)
+            )  # ε/V each, and 1 − ε more where right
             d_bias += gradient.sum(0)  # (V,)
             gradient = gradient.to(h.dtype)
             d_hidden[start : start + rows] = gradient @ W  # (n, D)
@@ -66,10 +98,18 @@ class _ChunkedLoss(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor | None, ...]:
         d_hidden, d_weight, d_bias = ctx.saved_tensors
-        return d_hidden * grad[0], d_weight * grad[0], None if d_bias is None else d_bias * grad[0], None, None
+        return (
+            d_hidden * grad[0],
+            d_weight * grad[0],
+            None if d_bias is None else d_bias * grad[0],
+            None,
+            None,
+        )
 
 
-def chunked_cross_entropy(hidden: Tensor, output: nn.Linear, targets: Tensor, label_smoothing: float = 0.0) -> Tensor:
+def chunked_cross_entropy(
+    hidden: Tensor, output: nn.Linear, targets: Tensor, label_smoothing: float = 0.0
+) -> Tensor:
     """The same loss as ``cross_entropy`` gives, as a sum in nats, from the vectors *before* the output layer.
 
     Args:
@@ -77,12 +117,16 @@ def chunked_cross_entropy(hidden: Tensor, output: nn.Linear, targets: Tensor, la
         targets: ``(N,)``, no padding among them.
     """
     if torch.is_grad_enabled():
-        return _ChunkedLoss.apply(hidden, output.weight, output.bias, targets, label_smoothing)  # type: ignore[no-any-return]
+        return _ChunkedLoss.apply(
+            hidden, output.weight, output.bias, targets, label_smoothing
+        )  # type: ignore[no-any-return]
     rows = max(1, CHUNK_FLOATS // output.out_features)
     parts = zip(hidden.split(rows), targets.split(rows), strict=True)
     total = hidden.new_zeros((), dtype=torch.float32)
     for h, y in parts:
-        total += F.cross_entropy(output(h).float(), y, reduction="sum", label_smoothing=label_smoothing)
+        total += F.cross_entropy(
+            output(h).float(), y, reduction="sum", label_smoothing=label_smoothing
+        )
     return total
 
 
@@ -96,10 +140,14 @@ class Objective(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """The *sum* of the losses of all target tokens, in nats; divide by ``batch.n_tokens``."""
         src_mask = padding_mask(batch.src)  # (B, 1, 1, S)
-        x = self.model.decode(batch.tgt_in, self.model.encode(batch.src, src_mask), src_mask)  # (B, T, D)
+        x = self.model.decode(
+            batch.tgt_in, self.model.encode(batch.src, src_mask), src_mask
+        )  # (B, T, D)
         real = batch.tgt_out != PAD  # (B, T)
         smoothing = self.label_smoothing if self.training else 0.0
-        return chunked_cross_entropy(x[real], self.model.output, batch.tgt_out[real], smoothing)
+        return chunked_cross_entropy(
+            x[real], self.model.output, batch.tgt_out[real], smoothing
+        )
 
 
 @torch.no_grad()

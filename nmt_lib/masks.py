@@ -21,15 +21,21 @@ def padding_mask(ids: Tensor, pad: int = PAD) -> Tensor:
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
     """``(1, 1, T, T)``, True on and below the diagonal: position t sees positions 0 … t (paper, section 3.2.3)."""
-    return torch.ones(length, length, dtype=torch.bool, device=device).tril()[None, None]  # (1, 1, T, T)
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()[
+        None, None
+    ]  # (1, 1, T, T)
 
 
 def target_mask(tgt_in: Tensor, pad: int = PAD) -> Tensor:
     """``(B, T)`` ids to ``(B, 1, T, T)``: a target token sees the tokens up to itself that are no padding."""
-    return padding_mask(tgt_in, pad) & causal_mask(tgt_in.size(1), tgt_in.device)  # (B, 1, T, T)
+    return padding_mask(tgt_in, pad) & causal_mask(
+        tgt_in.size(1), tgt_in.device
+    )  # (B, 1, T, T)
 
 
-def check_mask(mask: Tensor | None, shape: tuple[int, int, int, int], name: str) -> None:
+def check_mask(
+    mask: Tensor | None, shape: tuple[int, int, int, int], name: str
+) -> None:
     """Stops a mask that would silently mean something else; ``None`` hides nothing.
 
     Raises:
@@ -41,5 +47,9 @@ def check_mask(mask: Tensor | None, shape: tuple[int, int, int, int], name: str)
         raise ShapeError(
             f"{name} must be boolean (True = may be attended to), not {mask.dtype}: compare, as in ids != 0"
         )
-    if mask.dim() != 4 or any(have not in (1, want) for have, want in zip(mask.shape, shape, strict=True)):
-        raise ShapeError(f"{name} has shape {tuple(mask.shape)}, which does not broadcast to (B, H, T, S) = {shape}")
+    if mask.dim() != 4 or any(
+        have not in (1, want) for have, want in zip(mask.shape, shape, strict=True)
+    ):
+        raise ShapeError(
+            f"{name} has shape {tuple(mask.shape)}, which does not broadcast to (B, H, T, S) = {shape}"
+        )

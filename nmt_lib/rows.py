@@ -20,7 +20,10 @@ from . import __version__
 from .errors import CorpusError
 
 T = TypeVar("T")
-PART_ROWS, BATCH_ROWS = 50_000, 10_000  # read before pages are let go; lying together in a file
+PART_ROWS, BATCH_ROWS = (
+    50_000,
+    10_000,
+)  # read before pages are let go; lying together in a file
 
 
 @dataclass(frozen=True)
@@ -48,17 +51,23 @@ class Rows(Sequence[T]):
 
     def __getitem__(self, index: Any) -> Any:
         chosen = range(len(self))[index]
-        return self.take([chosen])[0] if isinstance(chosen, int) else self.select(chosen)
+        return (
+            self.take([chosen])[0] if isinstance(chosen, int) else self.select(chosen)
+        )
 
     def __iter__(self) -> Iterator[T]:
         for part in self.parts():
             for start in range(0, len(part), 1000):
-                yield from Rows(part, self.item).take(range(start, min(start + 1000, len(part))))
+                yield from Rows(part, self.item).take(
+                    range(start, min(start + 1000, len(part)))
+                )
 
     def parts(self) -> Iterator[Any]:
         """The dataset in pieces. Each maps its files anew, so that what was read is let go: memory stays flat."""
         for start in range(0, len(self), PART_ROWS):
-            yield mapped_anew(self.dataset).select(range(start, min(start + PART_ROWS, len(self))))
+            yield mapped_anew(self.dataset).select(
+                range(start, min(start + PART_ROWS, len(self)))
+            )
 
     def __add__(self, other: Iterable[T]) -> list[T]:
         return [*self, *other]
@@ -68,7 +77,11 @@ class Rows(Sequence[T]):
 
     def take(self, indices: Any) -> list[T]:
         """The objects at these places, in this order."""
-        return list(map(self.item, zip(*self.dataset[indices].to_pydict().values(), strict=True)))
+        return list(
+            map(
+                self.item, zip(*self.dataset[indices].to_pydict().values(), strict=True)
+            )
+        )
 
     def select(self, indices: Any) -> Rows[T]:
         """The rows at these places, in this order; nothing is copied."""
@@ -83,7 +96,10 @@ class Examples(Rows[tuple[list[int], list[int]]]):
         self.lengths = lengths
 
     def select(self, indices: Any) -> Examples:
-        return Examples(self.dataset.select(indices), self.lengths[np.asarray(indices, dtype=np.int64)])
+        return Examples(
+            self.dataset.select(indices),
+            self.lengths[np.asarray(indices, dtype=np.int64)],
+        )
 
 
 def mapped_anew(dataset: Any) -> Any:
@@ -111,23 +127,35 @@ def stored_rows(read: Callable[..., Iterable[Pair]], *source: Any) -> Rows[Pair]
     kwargs: Any = {"gen_kwargs": key, "writer_batch_size": BATCH_ROWS}
     with cache() as folder:
         try:
-            return Rows(Dataset.from_generator(_rows, _features(), str(folder), **kwargs), _pair)
+            return Rows(
+                Dataset.from_generator(_rows, _features(), str(folder), **kwargs), _pair
+            )
         except ValueError as error:
             if "no data" in str(error):  # an empty file
                 return as_rows([])
             raise
 
 
-def _rows(read: Callable[..., Iterable[Pair]], source: tuple[Any, ...], version: str) -> Iterator[dict[str, Any]]:
+def _rows(
+    read: Callable[..., Iterable[Pair]], source: tuple[Any, ...], version: str
+) -> Iterator[dict[str, Any]]:
     from tqdm.auto import tqdm
 
-    return map(vars, tqdm(read(*source), desc="reading the corpus", unit=" pairs", delay=10))
+    return map(
+        vars, tqdm(read(*source), desc="reading the corpus", unit=" pairs", delay=10)
+    )
 
 
 def _features() -> Any:
     from datasets import Features, Value
 
-    return Features({"src": Value("string"), "tgt": Value("string"), "alignment": [[Value("int32")]]})
+    return Features(
+        {
+            "src": Value("string"),
+            "tgt": Value("string"),
+            "alignment": [[Value("int32")]],
+        }
+    )
 
 
 def _pair(row: tuple[str, str, list[Any]]) -> Pair:
@@ -143,9 +171,16 @@ def cache() -> Iterator[Path]:
     """
     import pyarrow as pa
     from datasets.exceptions import DatasetGenerationError
-    from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+    from datasets.utils import (
+        are_progress_bars_disabled,
+        disable_progress_bars,
+        enable_progress_bars,
+    )
 
-    folder, hidden = Path(os.environ.get("NMT_RUNS", "runs")) / "cache", are_progress_bars_disabled()
+    folder, hidden = (
+        Path(os.environ.get("NMT_RUNS", "runs")) / "cache",
+        are_progress_bars_disabled(),
+    )
     disable_progress_bars()
     try:
         yield folder
@@ -154,7 +189,9 @@ def cache() -> Iterator[Path]:
         if isinstance(cause, CorpusError):
             raise cause from None
         message = f"cannot keep the corpus in {folder} ({cause}): free some space, set NMT_RUNS to another place, or"
-        raise CorpusError(f"{message}, where files are damaged, delete the folder; it is made again") from None
+        raise CorpusError(
+            f"{message}, where files are damaged, delete the folder; it is made again"
+        ) from None
     finally:
         if not hidden:
             enable_progress_bars()

@@ -36,9 +36,15 @@ def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
     return train.lr
 
 
-def build_optimizer(train: TrainConfig, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+def build_optimizer(
+    train: TrainConfig, parameters: Iterable[nn.Parameter]
+) -> torch.optim.Optimizer:
     """Adam or SGD with the config's settings; the learning rate is set before each update."""
     if train.optimizer == "sgd":
         return torch.optim.SGD(parameters, lr=train.lr, momentum=train.momentum)
-    fused = torch.cuda.is_available() or tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 4)
-    return torch.optim.Adam(parameters, lr=train.lr, betas=train.betas, eps=train.eps, fused=fused)
+    fused = torch.cuda.is_available() or tuple(
+        map(int, torch.__version__.split(".")[:2])
+    ) >= (2, 4)
+    return torch.optim.Adam(
+        parameters, lr=train.lr, betas=train.betas, eps=train.eps, fused=fused
+    )

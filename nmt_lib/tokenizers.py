@@ -65,39 +65,67 @@ class WordTokenizer:
 
     sos = True
 
-    def __init__(self, kind: str, lang: str, vocab: Vocab, lowercase: bool = False) -> None:
+    def __init__(
+        self, kind: str, lang: str, vocab: Vocab, lowercase: bool = False
+    ) -> None:
         self.kind, self.lang, self.vocab, self.lowercase = kind, lang, vocab, lowercase
         self.vocab.set_default_index(UNK)
 
     @classmethod
-    def train(cls, kind: str, lang: str, texts: Iterable[str], min_freq: int, lowercase: bool) -> WordTokenizer:
+    def train(
+        cls, kind: str, lang: str, texts: Iterable[str], min_freq: int, lowercase: bool
+    ) -> WordTokenizer:
         """Collects the vocabulary from texts."""
         tokenizer = cls(kind, lang, Vocab(SPECIALS), lowercase)
         words = map(tokenizer.tokenize, texts)
-        return cls(kind, lang, build_vocab_from_iterator(words, min_freq, list(SPECIALS)), lowercase)
+        return cls(
+            kind,
+            lang,
+            build_vocab_from_iterator(words, min_freq, list(SPECIALS)),
+            lowercase,
+        )
 
     def __len__(self) -> int:
         return len(self.vocab)
 
     def tokenize(self, text: str) -> list[str]:
         text = text.lower() if self.lowercase else text
-        return text.split() if self.kind == "whitespace" else spacy_words(self.lang)(text)
+        return (
+            text.split() if self.kind == "whitespace" else spacy_words(self.lang)(text)
+        )
 
     def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
         sos = self.sos if sos is None else sos
         ids = self.vocab(self.tokenize(text))
         # A word of the text that looks like a special token is a word: it must not end or pad a sentence.
-        return [SOS] * sos + [index if index >= len(SPECIALS) else UNK for index in ids] + [EOS] * eos
+        return (
+            [SOS] * sos
+            + [index if index >= len(SPECIALS) else UNK for index in ids]
+            + [EOS] * eos
+        )
 
     def decode(self, ids: Iterable[int]) -> str:
-        words = [self.vocab.lookup_token(index) for index in ids if index == UNK or index >= len(SPECIALS)]
-        return " ".join(words) if self.kind == "whitespace" else join_words(words, self.lang)
+        words = [
+            self.vocab.lookup_token(index)
+            for index in ids
+            if index == UNK or index >= len(SPECIALS)
+        ]
+        return (
+            " ".join(words)
+            if self.kind == "whitespace"
+            else join_words(words, self.lang)
+        )
 
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return self.vocab.lookup_tokens(ids)
 
     def dumps(self) -> str:
-        fields = {"kind": self.kind, "lang": self.lang, "lowercase": self.lowercase, "tokens": self.vocab.get_itos()}
+        fields = {
+            "kind": self.kind,
+            "lang": self.lang,
+            "lowercase": self.lowercase,
+            "tokens": self.vocab.get_itos(),
+        }
         return json.dumps(fields, ensure_ascii=False, indent=0)
 
 
@@ -117,45 +145,77 @@ class SentencePieceTokenizer:
 
     @classmethod
     def train(
-        cls, kind: str, texts: Iterable[str], vocab_size: int, character_coverage: float, lowercase: bool
+        cls,
+        kind: str,
+        texts: Iterable[str],
+        vocab_size: int,
+        character_coverage: float,
+        lowercase: bool,
     ) -> SentencePieceTokenizer:
         """Learns the pieces from texts. Fewer than ``vocab_size`` come out where the texts hold no more."""
         import sentencepiece
 
         model = io.BytesIO()
-        special: dict[str, Any] = {f"{name}_id": index for index, name in enumerate(("pad", "unk", "bos", "eos"))}
-        special |= {name.replace("_id", "_piece"): SPECIALS[index] for name, index in special.items()}
+        special: dict[str, Any] = {
+            f"{name}_id": index
+            for index, name in enumerate(("pad", "unk", "bos", "eos"))
+        }
+        special |= {
+            name.replace("_id", "_piece"): SPECIALS[index]
+            for name, index in special.items()
+        }
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter([text.lower() if lowercase else text for text in texts]),
-            model_writer=model, model_type=kind, vocab_size=vocab_size, character_coverage=character_coverage,
-            hard_vocab_limit=False, minloglevel=2, **special, num_threads=1,  # the same pieces on every machine
-        )  # fmt: skip
+            sentence_iterator=iter(
+                [text.lower() if lowercase else text for text in texts]
+            ),
+            model_writer=model,
+            model_type=kind,
+            vocab_size=vocab_size,
+            character_coverage=character_coverage,
+            hard_vocab_limit=False,
+            minloglevel=2,
+            **special,
+            num_threads=1,  # the same pieces on every machine
+        )
         return cls(kind, model.getvalue(), lowercase)
 
     def __len__(self) -> int:
         return self.processor.get_piece_size()
 
     def tokenize(self, text: str) -> list[str]:
-        return self.processor.encode(text.lower() if self.lowercase else text, out_type=str)
+        return self.processor.encode(
+            text.lower() if self.lowercase else text, out_type=str
+        )
 
     def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
         sos = self.sos if sos is None else sos
-        return [SOS] * sos + self.processor.encode(text.lower() if self.lowercase else text) + [EOS] * eos
+        return (
+            [SOS] * sos
+            + self.processor.encode(text.lower() if self.lowercase else text)
+            + [EOS] * eos
+        )
 
     @cached_property
     def ranks(self) -> dict[str, int]:
         """The id of each piece; that which was merged first has the lowest."""
-        return {self.processor.id_to_piece(index): index for index in range(len(SPECIALS), len(self))}
+        return {
+            self.processor.id_to_piece(index): index
+            for index in range(len(SPECIALS), len(self))
+        }
 
     def decode(self, ids: Iterable[int]) -> str:
-        return self.processor.decode([int(index) for index in ids if index == UNK or index >= len(SPECIALS)])
+        return self.processor.decode(
+            [int(index) for index in ids if index == UNK or index >= len(SPECIALS)]
+        )
 
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return [self.processor.id_to_piece(index) for index in ids]
 
     def dumps(self) -> str:
         model = base64.b64encode(zlib.compress(self.model, 9)).decode()
-        return json.dumps({"kind": self.kind, "lowercase": self.lowercase, "model": model})
+        return json.dumps(
+            {"kind": self.kind, "lowercase": self.lowercase, "model": model}
+        )
 
 
 PIECE_SENTENCES = 500_000  # pieces are learnt from at most so many, to bound memory; drawn by data.seed
@@ -175,21 +235,35 @@ def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> Tokenizers:
         tgt = _train_one(data, f"{data.src_lang}/{data.tgt_lang}", train, "src", "tgt")
         src = copy.copy(tgt)
     else:
-        src, tgt = _train_one(data, data.src_lang, train, "src"), _train_one(data, data.tgt_lang, train, "tgt")
+        src, tgt = (
+            _train_one(data, data.src_lang, train, "src"),
+            _train_one(data, data.tgt_lang, train, "tgt"),
+        )
     src.sos = data.src_specials
     return src, tgt
 
 
-def _train_one(data: DataConfig, lang: str, train: Sequence[Pair], *sides: str) -> Tokenizer:
+def _train_one(
+    data: DataConfig, lang: str, train: Sequence[Pair], *sides: str
+) -> Tokenizer:
     sentences = (getattr(pair, side) for side in sides for pair in train)
     if data.tokenizer in ("whitespace", "spacy"):
-        return WordTokenizer.train(data.tokenizer, lang, sentences, data.min_freq, data.lowercase)
+        return WordTokenizer.train(
+            data.tokenizer, lang, sentences, data.min_freq, data.lowercase
+        )
     try:
         return SentencePieceTokenizer.train(
-            data.tokenizer, sentences, data.vocab_size, data.character_coverage, data.lowercase
+            data.tokenizer,
+            sentences,
+            data.vocab_size,
+            data.character_coverage,
+            data.lowercase,
         )
     except RuntimeError as error:
-        reason = str(error).splitlines()[0].rpartition("] ")[2].strip() or "no line has 1 to 4192 bytes of text"
+        reason = (
+            str(error).splitlines()[0].rpartition("] ")[2].strip()
+            or "no line has 1 to 4192 bytes of text"
+        )
         raise CorpusError(
             f"SentencePiece cannot make {data.vocab_size} pieces (data.vocab_size) from {len(train) * len(sides)} "
             f"sentences of {lang}: {reason}"

@@ -33,10 +33,16 @@ class Transformer(nn.Module):
         ShapeError: ``tying="three-way"`` with vocabularies of different sizes.
     """
 
-    def __init__(self, config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int) -> None:
+    def __init__(
+        self, config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int
+    ) -> None:
         super().__init__()
         positions = PositionalEncoding(config.d_model, config.max_positions)
-        dropout = config.dropout if config.embedding_dropout is None else config.embedding_dropout
+        dropout = (
+            config.dropout
+            if config.embedding_dropout is None
+            else config.embedding_dropout
+        )
         arguments = (config.d_model, positions, config.scale_embeddings, dropout)
         self.src_embedding = Embedding(src_vocab_size, *arguments)
         self.tgt_embedding = Embedding(tgt_vocab_size, *arguments)
@@ -56,19 +62,30 @@ class Transformer(nn.Module):
             elif isinstance(module, nn.Embedding) and how == "xavier-all":
                 nn.init.xavier_uniform_(module.weight)
             elif isinstance(module, nn.Embedding):
-                nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)  # about 1 after the factor √D
+                nn.init.normal_(
+                    module.weight, std=module.embedding_dim**-0.5
+                )  # about 1 after the factor √D
 
     def _tie(self, tying: str) -> None:
         """Makes matrices one (paper, section 3.4): output = target embedding, or those two = source embedding."""
         if tying != "none":
             self.output.weight = self.tgt_embedding.lookup.weight
         if tying == "three-way":
-            if self.src_embedding.lookup.num_embeddings != self.tgt_embedding.lookup.num_embeddings:
-                raise ShapeError("model.tying='three-way' needs one vocabulary for both languages (data.joint=true)")
+            if (
+                self.src_embedding.lookup.num_embeddings
+                != self.tgt_embedding.lookup.num_embeddings
+            ):
+                raise ShapeError(
+                    "model.tying='three-way' needs one vocabulary for both languages (data.joint=true)"
+                )
             self.src_embedding.lookup.weight = self.tgt_embedding.lookup.weight
 
     def forward(
-        self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
+        self,
+        src: Tensor,
+        tgt_in: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
     ) -> Tensor:
         """Scores each next token, all positions at once (teacher forcing): logits ``(B, T, V)``, no softmax applied.
 
@@ -109,21 +126,34 @@ class Transformer(nn.Module):
         """
         if tgt_mask is None and caches is None:
             tgt_mask = target_mask(tgt_in)  # (B, 1, T, T)
-        x = self.tgt_embedding(tgt_in, start=len(caches[0]) if caches else 0)  # (B, T, D)
+        x = self.tgt_embedding(
+            tgt_in, start=len(caches[0]) if caches else 0
+        )  # (B, T, D)
         return self.decoder(x, memory, tgt_mask, src_mask, caches)  # (B, T, D)
 
     def attention(
-        self, src: Tensor, tgt_in: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
+        self,
+        src: Tensor,
+        tgt_in: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
     ) -> Attention:
         """The weights of all layers and heads; arguments as of the model itself."""
         check_ids(src, tgt_in)
         src_mask = padding_mask(src) if src_mask is None else src_mask  # (B, 1, 1, S)
-        kept = [module for module in self.modules() if isinstance(module, MultiHeadAttention)]
+        kept = [
+            module
+            for module in self.modules()
+            if isinstance(module, MultiHeadAttention)
+        ]
         try:
             for module in kept:
                 module.keep_weights = True
             self.decode(tgt_in, self.encode(src, src_mask), src_mask, tgt_mask)
-            encoder, decoder = list[Any](self.encoder.layers), list[Any](self.decoder.layers)
+            encoder, decoder = (
+                list[Any](self.encoder.layers),
+                list[Any](self.decoder.layers),
+            )
             return Attention(
                 encoder=[layer.self_attention.weights for layer in encoder],
                 decoder=[layer.self_attention.weights for layer in decoder],
@@ -134,7 +164,9 @@ class Transformer(nn.Module):
                 module.keep_weights, module.weights = False, None
 
 
-def build_model(config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int) -> Transformer:
+def build_model(
+    config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int
+) -> Transformer:
     """A model with fresh weights; ``torch.manual_seed`` decides which. One that cannot fit is a ConfigError."""
     config.check_memory(src_vocab_size + 2 * tgt_vocab_size)
     return Transformer(config, src_vocab_size, tgt_vocab_size)
@@ -142,13 +174,19 @@ def build_model(config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int) -
 
 def count_parameters(model: nn.Module) -> int:
     """How many numbers are learnt; a matrix that is used twice counts once."""
-    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
+    return sum(
+        parameter.numel() for parameter in model.parameters() if parameter.requires_grad
+    )
 
 
 def check_ids(src: Tensor, tgt_in: Tensor) -> None:
     """Stops ids of the wrong shape before they turn into an error deep inside."""
     for name, ids in (("src", src), ("tgt_in", tgt_in)):
         if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
-            raise ShapeError(f"{name} must hold integer ids of shape (B, length), not {ids.dtype} {tuple(ids.shape)}")
+            raise ShapeError(
+                f"{name} must hold integer ids of shape (B, length), not {ids.dtype} {tuple(ids.shape)}"
+            )
     if src.size(0) != tgt_in.size(0):
-        raise ShapeError(f"src has {src.size(0)} sentences, tgt_in has {tgt_in.size(0)}: they must pair up")
+        raise ShapeError(
+            f"src has {src.size(0)} sentences, tgt_in has {tgt_in.size(0)}: they must pair up"
+        )

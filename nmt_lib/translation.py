@@ -27,8 +27,12 @@ class Translation:
     score: float
     n_best: tuple[tuple[str, float], ...] = ()
     src_labels: tuple[str, ...] = ()  # S names, special tokens included
-    tgt_labels: tuple[str, ...] = ()  # T names: the token that each row *produces*, <eos> last
-    _attend: Callable[[], Attention] = field(default=Attention, repr=False, compare=False)
+    tgt_labels: tuple[
+        str, ...
+    ] = ()  # T names: the token that each row *produces*, <eos> last
+    _attend: Callable[[], Attention] = field(
+        default=Attention, repr=False, compare=False
+    )
 
     @cached_property
     def attention(self) -> Attention:
@@ -50,11 +54,15 @@ class Translation:
 def checked_texts(texts: object) -> list[str]:
     """The texts as a list. What is no text is a TypeError, no valid Unicode (half a surrogate pair) a CorpusError."""
     if not isinstance(texts, Iterable):
-        raise TypeError(f"texts must be a str or a list of them, not {type(texts).__name__}: {texts!r}")
+        raise TypeError(
+            f"texts must be a str or a list of them, not {type(texts).__name__}: {texts!r}"
+        )
     checked = list(texts)
     for i, text in enumerate(checked):
         if not isinstance(text, str):
-            raise TypeError(f"text number {i} must be a str, not {type(text).__name__}: {text!r}")
+            raise TypeError(
+                f"text number {i} must be a str, not {type(text).__name__}: {text!r}"
+            )
         try:
             text.encode()
         except UnicodeEncodeError as error:
@@ -68,4 +76,9 @@ BLANK = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a sign that are drawn as
 
 def is_visible(text: str) -> bool:
     """Whether there is something to see in a text: more than spaces, control and format characters, and bare marks."""
-    return any(c not in BLANK and category(c)[0] not in "ZM" and category(c) not in ("Cc", "Cf") for c in text)
+    return any(
+        c not in BLANK
+        and category(c)[0] not in "ZM"
+        and category(c) not in ("Cc", "Cf")
+        for c in text
+    )

@@ -36,7 +36,13 @@ class Translator:
         config: how the model was made, and how to search by default (``config.decode``).
     """
 
-    def __init__(self, model: Transformer, src_tokenizer: Tokenizer, tgt_tokenizer: Tokenizer, config: Config) -> None:
+    def __init__(
+        self,
+        model: Transformer,
+        src_tokenizer: Tokenizer,
+        tgt_tokenizer: Tokenizer,
+        config: Config,
+    ) -> None:
         self.model = model.eval()
         self.src_tokenizer, self.tgt_tokenizer = src_tokenizer, tgt_tokenizer
         self.config = config
@@ -65,38 +71,62 @@ class Translator:
             folder = PRETRAINED / folder
         if not os.path.isfile(folder / "model.safetensors"):
             if (folder / "checkpoints").is_dir():
-                raise CheckpointError(f"the run in {folder} is not finished: train it again, and it goes on to its end")
+                raise CheckpointError(
+                    f"the run in {folder} is not finished: train it again, and it goes on to its end"
+                )
             raise CheckpointError(
                 f"no trained model in {folder}: train it first with nmt_lib.train, check the path, or name one that "
                 f"comes with the library ({', '.join(cls.pretrained())})"
             )
-        return cls.from_checkpoint(folder, ckpt.load_checkpoint(folder / "model.safetensors"), device, decode)
+        return cls.from_checkpoint(
+            folder, ckpt.load_checkpoint(folder / "model.safetensors"), device, decode
+        )
 
     @classmethod
-    def from_checkpoint(cls, folder: Path, saved: ckpt.Checkpoint, device: str | None = None,
-                        decode: DecodeConfig | dict[str, Any] | None = None) -> Translator:  # fmt: skip
+    def from_checkpoint(
+        cls,
+        folder: Path,
+        saved: ckpt.Checkpoint,
+        device: str | None = None,
+        decode: DecodeConfig | dict[str, Any] | None = None,
+    ) -> Translator:
         """As ``load``, with the weights read already."""
         config = run_folder.read_config(folder)
         tokenizers = run_folder.load_tokenizers(folder, config.data)
         if saved.state.get("vocabulary") != fingerprint(tokenizers):
             message = f"the weights in {folder} were made with another vocabulary than its tokenizer files hold"
             raise CheckpointError(f"{message}: restore the files, or train again")
-        with torch.random.fork_rng(devices=[]):  # the fresh weights are drawn and thrown away
+        with torch.random.fork_rng(
+            devices=[]
+        ):  # the fresh weights are drawn and thrown away
             model = build_model(config.model, *map(len, tokenizers))
         ckpt.load_weights(model, ckpt.part(saved.tensors, "model."))
-        run_folder.check_same_run(config, saved.state.get("config", {}), folder / "model.safetensors")
-        decode = decode if isinstance(decode, DecodeConfig) else _changed(config.decode, decode or {})
+        run_folder.check_same_run(
+            config, saved.state.get("config", {}), folder / "model.safetensors"
+        )
+        decode = (
+            decode
+            if isinstance(decode, DecodeConfig)
+            else _changed(config.decode, decode or {})
+        )
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
             model.to(device)
-        except (RuntimeError, AssertionError) as error:  # PyTorch says which devices there are
-            raise ConfigError(f"cannot use device={device!r}: {str(error).splitlines()[0]}") from None
+        except (
+            RuntimeError,
+            AssertionError,
+        ) as error:  # PyTorch says which devices there are
+            raise ConfigError(
+                f"cannot use device={device!r}: {str(error).splitlines()[0]}"
+            ) from None
         return cls(model, *tokenizers, config.model_copy(update={"decode": decode}))
 
     @staticmethod
     def pretrained() -> list[str]:
         """The names of the models that come with the library; each folder has a README with data, scores and limits."""
-        return sorted(file.parent.name for file in PRETRAINED.glob("*/model.safetensors"))
+        return sorted(
+            file.parent.name for file in PRETRAINED.glob("*/model.safetensors")
+        )
 
     def save(self, path: str | os.PathLike[str], half: bool = False) -> None:
         """Writes all that ``load`` needs into a folder.
@@ -110,24 +140,46 @@ class Translator:
         """
         folder = Path(path)
         if (folder / "checkpoints").exists():
-            raise CheckpointError(f"{folder} is the folder of a run, and would lose it: save into another one")
+            raise CheckpointError(
+                f"{folder} is the folder of a run, and would lose it: save into another one"
+            )
         tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
         dtype = torch.float16 if half else torch.float32
-        weights = {f"model.{name}": value.to(dtype) for name, value in ckpt.model_state(self.model).items()}
+        weights = {
+            f"model.{name}": value.to(dtype)
+            for name, value in ckpt.model_state(self.model).items()
+        }
         if not all(value.isfinite().all() for value in weights.values()):
-            raise CheckpointError("the weights are not finite, or too large for fp16: nothing was saved")
+            raise CheckpointError(
+                "the weights are not finite, or too large for fp16: nothing was saved"
+            )
         run_folder.save_copy(folder, self.config, tokenizers)
-        state = {"vocabulary": fingerprint(tokenizers), "config": run_folder.fixed_keys(self.config)}
+        state = {
+            "vocabulary": fingerprint(tokenizers),
+            "config": run_folder.fixed_keys(self.config),
+        }
         saved = ckpt.Checkpoint(weights, state)
         ckpt.save_checkpoint(folder / "model.safetensors", saved)
 
     @overload
-    def translate(self, texts: str, beam_size: int | None = ..., length_penalty: float | None = ...,
-                  batch_tokens: int | None = ..., use_cache: bool = ...) -> Translation: ...  # fmt: skip
+    def translate(
+        self,
+        texts: str,
+        beam_size: int | None = ...,
+        length_penalty: float | None = ...,
+        batch_tokens: int | None = ...,
+        use_cache: bool = ...,
+    ) -> Translation: ...
 
     @overload
-    def translate(self, texts: list[str], beam_size: int | None = ..., length_penalty: float | None = ...,
-                  batch_tokens: int | None = ..., use_cache: bool = ...) -> list[Translation]: ...  # fmt: skip
+    def translate(
+        self,
+        texts: list[str],
+        beam_size: int | None = ...,
+        length_penalty: float | None = ...,
+        batch_tokens: int | None = ...,
+        use_cache: bool = ...,
+    ) -> list[Translation]: ...
 
     def translate(
         self,
@@ -157,16 +209,28 @@ class Translator:
             ConfigError: a beam, penalty or budget that makes no sense.
         """
         if isinstance(texts, str):
-            return self.translate([texts], beam_size, length_penalty, batch_tokens, use_cache)[0]
+            return self.translate(
+                [texts], beam_size, length_penalty, batch_tokens, use_cache
+            )[0]
         texts = checked_texts(texts)
-        given = {"beam_size": beam_size, "length_penalty": length_penalty, "batch_tokens": batch_tokens}
+        given = {
+            "beam_size": beam_size,
+            "length_penalty": length_penalty,
+            "batch_tokens": batch_tokens,
+        }
         changes = {key: value for key, value in given.items() if value is not None}
-        settings = _changed(self.config.decode, changes) if changes else self.config.decode
+        settings = (
+            _changed(self.config.decode, changes) if changes else self.config.decode
+        )
         sources = [self.encode(text) for text in texts]
         results = [Translation(text, "", (), 0.0, (("", 0.0),)) for text in texts]
         lengths = [len(source) for source in sources]
-        order = sorted((i for i, source in enumerate(sources) if source), key=lengths.__getitem__)
-        for rows in fill_batches(order, lengths, settings.batch_tokens // settings.beam_size):
+        order = sorted(
+            (i for i, source in enumerate(sources) if source), key=lengths.__getitem__
+        )
+        for rows in fill_batches(
+            order, lengths, settings.batch_tokens // settings.beam_size
+        ):
             found = self._search([sources[i] for i in rows], settings, use_cache)
             for i, hypotheses in zip(rows, found, strict=True):
                 results[i] = self._translation(texts[i], sources[i], hypotheses)
@@ -181,33 +245,49 @@ class Translator:
         if not is_visible(short):
             return []
         ids = self.src_tokenizer.encode(short)
-        if len(ids) == 1 + self.src_tokenizer.sos:  # such as "\ufffd": its normalisation leaves nothing
+        if (
+            len(ids) == 1 + self.src_tokenizer.sos
+        ):  # such as "\ufffd": its normalisation leaves nothing
             return []
         if len(ids) > limit or len(text) > len(short) == limit * CHARACTERS:
-            many = f"{len(ids)} tokens" if len(ids) > limit else f"{len(text)} characters"
-            warn(f"a text of {many} is cut to {limit} (decode.max_source_tokens): {text[:40]!r} …")
+            many = (
+                f"{len(ids)} tokens" if len(ids) > limit else f"{len(text)} characters"
+            )
+            warn(
+                f"a text of {many} is cut to {limit} (decode.max_source_tokens): {text[:40]!r} …"
+            )
             ids = [*ids[:-1][: limit - 1], EOS]
         return ids
 
     def _cut(self, text: str) -> str:
         """Tabs, newlines and doubled spaces mean nothing here; what is far too long does not reach the tokenizer."""
-        return " ".join(text.split())[: self.config.decode.max_source_tokens * CHARACTERS]
+        return " ".join(text.split())[
+            : self.config.decode.max_source_tokens * CHARACTERS
+        ]
 
-    def _search(self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool) -> list[list[Hypothesis]]:
+    def _search(
+        self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool
+    ) -> list[list[Hypothesis]]:
         src = pad_batch(sources).to(self.model.output.weight.device)  # (B, S)
         alpha, extra = settings.length_penalty, settings.max_extra_tokens
         if settings.beam_size == 1:
-            return [[h] for h in greedy_search(self.model, src, extra, alpha, use_cache)]
+            return [
+                [h] for h in greedy_search(self.model, src, extra, alpha, use_cache)
+            ]
         return beam_search(self.model, src, settings.beam_size, alpha, extra, use_cache)
 
-    def _translation(self, text: str, source: list[int], hypotheses: list[Hypothesis]) -> Translation:
+    def _translation(
+        self, text: str, source: list[int], hypotheses: list[Hypothesis]
+    ) -> Translation:
         best = hypotheses[0]
         return Translation(
             source=text,
             text=self.tgt_tokenizer.decode(best.ids),
             tokens=tuple(self.tgt_tokenizer.lookup_tokens(best.ids)),
             score=best.score,
-            n_best=tuple((self.tgt_tokenizer.decode(h.ids), h.score) for h in hypotheses),
+            n_best=tuple(
+                (self.tgt_tokenizer.decode(h.ids), h.score) for h in hypotheses
+            ),
             src_labels=tuple(self._source_labels(text, source)),
             tgt_labels=tuple(self.tgt_tokenizer.lookup_tokens([*best.ids, EOS])),
             _attend=partial(self.attend, source, list(best.ids)),
@@ -219,19 +299,29 @@ class Translator:
         labels = self.src_tokenizer.lookup_tokens(source)
         first = 1 if source[0] == SOS else 0
         unknown = [i for i, index in enumerate(source) if index == UNK]
-        return [words[i - first] if i in unknown else label for i, label in enumerate(labels)]
+        return [
+            words[i - first] if i in unknown else label
+            for i, label in enumerate(labels)
+        ]
 
     @torch.no_grad()
     def attend(self, source: list[int], target: list[int]) -> Attention:
         """The weights of all layers while the model reads ``source`` and writes ``target`` (ids)."""
-        src, tgt_in = (torch.tensor([ids], device=self.model.output.weight.device) for ids in (source, [SOS, *target]))
+        src, tgt_in = (
+            torch.tensor([ids], device=self.model.output.weight.device)
+            for ids in (source, [SOS, *target])
+        )
         return self.model.attention(src, tgt_in)
 
 
 def _changed(decode: DecodeConfig, values: dict[str, Any]) -> DecodeConfig:
     try:
-        return DecodeConfig.model_validate(decode.model_dump() | values if isinstance(values, dict) else values)
+        return DecodeConfig.model_validate(
+            decode.model_dump() | values if isinstance(values, dict) else values
+        )
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"])) or "decode"
-        raise ConfigError(f"cannot decode with {key}={short(first['input'])}: {first['msg']}") from None
+        raise ConfigError(
+            f"cannot decode with {key}={short(first['input'])}: {first['msg']}"
+        ) from None

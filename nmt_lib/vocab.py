@@ -24,7 +24,9 @@ class Vocab:
         self._stoi = {token: index for index, token in enumerate(self._itos)}
         self._default: int | None = None
         if len(self._stoi) != len(self._itos):
-            twice = next(token for token, count in Counter(self._itos).items() if count > 1)
+            twice = next(
+                token for token, count in Counter(self._itos).items() if count > 1
+            )
             raise RuntimeError(f"Duplicate token found in tokens list: {twice}")
 
     def __len__(self) -> int:
@@ -37,13 +39,17 @@ class Vocab:
         """The id of a token; the default index, if one is set, where the token is unknown."""
         index = self._stoi.get(_checked(token), self._default)
         if index is None:
-            raise RuntimeError(f"Token {token} not found and default index is not set; call set_default_index(1)")
+            raise RuntimeError(
+                f"Token {token} not found and default index is not set; call set_default_index(1)"
+            )
         return index
 
     def __call__(self, tokens: Iterable[str]) -> list[int]:
         """The ids of tokens; one string is a TypeError, since its letters would be taken for tokens."""
         if isinstance(tokens, str):
-            raise TypeError(f"A list of tokens is needed, not one string: split it first: {tokens[:40]!r}")
+            raise TypeError(
+                f"A list of tokens is needed, not one string: split it first: {tokens[:40]!r}"
+            )
         return list(map(self.__getitem__, tokens))
 
     lookup_indices = __call__
@@ -55,7 +61,9 @@ class Vocab:
     def lookup_token(self, index: int) -> str:
         """The token of an id."""
         if not 0 <= index < len(self._itos):
-            raise RuntimeError(f"Specified index {index} is out of bounds for vocab of size {len(self)}")
+            raise RuntimeError(
+                f"Specified index {index} is out of bounds for vocab of size {len(self)}"
+            )
         return self._itos[index]
 
     def lookup_tokens(self, indices: Iterable[int]) -> list[str]:
@@ -76,7 +84,11 @@ def _checked(token: str) -> str:
     return token
 
 
-def vocab(ordered_dict: Mapping[str, int], min_freq: int = 1, specials: Iterable[str] | None = None) -> Vocab:
+def vocab(
+    ordered_dict: Mapping[str, int],
+    min_freq: int = 1,
+    specials: Iterable[str] | None = None,
+) -> Vocab:
     """A vocabulary from tokens with their counts, in the order in which they stand there.
 
     Args:
@@ -85,12 +97,25 @@ def vocab(ordered_dict: Mapping[str, int], min_freq: int = 1, specials: Iterable
         specials: tokens that stand in front, whatever their count.
     """
     first = list(specials or ())
-    return Vocab(first + [token for token, count in ordered_dict.items() if count >= min_freq and token not in first])
+    return Vocab(
+        first
+        + [
+            token
+            for token, count in ordered_dict.items()
+            if count >= min_freq and token not in first
+        ]
+    )
 
 
 def build_vocab_from_iterator(
-    iterator: Iterable[Iterable[str]], min_freq: int = 1, specials: Iterable[str] | None = None
+    iterator: Iterable[Iterable[str]],
+    min_freq: int = 1,
+    specials: Iterable[str] | None = None,
 ) -> Vocab:
     """A vocabulary from lists of tokens, one for each sentence; ``min_freq`` and ``specials`` as of ``vocab``."""
     counts = Counter(token for tokens in iterator for token in tokens)
-    return vocab(dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))), min_freq, specials)
+    return vocab(
+        dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
+        min_freq,
+        specials,
+    )

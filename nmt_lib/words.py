@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 
-LONG = re.compile(r"\S{200}(?=\S)")  # cut there: for brackets without spaces, spaCy's time grows with their square
+LONG = re.compile(
+    r"\S{200}(?=\S)"
+)  # cut there: for brackets without spaces, spaCy's time grows with their square
 
 
 @lru_cache(maxsize=8)
@@ -40,4 +42,6 @@ def join_words(words: Iterable[str], lang: str = "en") -> str:
     text = re.sub(rf" ({_NO_SPACE_BEFORE[lang]})", r"\1", text, flags=re.IGNORECASE)
     text = re.sub(rf"({_NO_SPACE_AFTER[lang]}) ", r"\1", text)
     text = re.sub(r'" ([^"]*?) ?"', r'"\1"', text)
-    return text if lang == "de" else re.sub(r"(\w) - (?=\w)", r"\1-", text)  # spaCy's German keeps T-Shirt whole
+    return (
+        text if lang == "de" else re.sub(r"(\w) - (?=\w)", r"\1-", text)
+    )  # spaCy's German keeps T-Shirt whole

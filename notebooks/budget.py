@@ -17,19 +17,35 @@ def measure(path: Path) -> dict[str, float]:
     a question take 20 seconds each. The code of a folded cell costs nothing, nor does what stands under a heading
     "Going deeper".
     """
-    counts = ("words", "code", "longest", "asserts", "source", "output", "pictures", "questions", "formulas")
+    counts = (
+        "words",
+        "code",
+        "longest",
+        "asserts",
+        "source",
+        "output",
+        "pictures",
+        "questions",
+        "formulas",
+    )
     n = dict.fromkeys(counts, 0.0)
     cells = nbformat.read(path, as_version=4).cells
     n["cells"] = len(cells)  # all of them
     for cell in cells:
-        if cell.cell_type == "markdown" and re.search(r"^#+ .*going deeper", cell.source, re.I | re.M):
+        if cell.cell_type == "markdown" and re.search(
+            r"^#+ .*going deeper", cell.source, re.I | re.M
+        ):
             break
         if cell.cell_type == "markdown":
             _text(cell.source, n)
         elif cell.cell_type == "code":
             _code(cell, n)
     n["minutes"] = (
-        n["words"] / 170 + n["code"] / 10 + n["source"] / 15 + n["output"] / 40 + (n["pictures"] + n["questions"]) / 3
+        n["words"] / 170
+        + n["code"] / 10
+        + n["source"] / 15
+        + n["output"] / 40
+        + (n["pictures"] + n["questions"]) / 3
     )
     return n
 
@@ -39,7 +55,9 @@ def _text(source: str, n: dict[str, float]) -> None:
     text = re.sub(r"```.*?```", "", source, flags=re.S)
     n["questions"] += text.count("<details")
     n["formulas"] += len(re.findall(r"\$\$.+?\$\$|\$[^$\n]+?\$", text, re.S))
-    n["words"] += len(re.sub(r"\[([^\]]*)\]\([^)]*\)|<[^>]+>|https?://\S+", r"\1", text).split())
+    n["words"] += len(
+        re.sub(r"\[([^\]]*)\]\([^)]*\)|<[^>]+>|https?://\S+", r"\1", text).split()
+    )
 
 
 def _code(cell: nbformat.NotebookNode, n: dict[str, float]) -> None:
@@ -55,7 +73,9 @@ def _code(cell: nbformat.NotebookNode, n: dict[str, float]) -> None:
         if "text/html" in shown and "show_source" in cell.source:
             n["source"] += re.sub(r"<[^>]+>", "", shown["text/html"]).count("\n")
         elif not picture:
-            n["output"] += (output.get("text") or shown.get("text/plain", "")).count("\n")
+            n["output"] += (output.get("text") or shown.get("text/plain", "")).count(
+                "\n"
+            )
     if not (tags & FOLDED or cell.metadata.get("jupyter", {}).get("source_hidden")):
         n["code"] += len(lines)
         n["longest"] = max(n["longest"], len(lines))

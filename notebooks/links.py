@@ -36,21 +36,40 @@ except ModuleNotFoundError:  # on Colab: install it, keep torch and numpy
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("repo", nargs="?", help="owner/name; default: what pyproject.toml says")
+    parser.add_argument(
+        "repo", nargs="?", help="owner/name; default: what pyproject.toml says"
+    )
     options = parser.parse_args()
     if options.repo:
         if not re.fullmatch(r"[\w.-]+/[\w.-]+", options.repo):
-            print(f"error: {options.repo!r} is no owner/name: try make links REPO=owner/name", file=sys.stderr)
+            print(
+                f"error: {options.repo!r} is no owner/name: try make links REPO=owner/name",
+                file=sys.stderr,
+            )
             return 2
         site = documentation()
         text = PYPROJECT.read_text(encoding="utf-8")
-        text = re.sub(r'(?m)^(Repository = "https://github\.com/)[^"]*', rf"\g<1>{options.repo}", text)
+        text = re.sub(
+            r'(?m)^(Repository = "https://github\.com/)[^"]*',
+            rf"\g<1>{options.repo}",
+            text,
+        )
         PYPROJECT.write_text(text, encoding="utf-8")
         for path in (PYPROJECT, README):
-            path.write_text(path.read_text(encoding="utf-8").replace(site, documentation()), encoding="utf-8")
+            path.write_text(
+                path.read_text(encoding="utf-8").replace(site, documentation()),
+                encoding="utf-8",
+            )
     repo, version = address()
-    chapters = [(path, 2) for path in sorted([*HERE.glob("[0-9]*.ipynb"), *HERE.glob("deeper/[0-9]*.ipynb")])]
-    for chapter, place in chapters + [(path, 1) for path in sorted(HERE.glob("assignments/source/*.ipynb"))]:
+    chapters = [
+        (path, 2)
+        for path in sorted(
+            [*HERE.glob("[0-9]*.ipynb"), *HERE.glob("deeper/[0-9]*.ipynb")]
+        )
+    ]
+    for chapter, place in chapters + [
+        (path, 1) for path in sorted(HERE.glob("assignments/source/*.ipynb"))
+    ]:
         notebook = nbformat.read(chapter, as_version=4)
         try:
             stamp(notebook, chapter.relative_to(HERE).as_posix(), repo, version, place)
@@ -77,7 +96,9 @@ def documentation() -> str:
     return f"https://{owner.lower()}.github.io/{name}/"
 
 
-def stamp(notebook: nbformat.NotebookNode, name: str, repo: str, version: str, place: int = 2) -> None:
+def stamp(
+    notebook: nbformat.NotebookNode, name: str, repo: str, version: str, place: int = 2
+) -> None:
     """Writes badge and head of the set-up cell, which is number ``place``; nothing else changes.
 
     Raises:
@@ -85,16 +106,24 @@ def stamp(notebook: nbformat.NotebookNode, name: str, repo: str, version: str, p
     """
     first, set_up = notebook.cells[0], notebook.cells[place]
     badge = BADGE.format(repo=repo, version=version, name=name)
-    first.source, found = re.subn(r"^\[!\[Open in Colab\].*$", badge, first.source, flags=re.MULTILINE)
+    first.source, found = re.subn(
+        r"^\[!\[Open in Colab\].*$", badge, first.source, flags=re.MULTILINE
+    )
     if found != 1:
-        raise ValueError(f"{name}: the first cell needs one line that starts with [![Open in Colab]")
-    parts = f"{set_up.source}\n".split("    import nmt_lib as nmt\n")  # try, except, and what an assignment adds
+        raise ValueError(
+            f"{name}: the first cell needs one line that starts with [![Open in Colab]"
+        )
+    parts = f"{set_up.source}\n".split(
+        "    import nmt_lib as nmt\n"
+    )  # try, except, and what an assignment adds
     if len(parts) != 3 or parts[0] != "try:\n":
         nth = "second" if place == 1 else "third"
         raise ValueError(
             f"{name}: the {nth} cell must be the set-up cell, which starts with try: import nmt_lib as nmt"
         )
-    set_up.source = (SET_UP.format(repo=repo, version=version) + "\n" + parts[2].lstrip("\n")).strip()
+    set_up.source = (
+        SET_UP.format(repo=repo, version=version) + "\n" + parts[2].lstrip("\n")
+    ).strip()
 
 
 if __name__ == "__main__":

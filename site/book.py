@@ -13,7 +13,9 @@ from urllib.parse import unquote, urlsplit
 
 import pages
 
-ICON = re.compile(r'(?<=[{,])"?([a-z0-9-]+)"?:\[\d+,\d+,\[[^\]]*\],"[0-9a-f]+",(?:"[^"]*"|\[[^\]]*\])\],?')
+ICON = re.compile(
+    r'(?<=[{,])"?([a-z0-9-]+)"?:\[\d+,\d+,\[[^\]]*\],"[0-9a-f]+",(?:"[^"]*"|\[[^\]]*\])\],?'
+)
 MATHJAX = ("tex-chtml-full.js", "output/chtml/fonts/woff-v2/")
 
 
@@ -26,7 +28,18 @@ def main() -> int:
     copy_mathjax(source / "_static" / "mathjax")
     shutil.rmtree(out, ignore_errors=True)
     failed = build_main(
-        ["-q", "-E", "-W", "--keep-going", "-c", str(pages.HERE), "-d", f"{source}/.doctrees", str(source), str(out)]
+        [
+            "-q",
+            "-E",
+            "-W",
+            "--keep-going",
+            "-c",
+            str(pages.HERE),
+            "-d",
+            f"{source}/.doctrees",
+            str(source),
+            str(out),
+        ]
     )
     if failed:
         return failed
@@ -41,7 +54,11 @@ def main() -> int:
     problems, count = check(out)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file()) / 1e6
     n_pages, seconds = len(list(out.rglob("*.html"))), time.time() - start
-    print(*problems, f"{out}: {n_pages} pages, {count} links, {size:.1f} MB, {seconds:.0f} s", sep="\n")
+    print(
+        *problems,
+        f"{out}: {n_pages} pages, {count} links, {size:.1f} MB, {seconds:.0f} s",
+        sep="\n",
+    )
     return bool(problems)
 
 
@@ -57,9 +74,17 @@ def copy_mathjax(out: Path) -> None:
 def keep_used_icons(out: Path) -> None:
     """Takes the 2,000 icons out of the theme that no page names: half a megabyte on the way to a phone."""
     icons = out / "_static/scripts/fontawesome.js"
-    texts = [path.read_text(encoding="utf-8") for path in [*out.rglob("*.html"), *out.rglob("scripts/*theme.js")]]
+    texts = [
+        path.read_text(encoding="utf-8")
+        for path in [*out.rglob("*.html"), *out.rglob("scripts/*theme.js")]
+    ]
     used = set(re.findall(r"\bfa-([a-z0-9-]+)", "\n".join(texts)))
-    icons.write_text(ICON.sub(lambda m: m[0] if m[1] in used else "", icons.read_text(encoding="utf-8")), "utf-8")
+    icons.write_text(
+        ICON.sub(
+            lambda m: m[0] if m[1] in used else "", icons.read_text(encoding="utf-8")
+        ),
+        "utf-8",
+    )
 
 
 class Page(HTMLParser):
@@ -75,7 +100,9 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {key: value or "" for key, value in attrs}
         self.anchors |= {values.get("id", ""), values.get("name", "")}
-        if "href" in values and not (tag == "link" and values.get("rel") == "canonical"):
+        if "href" in values and not (
+            tag == "link" and values.get("rel") == "canonical"
+        ):
             (self.links if tag == "a" else self.fetched).append(values["href"])
         if "src" in values:
             self.fetched.append(values["src"])
@@ -95,10 +122,16 @@ def check(out: Path) -> tuple[list[str], int]:
                     problems.append(f"{path.relative_to(out)}: fetches {link}")
                 continue
             count += 1
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = (
+                (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            )
             if not target.exists():
                 problems.append(f"{path.relative_to(out)}: {link} does not exist")
-            elif parts.fragment and target in found and unquote(parts.fragment) not in found[target].anchors:
+            elif (
+                parts.fragment
+                and target in found
+                and unquote(parts.fragment) not in found[target].anchors
+            ):
                 problems.append(f"{path.relative_to(out)}: {link} has no such anchor")
     return problems, count
 

@@ -20,7 +20,9 @@ html_context = {"default_mode": "auto"}
 html_favicon = str(pages.HERE / "static" / "icon.svg")
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"**": ["navbar-logo.html", "search-button-field.html", "sbt-sidebar-nav.html"]}
+html_sidebars = {
+    "**": ["navbar-logo.html", "search-button-field.html", "sbt-sidebar-nav.html"]
+}
 html_theme_options = {
     "use_download_button": False,  # each chapter has its own
     "use_fullscreen_button": False,
@@ -63,27 +65,41 @@ draw = NbElementRenderer.render_image
 NbElementRenderer.render_image = with_alt
 
 
-def as_written(app, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+def as_written(
+    app, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
     """A docstring whose ``|x|`` is no reference, and whose ``D.`` does not count a list."""
-    lines[:] = [re.sub(r"(``.*?``)|\|", lambda match: match[1] or r"\|", line) for line in lines]
+    lines[:] = [
+        re.sub(r"(``.*?``)|\|", lambda match: match[1] or r"\|", line) for line in lines
+    ]
     lines[:] = [re.sub(r"^\s*(?=[A-Za-z]\.$)", r"\g<0>\\", line) for line in lines]
 
 
-def without_keys(app, what: str, name: str, thing: object, *others: object) -> tuple[str, None] | None:
+def without_keys(
+    app, what: str, name: str, thing: object, *others: object
+) -> tuple[str, None] | None:
     """A config's keys stand in its YAML file, with a comment each."""
     return ("", None) if what == "class" and hasattr(thing, "model_fields") else None
 
 
-def skipped(app, what: str, name: str, thing: object, skip: bool, options: object) -> bool | None:
+def skipped(
+    app, what: str, name: str, thing: object, skip: bool, options: object
+) -> bool | None:
     """What pydantic adds to a class is no part of the library."""
     return True if name == "model_config" else None
 
 
 def with_roles(app, page: str, template: str, context: dict, doctree: object) -> None:
     """Parameters one below the other are a list without terms, which a screen reader has to be told."""
-    body = context.get("body", "").replace('<dd><em class="sig-param">', '<dd role="listitem"><em class="sig-param">')
-    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")  # it says "Show source" itself
-    context["body"] = body.replace('<dl>\n<dd role="listitem">', '<dl role="list">\n<dd role="listitem">')
+    body = context.get("body", "").replace(
+        '<dd><em class="sig-param">', '<dd role="listitem"><em class="sig-param">'
+    )
+    body = body.replace(
+        '<summary aria-label="Toggle hidden content">', "<summary>"
+    )  # it says "Show source" itself
+    context["body"] = body.replace(
+        '<dl>\n<dd role="listitem">', '<dl role="list">\n<dd role="listitem">'
+    )
 
 
 def past_deeper(app, page: str, template: str, context: dict, doctree: object) -> None:

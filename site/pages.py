@@ -30,7 +30,11 @@ ROOT = HERE.parent
 REPOSITORY = "https://github.com/" + links.address()[0]
 CHAPTERS = "notebooks/[0-9][0-9]_*.ipynb"
 DEEPER = "notebooks/deeper/[0-9][0-9]_*.ipynb"
-TEXTS = ("notebooks/assignments/README.md", "benchmarks/results/*.md", "nmt_lib/pretrained/*/README.md")
+TEXTS = (
+    "notebooks/assignments/README.md",
+    "benchmarks/results/*.md",
+    "nmt_lib/pretrained/*/README.md",
+)
 RESULTS = Path("benchmarks/results/README.md")
 CONFIGS = "nmt_lib/configs/*.yaml"
 BADGE = re.compile(r"^\[!\[Open in Colab\].*\]\((.*)\)$", re.MULTILINE)
@@ -41,15 +45,22 @@ DOWN = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="M11 3h2v10l4-4 1 1-
 
 def found(*patterns: str) -> list[str]:
     """The files of the repository that match, as paths from its root."""
-    return [str(path.relative_to(ROOT)) for pattern in patterns for path in sorted(ROOT.glob(pattern))]
+    return [
+        str(path.relative_to(ROOT))
+        for pattern in patterns
+        for path in sorted(ROOT.glob(pattern))
+    ]
 
 
 def lay_out(out: Path) -> None:
     """Writes everything that Sphinx reads into an empty folder ``out``."""
     shutil.rmtree(out, ignore_errors=True)
     makers: list[tuple[tuple[str, ...], Callable[[str], tuple[str, str]]]] = [
-        ((CHAPTERS, DEEPER), chapter), (TEXTS, text), ((CONFIGS,), config), (("site/*.md",), partial(own, out))
-    ]  # fmt: skip
+        ((CHAPTERS, DEEPER), chapter),
+        (TEXTS, text),
+        ((CONFIGS,), config),
+        (("site/*.md",), partial(own, out)),
+    ]
     for patterns, make in makers:
         for path in found(*patterns):
             name, content = make(path)
@@ -74,11 +85,25 @@ def with_links(source: str, path: str) -> str:
 
     def replace(match: re.Match[str]) -> str:
         opening, file, anchor = match[1], match[2], unquote(match[3] or "")
-        slug = re.sub(r"[^\w\-#]", "", anchor.lower())  # of a heading, from the way that Jupyter writes it
-        target = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+        slug = re.sub(
+            r"[^\w\-#]", "", anchor.lower()
+        )  # of a heading, from the way that Jupyter writes it
+        target = (
+            os.path.normpath(os.path.join(os.path.dirname(path), file))
+            if file
+            else path
+        )
         if page := page_of(target):
-            return opening + (os.path.relpath(page, os.path.dirname(path) or ".") if file else "") + slug
-        if target.startswith("..") or target.endswith(".png") or not (ROOT / target).exists():
+            return (
+                opening
+                + (os.path.relpath(page, os.path.dirname(path) or ".") if file else "")
+                + slug
+            )
+        if (
+            target.startswith("..")
+            or target.endswith(".png")
+            or not (ROOT / target).exists()
+        ):
             return match[0]  # Sphinx knows it, or says that it is dead
         return f"{opening}{REPOSITORY}/blob/main/{target}{anchor}"
 
@@ -88,7 +113,11 @@ def with_links(source: str, path: str) -> str:
 def text(path: str) -> tuple[str, str]:
     """A page of Markdown; under the results stand their tables and the models' cards."""
     content = with_links((ROOT / path).read_text(encoding="utf-8"), path)
-    below = [os.path.relpath(page, RESULTS.parent) for page in found(*TEXTS[1:]) if page != str(RESULTS)]
+    below = [
+        os.path.relpath(page, RESULTS.parent)
+        for page in found(*TEXTS[1:])
+        if page != str(RESULTS)
+    ]
     return path, f"{content}\n\n{toctree(below)}\n" if path == str(RESULTS) else content
 
 
@@ -104,14 +133,18 @@ def chapter(path: str) -> tuple[str, str]:
     notebook = nbformat.read(ROOT / path, as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = with_links(BADGE.sub(partial(buttons, path), cell.source), path)
+            cell.source = with_links(
+                BADGE.sub(partial(buttons, path), cell.source), path
+            )
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata.tags = sorted({*cell.metadata.get("tags", []), "hide-input"})
         for output in cell.get("outputs", []):
             show_as_code(output)
     if path in found(CHAPTERS):
         deeper = [
-            os.path.relpath(page, "notebooks") for page in found(DEEPER) if Path(page).name[:2] == Path(path).name[:2]
+            os.path.relpath(page, "notebooks")
+            for page in found(DEEPER)
+            if Path(page).name[:2] == Path(path).name[:2]
         ]
         notebook.cells.append(nbformat.v4.new_markdown_cell(toctree(deeper)))
     return path, json.dumps(notebook)
@@ -128,9 +161,15 @@ def buttons(path: str, badge: re.Match[str]) -> str:
 def show_as_code(output: nbformat.NotebookNode) -> None:
     """Turns code that brings its own colours into code that takes those of the page, light or dark."""
     shown = output.get("data", {}).get("text/html", "")
-    if code := re.fullmatch(r'\s*<div class="highlight"[^>]*><pre.*?>(.*)</pre>\s*</div>\s*', shown, re.DOTALL):
+    if code := re.fullmatch(
+        r'\s*<div class="highlight"[^>]*><pre.*?>(.*)</pre>\s*</div>\s*',
+        shown,
+        re.DOTALL,
+    ):
         plain = html.unescape(re.sub(r"<[^>]+>", "", code[1]))
-        output.data = nbformat.from_dict({"text/markdown": f"```python\n{plain.strip()}\n```"})
+        output.data = nbformat.from_dict(
+            {"text/markdown": f"```python\n{plain.strip()}\n```"}
+        )
 
 
 def own(out: Path, path: str) -> tuple[str, str]:
@@ -142,21 +181,36 @@ def own(out: Path, path: str) -> tuple[str, str]:
         titles = [f"{short(title(ROOT / path))} <{path}>" for path in found(CHAPTERS)]
         source = source.replace("{{contents}}", toctree(titles, ":caption: Chapters\n"))
     if "{{cards}}" in source:
-        source = source.replace("{{cards}}", "\n".join(card(out, path) for path in found(CHAPTERS)))
+        source = source.replace(
+            "{{cards}}", "\n".join(card(out, path) for path in found(CHAPTERS))
+        )
     if "{{names}}" in source:
         source = source.replace("{{names}}", names.page(f"{REPOSITORY}/blob/main"))
-    source = with_links(source.replace("(REPOSITORY)", f"({REPOSITORY})"), Path(path).name)
-    return Path(path).name, source.replace("{{viewer}}", viewer(ROOT / "notebooks/00_start_here.ipynb"))
+    source = with_links(
+        source.replace("(REPOSITORY)", f"({REPOSITORY})"), Path(path).name
+    )
+    return Path(path).name, source.replace(
+        "{{viewer}}", viewer(ROOT / "notebooks/00_start_here.ipynb")
+    )
 
 
 def viewer(path: Path) -> str:
     """A sentence, its translation and its attention to touch, as a chapter stores them."""
-    outputs = (output for cell in nbformat.read(path, as_version=4).cells for output in cell.get("outputs", []))
+    outputs = (
+        output
+        for cell in nbformat.read(path, as_version=4).cells
+        for output in cell.get("outputs", [])
+    )
     stored = (output.get("data", {}).get("text/html", "") for output in outputs)
     shown = next(page for page in stored if 'class="nmt-attention"' in page)
     sides = json.loads(re.findall(r"const data = (.*);\n", shown)[0])["kinds"]["cross"]
-    words = [[word for word in sides[side] if not re.fullmatch(r"<\w+>", word)] for side in ("columns", "rows")]
-    source, target = (html.escape(re.sub(r" (?=[.,?!])", "", " ".join(side))) for side in words)
+    words = [
+        [word for word in sides[side] if not re.fullmatch(r"<\w+>", word)]
+        for side in ("columns", "rows")
+    ]
+    source, target = (
+        html.escape(re.sub(r" (?=[.,?!])", "", " ".join(side))) for side in words
+    )
     said = f'<p class="said"><span>{source}</span> → <b lang="fr">{target}</b></p>'
     return f"``````{{raw}} html\n{said}\n{shown.replace('; run the cell to explore all of them', '')}\n``````"
 
@@ -174,7 +228,10 @@ def short(heading: str) -> str:
 
 def minutes(path: Path) -> int:
     """How long a notebook says that it takes to read; ``check.py`` keeps it true."""
-    said = re.search(r"about\s+(\d+)\s+minutes\s+to\s+read", nbformat.read(path, as_version=4).cells[0].source)
+    said = re.search(
+        r"about\s+(\d+)\s+minutes\s+to\s+read",
+        nbformat.read(path, as_version=4).cells[0].source,
+    )
     assert said, f"{path.name} does not say how long it takes"
     return int(said[1])
 
@@ -182,7 +239,9 @@ def minutes(path: Path) -> int:
 def toctree(paths: list[str], options: str = "") -> str:
     """What Sphinx needs to know which pages belong here."""
     return (
-        f"```{{toctree}}\n:hidden:\n{options}" + "\n".join(page_of(path) or path for path in paths) + "\n```"
+        f"```{{toctree}}\n:hidden:\n{options}"
+        + "\n".join(page_of(path) or path for path in paths)
+        + "\n```"
         if paths
         else ""
     )
@@ -193,14 +252,22 @@ def listing(paths: list[str]) -> str:
     lines = []
     for path in paths:
         first = (ROOT / path).read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
-        lines.append(f"- [`{Path(path).stem}`]({path}): {first}" if path.endswith(".yaml") else f"- [{first}]({path})")
+        lines.append(
+            f"- [`{Path(path).stem}`]({path}): {first}"
+            if path.endswith(".yaml")
+            else f"- [{first}]({path})"
+        )
     return "\n".join(lines)
 
 
 def card(out: Path, path: str) -> str:
     """A chapter on the start page: picture, title, what it is for, minutes."""
     notebook = nbformat.read(ROOT / path, as_version=4)
-    aim = re.search(r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)", notebook.cells[0].source, re.DOTALL)
+    aim = re.search(
+        r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)",
+        notebook.cells[0].source,
+        re.DOTALL,
+    )
     about = " ".join(plain(aim[1]).split()) if aim else ""
     name, image = Path(path).stem, ""
     if picture := chosen(notebook):
@@ -222,7 +289,13 @@ def chosen(notebook: nbformat.NotebookNode) -> Image.Image | None:
         for output in cell.get("outputs", []):
             if "image/png" in output.get("data", {}):
                 image = on_white(b64decode(output.data["image/png"]))
-                pictures.append(("card" not in cell.metadata.get("tags", []), image.width > 2.5 * image.height, image))
+                pictures.append(
+                    (
+                        "card" not in cell.metadata.get("tags", []),
+                        image.width > 2.5 * image.height,
+                        image,
+                    )
+                )
     return min(pictures, key=lambda ranked: ranked[:2])[2] if pictures else None
 
 

@@ -37,7 +37,9 @@ RUNNING = """() => {
 def main() -> int:
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "notebooks").mkdir(parents=True)
-    names = sys.argv[1:] or [path.name for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))]
+    names = sys.argv[1:] or [
+        path.name for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    ]
     for name in names:
         shutil.copy(ROOT / "notebooks" / name, OUT / "notebooks")
     with chromium() as browser, jupyterlab(OUT) as address:
@@ -54,15 +56,29 @@ def jupyterlab(folder: Path, **environment: str) -> Iterator[str]:
         "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(folder / "spaces"),
     }
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
-               f"--ServerApp.root_dir={folder / 'notebooks'}", "--IdentityProvider.token=",
-               "--LabApp.expose_app_in_browser=True"]  # fmt: skip
-    quiet = folder / "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        f"--port={port}",
+        f"--ServerApp.root_dir={folder / 'notebooks'}",
+        "--IdentityProvider.token=",
+        "--LabApp.expose_app_in_browser=True",
+    ]
+    quiet = (
+        folder
+        / "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
+    )
     quiet.parent.mkdir(parents=True)
     quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
     log = (folder / "server.log").open("w")
     server = subprocess.Popen(
-        command, env={**os.environ, **settings, **environment}, stdout=log, stderr=subprocess.STDOUT
+        command,
+        env={**os.environ, **settings, **environment},
+        stdout=log,
+        stderr=subprocess.STDOUT,
     )
     try:
         address = f"http://127.0.0.1:{port}"
@@ -104,13 +120,20 @@ def run_all(browser: Any, address: str, names: list[str]) -> int:
         page.wait_for_function(f"() => !({RUNNING})()")
         page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
         page.screenshot(path=OUT / f"{Path(name).stem}-end.png")
-        page.evaluate("() => window.jupyterapp.shell.currentWidget.content.scrollToItem(0)")
+        page.evaluate(
+            "() => window.jupyterapp.shell.currentWidget.content.scrollToItem(0)"
+        )
         page.wait_for_timeout(1000)
         page.screenshot(path=OUT / f"{Path(name).stem}.png")
         errors = complaints(OUT / "notebooks" / name)
         failed += bool(errors)
-        print(f"{name}: {time.time() - start:.0f} s, {'; '.join(errors) or 'no error'}", flush=True)
-        page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        print(
+            f"{name}: {time.time() - start:.0f} s, {'; '.join(errors) or 'no error'}",
+            flush=True,
+        )
+        page.evaluate(
+            "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
+        )
         page.close()
     print(f"screenshots: {OUT}")
     return bool(failed)
@@ -119,13 +142,20 @@ def run_all(browser: Any, address: str, names: list[str]) -> int:
 def complaints(path: Path) -> list[str]:
     """Cells that did not run, and errors, of a saved chapter."""
     cells = [
-        cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code" and cell.source.strip()
+        cell
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.cell_type == "code" and cell.source.strip()
     ]
     errors = [
-        f"{output.ename}: {output.evalue}" for cell in cells for output in cell.outputs if output.output_type == "error"
+        f"{output.ename}: {output.evalue}"
+        for cell in cells
+        for output in cell.outputs
+        if output.output_type == "error"
     ]
     counts = [cell.execution_count for cell in cells]
-    return errors + ([] if counts == list(range(1, len(cells) + 1)) else [f"cells numbered {counts}"])
+    return errors + (
+        [] if counts == list(range(1, len(cells) + 1)) else [f"cells numbered {counts}"]
+    )
 
 
 if __name__ == "__main__":

@@ -66,7 +66,9 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 def main() -> int:
-    names = sys.argv[1:] or sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+    names = sys.argv[1:] or sorted(
+        path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")
+    )
     if not names:
         print("error: there is no site in build/site: run make site", file=sys.stderr)
         return 2
@@ -85,16 +87,29 @@ def look(address: str, names: list[str]) -> int:
     print("page".ljust(44), *(f"{width} {scheme}".rjust(11) for width, scheme in VIEWS))
     with chromium() as browser:
         contexts = [
-            browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            browser.new_context(
+                viewport={"width": width, "height": 900}, color_scheme=scheme
+            )
             for width, scheme in VIEWS
         ]
         for name in names:
             row = [faults(context, address, name) for context in contexts]
-            print(name[:43].ljust(44), *(str(sum(cell.values()) or "–").rjust(11) for cell in row), flush=True)
+            print(
+                name[:43].ljust(44),
+                *(str(sum(cell.values()) or "–").rjust(11) for cell in row),
+                flush=True,
+            )
             for (width, scheme), cell in zip(VIEWS, row, strict=True):
-                found += [f"{name} at {width} {scheme}: {fault}, {count}" for fault, count in cell.items()]
+                found += [
+                    f"{name} at {width} {scheme}: {fault}, {count}"
+                    for fault, count in cell.items()
+                ]
         found += search(contexts[0], address) + first_screen(browser, address)
-    print(*found, f"{len(names)} pages, {len(VIEWS)} views each, {len(found)} faults", sep="\n")
+    print(
+        *found,
+        f"{len(names)} pages, {len(VIEWS)} views each, {len(found)} faults",
+        sep="\n",
+    )
     return bool(found)
 
 
@@ -102,7 +117,12 @@ def faults(context: Any, address: str, name: str) -> Counter:
     """What is wrong with a page in one view, with how often."""
     count: Counter[str] = Counter()
     page = context.new_page()
-    page.on("console", lambda message: count.update([f"console: {message.text}"] if message.type == "error" else []))
+    page.on(
+        "console",
+        lambda message: count.update(
+            [f"console: {message.text}"] if message.type == "error" else []
+        ),
+    )
     page.on("pageerror", lambda error: count.update([f"script: {error.message}"]))
     page.on("request", lambda request: count.update(elsewhere(request.url, address)))
     page.goto(f"{address}/{name}", wait_until="networkidle")
@@ -110,14 +130,18 @@ def faults(context: Any, address: str, name: str) -> Counter:
     count.update(barriers(page))
     if name.startswith("notebooks/") and "assignments" not in name:
         count.update(page.evaluate(CHAPTER))
-        count.update({f"unfolded: {fault}": n for fault, n in page.evaluate(FAULTS).items()})
+        count.update(
+            {f"unfolded: {fault}": n for fault, n in page.evaluate(FAULTS).items()}
+        )
     page.close()
     return +count
 
 
 def elsewhere(url: str, address: str) -> list[str]:
     """A request that leaves the site."""
-    leaves = urlsplit(url).scheme not in ("data", "blob") and not url.startswith(address)
+    leaves = urlsplit(url).scheme not in ("data", "blob") and not url.startswith(
+        address
+    )
     return [f"request to {urlsplit(url).netloc}"] if leaves else []
 
 
@@ -136,14 +160,20 @@ def first_screen(browser: Any, address: str) -> list[str]:
     found = []
     for width, height in ((1280, 800), (390, 844)):
         for script in (True, False):
-            context = browser.new_context(viewport={"width": width, "height": height}, java_script_enabled=script)
+            context = browser.new_context(
+                viewport={"width": width, "height": height}, java_script_enabled=script
+            )
             page = context.new_page()
             page.goto(f"{address}/index.html", wait_until="load")
             attention = ".nmt-attention" if script else ".nmt-attention table"
             for part in (".bd-article h1", ".ways", ".said", attention):
                 box = page.locator(part).first.bounding_box()
-                if not box or box["y"] + min(box["height"], 340) > height:  # the maps may stand below the words
-                    found.append(f"first screen at {width}, script {script}: {part} at {box}")
+                if (
+                    not box or box["y"] + min(box["height"], 340) > height
+                ):  # the maps may stand below the words
+                    found.append(
+                        f"first screen at {width}, script {script}: {part} at {box}"
+                    )
             context.close()
     return found
 

@@ -28,8 +28,18 @@ ASK = "import runpy, types\nrunpy.run_path({path!r})[{name!r}](types.SimpleNames
 LINUX = sys.platform == "linux"
 COPIES: Any = get_context("forkserver" if LINUX else "spawn")
 if LINUX:
-    COPIES.set_forkserver_preload(["accelerate", "datasets", "ipykernel.kernelapp", "sacrebleu", "spacy.lang.de",
-                                   "spacy.lang.en", "spacy.lang.fr", "torch._dynamo"])  # fmt: skip
+    COPIES.set_forkserver_preload(
+        [
+            "accelerate",
+            "datasets",
+            "ipykernel.kernelapp",
+            "sacrebleu",
+            "spacy.lang.de",
+            "spacy.lang.en",
+            "spacy.lang.fr",
+            "torch._dynamo",
+        ]
+    )
 
 
 class Chapter(IPyNbFile):
@@ -42,23 +52,41 @@ class Chapter(IPyNbFile):
         cells = list(super().collect())
         yield from cells
         path = CLAIMS / f"{self.path.stem}.py"
-        parts = ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else []
-        names = [part.name for part in parts if isinstance(part, ast.FunctionDef) and part.name.startswith("test_")]
+        parts = (
+            ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else []
+        )
+        names = [
+            part.name
+            for part in parts
+            if isinstance(part, ast.FunctionDef) and part.name.startswith("test_")
+        ]
         for number, name in enumerate(names, len(cells)):
-            cell, ignore = new_code_cell(ASK.format(path=str(path), name=name)), defaultdict(bool)
-            yield IPyNbCell.from_parent(self, name=name, cell_num=number, cell=cell, options=ignore)
+            cell, ignore = (
+                new_code_cell(ASK.format(path=str(path), name=name)),
+                defaultdict(bool),
+            )
+            yield IPyNbCell.from_parent(
+                self, name=name, cell_num=number, cell=cell, options=ignore
+            )
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(parent: Any) -> Any:
     found = yield
-    return [Chapter.from_parent(parent, path=each.path) if type(each) is IPyNbFile else each for each in found]
+    return [
+        Chapter.from_parent(parent, path=each.path) if type(each) is IPyNbFile else each
+        for each in found
+    ]
 
 
-def copy_kernel(command: list[str], env: dict[str, str], cwd: str, **others: Any) -> Any:
+def copy_kernel(
+    command: list[str], env: dict[str, str], cwd: str, **others: Any
+) -> Any:
     """A kernel, as jupyter_client wants it: a process with some methods of a ``Popen``."""
     ready, theirs = COPIES.Pipe(duplex=False)
-    process = COPIES.Process(target=be_kernel, args=(theirs, command[command.index("-f") + 1], env, cwd))
+    process = COPIES.Process(
+        target=be_kernel, args=(theirs, command[command.index("-f") + 1], env, cwd)
+    )
     process.start()
     theirs.close()  # so that recv ends where the copy has died
     ready.recv()  # it has left the group of this process, so that signals to it are no signals to us
@@ -68,14 +96,18 @@ def copy_kernel(command: list[str], env: dict[str, str], cwd: str, **others: Any
     return process
 
 
-def be_kernel(ready: Connection, connection_file: str, env: dict[str, str], cwd: str) -> None:
+def be_kernel(
+    ready: Connection, connection_file: str, env: dict[str, str], cwd: str
+) -> None:
     """In the copy."""
     from ipykernel.kernelapp import launch_new_instance
 
     os.setsid()
     ready.send("")
     os.environ.update(env, JPY_PARENT_PID=str(os.getppid()))  # without a parent it ends
-    sys.path[:0] = [path for path in env.get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:0] = [
+        path for path in env.get("PYTHONPATH", "").split(os.pathsep) if path
+    ]
     os.chdir(cwd)
     nothing = os.open(os.devnull, os.O_RDWR)
     for handle in (0, 1, 2):

@@ -13,7 +13,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 AXE = ROOT / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+]
 FLAGS += ["--disable-component-update", "--disable-sync"]
 
 
@@ -37,7 +42,10 @@ def load_axe() -> None:
     if not AXE.exists() and shutil.which("npm"):
         folder = AXE.parents[2]
         folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--silent", "--prefix", folder, "axe-core@4.14.1"], check=True)
+        subprocess.run(
+            ["npm", "install", "--silent", "--prefix", folder, "axe-core@4.14.1"],
+            check=True,
+        )
     if not AXE.exists():
         print("SKIPPED: axe-core (no npm)")
 
@@ -48,9 +56,13 @@ def barriers(page: Any, part: str = "html") -> dict[str, int]:
         return {}
     page.evaluate(AXE.read_text(encoding="utf-8"))
     options = {"resultTypes": ["violations"], "preload": False}
-    found = page.evaluate("both => axe.run({include: [[both[0]]]}, both[1])", [part, options])["violations"]
+    found = page.evaluate(
+        "both => axe.run({include: [[both[0]]]}, both[1])", [part, options]
+    )["violations"]
     return {
-        f"axe {one['impact']}: {one['id']} such as {one['nodes'][0]['target'][0]}": len(one["nodes"])
+        f"axe {one['impact']}: {one['id']} such as {one['nodes'][0]['target'][0]}": len(
+            one["nodes"]
+        )
         for one in found
         if one["impact"] in ("serious", "critical")
     }

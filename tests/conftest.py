@@ -15,5 +15,7 @@ def real_data() -> Path:
     """The folder with the published corpora; tests that need it are skipped where ``NMT_DATA`` is not set."""
     folder = os.environ.get("NMT_DATA")
     if not folder:
-        pytest.skip("NMT_DATA is not set: it names the folder with the published corpora")
+        pytest.skip(
+            "NMT_DATA is not set: it names the folder with the published corpora"
+        )
     return Path(folder)

@@ -6,7 +6,9 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["pytest", "small", "accelerate", "nmt_lib.runs.cli", "nmt_lib.training"])
+FORKS.set_forkserver_preload(
+    ["pytest", "small", "accelerate", "nmt_lib.runs.cli", "nmt_lib.training"]
+)
 
 
 def start(function: Callable[..., Any], *arguments: Any) -> BaseProcess:

@@ -11,16 +11,53 @@ import nmt_lib as nmt
 from nmt_lib.config import Config, DataConfig, DecodeConfig, ModelConfig
 from nmt_lib.tokenizers import WordTokenizer
 
-SMALL: dict[str, Any] = {"d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 24, "dropout": 0.0}
-GERMAN = ["ich", "du", "wir", "mochte", "sehe", "ein", "der", "bier", "cola", "haus", "hund"]
-ENGLISH = ["i", "you", "we", "want", "see", "a", "the", "beer", "coke", "house", "dog", "."]
+SMALL: dict[str, Any] = {
+    "d_model": 16,
+    "n_heads": 4,
+    "n_layers": 2,
+    "d_ff": 24,
+    "dropout": 0.0,
+}
+GERMAN = [
+    "ich",
+    "du",
+    "wir",
+    "mochte",
+    "sehe",
+    "ein",
+    "der",
+    "bier",
+    "cola",
+    "haus",
+    "hund",
+]
+ENGLISH = [
+    "i",
+    "you",
+    "we",
+    "want",
+    "see",
+    "a",
+    "the",
+    "beer",
+    "coke",
+    "house",
+    "dog",
+    ".",
+]
 
 
 def small_config(**options: Any) -> ModelConfig:
     return ModelConfig(**(SMALL | options))
 
 
-def small_model(seed: int = 0, src_size: int = 11, tgt_size: int = 13, sharpen: float = 1.0, **options: Any):
+def small_model(
+    seed: int = 0,
+    src_size: int = 11,
+    tgt_size: int = 13,
+    sharpen: float = 1.0,
+    **options: Any,
+):
     """A model in evaluation mode whose every weight is drawn at random; ``sharpen`` spreads its logits."""
     torch.manual_seed(seed)
     model = nmt.build_model(small_config(**options), src_size, tgt_size).eval()
@@ -40,7 +77,11 @@ def keep_weights(model: nn.Module) -> nn.Module:
 
 def random_ids(generator: torch.Generator, length: int, size: int) -> list[int]:
     """``<sos>``, words, ``<eos>``: ``length`` ids in all."""
-    return [nmt.SOS, *torch.randint(4, size, (length - 2,), generator=generator).tolist(), nmt.EOS]
+    return [
+        nmt.SOS,
+        *torch.randint(4, size, (length - 2,), generator=generator).tolist(),
+        nmt.EOS,
+    ]
 
 
 def random_rows(lengths: list[int], size: int, seed: int = 0) -> list[list[int]]:
@@ -49,10 +90,20 @@ def random_rows(lengths: list[int], size: int, seed: int = 0) -> list[list[int]]
 
 
 def small_translator(
-    seed: int = 0, sharpen: float = 3.0, src_specials: bool = True, decode: dict[str, Any] | None = None, **model: Any
+    seed: int = 0,
+    sharpen: float = 3.0,
+    src_specials: bool = True,
+    decode: dict[str, Any] | None = None,
+    **model: Any,
 ) -> nmt.Translator:
     """A translator with a random model and a few words in each language."""
-    data = DataConfig(corpus="toy", src_lang="de", tgt_lang="en", tokenizer="whitespace", src_specials=src_specials)
+    data = DataConfig(
+        corpus="toy",
+        src_lang="de",
+        tgt_lang="en",
+        tokenizer="whitespace",
+        src_specials=src_specials,
+    )
     config = Config(
         name="small",
         data=data,
@@ -60,10 +111,13 @@ def small_translator(
         decode=DecodeConfig(**({"max_extra_tokens": 6} | (decode or {}))),
     )
     tokenizers = [
-        WordTokenizer.train("whitespace", lang, words, 1, False) for lang, words in (("de", GERMAN), ("en", ENGLISH))
+        WordTokenizer.train("whitespace", lang, words, 1, False)
+        for lang, words in (("de", GERMAN), ("en", ENGLISH))
     ]
     tokenizers[0].sos = src_specials
-    network = small_model(seed, len(tokenizers[0]), len(tokenizers[1]), sharpen, **model)
+    network = small_model(
+        seed, len(tokenizers[0]), len(tokenizers[1]), sharpen, **model
+    )
     return nmt.Translator(network, tokenizers[0], tokenizers[1], config)
 
 
@@ -72,7 +126,9 @@ def read_lines(path: Path) -> list[str]:
     return [line.strip() for line in open(path, encoding="utf-8", newline="\n")]
 
 
-def made_translation(src: Sequence[str], tgt: Sequence[str], n_layers: int = 2, n_heads: int = 4) -> nmt.Translation:
+def made_translation(
+    src: Sequence[str], tgt: Sequence[str], n_layers: int = 2, n_heads: int = 4
+) -> nmt.Translation:
     """A translation of these words into those, without a model: its attention is drawn at random, sharp and different
     in every layer and head.
     """
@@ -80,13 +136,32 @@ def made_translation(src: Sequence[str], tgt: Sequence[str], n_layers: int = 2, 
     src_labels, tgt_labels = ("<sos>", *src, "<eos>"), (*tgt, "<eos>")
 
     def draw(rows: int, columns: int, causal: bool = False) -> list[torch.Tensor]:
-        scores = 3 * torch.randn(n_layers, 1, n_heads, rows, columns, generator=generator)
-        mask = torch.ones(rows, columns, dtype=torch.bool).tril() if causal else torch.tensor(True)
-        return list(scores.masked_fill(~mask, float("-inf")).softmax(-1))  # n_layers of (1, H, rows, columns)
+        scores = 3 * torch.randn(
+            n_layers, 1, n_heads, rows, columns, generator=generator
+        )
+        mask = (
+            torch.ones(rows, columns, dtype=torch.bool).tril()
+            if causal
+            else torch.tensor(True)
+        )
+        return list(
+            scores.masked_fill(~mask, float("-inf")).softmax(-1)
+        )  # n_layers of (1, H, rows, columns)
 
     n_src, n_tgt = len(src_labels), len(tgt_labels)
-    attention = nmt.Attention(draw(n_src, n_src), draw(n_tgt, n_tgt, causal=True), draw(n_tgt, n_src))
-    return nmt.Translation(" ".join(src), " ".join(tgt), tuple(tgt), 0.0, (), src_labels, tgt_labels, lambda: attention)
+    attention = nmt.Attention(
+        draw(n_src, n_src), draw(n_tgt, n_tgt, causal=True), draw(n_tgt, n_src)
+    )
+    return nmt.Translation(
+        " ".join(src),
+        " ".join(tgt),
+        tuple(tgt),
+        0.0,
+        (),
+        src_labels,
+        tgt_labels,
+        lambda: attention,
+    )
 
 
 def write_corpus(folder: Path) -> Path:
@@ -96,10 +171,19 @@ def write_corpus(folder: Path) -> Path:
         (f"{s} {v} {d} {n}{m}", f"{S} {V} {D} {N}{M} .")
         for s, S in (("ich", "i"), ("wir", "we"))
         for v, V in (("mochte", "want"), ("sehe", "see"))
-        for (d, D), (n, N) in ((("ein", "a"), ("bier", "beer")), (("der", "the"), ("hund", "dog")))
+        for (d, D), (n, N) in (
+            (("ein", "a"), ("bier", "beer")),
+            (("der", "the"), ("hund", "dog")),
+        )
         for m, M in (("", ""), (" und ein haus", " and a house"), (" dort", " there"))
     ]
-    for split, part in (("train", pairs[:18]), ("valid", pairs[18:]), ("test", pairs[18:])):
+    for split, part in (
+        ("train", pairs[:18]),
+        ("valid", pairs[18:]),
+        ("test", pairs[18:]),
+    ):
         for side, lang in enumerate(("de", "en")):
-            (folder / f"{split}.{lang}").write_text("\n".join(pair[side] for pair in part) + "\n", encoding="utf-8")
+            (folder / f"{split}.{lang}").write_text(
+                "\n".join(pair[side] for pair in part) + "\n", encoding="utf-8"
+            )
     return folder

@@ -11,9 +11,14 @@ SRC = torch.tensor([[2, 5, 6, 7, 3], [2, 8, 3, 0, 0]])
 TGT = torch.tensor([[2, 5, 6, 7, 8, 9], [2, 8, 9, 0, 0, 0]])
 
 
-def test_with_padding_on_the_right_the_causal_mask_alone_would_do_in_the_decoder() -> None:
+def test_with_padding_on_the_right_the_causal_mask_alone_would_do_in_the_decoder() -> (
+    None
+):
     model, real = small_model().double(), TGT != nmt.PAD
-    both, causal = (model(SRC, TGT, nmt.padding_mask(SRC), mask) for mask in (nmt.target_mask(TGT), nmt.causal_mask(6)))
+    both, causal = (
+        model(SRC, TGT, nmt.padding_mask(SRC), mask)
+        for mask in (nmt.target_mask(TGT), nmt.causal_mask(6))
+    )
     torch.testing.assert_close(causal[real], both[real], atol=1e-10, rtol=0)
     assert (causal[~real] - both[~real]).abs().max() > 1e-6, "the padded rows do change"
 
@@ -22,7 +27,8 @@ def test_with_padding_on_the_left_it_would_not() -> None:
     model, left = small_model().double(), TGT[1:].flip(1)
     real = left != nmt.PAD
     both, causal = (
-        model(SRC[1:], left, nmt.padding_mask(SRC[1:]), mask) for mask in (nmt.target_mask(left), nmt.causal_mask(6))
+        model(SRC[1:], left, nmt.padding_mask(SRC[1:]), mask)
+        for mask in (nmt.target_mask(left), nmt.causal_mask(6))
     )
     assert (causal[real] - both[real]).abs().max() > 1e-6
 

@@ -15,7 +15,9 @@ def norm(x: Tensor) -> Tensor:
 
 
 # what goes on behind a sub-layer → after 4 layers: what differs between the words (share); after 12: the mean length
-STACKS: dict[str, tuple[Callable[..., Tensor], tuple[float, float], tuple[float, float]]] = {
+STACKS: dict[
+    str, tuple[Callable[..., Tensor], tuple[float, float], tuple[float, float]]
+] = {
     "sub-layers only": (lambda x, sublayer: sublayer(x), (0, 1e-6), (0, 0.01)),
     "sum only": (lambda x, sublayer: x + sublayer(x), (0.3, 1), (1000, 10_000)),
     "norm only": (lambda x, sublayer: norm(sublayer(x)), (0, 1e-6), (7.99, 8.01)),
@@ -29,7 +31,9 @@ def test_twelve_fresh_layers(name: str) -> None:
     connect, (least, most), (shortest, longest) = STACKS[name]
     torch.manual_seed(0)
     changes = {"n_layers": 12, "n_decoder_layers": 1}
-    model = nmt.build_model(nmt.load_config("tiny").model.model_copy(update=changes), 180, 180).eval()
+    model = nmt.build_model(
+        nmt.load_config("tiny").model.model_copy(update=changes), 180, 180
+    ).eval()
     x = model.src_embedding(torch.arange(4, 17)[None])  # (1, 13, D)
     for n, layer in enumerate(model.encoder.layers, start=1):
         x = connect(x, lambda h, attend=layer.self_attention: attend(h, h))

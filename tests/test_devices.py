@@ -16,9 +16,16 @@ from nmt_lib.decoding import Scorer, length_limits
 
 experimental = pytest.importorskip("torch.fx.experimental._config")
 if not hasattr(experimental, "meta_nonzero_assume_all_nonzero"):
-    pytest.skip("this PyTorch cannot pick rows on the meta device", allow_module_level=True)
+    pytest.skip(
+        "this PyTorch cannot pick rows on the meta device", allow_module_level=True
+    )
 
-VARIANTS = [{}, {"norm": "pre", "tying": "target"}, {"attention_dropout": 0.1, "dropout": 0.1}, {"max_positions": 4}]
+VARIANTS = [
+    {},
+    {"norm": "pre", "tying": "target"},
+    {"attention_dropout": 0.1, "dropout": 0.1},
+    {"max_positions": 4},
+]
 Step = Callable[[nmt.Transformer, nmt.Batch], list[torch.Tensor]]
 
 
@@ -30,7 +37,9 @@ def update(model: nmt.Transformer, batch: nmt.Batch) -> list[torch.Tensor]:
     loss = nmt.Objective(model.train(), label_smoothing=0.1)(batch)
     loss.backward()
     optimizer = nmt.build_optimizer(nmt.load_config("tiny").train, model.parameters())
-    optimizer.param_groups[0]["fused"] = False  # the fused kernel knows real devices only
+    optimizer.param_groups[0]["fused"] = (
+        False  # the fused kernel knows real devices only
+    )
     optimizer.step()
     return [loss, *(parameter.grad for parameter in model.parameters())]  # type: ignore[list-item]
 
@@ -75,7 +84,9 @@ def causal_on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def positions_on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forward(self: nmt.PositionalEncoding, x: torch.Tensor, start: int = 0) -> torch.Tensor:
+    def forward(
+        self: nmt.PositionalEncoding, x: torch.Tensor, start: int = 0
+    ) -> torch.Tensor:
         return x + embeddings.sinusoids(start + x.size(1), x.size(2))[start:]
 
     monkeypatch.setattr(nmt.PositionalEncoding, "forward", forward)
@@ -83,17 +94,28 @@ def positions_on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def padding_on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        transformer, "padding_mask", lambda ids: torch.ones(len(ids), 1, 1, ids.size(1), dtype=torch.bool)
+        transformer,
+        "padding_mask",
+        lambda ids: torch.ones(len(ids), 1, 1, ids.size(1), dtype=torch.bool),
     )
 
 
 @pytest.mark.parametrize(
     ("plant", "step"),
-    [(causal_on_cpu, logits), (causal_on_cpu, update), (causal_on_cpu, maps),
-     (positions_on_cpu, logits), (positions_on_cpu, update), (positions_on_cpu, search_steps), (padding_on_cpu, maps)],
-)  # fmt: skip
+    [
+        (causal_on_cpu, logits),
+        (causal_on_cpu, update),
+        (causal_on_cpu, maps),
+        (positions_on_cpu, logits),
+        (positions_on_cpu, update),
+        (positions_on_cpu, search_steps),
+        (padding_on_cpu, maps),
+    ],
+)
 def test_a_tensor_left_on_the_cpu_is_an_error(
-    plant: Callable[[pytest.MonkeyPatch], None], step: Step, monkeypatch: pytest.MonkeyPatch
+    plant: Callable[[pytest.MonkeyPatch], None],
+    step: Step,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     plant(monkeypatch)
     with pytest.raises((RuntimeError, NotImplementedError), match=r"(?i)device|meta"):

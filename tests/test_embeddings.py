@@ -13,8 +13,12 @@ def test_sinusoids_follow_the_formula_of_the_paper(d_model: int) -> None:
     for place in (0, 1, 7, 119):
         for i in range(d_model // 2):
             angle = place / 10000 ** (2 * i / d_model)
-            assert table[place, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
-            assert table[place, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+            assert table[place, 2 * i].item() == pytest.approx(
+                math.sin(angle), abs=1e-6
+            )
+            assert table[place, 2 * i + 1].item() == pytest.approx(
+                math.cos(angle), abs=1e-6
+            )
 
 
 def test_a_fixed_offset_is_a_rotation_of_each_pair() -> None:
@@ -23,10 +27,16 @@ def test_a_fixed_offset_is_a_rotation_of_each_pair() -> None:
         turn = offset / 10000 ** (2 * i / 8)
         sin, cos = table[:-offset, 2 * i], table[:-offset, 2 * i + 1]
         torch.testing.assert_close(
-            table[offset:, 2 * i], sin * math.cos(turn) + cos * math.sin(turn), atol=1e-6, rtol=0
+            table[offset:, 2 * i],
+            sin * math.cos(turn) + cos * math.sin(turn),
+            atol=1e-6,
+            rtol=0,
         )
         torch.testing.assert_close(
-            table[offset:, 2 * i + 1], cos * math.cos(turn) - sin * math.sin(turn), atol=1e-6, rtol=0
+            table[offset:, 2 * i + 1],
+            cos * math.cos(turn) - sin * math.sin(turn),
+            atol=1e-6,
+            rtol=0,
         )
 
 
@@ -79,4 +89,7 @@ def test_embedding_dropout_only_while_training() -> None:
     embedding = Embedding(11, 16, PositionalEncoding(16), dropout=0.5)
     ids = torch.tensor([[3, 1, 4]])
     assert (embedding(ids) == 0).any()
-    assert torch.equal(embedding.eval()(ids), embedding(ids)) and not (embedding(ids) == 0).any()
+    assert (
+        torch.equal(embedding.eval()(ids), embedding(ids))
+        and not (embedding(ids) == 0).any()
+    )

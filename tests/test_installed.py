@@ -26,11 +26,23 @@ import links  # noqa: E402
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = tmp_path_factory.mktemp("wheel") / "project"
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, project / package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            ROOT / package,
+            project / package,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, project)
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check"]
-    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", str(project.parent), str(project)]
+    build = [
+        *pip,
+        "wheel",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(project.parent),
+        str(project),
+    ]
     subprocess.run(build, check=True, capture_output=True)
     (wheel,) = project.parent.glob("*.whl")
     return wheel
@@ -39,8 +51,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_file_of_the_packages_is_in_it(wheel: Path, tmp_path: Path) -> None:
     shutil.unpack_archive(wheel, tmp_path, "zip")
     assert (tmp_path / "nmt_lib" / "py.typed").is_file()
-    ours = {file.relative_to(ROOT) for name in PACKAGES for file in (ROOT / name).rglob("*") if file.is_file()}
-    theirs = {file.relative_to(tmp_path) for file in tmp_path.rglob("*") if file.is_file()}
+    ours = {
+        file.relative_to(ROOT)
+        for name in PACKAGES
+        for file in (ROOT / name).rglob("*")
+        if file.is_file()
+    }
+    theirs = {
+        file.relative_to(tmp_path) for file in tmp_path.rglob("*") if file.is_file()
+    }
     assert {file for file in ours - theirs if "__pycache__" not in file.parts} == set()
 
 
@@ -73,29 +92,58 @@ def test_set_up_cells_on_colab(wheel: Path, tmp_path: Path) -> None:
     """In a bare environment that has everything but the library, the set-up cell installs it, and nothing else.
     It is the same everywhere; those of the assignments import their public checks, too. What was installed does its
     work, in a folder that holds nothing."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True
+    )
     python = tmp_path / "bare/bin/python"
     (packages,) = (tmp_path / "bare/lib").glob("python*/site-packages")
     for there in Path(site.getsitepackages()[0]).iterdir():
         if not there.name.startswith(("nmt_", "__editable__")):
             (packages / there.name).symlink_to(there)
-    assert subprocess.run([python, "-I", "-c", "import nmt_lib"], capture_output=True, cwd=tmp_path).returncode == 1
+    assert (
+        subprocess.run(
+            [python, "-I", "-c", "import nmt_lib"], capture_output=True, cwd=tmp_path
+        ).returncode
+        == 1
+    )
 
     repo, version = links.address()
     address = f"git+https://github.com/{repo}@v{version}"
-    cells = {path.name: nbformat.read(path, as_version=4).cells[2].source for path in CHAPTERS}
-    cells |= {path.name: nbformat.read(path, as_version=4).cells[1].source for path in ASSIGNMENTS}
+    cells = {
+        path.name: nbformat.read(path, as_version=4).cells[2].source
+        for path in CHAPTERS
+    }
+    cells |= {
+        path.name: nbformat.read(path, as_version=4).cells[1].source
+        for path in ASSIGNMENTS
+    }
     assert all(source.count(address) == 1 for source in cells.values())
-    assert len({source.partition("\n\nimport")[0].strip() for source in cells.values()}) == 1
+    assert (
+        len({source.partition("\n\nimport")[0].strip() for source in cells.values()})
+        == 1
+    )
     chosen = [CHAPTERS[0].name, *(path.name for path in ASSIGNMENTS)]
     cells = {name: cells[name].replace(address, wheel.as_uri()) for name in chosen}
     (tmp_path / "empty").mkdir()
     (tmp_path / "stand-in/google/colab").mkdir(parents=True)
     (tmp_path / "stand-in/google/colab/__init__.py").touch()
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "stand-in"), "HOME": str(tmp_path),
-                   "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}  # fmt: skip
-    run = subprocess.run([python, "-c", textwrap.dedent(DRIVER)], input=json.dumps(cells), env=environment,
-                         cwd=tmp_path / "empty", capture_output=True, text=True)  # fmt: skip
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path / "stand-in"),
+        "HOME": str(tmp_path),
+        "PIP_NO_INDEX": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    run = subprocess.run(
+        [python, "-c", textwrap.dedent(DRIVER)],
+        input=json.dumps(cells),
+        env=environment,
+        cwd=tmp_path / "empty",
+        capture_output=True,
+        text=True,
+    )
     *_, names, text, last = run.stdout.splitlines() or [""] * 3
-    assert run.returncode == 0 and last == "fine", run.stdout[-2000:] + run.stderr[-3000:]
+    assert run.returncode == 0 and last == "fine", (
+        run.stdout[-2000:] + run.stderr[-3000:]
+    )
     assert names == "multi30k multi30k-de-en" and text.endswith(".")

@@ -16,7 +16,9 @@ N, D, V = 11, 6, 9
 
 
 def test_cross_entropy_by_hand() -> None:
-    logits = torch.tensor([[[1.0, 2.0, 0.5, 0.0], [0.0, 0.0, 3.0, 1.0], [9.0, 9.0, 9.0, 9.0]]])
+    logits = torch.tensor(
+        [[[1.0, 2.0, 0.5, 0.0], [0.0, 0.0, 3.0, 1.0], [9.0, 9.0, 9.0, 9.0]]]
+    )
     tgt_out = torch.tensor([[1, 2, 0]])  # the last place is padding
     rows = [[1.0, 2.0, 0.5, 0.0], [0.0, 0.0, 3.0, 1.0]]
     surprise = [[math.log(sum(map(math.exp, row))) - x for x in row] for row in rows]
@@ -44,9 +46,13 @@ def test_chunked_equals_torch_in_value_and_gradients(
         if own:
             loss = chunked_cross_entropy(x, output, targets, smoothing)
         else:
-            loss = F.cross_entropy(output(x), targets, reduction="sum", label_smoothing=smoothing)
+            loss = F.cross_entropy(
+                output(x), targets, reduction="sum", label_smoothing=smoothing
+            )
         (loss * 0.37).backward()
-        results.append([loss.detach(), x.grad, *(p.grad.clone() for p in output.parameters())])
+        results.append(
+            [loss.detach(), x.grad, *(p.grad.clone() for p in output.parameters())]
+        )
     with torch.no_grad():
         results.append([chunked_cross_entropy(hidden, output, targets, smoothing)])
     for other in results[1:]:
@@ -54,13 +60,20 @@ def test_chunked_equals_torch_in_value_and_gradients(
             torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
 
 
-def test_chunked_gradients_equal_finite_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunked_gradients_equal_finite_differences(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(losses, "CHUNK_FLOATS", 3 * V)
     torch.manual_seed(0)
-    hidden, weight, bias = (torch.randn(*s, dtype=torch.float64, requires_grad=True) for s in ((5, D), (V, D), (V,)))
+    hidden, weight, bias = (
+        torch.randn(*s, dtype=torch.float64, requires_grad=True)
+        for s in ((5, D), (V, D), (V,))
+    )
     targets = torch.randint(1, V, (5,))
 
-    def loss(hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    def loss(
+        hidden: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor
+    ) -> torch.Tensor:
         output = nn.Linear(D, V)
         del output.weight, output.bias
         output.weight, output.bias = weight, bias  # type: ignore[assignment]
@@ -79,24 +92,39 @@ def test_extreme_scores_stay_finite() -> None:
 
 def test_no_place_at_all_costs_nothing() -> None:
     hidden = torch.empty(0, D, requires_grad=True)
-    loss = chunked_cross_entropy(hidden, nn.Linear(D, V), torch.empty(0, dtype=torch.long))
+    loss = chunked_cross_entropy(
+        hidden, nn.Linear(D, V), torch.empty(0, dtype=torch.long)
+    )
     loss.backward()
     assert loss == 0
 
 
-EXAMPLES = list(zip(random_rows([6, 4, 3, 8], 11), random_rows([5, 7, 3, 4], 13, seed=1), strict=True))
+EXAMPLES = list(
+    zip(
+        random_rows([6, 4, 3, 8], 11),
+        random_rows([5, 7, 3, 4], 13, seed=1),
+        strict=True,
+    )
+)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
-@pytest.mark.parametrize("options", [{}, {"tying": "target"}, {"bias": False}, {"norm": "pre"}])
-def test_objective_equals_the_plain_loss_of_the_whole_batch(smoothing: float, options: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    "options", [{}, {"tying": "target"}, {"bias": False}, {"norm": "pre"}]
+)
+def test_objective_equals_the_plain_loss_of_the_whole_batch(
+    smoothing: float, options: dict[str, object]
+) -> None:
     model = small_model(**options).train()
     batch = nmt.make_batch(EXAMPLES)
     own = Objective(model, smoothing)(batch)
     own.backward()
     gradients = [p.grad.clone() for p in model.parameters()]
     model.zero_grad()
-    plain = cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out, smoothing) * batch.n_tokens
+    plain = (
+        cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out, smoothing)
+        * batch.n_tokens
+    )
     plain.backward()
     torch.testing.assert_close(own, plain)
     for gradient, parameter in zip(gradients, model.parameters(), strict=True):
@@ -131,40 +159,73 @@ def test_validation_loss_weighs_each_token_the_same() -> None:
         nmt.make_batch([(row, row) for row in part]) for part in (rows[:1], rows[1:])
     ]  # a small one, a large one
     with torch.no_grad():
-        means = [float(cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out)) for batch in batches]
-    nats = sum(mean * batch.n_tokens for mean, batch in zip(means, batches, strict=True))
+        means = [
+            float(cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out))
+            for batch in batches
+        ]
+    nats = sum(
+        mean * batch.n_tokens for mean, batch in zip(means, batches, strict=True)
+    )
     loss = losses.validation_loss(model, batches)
-    assert loss == pytest.approx(nats / sum(batch.n_tokens for batch in batches), rel=1e-5)
+    assert loss == pytest.approx(
+        nats / sum(batch.n_tokens for batch in batches), rel=1e-5
+    )
     assert loss != pytest.approx(sum(means) / 2, rel=1e-3)
 
 
 def test_r_drop_is_its_formula() -> None:
-    r_drop = runpy.run_path(str(Path(__file__).resolve().parent.parent / "benchmarks" / "r_drop.py"))
+    r_drop = runpy.run_path(
+        str(Path(__file__).resolve().parent.parent / "benchmarks" / "r_drop.py")
+    )
     torch.manual_seed(0)
     shapes = (2, 7, 6), (50, 6), (50,)
-    hidden, W, bias = leaves = [torch.randn(shape, dtype=torch.double, requires_grad=True) for shape in shapes]
+    hidden, W, bias = leaves = [
+        torch.randn(shape, dtype=torch.double, requires_grad=True) for shape in shapes
+    ]
     y = torch.randint(50, (7,))
     p, q = F.linear(hidden, W, bias).log_softmax(-1)
-    kl_pq, kl_qp = (F.kl_div(a, b, reduction="sum", log_target=True) for a, b in ((q, p), (p, q)))
-    wanted = sum(F.cross_entropy(scores, y, reduction="sum", label_smoothing=0.1) for scores in (p, q)) / 2
+    kl_pq, kl_qp = (
+        F.kl_div(a, b, reduction="sum", log_target=True) for a, b in ((q, p), (p, q))
+    )
+    wanted = (
+        sum(
+            F.cross_entropy(scores, y, reduction="sum", label_smoothing=0.1)
+            for scores in (p, q)
+        )
+        / 2
+    )
     wanted = wanted + 3 / 4 * (kl_pq + kl_qp)
     found = r_drop["_ChunkedRDrop"].apply(hidden, W, bias, y, 0.1, 3.0)
     torch.testing.assert_close(found, wanted)
-    torch.testing.assert_close(torch.autograd.grad(found, leaves), torch.autograd.grad(wanted, leaves))
+    torch.testing.assert_close(
+        torch.autograd.grad(found, leaves), torch.autograd.grad(wanted, leaves)
+    )
 
 
 def test_distillation_is_its_formula(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(losses, "CHUNK_FLOATS", 50)  # several pieces
-    distil = runpy.run_path(str(Path(__file__).resolve().parent.parent / "benchmarks" / "distil.py"))["Distillation"]
+    distil = runpy.run_path(
+        str(Path(__file__).resolve().parent.parent / "benchmarks" / "distil.py")
+    )["Distillation"]
     distil.teachers, distil.share = [small_model(seed=1), small_model(seed=2)], 0.3
     student = small_model(seed=3).train()
     batch = nmt.make_batch(EXAMPLES)
     found = distil(student, 0.1)(batch)
     logits, real = student(batch.src, batch.tgt_in), batch.tgt_out != 0
-    goal = sum(teacher(batch.src, batch.tgt_in).softmax(-1)[real] for teacher in distil.teachers).detach() / 2
-    smooth = F.cross_entropy(logits[real], batch.tgt_out[real], reduction="sum", label_smoothing=0.1)
+    goal = (
+        sum(
+            teacher(batch.src, batch.tgt_in).softmax(-1)[real]
+            for teacher in distil.teachers
+        ).detach()
+        / 2
+    )
+    smooth = F.cross_entropy(
+        logits[real], batch.tgt_out[real], reduction="sum", label_smoothing=0.1
+    )
     wanted = 0.7 * smooth + 0.3 * F.cross_entropy(logits[real], goal, reduction="sum")
     torch.testing.assert_close(found, wanted)
     weights = list(student.parameters())
-    for ours, theirs in zip(*(torch.autograd.grad(loss, weights) for loss in (found, wanted)), strict=True):
+    for ours, theirs in zip(
+        *(torch.autograd.grad(loss, weights) for loss in (found, wanted)), strict=True
+    ):
         torch.testing.assert_close(ours, theirs)

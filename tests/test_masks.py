@@ -19,7 +19,10 @@ def test_padding_mask_is_true_on_tokens() -> None:
 
 
 def test_padding_mask_takes_another_pad_id() -> None:
-    assert padding_mask(torch.tensor([[0, 9]]), pad=9).flatten().tolist() == [True, False]
+    assert padding_mask(torch.tensor([[0, 9]]), pad=9).flatten().tolist() == [
+        True,
+        False,
+    ]
 
 
 def test_causal_mask_lets_each_place_see_itself_and_its_past() -> None:
@@ -37,14 +40,17 @@ def test_target_mask_is_both() -> None:
 
 def test_masks_passed_equal_masks_made_inside() -> None:
     model = small_model()
-    assert torch.equal(model(SRC, TGT), model(SRC, TGT, padding_mask(SRC), target_mask(TGT)))
+    assert torch.equal(
+        model(SRC, TGT), model(SRC, TGT, padding_mask(SRC), target_mask(TGT))
+    )
 
 
 def test_a_mask_of_one_sentence_serves_all() -> None:
     model, src = small_model(), SRC[:, :3]
     tgt = TGT[:, :2]
     torch.testing.assert_close(
-        model(src, tgt), model(src, tgt, torch.ones(1, 1, 1, 3, dtype=torch.bool), causal_mask(2))
+        model(src, tgt),
+        model(src, tgt, torch.ones(1, 1, 1, 3, dtype=torch.bool), causal_mask(2)),
     )
 
 
@@ -60,12 +66,17 @@ def test_a_mask_of_one_sentence_serves_all() -> None:
         ((SRC != 0)[[0, 1, 1], None, None], r"shape \(3, 1, 1, 5\)"),
     ],
 )
-def test_a_wrong_source_mask_is_named(src_mask: torch.Tensor, message: str, ask: Callable[..., Any]) -> None:
+def test_a_wrong_source_mask_is_named(
+    src_mask: torch.Tensor, message: str, ask: Callable[..., Any]
+) -> None:
     with pytest.raises(nmt.ShapeError, match=message):
         ask(small_model(), SRC, TGT, src_mask)
 
 
-@pytest.mark.parametrize("tgt_mask", [causal_mask(3), causal_mask(4).float(), causal_mask(4)[0], causal_mask(5)])
+@pytest.mark.parametrize(
+    "tgt_mask",
+    [causal_mask(3), causal_mask(4).float(), causal_mask(4)[0], causal_mask(5)],
+)
 def test_a_wrong_target_mask_is_named(tgt_mask: torch.Tensor) -> None:
     with pytest.raises(nmt.ShapeError, match="mask"):
         small_model()(SRC, TGT, None, tgt_mask)
@@ -73,12 +84,16 @@ def test_a_wrong_target_mask_is_named(tgt_mask: torch.Tensor) -> None:
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
 @pytest.mark.parametrize("explicit", [False, True])
-def test_a_source_of_nothing_but_padding_gives_zeros_and_finite_gradients(norm: str, explicit: bool) -> None:
+def test_a_source_of_nothing_but_padding_gives_zeros_and_finite_gradients(
+    norm: str, explicit: bool
+) -> None:
     model = small_model(norm=norm, bias=False).train()
     src = torch.cat([SRC[:1], torch.zeros_like(SRC[:1])])
     seen: dict[str, torch.Tensor] = {}
     for name in ("encoder.layers.0.self_attention", "decoder.layers.0.cross_attention"):
-        model.get_submodule(name).W_o.register_forward_hook(lambda m, i, out, name=name: seen.update({name: out}))
+        model.get_submodule(name).W_o.register_forward_hook(
+            lambda m, i, out, name=name: seen.update({name: out})
+        )
     if explicit:
         attention = model.attention(src, TGT)
         assert all((w[1] == 0).all() for w in (*attention.encoder, *attention.cross))
@@ -88,7 +103,9 @@ def test_a_source_of_nothing_but_padding_gives_zeros_and_finite_gradients(norm: 
     assert len(seen) == 2
     assert all((out[1] == 0).all() and (out[0] != 0).any() for out in seen.values())
     logits.square().sum().backward()
-    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+    assert all(
+        p.grad is not None and p.grad.isfinite().all() for p in model.parameters()
+    )
     torch.testing.assert_close(logits[:1], model(SRC[:1], TGT[:1]), atol=1e-5, rtol=0)
 
 
@@ -99,7 +116,10 @@ def test_explicit_and_fused_agree_on_a_source_of_nothing_but_padding() -> None:
 
 
 def test_a_source_of_nothing_but_padding_is_decoded() -> None:
-    model, src = small_model(sharpen=3.0), torch.cat([SRC[:1], torch.zeros_like(SRC[:1])])
+    model, src = (
+        small_model(sharpen=3.0),
+        torch.cat([SRC[:1], torch.zeros_like(SRC[:1])]),
+    )
     alone = nmt.greedy_search(model, SRC[:1], 5)
     both = nmt.greedy_search(model, src, 5)
     assert both[0].ids == alone[0].ids and len(both[1].ids) <= 5

@@ -33,14 +33,34 @@ def test_there_is_one() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_small_and_has_a_card(name: str) -> None:
     files = {file.name: file for file in (PRETRAINED / name).iterdir()}
-    assert set(files) == {"README.md", "config.yaml", "model.safetensors", "src_tokenizer.json", "tgt_tokenizer.json"}
+    assert set(files) == {
+        "README.md",
+        "config.yaml",
+        "model.safetensors",
+        "src_tokenizer.json",
+        "tgt_tokenizer.json",
+    }
     assert sum(file.stat().st_size for file in files.values()) <= 6_000_000
     card = files["README.md"].read_text(encoding="utf-8")
-    for needed in (name, "BLEU", "chrF", "nrefs:1|", "Multi30k", "updates", "Limits", "terms", "torch"):
+    for needed in (
+        name,
+        "BLEU",
+        "chrF",
+        "nrefs:1|",
+        "Multi30k",
+        "updates",
+        "Limits",
+        "terms",
+        "torch",
+    ):
         assert needed in card, needed
-    assert "run_dir: ''\n" in files["config.yaml"].read_text(encoding="utf-8"), "no folder of where it was made"
+    assert "run_dir: ''\n" in files["config.yaml"].read_text(encoding="utf-8"), (
+        "no folder of where it was made"
+    )
     with safe_open(str(files["model.safetensors"]), framework="pt") as weights:
-        assert {str(weights.get_tensor(key).dtype) for key in weights.keys()} == {"torch.float16"}  # noqa: SIM118
+        assert {str(weights.get_tensor(key).dtype) for key in weights.keys()} == {
+            "torch.float16"
+        }  # noqa: SIM118
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,12 +71,16 @@ def test_it_is_found_by_name_from_any_folder_and_translates(
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.chdir(tmp_path)
     captions = CAPTIONS[name]
-    for found, words in zip(nmt.Translator.load(name)(list(captions)), captions.values(), strict=True):
+    for found, words in zip(
+        nmt.Translator.load(name)(list(captions)), captions.values(), strict=True
+    ):
         assert all(word in found.text for word in words), found
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_of_the_same_name_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_the_same_name_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / NAMES[0]).mkdir()
     with pytest.raises(nmt.CheckpointError, match="no trained model"):
@@ -75,4 +99,9 @@ def test_its_score_on_real_captions(name: str, real_data: Path) -> None:
 def test_what_the_pieces_do_not_hold_is_nothing_to_translate(text: str) -> None:
     translator = nmt.Translator.load("multi30k-en-fr")
     assert translator(text).text == ""
-    assert translator.tgt_tokenizer.decode(torch.tensor(translator.tgt_tokenizer.encode("Un chien."))) == "Un chien."
+    assert (
+        translator.tgt_tokenizer.decode(
+            torch.tensor(translator.tgt_tokenizer.encode("Un chien."))
+        )
+        == "Un chien."
+    )

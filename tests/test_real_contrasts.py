@@ -16,15 +16,27 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import contrasts  # noqa: E402
 
-ARTICLE, AGREEMENT, PLACE = contrasts.wrong_articles, contrasts.wrong_agreements, contrasts.wrong_places
+ARTICLE, AGREEMENT, PLACE = (
+    contrasts.wrong_articles,
+    contrasts.wrong_agreements,
+    contrasts.wrong_places,
+)
 WRONG: list[tuple[Callable[[str], list[str]], str, list[str]]] = [
-    (ARTICLE, "Une femme lit sur un banc.", ["Un femme lit sur un banc.", "Une femme lit sur une banc."]),
+    (
+        ARTICLE,
+        "Une femme lit sur un banc.",
+        ["Un femme lit sur un banc.", "Une femme lit sur une banc."],
+    ),
     (ARTICLE, "Des gens dans la rue.", ["Des gens dans le rue."]),
     (ARTICLE, "Il lave un T-shirt.", ["Il lave une T-shirt."]),
     (AGREEMENT, "Elle porte une robe noire.", ["Elle porte une robe noir."]),
     (AGREEMENT, "Deux petites filles.", ["Deux petits filles."]),
     (AGREEMENT, "Deux gros chiens.", ["Deux grosses chiens."]),
-    (AGREEMENT, "Un petit chien brun dort.", ["Un petit chien brune dort.", "Un petite chien brun dort."]),
+    (
+        AGREEMENT,
+        "Un petit chien brun dort.",
+        ["Un petit chien brune dort.", "Un petite chien brun dort."],
+    ),
     (AGREEMENT, "Il a des cheveux gris.", ["Il a des cheveux grises."]),
     (AGREEMENT, "Elle a les cheveux blancs.", ["Elle a les cheveux blanches."]),
     (PLACE, "Un chien noir court.", ["Un noir chien court."]),
@@ -52,7 +64,9 @@ LEFT_ALONE = [
 
 
 @pytest.mark.parametrize(("rule", "right", "wrong"), WRONG)
-def test_what_a_rule_makes(rule: Callable[[str], list[str]], right: str, wrong: list[str]) -> None:
+def test_what_a_rule_makes(
+    rule: Callable[[str], list[str]], right: str, wrong: list[str]
+) -> None:
     assert sorted(rule(right)) == sorted(wrong)
 
 
@@ -61,21 +75,48 @@ def test_what_a_rule_leaves_alone(rule: Callable[[str], list[str]], text: str) -
     assert rule(text) == []
 
 
-STARTS = ["Un homme noir", "Une fille brune", "Deux chevaux gris", "Trois filles blondes"]
-ENDS = ["un grand mur blanc", "la petite voiture rouge", "le bateau", "des oiseaux violets"]
+STARTS = [
+    "Un homme noir",
+    "Une fille brune",
+    "Deux chevaux gris",
+    "Trois filles blondes",
+]
+ENDS = [
+    "un grand mur blanc",
+    "la petite voiture rouge",
+    "le bateau",
+    "des oiseaux violets",
+]
 CAPTIONS = [f"{start} regarde {end}." for start in STARTS for end in ENDS]
 
 
 def changed(right: str, wrong: str) -> list[tuple[int, str, str]]:
     """Where words differ, before and after."""
     a, b = (text.replace(".", " .").split() for text in (right, wrong))
-    return [(i, *pair) for i, pair in enumerate(zip(a, b, strict=True)) if pair[0] != pair[1]]
+    return [
+        (i, *pair)
+        for i, pair in enumerate(zip(a, b, strict=True))
+        if pair[0] != pair[1]
+    ]
 
 
 def test_a_wrong_caption_differs_as_promised_and_in_nothing_else() -> None:
-    found = contrasts.contrasts([nmt.Pair(f"caption {i}", text) for i, text in enumerate(CAPTIONS)])
-    assert {kind: len(some) for kind, some in found.items()} == {"article": 10, "agreement": 16, "adjective place": 15}
-    articles = {("un", "une"), ("une", "un"), ("le", "la"), ("la", "le"), ("Un", "Une"), ("Une", "Un")}
+    found = contrasts.contrasts(
+        [nmt.Pair(f"caption {i}", text) for i, text in enumerate(CAPTIONS)]
+    )
+    assert {kind: len(some) for kind, some in found.items()} == {
+        "article": 10,
+        "agreement": 16,
+        "adjective place": 15,
+    }
+    articles = {
+        ("un", "une"),
+        ("une", "un"),
+        ("le", "la"),
+        ("la", "le"),
+        ("Un", "Une"),
+        ("Une", "Un"),
+    }
     forms = {(form, other) for (_, _, form), other in contrasts.AGREE.items()}
     for kind, some in found.items():
         for contrast in some:
@@ -84,20 +125,31 @@ def test_a_wrong_caption_differs_as_promised_and_in_nothing_else() -> None:
             if kind == "adjective place":  # two neighbours change places
                 assert rest == [(first + 1, after, before)]
             else:
-                assert not rest and (before, after) in (articles if kind == "article" else forms)
+                assert not rest and (before, after) in (
+                    articles if kind == "article" else forms
+                )
 
 
 def test_the_draw_is_repeated_by_its_seed() -> None:
     pairs = [nmt.Pair("", text) for text in CAPTIONS]
-    assert contrasts.contrasts(pairs) == contrasts.contrasts(pairs) != contrasts.contrasts(pairs, seed=1)
+    assert (
+        contrasts.contrasts(pairs)
+        == contrasts.contrasts(pairs)
+        != contrasts.contrasts(pairs, seed=1)
+    )
 
 
 def test_no_noun_has_two_genders_and_every_form_has_another() -> None:
-    masculine, feminine = ({f for f, (g, _) in contrasts.KINDS_OF.items() if g == gender} for gender in "mf")
+    masculine, feminine = (
+        {f for f, (g, _) in contrasts.KINDS_OF.items() if g == gender}
+        for gender in "mf"
+    )
     words = " ".join(contrasts.NOUNS.values()).split()
     assert len(words) == len(set(words)) and not masculine & feminine
     assert not {"enfant", "élève", "livre", "tour", "cycliste", "porte"} & set(words)
-    assert {"chevaux", "animaux", "bateaux", "cheveux", "robes"} <= set(contrasts.KINDS_OF)
+    assert {"chevaux", "animaux", "bateaux", "cheveux", "robes"} <= set(
+        contrasts.KINDS_OF
+    )
     assert all(form != other for (_, _, form), other in contrasts.AGREE.items())
 
 
@@ -115,8 +167,19 @@ def test_the_table_is_that_of_the_model_that_comes_along() -> None:
 
 
 def test_all_of_the_table_is_won_by_more_than_a_coin() -> None:
-    lines = (ROOT / "benchmarks/results/contrasts.md").read_text(encoding="utf-8").splitlines()
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| ")][2:]
+    lines = (
+        (ROOT / "benchmarks/results/contrasts.md")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in lines
+        if line.startswith("| ")
+    ][2:]
     assert [row[0] for row in rows] == list(contrasts.RULES)
     for _, n, won, interval, _ in rows:
-        assert interval == contrasts.interval(int(won.split()[0]), int(n)) and float(interval.split("%")[0]) > 80
+        assert (
+            interval == contrasts.interval(int(won.split()[0]), int(n))
+            and float(interval.split("%")[0]) > 80
+        )

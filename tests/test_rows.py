@@ -35,21 +35,36 @@ def write(folder: Path, n: int = 300) -> Path:
     draw = random.Random(0)
     for split, size in {"train": n, "valid": 30, "test": 20}.items():
         for lang in ("en", "fr"):
-            lines = [" ".join(draw.choices("abcdefghijklmnop", k=draw.randint(1, 12))) for _ in range(size)]
-            (folder / f"{split}.{lang}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+            lines = [
+                " ".join(draw.choices("abcdefghijklmnop", k=draw.randint(1, 12)))
+                for _ in range(size)
+            ]
+            (folder / f"{split}.{lang}").write_text(
+                "\n".join(lines) + "\n", encoding="utf-8"
+            )
     return folder
 
 
 def config(corpus: str | Path, **options: Any) -> nmt.Config:
-    options = {"data.corpus": str(corpus), "data.src_lang": "en", "data.tgt_lang": "fr"} | options
-    return nmt.load_config("toy", **{"data.tokenizer": "whitespace", "train.batch_by": "tokens"} | options)
+    options = {
+        "data.corpus": str(corpus),
+        "data.src_lang": "en",
+        "data.tgt_lang": "fr",
+    } | options
+    return nmt.load_config(
+        "toy", **{"data.tokenizer": "whitespace", "train.batch_by": "tokens"} | options
+    )
 
 
 def prepared(made: nmt.Config) -> tuple[list[Any], list[Any], list[Any]]:
     """What a run makes of its corpus: pairs, ids, plans."""
     train = nmt.load_corpus(made.data).train
     examples = nmt.encode_pairs(train, nmt.build_tokenizers(made.data, train), made)
-    return list(train), list(examples), [plan_epoch(examples.lengths, made.train, epoch) for epoch in (0, 1)]
+    return (
+        list(train),
+        list(examples),
+        [plan_epoch(examples.lengths, made.train, epoch) for epoch in (0, 1)],
+    )
 
 
 def files(cache: Path) -> set[Path]:
@@ -64,7 +79,9 @@ def test_rows_are_a_sequence_like_a_list(on_disk: bool, mixed: bool) -> None:
     rows = stored_rows(_given, tuple(plain)) if on_disk else as_rows(plain)
     rows, plain = rows.select(order), [plain[i] for i in order]
     assert list(rows) == plain and len(rows) == 200
-    assert [rows[i] for i in (0, 69, 70, 199, -1)] == [plain[i] for i in (0, 69, 70, 199, -1)]
+    assert [rows[i] for i in (0, 69, 70, 199, -1)] == [
+        plain[i] for i in (0, 69, 70, 199, -1)
+    ]
     assert list(rows[150:10:-7][2:5]) == plain[150:10:-7][2:5]
     assert rows.take([5, 199, 5]) == [plain[5], plain[199], plain[5]]
     assert random.Random(1).sample(rows, 30) == random.Random(1).sample(plain, 30)
@@ -79,27 +96,51 @@ def _given(pairs: tuple[nmt.Pair, ...]) -> Iterator[nmt.Pair]:
 
 
 @pytest.mark.filterwarnings("ignore:left out")
-@pytest.mark.parametrize("options", [{}, {"data.max_length": 9, "data.src_specials": False}, PIECES])
-def test_ids_and_plans_are_the_same_in_memory_and_on_disk(tmp_path: Path, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "options", [{}, {"data.max_length": 9, "data.src_specials": False}, PIECES]
+)
+def test_ids_and_plans_are_the_same_in_memory_and_on_disk(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
     made = config(write(tmp_path / "corpus"), **options)
     pairs, ids, plans = prepared(made)
     tokenizers = nmt.build_tokenizers(made.data, pairs)
     examples = nmt.encode_pairs(pairs, tokenizers, made)
-    by_hand = [(tokenizers[0].encode(p.src), tokenizers[1].encode(p.tgt)) for p in pairs]
-    assert ids == list(examples) == [e for e in by_hand if max(map(len, e)) <= made.data.max_length]
-    assert [tuple(map(len, example)) for example in ids] == list(map(tuple, examples.lengths.tolist()))
-    assert plans == [plan_epoch(examples.lengths, made.train, epoch) for epoch in (0, 1)]
-    assert list(map(tuple, examples[7:3:-2].lengths)) == [tuple(map(len, ids[i])) for i in (7, 5)]
+    by_hand = [
+        (tokenizers[0].encode(p.src), tokenizers[1].encode(p.tgt)) for p in pairs
+    ]
+    assert (
+        ids
+        == list(examples)
+        == [e for e in by_hand if max(map(len, e)) <= made.data.max_length]
+    )
+    assert [tuple(map(len, example)) for example in ids] == list(
+        map(tuple, examples.lengths.tolist())
+    )
+    assert plans == [
+        plan_epoch(examples.lengths, made.train, epoch) for epoch in (0, 1)
+    ]
+    assert list(map(tuple, examples[7:3:-2].lengths)) == [
+        tuple(map(len, ids[i])) for i in (7, 5)
+    ]
 
 
-def test_small_corpora_write_nothing_and_show_no_progress(cache: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_small_corpora_write_nothing_and_show_no_progress(
+    cache: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     prepared(config("toy", **{"data.src_lang": "de", "data.tgt_lang": "en"}))
     assert not cache.exists() and capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-def test_whether_datasets_shows_its_progress_stays_as_it_was(tmp_path: Path, hidden: bool) -> None:
-    from datasets.utils import are_progress_bars_disabled, disable_progress_bars, enable_progress_bars
+def test_whether_datasets_shows_its_progress_stays_as_it_was(
+    tmp_path: Path, hidden: bool
+) -> None:
+    from datasets.utils import (
+        are_progress_bars_disabled,
+        disable_progress_bars,
+        enable_progress_bars,
+    )
 
     (disable_progress_bars if hidden else enable_progress_bars)()
     try:
@@ -113,12 +154,21 @@ def test_whether_datasets_shows_its_progress_stays_as_it_was(tmp_path: Path, hid
 def test_what_was_read_from_disk_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     def mapped() -> int:
         lines = Path("/proc/self/status").read_text().splitlines()
-        return sum(int(line.split()[1]) for line in lines if line.startswith(("RssFile", "RssShmem"))) // 1024
+        return (
+            sum(
+                int(line.split()[1])
+                for line in lines
+                if line.startswith(("RssFile", "RssShmem"))
+            )
+            // 1024
+        )
 
     monkeypatch.setattr(rows_module, "PART_ROWS", 300)
     monkeypatch.setattr(rows_module, "BATCH_ROWS", 100)
     rows, before = stored_rows(_large, 3000), mapped()
-    peak = max(mapped() for number, pair in enumerate(rows) if number % 50 == 0 and pair.src)
+    peak = max(
+        mapped() for number, pair in enumerate(rows) if number % 50 == 0 and pair.src
+    )
     assert peak - before < 20  # MB; there are 60
 
 
@@ -160,13 +210,19 @@ def test_another_process_finds_what_was_prepared(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(made.to_yaml(), encoding="utf-8")
     command = [sys.executable, "-c", AGAIN, str(tmp_path / "mine.yaml")]
     done = subprocess.run(
-        command, env=os.environ | {"PYTHONHASHSEED": "7"}, capture_output=True, text=True, check=False
+        command,
+        env=os.environ | {"PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip() == str(examples)
 
 
-def test_whatever_gives_other_ids_is_encoded_anew_and_nothing_else_is(tmp_path: Path, cache: Path) -> None:
+def test_whatever_gives_other_ids_is_encoded_anew_and_nothing_else_is(
+    tmp_path: Path, cache: Path
+) -> None:
     corpus = write(tmp_path / "corpus", n=60)
 
     def new(**options: Any) -> int:
@@ -176,12 +232,19 @@ def test_whatever_gives_other_ids_is_encoded_anew_and_nothing_else_is(tmp_path: 
 
     assert new() == 3 + 1  # three splits of pairs, ids of one
     assert new(**{"data.max_length": 200, "train.seed": 4, "model.d_ff": 8}) == 0
-    assert new(**{"data.src_specials": False}) == new(**PIECES) == new(**{"data.lowercase": True}) == 1
+    assert (
+        new(**{"data.src_specials": False})
+        == new(**PIECES)
+        == new(**{"data.lowercase": True})
+        == 1
+    )
     for lang in ("en", "fr"):
         with open(corpus / f"train.{lang}", "a", encoding="utf-8") as file:
             file.write("a new line\n")
     assert new() == 1 + 1  # train alone
-    assert nmt.load_corpus(config(corpus).data).train[-1] == nmt.Pair("a new line", "a new line")
+    assert nmt.load_corpus(config(corpus).data).train[-1] == nmt.Pair(
+        "a new line", "a new line"
+    )
 
 
 class Hub:
@@ -189,14 +252,18 @@ class Hub:
 
     rows = 0
 
-    def __call__(self, *_: Any, streaming: bool, **__: Any) -> Iterator[dict[str, dict[str, str]]]:
+    def __call__(
+        self, *_: Any, streaming: bool, **__: Any
+    ) -> Iterator[dict[str, dict[str, str]]]:
         assert streaming
         for number in count():
             self.rows += 1
             yield {"translation": {"en": f" word {number} ", "fr": f"mot {number}"}}
 
 
-def test_the_hub_is_read_as_a_stream_once_and_then_not_even_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_is_read_as_a_stream_once_and_then_not_even_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     import datasets
     import huggingface_hub.utils
 
@@ -207,20 +274,29 @@ def test_the_hub_is_read_as_a_stream_once_and_then_not_even_asked(monkeypatch: p
     once = prepared(config("europarl", **{"data.limit": 200}))
     assert hub.rows == 200 and once[0][0].tgt.startswith("mot")
     monkeypatch.setattr(huggingface_hub.utils, "get_session", None)
-    assert prepared(config("europarl", **{"data.limit": 200})) == once and hub.rows == 200
+    assert (
+        prepared(config("europarl", **{"data.limit": 200})) == once and hub.rows == 200
+    )
 
 
-def test_several_that_ask_at_once_encode_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_that_ask_at_once_encode_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = config(write(tmp_path / "corpus"))
     train = nmt.load_corpus(made.data).train
     tokenizers, asked = nmt.build_tokenizers(made.data, train), []
     encode = type(tokenizers[1]).encode
     monkeypatch.setattr(
-        type(tokenizers[1]), "encode", lambda self, text, **kw: asked.append(text) or encode(self, text, **kw)
+        type(tokenizers[1]),
+        "encode",
+        lambda self, text, **kw: asked.append(text) or encode(self, text, **kw),
     )
     found: list[Any] = []
     threads = [
-        threading.Thread(target=lambda: found.append(list(nmt.encode_pairs(train, tokenizers, made)))) for _ in range(3)
+        threading.Thread(
+            target=lambda: found.append(list(nmt.encode_pairs(train, tokenizers, made)))
+        )
+        for _ in range(3)
     ]
     for thread in threads:
         thread.start()
@@ -230,7 +306,9 @@ def test_several_that_ask_at_once_encode_once(tmp_path: Path, monkeypatch: pytes
 
 
 # ------------------------------------------------------------------------------------------------- what can go wrong
-def test_reading_cut_off_is_not_taken_for_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_cut_off_is_not_taken_for_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made, lines = config(write(tmp_path / "corpus")), corpora._lines
 
     def cut_off(path: Path) -> Iterator[str]:
@@ -276,9 +354,13 @@ def test_a_damaged_cache_and_a_place_that_cannot_be_written_are_named(
     nmt.load_corpus(made.data)
     for file in files(cache):
         os.truncate(file, 200)
-    with pytest.raises(nmt.CorpusError, match=r"cannot keep the corpus in .*cache .*delete the folder"):
+    with pytest.raises(
+        nmt.CorpusError, match=r"cannot keep the corpus in .*cache .*delete the folder"
+    ):
         nmt.load_corpus(made.data)
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NMT_RUNS", str(tmp_path / "file"))
-    with pytest.raises(nmt.CorpusError, match=r"cannot keep the corpus in .*file.cache .*NMT_RUNS"):
+    with pytest.raises(
+        nmt.CorpusError, match=r"cannot keep the corpus in .*file.cache .*NMT_RUNS"
+    ):
         nmt.load_corpus(made.data)

@@ -9,7 +9,12 @@ from nmt_lib.schedules import build_optimizer, learning_rate
 
 
 def rate(step: int, schedule: str, **options: object) -> float:
-    train = TrainConfig(**({"schedule": schedule, "lr": 0.01, "warmup": 100, "max_steps": 1000} | options))
+    train = TrainConfig(
+        **(
+            {"schedule": schedule, "lr": 0.01, "warmup": 100, "max_steps": 1000}
+            | options
+        )
+    )
     return learning_rate(step, train, 512)
 
 
@@ -27,8 +32,14 @@ def test_noam_peaks_at_the_end_of_the_warm_up() -> None:
 
 @pytest.mark.parametrize("schedule", ["constant", "inverse-sqrt", "cosine"])
 def test_the_others_rise_in_a_straight_line_to_lr(schedule: str) -> None:
-    assert [rate(step, schedule) for step in (1, 50, 100)] == pytest.approx([0.0001, 0.005, 0.01])
-    assert rate(1, schedule, warmup=0) == rate(1, schedule, warmup=1) == pytest.approx(0.01)
+    assert [rate(step, schedule) for step in (1, 50, 100)] == pytest.approx(
+        [0.0001, 0.005, 0.01]
+    )
+    assert (
+        rate(1, schedule, warmup=0)
+        == rate(1, schedule, warmup=1)
+        == pytest.approx(0.01)
+    )
 
 
 def test_after_the_warm_up() -> None:
@@ -36,20 +47,30 @@ def test_after_the_warm_up() -> None:
     assert rate(400, "inverse-sqrt") == pytest.approx(0.005)
     assert rate(550, "cosine") == pytest.approx(0.005)
     assert rate(325, "cosine") == pytest.approx(0.01 * (1 + math.cos(math.pi / 4)) / 2)
-    assert rate(1000, "cosine") == pytest.approx(0.0) and rate(5000, "cosine") == pytest.approx(0.0)
+    assert rate(1000, "cosine") == pytest.approx(0.0) and rate(
+        5000, "cosine"
+    ) == pytest.approx(0.0)
 
 
 def test_cosine_with_a_warm_up_longer_than_the_run() -> None:
     assert rate(10, "cosine", warmup=50, max_steps=10) == pytest.approx(0.002)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("adam", torch.optim.Adam), ("sgd", torch.optim.SGD)])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("adam", torch.optim.Adam), ("sgd", torch.optim.SGD)]
+)
 def test_optimizers_take_the_settings_of_the_config(name: str, kind: type) -> None:
-    train = TrainConfig(optimizer=name, lr=0.3, betas=(0.8, 0.9), eps=1e-7, momentum=0.5)
+    train = TrainConfig(
+        optimizer=name, lr=0.3, betas=(0.8, 0.9), eps=1e-7, momentum=0.5
+    )
     optimizer = build_optimizer(train, [nn.Parameter(torch.ones(3))])
     group = optimizer.param_groups[0]
     assert type(optimizer) is kind and group["lr"] == 0.3
-    assert group["momentum"] == 0.5 if name == "sgd" else (group["betas"], group["eps"]) == ((0.8, 0.9), 1e-7)
+    assert (
+        group["momentum"] == 0.5
+        if name == "sgd"
+        else (group["betas"], group["eps"]) == ((0.8, 0.9), 1e-7)
+    )
 
 
 def test_one_sgd_update_by_hand() -> None:

@@ -43,15 +43,27 @@ PAIRS = [
 ]
 
 
-def build(kind: str, pairs: list[nmt.Pair] = PAIRS, **options: Any) -> tuple[Tokenizer, Tokenizer]:
-    fields: dict[str, Any] = {"src_lang": "en", "tgt_lang": "de", "tokenizer": kind, "vocab_size": 60} | options
+def build(
+    kind: str, pairs: list[nmt.Pair] = PAIRS, **options: Any
+) -> tuple[Tokenizer, Tokenizer]:
+    fields: dict[str, Any] = {
+        "src_lang": "en",
+        "tgt_lang": "de",
+        "tokenizer": kind,
+        "vocab_size": 60,
+    } | options
     return nmt.build_tokenizers(DataConfig(**fields), pairs)
 
 
-JOINT = [kind for kind in KINDS if kind != "spacy"]  # spaCy's rules are those of one language
+JOINT = [
+    kind for kind in KINDS if kind != "spacy"
+]  # spaCy's rules are those of one language
 
 
-@pytest.mark.parametrize(("kind", "joint"), [(kind, False) for kind in KINDS] + [(kind, True) for kind in JOINT])
+@pytest.mark.parametrize(
+    ("kind", "joint"),
+    [(kind, False) for kind in KINDS] + [(kind, True) for kind in JOINT],
+)
 def test_known_text_comes_back(kind: str, joint: bool) -> None:
     for side, tokenizer in zip(("src", "tgt"), build(kind, joint=joint), strict=True):
         for pair in PAIRS:
@@ -82,36 +94,61 @@ def test_joint_is_one_tokenizer_with_the_tokens_of_both_languages(kind: str) -> 
 
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("kind", JOINT)
-def test_the_source_tokenizer_knows_whether_its_texts_start_with_sos(kind: str, joint: bool, tmp_path: Path) -> None:
+def test_the_source_tokenizer_knows_whether_its_texts_start_with_sos(
+    kind: str, joint: bool, tmp_path: Path
+) -> None:
     src, tgt = build(kind, joint=joint, src_specials=False)
-    assert (src.encode("The man")[0] == nmt.SOS, tgt.encode("The man")[0] == nmt.SOS) == (False, True)
+    assert (
+        src.encode("The man")[0] == nmt.SOS,
+        tgt.encode("The man")[0] == nmt.SOS,
+    ) == (False, True)
     assert src.encode("The man", sos=True) == [nmt.SOS, *src.encode("The man")]
     save_tokenizers(tmp_path, (src, tgt))
-    for said in (False, True):  # the files are the same in both cases; the run's config decides
+    for said in (
+        False,
+        True,
+    ):  # the files are the same in both cases; the run's config decides
         src, tgt = load_tokenizers(tmp_path, DataConfig(src_specials=said))
-        assert (src.encode("The man")[0] == nmt.SOS, tgt.encode("The man")[0] == nmt.SOS) == (said, True)
+        assert (
+            src.encode("The man")[0] == nmt.SOS,
+            tgt.encode("The man")[0] == nmt.SOS,
+        ) == (said, True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("text", STRANGE)
-def test_strange_text_gives_ids_within_the_vocabulary_and_no_special_ones_inside(kind: str, text: str) -> None:
+def test_strange_text_gives_ids_within_the_vocabulary_and_no_special_ones_inside(
+    kind: str, text: str
+) -> None:
     tokenizer = build(kind)[0]
     inside = tokenizer.encode(text)[1:-1]
-    assert all(index == nmt.UNK or len(SPECIALS) <= index < len(tokenizer) for index in inside)
+    assert all(
+        index == nmt.UNK or len(SPECIALS) <= index < len(tokenizer) for index in inside
+    )
     assert isinstance(tokenizer.decode(inside), str)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_specials_written_in_the_training_text_are_ordinary_words(kind: str) -> None:
-    tokenizer = build(kind, [nmt.Pair("<pad> the <eos> man <unk>", "<sos> der </s> Mann")] * 3)[0]
+    tokenizer = build(
+        kind, [nmt.Pair("<pad> the <eos> man <unk>", "<sos> der </s> Mann")] * 3
+    )[0]
     assert tokenizer.lookup_tokens(range(4)) == list(SPECIALS)
-    assert not {nmt.PAD, nmt.SOS, nmt.EOS} & set(tokenizer.encode("<pad> the <eos> man", sos=False, eos=False))
+    assert not {nmt.PAD, nmt.SOS, nmt.EOS} & set(
+        tokenizer.encode("<pad> the <eos> man", sos=False, eos=False)
+    )
 
 
 @pytest.mark.parametrize("kind", ["whitespace", "spacy"])
 def test_an_unknown_word_is_unk_and_no_other_is(kind: str) -> None:
     tokenizer = build(kind)[0]
-    assert tokenizer.lookup_tokens(tokenizer.encode("The 😀 man")) == ["<sos>", "The", "<unk>", "man", "<eos>"]
+    assert tokenizer.lookup_tokens(tokenizer.encode("The 😀 man")) == [
+        "<sos>",
+        "The",
+        "<unk>",
+        "man",
+        "<eos>",
+    ]
     assert tokenizer.decode(tokenizer.encode("The 😀 man")) == "The <unk> man"
 
 
@@ -132,7 +169,10 @@ def test_lowercase_folds_the_text_in_training_and_in_use(kind: str) -> None:
     tokenizer = build(kind, lowercase=True)[0]
     assert tokenizer.encode("THE OLD MAN") == tokenizer.encode("the old man")
     assert nmt.UNK not in tokenizer.encode("THE OLD MAN")
-    assert all(token == token.lower() for token in tokenizer.lookup_tokens(range(4, len(tokenizer))))
+    assert all(
+        token == token.lower()
+        for token in tokenizer.lookup_tokens(range(4, len(tokenizer)))
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -141,13 +181,17 @@ def test_what_was_saved_loads_equal(kind: str, tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(tokenizer.dumps(), encoding="utf-8")
     again = load_tokenizer(tmp_path / "tokenizer.json")
     assert (again.kind, again.lowercase, len(again)) == (kind, True, len(tokenizer))
-    assert again.lookup_tokens(range(len(again))) == tokenizer.lookup_tokens(range(len(tokenizer)))
+    assert again.lookup_tokens(range(len(again))) == tokenizer.lookup_tokens(
+        range(len(tokenizer))
+    )
     for text in [PAIRS[0].tgt, *STRANGE]:
         assert again.encode(text) == tokenizer.encode(text)
 
 
 @pytest.mark.parametrize("kind", ["whitespace", "bpe"])
-@pytest.mark.parametrize("damage", ["cut", "empty", "list", "field", "garbage", "specials"])
+@pytest.mark.parametrize(
+    "damage", ["cut", "empty", "list", "field", "garbage", "specials"]
+)
 def test_a_damaged_file_is_named(kind: str, damage: str, tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     path.write_text(build(kind)[0].dumps(), encoding="utf-8")
@@ -158,7 +202,9 @@ def test_a_damaged_file_is_named(kind: str, damage: str, tmp_path: Path) -> None
             "cut": content[: len(content) // 2],
             "empty": b"",
             "list": b"[1, 2]",
-            "field": json.dumps({key: value for key, value in fields.items() if key != "kind"}).encode(),
+            "field": json.dumps(
+                {key: value for key, value in fields.items() if key != "kind"}
+            ).encode(),
             "garbage": b"\xff" + content,
             "specials": json.dumps(wrong).encode(),
         }[damage]
@@ -168,10 +214,15 @@ def test_a_damaged_file_is_named(kind: str, damage: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("packed", [zlib.compress(b"garbage"), b"garbage"])
-def test_a_model_of_pieces_with_wrong_bytes_is_damaged(tmp_path: Path, packed: bytes) -> None:
+def test_a_model_of_pieces_with_wrong_bytes_is_damaged(
+    tmp_path: Path, packed: bytes
+) -> None:
     path = tmp_path / "tokenizer.json"
     model = base64.b64encode(packed).decode()
-    path.write_text(json.dumps({"kind": "bpe", "lowercase": False, "model": model}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"kind": "bpe", "lowercase": False, "model": model}),
+        encoding="utf-8",
+    )
     with pytest.raises(nmt.CheckpointError, match=r"tokenizer.json is damaged"):
         load_tokenizer(path)
 
@@ -195,21 +246,37 @@ def test_fewer_pieces_come_out_where_the_text_holds_no_more(kind: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ BPE dropout
-DROPOUT = {"tokenizer": "bpe", "joint": True, "vocab_size": 90, "src_lang": "en", "tgt_lang": "de"}
+DROPOUT = {
+    "tokenizer": "bpe",
+    "joint": True,
+    "vocab_size": 90,
+    "src_lang": "en",
+    "tgt_lang": "de",
+}
 
 
-def drawn(epoch: int | None, share: float = 0.3, seed: int = 0) -> list[tuple[list[int], list[int]]]:
+def drawn(
+    epoch: int | None, share: float = 0.3, seed: int = 0
+) -> list[tuple[list[int], list[int]]]:
     tokenizers = build("bpe", joint=True, vocab_size=90)
-    config = nmt.load_config("toy", **{f"data.{key}": value for key, value in DROPOUT.items()},
-                             **{"data.bpe_dropout": share, "train.seed": seed})  # fmt: skip
+    config = nmt.load_config(
+        "toy",
+        **{f"data.{key}": value for key, value in DROPOUT.items()},
+        **{"data.bpe_dropout": share, "train.seed": seed},
+    )
     return list(nmt.encode_pairs(PAIRS, tokenizers, config, epoch))
 
 
-@pytest.mark.parametrize("text", [*(text for text in STRANGE if len(text) < 100), *(pair.tgt for pair in PAIRS)])
+@pytest.mark.parametrize(
+    "text",
+    [*(text for text in STRANGE if len(text) < 100), *(pair.tgt for pair in PAIRS)],
+)
 def test_where_no_merge_is_left_out_the_pieces_are_those_of_encode(text: str) -> None:
     for tokenizer in build("bpe", joint=True, vocab_size=90):
         assert isinstance(tokenizer, SentencePieceTokenizer)
-        assert sample(tokenizer, 0.0, random.Random(0).random, text) == tokenizer.encode(text)
+        assert sample(
+            tokenizer, 0.0, random.Random(0).random, text
+        ) == tokenizer.encode(text)
 
 
 def test_where_every_merge_is_left_out_the_pieces_are_letters() -> None:
@@ -224,11 +291,16 @@ def test_each_epoch_has_pieces_of_its_own_and_the_same_text() -> None:
     first, second = drawn(0), drawn(1)
     assert first != second and first == drawn(0) and first != drawn(0, seed=1)
     for pair, *rows in zip(PAIRS, first, second, strict=True):
-        assert all((tokenizer.decode(src), tokenizer.decode(tgt)) == (pair.src, pair.tgt) for src, tgt in rows)
+        assert all(
+            (tokenizer.decode(src), tokenizer.decode(tgt)) == (pair.src, pair.tgt)
+            for src, tgt in rows
+        )
     assert sum(len(src) for src, _ in first) > sum(len(src) for src, _ in drawn(None))
 
 
-def test_without_an_epoch_or_without_dropout_nothing_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_epoch_or_without_dropout_nothing_is_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("nmt_lib.encoding.sample", None)
     src, tgt = build("bpe", joint=True, vocab_size=90)
     plain = [(src.encode(pair.src), tgt.encode(pair.tgt)) for pair in PAIRS]
@@ -247,13 +319,20 @@ def test_a_merge_is_left_out_as_often_as_asked() -> None:
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 def test_fewer_pieces_than_characters_is_an_error_that_says_so(kind: str) -> None:
-    with pytest.raises(nmt.CorpusError, match=r"cannot make 8 pieces .data.vocab_size.* required_chars. 8 vs"):
+    with pytest.raises(
+        nmt.CorpusError,
+        match=r"cannot make 8 pieces .data.vocab_size.* required_chars. 8 vs",
+    ):
         build(kind, vocab_size=8)
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-@pytest.mark.parametrize("pairs", [[], [nmt.Pair("\u200b", "a")]], ids=["nothing", "invisible"])
-def test_no_text_for_pieces_is_an_error_that_says_so(kind: str, pairs: list[nmt.Pair]) -> None:
+@pytest.mark.parametrize(
+    "pairs", [[], [nmt.Pair("\u200b", "a")]], ids=["nothing", "invisible"]
+)
+def test_no_text_for_pieces_is_an_error_that_says_so(
+    kind: str, pairs: list[nmt.Pair]
+) -> None:
     with pytest.raises(nmt.CorpusError, match=r"cannot make 60 pieces .*no line"):
         build(kind, pairs)
 
@@ -301,9 +380,14 @@ def test_every_sentence_of_the_tiny_corpus_comes_back() -> None:
 @pytest.mark.parametrize("lang", ["en", "de", "fr"])
 def test_nearly_every_caption_comes_back(real_data: Path, lang: str) -> None:
     """Measured on the first 3,000 captions; the others are typing errors such as a space before a full stop."""
-    texts = [" ".join(text.split()) for text in read_lines(real_data / "multi30k" / f"train.{lang}")[:3000]]
+    texts = [
+        " ".join(text.split())
+        for text in read_lines(real_data / "multi30k" / f"train.{lang}")[:3000]
+    ]
     split = spacy_words(lang)
-    assert sum(join_words(split(text), lang) == text for text in texts) > 0.99 * len(texts)
+    assert sum(join_words(split(text), lang) == text for text in texts) > 0.99 * len(
+        texts
+    )
 
 
 def test_the_word_tokenizer_takes_any_vocabulary_with_the_special_tokens() -> None:
@@ -316,24 +400,45 @@ def test_words_without_end_are_cut_before_spacy_and_all_others_are_left_alone() 
     import spacy
 
     rules = spacy.blank("en").tokenizer
-    words = [word for pair in PAIRS for word in pair.src.split()] + ["(" * 200, "http://" + "a/" * 96, "'((x)).'"]
-    for text in (" ".join(words), " ".join(reversed(words)), "  two  spaces\n", "x" * 200):
+    words = [word for pair in PAIRS for word in pair.src.split()] + [
+        "(" * 200,
+        "http://" + "a/" * 96,
+        "'((x)).'",
+    ]
+    for text in (
+        " ".join(words),
+        " ".join(reversed(words)),
+        "  two  spaces\n",
+        "x" * 200,
+    ):
         assert spacy_words("en")(text) == [word.text for word in rules(text)]
     found = spacy_words("en")("x" * 450 + " y")
     assert found == ["x" * 200, "x" * 200, "x" * 50, "y"]
 
 
-def test_a_pair_far_too_long_is_left_out_before_it_is_tokenised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pair_far_too_long_is_left_out_before_it_is_tokenised(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     tokenizers = build("whitespace")
     config = nmt.load_config("toy", **{"data.max_length": 10})
     seen: list[int] = []
     encode = tokenizers[0].encode
-    monkeypatch.setattr(tokenizers[0], "encode", lambda text: seen.append(len(text)) or encode(text))
+    monkeypatch.setattr(
+        tokenizers[0], "encode", lambda text: seen.append(len(text)) or encode(text)
+    )
     long = nmt.Pair("(" * 321, "x")
     with pytest.warns(UserWarning, match="left out 2 of 4 pairs"):
-        examples = nmt.encode_pairs([PAIRS[0], long, PAIRS[1], nmt.Pair("x " * 9, "x")], tokenizers, config)
-    assert len(examples) == 2 and examples[1][0] == encode(PAIRS[1].src) and max(seen) < 320
-    with pytest.raises(nmt.TrainingError, match=r"every pair is longer than data.max_length=10"):
+        examples = nmt.encode_pairs(
+            [PAIRS[0], long, PAIRS[1], nmt.Pair("x " * 9, "x")], tokenizers, config
+        )
+    assert (
+        len(examples) == 2
+        and examples[1][0] == encode(PAIRS[1].src)
+        and max(seen) < 320
+    )
+    with pytest.raises(
+        nmt.TrainingError, match=r"every pair is longer than data.max_length=10"
+    ):
         nmt.encode_pairs([long, long], tokenizers, config)
 
 
@@ -345,11 +450,24 @@ def test_a_pair_far_too_long_is_left_out_before_it_is_tokenised(monkeypatch: pyt
         ({"lowercase": "maybe"}, "damaged"),
         ({"tokens": [1, 2]}, "damaged"),
         ({"more": 1}, "damaged"),
-        ({"kind": "bpe", "model": base64.b64encode(zlib.compress(bytes(1 << 27))).decode()}, "more than 67,108,864"),
+        (
+            {
+                "kind": "bpe",
+                "model": base64.b64encode(zlib.compress(bytes(1 << 27))).decode(),
+            },
+            "more than 67,108,864",
+        ),
     ],
 )
-def test_fields_that_no_tokenizer_has_are_refused(fields: dict[str, Any], message: str, tmp_path: Path) -> None:
-    words = {"kind": "spacy", "lang": "en", "lowercase": False, "tokens": [*SPECIALS, "a"]}
+def test_fields_that_no_tokenizer_has_are_refused(
+    fields: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    words = {
+        "kind": "spacy",
+        "lang": "en",
+        "lowercase": False,
+        "tokens": [*SPECIALS, "a"],
+    }
     if "model" in fields:
         words = {"lowercase": False}
     (tmp_path / "x.json").write_text(json.dumps(words | fields), encoding="utf-8")

@@ -35,11 +35,19 @@ def expected_parameters(config: Any, three_way: bool = False) -> int:
     """Counted from figure 1 of the paper, not from the code."""
     d, bias, norm = config.d_model, config.bias, config.d_model * (1 + config.norm_bias)
     values = config.n_heads * (config.d_value or d // config.n_heads)
-    attention = 2 * linear(d, d, bias) + linear(d, values, bias) + linear(values, d, bias)
+    attention = (
+        2 * linear(d, d, bias) + linear(d, values, bias) + linear(values, d, bias)
+    )
     feed_forward = linear(d, config.d_ff, bias) + linear(config.d_ff, d, bias)
     encoder = config.n_layers * (attention + feed_forward + 2 * norm)
-    decoder = (config.n_decoder_layers or config.n_layers) * (2 * attention + feed_forward + 3 * norm)
-    final = 2 * norm * (config.norm == "pre" if config.final_norm is None else config.final_norm)
+    decoder = (config.n_decoder_layers or config.n_layers) * (
+        2 * attention + feed_forward + 3 * norm
+    )
+    final = (
+        2
+        * norm
+        * (config.norm == "pre" if config.final_norm is None else config.final_norm)
+    )
     src, tgt = V_SRC * d * (not three_way), V_TGT * d
     output = linear(d, V_TGT, bias) - tgt * (config.tying != "none")
     return encoder + decoder + final + src + tgt + output
@@ -48,12 +56,16 @@ def expected_parameters(config: Any, three_way: bool = False) -> int:
 @pytest.mark.parametrize("options", SWITCHES)
 def test_parameter_count(options: dict[str, Any]) -> None:
     config = small_config(**options)
-    assert nmt.count_parameters(nmt.build_model(config, V_SRC, V_TGT)) == expected_parameters(config)
+    assert nmt.count_parameters(
+        nmt.build_model(config, V_SRC, V_TGT)
+    ) == expected_parameters(config)
 
 
 def test_parameter_count_three_way() -> None:
     config = small_config(tying="three-way")
-    assert nmt.count_parameters(nmt.build_model(config, V_TGT, V_TGT)) == expected_parameters(config, three_way=True)
+    assert nmt.count_parameters(
+        nmt.build_model(config, V_TGT, V_TGT)
+    ) == expected_parameters(config, three_way=True)
 
 
 @pytest.mark.parametrize("options", SWITCHES)
@@ -61,7 +73,9 @@ def test_logits_with_attention_equal_logits_without(options: dict[str, Any]) -> 
     model = small_model(**options)
     logits = model(SRC, TGT)
     assert logits.shape == (3, 6, V_TGT)
-    torch.testing.assert_close(keep_weights(model)(SRC, TGT), logits, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        keep_weights(model)(SRC, TGT), logits, atol=1e-5, rtol=1e-5
+    )
 
 
 def test_asking_for_attention_leaves_the_model_as_it_was() -> None:
@@ -71,8 +85,14 @@ def test_asking_for_attention_leaves_the_model_as_it_was() -> None:
     with pytest.raises(nmt.ShapeError):
         model.attention(SRC, TGT, SRC != 0)
     assert torch.equal(model(SRC, TGT), before)
-    heads = [module for module in model.modules() if isinstance(module, nmt.MultiHeadAttention)]
-    assert len(heads) == 3 * N and not any(module.keep_weights or module.weights is not None for module in heads)
+    heads = [
+        module
+        for module in model.modules()
+        if isinstance(module, nmt.MultiHeadAttention)
+    ]
+    assert len(heads) == 3 * N and not any(
+        module.keep_weights or module.weights is not None for module in heads
+    )
 
 
 @pytest.mark.parametrize("options", SWITCHES)
@@ -88,7 +108,9 @@ def test_the_model_is_encode_decode_output(options: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("options", SWITCHES)
 @pytest.mark.parametrize("step", [1, 2])
-def test_steps_with_caches_equal_all_places_at_once(options: dict[str, Any], step: int) -> None:
+def test_steps_with_caches_equal_all_places_at_once(
+    options: dict[str, Any], step: int
+) -> None:
     model = small_model(**options)
     src_mask, tgt = nmt.padding_mask(SRC[:1]), torch.tensor([[2, 4, 5, 6, 7, 8]])
     memory = model.encode(SRC[:1], src_mask)
@@ -106,8 +128,12 @@ def test_attention_of_all_layers_and_heads(options: dict[str, Any]) -> None:
     model = small_model(**options)
     attention = model.attention(SRC, TGT)
     n_decoder = model.decoder.layers
-    assert [tuple(w.shape) for w in attention.encoder] == [(3, 4, 6, 6)] * len(model.encoder.layers)
-    assert [tuple(w.shape) for w in attention.decoder] == [(3, 4, 6, 6)] * len(n_decoder)
+    assert [tuple(w.shape) for w in attention.encoder] == [(3, 4, 6, 6)] * len(
+        model.encoder.layers
+    )
+    assert [tuple(w.shape) for w in attention.decoder] == [(3, 4, 6, 6)] * len(
+        n_decoder
+    )
     assert [tuple(w.shape) for w in attention.cross] == [(3, 4, 6, 6)] * len(n_decoder)
     for weights in (*attention.encoder, *attention.decoder, *attention.cross):
         torch.testing.assert_close(weights.sum(-1), torch.ones(3, 4, 6))
@@ -119,7 +145,12 @@ def test_attention_of_all_layers_and_heads(options: dict[str, Any]) -> None:
 
 def test_attention_shapes_with_unequal_lengths() -> None:
     attention = small_model().attention(SRC, TGT[:, :4])
-    assert attention.cross[0].shape == (3, 4, 4, 6) and attention.decoder[1].shape == (3, 4, 4, 4)
+    assert attention.cross[0].shape == (3, 4, 4, 6) and attention.decoder[1].shape == (
+        3,
+        4,
+        4,
+        4,
+    )
 
 
 @pytest.mark.parametrize("options", SWITCHES)
@@ -130,7 +161,9 @@ def test_no_logit_depends_on_a_later_target_token(options: dict[str, Any]) -> No
         changed = TGT.clone()
         changed[:, place] = (changed[:, place] + 4) % 9 + 4
         after = model(SRC, changed)
-        torch.testing.assert_close(after[:, :place], before[:, :place], atol=1e-6, rtol=0)
+        torch.testing.assert_close(
+            after[:, :place], before[:, :place], atol=1e-6, rtol=0
+        )
         assert (after[1, place] - before[1, place]).abs().max() > 1e-4
 
 
@@ -159,37 +192,65 @@ def test_post_and_pre_norm_differ_and_follow_their_formulas() -> None:
 
 
 @pytest.mark.parametrize(
-    ("norm", "final", "has"), [("post", None, 0), ("pre", None, 2), ("post", True, 2), ("pre", False, 0)]
+    ("norm", "final", "has"),
+    [("post", None, 0), ("pre", None, 2), ("post", True, 2), ("pre", False, 0)],
 )
 def test_final_norm(norm: str, final: bool | None, has: int) -> None:
     model = small_model(norm=norm, final_norm=final)
-    assert sum(isinstance(stack.norm, nn.LayerNorm) for stack in (model.encoder, model.decoder)) == has
+    assert (
+        sum(
+            isinstance(stack.norm, nn.LayerNorm)
+            for stack in (model.encoder, model.decoder)
+        )
+        == has
+    )
 
 
 def test_no_bias_means_no_bias_anywhere() -> None:
-    names = [name for name, _ in small_model(bias=False, norm_bias=False).named_parameters() if "bias" in name]
+    names = [
+        name
+        for name, _ in small_model(bias=False, norm_bias=False).named_parameters()
+        if "bias" in name
+    ]
     assert not names
-    kept = [name for name, _ in small_model(bias=False).named_parameters() if "bias" in name]
+    kept = [
+        name for name, _ in small_model(bias=False).named_parameters() if "bias" in name
+    ]
     assert kept and all(".norm." in name for name in kept)
 
 
-@pytest.mark.parametrize(("tying", "n_matrices"), [("none", 3), ("target", 2), ("three-way", 1)])
-def test_tied_matrices_are_one_and_get_all_gradients(tying: str, n_matrices: int) -> None:
+@pytest.mark.parametrize(
+    ("tying", "n_matrices"), [("none", 3), ("target", 2), ("three-way", 1)]
+)
+def test_tied_matrices_are_one_and_get_all_gradients(
+    tying: str, n_matrices: int
+) -> None:
     model = small_model(src_size=V_TGT, tying=tying)
-    matrices = [model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight, model.output.weight]
+    matrices = [
+        model.src_embedding.lookup.weight,
+        model.tgt_embedding.lookup.weight,
+        model.output.weight,
+    ]
     assert len({id(matrix) for matrix in matrices}) == n_matrices
     model(SRC, TGT).log_softmax(-1)[..., 5].sum().backward()
-    for matrix, used in zip(matrices, (SRC[SRC != 0], TGT[TGT != 0], torch.arange(V_TGT)), strict=True):
+    for matrix, used in zip(
+        matrices, (SRC[SRC != 0], TGT[TGT != 0], torch.arange(V_TGT)), strict=True
+    ):
         assert (matrix.grad[used].abs().sum(-1) > 0).all()
 
 
 def test_the_gradient_of_a_tied_matrix_is_the_sum_of_its_parts() -> None:
-    tied, apart = small_model(src_size=V_TGT, tying="three-way"), small_model(src_size=V_TGT)
+    tied, apart = (
+        small_model(src_size=V_TGT, tying="three-way"),
+        small_model(src_size=V_TGT),
+    )
     apart.load_state_dict(tied.state_dict())
     for model in (tied, apart):
         model(SRC, TGT).square().sum().backward()
     parts = (apart.src_embedding.lookup, apart.tgt_embedding.lookup, apart.output)
-    torch.testing.assert_close(tied.output.weight.grad, sum(part.weight.grad for part in parts))
+    torch.testing.assert_close(
+        tied.output.weight.grad, sum(part.weight.grad for part in parts)
+    )
 
 
 def test_three_way_tying_of_unequal_vocabularies_is_an_error() -> None:
@@ -211,10 +272,16 @@ PLACES = ["dropout", "embedding_dropout", "ffn_dropout", "attention_dropout"]
 def test_each_dropout_place_acts_alone_and_only_while_training(place: str) -> None:
     rates = dict.fromkeys(PLACES, 0.0) | {place: 0.4}
     model = small_model(**rates)
-    torch.testing.assert_close(model(SRC, TGT), small_model()(SRC, TGT), atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        model(SRC, TGT), small_model()(SRC, TGT), atol=1e-5, rtol=1e-5
+    )
     model.train()
     assert not torch.allclose(model(SRC, TGT), model(SRC, TGT))
-    active = [name for name, m in model.named_modules() if getattr(m, "p", getattr(m, "dropout", 0.0)) == 0.4]
+    active = [
+        name
+        for name, m in model.named_modules()
+        if getattr(m, "p", getattr(m, "dropout", 0.0)) == 0.4
+    ]
     homes = {
         "dropout": "around_",
         "embedding_dropout": "_embedding",
@@ -226,7 +293,9 @@ def test_each_dropout_place_acts_alone_and_only_while_training(place: str) -> No
 
 def test_embeddings_take_the_general_dropout_unless_told() -> None:
     assert small_model(dropout=0.3).src_embedding.dropout.p == 0.3
-    assert small_model(dropout=0.3, embedding_dropout=0.0).tgt_embedding.dropout.p == 0.0
+    assert (
+        small_model(dropout=0.3, embedding_dropout=0.0).tgt_embedding.dropout.p == 0.0
+    )
 
 
 def test_without_dropout_training_equals_evaluation() -> None:
@@ -239,15 +308,24 @@ def test_init_kinds(init: str) -> None:
     torch.manual_seed(0)
     model = nmt.build_model(small_config(d_model=64, init=init), 300, 300)
     xavier = math.sqrt(6 / (64 + 24))
-    W_1, lookup = model.encoder.layers[0].feed_forward.W_1, model.src_embedding.lookup.weight
+    W_1, lookup = (
+        model.encoder.layers[0].feed_forward.W_1,
+        model.src_embedding.lookup.weight,
+    )
     bound = 1 / math.sqrt(64) if init == "torch" else xavier
     assert 0.95 * bound < W_1.weight.abs().max() <= bound
     assert (W_1.bias.abs().max() == 0) == (init != "torch")
     if init == "xavier-all":
         assert lookup.abs().max() <= math.sqrt(6 / 364)
     else:
-        assert lookup.std().item() == pytest.approx(1.0 if init == "torch" else 1 / 8, rel=0.03)
-    assert all((m.weight == 1).all() and (m.bias == 0).all() for m in model.modules() if isinstance(m, nn.LayerNorm))
+        assert lookup.std().item() == pytest.approx(
+            1.0 if init == "torch" else 1 / 8, rel=0.03
+        )
+    assert all(
+        (m.weight == 1).all() and (m.bias == 0).all()
+        for m in model.modules()
+        if isinstance(m, nn.LayerNorm)
+    )
 
 
 def test_the_seed_decides_the_weights() -> None:
@@ -267,14 +345,18 @@ def test_the_seed_decides_the_weights() -> None:
         (SRC[:2], TGT, "src has 2 sentences, tgt_in has 3"),
     ],
 )
-def test_wrong_ids_are_named(src: torch.Tensor, tgt: torch.Tensor, message: str) -> None:
+def test_wrong_ids_are_named(
+    src: torch.Tensor, tgt: torch.Tensor, message: str
+) -> None:
     with pytest.raises(nmt.ShapeError, match=message):
         small_model()(src, tgt)
 
 
 def test_a_sentence_longer_than_the_table() -> None:
     long = nmt.pad_batch(random_rows([40], V_SRC))
-    torch.testing.assert_close(small_model(max_positions=8)(long, long), small_model()(long, long))
+    torch.testing.assert_close(
+        small_model(max_positions=8)(long, long), small_model()(long, long)
+    )
 
 
 # ------------------------------------------------------------------------------------- padding never changes a result
@@ -291,15 +373,29 @@ def test_padding_never_changes_logits_or_attention(options: dict[str, Any]) -> N
         S, T = int((SRC[row] != 0).sum()), int((TGT[row] != 0).sum())
         logits, attention = run(SRC[row : row + 1, :S], TGT[row : row + 1, :T])
         for other_logits, other_attention in padded:
-            torch.testing.assert_close(other_logits[row, :T], logits[0], atol=1e-5, rtol=0)
-            for kind, rows, columns in (("encoder", S, S), ("decoder", T, T), ("cross", T, S)):
-                for mine, other in zip(getattr(attention, kind), getattr(other_attention, kind), strict=True):
-                    torch.testing.assert_close(other[row, :, :rows, :columns], mine[0], atol=1e-5, rtol=0)
+            torch.testing.assert_close(
+                other_logits[row, :T], logits[0], atol=1e-5, rtol=0
+            )
+            for kind, rows, columns in (
+                ("encoder", S, S),
+                ("decoder", T, T),
+                ("cross", T, S),
+            ):
+                for mine, other in zip(
+                    getattr(attention, kind),
+                    getattr(other_attention, kind),
+                    strict=True,
+                ):
+                    torch.testing.assert_close(
+                        other[row, :, :rows, :columns], mine[0], atol=1e-5, rtol=0
+                    )
                     assert (other[row, :, :rows, columns:] == 0).all()
 
 
 @pytest.mark.parametrize("options", SWITCHES)
-def test_padding_never_changes_the_loss_or_its_gradients(options: dict[str, Any]) -> None:
+def test_padding_never_changes_the_loss_or_its_gradients(
+    options: dict[str, Any],
+) -> None:
     targets = random_rows([5, 7, 3], V_TGT, seed=1)
     examples = list(zip(random_rows([6, 4, 3], V_SRC), targets, strict=True))
     gradients, losses = [], []

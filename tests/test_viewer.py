@@ -55,7 +55,9 @@ class Page(HTMLParser):
             self.cells[-1] += data.strip("\n")
 
 
-def test_it_holds_every_weight_as_whole_thousandths(translation: nmt.Translation) -> None:
+def test_it_holds_every_weight_as_whole_thousandths(
+    translation: nmt.Translation,
+) -> None:
     kinds = data_of(nmt.view_attention(translation))["kinds"]
     assert list(kinds) == ["encoder", "decoder", "cross"]
     for name, kind in kinds.items():
@@ -63,20 +65,35 @@ def test_it_holds_every_weight_as_whole_thousandths(translation: nmt.Translation
         assert len(kind["weights"]) == len(layers) == (1 if name == "encoder" else 3)
         for shown, layer in zip(kind["weights"], layers, strict=True):
             assert all(isinstance(weight, int) for head in shown for weight in head)
-            table = torch.tensor(shown).view(len(shown), len(kind["rows"]), len(kind["columns"])) / 1000
+            table = (
+                torch.tensor(shown).view(
+                    len(shown), len(kind["rows"]), len(kind["columns"])
+                )
+                / 1000
+            )
             torch.testing.assert_close(table, layer[0], atol=0.0005001, rtol=0)
 
 
 def test_each_kind_has_its_words(translation: nmt.Translation) -> None:
     kinds = data_of(nmt.view_attention(translation))["kinds"]
-    source, written = ["<sos>", "ich", "sehe", "qwertz", "<eos>"], [*translation.tokens, "<eos>"]
+    source, written = (
+        ["<sos>", "ich", "sehe", "qwertz", "<eos>"],
+        [*translation.tokens, "<eos>"],
+    )
     assert (kinds["encoder"]["rows"], kinds["encoder"]["columns"]) == (source, source)
-    assert (kinds["decoder"]["rows"], kinds["decoder"]["columns"]) == (written, ["<sos>", *written[:-1]])
+    assert (kinds["decoder"]["rows"], kinds["decoder"]["columns"]) == (
+        written,
+        ["<sos>", *written[:-1]],
+    )
     assert (kinds["cross"]["rows"], kinds["cross"]["columns"]) == (written, source)
 
 
 def test_what_is_shown_first_can_be_chosen(translation: nmt.Translation) -> None:
-    assert data_of(nmt.view_attention(translation))["start"] == {"kind": "cross", "layer": 2, "head": -1}
+    assert data_of(nmt.view_attention(translation))["start"] == {
+        "kind": "cross",
+        "layer": 2,
+        "head": -1,
+    }
     chosen = nmt.view_attention(translation, "decoder", 1, head=-2)
     assert data_of(chosen)["start"] == {"kind": "decoder", "layer": 1, "head": 2}
 
@@ -89,7 +106,9 @@ def test_gold_links_stand_where_their_words_stand(specials: bool, shift: int) ->
     assert data_of(nmt.view_attention(translation))["gold"] == []
 
 
-def test_without_scripts_a_table_of_the_chosen_head_stands(translation: nmt.Translation) -> None:
+def test_without_scripts_a_table_of_the_chosen_head_stands(
+    translation: nmt.Translation,
+) -> None:
     caption, *cells = Page(nmt.view_attention(translation, layer=1, head=3).data).cells
     assert caption.startswith("cross attention, layer 1, head 3")
     source, width = list(translation.src_labels), len(translation.src_labels) + 1
@@ -98,7 +117,9 @@ def test_without_scripts_a_table_of_the_chosen_head_stands(translation: nmt.Tran
         shown = cells[width * (row + 1) : width * (row + 2)]
         weights = translation.attention.cross[1][0, 3, row].tolist()
         assert shown[0] == word
-        assert shown[1:] == [f"{w:.2f}" if w >= 0.05 or w == max(weights) else "" for w in weights]
+        assert shown[1:] == [
+            f"{w:.2f}" if w >= 0.05 or w == max(weights) else "" for w in weights
+        ]
 
 
 def test_the_mean_over_heads_stands_in_the_table() -> None:
@@ -111,8 +132,21 @@ def test_the_mean_over_heads_stands_in_the_table() -> None:
 def test_words_stay_text() -> None:
     viewer = nmt.view_attention(made_translation(HOSTILE, HOSTILE))
     page = Page(viewer.data)
-    assert sorted(set(page.tags)) == ["b", "caption", "div", "script", "style", "table", "td", "th", "tr"]
-    assert page.tags.count("script") == page.tags.count("div") == 1 and page.tags.count("b") == len(HOSTILE) + 1
+    assert sorted(set(page.tags)) == [
+        "b",
+        "caption",
+        "div",
+        "script",
+        "style",
+        "table",
+        "td",
+        "th",
+        "tr",
+    ]
+    assert (
+        page.tags.count("script") == page.tags.count("div") == 1
+        and page.tags.count("b") == len(HOSTILE) + 1
+    )
     assert data_of(viewer)["kinds"]["encoder"]["rows"] == ["<sos>", *HOSTILE, "<eos>"]
     assert page.cells[3 : len(HOSTILE) + 3] == list(HOSTILE)
     script = viewer.data.split("<script>")[1]
@@ -128,13 +162,21 @@ def test_it_is_small_and_needs_nothing_from_elsewhere() -> None:
         "http://www.w3.org/1999/xhtml",
         "http://www.w3.org/2000/svg",
     }
-    assert not re.search(r"\bimport\b|\bfetch\b|XMLHttp|url\(|innerHTML|window\.|Math\.random|Date", template)
+    assert not re.search(
+        r"\bimport\b|\bfetch\b|XMLHttp|url\(|innerHTML|window\.|Math\.random|Date",
+        template,
+    )
 
 
 def test_the_same_translation_gives_the_same_page(translation: nmt.Translation) -> None:
-    first, again, other = (nmt.view_attention(translation, head=head) for head in (1, 1, 2))
+    first, again, other = (
+        nmt.view_attention(translation, head=head) for head in (1, 1, 2)
+    )
     assert first.data == again.data != other.data
-    keys = [re.findall('data-key="([0-9a-f]{12})"', viewer.data)[0] for viewer in (first, other)]
+    keys = [
+        re.findall('data-key="([0-9a-f]{12})"', viewer.data)[0]
+        for viewer in (first, other)
+    ]
     assert keys[0] != keys[1]
 
 
@@ -145,16 +187,23 @@ def test_the_same_translation_gives_the_same_page(translation: nmt.Translation) 
         ({"layer": 3}, "layer 3: the cross attention has layers 0 to 2"),
         ({"head": 4}, "head 4: this layer has heads 0 to 3"),
         ({"head": -5}, "head -5: this layer has heads 0 to 3"),
-        ({"gold": [(3, 0)]}, r"gold link \(3, 0\): there are 3 source words and \d+ target words, from 0"),
+        (
+            {"gold": [(3, 0)]},
+            r"gold link \(3, 0\): there are 3 source words and \d+ target words, from 0",
+        ),
         ({"gold": [(0, 99)]}, r"gold link \(0, 99\): there are 3 source words"),
         ({"gold": [(-1, 0)]}, r"gold link \(-1, 0\)"),
     ],
 )
-def test_a_bad_choice_is_one_sentence(translation: nmt.Translation, options: dict[str, Any], message: str) -> None:
+def test_a_bad_choice_is_one_sentence(
+    translation: nmt.Translation, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=f"^{message}"):
         nmt.view_attention(translation, **options)
 
 
 def test_an_empty_translation_is_one_sentence() -> None:
-    with pytest.raises(ValueError, match="an empty translation has no attention to draw"):
+    with pytest.raises(
+        ValueError, match="an empty translation has no attention to draw"
+    ):
         nmt.view_attention(small_translator()(""))

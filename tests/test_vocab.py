@@ -36,12 +36,16 @@ def test_rare_tokens_are_left_out_but_specials_stay() -> None:
 
 
 def test_counts_in_a_given_order_keep_that_order() -> None:
-    assert vocab({"x": 1, "y": 3, "z": 2}, min_freq=2, specials=["<unk>"]).get_itos() == ["<unk>", "y", "z"]
+    assert vocab(
+        {"x": 1, "y": 3, "z": 2}, min_freq=2, specials=["<unk>"]
+    ).get_itos() == ["<unk>", "y", "z"]
 
 
 def test_an_unknown_token_is_an_error_until_a_default_index_is_set() -> None:
     words = Vocab(["<unk>", "a"])
-    with pytest.raises(RuntimeError, match=r"^Token b not found and default index is not set"):
+    with pytest.raises(
+        RuntimeError, match=r"^Token b not found and default index is not set"
+    ):
         words["b"]
     with pytest.raises(RuntimeError):
         words.lookup_indices(["a", "b"])
@@ -59,7 +63,9 @@ def test_an_id_out_of_bounds_is_an_error(index: int) -> None:
 
 
 def test_doubles_are_refused() -> None:
-    with pytest.raises(RuntimeError, match=r"^Duplicate token found in tokens list: a$"):
+    with pytest.raises(
+        RuntimeError, match=r"^Duplicate token found in tokens list: a$"
+    ):
         Vocab(["a", "b", "a"])
     with pytest.raises(RuntimeError, match="Duplicate"):
         itos(specials=["<pad>", "<pad>"])
@@ -79,7 +85,9 @@ def test_doubles_are_refused() -> None:
         lambda words: words.set_default_index(1.0),
     ],
 )
-def test_what_is_no_token_is_never_taken_for_an_unknown_word(call: Callable[[Vocab], object]) -> None:
+def test_what_is_no_token_is_never_taken_for_an_unknown_word(
+    call: Callable[[Vocab], object],
+) -> None:
     words = Vocab(["<unk>", "a"])
     words.set_default_index(0)
     with pytest.raises(TypeError):
@@ -102,13 +110,19 @@ def test_the_lists_handed_out_are_copies() -> None:
     assert "c" not in words
 
 
-@given(st.lists(st.lists(st.text(max_size=3), max_size=8), max_size=8), st.integers(1, 3))
-def test_order_and_ids_hold_for_any_text(sentences: list[list[str]], min_freq: int) -> None:
+@given(
+    st.lists(st.lists(st.text(max_size=3), max_size=8), max_size=8), st.integers(1, 3)
+)
+def test_order_and_ids_hold_for_any_text(
+    sentences: list[list[str]], min_freq: int
+) -> None:
     words = build_vocab_from_iterator(sentences, min_freq, list(SPECIALS))
     counts = Counter(token for tokens in sentences for token in tokens)
     rest = words.get_itos()[len(SPECIALS) :]
     assert rest == sorted(rest, key=lambda token: (-counts[token], token))
-    assert set(rest) == {token for token, count in counts.items() if count >= min_freq} - set(SPECIALS)
+    assert set(rest) == {
+        token for token, count in counts.items() if count >= min_freq
+    } - set(SPECIALS)
     assert words.lookup_tokens(words(words.get_itos())) == words.get_itos()
     assert words.get_stoi() == {token: i for i, token in enumerate(words.get_itos())}
 
@@ -120,7 +134,10 @@ def test_the_ids_are_those_of_the_real_torchtext(real_data: Path, lang: str) -> 
     if not file.is_file():
         pytest.skip(f"no {file.name} beside NMT_DATA")
     golden = json.loads(gzip.decompress(file.read_bytes()))
-    split, lines = spacy_words(lang), read_lines(real_data / "multi30k" / f"train.{lang}")
+    split, lines = (
+        spacy_words(lang),
+        read_lines(real_data / "multi30k" / f"train.{lang}"),
+    )
     raw = [split(line) for line in lines]
     variants = {
         "raw": raw,
@@ -129,9 +146,13 @@ def test_the_ids_are_those_of_the_real_torchtext(real_data: Path, lang: str) -> 
     }
     for name, sentences in variants.items():
         expected = golden[name][lang]
-        words = build_vocab_from_iterator(sentences, golden["min_freq"], golden["specials"])
+        words = build_vocab_from_iterator(
+            sentences, golden["min_freq"], golden["specials"]
+        )
         words.set_default_index(1)
         assert len(words) == expected["size"]
         assert words.get_itos() == expected["itos"]
         assert sentences[:20] == expected["first20_tokens"]
-        assert [[2, *words(tokens), 3] for tokens in sentences[:20]] == expected["first20_ids"]
+        assert [[2, *words(tokens), 3] for tokens in sentences[:20]] == expected[
+            "first20_ids"
+        ]

@@ -40,11 +40,30 @@ CHAPTER = Path(__file__).resolve().parent.parent / "notebooks" / "01_tokenizatio
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
 # Few, so that they meet again. é is one character or two, and U+FFFF comes before 😀 (not so where two surrogates stand
 # for 😀).
-FEW = st.sampled_from(["a", "b", "B", "", " ", "\0", "é", "e\u0301", "ß", "ẞ", "中", "\uffff", "😀", *SPECIALS])
+FEW = st.sampled_from(
+    [
+        "a",
+        "b",
+        "B",
+        "",
+        " ",
+        "\0",
+        "é",
+        "e\u0301",
+        "ß",
+        "ẞ",
+        "中",
+        "\uffff",
+        "😀",
+        *SPECIALS,
+    ]
+)
 TOKEN = FEW | ANY
 SPECIAL_TOKENS = st.lists(TOKEN, max_size=4) | st.just(list(SPECIALS)) | st.none()
 SENTENCES = st.lists(st.lists(TOKEN, max_size=8), max_size=8)
-slow = settings(deadline=None)  # each vocabulary of torchtext sets 30 million places up: a twentieth of a second
+slow = settings(
+    deadline=None
+)  # each vocabulary of torchtext sets 30 million places up: a twentieth of a second
 many = settings(slow, max_examples=300)
 
 
@@ -69,13 +88,23 @@ def same(mine: Any, real: Any) -> None:
 
 @many
 @given(SENTENCES, st.integers(0, 3), SPECIAL_TOKENS, st.lists(TOKEN))
-def test_building(sentences: list[list[str]], min_freq: int, specials: list[str] | None, text: list[str]) -> None:
-    mine, real = (outcome(m.build_vocab_from_iterator, sentences, min_freq, specials) for m in (ours, theirs))
+def test_building(
+    sentences: list[list[str]],
+    min_freq: int,
+    specials: list[str] | None,
+    text: list[str],
+) -> None:
+    mine, real = (
+        outcome(m.build_vocab_from_iterator, sentences, min_freq, specials)
+        for m in (ours, theirs)
+    )
     same(mine, real)
     if isinstance(mine, type):
         return
     assert [token in mine for token in text] == [token in real for token in text]
-    assert outcome(mine, text) == outcome(real, text)  # an error where a word is unknown
+    assert outcome(mine, text) == outcome(
+        real, text
+    )  # an error where a word is unknown
     for default in (0, 1, 99):
         mine.set_default_index(default)
         real.set_default_index(default)
@@ -84,16 +113,23 @@ def test_building(sentences: list[list[str]], min_freq: int, specials: list[str]
 
 @slow
 @given(st.dictionaries(TOKEN, st.integers(-1, 4)), st.integers(0, 3), SPECIAL_TOKENS)
-def test_counts_in_a_given_order(counts: dict[str, int], min_freq: int, specials: list[str] | None) -> None:
+def test_counts_in_a_given_order(
+    counts: dict[str, int], min_freq: int, specials: list[str] | None
+) -> None:
     # torchtext takes the special tokens out of the counts that it is given: it gets a copy of its own.
-    mine, real = (outcome(m.vocab, OrderedDict(counts), min_freq, specials) for m in (ours, theirs))
+    mine, real = (
+        outcome(m.vocab, OrderedDict(counts), min_freq, specials)
+        for m in (ours, theirs)
+    )
     same(mine, real)
 
 
 INDEX = st.integers(-2, 9)
 CALLS = st.one_of(
     st.tuples(st.sampled_from(["__getitem__", "__contains__"]), TOKEN),
-    st.tuples(st.sampled_from(["__call__", "lookup_indices"]), st.lists(TOKEN, max_size=4)),
+    st.tuples(
+        st.sampled_from(["__call__", "lookup_indices"]), st.lists(TOKEN, max_size=4)
+    ),
     st.tuples(st.just("lookup_token"), INDEX),
     st.tuples(st.just("lookup_tokens"), st.lists(INDEX, max_size=4)),
     st.tuples(st.just("set_default_index"), INDEX | st.none()),
@@ -102,7 +138,9 @@ CALLS = st.one_of(
 
 @many
 @given(st.lists(TOKEN, unique=True, max_size=6), st.lists(CALLS, max_size=12))
-def test_any_calls_one_after_the_other(tokens: list[str], calls: list[tuple[Any, ...]]) -> None:
+def test_any_calls_one_after_the_other(
+    tokens: list[str], calls: list[tuple[Any, ...]]
+) -> None:
     pair = ours.Vocab(tokens), theirs.vocab(OrderedDict.fromkeys(tokens, 1))
     for name, *args in calls:
         mine, real = (outcome(getattr(v, name), *args) for v in pair)
@@ -114,9 +152,18 @@ def test_any_calls_one_after_the_other(tokens: list[str], calls: list[tuple[Any,
     ("call", "head"),
     [
         (lambda v: v["zebra"], "Token zebra not found and default index is not set"),
-        (lambda v: v(["a", "zebra"]), "Token zebra not found and default index is not set"),
-        (lambda v: v.lookup_token(2), "Specified index 2 is out of bounds for vocab of size 2"),
-        (lambda v: v.lookup_token(-1), "Specified index -1 is out of bounds for vocab of size 2"),
+        (
+            lambda v: v(["a", "zebra"]),
+            "Token zebra not found and default index is not set",
+        ),
+        (
+            lambda v: v.lookup_token(2),
+            "Specified index 2 is out of bounds for vocab of size 2",
+        ),
+        (
+            lambda v: v.lookup_token(-1),
+            "Specified index -1 is out of bounds for vocab of size 2",
+        ),
         (lambda v: v.lookup_tokens([0, 2]), "Specified index 2"),
     ],
 )
@@ -129,7 +176,9 @@ def test_errors_say_the_same(call: Callable[[Any], object], head: str) -> None:
 
 def test_doubles_are_refused_in_the_same_words() -> None:
     for module in (ours, theirs):
-        with pytest.raises(RuntimeError, match=r"^Duplicate token found in tokens list: x(\n|$)"):
+        with pytest.raises(
+            RuntimeError, match=r"^Duplicate token found in tokens list: x(\n|$)"
+        ):
             module.vocab({"a": 1}, specials=["x", "x"])
 
 
@@ -149,15 +198,21 @@ def test_doubles_are_refused_in_the_same_words() -> None:
         lambda v: v.set_default_index(1.0),
     ],
 )
-def test_what_is_no_token_or_no_index_is_a_type_error(call: Callable[[Any], object]) -> None:
+def test_what_is_no_token_or_no_index_is_a_type_error(
+    call: Callable[[Any], object],
+) -> None:
     for vocabulary in (ours.Vocab(["a", "b"]), theirs.vocab({"a": 1, "b": 1})):
         vocabulary.set_default_index(0)
         with pytest.raises(TypeError):
             call(vocabulary)
 
 
-@pytest.mark.parametrize(("sentences", "specials"), [([[1, 2]], None), ([[None]], None), ([["a"]], [1])])
-def test_only_strings_are_tokens(sentences: list[list[Any]], specials: list[Any] | None) -> None:
+@pytest.mark.parametrize(
+    ("sentences", "specials"), [([[1, 2]], None), ([[None]], None), ([["a"]], [1])]
+)
+def test_only_strings_are_tokens(
+    sentences: list[list[Any]], specials: list[Any] | None
+) -> None:
     for module in (ours, theirs):
         with pytest.raises(TypeError):
             module.build_vocab_from_iterator(sentences, specials=specials)
@@ -165,14 +220,21 @@ def test_only_strings_are_tokens(sentences: list[list[Any]], specials: list[Any]
 
 def test_the_calls_have_the_same_names_and_parameters() -> None:
     def parameters(function: Callable[..., Any]) -> list[tuple[str, Any]]:
-        return [(p.name, p.default) for p in inspect.signature(function).parameters.values()]
+        return [
+            (p.name, p.default) for p in inspect.signature(function).parameters.values()
+        ]
 
-    for name in ("vocab", "build_vocab_from_iterator"):  # theirs go on: special_first, max_tokens
+    for name in (
+        "vocab",
+        "build_vocab_from_iterator",
+    ):  # theirs go on: special_first, max_tokens
         mine = parameters(getattr(ours, name))
         assert mine == parameters(getattr(theirs, name))[: len(mine)]
     for name, member in vars(ours.Vocab).items():
         if (
-            inspect.isfunction(member) and name in vars(theirs.Vocab) and name != "__init__"
+            inspect.isfunction(member)
+            and name in vars(theirs.Vocab)
+            and name != "__init__"
         ):  # theirs wraps a table of C++
             assert parameters(member) == parameters(getattr(theirs.Vocab, name)), name
 
@@ -186,45 +248,83 @@ def test_there_and_back_without_loss(tokens: list[str]) -> None:
 
 def transform(vocabulary: theirs.Vocab) -> T.Sequential:
     """torchtext's way from tokens to ids, between <sos> and <eos>."""
-    return T.Sequential(T.VocabTransform(vocabulary), T.AddToken(2, begin=True), T.AddToken(3, begin=False))
+    return T.Sequential(
+        T.VocabTransform(vocabulary),
+        T.AddToken(2, begin=True),
+        T.AddToken(3, begin=False),
+    )
 
 
 @pytest.mark.parametrize("kind", ["spacy", "whitespace"])
 @pytest.mark.parametrize("lang", ["fr", "de"])
-def test_transforms_encode_the_tiny_corpus_as_the_tokenizers_do(lang: str, kind: str) -> None:
-    data = nmt.load_config("tiny", **{"data.tgt_lang": lang, "data.tokenizer": kind, "data.min_freq": 100}).data
+def test_transforms_encode_the_tiny_corpus_as_the_tokenizers_do(
+    lang: str, kind: str
+) -> None:
+    data = nmt.load_config(
+        "tiny", **{"data.tgt_lang": lang, "data.tokenizer": kind, "data.min_freq": 100}
+    ).data
     corpus = nmt.load_corpus(data)
-    for side, tokenizer in zip(("src", "tgt"), nmt.build_tokenizers(data, corpus.train), strict=True):
+    for side, tokenizer in zip(
+        ("src", "tgt"), nmt.build_tokenizers(data, corpus.train), strict=True
+    ):
         words = [tokenizer.tokenize(getattr(pair, side)) for pair in corpus.train]
-        real = theirs.build_vocab_from_iterator(words, min_freq=100, specials=list(SPECIALS))
+        real = theirs.build_vocab_from_iterator(
+            words, min_freq=100, specials=list(SPECIALS)
+        )
         real.set_default_index(real["<unk>"])
         same(tokenizer.vocab, real)
-        texts = [getattr(pair, side) for pairs in (corpus.train, corpus.valid, corpus.test) for pair in pairs]
+        texts = [
+            getattr(pair, side)
+            for pairs in (corpus.train, corpus.valid, corpus.test)
+            for pair in pairs
+        ]
         rows = [tokenizer.encode(text) for text in texts]
         tokens = [tokenizer.tokenize(text) for text in texts]
         assert transform(real)(tokens) == rows
         assert any(1 in row for row in rows), "no word is unknown: raise min_freq"
-        named = T.Sequential(T.AddToken("<sos>"), T.AddToken("<eos>", begin=False), T.VocabTransform(real))
+        named = T.Sequential(
+            T.AddToken("<sos>"),
+            T.AddToken("<eos>", begin=False),
+            T.VocabTransform(real),
+        )
         assert named(tokens) == rows
         assert torch.equal(T.ToTensor(padding_value=0)(rows[:64]), pad_batch(rows[:64]))
 
 
 def test_only_torchtext_takes_a_word_of_the_text_for_a_special_token() -> None:
-    tokenizer = WordTokenizer.train("whitespace", "en", ["a <eos> dog"], min_freq=1, lowercase=False)
-    real = theirs.build_vocab_from_iterator([["a", "<eos>", "dog"]], specials=list(SPECIALS))
+    tokenizer = WordTokenizer.train(
+        "whitespace", "en", ["a <eos> dog"], min_freq=1, lowercase=False
+    )
+    real = theirs.build_vocab_from_iterator(
+        [["a", "<eos>", "dog"]], specials=list(SPECIALS)
+    )
     assert tokenizer.vocab.get_itos() == real.get_itos()
     assert transform(real)(["a", "<eos>", "dog"]) == [2, 4, 3, 5, 3]
     assert tokenizer.encode("a <eos> dog") == [2, 4, 1, 5, 3]
 
 
-def test_the_code_that_chapter_01_shows_gives_the_chapters_ids(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = [cell.source for cell in nbformat.read(CHAPTER, as_version=4).cells if cell.cell_type == "markdown"]
-    (code,) = [match[1] for text in texts if (match := re.search(r"```python\n(from torchtext.*?)```", text, re.S))]
+def test_the_code_that_chapter_01_shows_gives_the_chapters_ids(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = [
+        cell.source
+        for cell in nbformat.read(CHAPTER, as_version=4).cells
+        if cell.cell_type == "markdown"
+    ]
+    (code,) = [
+        match[1]
+        for text in texts
+        if (match := re.search(r"```python\n(from torchtext.*?)```", text, re.S))
+    ]
     lines = [pair.src for pair in nmt.load_corpus(nmt.load_config("tiny").data).train]
-    monkeypatch.setattr(spacy, "load", lambda name: spacy.blank(name[:2]))  # the rules of a model that is not there
+    monkeypatch.setattr(
+        spacy, "load", lambda name: spacy.blank(name[:2])
+    )  # the rules of a model that is not there
     names: dict[str, Any] = {"lines": lines}
     exec(code, names)
-    mine = ours.build_vocab_from_iterator(map(spacy_words("en"), lines), min_freq=2, specials=list(SPECIALS))
+    mine = ours.build_vocab_from_iterator(
+        map(spacy_words("en"), lines), min_freq=2, specials=list(SPECIALS)
+    )
     mine.set_default_index(1)
     same(mine, names["words"])
     assert names["ids"] == [2, *mine(spacy_words("en")("The dog is old.")), 3]
@@ -233,13 +333,21 @@ def test_the_code_that_chapter_01_shows_gives_the_chapters_ids(monkeypatch: pyte
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("lang", ["en", "de", "fr"])
 def test_all_of_multi30k(real_data: Path, lang: str, lowercase: bool) -> None:
-    folder, min_freq = real_data / "multi30k", nmt.load_config("writeup_c").data.min_freq
-    train, *held_out = (read_lines(folder / f"{part}.{lang}") for part in ("train", "val", "test_2016_flickr"))
+    folder, min_freq = (
+        real_data / "multi30k",
+        nmt.load_config("writeup_c").data.min_freq,
+    )
+    train, *held_out = (
+        read_lines(folder / f"{part}.{lang}")
+        for part in ("train", "val", "test_2016_flickr")
+    )
     lines = [*train, *held_out[0], *held_out[1]]
     assert len(lines) == 29000 + 1014 + 1000
     tokenizer = WordTokenizer.train("spacy", lang, train, min_freq, lowercase)
     tokens = [tokenizer.tokenize(line) for line in lines]
-    real = theirs.build_vocab_from_iterator(tokens[: len(train)], min_freq, list(SPECIALS))
+    real = theirs.build_vocab_from_iterator(
+        tokens[: len(train)], min_freq, list(SPECIALS)
+    )
     real.set_default_index(1)
     same(tokenizer.vocab, real)
     assert transform(real)(tokens) == [tokenizer.encode(line) for line in lines]
@@ -249,9 +357,13 @@ def test_writeup_c_has_its_printed_sizes(real_data: Path) -> None:
     config = nmt.load_config("writeup_c")
     train = nmt.load_corpus(config.data).train
     tokenizers = nmt.build_tokenizers(config.data, train)
-    for side, tokenizer, size in zip(("src", "tgt"), tokenizers, (6191, 8014), strict=True):
+    for side, tokenizer, size in zip(
+        ("src", "tgt"), tokenizers, (6191, 8014), strict=True
+    ):
         words = (tokenizer.tokenize(getattr(pair, side)) for pair in train)
-        real = theirs.build_vocab_from_iterator(words, config.data.min_freq, list(SPECIALS))
+        real = theirs.build_vocab_from_iterator(
+            words, config.data.min_freq, list(SPECIALS)
+        )
         real.set_default_index(1)
         same(tokenizer.vocab, real)
         assert len(real) == size
@@ -259,4 +371,7 @@ def test_writeup_c_has_its_printed_sizes(real_data: Path) -> None:
 
 def test_the_chapters_run_here_too() -> None:
     """nbval starts the kernel python3: it must be this Python, beside which torchtext stands."""
-    assert jupyter_client.KernelManager(kernel_name="python3").format_kernel_cmd()[0] == sys.executable
+    assert (
+        jupyter_client.KernelManager(kernel_name="python3").format_kernel_cmd()[0]
+        == sys.executable
+    )

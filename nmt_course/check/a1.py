@@ -22,23 +22,42 @@ def tokenize(function: Any) -> None:
 
 
 def numbers(function: Any, number: str) -> None:
-    _gives(function, ["12 b52"], [number, "b52"], f"a token of nothing but digits becomes {number}")
+    _gives(
+        function,
+        ["12 b52"],
+        [number, "b52"],
+        f"a token of nothing but digits becomes {number}",
+    )
     done("numbers")
 
 
 def vocabulary(function: Any, specials: Names) -> None:
     got = ask(function, [["the", "dog"], ["the", "cat"]], min_freq=2)
-    expect(isinstance(got, list), f"build_vocab gives a list of tokens, not {kind(got)}")
-    expect(got[:4] == specials, f"the first four are {got[:4]}, not {specials}: their ids are 0, 1, 2, 3")
+    expect(
+        isinstance(got, list), f"build_vocab gives a list of tokens, not {kind(got)}"
+    )
+    expect(
+        got[:4] == specials,
+        f"the first four are {got[:4]}, not {specials}: their ids are 0, 1, 2, 3",
+    )
     wanted = "'the' occurs twice, 'dog' and 'cat' once, and with min_freq=2 'the' alone stays"
     expect(got[4:] == ["the"], f"after the special tokens come {got[4:]}: {wanted}")
     done("special tokens and rare words")
 
 
 def order(function: Any, specials: Names) -> None:
-    words = [token for token in ask(function, [["b", "a", "c", "c"], ["b", "a", "c"]], 1) if token not in specials]
-    expect(words[:1] == ["c"], f"'c' is the most frequent word, so it comes first: {words}")
-    expect(words == ["c", "a", "b"], f"'a' and 'b' are equally frequent: by code point 'a' comes first: {words}")
+    words = [
+        token
+        for token in ask(function, [["b", "a", "c", "c"], ["b", "a", "c"]], 1)
+        if token not in specials
+    ]
+    expect(
+        words[:1] == ["c"], f"'c' is the most frequent word, so it comes first: {words}"
+    )
+    expect(
+        words == ["c", "a", "b"],
+        f"'a' and 'b' are equally frequent: by code point 'a' comes first: {words}",
+    )
     done("the order")
 
 
@@ -51,14 +70,23 @@ def encode(function: Any, specials: Names) -> None:
 
 def unknown(function: Any, specials: Names) -> None:
     got, unk = ask(function, ["the", "owl"], specials + WORDS), _ids(specials)[1]
-    expect(got[2:3] == [unk], f"'owl' is not in the vocabulary, so its id is {unk} (<unk>): {got}")
+    expect(
+        got[2:3] == [unk],
+        f"'owl' is not in the vocabulary, so its id is {unk} (<unk>): {got}",
+    )
     done("unknown words")
 
 
 def longest(function: Any, most: int, specials: Names) -> None:
     got = ask(function, ["dog"] * 50, specials + WORDS)
-    expect(len(got) == most, f"50 words give {len(got)} ids; {most} is the most, <sos> and <eos> included")
-    expect(got[-1] == _ids(specials)[3], "a long sentence that is cut has to end with <eos> too")
+    expect(
+        len(got) == most,
+        f"50 words give {len(got)} ids; {most} is the most, <sos> and <eos> included",
+    )
+    expect(
+        got[-1] == _ids(specials)[3],
+        "a long sentence that is cut has to end with <eos> too",
+    )
     done("long sentences")
 
 
@@ -72,11 +100,16 @@ def decode(function: Any, specials: Names) -> None:
 def padding(function: Any, specials: Names) -> None:
     pad, _, sos, eos = _ids(specials)
     short, long = [sos, 4, eos], [sos, 4, 5, 6, eos]
-    src = tensor(_batch(function, [(short, [sos, 5, eos]), (long, [sos, 5, 6, eos])])[0], "src", (2, 5))
+    src = tensor(
+        _batch(function, [(short, [sos, 5, eos]), (long, [sos, 5, 6, eos])])[0],
+        "src",
+        (2, 5),
+    )
     expect(src.dtype == torch.int64, f"ids are int64 (torch.long), src is {src.dtype}")
     right = [[*short, pad, pad], long]
     expect(
-        src.tolist() == right, f"src is {src.tolist()}, not {right}: <pad> ({pad}) stands on the right, behind <eos>"
+        src.tolist() == right,
+        f"src is {src.tolist()}, not {right}: <pad> ({pad}) stands on the right, behind <eos>",
     )
     done("padding")
 
@@ -85,7 +118,10 @@ def shift(function: Any, specials: Names) -> None:
     _, _, sos, eos = _ids(specials)
     _, tgt_in, tgt_out = _batch(function, [([sos, 4, eos], [sos, 5, 6, eos])])
     right = [[sos, 5, 6]]
-    expect(tgt_in.tolist() == right, f"tgt_in is {tgt_in.tolist()}, not {right}: <eos> is never read")
+    expect(
+        tgt_in.tolist() == right,
+        f"tgt_in is {tgt_in.tolist()}, not {right}: <eos> is never read",
+    )
     hint = f"not {[[5, 6, eos]]}: nobody has to say <sos>, and <eos> has to be said"
     expect(tgt_out.tolist() == [[5, 6, eos]], f"tgt_out is {tgt_out.tolist()}, {hint}")
     done("the shifted target")
@@ -94,16 +130,28 @@ def shift(function: Any, specials: Names) -> None:
 def plan(function: Any) -> None:
     lengths = [3, 9, 4, 8, 3, 7]
     got = _plan(function, lengths, 16)
-    expect(sorted(i for rows in got for i in rows) == list(range(6)), f"each index, 0 to 5, stands in one batch: {got}")
+    expect(
+        sorted(i for rows in got for i in rows) == list(range(6)),
+        f"each index, 0 to 5, stands in one batch: {got}",
+    )
     worst = max(len(rows) * max(lengths[i] for i in rows) for rows in got)
-    expect(worst <= 16, f"a batch has {worst} ids; 16 is the budget, and padding counts: sentences × longest")
+    expect(
+        worst <= 16,
+        f"a batch has {worst} ids; 16 is the budget, and padding counts: sentences × longest",
+    )
     done("the budget")
 
 
 def crowd(function: Any, most: int) -> None:
     got = _plan(function, [2] * 60, 1000)
-    expect(max(map(len, got)) <= most, f"{max(map(len, got))} sentences in a batch; {most} are the most")
-    expect(len(got) == -(-60 // most), f"60 short sentences fill {len(got)} batches: fill one before the next")
+    expect(
+        max(map(len, got)) <= most,
+        f"{max(map(len, got))} sentences in a batch; {most} are the most",
+    )
+    expect(
+        len(got) == -(-60 // most),
+        f"60 short sentences fill {len(got)} batches: fill one before the next",
+    )
     done("full batches")
 
 
@@ -118,10 +166,17 @@ def _gives(function: Any, args: list[Any], right: Any, hint: str) -> None:
     expect(same, f"{args[0]!r} gives {got!r}, not {right!r}: {hint}")
 
 
-def _batch(function: Any, pairs: list[tuple[list[int], list[int]]]) -> tuple[torch.Tensor, ...]:
+def _batch(
+    function: Any, pairs: list[tuple[list[int], list[int]]]
+) -> tuple[torch.Tensor, ...]:
     got = ask(function, pairs)
-    three = isinstance(got, (tuple, list)) and [getattr(one, "ndim", 0) for one in got] == [2, 2, 2]
-    expect(three, f"make_batch gives three tensors, src, tgt_in, tgt_out, each (B, length), not {kind(got)}")
+    three = isinstance(got, (tuple, list)) and [
+        getattr(one, "ndim", 0) for one in got
+    ] == [2, 2, 2]
+    expect(
+        three,
+        f"make_batch gives three tensors, src, tgt_in, tgt_out, each (B, length), not {kind(got)}",
+    )
     return tuple(got)
 
 

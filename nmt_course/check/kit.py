@@ -42,10 +42,16 @@ def ask(function: Any, *args: Any, **kwargs: Any) -> Any:
         with usual():
             result = function(*args, **kwargs)
     except NotImplementedError:
-        raise Hint("this answer is not written yet: fill in its cell, run that cell, then this one again") from None
+        raise Hint(
+            "this answer is not written yet: fill in its cell, run that cell, then this one again"
+        ) from None
     except Exception as error:
-        given = ", ".join([_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in kwargs.items()])
-        given = given[:200] if _away(function, *args) is None else "…"  # while grading: hidden tests ask, too
+        given = ", ".join(
+            [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in kwargs.items()]
+        )
+        given = (
+            given[:200] if _away(function, *args) is None else "…"
+        )  # while grading: hidden tests ask, too
         raise Hint(f"{name}({given}) raises {type(error).__name__}: {error}") from error
     expect(result is not None, f"{name} returns None: is a return missing?")
     return result
@@ -79,7 +85,11 @@ def beside_answer(function: F) -> F:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         away = _away(*args)
-        return function(*args, **kwargs) if away is None else away.beside(function, args, kwargs)
+        return (
+            function(*args, **kwargs)
+            if away is None
+            else away.beside(function, args, kwargs)
+        )
 
     return call  # type: ignore[return-value]
 
@@ -124,7 +134,9 @@ def _forbid(answer: Any, operators: list[str]) -> None:
 
 
 def _refuse(*args: Any, **kwargs: Any) -> Any:
-    raise ImportError("this operator of PyTorch does what this assignment asks you to write")
+    raise ImportError(
+        "this operator of PyTorch does what this assignment asks you to write"
+    )
 
 
 _forbidden: dict[str, torch.library.Library] = {}
@@ -138,7 +150,10 @@ def spares(function: Any, *args: Any) -> None:
 
     call.__name__ = name_of(function)
     got = ask(call)
-    expect(_same(got, list(args)), f"{name_of(function)} changes its arguments: make a copy of them first")
+    expect(
+        _same(got, list(args)),
+        f"{name_of(function)} changes its arguments: make a copy of them first",
+    )
 
 
 @beside_answer
@@ -151,17 +166,25 @@ def _given(function: Any, *args: Any) -> list[Any]:
 
 
 @beside_answer
-def slopes(function: Any, inputs: list[Tensor], toward: Tensor, *others: Any, first: Any = ()) -> list[Tensor]:
+def slopes(
+    function: Any, inputs: list[Tensor], toward: Tensor, *others: Any, first: Any = ()
+) -> list[Tensor]:
     """How ``(function(*first, *inputs, *others) * toward).sum()`` changes with the inputs."""
     leaves = {str(i): x.clone().requires_grad_() for i, x in enumerate(inputs)}
-    return list(slopes_of(function(*first, *leaves.values(), *others), leaves, toward).values())
+    return list(
+        slopes_of(function(*first, *leaves.values(), *others), leaves, toward).values()
+    )
 
 
 def _same(one: Any, other: Any) -> bool:
     if isinstance(one, Tensor):
-        return isinstance(other, Tensor) and one.dtype == other.dtype and one.equal(other)
+        return (
+            isinstance(other, Tensor) and one.dtype == other.dtype and one.equal(other)
+        )
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+        return one.keys() == other.keys() and all(
+            _same(one[key], other[key]) for key in one
+        )
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return len(one) == len(other) and all(map(_same, one, other))
     plain = isinstance(other, (int, float, str, type(None)))
@@ -181,7 +204,9 @@ def near(got: Any, right: Any, within: float = 1e-3) -> bool:
     right = right.expand_as(got) if full else right
     if got.shape != right.shape:
         return False
-    return not got.numel() or bool(((got - right).abs() <= within * max(1.0, right.abs().max().item())).all())
+    return not got.numel() or bool(
+        ((got - right).abs() <= within * max(1.0, right.abs().max().item())).all()
+    )
 
 
 def alike(got: Any, right: Any) -> bool:
@@ -192,18 +217,26 @@ def alike(got: Any, right: Any) -> bool:
 
 
 def match(
-    got: Any, right: Any, shown: str, mistakes: Iterable[tuple[Any, str]] = (), otherwise: str = "",
+    got: Any,
+    right: Any,
+    shown: str,
+    mistakes: Iterable[tuple[Any, str]] = (),
+    otherwise: str = "",
     same: Callable[[Any, Any], bool] = near,
-) -> None:  # fmt: skip
+) -> None:
     """Nothing happens if ``got`` is right; else the hint is ``shown`` and the usual mistake that gives it, or
     ``otherwise``."""
     if not same(got, right):
-        raise Hint(f"{shown}: {next((hint for wrong, hint in mistakes if same(got, wrong)), otherwise)}")
+        raise Hint(
+            f"{shown}: {next((hint for wrong, hint in mistakes if same(got, wrong)), otherwise)}"
+        )
 
 
 def tensor(got: Any, name: str, shape: tuple[int, ...], axes: str = "") -> Tensor:
     """A tensor of this shape, whose axes are called ``axes``."""
-    expect(isinstance(got, Tensor), f"{name} should be one tensor; here it is {kind(got)}")
+    expect(
+        isinstance(got, Tensor), f"{name} should be one tensor; here it is {kind(got)}"
+    )
     wanted = f"{axes} = {shape}" if axes else f"{shape}"
     expect(got.shape == shape, f"{name} has shape {tuple(got.shape)}, not {wanted}")
     return got  # type: ignore[no-any-return]
@@ -215,31 +248,54 @@ def single(got: Tensor) -> Tensor:
 
 
 def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:
-    two = isinstance(got, (tuple, list)) and len(got) == 2 and all(isinstance(item, Tensor) for item in got)
-    expect(two, f"two tensors come back, {names}, in this order; here it is {kind(got)}")
+    two = (
+        isinstance(got, (tuple, list))
+        and len(got) == 2
+        and all(isinstance(item, Tensor) for item in got)
+    )
+    expect(
+        two, f"two tensors come back, {names}, in this order; here it is {kind(got)}"
+    )
     return got[0], got[1]
 
 
 def number(got: Any, name: str) -> float:
     """A plain number, or a tensor that holds one."""
     one = isinstance(got, Real) or (isinstance(got, Tensor) and got.numel() == 1)
-    expect(one and not isinstance(got, bool), f"{name} should be one number; here it is {kind(got)}")
+    expect(
+        one and not isinstance(got, bool),
+        f"{name} should be one number; here it is {kind(got)}",
+    )
     return float(got)
 
 
 def between(value: Any, low: float, high: float, name: str) -> None:
     """A number that the student gives as an answer."""
-    expect(value is not None, f"{name} is not written yet: give its value in the cell above, and run that cell")
-    expect(low <= number(value, name) <= high, f"{name} is {value}, but it lies between {low} and {high}")
+    expect(
+        value is not None,
+        f"{name} is not written yet: give its value in the cell above, and run that cell",
+    )
+    expect(
+        low <= number(value, name) <= high,
+        f"{name} is {value}, but it lies between {low} and {high}",
+    )
     done(name)
 
 
 def kind(got: Any) -> str:
-    return f"a tensor of shape {tuple(got.shape)}" if isinstance(got, Tensor) else f"{type(got).__name__}: {got!r}"[:80]
+    return (
+        f"a tensor of shape {tuple(got.shape)}"
+        if isinstance(got, Tensor)
+        else f"{type(got).__name__}: {got!r}"[:80]
+    )
 
 
 def show(numbers: Tensor) -> str:
-    return "[" + ", ".join(show(row) if row.dim() else f"{row.item():.4g}" for row in numbers) + "]"
+    return (
+        "["
+        + ", ".join(show(row) if row.dim() else f"{row.item():.4g}" for row in numbers)
+        + "]"
+    )
 
 
 # ------------------------------------------------------------------------------- layers
@@ -251,7 +307,10 @@ def random_numbers(*shape: int) -> Tensor:
 
 
 def state_of(layer: Any) -> dict[str, Tensor]:
-    expect(hasattr(layer, "state_dict"), "this is no nn.Module: class …(nn.Module), and super().__init__() first")
+    expect(
+        hasattr(layer, "state_dict"),
+        "this is no nn.Module: class …(nn.Module), and super().__init__() first",
+    )
     return dict(layer.state_dict())
 
 
@@ -265,15 +324,25 @@ def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tenso
 
 
 def linear(x: Tensor, state: dict[str, Tensor], name: str) -> Tensor:
-    return torch.nn.functional.linear(x, state[f"{name}.weight"], state.get(f"{name}.bias"))
+    return torch.nn.functional.linear(
+        x, state[f"{name}.weight"], state.get(f"{name}.bias")
+    )
 
 
-def slopes_of(out: Any, leaves: dict[str, Tensor], toward: Tensor | None = None) -> dict[str, Tensor]:
+def slopes_of(
+    out: Any, leaves: dict[str, Tensor], toward: Tensor | None = None
+) -> dict[str, Tensor]:
     """How ``(out * toward).sum()`` changes with each leaf; zeros where no gradient comes back."""
     none = {name: torch.zeros_like(leaf) for name, leaf in leaves.items()}
     if not isinstance(out, Tensor) or not out.requires_grad:
         return none
     toward = random_numbers(*out.shape) if toward is None else toward
     asked = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
-    found = torch.autograd.grad((out * toward).sum(), list(asked.values()), allow_unused=True)
-    return none | {name: slope for name, slope in zip(asked, found, strict=True) if slope is not None}
+    found = torch.autograd.grad(
+        (out * toward).sum(), list(asked.values()), allow_unused=True
+    )
+    return none | {
+        name: slope
+        for name, slope in zip(asked, found, strict=True)
+        if slope is not None
+    }

@@ -17,7 +17,10 @@ SOS, EOS = 2, 3
 def batch(lengths: Sequence[int], pad: int, seed: int) -> Batch:
     """A batch whose sentences have so many tokens in ``tgt_out``; one more place where all are equally long."""
     draw = torch.Generator().manual_seed(seed)
-    shape = (len(lengths), max(lengths) + (len(lengths) > 1 and min(lengths) == max(lengths)))
+    shape = (
+        len(lengths),
+        max(lengths) + (len(lengths) > 1 and min(lengths) == max(lengths)),
+    )
     src, read, said = (torch.randint(20, 30, shape, generator=draw) for _ in range(3))
     empty = torch.arange(shape[1]) >= torch.tensor(lengths)[:, None]
     return src, read.masked_fill(empty, pad), said.masked_fill(empty, pad)
@@ -26,7 +29,10 @@ def batch(lengths: Sequence[int], pad: int, seed: int) -> Batch:
 def sentences(lengths: Sequence[int], pad: int, seed: int) -> tuple[Tensor, Tensor]:
     """src ``(B, S)`` and tgt ``(B, L)`` with <sos> and <eos>, filled up with <pad>."""
     draw = torch.Generator().manual_seed(seed)
-    rows = [[SOS, *torch.randint(20, pad + 30, (n,), generator=draw).tolist(), EOS] for n in lengths]
+    rows = [
+        [SOS, *torch.randint(20, pad + 30, (n,), generator=draw).tolist(), EOS]
+        for n in lengths
+    ]
     width = max(map(len, rows))
     tgt = torch.tensor([row + [pad] * (width - len(row)) for row in rows])
     return torch.randint(20, pad + 30, (len(rows), 5), generator=draw), tgt
@@ -39,7 +45,10 @@ class Toy(nn.Module):
     def __init__(self, strict: bool = False) -> None:
         super().__init__()
         self.strict = strict
-        self.table, self.factor = nn.Parameter(torch.zeros(30)), nn.Parameter(torch.ones(()))
+        self.table, self.factor = (
+            nn.Parameter(torch.zeros(30)),
+            nn.Parameter(torch.ones(())),
+        )
 
     def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
         found = self.table[tgt_in] * self.factor + 0.3 * self.table[src]  # (B, T)
@@ -57,7 +66,10 @@ def toy_loss(model: nn.Module, batch: Batch, pad: int) -> Tensor:
 def toy_weights(size: float, seed: int = 0) -> dict[str, Tensor]:
     """The parameters of a toy."""
     draw = torch.Generator().manual_seed(seed)
-    return {"table": 0.3 * size * torch.randn(30, generator=draw), "factor": torch.tensor(1.2)}
+    return {
+        "table": 0.3 * size * torch.randn(30, generator=draw),
+        "factor": torch.tensor(1.2),
+    }
 
 
 def toy(weights: dict[str, Tensor], training: bool, strict: bool = False) -> Toy:
@@ -69,27 +81,49 @@ def toy(weights: dict[str, Tensor], training: bool, strict: bool = False) -> Toy
 
 @beside_answer
 def watch(
-    function: Any, weights: dict[str, Tensor], groups: list[list[Batch]], pad: int, rate: float, training: bool = True
+    function: Any,
+    weights: dict[str, Tensor],
+    groups: list[list[Batch]],
+    pad: int,
+    rate: float,
+    training: bool = True,
 ) -> list[dict[str, Any]]:
     """Updates of a toy with plain gradient descent: each step's gradient, what comes back, and the weights after it."""
     model = toy(weights, training)
     optimizer, rows = _Watched(model.parameters(), rate), []
     for batches in groups:
         losses = [toy_loss(model.train(), b, pad) for b in batches]
-        sums = [_flat(torch.autograd.grad(loss, list(model.parameters()))) for loss in losses]
+        sums = [
+            _flat(torch.autograd.grad(loss, list(model.parameters())))
+            for loss in losses
+        ]
         model.train(training)
         loss_of, modes, _ = _spy(pad)
         optimizer.seen = []
         value = function(model, optimizer, batches, loss_of)
         after = {name: p.detach().clone() for name, p in model.named_parameters()}
-        rows.append({"value": value, "steps": optimizer.seen, "modes": modes, "after": after, "sums": sums,
-                     "sum": torch.stack(sums).sum(0), "loss": sum(loss.item() for loss in losses)})  # fmt: skip
+        rows.append(
+            {
+                "value": value,
+                "steps": optimizer.seen,
+                "modes": modes,
+                "after": after,
+                "sums": sums,
+                "sum": torch.stack(sums).sum(0),
+                "loss": sum(loss.item() for loss in losses),
+            }
+        )
     return rows
 
 
 @beside_answer
 def observe(
-    function: Any, weights: dict[str, Tensor], batches: list[Batch], pad: int, training: bool, strict: bool = False
+    function: Any,
+    weights: dict[str, Tensor],
+    batches: list[Batch],
+    pad: int,
+    training: bool,
+    strict: bool = False,
 ) -> dict[str, Any]:
     """A validation of a toy: what comes back, in which mode losses were computed, which mode is left, what the toy
     gives then, and whether gradients can be computed again."""
@@ -100,8 +134,15 @@ def observe(
     out = model(*batches[0][:2])
     torch.set_grad_enabled(True)
     sums = [toy_loss(model.eval(), b, pad).item() for b in batches]
-    return {"value": value, "modes": modes, "gradients": gradients, "after": after, "sums": sums, "out": out,
-            "slopes": out.requires_grad}  # fmt: skip
+    return {
+        "value": value,
+        "modes": modes,
+        "gradients": gradients,
+        "after": after,
+        "sums": sums,
+        "out": out,
+        "slopes": out.requires_grad,
+    }
 
 
 class Small(nn.Module):
@@ -109,12 +150,19 @@ class Small(nn.Module):
 
     def __init__(self, vocabulary: int, width: int = 24) -> None:
         super().__init__()
-        self.source, self.target = nn.Embedding(vocabulary, width), nn.Embedding(vocabulary, width)
+        self.source, self.target = (
+            nn.Embedding(vocabulary, width),
+            nn.Embedding(vocabulary, width),
+        )
         self.place, self.output = nn.Embedding(40, width), nn.Linear(width, vocabulary)
 
     def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
         """src ``(B, S)``, tgt_in ``(B, T)`` → logits ``(B, T, V)``"""
-        x = self.source(src).mean(1, keepdim=True) + self.target(tgt_in) + self.place.weight[: tgt_in.size(1)]
+        x = (
+            self.source(src).mean(1, keepdim=True)
+            + self.target(tgt_in)
+            + self.place.weight[: tgt_in.size(1)]
+        )
         return self.output(x.tanh())  # type: ignore[no-any-return]
 
 
@@ -126,7 +174,9 @@ def small_model(vocabulary: int, seed: int) -> Small:
 
 
 @beside_answer
-def trained(function: Any, src: Tensor, tgt: Tensor, vocabulary: int, seed: int) -> list[Any]:
+def trained(
+    function: Any, src: Tensor, tgt: Tensor, vocabulary: int, seed: int
+) -> list[Any]:
     """A fresh small model through the student's hands: what comes back, and the weights."""
     model = small_model(vocabulary, seed)
     losses = function(model, src, tgt)
@@ -137,7 +187,9 @@ def trained(function: Any, src: Tensor, tgt: Tensor, vocabulary: int, seed: int)
 def slope(function: Any, logits: Tensor, tgt_out: Tensor) -> Tensor:
     """The gradient of a loss with respect to the scores; zeros where there is none."""
     leaf = logits.clone().requires_grad_()
-    return slopes_of(function(leaf, tgt_out), {"logits": leaf}, torch.ones(()))["logits"]
+    return slopes_of(function(leaf, tgt_out), {"logits": leaf}, torch.ones(()))[
+        "logits"
+    ]
 
 
 class _Watched(torch.optim.SGD):
@@ -147,11 +199,17 @@ class _Watched(torch.optim.SGD):
 
     def step(self, closure: Any = None) -> Any:  # type: ignore[override]
         parameters = [p for options in self.param_groups for p in options["params"]]
-        self.seen.append(_flat([torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]))
+        self.seen.append(
+            _flat(
+                [torch.zeros_like(p) if p.grad is None else p.grad for p in parameters]
+            )
+        )
         return super().step(closure)
 
 
-def _spy(pad: int) -> tuple[Callable[[nn.Module, Batch], Tensor], list[bool], list[bool]]:
+def _spy(
+    pad: int,
+) -> tuple[Callable[[nn.Module, Batch], Tensor], list[bool], list[bool]]:
     """A ``loss_of`` that notes the mode of the model, and whether a gradient could be computed."""
     modes: list[bool] = []
     gradients: list[bool] = []

@@ -54,10 +54,18 @@ def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
         for part in sections:
             section = section.setdefault(part, {})
             if not isinstance(section, dict):
-                raise ConfigError(f"override {key!r}: {part!r} is a single value, not a section")
+                raise ConfigError(
+                    f"override {key!r}: {part!r} is a single value, not a section"
+                )
         section[last] = value
-    if _direction(values) != direction and "name" not in overrides and isinstance(values["name"], str):
-        values["name"] += "-{}-{}".format(*_direction(values))  # another direction is another run: tiny-en-de
+    if (
+        _direction(values) != direction
+        and "name" not in overrides
+        and isinstance(values["name"], str)
+    ):
+        values["name"] += "-{}-{}".format(
+            *_direction(values)
+        )  # another direction is another run: tiny-en-de
     try:
         return Config.model_validate(values)
     except ValidationError as error:
@@ -72,10 +80,16 @@ def parse_overrides(text: str) -> dict[str, Any]:
     Raises:
         ConfigError: a part without ``=``, a value that is not YAML.
     """
-    parts = [part.partition("=") for part in re.split(r"\s+(?=[\w.]+=)", text.strip()) if part]
+    parts = [
+        part.partition("=")
+        for part in re.split(r"\s+(?=[\w.]+=)", text.strip())
+        if part
+    ]
     for key, equals, _ in parts:
         if not equals or not key:
-            raise ConfigError(f"override {key!r} is not of the form key=value, such as train.max_steps=200")
+            raise ConfigError(
+                f"override {key!r} is not of the form key=value, such as train.max_steps=200"
+            )
     return {key: _yaml(value, f"override {key}") for key, _, value in parts}
 
 
@@ -84,11 +98,15 @@ def _find(name: str | os.PathLike[str]) -> Path:
     if path.suffix in (".yaml", ".yml"):
         if os.path.isfile(path):
             return path
-        raise ConfigError(f"no config file {path}: give an existing file or one of {', '.join(names)}")
+        raise ConfigError(
+            f"no config file {path}: give an existing file or one of {', '.join(names)}"
+        )
     if str(name) in names:
         return FOLDER / f"{name}.yaml"
     near, there = _nearest(str(name), names), ", ".join(names)
-    raise ConfigError(f"unknown config {str(name)!r}{near}; there are {there}, or give the path of a .yaml file")
+    raise ConfigError(
+        f"unknown config {str(name)!r}{near}; there are {there}, or give the path of a .yaml file"
+    )
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -99,10 +117,15 @@ def _read(path: Path) -> dict[str, Any]:
         raise ConfigError(f"config file {error}") from None
     values = {} if values is None else values  # nothing but comments
     if not isinstance(values, dict):
-        raise ConfigError(f"config file {path} must hold keys and values, not a {type(values).__name__}")
+        raise ConfigError(
+            f"config file {path} must hold keys and values, not a {type(values).__name__}"
+        )
     for key, meaningless in RETIRED.items():
         section, _, name = key.partition(".")
-        if isinstance(values.get(section), dict) and values[section].get(name, "not there") in meaningless:
+        if (
+            isinstance(values.get(section), dict)
+            and values[section].get(name, "not there") in meaningless
+        ):
             del values[section][name]
     return values
 
@@ -110,27 +133,50 @@ def _read(path: Path) -> dict[str, Any]:
 def _yaml(text: str, where: str) -> Any:
     try:
         return yaml.load(text, Loader=_Loader)
-    except (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (
+        yaml.YAMLError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+    ) as error:
         # what is no YAMLError comes from values that don't fit their tag: a date such as 2024-13-45, !!bool maybe
-        raise ConfigError(f"{where} is not valid YAML: {' '.join(str(error).split())[:300]}") from None
+        raise ConfigError(
+            f"{where} is not valid YAML: {' '.join(str(error).split())[:300]}"
+        ) from None
 
 
 def _direction(values: dict[str, Any]) -> list[Any]:
     data = values["data"] if isinstance(values.get("data"), dict) else {}
-    return [data.get(key, DataConfig.model_fields[key].default) for key in ("src_lang", "tgt_lang")]
+    return [
+        data.get(key, DataConfig.model_fields[key].default)
+        for key in ("src_lang", "tgt_lang")
+    ]
 
 
 def _sentence(error: ValidationError, path: Path) -> str:
     """What is wrong; unknown keys alone, where there are some: a misspelt key explains the errors that it causes."""
     unknown, others = [], []
     for e in sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")[:20]:
-        where, message = ".".join(map(str, e["loc"])), e["msg"].removeprefix("Value error, ")
+        where, message = (
+            ".".join(map(str, e["loc"])),
+            e["msg"].removeprefix("Value error, "),
+        )
         if e["type"] == "extra_forbidden":
-            unknown.append(f"unknown key {short(where)} in {path.name}{_nearest(where, KEYS)}")
+            unknown.append(
+                f"unknown key {short(where)} in {path.name}{_nearest(where, KEYS)}"
+            )
         elif e["type"] == "model_type":
-            others.append(f"{where} must be a section of keys and values, not {short(e['input'])}")
+            others.append(
+                f"{where} must be a section of keys and values, not {short(e['input'])}"
+            )
         else:
-            others.append(message if e["type"] == "value_error" else f"{where}: {message}, got {short(e['input'])}")
+            others.append(
+                message
+                if e["type"] == "value_error"
+                else f"{where}: {message}, got {short(e['input'])}"
+            )
     return "; ".join(unknown) or f"config {path.stem}: {'; '.join(others)}"
 
 
@@ -144,15 +190,27 @@ def short(value: Any) -> str:
 
 
 def _nearest(word: str, choices: list[str]) -> str:
-    last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}  # seed → train.seed
+    last = {
+        choice.rpartition(".")[2]: choice for choice in reversed(choices)
+    }  # seed → train.seed
     name = word.rpartition(".")[2]
-    found = [last[name]] if name in last else difflib.get_close_matches(word, choices, 1, 0.5)
-    found = found or [last[near] for near in difflib.get_close_matches(name, list(last), 1, 0.6)]
+    found = (
+        [last[name]]
+        if name in last
+        else difflib.get_close_matches(word, choices, 1, 0.5)
+    )
+    found = found or [
+        last[near] for near in difflib.get_close_matches(name, list(last), 1, 0.6)
+    ]
     return f" (did you mean {found[0]!r}?)" if found else ""
 
 
 KEYS = list(Config.model_fields)
-KEYS += [f"{name}.{key}" for name in KEYS for key in getattr(Config.model_fields[name].annotation, "model_fields", ())]
+KEYS += [
+    f"{name}.{key}"
+    for name in KEYS
+    for key in getattr(Config.model_fields[name].annotation, "model_fields", ())
+]
 
 
 class _Loader(yaml.SafeLoader):
@@ -164,13 +222,20 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark
-            raise yaml.MarkedYAMLError(problem="an alias: write its value instead", problem_mark=mark)
+            raise yaml.MarkedYAMLError(
+                problem="an alias: write its value instead", problem_mark=mark
+            )
         return super().compose_node(parent, index)
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    def construct_mapping(
+        self, node: yaml.MappingNode, deep: bool = False
+    ) -> dict[Any, Any]:
         keys = [key.value for key, _ in node.value]
         for key in {key for key in keys if keys.count(key) > 1}:
-            raise yaml.MarkedYAMLError(problem=f"the key {key!r} stands there twice", problem_mark=node.start_mark)
+            raise yaml.MarkedYAMLError(
+                problem=f"the key {key!r} stands there twice",
+                problem_mark=node.start_mark,
+            )
         return super().construct_mapping(node, deep)
 
 
@@ -180,4 +245,6 @@ class Dumper(yaml.SafeDumper):
 
 for _part in (_Loader, Dumper):
     _scientific = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$")
-    _part.add_implicit_resolver("tag:yaml.org,2002:float", _scientific, list("-+0123456789"))
+    _part.add_implicit_resolver(
+        "tag:yaml.org,2002:float", _scientific, list("-+0123456789")
+    )

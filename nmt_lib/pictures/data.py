@@ -29,20 +29,33 @@ def has_words(x: Any) -> bool:
 def as_panels(data: Any) -> dict[str, Any]:
     """Panel title → {label: data}: from that, from {label: data}, or from the data alone."""
     data = as_titled(data)
-    if not data or any(isinstance(part, Mapping) and not part for part in data.values()):
+    if not data or any(
+        isinstance(part, Mapping) and not part for part in data.values()
+    ):
         raise ValueError("nothing to draw: no data")
-    return data if all(isinstance(part, Mapping) for part in data.values()) else {"": data}
+    return (
+        data if all(isinstance(part, Mapping) for part in data.values()) else {"": data}
+    )
 
 
-def as_series(panel: Mapping[str, Any], labels: Sequence[Any] | None) -> tuple[list[str], dict[str, np.ndarray]]:
+def as_series(
+    panel: Mapping[str, Any], labels: Sequence[Any] | None
+) -> tuple[list[str], dict[str, np.ndarray]]:
     """The words of the bars, and label → heights of each series."""
     series = {str(label): as_numbers(heights) for label, heights in panel.items()}
     if all(heights.ndim == 0 for heights in series.values()):  # label → height
         series, labels = {"": as_numbers(series.values())}, [*series]
-    words = [str(label) for label in (range(len(next(iter(series.values())))) if labels is None else labels)]
+    words = [
+        str(label)
+        for label in (
+            range(len(next(iter(series.values())))) if labels is None else labels
+        )
+    ]
     if not words:
         raise ValueError("nothing to draw: no bar")
     for label, heights in series.items():
         if heights.shape != (len(words),):
-            raise ShapeError(f"series {label!r} has {heights.size} heights for {len(words)} labels")
+            raise ShapeError(
+                f"series {label!r} has {heights.size} heights for {len(words)} labels"
+            )
     return words, series

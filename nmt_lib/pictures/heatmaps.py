@@ -20,10 +20,16 @@ KINDS = {  # kind → (labels of the rows, labels of the columns)
 
 
 def plot_attention(
-    translation: Translation | Sequence[Translation], kind: str = "cross", layer: int | None = -1,
-    heads: Sequence[int] | None = None, columns: int = 4, *, mean: bool = False, gold: Sequence[Any] = (),
+    translation: Translation | Sequence[Translation],
+    kind: str = "cross",
+    layer: int | None = -1,
+    heads: Sequence[int] | None = None,
+    columns: int = 4,
+    *,
+    mean: bool = False,
+    gold: Sequence[Any] = (),
     small: bool = False,
-) -> Figure:  # fmt: skip
+) -> Figure:
     """One grid a head: row = the token that asks, column = the token that is looked at, dark = much.
 
     Args:
@@ -44,36 +50,63 @@ def plot_attention(
     shown: list[Any] = list(translation) if several else [translation]  # type: ignore[arg-type]
     golds = list(gold) if several and gold else [gold] * len(shown)
     if not shown or len(golds) != len(shown):
-        raise ValueError(f"{len(golds)} lists of gold links for {len(shown)} translations")
+        raise ValueError(
+            f"{len(golds)} lists of gold links for {len(shown)} translations"
+        )
     if columns < 1:
         raise ValueError(f"columns must be at least 1, not {columns}")
     lines, frames = [], []
     for one, links in zip(shown, golds, strict=True):
-        for i in range(len(getattr(one.attention, kind, [0]))) if layer is None else [layer]:
+        for i in (
+            range(len(getattr(one.attention, kind, [0]))) if layer is None else [layer]
+        ):
             weights, *words = attention_table(one, kind, i)  # (H, T, S)
             n_heads = len(weights)
             chosen = list(range(n_heads)) if heads is None else list(heads)
             if not chosen or not -n_heads <= min(chosen) <= max(chosen) < n_heads:
-                raise ValueError(f"heads {chosen}: this layer has heads 0 to {n_heads - 1}")
-            names = ["mean of the heads"] if mean else [f"head {h % n_heads}" for h in chosen]
-            tables = weights[chosen].mean(0, keepdim=True) if mean else weights[chosen]  # (grids, T, S)
+                raise ValueError(
+                    f"heads {chosen}: this layer has heads 0 to {n_heads - 1}"
+                )
+            names = (
+                ["mean of the heads"]
+                if mean
+                else [f"head {h % n_heads}" for h in chosen]
+            )
+            tables = (
+                weights[chosen].mean(0, keepdim=True) if mean else weights[chosen]
+            )  # (grids, T, S)
             words = [[""] * len(some) for some in words] if small else words
             start = [one.source] * several + [f"layer {i}"] * (layer is None)
-            names = [""] if several and len(names) == 1 else names  # the sentence says enough
+            names = (
+                [""] if several and len(names) == 1 else names
+            )  # the sentence says enough
             titles = [", ".join(filter(None, [*start, name])) for name in names]
-            lines.append([Grid(title, table, *words) for title, table in zip(titles, tables, strict=True)])
+            lines.append(
+                [
+                    Grid(title, table, *words)
+                    for title, table in zip(titles, tables, strict=True)
+                ]
+            )
             frames += [gold_cells(one, kind, links) if links else []] * len(names)
     if layer is not None:
         flat = [grid for line in lines for grid in line]
         lines = [flat[i : i + columns] for i in range(0, len(flat), columns)]
-    figure, axes = draw_grids(lines, *KINDS[kind][::-1], cell=(0.11, 0.1) if small else (0.3, 0.26))
+    figure, axes = draw_grids(
+        lines, *KINDS[kind][::-1], cell=(0.11, 0.1) if small else (0.3, 0.26)
+    )
     for axis, cells in zip(axes, frames, strict=True):
         for s, t in cells:
-            axis.add_patch(Rectangle((s - 0.5, t - 0.5), 1, 1, fill=False, edgecolor=ORANGE, linewidth=2))
+            axis.add_patch(
+                Rectangle(
+                    (s - 0.5, t - 0.5), 1, 1, fill=False, edgecolor=ORANGE, linewidth=2
+                )
+            )
     return figure
 
 
-def attention_table(translation: Translation, kind: str, layer: int) -> tuple[Tensor, list[str], list[str]]:
+def attention_table(
+    translation: Translation, kind: str, layer: int
+) -> tuple[Tensor, list[str], list[str]]:
     """The weights ``(H, rows, columns)`` of a layer, with the words on both axes.
 
     Raises:
@@ -85,20 +118,35 @@ def attention_table(translation: Translation, kind: str, layer: int) -> tuple[Te
         raise ValueError("an empty translation has no attention to draw")
     layers = getattr(translation.attention, kind)
     if not -len(layers) <= layer < len(layers):
-        raise ValueError(f"layer {layer}: the {kind} attention has layers 0 to {len(layers) - 1}")
+        raise ValueError(
+            f"layer {layer}: the {kind} attention has layers 0 to {len(layers) - 1}"
+        )
     source, written = list(translation.src_labels), list(translation.tgt_labels)
     read = ["<sos>", *written[:-1]]
-    rows, cols = {"encoder": (source, source), "decoder": (written, read), "cross": (written, source)}[kind]
+    rows, cols = {
+        "encoder": (source, source),
+        "decoder": (written, read),
+        "cross": (written, source),
+    }[kind]
     return layers[layer][0].cpu(), rows, cols  # (H, T, S)
 
 
-def gold_cells(translation: Translation, kind: str, gold: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def gold_cells(
+    translation: Translation, kind: str, gold: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
     """The (column, row) of each gold link in the cross-attention: the source may have ``<sos>`` in front."""
     if gold and kind != "cross":
-        raise ValueError(f"gold links join source and target: the {kind} attention has none")
+        raise ValueError(
+            f"gold links join source and target: the {kind} attention has none"
+        )
     first = int(translation.src_labels[:1] == ("<sos>",))
-    n_src, n_tgt = len(translation.src_labels) - first - 1, len(translation.tokens)  # without <eos>
+    n_src, n_tgt = (
+        len(translation.src_labels) - first - 1,
+        len(translation.tokens),
+    )  # without <eos>
     for s, t in gold:
         if not (0 <= s < n_src and 0 <= t < n_tgt):
-            raise ValueError(f"gold link ({s}, {t}): there are {n_src} source words and {n_tgt} target words, from 0")
+            raise ValueError(
+                f"gold link ({s}, {t}): there are {n_src} source words and {n_tgt} target words, from 0"
+            )
     return [(first + s, t) for s, t in gold]

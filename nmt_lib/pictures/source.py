@@ -18,7 +18,13 @@ def show_source(thing: Any) -> Any:
     from pygments.lexers import PythonLexer
 
     source = without_docstrings(textwrap.dedent(inspect.getsource(thing)))
-    return HTML(highlight(source, PythonLexer(), HtmlFormatter(noclasses=True, nobackground=True, prestyles=STYLE)))
+    return HTML(
+        highlight(
+            source,
+            PythonLexer(),
+            HtmlFormatter(noclasses=True, nobackground=True, prestyles=STYLE),
+        )
+    )
 
 
 def without_docstrings(source: str) -> str:
@@ -26,7 +32,15 @@ def without_docstrings(source: str) -> str:
     lines = source.splitlines()
     hidden: set[int] = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) and len(node.body) > 1:
+        if (
+            isinstance(node, (ast.FunctionDef, ast.ClassDef))
+            and ast.get_docstring(node)
+            and len(node.body) > 1
+        ):
             hidden |= set(range(node.body[0].lineno - 1, node.body[0].end_lineno or 0))
-    kept = [line for i, line in enumerate(lines) if i not in hidden and not (i - 1 in hidden and not line.strip())]
+    kept = [
+        line
+        for i, line in enumerate(lines)
+        if i not in hidden and not (i - 1 in hidden and not line.strip())
+    ]
     return "\n".join(kept)

@@ -20,7 +20,11 @@ Links = Sequence[tuple[int, int]]
 
 
 def view_attention(
-    translation: Translation, kind: str = "cross", layer: int = -1, head: int | None = None, gold: Links = ()
+    translation: Translation,
+    kind: str = "cross",
+    layer: int = -1,
+    head: int | None = None,
+    gold: Links = (),
 ) -> Any:
     """Where each word looks, for all kinds, layers and heads, to explore with mouse, finger or keyboard.
 
@@ -43,24 +47,48 @@ def view_attention(
         raise ValueError(f"head {head}: this layer has heads 0 to {len(weights) - 1}")
     kinds = {}
     for name, sides in KINDS.items():
-        tables = [attention_table(translation, name, i) for i in range(len(getattr(translation.attention, name)))]
-        thousandths = [(table[0].float() * 1000).round().int().flatten(1).tolist() for table in tables]  # (H, T·S) each
-        kinds[name] = {"names": sides, "rows": tables[0][1], "columns": tables[0][2], "weights": thousandths}
+        tables = [
+            attention_table(translation, name, i)
+            for i in range(len(getattr(translation.attention, name)))
+        ]
+        thousandths = [
+            (table[0].float() * 1000).round().int().flatten(1).tolist()
+            for table in tables
+        ]  # (H, T·S) each
+        kinds[name] = {
+            "names": sides,
+            "rows": tables[0][1],
+            "columns": tables[0][2],
+            "weights": thousandths,
+        }
     layer %= len(kinds[kind]["weights"])
-    start = {"kind": kind, "layer": layer, "head": -1 if head is None else head % len(weights)}  # −1: the mean
+    start = {
+        "kind": kind,
+        "layer": layer,
+        "head": -1 if head is None else head % len(weights),
+    }  # −1: the mean
     framed = [(row, column) for column, row in gold_cells(translation, "cross", gold)]
-    data = json.dumps({"kinds": kinds, "start": start, "gold": framed}, separators=(",", ":"))
+    data = json.dumps(
+        {"kinds": kinds, "start": start, "gold": framed}, separators=(",", ":")
+    )
     chosen = "mean of all heads" if head is None else f"head {start['head']}"
     caption = f"{kind} attention, layer {layer}, {chosen}; run the cell to explore all of them"
-    table = static_table(caption, weights.mean(0) if head is None else weights[head], rows, columns)
+    table = static_table(
+        caption, weights.mean(0) if head is None else weights[head], rows, columns
+    )
     return HTML(page(table, data))
 
 
-def static_table(caption: str, weights: Tensor, rows: Sequence[str], columns: Sequence[str]) -> str:
+def static_table(
+    caption: str, weights: Tensor, rows: Sequence[str], columns: Sequence[str]
+) -> str:
     """Weights ``(T, S)`` as HTML that sanitizers leave alone: shaded where they may, a row's largest bold."""
     lines = ["".join(f"<th>{escape(word)}</th>" for word in ["", *columns])]
     for word, row in zip(rows, weights.tolist(), strict=True):
-        lines.append(f"<th>{escape(word)}</th>" + "".join(static_cell(weight, weight == max(row)) for weight in row))
+        lines.append(
+            f"<th>{escape(word)}</th>"
+            + "".join(static_cell(weight, weight == max(row)) for weight in row)
+        )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f'<table class="dataframe"><caption>{caption}</caption>{body}</table>'
 

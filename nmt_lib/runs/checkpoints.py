@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from ..config import TrainConfig
 
 # What safetensors, JSON, PyTorch and missing or odd values raise, where a file holds something else than was saved.
-DAMAGE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError, OSError)
+DAMAGE = (
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    RuntimeError,
+    OSError,
+)
 
 
 class Checkpoint(NamedTuple):
@@ -65,7 +73,10 @@ class Progress(BaseModel):
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Writes a file in one step, with its own name and a digest of all that it holds."""
-    tensors = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in checkpoint.tensors.items()}
+    tensors = {
+        name: tensor.detach().cpu().contiguous().clone()
+        for name, tensor in checkpoint.tensors.items()
+    }
     state = json.dumps({"file": path.name} | checkpoint.state)
     write_file(path, save(tensors, {"whole": _digest(tensors, state) + state}))
 
@@ -73,13 +84,17 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 def load_checkpoint(path: Path) -> Checkpoint:
     """Reads a file; a CheckpointError where it is missing, damaged, cut, or another one under this name."""
     if not os.path.isfile(path):
-        raise CheckpointError(f"no checkpoint {path}: train first, or give the folder of a run")
+        raise CheckpointError(
+            f"no checkpoint {path}: train first, or give the folder of a run"
+        )
     try:
         with safe_open(str(path), framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
             metadata = file.metadata() or {}
         whole = "whole" in metadata
-        text = metadata["whole"][32:] if whole else metadata["state"]  # older versions wrote "state"
+        text = (
+            metadata["whole"][32:] if whole else metadata["state"]
+        )  # older versions wrote "state"
         if whole and _digest(tensors, text) != metadata["whole"][:32]:
             raise ValueError("its digest does not fit")
         state = json.loads(text)
@@ -125,24 +140,35 @@ def pack(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor
     """All arrays that a run needs to go on: weights, optimizer state, random number generators."""
     tensors = {f"model.{name}": value for name, value in model_state(model).items()}
     for index, values in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{index}.{name}": value for name, value in values.items() if torch.is_tensor(value)}
+        tensors |= {
+            f"optimizer.{index}.{name}": value
+            for name, value in values.items()
+            if torch.is_tensor(value)
+        }
     tensors["random.cpu"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
     return tensors
 
 
-def unpack(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+def unpack(
+    tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer
+) -> None:
     """Puts back what ``pack`` collected; a CheckpointError where it comes from another model or optimizer."""
     load_weights(model, part(tensors, "model."))
     state: dict[int, dict[str, Tensor]] = {}
     try:
         for name, value in part(tensors, "optimizer.").items():
             index, _, key = name.partition(".")
-            if value.shape not in ((), optimizer.param_groups[0]["params"][int(index)].shape):
+            if value.shape not in (
+                (),
+                optimizer.param_groups[0]["params"][int(index)].shape,
+            ):
                 raise ValueError(f"{name} has shape {tuple(value.shape)}")
             state.setdefault(int(index), {})[key] = value
-        optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+        optimizer.load_state_dict(
+            {"state": state, "param_groups": optimizer.state_dict()["param_groups"]}
+        )
         torch.set_rng_state(tensors["random.cpu"])
         if torch.cuda.is_available() and "random.cuda" in tensors:
             torch.cuda.set_rng_state(tensors["random.cuda"])
@@ -155,7 +181,11 @@ def unpack(tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.
 
 def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """The entries under a prefix, without it."""
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+    return {
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
+    }
 
 
 def model_state(model: nn.Module) -> dict[str, Tensor]:
@@ -166,7 +196,10 @@ def model_state(model: nn.Module) -> dict[str, Tensor]:
 def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     """Copies finite weights of the same names and shapes into a model; a CheckpointError where they are others."""
     own = model_state(model)
-    missing, extra = sorted(own.keys() - weights.keys()), sorted(weights.keys() - own.keys())
+    missing, extra = (
+        sorted(own.keys() - weights.keys()),
+        sorted(weights.keys() - own.keys()),
+    )
     if missing or extra:
         raise CheckpointError(
             f"these weights belong to another model: {len(missing)} are missing ({', '.join(missing[:2])} …), "
@@ -180,8 +213,12 @@ def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
                 "the file belongs to another config or vocabulary"
             )
         if not (value.is_floating_point() and value.isfinite().all()):
-            raise CheckpointError(f"weight {name} holds other things than finite numbers: restore it, or train again")
-    model.load_state_dict(weights, strict=False)  # which also knows the second names of matrices that are used twice
+            raise CheckpointError(
+                f"weight {name} holds other things than finite numbers: restore it, or train again"
+            )
+    model.load_state_dict(
+        weights, strict=False
+    )  # which also knows the second names of matrices that are used twice
 
 
 def average_weights(paths: list[Path]) -> dict[str, Tensor]:
@@ -190,19 +227,32 @@ def average_weights(paths: list[Path]) -> dict[str, Tensor]:
     A CheckpointError where there are none, or one is missing, damaged, or of another run.
     """
     if not paths:
-        raise CheckpointError("no checkpoints to average: train with a smaller train.checkpoint_every")
+        raise CheckpointError(
+            "no checkpoints to average: train with a smaller train.checkpoint_every"
+        )
     total: dict[str, Tensor] = {}
     ours: dict[str, Any] = {}
     for path in paths:
         try:
             saved = load_checkpoint(path)
         except CheckpointError as error:
-            raise CheckpointError(f"{error}; the average needs it, or delete those after it as well") from None
+            raise CheckpointError(
+                f"{error}; the average needs it, or delete those after it as well"
+            ) from None
         weights, theirs = part(saved.tensors, "model."), saved.state.get("config", {})
         ours = ours or theirs
-        total = total or {name: torch.zeros_like(value, dtype=torch.double) for name, value in weights.items()}
-        same_shapes = {n: v.shape for n, v in weights.items()} == {n: v.shape for n, v in total.items()}
-        if not same_shapes or any(theirs.get(key, value) != value for key, value in ours.items()):
-            raise CheckpointError(f"{path} is of another run than {paths[0]}: restore it, or delete all from it on")
+        total = total or {
+            name: torch.zeros_like(value, dtype=torch.double)
+            for name, value in weights.items()
+        }
+        same_shapes = {n: v.shape for n, v in weights.items()} == {
+            n: v.shape for n, v in total.items()
+        }
+        if not same_shapes or any(
+            theirs.get(key, value) != value for key, value in ours.items()
+        ):
+            raise CheckpointError(
+                f"{path} is of another run than {paths[0]}: restore it, or delete all from it on"
+            )
         total = {name: value + weights[name] for name, value in total.items()}
     return {name: (value / len(paths)).float() for name, value in total.items()}

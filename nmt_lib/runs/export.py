@@ -26,7 +26,11 @@ from ..translator import Translator
 from .folder import save_copy
 
 
-def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], quantization: str | None = None) -> Path:
+def export_ctranslate2(
+    translator: Translator,
+    folder: str | os.PathLike[str],
+    quantization: str | None = None,
+) -> Path:
     """Writes a CTranslate2 model, both tokenizers and the config into a new folder, and returns it.
 
     Any program with CTranslate2 reads it. It gives the source tokens without special ones, which are added as in
@@ -64,12 +68,18 @@ def export_ctranslate2(translator: Translator, folder: str | os.PathLike[str], q
     try:
         spec.optimize(quantization)
     except ValueError as error:
-        raise ConfigError(f"cannot export with quantization={quantization!r}: {error}") from None
-    save_copy(folder, translator.config, (translator.src_tokenizer, translator.tgt_tokenizer))
+        raise ConfigError(
+            f"cannot export with quantization={quantization!r}: {error}"
+        ) from None
+    save_copy(
+        folder, translator.config, (translator.src_tokenizer, translator.tgt_tokenizer)
+    )
     try:
         spec.save(str(folder))
     except OSError as error:
-        raise CheckpointError(f"cannot write to the folder {folder} ({error.strerror or error})") from None
+        raise CheckpointError(
+            f"cannot write to the folder {folder} ({error.strerror or error})"
+        ) from None
     return folder
 
 
@@ -91,14 +101,20 @@ def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
     model, config = translator.model, translator.config.model
     d_k = config.d_model // config.n_heads
     if config.d_value not in (None, d_k):
-        raise ConfigError(f"CTranslate2 needs values as wide as keys: it cannot hold model.d_value={config.d_value} "
-                          f"beside d_model / n_heads = {d_k}")  # fmt: skip
+        raise ConfigError(
+            f"CTranslate2 needs values as wide as keys: it cannot hold model.d_value={config.d_value} "
+            f"beside d_model / n_heads = {d_k}"
+        )
     n_layers = len(model.encoder.layers), len(model.decoder.layers)
     # A pre-LN description has a place for the final norms; where they stand is then said by ``pre_norm``.
     no_final_norm = isinstance(model.encoder.norm, nn.Identity)
-    spec = TransformerSpec.from_config(n_layers, config.n_heads, no_final_norm=no_final_norm)
+    spec = TransformerSpec.from_config(
+        n_layers, config.n_heads, no_final_norm=no_final_norm
+    )
     table = model.tgt_embedding.positions.table  # (P, D)
-    positions = sinusoids(max(len(table), longest(translator.config.decode)), table.size(1))
+    positions = sinusoids(
+        max(len(table), longest(translator.config.decode)), table.size(1)
+    )
     parts: Any = ((spec.encoder, model.encoder), (spec.decoder, model.decoder))
     for part, ours in parts:
         part.pre_norm = config.norm == "pre"
@@ -114,7 +130,11 @@ def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
     src, tgt = translator.src_tokenizer, translator.tgt_tokenizer
     spec.register_source_vocabulary(src.lookup_tokens(range(len(src))))
     spec.register_target_vocabulary(tgt.lookup_tokens(range(len(tgt))))
-    spec.config.unk_token, spec.config.bos_token, spec.config.eos_token = SPECIALS[UNK], SPECIALS[SOS], SPECIALS[EOS]
+    spec.config.unk_token, spec.config.bos_token, spec.config.eos_token = (
+        SPECIALS[UNK],
+        SPECIALS[SOS],
+        SPECIALS[EOS],
+    )
     spec.config.decoder_start_token = SPECIALS[SOS]
     spec.config.add_source_bos, spec.config.add_source_eos = src.sos, True
     spec.config.layer_norm_epsilon = 1e-5  # PyTorch's own
@@ -123,26 +143,38 @@ def _make_spec(TransformerSpec: Any, translator: Translator) -> Any:
 
 def _fill_layer(place: Any, layer: EncoderLayer | DecoderLayer) -> None:
     if isinstance(layer, DecoderLayer):
-        _fill_attention(place.self_attention, layer.self_attention, layer.around_self_attention)
-        _fill_attention(place.attention, layer.cross_attention, layer.around_cross_attention)
+        _fill_attention(
+            place.self_attention, layer.self_attention, layer.around_self_attention
+        )
+        _fill_attention(
+            place.attention, layer.cross_attention, layer.around_cross_attention
+        )
     else:
-        _fill_attention(place.self_attention, layer.self_attention, layer.around_attention)
+        _fill_attention(
+            place.self_attention, layer.self_attention, layer.around_attention
+        )
     _fill_linear(place.ffn.linear_0, layer.feed_forward.W_1)
     _fill_linear(place.ffn.linear_1, layer.feed_forward.W_2)
     _fill_norm(place.ffn.layer_norm, layer.around_feed_forward.norm)
 
 
-def _fill_attention(place: Any, attention: MultiHeadAttention, around: Residual) -> None:
+def _fill_attention(
+    place: Any, attention: MultiHeadAttention, around: Residual
+) -> None:
     """CTranslate2 keeps as one matrix what is multiplied with the same input."""
     q, k, v, o = attention.W_q, attention.W_k, attention.W_v, attention.W_o
-    groups = [(q, k, v), (o,)] if len(place.linear) == 2 else [(q,), (k, v), (o,)]  # self-attention, cross-attention
+    groups = (
+        [(q, k, v), (o,)] if len(place.linear) == 2 else [(q,), (k, v), (o,)]
+    )  # self-attention, cross-attention
     for linear, layers in zip(place.linear, groups, strict=True):
         _fill_linear(linear, *layers)
     _fill_norm(place.layer_norm, around.norm)
 
 
 def _fill_linear(place: Any, *layers: nn.Linear) -> None:
-    place.weight = _array(torch.cat([layer.weight for layer in layers]))  # (rows of all, D)
+    place.weight = _array(
+        torch.cat([layer.weight for layer in layers])
+    )  # (rows of all, D)
     if layers[0].bias is not None:
         place.bias = _array(torch.cat([layer.bias for layer in layers]))
 
@@ -150,7 +182,9 @@ def _fill_linear(place: Any, *layers: nn.Linear) -> None:
 def _fill_norm(place: Any, norm: nn.LayerNorm) -> None:
     """A LayerNorm without bias gets zeros: where none stands, CTranslate2 computes an RMSNorm."""
     place.gamma = _array(norm.weight)
-    place.beta = _array(torch.zeros_like(norm.weight) if norm.bias is None else norm.bias)
+    place.beta = _array(
+        torch.zeros_like(norm.weight) if norm.bias is None else norm.bias
+    )
 
 
 def _array(tensor: Tensor) -> np.ndarray:

@@ -14,7 +14,9 @@ from xxhash import xxh3_128_hexdigest as digest
 
 from ..errors import CheckpointError, warn
 
-PLACE = "0" * 32  # stands in a text where its digest will, so that the digest covers all the rest
+PLACE = (
+    "0" * 32
+)  # stands in a text where its digest will, so that the digest covers all the rest
 # At the very beginning, as YAML, JSON and Markdown allow it.
 MARK = re.compile(r'(?:# |\{"|<!-- )xxh3_128"?: "?([0-9a-f]{32})(?:\n|",| -->)')
 
@@ -49,13 +51,21 @@ def read_text(path: Path, most: int = 1 << 26) -> tuple[str, bool]:
     A CheckpointError where it is missing, no regular file, over ``most`` bytes, not UTF-8, or not what its digest says.
     """
     if not os.path.isfile(path):  # a pipe might never end
-        raise CheckpointError(f"{path} is missing, or no regular file: restore it, or train again")
+        raise CheckpointError(
+            f"{path} is missing, or no regular file: restore it, or train again"
+        )
     try:
         if path.stat().st_size > most:
-            raise CheckpointError(f"{path} has more than {most:,} bytes: restore it, or train again")
-        text = path.read_text(encoding="utf-8")  # git may have changed the ends of its lines
+            raise CheckpointError(
+                f"{path} has more than {most:,} bytes: restore it, or train again"
+            )
+        text = path.read_text(
+            encoding="utf-8"
+        )  # git may have changed the ends of its lines
     except UnicodeDecodeError as error:
-        raise CheckpointError(f"{path} is damaged (not UTF-8 at byte {error.start}): restore it") from None
+        raise CheckpointError(
+            f"{path} is damaged (not UTF-8 at byte {error.start}): restore it"
+        ) from None
     except OSError as error:
         raise CheckpointError(f"cannot read {path} ({error.strerror})") from None
     mark = MARK.match(text)
@@ -69,4 +79,6 @@ def read_text(path: Path, most: int = 1 << 26) -> tuple[str, bool]:
 
 def note_old(path: Path) -> None:
     """Says, once a folder, that damage to its files cannot be seen."""
-    warn(f"an older version wrote {path.parent}, without digests: damage to its files may go unnoticed; save it again")
+    warn(
+        f"an older version wrote {path.parent}, without digests: damage to its files may go unnoticed; save it again"
+    )

@@ -24,11 +24,19 @@ from .export import checked_empty, longest
 from .files import write_file
 
 NAMES = {
-    "around_attention.norm": "self_attn_layer_norm", "around_self_attention.norm": "self_attn_layer_norm",
-    "around_cross_attention.norm": "encoder_attn_layer_norm", "around_feed_forward.norm": "final_layer_norm",
-    "self_attention": "self_attn", "cross_attention": "encoder_attn", "W_q": "q_proj", "W_k": "k_proj",
-    "W_v": "v_proj", "W_o": "out_proj", "feed_forward.W_1": "fc1", "feed_forward.W_2": "fc2",
-}  # fmt: skip
+    "around_attention.norm": "self_attn_layer_norm",
+    "around_self_attention.norm": "self_attn_layer_norm",
+    "around_cross_attention.norm": "encoder_attn_layer_norm",
+    "around_feed_forward.norm": "final_layer_norm",
+    "self_attention": "self_attn",
+    "cross_attention": "encoder_attn",
+    "W_q": "q_proj",
+    "W_k": "k_proj",
+    "W_v": "v_proj",
+    "W_o": "out_proj",
+    "feed_forward.W_1": "fc1",
+    "feed_forward.W_2": "fc2",
+}
 
 
 def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) -> Path:
@@ -49,10 +57,19 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     _check(translator)
     folder = checked_empty(folder)
     for name, values in _tables(translator).items():
-        write_file(folder / name, (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode())
-    for side, tokenizer in (("source", translator.src_tokenizer), ("target", translator.tgt_tokenizer)):
+        write_file(
+            folder / name,
+            (json.dumps(values, ensure_ascii=False, indent=1) + "\n").encode(),
+        )
+    for side, tokenizer in (
+        ("source", translator.src_tokenizer),
+        ("target", translator.tgt_tokenizer),
+    ):
         write_file(folder / f"{side}.spm", tokenizer.model)  # type: ignore[attr-defined]  # see _check
-    write_file(folder / "model.safetensors", save(marian_weights(translator.model), {"format": "pt"}))
+    write_file(
+        folder / "model.safetensors",
+        save(marian_weights(translator.model), {"format": "pt"}),
+    )
     write_file(folder / "README.md", _card(translator).encode())
     return folder
 
@@ -72,14 +89,23 @@ def marian_weights(model: Transformer) -> dict[str, Tensor]:
         for ours, theirs in NAMES.items():
             name = name.replace(ours, theirs)
         weights |= {f"model.{name}.weight": weight, f"model.{name}.bias": bias}
-    src, tgt, out = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight, model.output.weight
+    src, tgt, out = (
+        model.src_embedding.lookup.weight,
+        model.tgt_embedding.lookup.weight,
+        model.output.weight,
+    )
     tables = {"model.shared": src}
     if src is not tgt:
         tables = {"model.encoder.embed_tokens": src, "model.decoder.embed_tokens": tgt}
     if out is not tgt:
         tables["lm_head"] = out
-    weights |= {f"{name}.weight": table.detach()[:, order] for name, table in tables.items()}
-    return {name: tensor.float().cpu().contiguous().clone() for name, tensor in weights.items()}
+    weights |= {
+        f"{name}.weight": table.detach()[:, order] for name, table in tables.items()
+    }
+    return {
+        name: tensor.float().cpu().contiguous().clone()
+        for name, tensor in weights.items()
+    }
 
 
 def sines_then_cosines(d_model: int) -> Tensor:
@@ -89,27 +115,51 @@ def sines_then_cosines(d_model: int) -> Tensor:
 
 def _bias(module: Any) -> Tensor:
     """Of a linear layer or a layer norm; zeros where it has none."""
-    return module.weight.new_zeros(len(module.weight)) if module.bias is None else module.bias.detach()
+    return (
+        module.weight.new_zeros(len(module.weight))
+        if module.bias is None
+        else module.bias.detach()
+    )
 
 
 def _check(translator: Translator) -> None:
     m, data = translator.config.model, translator.config.data
     pieces = isinstance(translator.src_tokenizer, SentencePieceTokenizer)
     for wrong, what in (
-        (not pieces, f"words (data.tokenizer={data.tokenizer}), only pieces: bpe or unigram"),
+        (
+            not pieces,
+            f"words (data.tokenizer={data.tokenizer}), only pieces: bpe or unigram",
+        ),
         (data.lowercase, "data.lowercase=true"),
-        (m.norm == "pre" or isinstance(translator.model.encoder.norm, nn.LayerNorm), "pre-LN or a final norm"),
-        (m.d_value not in (None, m.d_model // m.n_heads), f"model.d_value={m.d_value} beside d_model / n_heads"),
+        (
+            m.norm == "pre" or isinstance(translator.model.encoder.norm, nn.LayerNorm),
+            "pre-LN or a final norm",
+        ),
+        (
+            m.d_value not in (None, m.d_model // m.n_heads),
+            f"model.d_value={m.d_value} beside d_model / n_heads",
+        ),
     ):
         if wrong:
-            raise ConfigError(f"cannot export to Marian of transformers: it does not have {what}")
+            raise ConfigError(
+                f"cannot export to Marian of transformers: it does not have {what}"
+            )
 
 
 def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
     """What ``transformers`` needs beside weights and pieces: file → what it holds."""
     model, m, data = translator.model, translator.config.model, translator.config.data
-    src, tgt, out = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight, model.output.weight
-    special = {"pad_token_id": PAD, "bos_token_id": SOS, "eos_token_id": EOS, "decoder_start_token_id": SOS}
+    src, tgt, out = (
+        model.src_embedding.lookup.weight,
+        model.tgt_embedding.lookup.weight,
+        model.output.weight,
+    )
+    special = {
+        "pad_token_id": PAD,
+        "bos_token_id": SOS,
+        "eos_token_id": EOS,
+        "decoder_start_token_id": SOS,
+    }
     most = longest(translator.config.decode)
     config = {
         "architectures": ["MarianMTModel"],
@@ -134,7 +184,11 @@ def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
         "is_encoder_decoder": True,
         "forced_eos_token_id": None,
     }
-    search = {"num_beams": translator.config.decode.beam_size, "do_sample": False, "max_length": most}
+    search = {
+        "num_beams": translator.config.decode.beam_size,
+        "do_sample": False,
+        "max_length": most,
+    }
     tokenizer = {
         "tokenizer_class": "MarianTokenizer",
         "source_lang": data.src_lang,
@@ -144,7 +198,9 @@ def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
         "unk_token": SPECIALS[UNK],
         "eos_token": SPECIALS[EOS],
         "model_max_length": translator.config.decode.max_source_tokens,
-        "sp_model_kwargs": {"add_bos": translator.src_tokenizer.sos},  # <sos> before a source
+        "sp_model_kwargs": {
+            "add_bos": translator.src_tokenizer.sos
+        },  # <sos> before a source
         "clean_up_tokenization_spaces": False,
     }
     return {
@@ -157,7 +213,10 @@ def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
 
 
 def _ids(tokenizer: Tokenizer) -> dict[str, int]:
-    return {token: index for index, token in enumerate(tokenizer.lookup_tokens(range(len(tokenizer))))}
+    return {
+        token: index
+        for index, token in enumerate(tokenizer.lookup_tokens(range(len(tokenizer))))
+    }
 
 
 def _card(translator: Translator) -> str:

@@ -49,7 +49,9 @@ class Run:
         return self.translator.model
 
 
-def load_or_train(config: Config | str | os.PathLike[str], **overrides: Any) -> Translator:
+def load_or_train(
+    config: Config | str | os.PathLike[str], **overrides: Any
+) -> Translator:
     """The translator of a config: loaded where its run is finished, trained first where it is not.
 
     Several processes may ask at once: one trains, the others wait for it.
@@ -73,10 +75,16 @@ def train(config: Config | str | os.PathLike[str], **overrides: Any) -> Run:
     if not isinstance(config, Config):
         config = load_config(config, **overrides)
     elif overrides:
-        raise ConfigError(f"{', '.join(overrides)}: a Config takes no overrides, give them to load_config")
+        raise ConfigError(
+            f"{', '.join(overrides)}: a Config takes no overrides, give them to load_config"
+        )
     config.model.check_memory(config.data.vocab_size, copies=4)
-    constant = DistributedDataParallelKwargs(broadcast_buffers=False)  # positions: the same table in each process
-    accelerator = Accelerator(mixed_precision="no", kwargs_handlers=[constant])  # precision is chosen in use_bf16
+    constant = DistributedDataParallelKwargs(
+        broadcast_buffers=False
+    )  # positions: the same table in each process
+    accelerator = Accelerator(
+        mixed_precision="no", kwargs_handlers=[constant]
+    )  # precision is chosen in use_bf16
     path = config.run_path
     finished = _finished(config, path)  # before anything is written there
     if finished:
@@ -88,7 +96,9 @@ def train(config: Config | str | os.PathLike[str], **overrides: Any) -> Run:
         raise CheckpointError(message) from None
     lock = FileLock(path / ".lock") if accelerator.is_main_process else nullcontext()
     threads = torch.get_num_threads()
-    torch.set_num_threads(min(config.train.threads or threads, os.cpu_count() or 1))  # more would only wait
+    torch.set_num_threads(
+        min(config.train.threads or threads, os.cpu_count() or 1)
+    )  # more would only wait
     try:
         # The caller's random numbers go on as if nothing happened.
         with torch.random.fork_rng(), torch.enable_grad(), lock:
@@ -104,10 +114,16 @@ def _train(config: Config, path: Path, accelerator: Accelerator) -> Run:
         corpus = load_corpus(config.data)
         if accelerator.is_main_process:
             if not (path / "config.yaml").is_file():
-                folder.save_tokenizers(path, build_tokenizers(config.data, corpus.train))
-            folder.save_config(path, config)  # a free key may have another value than before
+                folder.save_tokenizers(
+                    path, build_tokenizers(config.data, corpus.train)
+                )
+            folder.save_config(
+                path, config
+            )  # a free key may have another value than before
         accelerator.wait_for_everyone()
-        trainer = Trainer(config, corpus, folder.load_tokenizers(path, config.data), path, accelerator)
+        trainer = Trainer(
+            config, corpus, folder.load_tokenizers(path, config.data), path, accelerator
+        )
         trainer.resume()
         trainer.run()
         accelerator.wait_for_everyone()
@@ -125,7 +141,12 @@ def _finished(config: Config, path: Path) -> Run | None:
         return None
     saved = ckpt.load_checkpoint(file)
     progress = ckpt.Progress.read(file, saved)
-    if not progress.is_done(config.train) or saved.state.get("select") != config.train.select:
+    if (
+        not progress.is_done(config.train)
+        or saved.state.get("select") != config.train.select
+    ):
         return None
     translator = Translator.from_checkpoint(path, saved, decode=config.decode)
-    return Run(path, config, translator, saved.state.get("history", []), progress.best_step)
+    return Run(
+        path, config, translator, saved.state.get("history", []), progress.best_step
+    )

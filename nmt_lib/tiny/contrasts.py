@@ -15,7 +15,16 @@ from ..rows import Pair
 from ..words import join_words, spacy_words
 from .grammar import statement
 from .phrases import NP, french_agreement
-from .lexicon import ADJECTIVES, GERMAN_CONTRACTION, NOUNS, PLACES, VERBS, VOWELS, Adjective, fits
+from .lexicon import (
+    ADJECTIVES,
+    GERMAN_CONTRACTION,
+    NOUNS,
+    PLACES,
+    VERBS,
+    VOWELS,
+    Adjective,
+    fits,
+)
 
 
 @dataclass(frozen=True)
@@ -43,14 +52,18 @@ def make_contrasts(pairs: Sequence[Pair], lang: str) -> dict[str, list[Contrast]
         ValueError: another language.
     """
     if lang not in KINDS:
-        raise ValueError(f"there are no contrasts for {lang!r}: choose one of {', '.join(KINDS)}")
+        raise ValueError(
+            f"there are no contrasts for {lang!r}: choose one of {', '.join(KINDS)}"
+        )
     found: dict[str, list[Contrast]] = {kind: [] for kind in KINDS[lang]}
     for pair in pairs:
         words = spacy_words(lang)(pair.tgt)
         for kind, change in KINDS[lang].items():
             wrong = change(pair.src, words)
             if wrong:
-                found[kind].append(Contrast(pair.src, pair.tgt, join_words(wrong, lang)))
+                found[kind].append(
+                    Contrast(pair.src, pair.tgt, join_words(wrong, lang))
+                )
     return found
 
 
@@ -70,7 +83,9 @@ def _swap_roles(src: str, lang: str) -> list[str]:
     match = _CLAUSE.fullmatch(src)
     if not match:
         return []
-    subject, obj = (NP.of(f"{match[i].lower().removesuffix('n')} {match[i + 1]}") for i in (1, 4))
+    subject, obj = (
+        NP.of(f"{match[i].lower().removesuffix('n')} {match[i + 1]}") for i in (1, 4)
+    )
     verb, past = _DEEDS[match[3]]
     return list(statement(obj, verb, subject, past=past).tokens[lang])
 
@@ -78,7 +93,10 @@ def _swap_roles(src: str, lang: str) -> list[str]:
 # ---------------------------------------------------------------------------------------------- French
 def _forms(adjective: Adjective, many: bool) -> tuple[str, str]:
     """Masculine and feminine."""
-    return (french_agreement(adjective, NOUNS["man"], many), french_agreement(adjective, NOUNS["woman"], many))
+    return (
+        french_agreement(adjective, NOUNS["man"], many),
+        french_agreement(adjective, NOUNS["woman"], many),
+    )
 
 
 _NEVER = {"joli", "jolis", "bleus"}  # no sentence of the corpus needs these
@@ -91,19 +109,29 @@ _OTHER = {  # in the plural? → a word that shows its gender → the same in th
            for a, b in (pair, pair[::-1]) if a != b and _NEVER.isdisjoint(pair)}
     for many in (False, True)
 }  # fmt: skip
-_LOOSE = ("kind", "pretty")  # "une gentille fille" and "une jolie fille" are good French, though not in the corpus
+_LOOSE = (
+    "kind",
+    "pretty",
+)  # "une gentille fille" and "une jolie fille" are good French, though not in the corpus
 _SIDES = {
     side: {form for name, adjective in ADJECTIVES.items() if adjective.fr_side == side and name not in _LOOSE
            for many in (False, True) for form in _forms(adjective, many)}
     for side in ("before", "after")
 }  # fmt: skip
-_NOUNS_FR = {form for noun in NOUNS.values() for form in (noun.fr, noun.fr_many) if not form.startswith(VOWELS)}
+_NOUNS_FR = {
+    form
+    for noun in NOUNS.values()
+    for form in (noun.fr, noun.fr_many)
+    if not form.startswith(VOWELS)
+}
 
 
 def _move_adjective(src: str, words: list[str]) -> list[str]:
     """ "un chien noir" → "un noir chien". Not with "homme" or "orange", where the article may change too."""
     for i, (one, two) in enumerate(pairwise(words)):
-        if (one in _SIDES["before"] and two in _NOUNS_FR) or (one in _NOUNS_FR and two in _SIDES["after"]):
+        if (one in _SIDES["before"] and two in _NOUNS_FR) or (
+            one in _NOUNS_FR and two in _SIDES["after"]
+        ):
             return [*words[:i], two, one, *words[i + 2 :]]
     return []
 
@@ -122,7 +150,9 @@ def _break_agreement(src: str, words: list[str]) -> list[str]:
 def _wrong_pronoun_fr(src: str, words: list[str]) -> list[str]:
     """ "La chaise …, elle est très lourde" → "…, il est très lourd": it agrees with itself, not with "chaise"."""
     swap = {"il": "elle", "elle": "il", "ils": "elles", "elles": "ils"}
-    at = next((i for i, word in enumerate(words) if word in swap), 0)  # "Elle" at the start is another word
+    at = next(
+        (i for i, word in enumerate(words) if word in swap), 0
+    )  # "Elle" at the start is another word
     if not at or "child" in src or not re.search(r"\b(it|they) ", src):
         return []
     said = [_OTHER[words[at].endswith("s")].get(word, word) for word in words[at + 1 :]]
@@ -130,8 +160,12 @@ def _wrong_pronoun_fr(src: str, words: list[str]) -> list[str]:
 
 
 # ---------------------------------------------------------------------------------------------- German
-_SUBJECT = re.compile(_WHO.format("|".join(ADJECTIVES), "|".join(NOUNS)) + r"\b", re.IGNORECASE)
-_PLACED = {place.de for place in PLACES.values()} | set(GERMAN_CONTRACTION.values())  # "auf", "im", …
+_SUBJECT = re.compile(
+    _WHO.format("|".join(ADJECTIVES), "|".join(NOUNS)) + r"\b", re.IGNORECASE
+)
+_PLACED = {place.de for place in PLACES.values()} | set(
+    GERMAN_CONTRACTION.values()
+)  # "auf", "im", …
 _NOUNS_DE = {form for noun in NOUNS.values() for form in (noun.de, noun.de_many)}
 
 
@@ -149,9 +183,15 @@ def _wrong_article(src: str, words: list[str]) -> list[str]:
     """The first word: "Der alte Mann" → "Das alte Mann"."""
     match = _SUBJECT.match(src)
     noun = match[2].split()[-1] if match else "boy"
-    if not match or noun == "boy":  # "die Junge" is a young woman, and "das Junge" a young animal
+    if (
+        not match or noun == "boy"
+    ):  # "die Junge" is a young woman, and "das Junge" a young animal
         return []
-    forms = ("Eine", "Ein", "Eine") if match[1].lower().startswith("a") else ("Das", "Das", "Der")
+    forms = (
+        ("Eine", "Ein", "Eine")
+        if match[1].lower().startswith("a")
+        else ("Das", "Das", "Der")
+    )
     return [forms["mfn".index(NOUNS[noun].de_gender)], *words[1:]]
 
 

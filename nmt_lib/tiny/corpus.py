@@ -22,7 +22,16 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from .grammar import BELIEFS, THAT, because_of_feeling, came_home, clause, described_twice, sat_down, statement
+from .grammar import (
+    BELIEFS,
+    THAT,
+    because_of_feeling,
+    came_home,
+    clause,
+    described_twice,
+    sat_down,
+    statement,
+)
 from .lexicon import NOUNS, VERBS
 from .phrases import HE, NP, SHE, join, noun_phrase, relative_clause
 from .spelling import LANGUAGES, Triple, sentence
@@ -32,37 +41,79 @@ from .templates import TEMPLATES, Draw
 def swapped(verb: str, one: str, two: str) -> list[Triple]:
     """Both orders of a pair in the past: "The cat drank the milk" and "The milk drank the cat"."""
     pairs = [(one, two), (two, one)]
-    return [statement(NP.of(a), verb, NP.of(b), past=True, tags=("word-order", "swapped")) for a, b in pairs]
+    return [
+        statement(NP.of(a), verb, NP.of(b), past=True, tags=("word-order", "swapped"))
+        for a, b in pairs
+    ]
 
 
 def fixed_sentences() -> list[Triple]:
     """Sentences the chapters speak about.  They are always in the training part."""
     the = {noun: NP.of(f"the {noun}") for noun in NOUNS}
-    triples = [statement(NP.of(f"a {noun}"), "reading") for noun in ("man", "woman", "boy", "girl")]
-    for one, two in [("cat", "milk"), ("dog", "water"), ("bird", "water"), ("woman", "tea"), ("man", "coffee")]:
+    triples = [
+        statement(NP.of(f"a {noun}"), "reading")
+        for noun in ("man", "woman", "boy", "girl")
+    ]
+    for one, two in [
+        ("cat", "milk"),
+        ("dog", "water"),
+        ("bird", "water"),
+        ("woman", "tea"),
+        ("man", "coffee"),
+    ]:
         triples += swapped("drinking", f"the {one}", f"the {two}")
-    triples += swapped("sees", "the dog", "the cat") + swapped("sees", "the boy", "the bird")
+    triples += swapped("sees", "the dog", "the cat") + swapped(
+        "sees", "the boy", "the bird"
+    )
     triples += swapped("following", "the man", "the woman")
     for a, b in ("man", "woman"), ("woman", "man"):
-        triples.append(statement(the[a], "following", the[b], tags=("word-order", "dative")))
-    triples += [described_twice(the[noun], "new", "comfortable") for noun in ("chair", "sofa", "bench", "bed")]
-    triples += [described_twice(the["car"], "old", "beautiful"), described_twice(the["chair"], "old", "heavy")]
+        triples.append(
+            statement(the[a], "following", the[b], tags=("word-order", "dative"))
+        )
+    triples += [
+        described_twice(the[noun], "new", "comfortable")
+        for noun in ("chair", "sofa", "bench", "bed")
+    ]
+    triples += [
+        described_twice(the["car"], "old", "beautiful"),
+        described_twice(the["chair"], "old", "heavy"),
+    ]
     triples += [sat_down(subject, "in chair", "comfortable") for subject in (SHE, HE)]
-    for who in [f"{a} {who}" for a in ("a", "the") for who in ("kind girl", "kind boy", "pretty woman")]:
+    for who in [
+        f"{a} {who}"
+        for a in ("a", "the")
+        for who in ("kind girl", "kind boy", "pretty woman")
+    ]:
         triples.append(came_home(NP.of(who)))
-    triples += [because_of_feeling(the[who], "sleeping", "tired") for who in ("woman", "man")]
+    triples += [
+        because_of_feeling(the[who], "sleeping", "tired") for who in ("woman", "man")
+    ]
     wearer = NP("the", NOUNS["man"], None, relative_clause(the["man"], NP.of("a hat")))
-    triples.append(statement(wearer, "reading", NP.of("a book"), tags=("relative", "verb-final")))
+    triples.append(
+        statement(wearer, "reading", NP.of("a book"), tags=("relative", "verb-final"))
+    )
     thirst = clause(the["cat"], VERBS["drinking"], the["milk"], order="final", key="2")
-    triples.append(sentence(join(noun_phrase(the["boy"], "s"), BELIEFS[0], THAT, thirst), "verb-final", "that"))
+    triples.append(
+        sentence(
+            join(noun_phrase(the["boy"], "s"), BELIEFS[0], THAT, thirst),
+            "verb-final",
+            "that",
+        )
+    )
     return triples
 
 
 def acceptable(triple: Triple) -> bool:
     """Neither too short nor too long, and no noun or verb twice."""
     tokens = zip(triple.tokens["en"], triple.concepts["en"], strict=True)
-    main = [word for word, concepts in tokens if concepts[0].endswith(("noun", "v")) and word not in ("is", "are")]
-    return len(set(main)) == len(main) and all(4 <= len(line) <= 14 for line in triple.tokens.values())
+    main = [
+        word
+        for word, concepts in tokens
+        if concepts[0].endswith(("noun", "v")) and word not in ("is", "are")
+    ]
+    return len(set(main)) == len(main) and all(
+        4 <= len(line) <= 14 for line in triple.tokens.values()
+    )
 
 
 def draw_all(draw: Draw) -> list[Triple]:
@@ -81,14 +132,25 @@ def every_word(triple: Triple) -> list[str]:
     return [f"{lang}:{word}" for lang in LANGUAGES for word in triple.tokens[lang]]
 
 
-def generate(seed: int = 0, held_out: int = 500, least_count: int = 25) -> dict[str, list[Triple]]:
+def generate(
+    seed: int = 0, held_out: int = 500, least_count: int = 25
+) -> dict[str, list[Triple]]:
     """The corpus in three parts.  Words seen less than least_count times stay in the training part."""
     draw = random.Random(seed)
     triples = draw_all(draw)
     fixed = {triple.text("en") for triple in fixed_sentences()}
     counts = Counter(word for triple in triples for word in every_word(triple))
     draw.shuffle(triples)
-    free = [t for t in triples if t.text("en") not in fixed and all(counts[w] >= least_count for w in every_word(t))]
+    free = [
+        t
+        for t in triples
+        if t.text("en") not in fixed
+        and all(counts[w] >= least_count for w in every_word(t))
+    ]
     valid, test = free[:held_out], free[held_out : 2 * held_out]
     taken = {triple.text("en") for triple in valid + test}
-    return {"train": [t for t in triples if t.text("en") not in taken], "valid": valid, "test": test}
+    return {
+        "train": [t for t in triples if t.text("en") not in taken],
+        "valid": valid,
+        "test": test,
+    }

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Verb
-from .phrases import NP, french_agreement, join, noun_phrase, participle, place_phrase, pronoun_for, words
+from .phrases import (
+    NP,
+    french_agreement,
+    join,
+    noun_phrase,
+    participle,
+    place_phrase,
+    pronoun_for,
+    words,
+)
 from .spelling import LANGUAGES, Phrase, Triple, sentence
 
 NOTHING: Phrase = dict.fromkeys(LANGUAGES, "")
@@ -30,7 +39,11 @@ def clause(
     """A clause with a verb.  German puts the verb second ("main"), first after an adverb ("inverted") or last."""
     s, v = noun_phrase(subject, f"{key}s"), verb_forms(verb, subject, past, f"{key}v")
     o = noun_phrase(obj, f"{key}o", verb.de_case) if obj else NOTHING
-    german = {"main": [s, v, o, place], "inverted": [v, s, o, place], "final": [s, o, place, v]}[order]
+    german = {
+        "main": [s, v, o, place],
+        "inverted": [v, s, o, place],
+        "final": [s, o, place, v],
+    }[order]
     return join(s, v, o, place) | {"de": join(*german)["de"]}
 
 
@@ -47,16 +60,27 @@ def negated(subject: NP, verb: Verb) -> Phrase:
 
 
 def being(
-    subject: NP, adjective: Adjective, key: str = "", past: bool = False, very: bool = False, final: bool = False
+    subject: NP,
+    adjective: Adjective,
+    key: str = "",
+    past: bool = False,
+    very: bool = False,
+    final: bool = False,
 ) -> Phrase:
     """ "The chair is new"; with final=True the German verb goes last: "weil sie müde ist"."""
     s = noun_phrase(subject, f"{key}s")
-    now = words("are", "sind", "sont", f"{key}be") if subject.many else words("is", "ist", "est", f"{key}be")
+    now = (
+        words("are", "sind", "sont", f"{key}be")
+        if subject.many
+        else words("is", "ist", "est", f"{key}be")
+    )
     be = words("was", "war", "était", f"{key}be") if past else now
     french = french_agreement(adjective, subject.noun, subject.many)
     how = words("very", "sehr", "très", f"{key}very") if very else NOTHING
     how = join(how, words(adjective.en, adjective.de, french, f"{key}adj"))
-    return join(s, be, how) | ({"de": f"{s['de']} {how['de']} {be['de']}"} if final else {})
+    return join(s, be, how) | (
+        {"de": f"{s['de']} {how['de']} {be['de']}"} if final else {}
+    )
 
 
 ADVERBS = {
@@ -65,18 +89,37 @@ ADVERBS = {
     "yesterday": {"en": "yesterday/adv", "de": "gestern/adv", "fr": "hier/adv ,"},
 }
 THAT = {"en": "that/that", "de": ", dass/that", "fr": "que/that"}
-BECAUSE = {"en": "because/because", "de": ", weil/because", "fr": "parce/because que/because"}
+BECAUSE = {
+    "en": "because/because",
+    "de": ", weil/because",
+    "fr": "parce/because que/because",
+}
 AND = words("and", "und", "et", "and")
 BUT = {"en": ",/comma but/but", "de": ",/comma aber/but", "fr": ",/comma mais/but"}
 COMMA = words(",", ",", ",", "comma")
 HOME = {"en": "home/home", "de": "nach/home Hause/home", "fr": ""}
-GOOD = ("new", "beautiful", "comfortable", "happy")  # two opinions of one kind take "and", otherwise "but"
+GOOD = (
+    "new",
+    "beautiful",
+    "comfortable",
+    "happy",
+)  # two opinions of one kind take "and", otherwise "but"
 BELIEFS = [
     words(en, de, fr, "mv")
-    for en, de, fr in (("sees", "sieht", "voit"), ("knows", "weiß", "sait"), ("says", "sagt", "dit"))
+    for en, de, fr in (
+        ("sees", "sieht", "voit"),
+        ("knows", "weiß", "sait"),
+        ("says", "sagt", "dit"),
+    )
 ]
-WHY = {"sleeping": "tired ill", "crying": "sad tired ill", **dict.fromkeys(("laughing", "singing", "dancing"), "happy")}
-REASONS = [(verb, feeling) for verb, feelings in WHY.items() for feeling in feelings.split()]
+WHY = {
+    "sleeping": "tired ill",
+    "crying": "sad tired ill",
+    **dict.fromkeys(("laughing", "singing", "dancing"), "happy"),
+}
+REASONS = [
+    (verb, feeling) for verb, feelings in WHY.items() for feeling in feelings.split()
+]
 
 
 def statement(
@@ -100,11 +143,19 @@ def came_home(subject: NP, adverb: str = "") -> Triple:
     """ "The woman came home", "Die Frau kam nach Hause", "La femme est rentrée" (the participle agrees)."""
     s = noun_phrase(subject, "s")
     french = participle("sont/v rentré*" if subject.many else "est/v rentré*", subject)
-    came = {"en": "came/v", "de": "kamen/v" if subject.many else "kam/v", "fr": f"{french}/v+home"}
+    came = {
+        "en": "came/v",
+        "de": "kamen/v" if subject.many else "kam/v",
+        "fr": f"{french}/v+home",
+    }
     phrase = join(s, came, HOME)
     if adverb:
-        phrase = join(ADVERBS[adverb], phrase) | {"de": join(ADVERBS[adverb], came, s, HOME)["de"]}
-    return sentence(phrase, "participle-agreement", "past", *(["inversion"] if adverb else []))
+        phrase = join(ADVERBS[adverb], phrase) | {
+            "de": join(ADVERBS[adverb], came, s, HOME)["de"]
+        }
+    return sentence(
+        phrase, "participle-agreement", "past", *(["inversion"] if adverb else [])
+    )
 
 
 def sat_down(subject: NP, place: str, adjective: str) -> Triple:
@@ -113,7 +164,9 @@ def sat_down(subject: NP, place: str, adjective: str) -> Triple:
     sat = words("sat_down", "setzte_sich", participle("se_est_assis*", subject), "v")
     first = join(noun_phrase(subject, "s"), sat, place_phrase(place, case="acc"))
     second = being(pronoun_for(seat), ADJECTIVES[adjective], "2", past=True, very=True)
-    return sentence(join(first, COMMA, second), "pronoun", "participle-agreement", "past")
+    return sentence(
+        join(first, COMMA, second), "pronoun", "participle-agreement", "past"
+    )
 
 
 def described_twice(thing: NP, one: str, two: str, past: bool = False) -> Triple:
@@ -127,4 +180,9 @@ def described_twice(thing: NP, one: str, two: str, past: bool = False) -> Triple
 def because_of_feeling(subject: NP, verb: str, adjective: str) -> Triple:
     """ "The woman is sleeping because she is tired", "..., weil sie müde ist"."""
     reason = being(pronoun_for(subject), ADJECTIVES[adjective], "2", final=True)
-    return sentence(join(clause(subject, VERBS[verb]), BECAUSE, reason), "pronoun", "verb-final", "because")
+    return sentence(
+        join(clause(subject, VERBS[verb]), BECAUSE, reason),
+        "pronoun",
+        "verb-final",
+        "because",
+    )

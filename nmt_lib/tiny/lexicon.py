@@ -153,16 +153,31 @@ GERMAN_DETERMINERS = {
     ("the-many", "acc"): "die+en die+en die+en",
     ("two", "nom"): "zwei+e zwei+e zwei+e",
     ("two", "acc"): "zwei+e zwei+e zwei+e",
-    ("some", "acc"): "+en +e +es",  # no article: "kalten Kaffee", "kalte Milch", "kaltes Wasser"
+    (
+        "some",
+        "acc",
+    ): "+en +e +es",  # no article: "kalten Kaffee", "kalte Milch", "kaltes Wasser"
     ("pronoun", "nom"): "+ + +",
     ("they", "nom"): "+ + +",
 }
 ENGLISH_DETERMINERS = {"a": "a", "the": "the", "the-many": "the", "two": "two"}
-FRENCH_DETERMINERS = {"a": "un une", "the": "le la", "the-many": "les les", "two": "deux deux"}
+FRENCH_DETERMINERS = {
+    "a": "un une",
+    "the": "le la",
+    "the-many": "les les",
+    "two": "deux deux",
+}
 MANY = ("the-many", "two", "they")
 GERMAN_OBLIQUE = {"Junge": "Jungen"}  # der Junge, but den Jungen and dem Jungen
 FRENCH_BEFORE_VOWEL = {"vieux": "vieil", "beau": "bel"}
-FRENCH_ELISION = ("le", "la", "de", "que", "ne", "se")  # l'homme, d'eau, qu'il, n'attend, s'est
+FRENCH_ELISION = (
+    "le",
+    "la",
+    "de",
+    "que",
+    "ne",
+    "se",
+)  # l'homme, d'eau, qu'il, n'attend, s'est
 FRENCH_CONTRACTION = {("à", "le"): "au", ("de", "le"): "du"}
 GERMAN_CONTRACTION = {("in", "dem"): "im", ("an", "dem"): "am"}
 VOWELS = tuple("aeiouéèêœh")  # every h of this lexicon is silent in French

@@ -25,7 +25,9 @@ class NP:
     def of(text: str) -> NP:
         """From English words: NP.of("the old man"), NP.of("the-many cat") (the cats), NP.of("some cold milk")."""
         determiner, *adjective, noun = text.split()
-        return NP(determiner, NOUNS[noun], ADJECTIVES[adjective[0]] if adjective else None)
+        return NP(
+            determiner, NOUNS[noun], ADJECTIVES[adjective[0]] if adjective else None
+        )
 
     @property
     def many(self) -> bool:
@@ -33,7 +35,10 @@ class NP:
 
 
 def person_pronoun(en: str, de: str, fr: str, gender: str) -> NP:
-    return NP("they" if en == "they" else "pronoun", Noun(en, en, de, de, gender, fr, fr, gender, "person"))
+    return NP(
+        "they" if en == "they" else "pronoun",
+        Noun(en, en, de, de, gender, fr, fr, gender, "person"),
+    )
 
 
 SHE = person_pronoun("she", "sie", "elle", "f")
@@ -49,7 +54,10 @@ def pronoun_for(phrase: NP) -> NP:
     if fits(noun.kinds, "male,female"):
         return HE if noun.fr_gender == "m" else SHE
     de = {"m": "er", "f": "sie", "n": "es"}[noun.de_gender]
-    return NP("pronoun", Noun("it", "it", de, de, noun.de_gender, fr, fr, noun.fr_gender, "thing"))
+    return NP(
+        "pronoun",
+        Noun("it", "it", de, de, noun.de_gender, fr, fr, noun.fr_gender, "thing"),
+    )
 
 
 @cache
@@ -80,7 +88,11 @@ def participle(text: str, subject: NP) -> str:
     if stem == text:
         return text
     ending = "e" if subject.noun.fr_gender == "f" else ""
-    return stem + ending + ("s" if subject.many and not (stem + ending).endswith("s") else "")
+    return (
+        stem
+        + ending
+        + ("s" if subject.many and not (stem + ending).endswith("s") else "")
+    )
 
 
 def english_np(phrase: NP, key: str) -> str:
@@ -98,7 +110,10 @@ def german_np(phrase: NP, key: str, case: str) -> str:
     word = noun.de_many if phrase.many else noun.de
     if case != "nom" and not phrase.many:
         word = GERMAN_OBLIQUE.get(word, word)
-    parts = [mark(article, f"{key}.det"), mark(adjective.de_stem + ending, f"{key}.adj") if adjective else ""]
+    parts = [
+        mark(article, f"{key}.det"),
+        mark(adjective.de_stem + ending, f"{key}.adj") if adjective else "",
+    ]
     return " ".join([*parts, mark(word, f"{key}.noun")])
 
 
@@ -106,7 +121,9 @@ def french_np(phrase: NP, key: str) -> str:
     noun, adjective = phrase.noun, phrase.adjective
     masculine_feminine = FRENCH_DETERMINERS.get(phrase.determiner, "_ _").split()
     article = mark(masculine_feminine["mf".index(noun.fr_gender)], f"{key}.det")
-    if phrase.determiner == "some":  # the partitive has no counterpart: "du lait" is just "milk"
+    if (
+        phrase.determiner == "some"
+    ):  # the partitive has no counterpart: "du lait" is just "milk"
         article = "de le" if noun.fr_gender == "m" else "de la"
     word = noun.fr_many if phrase.many else noun.fr
     if adjective is None:
@@ -120,11 +137,17 @@ def french_np(phrase: NP, key: str) -> str:
 
 
 def noun_phrase(phrase: NP, key: str, case: str = "nom") -> Phrase:
-    built = {"en": english_np(phrase, key), "de": german_np(phrase, key, case), "fr": french_np(phrase, key)}
+    built = {
+        "en": english_np(phrase, key),
+        "de": german_np(phrase, key, case),
+        "fr": french_np(phrase, key),
+    }
     return join(built, phrase.addition) if phrase.addition else built
 
 
-def place_phrase(name: str, adjective: Adjective | None = None, case: str = "dat") -> Phrase:
+def place_phrase(
+    name: str, adjective: Adjective | None = None, case: str = "dat"
+) -> Phrase:
     place = PLACES[name]
     thing = noun_phrase(NP("the", NOUNS[place.noun], adjective), "p", case)
     return join(words(place.en, place.de, place.fr, "prep"), thing)

@@ -12,7 +12,9 @@ from typing import NamedTuple
 from .lexicon import FRENCH_CONTRACTION, FRENCH_ELISION, GERMAN_CONTRACTION, VOWELS
 
 LANGUAGES = ("en", "de", "fr")
-Phrase = dict[str, str]  # language -> words with their concepts, such as "the/s.det man/s.noun"
+Phrase = dict[
+    str, str
+]  # language -> words with their concepts, such as "the/s.det man/s.noun"
 
 
 class Token(NamedTuple):
@@ -36,7 +38,12 @@ class Triple:
     def alignment(self, src_lang: str, tgt_lang: str) -> tuple[tuple[int, int], ...]:
         """Pairs (source index, target index) of the words that share a concept."""
         source, target = map(set, self.concepts[src_lang]), self.concepts[tgt_lang]
-        return tuple((i, j) for i, a in enumerate(source) for j, b in enumerate(target) if not a.isdisjoint(b))
+        return tuple(
+            (i, j)
+            for i, a in enumerate(source)
+            for j, b in enumerate(target)
+            if not a.isdisjoint(b)
+        )
 
 
 @cache
@@ -52,7 +59,9 @@ def contract(tokens: list[Token], table: dict[tuple[str, str], str]) -> list[Tok
     for token in tokens:
         if result and (result[-1].word, token.word) in table:
             before = result.pop()
-            token = Token(table[before.word, token.word], before.concepts + token.concepts)
+            token = Token(
+                table[before.word, token.word], before.concepts + token.concepts
+            )
         result.append(token)
     return result
 
@@ -63,7 +72,9 @@ def spell(tokens: list[Token], lang: str) -> list[Token]:
         return contract(tokens, GERMAN_CONTRACTION)
     result = []
     for token, following in zip(tokens, [*tokens[1:], Token(".", ())], strict=True):
-        before_vowel = following.word.startswith(VOWELS if lang == "fr" else tuple("aeio"))
+        before_vowel = following.word.startswith(
+            VOWELS if lang == "fr" else tuple("aeio")
+        )
         if lang == "en" and token.word == "a" and before_vowel:
             token = Token("an", token.concepts)
         if lang == "fr" and token.word in FRENCH_ELISION and before_vowel:
@@ -76,10 +87,19 @@ def sentence(phrase: Phrase, *tags: str) -> Triple:
     """Turn a phrase into a sentence: spelling, capital letter, full stop."""
     built = {}
     for lang in LANGUAGES:
-        first, *rest = spell([*map(read_token, phrase[lang].split()), Token(".", ("end",))], lang)
-        built[lang] = [Token(first.word[0].upper() + first.word[1:], first.concepts), *rest]
-    if any(concept.endswith(".adj") for token in built["en"] for concept in token.concepts):
+        first, *rest = spell(
+            [*map(read_token, phrase[lang].split()), Token(".", ("end",))], lang
+        )
+        built[lang] = [
+            Token(first.word[0].upper() + first.word[1:], first.concepts),
+            *rest,
+        ]
+    if any(
+        concept.endswith(".adj") for token in built["en"] for concept in token.concepts
+    ):
         tags += ("adjective",)
     tokens = {lang: tuple(token.word for token in built[lang]) for lang in LANGUAGES}
-    concepts = {lang: tuple(token.concepts for token in built[lang]) for lang in LANGUAGES}
+    concepts = {
+        lang: tuple(token.concepts for token in built[lang]) for lang in LANGUAGES
+    }
     return Triple(tokens, concepts, tuple(sorted(set(tags))))

@@ -14,7 +14,17 @@ from .grammar import (
     negated, sat_down, statement,
 )  # fmt: skip
 from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Noun, fits
-from .phrases import HE, NP, SHE, join, noun_phrase, place_phrase, relative_clause, with_phrase, words
+from .phrases import (
+    HE,
+    NP,
+    SHE,
+    join,
+    noun_phrase,
+    place_phrase,
+    relative_clause,
+    with_phrase,
+    words,
+)
 from .spelling import Phrase, Triple, sentence
 
 Draw = random.Random
@@ -30,7 +40,11 @@ def draw_noun(draw: Draw, kinds: str) -> Noun:
 
 
 def draw_adjective(draw: Draw, noun: Noun, chance: float) -> Adjective | None:
-    possible = [adjective for adjective in ADJECTIVES.values() if fits(noun.kinds, adjective.beside)]
+    possible = [
+        adjective
+        for adjective in ADJECTIVES.values()
+        if fits(noun.kinds, adjective.beside)
+    ]
     return draw.choice(possible) if possible and draw.random() < chance else None
 
 
@@ -46,21 +60,34 @@ def draw_quantity(draw: Draw, eater: NP) -> tuple[str, NP]:
     """A verb and what is drunk or eaten: ("drinking", "some milk").  Pets get water or milk, other animals water."""
     determiner = draw.choice(["some", "the"])
     if fits(eater.noun.kinds, "animal"):
-        return "drinking", NP(determiner, draw_noun(draw, "plain" if fits(eater.noun.kinds, "pet") else "pond"))
-    verb, kinds = draw.choice([("drinking", "drunk"), ("drinking", "drunk"), ("eating", "food")])
+        return "drinking", NP(
+            determiner,
+            draw_noun(draw, "plain" if fits(eater.noun.kinds, "pet") else "pond"),
+        )
+    verb, kinds = draw.choice(
+        [("drinking", "drunk"), ("drinking", "drunk"), ("eating", "food")]
+    )
     noun = draw_noun(draw, kinds)
     return verb, NP(determiner, noun, draw_adjective(draw, noun, 0.6))
 
 
 def draw_verb(draw: Draw, subject: NP, past: bool) -> str:
     """A verb that fits the subject, makes sense without an object and has the tense."""
-    possible = [name for name, verb in VERBS.items() if fits(subject.noun.kinds, verb.subjects) and verb.places != "-"]
-    return draw.choice([name for name in possible if not past or VERBS[name].en_past != "-"])
+    possible = [
+        name
+        for name, verb in VERBS.items()
+        if fits(subject.noun.kinds, verb.subjects) and verb.places != "-"
+    ]
+    return draw.choice(
+        [name for name in possible if not past or VERBS[name].en_past != "-"]
+    )
 
 
 def draw_place(draw: Draw, kinds: str, adjective: float = 0.3) -> Phrase:
     """ "in the small park"; kinds are the kinds of place."""
-    name = draw.choice([name for name, place in PLACES.items() if fits(place.kinds, kinds)])
+    name = draw.choice(
+        [name for name, place in PLACES.items() if fits(place.kinds, kinds)]
+    )
     return place_phrase(name, draw_adjective(draw, NOUNS[PLACES[name].noun], adjective))
 
 
@@ -73,21 +100,42 @@ def where(draw: Draw, subject: NP, verb: str) -> Phrase:
 
 def draw_thing(draw: Draw, verb: str) -> NP:
     """Something one can read, buy, open, ... (people and animals are left to who_does_what_to_whom)."""
-    wanted = ",".join(kind for kind in VERBS[verb].objects.split(",") if kind not in ("person", "animal"))
+    wanted = ",".join(
+        kind
+        for kind in VERBS[verb].objects.split(",")
+        if kind not in ("person", "animal")
+    )
     return draw_np(draw, wanted, many=0.3, adjective=0.4)
 
 
-THING_VERBS = ["reading", "eating", "buying", "washing", "opening", "holding", "sees", "looking_for"]
+THING_VERBS = [
+    "reading",
+    "eating",
+    "buying",
+    "washing",
+    "opening",
+    "holding",
+    "sees",
+    "looking_for",
+]
 
 
-def draw_action(draw: Draw, subject: NP, past: bool = False) -> tuple[str, NP | None, Phrase]:
+def draw_action(
+    draw: Draw, subject: NP, past: bool = False
+) -> tuple[str, NP | None, Phrase]:
     """A verb, perhaps an object, perhaps a place, that together make sense for the subject."""
     if draw.random() < 0.4:
         verb = draw_verb(draw, subject, past)
-        return verb, None, where(draw, subject, verb) if draw.random() < 0.4 else NOTHING
+        return (
+            verb,
+            None,
+            where(draw, subject, verb) if draw.random() < 0.4 else NOTHING,
+        )
     if fits(subject.noun.kinds, "animal") or draw.random() < 0.3:
         return *draw_quantity(draw, subject), NOTHING
-    verb = draw.choice(THING_VERBS if past or subject.many else [*THING_VERBS, "wearing"])
+    verb = draw.choice(
+        THING_VERBS if past or subject.many else [*THING_VERBS, "wearing"]
+    )
     return verb, draw_thing(draw, verb), NOTHING
 
 
@@ -96,13 +144,17 @@ def draw_tense(draw: Draw, subject: NP) -> bool:
     return not subject.many and draw.random() < 0.4
 
 
-def draw_subject(draw: Draw, kinds: str = "person,animal", many: float = 0.25, adjective: float = 0.4) -> NP:
+def draw_subject(
+    draw: Draw, kinds: str = "person,animal", many: float = 0.25, adjective: float = 0.4
+) -> NP:
     if draw.random() < 0.1 and kinds.startswith("person"):
         return draw.choice([HE, SHE])
     return draw_np(draw, kinds, many, adjective)
 
 
-def draw_statement(draw: Draw, subject: NP, past: bool, adverb: str = "", tags: tuple[str, ...] = ()) -> Triple:
+def draw_statement(
+    draw: Draw, subject: NP, past: bool, adverb: str = "", tags: tuple[str, ...] = ()
+) -> Triple:
     """A sentence about the subject with any fitting verb."""
     return statement(subject, *draw_action(draw, subject, past), past, adverb, tags)
 
@@ -117,21 +169,31 @@ def resting(draw: Draw) -> Triple:
 
 def not_doing(draw: Draw) -> Triple:
     noun = draw_noun(draw, "person,animal")
-    subject = NP(draw.choice(["the", "the-many"]), noun, draw_adjective(draw, noun, 0.4))
-    return sentence(negated(subject, VERBS[draw_verb(draw, subject, past=False)]), "negation")
+    subject = NP(
+        draw.choice(["the", "the-many"]), noun, draw_adjective(draw, noun, 0.4)
+    )
+    return sentence(
+        negated(subject, VERBS[draw_verb(draw, subject, past=False)]), "negation"
+    )
 
 
 def acting_on_thing(draw: Draw) -> Triple:
     subject = draw_subject(draw, "person")
     past = draw_tense(draw, subject)
-    verb = draw.choice(THING_VERBS if past or subject.many else [*THING_VERBS, "wearing"])
-    return statement(subject, verb, draw_thing(draw, verb), NOTHING, past, tags=("object",))
+    verb = draw.choice(
+        THING_VERBS if past or subject.many else [*THING_VERBS, "wearing"]
+    )
+    return statement(
+        subject, verb, draw_thing(draw, verb), NOTHING, past, tags=("object",)
+    )
 
 
 def drinking_or_eating(draw: Draw) -> Triple:
     subject = draw_subject(draw)
     verb, quantity = draw_quantity(draw, subject)
-    return statement(subject, verb, quantity, NOTHING, draw_tense(draw, subject), tags=("quantity",))
+    return statement(
+        subject, verb, quantity, NOTHING, draw_tense(draw, subject), tags=("quantity",)
+    )
 
 
 def who_does_what_to_whom(draw: Draw) -> Triple:
@@ -147,14 +209,23 @@ def who_does_what_to_whom(draw: Draw) -> Triple:
 
 def with_something(draw: Draw) -> Triple:
     subject = draw_np(draw, "person", 0.0, 0.2)
-    subject = NP(subject.determiner, subject.noun, subject.adjective, with_phrase(draw_np(draw, "held", 0.0, 0.7)))
-    return draw_statement(draw, subject, draw_tense(draw, subject), tags=("dative", "with"))
+    subject = NP(
+        subject.determiner,
+        subject.noun,
+        subject.adjective,
+        with_phrase(draw_np(draw, "held", 0.0, 0.7)),
+    )
+    return draw_statement(
+        draw, subject, draw_tense(draw, subject), tags=("dative", "with")
+    )
 
 
 def on_some_day(draw: Draw) -> Triple:
     adverb = draw.choice(list(ADVERBS))
     past = adverb == "yesterday"
-    return draw_statement(draw, draw_subject(draw, many=0.0 if past else 0.2), past, adverb)
+    return draw_statement(
+        draw, draw_subject(draw, many=0.0 if past else 0.2), past, adverb
+    )
 
 
 def draw_subordinate(draw: Draw, subject: NP) -> Phrase:
@@ -166,7 +237,12 @@ def draw_subordinate(draw: Draw, subject: NP) -> Phrase:
 def believing(draw: Draw) -> Triple:
     subject = draw_subject(draw, "person", 0.0, 0.15)
     inner = draw_np(draw, "person,animal", 0.2, 0.2)
-    phrase = join(noun_phrase(subject, "s"), draw.choice(BELIEFS), THAT, draw_subordinate(draw, inner))
+    phrase = join(
+        noun_phrase(subject, "s"),
+        draw.choice(BELIEFS),
+        THAT,
+        draw_subordinate(draw, inner),
+    )
     return sentence(phrase, "verb-final", "that")
 
 
@@ -178,7 +254,12 @@ def because(draw: Draw) -> Triple:
     inner = draw_np(draw, "person,animal", 0.15, 0.15)
     reason = draw_subordinate(draw, inner)
     feeling = being(subject, ADJECTIVES[draw.choice(["happy", "sad"])])
-    first = draw.choice([feeling, clause(subject, VERBS[draw.choice(["waiting", "laughing", "crying"])])])
+    first = draw.choice(
+        [
+            feeling,
+            clause(subject, VERBS[draw.choice(["waiting", "laughing", "crying"])]),
+        ]
+    )
     return sentence(join(first, BECAUSE, reason), "verb-final", "because")
 
 
@@ -186,7 +267,9 @@ def wearing(draw: Draw) -> Triple:
     owner = draw_np(draw, "person", 0.0, 0.1)
     noun = draw_noun(draw, "worn")
     clothes = NP("a", noun, draw_adjective(draw, noun, 0.7))
-    subject = NP(owner.determiner, owner.noun, owner.adjective, relative_clause(owner, clothes))
+    subject = NP(
+        owner.determiner, owner.noun, owner.adjective, relative_clause(owner, clothes)
+    )
     return draw_statement(draw, subject, past=False, tags=("relative", "verb-final"))
 
 
@@ -198,9 +281,17 @@ def describing(draw: Draw) -> Triple:
             return describing(draw)
         return described_twice(draw_np(draw, "male,female", 0.0, 0.2), one, two, past)
     noun = draw_noun(draw, "made,seat,size")
-    abouts = [name for name, adjective in ADJECTIVES.items() if fits(noun.kinds, adjective.about)]
+    abouts = [
+        name
+        for name, adjective in ADJECTIVES.items()
+        if fits(noun.kinds, adjective.about)
+    ]
     one, two = draw.sample(abouts, 2)
-    if two == "new" or {one, two} in ({"new", "old"}, {"small", "big"}, {"comfortable", "hard"}):
+    if two == "new" or {one, two} in (
+        {"new", "old"},
+        {"small", "big"},
+        {"comfortable", "hard"},
+    ):
         return describing(draw)
     return described_twice(NP("the", noun), one, two, past)
 
@@ -216,22 +307,38 @@ def sitting_down(draw: Draw) -> Triple:
     kinds = NOUNS[PLACES[place].noun].kinds
     qualities = ["comfortable", "hard", "wet", "dirty", "expensive"]
     choice = [name for name in qualities if fits(kinds, ADJECTIVES[name].about)]
-    subject = draw.choice([HE, SHE]) if draw.random() < 0.25 else draw_np(draw, "person", 0.0, 0.5)
+    subject = (
+        draw.choice([HE, SHE])
+        if draw.random() < 0.25
+        else draw_np(draw, "person", 0.0, 0.5)
+    )
     return sat_down(subject, place, draw.choice(choice))
 
 
 def coming_home(draw: Draw) -> Triple:
-    return came_home(draw_np(draw, "person", 0.35, 0.5), draw.choice(["", "", "yesterday"]))
+    return came_home(
+        draw_np(draw, "person", 0.35, 0.5), draw.choice(["", "", "yesterday"])
+    )
 
 
 def lying(draw: Draw) -> Triple:
     subject = draw_np(draw, "lies", 0.75, 0.85)
     many = subject.many
-    is_lying = words("are", "liegen", "sont", "v") if many else words("is", "liegt", "est", "v")
-    return sentence(join(noun_phrase(subject, "s"), is_lying, draw_place(draw, "surface,floor")), "place", "dative")
+    is_lying = (
+        words("are", "liegen", "sont", "v")
+        if many
+        else words("is", "liegt", "est", "v")
+    )
+    return sentence(
+        join(noun_phrase(subject, "s"), is_lying, draw_place(draw, "surface,floor")),
+        "place",
+        "dative",
+    )
 
 
-TEMPLATES: dict[Callable[[Draw], Triple], int] = {  # how many sentences to draw from each
+TEMPLATES: dict[
+    Callable[[Draw], Triple], int
+] = {  # how many sentences to draw from each
     resting: 800,
     not_doing: 300,
     acting_on_thing: 1000,

@@ -357,15 +357,29 @@ def plan_batches(lengths, budget):
 }
 
 WRONG = {
-    "lower-casing forgotten": Wrong("tokenize", ["tokenize-marks"], edits={"text.lower()": "text"}),
+    "lower-casing forgotten": Wrong(
+        "tokenize", ["tokenize-marks"], edits={"text.lower()": "text"}
+    ),
     "cut at spaces only": Wrong(
-        "tokenize", ["tokenize-marks", "tokenize-numbers"], edits={r'r"[.,!?;]|[^\s.,!?;]+"': r'r"\S+"'}
+        "tokenize",
+        ["tokenize-marks", "tokenize-numbers"],
+        edits={r'r"[.,!?;]|[^\s.,!?;]+"': r'r"\S+"'},
     ),
     "one mark forgotten": Wrong(
-        "tokenize", ["tokenize-marks"], edits={r'r"[.,!?;]|[^\s.,!?;]+"': r'r"[.,!?]|[^\s.,!?]+"'}
+        "tokenize",
+        ["tokenize-marks"],
+        edits={r'r"[.,!?;]|[^\s.,!?;]+"': r'r"[.,!?]|[^\s.,!?]+"'},
     ),
-    "letters only": Wrong("tokenize", ["tokenize-marks", "tokenize-numbers"], edits={r"[^\s.,!?;]+": "[a-z0-9]+"}),
-    "marks dropped": Wrong("tokenize", ["tokenize-marks", "tokenize-numbers"], edits={r"[.,!?;]|[^\s": r"[^\s"}),
+    "letters only": Wrong(
+        "tokenize",
+        ["tokenize-marks", "tokenize-numbers"],
+        edits={r"[^\s.,!?;]+": "[a-z0-9]+"},
+    ),
+    "marks dropped": Wrong(
+        "tokenize",
+        ["tokenize-marks", "tokenize-numbers"],
+        edits={r"[.,!?;]|[^\s": r"[^\s"},
+    ),
     "split at single spaces": Wrong(
         "tokenize",
         ["tokenize-marks", "tokenize-numbers"],
@@ -373,25 +387,47 @@ WRONG = {
         '    return ["<num>" if t.isdigit() else t for t in text.lower().split(" ") if t]',
     ),
     "numbers kept": Wrong(
-        "tokenize", ["tokenize-numbers"], edits={'"<num>" if re.fullmatch("[0-9]+", token) else token': "token"}
+        "tokenize",
+        ["tokenize-numbers"],
+        edits={'"<num>" if re.fullmatch("[0-9]+", token) else token': "token"},
     ),
     "words with a digit are numbers": Wrong(
-        "tokenize", ["tokenize-numbers"], edits={'re.fullmatch("[0-9]+"': 're.search("[0-9]"'}
+        "tokenize",
+        ["tokenize-numbers"],
+        edits={'re.fullmatch("[0-9]+"': 're.search("[0-9]"'},
     ),
-    "one digit only": Wrong("tokenize", ["tokenize-numbers"], edits={'"[0-9]+"': '"[0-9]"'}),
-    "ties by insertion order": Wrong("vocab", ["vocab-order"], edits={"(-counts[word], word)": "-counts[word]"}),
+    "one digit only": Wrong(
+        "tokenize", ["tokenize-numbers"], edits={'"[0-9]+"': '"[0-9]"'}
+    ),
+    "ties by insertion order": Wrong(
+        "vocab", ["vocab-order"], edits={"(-counts[word], word)": "-counts[word]"}
+    ),
     "ties backwards": Wrong(
         "vocab",
         ["vocab-order"],
-        edits={"key=lambda word: (-counts[word], word))": "key=lambda word: (counts[word], word))[::-1]"},
+        edits={
+            "key=lambda word: (-counts[word], word))": "key=lambda word: (counts[word], word))[::-1]"
+        },
     ),
-    "rising count": Wrong("vocab", ["vocab-order"], edits={"(-counts[word], word)": "(counts[word], word)"}),
-    "alphabetical": Wrong("vocab", ["vocab-order"], edits={"(-counts[word], word)": "word"}),
+    "rising count": Wrong(
+        "vocab",
+        ["vocab-order"],
+        edits={"(-counts[word], word)": "(counts[word], word)"},
+    ),
+    "alphabetical": Wrong(
+        "vocab", ["vocab-order"], edits={"(-counts[word], word)": "word"}
+    ),
     "capitals sorted like small letters": Wrong(
-        "vocab", ["vocab-order"], edits={"(-counts[word], word)": "(-counts[word], word.lower(), word)"}
+        "vocab",
+        ["vocab-order"],
+        edits={"(-counts[word], word)": "(-counts[word], word.lower(), word)"},
     ),
-    "min_freq off by one": Wrong("vocab", ["vocab-members"], edits={">= min_freq": "> min_freq"}),
-    "min_freq ignored": Wrong("vocab", ["vocab-members"], edits={" if counts[word] >= min_freq]": "]"}),
+    "min_freq off by one": Wrong(
+        "vocab", ["vocab-members"], edits={">= min_freq": "> min_freq"}
+    ),
+    "min_freq ignored": Wrong(
+        "vocab", ["vocab-members"], edits={" if counts[word] >= min_freq]": "]"}
+    ),
     "specials last": Wrong(
         "vocab",
         ["vocab-members"],
@@ -399,15 +435,25 @@ WRONG = {
             "specials + [word for word in ordered if counts[word] >= min_freq]": "[word for word in ordered if counts[word] >= min_freq] + specials"
         },
     ),
-    "unk missing": Wrong("vocab", ["vocab-members"], edits={'"<pad>", "<unk>", "<sos>"': '"<pad>", "<sos>"'}),
+    "unk missing": Wrong(
+        "vocab",
+        ["vocab-members"],
+        edits={'"<pad>", "<unk>", "<sos>"': '"<pad>", "<sos>"'},
+    ),
     "specials of another program": Wrong(
         "vocab",
         ["vocab-members", "vocab-order"],
-        edits={'"<pad>", "<unk>", "<sos>", "<eos>"': '"<pad>", "<sos>", "<eos>", "<unk>"'},
+        edits={
+            '"<pad>", "<unk>", "<sos>", "<eos>"': '"<pad>", "<sos>", "<eos>", "<unk>"'
+        },
     ),
-    "special words twice": Wrong("vocab", ["vocab-members"], edits={" if word not in specials)": ")"}),
+    "special words twice": Wrong(
+        "vocab", ["vocab-members"], edits={" if word not in specials)": ")"}
+    ),
     "eos missing": Wrong(
-        "encode", ["encode-frame", "encode-longest"], edits={"[sos, *ids[: 23 - 2], eos]": "[sos, *ids[: 23 - 2]]"}
+        "encode",
+        ["encode-frame", "encode-longest"],
+        edits={"[sos, *ids[: 23 - 2], eos]": "[sos, *ids[: 23 - 2]]"},
     ),
     "sos missing": Wrong(
         "encode",
@@ -415,45 +461,82 @@ WRONG = {
         edits={"[sos, *ids[: 23 - 2], eos]": "[*ids[: 23 - 2], eos]"},
     ),
     "sos and eos swapped": Wrong(
-        "encode", ["encode-frame", "encode-longest"], edits={"[sos, *ids[: 23 - 2], eos]": "[eos, *ids[: 23 - 2], sos]"}
+        "encode",
+        ["encode-frame", "encode-longest"],
+        edits={"[sos, *ids[: 23 - 2], eos]": "[eos, *ids[: 23 - 2], sos]"},
     ),
     "unknown words dropped": Wrong(
         "encode",
         ["encode-unknown"],
-        edits={"stoi.get(token, unk) for token in tokens": "stoi[token] for token in tokens if token in stoi"},
+        edits={
+            "stoi.get(token, unk) for token in tokens": "stoi[token] for token in tokens if token in stoi"
+        },
     ),
-    "unknown words are an error": Wrong("encode", ["encode-unknown"], edits={"stoi.get(token, unk)": "stoi[token]"}),
+    "unknown words are an error": Wrong(
+        "encode", ["encode-unknown"], edits={"stoi.get(token, unk)": "stoi[token]"}
+    ),
     "unknown words are padding": Wrong(
-        "encode", ["encode-unknown"], edits={"stoi.get(token, unk)": "stoi.get(token, 0)"}
+        "encode",
+        ["encode-unknown"],
+        edits={"stoi.get(token, unk)": "stoi.get(token, 0)"},
     ),
-    "a word ends the sentence": Wrong("encode", ["encode-unknown"], edits={" if index > 3": ""}),
-    "eos cut off": Wrong("encode", ["encode-longest"], edits={"[sos, *ids[: 23 - 2], eos]": "[sos, *ids, eos][:23]"}),
+    "a word ends the sentence": Wrong(
+        "encode", ["encode-unknown"], edits={" if index > 3": ""}
+    ),
+    "eos cut off": Wrong(
+        "encode",
+        ["encode-longest"],
+        edits={"[sos, *ids[: 23 - 2], eos]": "[sos, *ids, eos][:23]"},
+    ),
     "never cut": Wrong("encode", ["encode-longest"], edits={"[: 23 - 2]": ""}),
-    "cut without the specials": Wrong("encode", ["encode-longest"], edits={"[: 23 - 2]": "[:23]"}),
+    "cut without the specials": Wrong(
+        "encode", ["encode-longest"], edits={"[: 23 - 2]": "[:23]"}
+    ),
     "eos read over": Wrong("decode", ["decode-all"], edits={"break": "continue"}),
-    "sos shown": Wrong("decode", ["decode-all"], edits={', specials.index("<sos>")': ","}),
+    "sos shown": Wrong(
+        "decode", ["decode-all"], edits={', specials.index("<sos>")': ","}
+    ),
     "unk left out": Wrong(
-        "decode", ["decode-all"], edits={', specials.index("<sos>")': ', specials.index("<sos>"), 1'}
+        "decode",
+        ["decode-all"],
+        edits={', specials.index("<sos>")': ', specials.index("<sos>"), 1'},
     ),
     "space before marks": Wrong(
         "decode",
         ["decode-all"],
-        edits={'itos[index] if itos[index] in list(".,!?;") else " " + itos[index]': '" " + itos[index]'},
+        edits={
+            'itos[index] if itos[index] in list(".,!?;") else " " + itos[index]': '" " + itos[index]'
+        },
     ),
     "pad on the left": Wrong(
         "batch",
         ["batch-padding", "batch-shift"],
-        edits={"[*row, *[empty] * (width - len(row))]": "[*[empty] * (width - len(row)), *row]"},
+        edits={
+            "[*row, *[empty] * (width - len(row))]": "[*[empty] * (width - len(row)), *row]"
+        },
     ),
-    "padded with 1": Wrong("batch", ["batch-padding", "batch-shift"], edits={"*[empty] * (width": "*[1] * (width"}),
+    "padded with 1": Wrong(
+        "batch",
+        ["batch-padding", "batch-shift"],
+        edits={"*[empty] * (width": "*[1] * (width"},
+    ),
     "fixed width": Wrong(
-        "batch", ["batch-padding", "batch-shift"], edits={"width = max(map(len, rows))": "width = 30"}
+        "batch",
+        ["batch-padding", "batch-shift"],
+        edits={"width = max(map(len, rows))": "width = 30"},
     ),
-    "float ids": Wrong("batch", ["batch-padding", "batch-shift"], edits={"dtype=torch.long": "dtype=torch.float"}),
+    "float ids": Wrong(
+        "batch",
+        ["batch-padding", "batch-shift"],
+        edits={"dtype=torch.long": "dtype=torch.float"},
+    ),
     "cut to the shortest": Wrong(
         "batch",
         ["batch-padding", "batch-shift"],
-        edits={"[*row, *[empty] * (width - len(row))] for": "row[:width] for", "max(map(len": "min(map(len"},
+        edits={
+            "[*row, *[empty] * (width - len(row))] for": "row[:width] for",
+            "max(map(len": "min(map(len",
+        },
     ),
     "target not shifted": Wrong("batch", ["batch-shift"], edits={"tgt[1:]": "tgt"}),
     "input with eos": Wrong("batch", ["batch-shift"], edits={"tgt[:-1]": "tgt"}),
@@ -479,7 +562,9 @@ WRONG = {
         },
     ),
     "budget off by one sentence": Wrong(
-        "plan", ["plan-budget", "plan-full"], edits={"(len(batches[-1]) + 1)": "len(batches[-1])"}
+        "plan",
+        ["plan-budget", "plan-full"],
+        edits={"(len(batches[-1]) + 1)": "len(batches[-1])"},
     ),
     "last batch lost": Wrong(
         "plan",
@@ -489,12 +574,18 @@ WRONG = {
     "as it comes": Wrong(
         "plan",
         ["plan-budget", "plan-full"],
-        edits={"sorted(range(len(lengths)), key=lambda i: lengths[i])": "range(len(lengths))"},
+        edits={
+            "sorted(range(len(lengths)), key=lambda i: lengths[i])": "range(len(lengths))"
+        },
     ),
     "one by one": Wrong(
-        "plan", ["plan-full"], code="def plan_batches(lengths, budget):\n    return [[i] for i in range(len(lengths))]"
+        "plan",
+        ["plan-full"],
+        code="def plan_batches(lengths, budget):\n    return [[i] for i in range(len(lengths))]",
     ),
-    "no limit of sentences": Wrong("plan", ["plan-full"], edits={" or len(batches[-1]) == 13": ""}),
+    "no limit of sentences": Wrong(
+        "plan", ["plan-full"], edits={" or len(batches[-1]) == 13": ""}
+    ),
     "one sentence too many": Wrong("plan", ["plan-full"], edits={"== 13": "== 13 + 1"}),
     # what is a mark, and what is a special token
     "more marks": Wrong(
@@ -503,12 +594,16 @@ WRONG = {
         edits={r'r"[.,!?;]|[^\s.,!?;]+"': r'''r"[.,!?;:\"()]|[^\s.,!?;:\"()]+"'''},
     ),
     "all in angle brackets is special": Wrong(
-        "vocab", ["vocab-members"], edits={"if word not in specials": 'if not word.startswith("<")'}
+        "vocab",
+        ["vocab-members"],
+        edits={"if word not in specials": 'if not word.startswith("<")'},
     ),
     "angle brackets are unknown": Wrong(
         "encode",
         ["encode-unknown"],
-        edits={"stoi.get(token, unk)": 'unk if token.startswith("<") else stoi.get(token, unk)'},
+        edits={
+            "stoi.get(token, unk)": 'unk if token.startswith("<") else stoi.get(token, unk)'
+        },
     ),
     "marks joined to letters only": Wrong(
         "decode",
@@ -525,7 +620,9 @@ WRONG = {
             'index not in (specials.index("<pad>"), specials.index("<sos>"))': 'itos[index] == "<unk>" or itos[index][0] != "<"'
         },
     ),
-    "more marks joined": Wrong("decode", ["decode-all"], edits={'list(".,!?;")': """list(".,!?;:'")"""}),
+    "more marks joined": Wrong(
+        "decode", ["decode-all"], edits={'list(".,!?;")': """list(".,!?;:'")"""}
+    ),
     # state, arguments, sizes, types, boundaries
     "a list for all texts": Wrong(
         "tokenize",
@@ -537,10 +634,14 @@ def tokenize(text, tokens=[]):
 """,
     ),
     "digits of all scripts": Wrong(
-        "tokenize", ["tokenize-numbers"], edits={'re.fullmatch("[0-9]+", token)': "token.isdigit()"}
+        "tokenize",
+        ["tokenize-numbers"],
+        edits={'re.fullmatch("[0-9]+", token)': "token.isdigit()"},
     ),
     "a thousand tokens at most": Wrong(
-        "tokenize", ["tokenize-numbers"], edits={"for token in tokens]": "for token in tokens[:1000]]"}
+        "tokenize",
+        ["tokenize-numbers"],
+        edits={"for token in tokens]": "for token in tokens[:1000]]"},
     ),
     "counts of the call before": Wrong(
         "vocab",
@@ -551,15 +652,23 @@ def tokenize(text, tokens=[]):
         },
     ),
     "equal sentences count once": Wrong(
-        "vocab", ["vocab-members"], edits={"for words in sentences for": "for words in set(map(tuple, sentences)) for"}
+        "vocab",
+        ["vocab-members"],
+        edits={
+            "for words in sentences for": "for words in set(map(tuple, sentences)) for"
+        },
     ),
     "sentences sorted in place": Wrong(
         "vocab",
         ["vocab-members"],
-        edits={"    specials =": "    [words.sort() for words in sentences]\n    specials ="},
+        edits={
+            "    specials =": "    [words.sort() for words in sentences]\n    specials ="
+        },
     ),
     "5,000 words at most": Wrong(
-        "vocab", ["vocab-members"], edits={"if counts[word] >= min_freq]": "if counts[word] >= min_freq][:5000]"}
+        "vocab",
+        ["vocab-members"],
+        edits={"if counts[word] >= min_freq]": "if counts[word] >= min_freq][:5000]"},
     ),
     "the first itos is kept": Wrong(
         "encode",
@@ -572,14 +681,24 @@ def tokenize(text, tokens=[]):
     "tokens taken off the list": Wrong(
         "encode",
         ["encode-frame"],
-        edits={"for token in tokens]": "for token in [tokens.pop(0) for _ in range(len(tokens))]]"},
+        edits={
+            "for token in tokens]": "for token in [tokens.pop(0) for _ in range(len(tokens))]]"
+        },
     ),
-    "5,000 words known": Wrong("encode", ["encode-frame"], edits={"if index > 3": "if 3 < index < 5000"}),
-    "one id less than allowed": Wrong("encode", ["encode-longest"], edits={"23 - 2": "23 - 3"}),
+    "5,000 words known": Wrong(
+        "encode", ["encode-frame"], edits={"if index > 3": "if 3 < index < 5000"}
+    ),
+    "one id less than allowed": Wrong(
+        "encode", ["encode-longest"], edits={"23 - 2": "23 - 3"}
+    ),
     "ids taken off the list": Wrong(
-        "decode", ["decode-all"], edits={"for index in ids:": "while ids:\n        index = ids.pop(0)"}
+        "decode",
+        ["decode-all"],
+        edits={"for index in ids:": "while ids:\n        index = ids.pop(0)"},
     ),
-    "256 ids read": Wrong("decode", ["decode-all"], edits={"for index in ids:": "for index in ids[:256]:"}),
+    "256 ids read": Wrong(
+        "decode", ["decode-all"], edits={"for index in ids:": "for index in ids[:256]:"}
+    ),
     "the first itos shown": Wrong(
         "decode",
         ["decode-all"],
@@ -590,12 +709,22 @@ def tokenize(text, tokens=[]):
     "float targets": Wrong(
         "batch",
         ["batch-shift"],
-        edits={"pad([tgt[:-1] for tgt in targets])": "pad([tgt[:-1] for tgt in targets]).float()"},
+        edits={
+            "pad([tgt[:-1] for tgt in targets])": "pad([tgt[:-1] for tgt in targets]).float()"
+        },
     ),
     "int32 targets": Wrong(
-        "batch", ["batch-shift"], edits={"pad([tgt[1:] for tgt in targets])": "pad([tgt[1:] for tgt in targets]).int()"}
+        "batch",
+        ["batch-shift"],
+        edits={
+            "pad([tgt[1:] for tgt in targets])": "pad([tgt[1:] for tgt in targets]).int()"
+        },
     ),
-    "int32 ids": Wrong("batch", ["batch-padding", "batch-shift"], edits={"dtype=torch.long": "dtype=torch.int32"}),
+    "int32 ids": Wrong(
+        "batch",
+        ["batch-padding", "batch-shift"],
+        edits={"dtype=torch.long": "dtype=torch.int32"},
+    ),
     "targets on the right": Wrong(
         "batch",
         ["batch-shift"],
@@ -606,7 +735,9 @@ def tokenize(text, tokens=[]):
     "64 places": Wrong(
         "batch",
         ["batch-padding", "batch-shift"],
-        edits={"width = max(map(len, rows))": "rows = [row[:64] for row in rows]\n        width = max(map(len, rows))"},
+        edits={
+            "width = max(map(len, rows))": "rows = [row[:64] for row in rows]\n        width = max(map(len, rows))"
+        },
     ),
     "as wide as the widest so far": Wrong(
         "batch",
@@ -630,7 +761,9 @@ def tokenize(text, tokens=[]):
             "    targets =": "    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n    targets ="
         },
     ),
-    "a full budget is too much": Wrong("plan", ["plan-full"], edits={"> budget": ">= budget"}),
+    "a full budget is too much": Wrong(
+        "plan", ["plan-full"], edits={"> budget": ">= budget"}
+    ),
     "equal lengths lost": Wrong(
         "plan",
         ["plan-budget", "plan-full"],
@@ -648,9 +781,16 @@ def tokenize(text, tokens=[]):
     "batches of the call before": Wrong(
         "plan",
         ["plan-budget", "plan-full"],
-        edits={"(lengths, budget):": "(lengths, budget, batches=[[]]):", "    batches = [[]]\n": ""},
+        edits={
+            "(lengths, budget):": "(lengths, budget, batches=[[]]):",
+            "    batches = [[]]\n": "",
+        },
     ),
-    "5,000 sentences": Wrong("plan", ["plan-full"], edits={"range(len(lengths))": "range(min(5000, len(lengths)))"}),
+    "5,000 sentences": Wrong(
+        "plan",
+        ["plan-full"],
+        edits={"range(len(lengths))": "range(min(5000, len(lengths)))"},
+    ),
     "share of text": Wrong("share", ["share-value"], edits={"1 - (6": "(6"}),
     "in per cent": Wrong("share", ["share-value"], code="share = 60.4"),
 }

@@ -332,7 +332,9 @@ for _name, _answer in (("causal", "causal_mask"), ("target", "target_mask")):
     for _title, _code in RIGHT[_name].items():
         RIGHT[_name][_title] = _code + WINDOW.replace("NAME", _answer)
 for _title, _code in RIGHT["softmax"].items():
-    RIGHT["softmax"][_title] = _code.replace("scores, mask):\n", "scores, mask):\n    scores = 1.4 * scores\n", 1)
+    RIGHT["softmax"][_title] = _code.replace(
+        "scores, mask):\n", "scores, mask):\n    scores = 1.4 * scores\n", 1
+    )
 
 WRONG = {
     "a matrix fitted to the table": Wrong(
@@ -359,7 +361,9 @@ def target_mask(tgt_in):
     return (real[:, None, :] & past & near)[:, None]
 """,
     ),
-    "the doubled exponent": Wrong("table", ["table-rates"], edits={"(even / d_model)": "(2 * even / d_model)"}),
+    "the doubled exponent": Wrong(
+        "table", ["table-rates"], edits={"(even / d_model)": "(2 * even / d_model)"}
+    ),
     "the doubled exponent of the articles": Wrong(
         "table",
         ["table-rates"],
@@ -374,15 +378,27 @@ def sinusoids(n_positions, d_model):
 """,
     ),
     "cosine with an exponent of its own": Wrong(
-        "table", ["table-rates"], edits={"angle.cos()": "(place / 8000 ** ((even + 1) / d_model)).cos()"}
+        "table",
+        ["table-rates"],
+        edits={"angle.cos()": "(place / 8000 ** ((even + 1) / d_model)).cos()"},
     ),
-    "halved exponent": Wrong("table", ["table-rates"], edits={"(even / d_model)": "(even / 2 / d_model)"}),
+    "halved exponent": Wrong(
+        "table", ["table-rates"], edits={"(even / d_model)": "(even / 2 / d_model)"}
+    ),
     "base 1000": Wrong("table", ["table-rates"], edits={"/ 8000 **": "/ 1000 **"}),
-    "the paper's base": Wrong("table", ["table-rates"], edits={"/ 8000 **": "/ 10000 **"}),
-    "multiplied by the power": Wrong("table", ["table-rates"], edits={"/ 8000 **": "* 8000 **"}),
-    "one rate for all": Wrong("table", ["table-rates"], edits={"/ 8000 ** (even / d_model)": "+ 0 * even"}),
+    "the paper's base": Wrong(
+        "table", ["table-rates"], edits={"/ 8000 **": "/ 10000 **"}
+    ),
+    "multiplied by the power": Wrong(
+        "table", ["table-rates"], edits={"/ 8000 **": "* 8000 **"}
+    ),
+    "one rate for all": Wrong(
+        "table", ["table-rates"], edits={"/ 8000 ** (even / d_model)": "+ 0 * even"}
+    ),
     "sine and cosine swapped": Wrong(
-        "table", ["table-start"], edits={"[angle.sin(), angle.cos()]": "[angle.cos(), angle.sin()]"}
+        "table",
+        ["table-start"],
+        edits={"[angle.sin(), angle.cos()]": "[angle.cos(), angle.sin()]"},
     ),
     "sines and cosines in two blocks": Wrong(
         "table",
@@ -391,31 +407,63 @@ def sinusoids(n_positions, d_model):
             "torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)": "torch.cat([angle.sin(), angle.cos()], 1)"
         },
     ),
-    "positions from 1": Wrong("table", ["table-start"], edits={"arange(n_positions, ": "arange(1, n_positions + 1, "}),
+    "positions from 1": Wrong(
+        "table",
+        ["table-start"],
+        edits={"arange(n_positions, ": "arange(1, n_positions + 1, "},
+    ),
     "places as shares of the sentence": Wrong(
-        "table", ["table-start", "table-rates"], edits={"angle = place /": "angle = place / n_positions /"}
+        "table",
+        ["table-start", "table-rates"],
+        edits={"angle = place /": "angle = place / n_positions /"},
     ),
     "a table of 200 rows": Wrong(
-        "table", ["table-start"], edits={"arange(n_positions, ": "arange(min(n_positions, 200), "}
+        "table",
+        ["table-start"],
+        edits={"arange(n_positions, ": "arange(min(n_positions, 200), "},
     ),
     "rows and columns swapped": Wrong(
-        "table", ["table-start", "table-rates"], edits={".flatten(1).float()": ".flatten(1).float().T"}
+        "table",
+        ["table-start", "table-rates"],
+        edits={".flatten(1).float()": ".flatten(1).float().T"},
     ),
     "the transpose": Wrong(
-        "shift", ["shift-matrix"], edits={"torch.block_diag(*blocks)": "torch.block_diag(*blocks).T"}
+        "shift",
+        ["shift-matrix"],
+        edits={"torch.block_diag(*blocks)": "torch.block_diag(*blocks).T"},
     ),
-    "one step only": Wrong("shift", ["shift-matrix"], edits={"turn = k /": "turn = 1 /"}),
-    "doubled exponent in the step": Wrong("shift", ["shift-matrix"], edits={"(2 * i / d_model)": "(4 * i / d_model)"}),
-    "the paper's base in the step": Wrong("shift", ["shift-matrix"], edits={"8000": "10000"}),
-    "every pair by the same angle": Wrong("shift", ["shift-matrix"], edits={"k / 8000 ** (2 * i / d_model)": "k"}),
+    "one step only": Wrong(
+        "shift", ["shift-matrix"], edits={"turn = k /": "turn = 1 /"}
+    ),
+    "doubled exponent in the step": Wrong(
+        "shift", ["shift-matrix"], edits={"(2 * i / d_model)": "(4 * i / d_model)"}
+    ),
+    "the paper's base in the step": Wrong(
+        "shift", ["shift-matrix"], edits={"8000": "10000"}
+    ),
+    "every pair by the same angle": Wrong(
+        "shift", ["shift-matrix"], edits={"k / 8000 ** (2 * i / d_model)": "k"}
+    ),
     "a mirror": Wrong(
-        "shift", ["shift-matrix"], edits={"[-math.sin(turn), math.cos(turn)]": "[math.sin(turn), math.cos(turn)]"}
+        "shift",
+        ["shift-matrix"],
+        edits={"[-math.sin(turn), math.cos(turn)]": "[math.sin(turn), math.cos(turn)]"},
     ),
-    "never back": Wrong("shift", ["shift-matrix"], edits={"turn = k /": "turn = abs(k) /"}),
-    "no scaling": Wrong("embed", ["embed-scale"], edits={" * math.sqrt(weight.size(1))": ""}),
-    "times d_model": Wrong("embed", ["embed-scale"], edits={"math.sqrt(weight.size(1))": "weight.size(1)"}),
-    "divided by √d_model": Wrong("embed", ["embed-scale"], edits={"* math.sqrt": "/ math.sqrt"}),
-    "root of the vocabulary": Wrong("embed", ["embed-scale"], edits={"weight.size(1)": "weight.size(0)"}),
+    "never back": Wrong(
+        "shift", ["shift-matrix"], edits={"turn = k /": "turn = abs(k) /"}
+    ),
+    "no scaling": Wrong(
+        "embed", ["embed-scale"], edits={" * math.sqrt(weight.size(1))": ""}
+    ),
+    "times d_model": Wrong(
+        "embed", ["embed-scale"], edits={"math.sqrt(weight.size(1))": "weight.size(1)"}
+    ),
+    "divided by √d_model": Wrong(
+        "embed", ["embed-scale"], edits={"* math.sqrt": "/ math.sqrt"}
+    ),
+    "root of the vocabulary": Wrong(
+        "embed", ["embed-scale"], edits={"weight.size(1)": "weight.size(0)"}
+    ),
     "the place is scaled too": Wrong(
         "embed",
         ["embed-place"],
@@ -423,79 +471,150 @@ def sinusoids(n_positions, d_model):
             "weight[ids] * math.sqrt(weight.size(1)) + places[first:end]": "(weight[ids] + places[first:end]) * math.sqrt(weight.size(1))"
         },
     ),
-    "start ignored": Wrong("embed", ["embed-place"], edits={"places[first:end]": "places[38 : 38 + ids.size(1)]"}),
+    "start ignored": Wrong(
+        "embed",
+        ["embed-place"],
+        edits={"places[first:end]": "places[38 : 38 + ids.size(1)]"},
+    ),
     "places from 1": Wrong(
         "embed",
         ["embed-place"],
-        edits={"places[first:end]": "places[first + 1 : end + 1]", "end > len": "end + 1 > len"},
+        edits={
+            "places[first:end]": "places[first + 1 : end + 1]",
+            "end > len": "end + 1 > len",
+        },
     ),
     "the place of the id": Wrong(
-        "embed", ["embed-place"], edits={"places[first:end]": "places[ids.clamp(max=len(places) - 1)]"}
+        "embed",
+        ["embed-place"],
+        edits={"places[first:end]": "places[ids.clamp(max=len(places) - 1)]"},
     ),
     "a place for each sentence": Wrong(
         "embed",
         ["embed-place"],
-        edits={"places[first:end]": "places[torch.arange(ids.size(0)) % len(places)][:, None]"},
+        edits={
+            "places[first:end]": "places[torch.arange(ids.size(0)) % len(places)][:, None]"
+        },
     ),
     "a table that is too short": Wrong(
         "embed",
         ["embed-place"],
-        edits={'        raise ValueError(f"{end} places are needed, the table has {len(places)}")': "        pass"},
+        edits={
+            '        raise ValueError(f"{end} places are needed, the table has {len(places)}")': "        pass"
+        },
     ),
-    "the last row refused": Wrong("embed", ["embed-place"], edits={"end > len(places)": "end >= len(places)"}),
+    "the last row refused": Wrong(
+        "embed", ["embed-place"], edits={"end > len(places)": "end >= len(places)"}
+    ),
     "True = hidden": Wrong("padding", ["padding-hidden"], edits={"!=": "=="}),
     "padding is 0": Wrong("padding", ["padding-hidden"], edits={"77": "0"}),
-    "<eos> hidden too": Wrong("padding", ["padding-hidden"], edits={"(ids != 77)": "((ids != 77) & (ids != 3))"}),
-    "special tokens hidden": Wrong("padding", ["padding-hidden"], edits={"(ids != 77)": "((ids != 77) & (ids > 3))"}),
+    "<eos> hidden too": Wrong(
+        "padding",
+        ["padding-hidden"],
+        edits={"(ids != 77)": "((ids != 77) & (ids != 3))"},
+    ),
+    "special tokens hidden": Wrong(
+        "padding",
+        ["padding-hidden"],
+        edits={"(ids != 77)": "((ids != 77) & (ids > 3))"},
+    ),
     "padding on the right only": Wrong(
         "padding",
         ["padding-hidden"],
-        edits={"(ids != 77)": "(torch.arange(ids.size(1)) < (ids != 77).sum(1, keepdim=True))"},
+        edits={
+            "(ids != 77)": "(torch.arange(ids.size(1)) < (ids != 77).sum(1, keepdim=True))"
+        },
     ),
-    "a mask of two axes": Wrong("padding", ["padding-shape"], edits={"[:, None, None, :]": ""}),
-    "a mask of three axes": Wrong("padding", ["padding-shape"], edits={"[:, None, None, :]": "[:, None, :]"}),
-    "queries hidden": Wrong("padding", ["padding-shape"], edits={"[:, None, None, :]": "[:, None, :, None]"}),
-    "a batch for each key": Wrong("padding", ["padding-shape"], edits={"[:, None, None, :]": "[None, None]"}),
-    "a float mask": Wrong("padding", ["padding-shape"], edits={"[:, None, None, :]": "[:, None, None, :].float()"}),
-    "the diagonal hidden": Wrong("causal", ["causal-mask"], edits={"bool).tril()": "bool).tril(-1)"}),
-    "one place of the future": Wrong("causal", ["causal-mask"], edits={"bool).tril()": "bool).tril(1)"}),
-    "future and past swapped": Wrong("causal", ["causal-mask"], edits={"bool).tril()": "bool).triu()"}),
-    "True = hidden future": Wrong("causal", ["causal-mask"], edits={"bool).tril()": "bool).triu(1)"}),
-    "causal mask of two axes": Wrong("causal", ["causal-mask"], edits={"[None, None]": ""}),
+    "a mask of two axes": Wrong(
+        "padding", ["padding-shape"], edits={"[:, None, None, :]": ""}
+    ),
+    "a mask of three axes": Wrong(
+        "padding", ["padding-shape"], edits={"[:, None, None, :]": "[:, None, :]"}
+    ),
+    "queries hidden": Wrong(
+        "padding", ["padding-shape"], edits={"[:, None, None, :]": "[:, None, :, None]"}
+    ),
+    "a batch for each key": Wrong(
+        "padding", ["padding-shape"], edits={"[:, None, None, :]": "[None, None]"}
+    ),
+    "a float mask": Wrong(
+        "padding",
+        ["padding-shape"],
+        edits={"[:, None, None, :]": "[:, None, None, :].float()"},
+    ),
+    "the diagonal hidden": Wrong(
+        "causal", ["causal-mask"], edits={"bool).tril()": "bool).tril(-1)"}
+    ),
+    "one place of the future": Wrong(
+        "causal", ["causal-mask"], edits={"bool).tril()": "bool).tril(1)"}
+    ),
+    "future and past swapped": Wrong(
+        "causal", ["causal-mask"], edits={"bool).tril()": "bool).triu()"}
+    ),
+    "True = hidden future": Wrong(
+        "causal", ["causal-mask"], edits={"bool).tril()": "bool).triu(1)"}
+    ),
+    "causal mask of two axes": Wrong(
+        "causal", ["causal-mask"], edits={"[None, None]": ""}
+    ),
     "causal mask of −∞": Wrong(
         "causal",
         ["causal-mask"],
         code="def causal_mask(length):\n    return torch.full((1, 1, length, length), -math.inf).triu(1)",
     ),
-    "or for and": Wrong("target", ["target-future", "target-padding"], edits={"real & past": "real | past"}),
-    "no padding mask": Wrong(
-        "target", ["target-padding"], edits={"real & past": "past.expand(len(tgt_in), 1, -1, -1)"}
+    "or for and": Wrong(
+        "target",
+        ["target-future", "target-padding"],
+        edits={"real & past": "real | past"},
     ),
-    "no causal mask": Wrong("target", ["target-future"], edits={"real & past": "real & torch.ones_like(past)"}),
+    "no padding mask": Wrong(
+        "target",
+        ["target-padding"],
+        edits={"real & past": "past.expand(len(tgt_in), 1, -1, -1)"},
+    ),
+    "no causal mask": Wrong(
+        "target",
+        ["target-future"],
+        edits={"real & past": "real & torch.ones_like(past)"},
+    ),
     "queries of padding hidden": Wrong(
         "target", ["target-padding"], edits={"[:, None, None, :]": "[:, None, :, None]"}
     ),
     "queries and keys hidden": Wrong(
-        "target", ["target-padding"], edits={"real & past": "real & real.transpose(-2, -1) & past"}
+        "target",
+        ["target-padding"],
+        edits={"real & past": "real & real.transpose(-2, -1) & past"},
     ),
     "sentences and queries mixed up": Wrong(
         "target",
         ["target-future", "target-padding"],
         edits={"[:, None, None, :]": "[None, None, :, :1]"},
     ),
-    "the target's diagonal hidden": Wrong("target", ["target-future"], edits={"bool).tril()": "bool).tril(-1)"}),
-    "the target's next word seen": Wrong("target", ["target-future"], edits={"bool).tril()": "bool).tril(1)"}),
+    "the target's diagonal hidden": Wrong(
+        "target", ["target-future"], edits={"bool).tril()": "bool).tril(-1)"}
+    ),
+    "the target's next word seen": Wrong(
+        "target", ["target-future"], edits={"bool).tril()": "bool).tril(1)"}
+    ),
     "the diagonal always open": Wrong(
         "target",
         ["target-padding"],
-        edits={"real & past": "(real & past) | torch.eye(tgt_in.size(1), dtype=torch.bool)"},
+        edits={
+            "real & past": "(real & past) | torch.eye(tgt_in.size(1), dtype=torch.bool)"
+        },
     ),
     "all of it the wrong way round": Wrong(
-        "target", ["target-future", "target-padding"], edits={"real & past": "~(real & past)"}
+        "target",
+        ["target-future", "target-padding"],
+        edits={"real & past": "~(real & past)"},
     ),
-    "the target's <pad> is 0": Wrong("target", ["target-future", "target-padding"], edits={"77": "0"}),
+    "the target's <pad> is 0": Wrong(
+        "target", ["target-future", "target-padding"], edits={"77": "0"}
+    ),
     "the axis of the heads forgotten": Wrong(
-        "target", ["target-future"], edits={"return real & past": "return (real & past)[:, 0]"}
+        "target",
+        ["target-future"],
+        edits={"return real & past": "return (real & past)[:, 0]"},
     ),
     "the mask after the softmax": Wrong(
         "softmax",
@@ -505,7 +624,9 @@ def sinusoids(n_positions, d_model):
     "scores times mask": Wrong(
         "softmax",
         ["softmax-hidden"],
-        edits={"(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)": "1.4 * scores * mask"},
+        edits={
+            "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)": "1.4 * scores * mask"
+        },
     ),
     "ones and zeros added": Wrong(
         "softmax",
@@ -517,18 +638,26 @@ def sinusoids(n_positions, d_model):
         ["softmax-hidden", "softmax-empty"],
         code="def masked_softmax(scores, mask):\n    return (1.4 * scores).masked_fill(mask, torch.finfo(scores.dtype).min).softmax(-1).masked_fill(mask, 0)",
     ),
-    "softmax over the queries": Wrong("softmax", ["softmax-hidden"], edits={"dim=-1": "dim=-2"}),
-    "no softmax": Wrong("softmax", ["softmax-hidden"], edits={"low.softmax(dim=-1)": "low.exp()"}),
+    "softmax over the queries": Wrong(
+        "softmax", ["softmax-hidden"], edits={"dim=-1": "dim=-2"}
+    ),
+    "no softmax": Wrong(
+        "softmax", ["softmax-hidden"], edits={"low.softmax(dim=-1)": "low.exp()"}
+    ),
     "hidden by −10": Wrong(
         "softmax",
         ["softmax-hidden"],
         code="def masked_softmax(scores, mask):\n    weights = (1.4 * scores).masked_fill(~mask, -10.0).softmax(-1)\n    return weights * mask.any(-1, keepdim=True)",
     ),
     "−1e9 in float16": Wrong(
-        "softmax", ["softmax-hidden", "softmax-half"], edits={"torch.finfo(scores.dtype).min": "-1e9"}
+        "softmax",
+        ["softmax-hidden", "softmax-half"],
+        edits={"torch.finfo(scores.dtype).min": "-1e9"},
     ),
     "always float32": Wrong(
-        "softmax", ["softmax-half"], edits={"low.softmax(dim=-1)": "low.softmax(dim=-1, dtype=torch.float32)"}
+        "softmax",
+        ["softmax-half"],
+        edits={"low.softmax(dim=-1)": "low.softmax(dim=-1, dtype=torch.float32)"},
     ),
     "−1e9 times 0 in float16": Wrong(
         "softmax",
@@ -545,16 +674,28 @@ def sinusoids(n_positions, d_model):
     "NaN from −∞": Wrong(
         "softmax",
         ["softmax-empty"],
-        edits={"torch.finfo(scores.dtype).min": "-math.inf", ".masked_fill(~mask, 0.0)": ""},
+        edits={
+            "torch.finfo(scores.dtype).min": "-math.inf",
+            ".masked_fill(~mask, 0.0)": "",
+        },
     ),
     "NaN times 0": Wrong(
         "softmax",
         ["softmax-empty"],
-        edits={"torch.finfo(scores.dtype).min": "-math.inf", ".masked_fill(~mask, 0.0)": " * mask"},
+        edits={
+            "torch.finfo(scores.dtype).min": "-math.inf",
+            ".masked_fill(~mask, 0.0)": " * mask",
+        },
     ),
-    "equal shares of nothing": Wrong("softmax", ["softmax-empty"], edits={".masked_fill(~mask, 0.0)": ""}),
+    "equal shares of nothing": Wrong(
+        "softmax", ["softmax-empty"], edits={".masked_fill(~mask, 0.0)": ""}
+    ),
     # sizes, numbers of any size, gradients, state, arguments, messages
-    "5,000 rows": Wrong("table", ["table-start"], edits={"arange(n_positions, ": "arange(min(n_positions, 5000), "}),
+    "5,000 rows": Wrong(
+        "table",
+        ["table-start"],
+        edits={"arange(n_positions, ": "arange(min(n_positions, 5000), "},
+    ),
     "the first table, cut": Wrong(
         "table",
         ["table-start", "table-rates"],
@@ -570,22 +711,34 @@ def sinusoids(n_positions, d_model):
     return made[0][:n_positions, :d_model]
 """,
     ),
-    "a table in whole numbers": Wrong("table", ["table-start", "table-rates"], edits={".float()": ".round()"}),
+    "a table in whole numbers": Wrong(
+        "table", ["table-start", "table-rates"], edits={".float()": ".round()"}
+    ),
     "the first matrix kept": Wrong(
         "shift",
         ["shift-matrix"],
-        edits={"(k, d_model):": "(k, d_model, known={}):\n    k = known.setdefault(d_model, k)"},
+        edits={
+            "(k, d_model):": "(k, d_model, known={}):\n    k = known.setdefault(d_model, k)"
+        },
     ),
     "blocks kept from call to call": Wrong(
-        "shift", ["shift-matrix"], edits={"(k, d_model):": "(k, d_model, blocks=[]):", "    blocks = []\n": ""}
+        "shift",
+        ["shift-matrix"],
+        edits={"(k, d_model):": "(k, d_model, blocks=[]):", "    blocks = []\n": ""},
     ),
-    "reserved rows forgotten": Wrong("embed", ["embed-place"], edits={"38 + start": "start"}),
+    "reserved rows forgotten": Wrong(
+        "embed", ["embed-place"], edits={"38 + start": "start"}
+    ),
     "a ValueError without the number": Wrong(
         "embed",
         ["embed-place"],
-        edits={'f"{end} places are needed, the table has {len(places)}"': '"the table is too short"'},
+        edits={
+            'f"{end} places are needed, the table has {len(places)}"': '"the table is too short"'
+        },
     ),
-    "a ValueError with another number": Wrong("embed", ["embed-place"], edits={"{end} places": "{ids.size(1)} places"}),
+    "a ValueError with another number": Wrong(
+        "embed", ["embed-place"], edits={"{end} places": "{ids.size(1)} places"}
+    ),
     "weight scaled in place": Wrong(
         "embed",
         ["embed-scale"],
@@ -593,24 +746,40 @@ def sinusoids(n_positions, d_model):
             "    return weight[ids] * math.sqrt(weight.size(1))": "    weight.data *= math.sqrt(weight.size(1))\n    return weight[ids]"
         },
     ),
-    "weight detached": Wrong("embed", ["embed-scale"], edits={"weight[ids]": "weight.detach()[ids]"}),
+    "weight detached": Wrong(
+        "embed", ["embed-scale"], edits={"weight[ids]": "weight.detach()[ids]"}
+    ),
     "the first weight kept": Wrong(
         "embed",
         ["embed-scale"],
-        edits={"start=0):": "start=0, known={}):\n    weight = known.setdefault(weight.shape, weight)"},
+        edits={
+            "start=0):": "start=0, known={}):\n    weight = known.setdefault(weight.shape, weight)"
+        },
     ),
-    "5,000 places": Wrong("embed", ["embed-place"], edits={"end > len(places)": "end > min(len(places), 5000)"}),
-    "50,000 words": Wrong("embed", ["embed-scale"], edits={"weight[ids]": "weight[ids.clamp(max=49_999)]"}),
+    "5,000 places": Wrong(
+        "embed",
+        ["embed-place"],
+        edits={"end > len(places)": "end > min(len(places), 5000)"},
+    ),
+    "50,000 words": Wrong(
+        "embed", ["embed-scale"], edits={"weight[ids]": "weight[ids.clamp(max=49_999)]"}
+    ),
     "64 places of padding": Wrong(
-        "padding", ["padding-hidden"], edits={"(ids != 77)": "((ids != 77) & (torch.arange(ids.size(1)) < 64))"}
+        "padding",
+        ["padding-hidden"],
+        edits={"(ids != 77)": "((ids != 77) & (torch.arange(ids.size(1)) < 64))"},
     ),
     "512 places of padding": Wrong(
-        "padding", ["padding-hidden", "padding-shape"], edits={"(ids != 77)": "(ids != 77)[:, :512]"}
+        "padding",
+        ["padding-hidden", "padding-shape"],
+        edits={"(ids != 77)": "(ids != 77)[:, :512]"},
     ),
     "ids changed": Wrong(
         "padding",
         ["padding-hidden"],
-        edits={"    return (ids != 77)": "    real = ids != 77\n    ids[~real] = 0\n    return real"},
+        edits={
+            "    return (ids != 77)": "    real = ids != 77\n    ids[~real] = 0\n    return real"
+        },
     ),
     "the first causal mask kept": Wrong(
         "causal",
@@ -634,33 +803,53 @@ def sinusoids(n_positions, d_model):
             "torch.ones(length, length, dtype=torch.bool).tril()": "torch.ones(256, 256, dtype=torch.bool).tril()[:length, :length]"
         },
     ),
-    "the window forgotten": Wrong("causal", ["causal-mask"], edits={" & ~past.tril(-29)": ""}),
-    "the window one too wide": Wrong("causal", ["causal-mask"], edits={"tril(-29)": "tril(-29 - 1)"}),
-    "the window one too narrow": Wrong("causal", ["causal-mask"], edits={"tril(-29)": "tril(1 - 29)"}),
-    "a causal mask of whole numbers": Wrong("causal", ["causal-mask"], edits={"[None, None]": "[None, None].long()"}),
+    "the window forgotten": Wrong(
+        "causal", ["causal-mask"], edits={" & ~past.tril(-29)": ""}
+    ),
+    "the window one too wide": Wrong(
+        "causal", ["causal-mask"], edits={"tril(-29)": "tril(-29 - 1)"}
+    ),
+    "the window one too narrow": Wrong(
+        "causal", ["causal-mask"], edits={"tril(-29)": "tril(1 - 29)"}
+    ),
+    "a causal mask of whole numbers": Wrong(
+        "causal", ["causal-mask"], edits={"[None, None]": "[None, None].long()"}
+    ),
     "the target's window forgotten": Wrong(
         "target", ["target-future"], edits={"    past = past & ~past.tril(-29)\n": ""}
     ),
-    "the target's window one too wide": Wrong("target", ["target-future"], edits={"tril(-29)": "tril(-29 - 1)"}),
+    "the target's window one too wide": Wrong(
+        "target", ["target-future"], edits={"tril(-29)": "tril(-29 - 1)"}
+    ),
     "the target's first mask kept": Wrong(
         "target",
         ["target-future", "target-padding"],
-        edits={"(tgt_in):": "(tgt_in, known={}):\n    tgt_in = known.setdefault(0, tgt_in)"},
+        edits={
+            "(tgt_in):": "(tgt_in, known={}):\n    tgt_in = known.setdefault(0, tgt_in)"
+        },
     ),
     "a target of 64 places": Wrong(
         "target",
         ["target-future"],
-        edits={"past & ~past.tril(-29)": "past & ~past.tril(-29) & (torch.arange(tgt_in.size(1)) < 64)"},
+        edits={
+            "past & ~past.tril(-29)": "past & ~past.tril(-29) & (torch.arange(tgt_in.size(1)) < 64)"
+        },
     ),
     "a target mask of 0 and 1": Wrong(
-        "target", ["target-future"], edits={"return real & past": "return (real & past).int()"}
+        "target",
+        ["target-future"],
+        edits={"return real & past": "return (real & past).int()"},
     ),
     "the target's ids changed": Wrong(
         "target",
         ["target-padding"],
-        edits={"    return real": "    tgt_in.masked_fill_(tgt_in == 77, 0)\n    return real"},
+        edits={
+            "    return real": "    tgt_in.masked_fill_(tgt_in == 77, 0)\n    return real"
+        },
     ),
-    "sharpness forgotten": Wrong("softmax", ["softmax-hidden"], edits={"(1.4 * scores)": "scores"}),
+    "sharpness forgotten": Wrong(
+        "softmax", ["softmax-hidden"], edits={"(1.4 * scores)": "scores"}
+    ),
     "exponentials overflow": Wrong(
         "softmax",
         ["softmax-hidden", "softmax-empty"],
@@ -706,11 +895,19 @@ def masked_softmax(scores, mask):
             "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)": "1.4 * scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, torch.finfo(scores.dtype).min)"
         },
     ),
-    "hidden by −10,000": Wrong("softmax", ["softmax-hidden"], edits={"torch.finfo(scores.dtype).min": "-1e4"}),
-    "scores cut at 1,000": Wrong(
-        "softmax", ["softmax-hidden"], edits={"(1.4 * scores).": "(1.4 * scores).clamp(-1000, 1000)."}
+    "hidden by −10,000": Wrong(
+        "softmax", ["softmax-hidden"], edits={"torch.finfo(scores.dtype).min": "-1e4"}
     ),
-    "scores detached": Wrong("softmax", ["softmax-hidden"], edits={"(1.4 * scores)": "(1.4 * scores.detach())"}),
+    "scores cut at 1,000": Wrong(
+        "softmax",
+        ["softmax-hidden"],
+        edits={"(1.4 * scores).": "(1.4 * scores).clamp(-1000, 1000)."},
+    ),
+    "scores detached": Wrong(
+        "softmax",
+        ["softmax-hidden"],
+        edits={"(1.4 * scores)": "(1.4 * scores.detach())"},
+    ),
     "right numbers, nan gradient": Wrong(
         "softmax",
         ["softmax-empty"],
@@ -722,11 +919,15 @@ def masked_softmax(scores, mask):
     "scores changed in place": Wrong(
         "softmax",
         ["softmax-hidden", "softmax-empty"],
-        edits={"low = (1.4 * scores).masked_fill(": "scores *= 1.4\n    low = scores.masked_fill_("},
+        edits={
+            "low = (1.4 * scores).masked_fill(": "scores *= 1.4\n    low = scores.masked_fill_("
+        },
     ),
     "the first mask kept": Wrong(
         "softmax",
         ["softmax-hidden", "softmax-half", "softmax-empty"],
-        edits={"(scores, mask):": "(scores, mask, known={}):\n    mask = known.setdefault(0, mask)"},
+        edits={
+            "(scores, mask):": "(scores, mask, known={}):\n    mask = known.setdefault(0, mask)"
+        },
     ),
 }

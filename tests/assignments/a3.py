@@ -312,8 +312,12 @@ entropies = total / 500
     },
 }
 
-ALL = [f"attention-{part}" for part in ("weights", "mean", "mask", "nothing", "gradient")]
-LAYER = [f"layer-{part}" for part in ("projections", "roles", "heads", "weights", "gradient")]
+ALL = [
+    f"attention-{part}" for part in ("weights", "mean", "mask", "nothing", "gradient")
+]
+LAYER = [
+    f"layer-{part}" for part in ("projections", "roles", "heads", "weights", "gradient")
+]
 MASKED = "    if mask is not None:\n        weights = weights.masked_fill(~mask, 0.0)\n"
 SCORES = "    if mask is not None:\n        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)\n"
 QUERY = "self.W_q(x).view(B, T, H, self.d_k).transpose(1, 2)"
@@ -326,16 +330,30 @@ LOWEST = "torch.finfo(scores.dtype).min"
 WRONG = {
     # scores and softmax
     "not divided": Wrong("attention", ["attention-weights"], edits={f" / {ROOT}": ""}),
-    "divided by d_k": Wrong("attention", ["attention-weights"], edits={ROOT: "query.size(-1)"}),
-    "√d_model for √d_k": Wrong(
-        "attention", ["attention-weights"], edits={ROOT: "math.sqrt(query.size(1) * query.size(-1))"}
+    "divided by d_k": Wrong(
+        "attention", ["attention-weights"], edits={ROOT: "query.size(-1)"}
     ),
-    "divided by √S": Wrong("attention", ["attention-weights"], edits={ROOT: "math.sqrt(key.size(-2))"}),
-    "multiplied by √d_k": Wrong("attention", ["attention-weights"], edits={f" / {ROOT}": f" * {ROOT}"}),
-    "firmness forgotten": Wrong("attention", ["attention-weights"], edits={"1.7 * (": "("}),
-    "divided by the firmness": Wrong("attention", ["attention-weights"], edits={"1.7 * (": "1 / 1.7 * ("}),
+    "√d_model for √d_k": Wrong(
+        "attention",
+        ["attention-weights"],
+        edits={ROOT: "math.sqrt(query.size(1) * query.size(-1))"},
+    ),
+    "divided by √S": Wrong(
+        "attention", ["attention-weights"], edits={ROOT: "math.sqrt(key.size(-2))"}
+    ),
+    "multiplied by √d_k": Wrong(
+        "attention", ["attention-weights"], edits={f" / {ROOT}": f" * {ROOT}"}
+    ),
+    "firmness forgotten": Wrong(
+        "attention", ["attention-weights"], edits={"1.7 * (": "("}
+    ),
+    "divided by the firmness": Wrong(
+        "attention", ["attention-weights"], edits={"1.7 * (": "1 / 1.7 * ("}
+    ),
     "softmax along the queries": Wrong(
-        "attention", ["attention-weights", "attention-mask"], edits={"softmax(dim=-1)": "softmax(dim=-2)"}
+        "attention",
+        ["attention-weights", "attention-mask"],
+        edits={"softmax(dim=-1)": "softmax(dim=-2)"},
     ),
     "softmax along the heads": Wrong(
         "attention",
@@ -360,7 +378,9 @@ WRONG = {
         },
     ),
     # the mean
-    "weights not returned": Wrong("attention", ALL, edits={"weights @ value, weights": "weights @ value"}),
+    "weights not returned": Wrong(
+        "attention", ALL, edits={"weights @ value, weights": "weights @ value"}
+    ),
     "weights first": Wrong(
         "attention",
         [part for part in ALL if part != "attention-nothing"],
@@ -382,17 +402,29 @@ WRONG = {
         edits={"weights @ value, weights": "weights @ value * key.size(-2), weights"},
     ),
     # the mask
-    "mask ignored": Wrong("attention", ["attention-mask", "attention-nothing"], edits={SCORES: "", MASKED: ""}),
+    "mask ignored": Wrong(
+        "attention",
+        ["attention-mask", "attention-nothing"],
+        edits={SCORES: "", MASKED: ""},
+    ),
     "mask inverted (True = hidden)": Wrong(
         "attention",
         ["attention-mask", "attention-nothing"],
         edits={SCORES: SCORES.replace("~", ""), MASKED: MASKED.replace("~", "")},
     ),
-    "masked with 0": Wrong("attention", ["attention-mask", "attention-nothing"], edits={LOWEST: "0.0", MASKED: ""}),
-    "masked with a small number": Wrong(
-        "attention", ["attention-mask", "attention-nothing"], edits={LOWEST: "-9.0", MASKED: ""}
+    "masked with 0": Wrong(
+        "attention",
+        ["attention-mask", "attention-nothing"],
+        edits={LOWEST: "0.0", MASKED: ""},
     ),
-    "masked after the softmax, not renormalised": Wrong("attention", ["attention-mask"], edits={SCORES: ""}),
+    "masked with a small number": Wrong(
+        "attention",
+        ["attention-mask", "attention-nothing"],
+        edits={LOWEST: "-9.0", MASKED: ""},
+    ),
+    "masked after the softmax, not renormalised": Wrong(
+        "attention", ["attention-mask"], edits={SCORES: ""}
+    ),
     "True and False added to the scores": Wrong(
         "attention",
         ["attention-mask", "attention-nothing"],
@@ -403,20 +435,32 @@ WRONG = {
         ["attention-mask", "attention-nothing"],
         edits={f"scores.masked_fill(~mask, {LOWEST})": "scores * mask", MASKED: ""},
     ),
-    "-1e10 overflows in float16": Wrong("attention", ["attention-mask"], edits={LOWEST: "-1e10"}),
+    "-1e10 overflows in float16": Wrong(
+        "attention", ["attention-mask"], edits={LOWEST: "-1e10"}
+    ),
     "mask of the first head only": Wrong(
         "attention",
         ["attention-mask"],
-        edits={SCORES: SCORES.replace("~mask", "~mask[:, :1]"), MASKED: MASKED.replace("~mask", "~mask[:, :1]")},
+        edits={
+            SCORES: SCORES.replace("~mask", "~mask[:, :1]"),
+            MASKED: MASKED.replace("~mask", "~mask[:, :1]"),
+        },
     ),
     "queries hidden in place of keys": Wrong(
         "attention",
         ["attention-mask", "attention-nothing"],
-        edits={SCORES: SCORES.replace("~mask", "~mask.expand_as(scores).flip(-1)"), MASKED: ""},
+        edits={
+            SCORES: SCORES.replace("~mask", "~mask.expand_as(scores).flip(-1)"),
+            MASKED: "",
+        },
     ),
     # a query that sees nothing
-    "nan where nothing is seen": Wrong("attention", ["attention-nothing"], edits={LOWEST: "float('-inf')", MASKED: ""}),
-    "uniform where nothing is seen": Wrong("attention", ["attention-nothing"], edits={MASKED: ""}),
+    "nan where nothing is seen": Wrong(
+        "attention", ["attention-nothing"], edits={LOWEST: "float('-inf')", MASKED: ""}
+    ),
+    "uniform where nothing is seen": Wrong(
+        "attention", ["attention-nothing"], edits={MASKED: ""}
+    ),
     "right numbers, nan gradient": Wrong(
         "attention",
         ["attention-nothing"],
@@ -432,18 +476,26 @@ WRONG = {
     ),
     # the gradient
     "weights detached": Wrong(
-        "attention", ["attention-gradient"], edits={"weights @ value, weights": "weights.detach() @ value, weights"}
+        "attention",
+        ["attention-gradient"],
+        edits={"weights @ value, weights": "weights.detach() @ value, weights"},
     ),
     "keys detached": Wrong(
-        "attention", ["attention-gradient"], edits={"key.transpose(-2, -1)": "key.detach().transpose(-2, -1)"}
+        "attention",
+        ["attention-gradient"],
+        edits={"key.transpose(-2, -1)": "key.detach().transpose(-2, -1)"},
     ),
     "no gradient at all": Wrong(
         "attention",
         ["attention-gradient"],
-        edits={"    scores = 1.7": "    query, key, value = query.data, key.data, value.data\n    scores = 1.7"},
+        edits={
+            "    scores = 1.7": "    query, key, value = query.data, key.data, value.data\n    scores = 1.7"
+        },
     ),
     "softmax result changed in place": Wrong(
-        "attention", ["attention-gradient"], edits={"weights = weights.masked_fill(": "weights.masked_fill_("}
+        "attention",
+        ["attention-gradient"],
+        edits={"weights = weights.masked_fill(": "weights.masked_fill_("},
     ),
     # what would be there ready-made
     "PyTorch's own function": Wrong(
@@ -462,15 +514,21 @@ WRONG = {
     "mask needed": Wrong(
         "attention",
         ["attention-weights", "attention-mean", "attention-mask", "attention-gradient"],
-        edits={"    if mask is not None:\n        weights = weights": "    if True:\n        weights = weights"},
+        edits={
+            "    if mask is not None:\n        weights = weights": "    if True:\n        weights = weights"
+        },
     ),
     # heads
     "view without transpose": Wrong(
         "split",
         ["split-heads"],
-        edits={"view(B, T, n_heads, D // n_heads).transpose(1, 2)": "view(B, n_heads, T, D // n_heads)"},
+        edits={
+            "view(B, T, n_heads, D // n_heads).transpose(1, 2)": "view(B, n_heads, T, D // n_heads)"
+        },
     ),
-    "transpose forgotten": Wrong("split", ["split-heads"], edits={".transpose(1, 2)": ""}),
+    "transpose forgotten": Wrong(
+        "split", ["split-heads"], edits={".transpose(1, 2)": ""}
+    ),
     "columns dealt out in turn": Wrong(
         "split",
         ["split-heads"],
@@ -483,7 +541,9 @@ WRONG = {
         ["split-heads"],
         code="def split_heads(x, n_heads):\n    return torch.stack(x.tensor_split(n_heads, dim=1), dim=1)",
     ),
-    "heads in the wrong order": Wrong("split", ["split-heads"], edits={".transpose(1, 2)": ".transpose(1, 2).flip(1)"}),
+    "heads in the wrong order": Wrong(
+        "split", ["split-heads"], edits={".transpose(1, 2)": ".transpose(1, 2).flip(1)"}
+    ),
     "places of all sentences mixed": Wrong(
         "split",
         ["split-heads"],
@@ -491,20 +551,32 @@ WRONG = {
             "view(B, T, n_heads, D // n_heads).transpose(1, 2)": "view(B * T, n_heads, -1).transpose(0, 1).reshape(B, n_heads, T, -1)"
         },
     ),
-    "merge without transpose": Wrong("merge", ["merge-heads"], edits={".transpose(1, 2)": ""}),
-    "merge: view after transpose": Wrong("merge", ["merge-heads"], edits={"reshape": "view"}),
+    "merge without transpose": Wrong(
+        "merge", ["merge-heads"], edits={".transpose(1, 2)": ""}
+    ),
+    "merge: view after transpose": Wrong(
+        "merge", ["merge-heads"], edits={"reshape": "view"}
+    ),
     "merge: columns of the heads in turn": Wrong(
         "merge", ["merge-heads"], edits={"transpose(1, 2)": "permute(0, 2, 3, 1)"}
     ),
     "merge: mean of the heads": Wrong(
-        "merge", ["merge-heads"], code="def merge_heads(heads):\n    return heads.mean(1)"
+        "merge",
+        ["merge-heads"],
+        code="def merge_heads(heads):\n    return heads.mean(1)",
     ),
     "merge: heads behind each other": Wrong(
-        "merge", ["merge-heads"], edits={"heads.transpose(1, 2).reshape(B, T, H * d)": "heads.reshape(B, H * T, d)"}
+        "merge",
+        ["merge-heads"],
+        edits={
+            "heads.transpose(1, 2).reshape(B, T, H * d)": "heads.reshape(B, H * T, d)"
+        },
     ),
     # the layer
     "output projection not used": Wrong(
-        "layer", ["layer-projections", "layer-heads"], edits={f"self.W_o({JOINED})": JOINED}
+        "layer",
+        ["layer-projections", "layer-heads"],
+        edits={f"self.W_o({JOINED})": JOINED},
     ),
     "output projection missing": Wrong(
         "layer",
@@ -514,32 +586,53 @@ WRONG = {
             '        self.W_o = nn.Linear(n_heads * d_value, d_model, bias="W_o" in biased)\n': "",
         },
     ),
-    "no biases": Wrong("layer", ["layer-projections"], edits={'biased = "W_q, W_v and W_o"': 'biased = ""'}),
-    "biases everywhere": Wrong(
-        "layer", ["layer-projections"], edits={'biased = "W_q, W_v and W_o"': 'biased = "W_q W_k W_v W_o"'}
+    "no biases": Wrong(
+        "layer",
+        ["layer-projections"],
+        edits={'biased = "W_q, W_v and W_o"': 'biased = ""'},
     ),
-    "output bias forgotten": Wrong("layer", ["layer-projections"], edits={'bias="W_o" in biased': "bias=False"}),
+    "biases everywhere": Wrong(
+        "layer",
+        ["layer-projections"],
+        edits={'biased = "W_q, W_v and W_o"': 'biased = "W_q W_k W_v W_o"'},
+    ),
+    "output bias forgotten": Wrong(
+        "layer", ["layer-projections"], edits={'bias="W_o" in biased': "bias=False"}
+    ),
     "bias of W_v not added": Wrong(
-        "layer", ["layer-projections", "layer-heads"], edits={"self.W_v(memory)": "(memory @ self.W_v.weight.T)"}
+        "layer",
+        ["layer-projections", "layer-heads"],
+        edits={"self.W_v(memory)": "(memory @ self.W_v.weight.T)"},
     ),
     "q and k swapped": Wrong(
-        "layer", ["layer-roles"], edits={"self.W_q(x)": "self.W_k(x)", "self.W_k(memory)": "self.W_q(memory)"}
+        "layer",
+        ["layer-roles"],
+        edits={"self.W_q(x)": "self.W_k(x)", "self.W_k(memory)": "self.W_q(memory)"},
     ),
     "memory asks, x answers": Wrong(
         "layer",
         ["layer-roles", "layer-heads", "layer-weights"],
-        edits={"    def forward(self, x, memory, mask=None):": "    def forward(self, memory, x, mask=None):"},
+        edits={
+            "    def forward(self, x, memory, mask=None):": "    def forward(self, memory, x, mask=None):"
+        },
     ),
-    "one projection for q and k": Wrong("layer", ["layer-roles"], edits={"self.W_k(memory)": "self.W_q(memory)"}),
+    "one projection for q and k": Wrong(
+        "layer", ["layer-roles"], edits={"self.W_k(memory)": "self.W_q(memory)"}
+    ),
     "one layer under two names": Wrong(
         "layer",
         ["layer-projections", "layer-roles", "layer-gradient"],
-        edits={'self.W_k = nn.Linear(d_model, d_model, bias="W_k" in biased)': "self.W_k = self.W_q"},
+        edits={
+            'self.W_k = nn.Linear(d_model, d_model, bias="W_k" in biased)': "self.W_k = self.W_q"
+        },
     ),
     "one projection for q, k and v": Wrong(
         "layer",
         ["layer-projections", "layer-roles", "layer-heads", "layer-weights"],
-        edits={"self.W_k(memory)": "self.W_q(memory)", "self.W_v(memory)": "self.W_q(memory)"},
+        edits={
+            "self.W_k(memory)": "self.W_q(memory)",
+            "self.W_v(memory)": "self.W_q(memory)",
+        },
     ),
     "keys are the values": Wrong(
         "layer",
@@ -576,38 +669,68 @@ WRONG = {
         edits={
             QUERY: QUERY.replace("T, H, self.d_k).transpose(1, 2)", "H, T, self.d_k)"),
             KEY: KEY.replace("S, H, self.d_k).transpose(1, 2)", "H, S, self.d_k)"),
-            VALUE: VALUE.replace("S, H, self.d_value).transpose(1, 2)", "H, S, self.d_value)"),
+            VALUE: VALUE.replace(
+                "S, H, self.d_value).transpose(1, 2)", "H, S, self.d_value)"
+            ),
         },
     ),
     "layer: values cut across tokens": Wrong(
         "layer",
         ["layer-heads"],
-        edits={VALUE: VALUE.replace("S, H, self.d_value).transpose(1, 2)", "H, S, self.d_value)")},
+        edits={
+            VALUE: VALUE.replace(
+                "S, H, self.d_value).transpose(1, 2)", "H, S, self.d_value)"
+            )
+        },
     ),
-    "layer: joined without transpose": Wrong("layer", ["layer-heads"], edits={"heads.transpose(1, 2)": "heads"}),
-    "layer: √d_model": Wrong("layer", ["layer-weights"], edits={"math.sqrt(self.d_k)": "math.sqrt(x.size(-1))"}),
-    "layer: √d_value": Wrong("layer", ["layer-weights"], edits={"math.sqrt(self.d_k)": "math.sqrt(self.d_value)"}),
-    "layer: not divided": Wrong("layer", ["layer-weights"], edits={" / math.sqrt(self.d_k)": ""}),
-    "layer: firmness forgotten": Wrong("layer", ["layer-weights"], edits={"1.7 * (": "("}),
+    "layer: joined without transpose": Wrong(
+        "layer", ["layer-heads"], edits={"heads.transpose(1, 2)": "heads"}
+    ),
+    "layer: √d_model": Wrong(
+        "layer",
+        ["layer-weights"],
+        edits={"math.sqrt(self.d_k)": "math.sqrt(x.size(-1))"},
+    ),
+    "layer: √d_value": Wrong(
+        "layer",
+        ["layer-weights"],
+        edits={"math.sqrt(self.d_k)": "math.sqrt(self.d_value)"},
+    ),
+    "layer: not divided": Wrong(
+        "layer", ["layer-weights"], edits={" / math.sqrt(self.d_k)": ""}
+    ),
+    "layer: firmness forgotten": Wrong(
+        "layer", ["layer-weights"], edits={"1.7 * (": "("}
+    ),
     "layer: mask not passed on": Wrong(
-        "layer", ["layer-weights"], edits={"        B, T, S, H = x": "        mask = None\n        B, T, S, H = x"}
+        "layer",
+        ["layer-weights"],
+        edits={"        B, T, S, H = x": "        mask = None\n        B, T, S, H = x"},
     ),
     "layer: weights of the heads averaged": Wrong(
         "layer",
         ["layer-roles", "layer-heads", "layer-weights"],
         edits={"H * self.d_value)), weights": "H * self.d_value)), weights.mean(1)"},
     ),
-    "layer: weights not returned": Wrong("layer", LAYER, edits={"H * self.d_value)), weights": "H * self.d_value))"}),
+    "layer: weights not returned": Wrong(
+        "layer", LAYER, edits={"H * self.d_value)), weights": "H * self.d_value))"}
+    ),
     "layer: memory detached": Wrong(
-        "layer", ["layer-gradient"], edits={"B, T, S, H = x": "memory = memory.detach()\n        B, T, S, H = x"}
+        "layer",
+        ["layer-gradient"],
+        edits={"B, T, S, H = x": "memory = memory.detach()\n        B, T, S, H = x"},
     ),
     "layer: weights without gradient": Wrong(
-        "layer", ["layer-gradient"], edits={"heads = weights @": "heads = weights.detach() @"}
+        "layer",
+        ["layer-gradient"],
+        edits={"heads = weights @": "heads = weights.detach() @"},
     ),
     "layer: a tensor made anew": Wrong(
         "layer",
         ["layer-gradient"],
-        edits={"heads = weights @ value": "heads = torch.tensor((weights @ value).tolist())"},
+        edits={
+            "heads = weights @ value": "heads = torch.tensor((weights @ value).tolist())"
+        },
     ),
     "PyTorch's own layer": Wrong(
         "layer",
@@ -618,13 +741,27 @@ WRONG = {
         "        return self.inner(x, memory, memory, average_attn_weights=False)",
     ),
     # the measurement
-    "base 2": Wrong("entropy", ["entropy-measured"], code="entropies = [0.43 / 0.6931, 2.75 / 0.6931, 3.172 / 0.6931]"),
-    "divisors the other way round": Wrong(
-        "entropy", ["entropy-measured"], edits={"(1, math.sqrt(72), 72)": "(72, math.sqrt(72), 1)"}
+    "base 2": Wrong(
+        "entropy",
+        ["entropy-measured"],
+        code="entropies = [0.43 / 0.6931, 2.75 / 0.6931, 3.172 / 0.6931]",
     ),
-    "√24 for √d_k": Wrong("entropy", ["entropy-measured"], edits={"math.sqrt(72), 72)": "math.sqrt(24), 72)"}),
-    "sum over all rows": Wrong("entropy", ["entropy-measured"], edits={".sum(1).mean()": ".sum()"}),
-    "softmax over the queries": Wrong("entropy", ["entropy-measured"], edits={"softmax(1)": "softmax(0)"}),
+    "divisors the other way round": Wrong(
+        "entropy",
+        ["entropy-measured"],
+        edits={"(1, math.sqrt(72), 72)": "(72, math.sqrt(72), 1)"},
+    ),
+    "√24 for √d_k": Wrong(
+        "entropy",
+        ["entropy-measured"],
+        edits={"math.sqrt(72), 72)": "math.sqrt(24), 72)"},
+    ),
+    "sum over all rows": Wrong(
+        "entropy", ["entropy-measured"], edits={".sum(1).mean()": ".sum()"}
+    ),
+    "softmax over the queries": Wrong(
+        "entropy", ["entropy-measured"], edits={"softmax(1)": "softmax(0)"}
+    ),
     "0 · log 0 is nan": Wrong(
         "entropy",
         ["entropy-measured"],
@@ -632,7 +769,9 @@ WRONG = {
         "    rows = (20 * (torch.randn(500, 24, 72) @ torch.randn(500, 72, 1)) / divisor).softmax(1)\n"
         "    entropies.append(-(rows * rows.log()).sum(1).mean().item())",
     ),
-    "one query's row": Wrong("entropy", ["entropy-measured"], code="entropies = [1.2, 2.3, 3.17]"),
+    "one query's row": Wrong(
+        "entropy", ["entropy-measured"], code="entropies = [1.2, 2.3, 3.17]"
+    ),
     # sizes, numbers of any size, hidden scores, gradients, state, arguments
     "renormalised after the softmax": Wrong(
         "attention",
@@ -660,17 +799,23 @@ WRONG = {
     "scores cut at 1,000": Wrong(
         "attention",
         ["attention-weights"],
-        edits={"    weights = scores.softmax(dim=-1)": "    weights = scores.clamp(-1000, 1000).softmax(dim=-1)"},
+        edits={
+            "    weights = scores.softmax(dim=-1)": "    weights = scores.clamp(-1000, 1000).softmax(dim=-1)"
+        },
     ),
     "64 keys": Wrong(
         "attention",
         ["attention-weights"],
-        edits={"    scores = 1.7": "    key, value = key[:, :, :64], value[:, :, :64]\n    scores = 1.7"},
+        edits={
+            "    scores = 1.7": "    key, value = key[:, :, :64], value[:, :, :64]\n    scores = 1.7"
+        },
     ),
     "256 keys": Wrong(
         "attention",
         ["attention-weights"],
-        edits={"    scores = 1.7": "    key, value = key[:, :, :256], value[:, :, :256]\n    scores = 1.7"},
+        edits={
+            "    scores = 1.7": "    key, value = key[:, :, :256], value[:, :, :256]\n    scores = 1.7"
+        },
     ),
     "the first mask kept": Wrong(
         "attention",
@@ -681,7 +826,12 @@ WRONG = {
     ),
     "weights kept by shape": Wrong(
         "attention",
-        ["attention-weights", "attention-mask", "attention-nothing", "attention-gradient"],
+        [
+            "attention-weights",
+            "attention-mask",
+            "attention-nothing",
+            "attention-gradient",
+        ],
         edits={
             "mask=None):": "mask=None, known={}):",
             "    return weights @ value, weights": "    weights = known.setdefault((weights.shape, weights.dtype), weights.detach()) if not weights.requires_grad else weights\n    return weights @ value, weights",
@@ -690,20 +840,29 @@ WRONG = {
     "query scaled in place": Wrong(
         "attention",
         ["attention-weights", "attention-gradient"],
-        edits={"    scores = 1.7 * (query": "    query.data *= 1.7\n    scores = (query"},
+        edits={
+            "    scores = 1.7 * (query": "    query.data *= 1.7\n    scores = (query"
+        },
     ),
     "mask turned in place": Wrong(
         "attention",
         ["attention-weights"],
-        edits={SCORES: SCORES.replace("~mask", "mask.logical_not_()"), MASKED: MASKED.replace("~mask", "mask")},
+        edits={
+            SCORES: SCORES.replace("~mask", "mask.logical_not_()"),
+            MASKED: MASKED.replace("~mask", "mask"),
+        },
     ),
     "values detached": Wrong(
-        "attention", ["attention-gradient"], edits={"weights @ value, weights": "weights @ value.detach(), weights"}
+        "attention",
+        ["attention-gradient"],
+        edits={"weights @ value, weights": "weights @ value.detach(), weights"},
     ),
     "no gradient with a mask": Wrong(
         "attention",
         ["attention-gradient"],
-        edits={"weights.masked_fill(~mask, 0.0)": "weights.masked_fill(~mask, 0.0).detach()"},
+        edits={
+            "weights.masked_fill(~mask, 0.0)": "weights.masked_fill(~mask, 0.0).detach()"
+        },
     ),
     "the score of the first key is a constant": Wrong(
         "attention",
@@ -712,9 +871,15 @@ WRONG = {
             "    weights = scores.softmax(dim=-1)": "    scores = torch.cat([scores[..., :1].detach(), scores[..., 1:]], -1)\n    weights = scores.softmax(dim=-1)"
         },
     ),
-    "heads without gradient": Wrong("split", ["split-heads"], edits={"x.view(": "x.detach().view("}),
+    "heads without gradient": Wrong(
+        "split", ["split-heads"], edits={"x.view(": "x.detach().view("}
+    ),
     "8 heads": Wrong(
-        "split", ["split-heads"], edits={"x.view(B, T, n_heads, D // n_heads)": "x.view(B, T, min(n_heads, 8), -1)"}
+        "split",
+        ["split-heads"],
+        edits={
+            "x.view(B, T, n_heads, D // n_heads)": "x.view(B, T, min(n_heads, 8), -1)"
+        },
     ),
     "256 places": Wrong(
         "split",
@@ -723,7 +888,9 @@ WRONG = {
             "x.view(B, T, n_heads, D // n_heads).transpose(1, 2)": "x.view(B, T, n_heads, D // n_heads).transpose(1, 2)[:, :, :256]"
         },
     ),
-    "merge: without gradient": Wrong("merge", ["merge-heads"], edits={"heads.transpose": "heads.data.transpose"}),
+    "merge: without gradient": Wrong(
+        "merge", ["merge-heads"], edits={"heads.transpose": "heads.data.transpose"}
+    ),
     "merge: heads set to 0 afterwards": Wrong(
         "merge",
         ["merge-heads"],
@@ -734,7 +901,9 @@ WRONG = {
     "layer: exponentials overflow": Wrong(
         "layer",
         ["layer-weights"],
-        edits={"weights = scores.softmax(dim=-1)": "weights = scores.exp() / scores.exp().sum(-1, keepdim=True)"},
+        edits={
+            "weights = scores.softmax(dim=-1)": "weights = scores.exp() / scores.exp().sum(-1, keepdim=True)"
+        },
     ),
     "layer: renormalised after the softmax": Wrong(
         "layer",
@@ -745,7 +914,9 @@ WRONG = {
         },
     ),
     "layer: 64 keys": Wrong(
-        "layer", ["layer-heads"], edits={"B, T, S, H = x": "memory = memory[:, :64]\n        B, T, S, H = x"}
+        "layer",
+        ["layer-heads"],
+        edits={"B, T, S, H = x": "memory = memory[:, :64]\n        B, T, S, H = x"},
     ),
     "layer: the first memory kept": Wrong(
         "layer",
@@ -765,15 +936,21 @@ WRONG = {
     "layer: x changed": Wrong(
         "layer",
         ["layer-heads", "layer-gradient"],
-        edits={"        return self.W_o": "        x.data.zero_()\n        return self.W_o"},
+        edits={
+            "        return self.W_o": "        x.data.zero_()\n        return self.W_o"
+        },
     ),
     "layer: no gradient with a mask": Wrong(
         "layer",
         ["layer-gradient"],
-        edits={"weights.masked_fill(~mask, 0.0)": "weights.masked_fill(~mask, 0.0).detach()"},
+        edits={
+            "weights.masked_fill(~mask, 0.0)": "weights.masked_fill(~mask, 0.0).detach()"
+        },
     ),
     "layer: values without gradient": Wrong(
-        "layer", ["layer-gradient"], edits={"weights @ value": "weights @ value.detach()"}
+        "layer",
+        ["layer-gradient"],
+        edits={"weights @ value": "weights @ value.detach()"},
     ),
     "layer: queries without gradient": Wrong(
         "layer", ["layer-gradient"], edits={"1.7 * (query @": "1.7 * (query.detach() @"}

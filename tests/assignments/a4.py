@@ -717,33 +717,58 @@ WRONG = {
         },
     ),
     # the norm
-    "LN: unbiased variance": Wrong("norm", ["norm-numbers"], edits={VARIANCE: "x.var(dim=-1, keepdim=True)"}),
-    "LN: ε outside the root": Wrong("norm", ["norm-numbers"], edits={ROOT: "(variance.sqrt() + 0.03)"}),
+    "LN: unbiased variance": Wrong(
+        "norm", ["norm-numbers"], edits={VARIANCE: "x.var(dim=-1, keepdim=True)"}
+    ),
+    "LN: ε outside the root": Wrong(
+        "norm", ["norm-numbers"], edits={ROOT: "(variance.sqrt() + 0.03)"}
+    ),
     "LN: unbiased std + ε (write-ups B and D)": Wrong(
         "norm", ["norm-numbers"], edits={ROOT: "(x.std(dim=-1, keepdim=True) + 0.03)"}
     ),
-    "LN: ε of PyTorch": Wrong("norm", ["norm-numbers"], edits={"variance + 0.03": "variance + 1e-5"}),
-    "LN: ε forgotten": Wrong("norm", ["norm-numbers"], edits={"variance + 0.03": "variance"}),
-    "LN: ε squared": Wrong("norm", ["norm-numbers"], edits={"variance + 0.03": "variance + 0.03**2"}),
-    "LN: root forgotten": Wrong("norm", ["norm-numbers"], edits={ROOT: "(variance + 0.03)"}),
-    "LN: mean not subtracted": Wrong("norm", ["norm-numbers"], edits={"normed = middle": "normed = x"}),
+    "LN: ε of PyTorch": Wrong(
+        "norm", ["norm-numbers"], edits={"variance + 0.03": "variance + 1e-5"}
+    ),
+    "LN: ε forgotten": Wrong(
+        "norm", ["norm-numbers"], edits={"variance + 0.03": "variance"}
+    ),
+    "LN: ε squared": Wrong(
+        "norm", ["norm-numbers"], edits={"variance + 0.03": "variance + 0.03**2"}
+    ),
+    "LN: root forgotten": Wrong(
+        "norm", ["norm-numbers"], edits={ROOT: "(variance + 0.03)"}
+    ),
+    "LN: mean not subtracted": Wrong(
+        "norm", ["norm-numbers"], edits={"normed = middle": "normed = x"}
+    ),
     "LN: not divided": Wrong("norm", ["norm-numbers"], edits={f" / {ROOT}": ""}),
     "LN: along the places": Wrong(
         "norm",
         ["norm-numbers"],
-        edits={MIDDLE: "x - x.mean(dim=1, keepdim=True)", VARIANCE: "(middle**2).mean(dim=1, keepdim=True)"},
+        edits={
+            MIDDLE: "x - x.mean(dim=1, keepdim=True)",
+            VARIANCE: "(middle**2).mean(dim=1, keepdim=True)",
+        },
     ),
     "LN: along the sentences (batch norm)": Wrong(
         "norm",
         ["norm-numbers"],
-        edits={MIDDLE: "x - x.mean(dim=0, keepdim=True)", VARIANCE: "(middle**2).mean(dim=0, keepdim=True)"},
+        edits={
+            MIDDLE: "x - x.mean(dim=0, keepdim=True)",
+            VARIANCE: "(middle**2).mean(dim=0, keepdim=True)",
+        },
     ),
     "LN: over places and columns": Wrong(
         "norm",
         ["norm-numbers"],
-        edits={MIDDLE: "x - x.mean(dim=(1, 2), keepdim=True)", VARIANCE: "(middle**2).mean(dim=(1, 2), keepdim=True)"},
+        edits={
+            MIDDLE: "x - x.mean(dim=(1, 2), keepdim=True)",
+            VARIANCE: "(middle**2).mean(dim=(1, 2), keepdim=True)",
+        },
     ),
-    "LN: one mean for all": Wrong("norm", ["norm-numbers"], edits={MIDDLE: "x - x.mean()", VARIANCE: "x.var()"}),
+    "LN: one mean for all": Wrong(
+        "norm", ["norm-numbers"], edits={MIDDLE: "x - x.mean()", VARIANCE: "x.var()"}
+    ),
     "LN made in forward (write-up E)": Wrong(
         "norm",
         ["norm-trained"],
@@ -770,23 +795,40 @@ class Norm(nn.Module):
     "LN: no gain and no shift": Wrong(
         "norm",
         ["norm-trained"],
-        edits={GAIN: "pass", SHIFT: "pass", "self.norm_gain * normed + self.norm_shift": "normed"},
+        edits={
+            GAIN: "pass",
+            SHIFT: "pass",
+            "self.norm_gain * normed + self.norm_shift": "normed",
+        },
     ),
     "LN: gain and shift not used": Wrong(
-        "norm", ["norm-trained"], edits={"self.norm_gain * normed + self.norm_shift": "normed"}
+        "norm",
+        ["norm-trained"],
+        edits={"self.norm_gain * normed + self.norm_shift": "normed"},
     ),
     "LN: shift before gain": Wrong(
         "norm",
         ["norm-trained"],
-        edits={"self.norm_gain * normed + self.norm_shift": "self.norm_gain * (normed + self.norm_shift)"},
+        edits={
+            "self.norm_gain * normed + self.norm_shift": "self.norm_gain * (normed + self.norm_shift)"
+        },
     ),
-    "LN: one gain for all columns": Wrong("norm", ["norm-trained"], edits={"torch.ones(d_model)": "torch.ones(1)"}),
-    "LN: random gain": Wrong("norm", NORM, edits={"torch.ones(d_model)": "torch.randn(d_model)"}),
-    "LN: gain starts at 0": Wrong("norm", NORM, edits={"torch.ones(d_model)": "torch.zeros(d_model)"}),
+    "LN: one gain for all columns": Wrong(
+        "norm", ["norm-trained"], edits={"torch.ones(d_model)": "torch.ones(1)"}
+    ),
+    "LN: random gain": Wrong(
+        "norm", NORM, edits={"torch.ones(d_model)": "torch.randn(d_model)"}
+    ),
+    "LN: gain starts at 0": Wrong(
+        "norm", NORM, edits={"torch.ones(d_model)": "torch.zeros(d_model)"}
+    ),
     "LN: plain tensors": Wrong(
         "norm",
         ["norm-trained"],
-        edits={GAIN: "self.norm_gain = torch.ones(d_model)", SHIFT: "self.norm_shift = torch.zeros(d_model)"},
+        edits={
+            GAIN: "self.norm_gain = torch.ones(d_model)",
+            SHIFT: "self.norm_shift = torch.zeros(d_model)",
+        },
     ),
     "LN: buffers": Wrong(
         "norm",
@@ -796,12 +838,21 @@ class Norm(nn.Module):
             SHIFT: 'self.register_buffer("norm_shift", torch.zeros(d_model))',
         },
     ),
-    "LN: variance without gradient": Wrong("norm", ["norm-trained"], edits={ROOT: "(variance + 0.03).sqrt().detach()"}),
+    "LN: variance without gradient": Wrong(
+        "norm", ["norm-trained"], edits={ROOT: "(variance + 0.03).sqrt().detach()"}
+    ),
     "LN: gain without gradient": Wrong(
-        "norm", ["norm-trained"], edits={"self.norm_gain * normed": "self.norm_gain.data * normed"}
+        "norm",
+        ["norm-trained"],
+        edits={"self.norm_gain * normed": "self.norm_gain.data * normed"},
     ),
     "LN: another name": Wrong(
-        "norm", ["norm-trained"], edits={GAIN: GAIN.replace("norm_gain", "weight"), "self.norm_gain *": "self.weight *"}
+        "norm",
+        ["norm-trained"],
+        edits={
+            GAIN: GAIN.replace("norm_gain", "weight"),
+            "self.norm_gain *": "self.weight *",
+        },
     ),
     "LN: PyTorch's own": Wrong(
         "norm",
@@ -819,12 +870,18 @@ class Norm(nn.Module):
         },
     ),
     # the feed-forward network
-    "no activation": Wrong("ffn", ["ffn-numbers"], edits={"nn.functional.silu(self.W_1(x))": "self.W_1(x)"}),
-    "relu": Wrong("ffn", ["ffn-numbers"], edits={"nn.functional.silu": "nn.functional.relu"}),
+    "no activation": Wrong(
+        "ffn", ["ffn-numbers"], edits={"nn.functional.silu(self.W_1(x))": "self.W_1(x)"}
+    ),
+    "relu": Wrong(
+        "ffn", ["ffn-numbers"], edits={"nn.functional.silu": "nn.functional.relu"}
+    ),
     "activation last": Wrong(
         "ffn",
         ["ffn-numbers"],
-        edits={"self.W_2(nn.functional.silu(self.W_1(x)))": "nn.functional.silu(self.W_2(self.W_1(x)))"},
+        edits={
+            "self.W_2(nn.functional.silu(self.W_1(x)))": "nn.functional.silu(self.W_2(self.W_1(x)))"
+        },
     ),
     "activation first": Wrong(
         "ffn",
@@ -834,37 +891,61 @@ class Norm(nn.Module):
     "activation twice": Wrong(
         "ffn",
         ["ffn-numbers"],
-        edits={"self.W_2(nn.functional.silu(self.W_1(x)))": "nn.functional.silu(self.W_2(nn.functional.silu(self.W_1(x))))"},
+        edits={
+            "self.W_2(nn.functional.silu(self.W_1(x)))": "nn.functional.silu(self.W_2(nn.functional.silu(self.W_1(x))))"
+        },
     ),
     "d_ff ignored": Wrong(
         "ffn",
         ["ffn-numbers"],
-        edits={"nn.Linear(d_model, d_ff)": "nn.Linear(d_model, 4 * d_model)", "nn.Linear(d_ff, d_model)": "nn.Linear(4 * d_model, d_model)"},
+        edits={
+            "nn.Linear(d_model, d_ff)": "nn.Linear(d_model, 4 * d_model)",
+            "nn.Linear(d_ff, d_model)": "nn.Linear(4 * d_model, d_model)",
+        },
     ),
     "no biases in the FFN": Wrong(
         "ffn",
         ["ffn-numbers"],
-        edits={"nn.Linear(d_model, d_ff)": "nn.Linear(d_model, d_ff, bias=False)", "nn.Linear(d_ff, d_model)": "nn.Linear(d_ff, d_model, bias=False)"},
+        edits={
+            "nn.Linear(d_model, d_ff)": "nn.Linear(d_model, d_ff, bias=False)",
+            "nn.Linear(d_ff, d_model)": "nn.Linear(d_ff, d_model, bias=False)",
+        },
     ),
-    "residual in the FFN too": Wrong("ffn", ["ffn-numbers"], edits={"return self.W_2": "return x + self.W_2"}),
+    "residual in the FFN too": Wrong(
+        "ffn", ["ffn-numbers"], edits={"return self.W_2": "return x + self.W_2"}
+    ),
     # sum and norm
-    "post: residual forgotten": Wrong("sum", SUM, edits={POST: "self.norm(self.dropout(sublayer(x)))"}),
-    "pre: residual forgotten": Wrong("sum", SUM, edits={PRE: "self.dropout(sublayer(self.norm(x)))"}),
+    "post: residual forgotten": Wrong(
+        "sum", SUM, edits={POST: "self.norm(self.dropout(sublayer(x)))"}
+    ),
+    "pre: residual forgotten": Wrong(
+        "sum", SUM, edits={PRE: "self.dropout(sublayer(self.norm(x)))"}
+    ),
     "post: norm of the sub-layer only": Wrong(
         "sum", ["sum-order"], edits={POST: "x + self.norm(self.dropout(sublayer(x)))"}
     ),
-    "post: norm of x only": Wrong("sum", ["sum-order"], edits={POST: "self.norm(x) + self.dropout(sublayer(x))"}),
+    "post: norm of x only": Wrong(
+        "sum", ["sum-order"], edits={POST: "self.norm(x) + self.dropout(sublayer(x))"}
+    ),
     "pre: the norm is added": Wrong(
-        "sum", ["sum-order"], edits={PRE: "self.norm(x) + self.dropout(sublayer(self.norm(x)))"}
+        "sum",
+        ["sum-order"],
+        edits={PRE: "self.norm(x) + self.dropout(sublayer(self.norm(x)))"},
     ),
     "pre: norm behind the sub-layer": Wrong(
         "sum", ["sum-order"], edits={PRE: "x + self.norm(self.dropout(sublayer(x)))"}
     ),
-    "pre and post swapped": Wrong("sum", ["sum-order"], edits={'self.order == "pre"': 'self.order == "post"'}),
+    "pre and post swapped": Wrong(
+        "sum", ["sum-order"], edits={'self.order == "pre"': 'self.order == "post"'}
+    ),
     "always post": Wrong("sum", ["sum-order"], edits={'self.order == "pre"': "False"}),
     "always pre": Wrong("sum", ["sum-order"], edits={'self.order == "pre"': "True"}),
-    "norm before and behind": Wrong("sum", ["sum-order"], edits={PRE: f"self.norm({PRE})"}),
-    "no norm": Wrong("sum", ["sum-order"], edits={POST: "x + self.dropout(sublayer(x))"}),
+    "norm before and behind": Wrong(
+        "sum", ["sum-order"], edits={PRE: f"self.norm({PRE})"}
+    ),
+    "no norm": Wrong(
+        "sum", ["sum-order"], edits={POST: "x + self.dropout(sublayer(x))"}
+    ),
     "norm in a list": Wrong(
         "sum",
         ["sum-order"],
@@ -875,19 +956,33 @@ class Norm(nn.Module):
         },
     ),
     "a norm of its own": Wrong(
-        "sum", ["sum-order"], edits={"self.norm, self.order = norm, order": "self.norm, self.order = nn.Identity(), order"}
+        "sum",
+        ["sum-order"],
+        edits={
+            "self.norm, self.order = norm, order": "self.norm, self.order = nn.Identity(), order"
+        },
     ),
-    "no dropout (write-up D)": Wrong("sum", ["sum-dropout"], edits={"nn.Dropout(dropout)": "nn.Identity()"}),
-    "dropout 0.1 whatever is said": Wrong("sum", ["sum-dropout"], edits={"nn.Dropout(dropout)": "nn.Dropout(0.1)"}),
+    "no dropout (write-up D)": Wrong(
+        "sum", ["sum-dropout"], edits={"nn.Dropout(dropout)": "nn.Identity()"}
+    ),
+    "dropout 0.1 whatever is said": Wrong(
+        "sum", ["sum-dropout"], edits={"nn.Dropout(dropout)": "nn.Dropout(0.1)"}
+    ),
     "share kept for share dropped": Wrong(
         "sum", ["sum-dropout"], edits={"nn.Dropout(dropout)": "nn.Dropout(1 - dropout)"}
     ),
-    "dropout on the sum": Wrong("sum", ["sum-dropout"], edits={POST: "self.norm(self.dropout(x + sublayer(x)))"}),
-    "dropout on x": Wrong("sum", ["sum-dropout"], edits={POST: "self.norm(self.dropout(x) + sublayer(x))"}),
+    "dropout on the sum": Wrong(
+        "sum", ["sum-dropout"], edits={POST: "self.norm(self.dropout(x + sublayer(x)))"}
+    ),
+    "dropout on x": Wrong(
+        "sum", ["sum-dropout"], edits={POST: "self.norm(self.dropout(x) + sublayer(x))"}
+    ),
     "pre: dropout on what the sub-layer reads": Wrong(
         "sum", ["sum-dropout"], edits={PRE: "x + sublayer(self.dropout(self.norm(x)))"}
     ),
-    "pre: no dropout": Wrong("sum", ["sum-dropout"], edits={PRE: "x + sublayer(self.norm(x))"}),
+    "pre: no dropout": Wrong(
+        "sum", ["sum-dropout"], edits={PRE: "x + sublayer(self.norm(x))"}
+    ),
     "dropout active in eval": Wrong(
         "sum",
         ["sum-dropout"],
@@ -905,24 +1000,41 @@ class Norm(nn.Module):
     ),
     # the encoder layer
     "one feed-forward, no attention": Wrong(
-        "encoder", ["encoder-layer"], edits={"lambda h: self.attention(h, h, src_mask)": "self.feed_forward"}
+        "encoder",
+        ["encoder-layer"],
+        edits={"lambda h: self.attention(h, h, src_mask)": "self.feed_forward"},
     ),
-    "encoder: mask not passed on": Wrong("encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(h, h)"}),
-    "encoder: x read past the norm": Wrong("encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(x, x, src_mask)"}),
+    "encoder: mask not passed on": Wrong(
+        "encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(h, h)"}
+    ),
+    "encoder: x read past the norm": Wrong(
+        "encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(x, x, src_mask)"}
+    ),
     "encoder: keys read past the norm": Wrong(
         "encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(h, x, src_mask)"}
     ),
     "encoder: no residual around attention": Wrong(
         "encoder",
         ["encoder-layer"],
-        edits={"self.around[0](x, lambda h: self.attention(h, h, src_mask))": "self.attention(x, x, src_mask)"},
+        edits={
+            "self.around[0](x, lambda h: self.attention(h, h, src_mask))": "self.attention(x, x, src_mask)"
+        },
     ),
     "encoder: no residual around the FFN": Wrong(
-        "encoder", ["encoder-layer"], edits={"self.around[1](x, self.feed_forward)": "self.feed_forward(x)"}
+        "encoder",
+        ["encoder-layer"],
+        edits={"self.around[1](x, self.feed_forward)": "self.feed_forward(x)"},
     ),
-    "encoder: one norm for both": Wrong("encoder", ["encoder-layer"], edits={"self.around[1]": "self.around[0]"}),
+    "encoder: one norm for both": Wrong(
+        "encoder", ["encoder-layer"], edits={"self.around[1]": "self.around[0]"}
+    ),
     "encoder: norms swapped": Wrong(
-        "encoder", ["encoder-layer"], edits={"self.around[0]": "self.around[-1]", "self.around[1]": "self.around[-2]"}
+        "encoder",
+        ["encoder-layer"],
+        edits={
+            "self.around[0]": "self.around[-1]",
+            "self.around[1]": "self.around[-2]",
+        },
     ),
     "encoder: FFN first": Wrong(
         "encoder",
@@ -933,59 +1045,115 @@ class Norm(nn.Module):
         },
     ),
     "encoder: result not kept": Wrong(
-        "encoder", ["encoder-layer"], edits={"        x = self.around[0]": "        y = self.around[0]"}
+        "encoder",
+        ["encoder-layer"],
+        edits={"        x = self.around[0]": "        y = self.around[0]"},
     ),
-    "encoder: the first sentence alone": Wrong("encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(h, h, src_mask)[0]"}),
+    "encoder: the first sentence alone": Wrong(
+        "encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(h, h, src_mask)[0]"}
+    ),
     "encoder: gives x and weights": Wrong(
-        "encoder", ["encoder-layer"], edits={"return self.around[1](x, self.feed_forward)": "return self.around[1](x, self.feed_forward), None"}
+        "encoder",
+        ["encoder-layer"],
+        edits={
+            "return self.around[1](x, self.feed_forward)": "return self.around[1](x, self.feed_forward), None"
+        },
     ),
-    "encoder: a Python list": Wrong("encoder", ["encoder-layer"], edits={"nn.ModuleList(around)": "list(around)"}),
+    "encoder: a Python list": Wrong(
+        "encoder", ["encoder-layer"], edits={"nn.ModuleList(around)": "list(around)"}
+    ),
     # the decoder layer
-    "cross-attention reads the decoder": Wrong("decoder", DECODER, edits={"(h, memory, src_mask)": "(h, h, src_mask)"}),
-    "memory asks, the decoder answers": Wrong("decoder", DECODER, edits={"(h, memory, src_mask)": "(memory, h, src_mask)"}),
-    "self-attention reads the memory": Wrong("decoder", DECODER, edits={"(h, h, tgt_mask)": "(h, memory, tgt_mask)"}),
-    "values of x: read past the norm": Wrong("decoder", ["decoder-reads"], edits={"(h, h, tgt_mask)": "(x, x, tgt_mask)"}),
+    "cross-attention reads the decoder": Wrong(
+        "decoder", DECODER, edits={"(h, memory, src_mask)": "(h, h, src_mask)"}
+    ),
+    "memory asks, the decoder answers": Wrong(
+        "decoder", DECODER, edits={"(h, memory, src_mask)": "(memory, h, src_mask)"}
+    ),
+    "self-attention reads the memory": Wrong(
+        "decoder", DECODER, edits={"(h, h, tgt_mask)": "(h, memory, tgt_mask)"}
+    ),
+    "values of x: read past the norm": Wrong(
+        "decoder", ["decoder-reads"], edits={"(h, h, tgt_mask)": "(x, x, tgt_mask)"}
+    ),
     "decoder: queries read past the norm": Wrong(
         "decoder",
         ["decoder-reads"],
-        edits={f"self.around[1](x, {CROSS})": "self.around[1](x, lambda h: self.cross_attention(x, memory, src_mask))"},
+        edits={
+            f"self.around[1](x, {CROSS})": "self.around[1](x, lambda h: self.cross_attention(x, memory, src_mask))"
+        },
     ),
     "the memory is normed too": Wrong(
         "decoder",
         ["decoder-reads"],
-        edits={"(h, memory, src_mask)": "(h, nn.functional.normalize(memory, dim=-1), src_mask)"},
+        edits={
+            "(h, memory, src_mask)": "(h, nn.functional.normalize(memory, dim=-1), src_mask)"
+        },
     ),
     "cross-attention first": Wrong(
         "decoder",
         ["decoder-reads"],
-        edits={f"self.around[0](x, {OWN})": f"self.around[0](x, {CROSS})", f"self.around[1](x, {CROSS})": f"self.around[1](x, {OWN})"},
+        edits={
+            f"self.around[0](x, {OWN})": f"self.around[0](x, {CROSS})",
+            f"self.around[1](x, {CROSS})": f"self.around[1](x, {OWN})",
+        },
     ),
-    "one attention for both": Wrong("decoder", ["decoder-reads"], edits={"self.cross_attention(h": "self.self_attention(h"}),
+    "one attention for both": Wrong(
+        "decoder",
+        ["decoder-reads"],
+        edits={"self.cross_attention(h": "self.self_attention(h"},
+    ),
     "decoder: attentions swapped": Wrong(
         "decoder",
         ["decoder-reads"],
-        edits={"self.self_attention, self.cross_attention = self": "self.cross_attention, self.self_attention = self"},
+        edits={
+            "self.self_attention, self.cross_attention = self": "self.cross_attention, self.self_attention = self"
+        },
     ),
-    "decoder: cross-attention left out": Wrong("decoder", DECODER, edits={f"        x = self.around[1](x, {CROSS})\n": ""}),
-    "decoder: FFN left out": Wrong("decoder", ["decoder-reads"], edits={"self.around[2](x, self.feed_forward)": "x"}),
+    "decoder: cross-attention left out": Wrong(
+        "decoder", DECODER, edits={f"        x = self.around[1](x, {CROSS})\n": ""}
+    ),
+    "decoder: FFN left out": Wrong(
+        "decoder",
+        ["decoder-reads"],
+        edits={"self.around[2](x, self.feed_forward)": "x"},
+    ),
     "decoder: no residual around cross-attention": Wrong(
-        "decoder", ["decoder-reads"], edits={f"self.around[1](x, {CROSS})": "self.cross_attention(x, memory, src_mask)"}
+        "decoder",
+        ["decoder-reads"],
+        edits={
+            f"self.around[1](x, {CROSS})": "self.cross_attention(x, memory, src_mask)"
+        },
     ),
     "decoder: one norm for all": Wrong(
-        "decoder", ["decoder-reads"], edits={"self.around[1]": "self.around[0]", "self.around[2]": "self.around[0]"}
+        "decoder",
+        ["decoder-reads"],
+        edits={"self.around[1]": "self.around[0]", "self.around[2]": "self.around[0]"},
     ),
-    "decoder: a Python list": Wrong("decoder", DECODER, edits={"nn.ModuleList(around)": "around"}),
-    "causal mask lost": Wrong("decoder", ["decoder-masks"], edits={"(h, h, tgt_mask)": "(h, h)"}),
-    "source mask lost": Wrong("decoder", ["decoder-masks"], edits={"(h, memory, src_mask)": "(h, memory)"}),
+    "decoder: a Python list": Wrong(
+        "decoder", DECODER, edits={"nn.ModuleList(around)": "around"}
+    ),
+    "causal mask lost": Wrong(
+        "decoder", ["decoder-masks"], edits={"(h, h, tgt_mask)": "(h, h)"}
+    ),
+    "source mask lost": Wrong(
+        "decoder", ["decoder-masks"], edits={"(h, memory, src_mask)": "(h, memory)"}
+    ),
     "masks swapped": Wrong(
         "decoder",
         ["decoder-masks"],
-        edits={"(h, h, tgt_mask)": "(h, h, src_mask)", "(h, memory, src_mask)": "(h, memory, tgt_mask)"},
+        edits={
+            "(h, h, tgt_mask)": "(h, h, src_mask)",
+            "(h, memory, src_mask)": "(h, memory, tgt_mask)",
+        },
     ),
     "target mask for both": Wrong(
-        "decoder", ["decoder-masks"], edits={"(h, memory, src_mask)": "(h, memory, tgt_mask)"}
+        "decoder",
+        ["decoder-masks"],
+        edits={"(h, memory, src_mask)": "(h, memory, tgt_mask)"},
     ),
-    "source mask for both": Wrong("decoder", ["decoder-masks"], edits={"(h, h, tgt_mask)": "(h, h, src_mask)"}),
+    "source mask for both": Wrong(
+        "decoder", ["decoder-masks"], edits={"(h, h, tgt_mask)": "(h, h, src_mask)"}
+    ),
     "mask the wrong way round": Wrong(
         "decoder",
         ["decoder-masks"],
@@ -999,7 +1167,11 @@ class Norm(nn.Module):
         },
     ),
     # the stack
-    "one layer N times": Wrong("stack", ["stack-layers"], edits={"[make_layer() for _ in range(n_layers)]": "[make_layer()] * n_layers"}),
+    "one layer N times": Wrong(
+        "stack",
+        ["stack-layers"],
+        edits={"[make_layer() for _ in range(n_layers)]": "[make_layer()] * n_layers"},
+    ),
     "one layer in a loop": Wrong(
         "stack",
         ["stack-layers"],
@@ -1018,109 +1190,342 @@ class Norm(nn.Module):
         },
     ),
     "layers in a Python list": Wrong(
-        "stack", ["stack-layers"], edits={"nn.ModuleList([make_layer() for _ in range(n_layers)])": "[make_layer() for _ in range(n_layers)]"}
+        "stack",
+        ["stack-layers"],
+        edits={
+            "nn.ModuleList([make_layer() for _ in range(n_layers)])": "[make_layer() for _ in range(n_layers)]"
+        },
     ),
-    "one layer too few": Wrong("stack", ["stack-layers"], edits={"range(n_layers)": "range(n_layers - 1)"}),
-    "the makers, not the layers": Wrong("stack", ["stack-layers"], edits={"make_layer() for": "make_layer for"}),
+    "one layer too few": Wrong(
+        "stack", ["stack-layers"], edits={"range(n_layers)": "range(n_layers - 1)"}
+    ),
+    "the makers, not the layers": Wrong(
+        "stack", ["stack-layers"], edits={"make_layer() for": "make_layer for"}
+    ),
     "each layer reads the first x": Wrong(
-        "stack", ["stack-layers"], edits={"x = layer(x, *others)": "y = layer(x, *others)", "return x if self.norm is None else self.norm(x)": "return y if self.norm is None else self.norm(y)"}
+        "stack",
+        ["stack-layers"],
+        edits={
+            "x = layer(x, *others)": "y = layer(x, *others)",
+            "return x if self.norm is None else self.norm(x)": "return y if self.norm is None else self.norm(y)",
+        },
     ),
     "return in the loop": Wrong(
-        "stack", ["stack-layers"], edits={"        return x if": "            return x if"}
+        "stack",
+        ["stack-layers"],
+        edits={"        return x if": "            return x if"},
     ),
-    "last layer first": Wrong("stack", ["stack-layers"], edits={"in self.layers:": "in reversed(self.layers):"}),
-    "masks not passed on": Wrong("stack", ["stack-layers"], edits={"layer(x, *others)": "layer(x)"}),
-    "only the first mask passed on": Wrong("stack", ["stack-layers"], edits={"layer(x, *others)": "layer(x, *others[:1])"}),
-    "final norm missing": Wrong("stack", ["stack-layers"], edits={"x if self.norm is None else self.norm(x)": "x"}),
+    "last layer first": Wrong(
+        "stack",
+        ["stack-layers"],
+        edits={"in self.layers:": "in reversed(self.layers):"},
+    ),
+    "masks not passed on": Wrong(
+        "stack", ["stack-layers"], edits={"layer(x, *others)": "layer(x)"}
+    ),
+    "only the first mask passed on": Wrong(
+        "stack", ["stack-layers"], edits={"layer(x, *others)": "layer(x, *others[:1])"}
+    ),
+    "final norm missing": Wrong(
+        "stack",
+        ["stack-layers"],
+        edits={"x if self.norm is None else self.norm(x)": "x"},
+    ),
     "norm behind each layer": Wrong(
         "stack",
         ["stack-layers"],
-        edits={"x = layer(x, *others)": "x = layer(x, *others) if self.norm is None else self.norm(layer(x, *others))", "x if self.norm is None else self.norm(x)": "x"},
+        edits={
+            "x = layer(x, *others)": "x = layer(x, *others) if self.norm is None else self.norm(layer(x, *others))",
+            "x if self.norm is None else self.norm(x)": "x",
+        },
     ),
     "norm first": Wrong(
         "stack",
         ["stack-layers"],
-        edits={"        for layer": "        x = x if self.norm is None else self.norm(x)\n        for layer", "return x if self.norm is None else self.norm(x)": "return x"},
+        edits={
+            "        for layer": "        x = x if self.norm is None else self.norm(x)\n        for layer",
+            "return x if self.norm is None else self.norm(x)": "return x",
+        },
     ),
     # the model
-    "no √d_model": Wrong("model", ["model-embedding"], edits={"math.sqrt(self.table.embedding_dim)": "1.0"}),
-    "divided by √d_model": Wrong(
-        "model", ["model-embedding"], edits={"math.sqrt(self.table.embedding_dim)": "1 / math.sqrt(self.table.embedding_dim)"}
+    "no √d_model": Wrong(
+        "model",
+        ["model-embedding"],
+        edits={"math.sqrt(self.table.embedding_dim)": "1.0"},
     ),
-    "times d_model": Wrong("model", ["model-embedding"], edits={"math.sqrt(self.table.embedding_dim)": "self.table.embedding_dim"}),
-    "√d_model on the source only": Wrong("model", ["model-embedding"], edits={"y = factor * ": "y = "}),
+    "divided by √d_model": Wrong(
+        "model",
+        ["model-embedding"],
+        edits={
+            "math.sqrt(self.table.embedding_dim)": "1 / math.sqrt(self.table.embedding_dim)"
+        },
+    ),
+    "times d_model": Wrong(
+        "model",
+        ["model-embedding"],
+        edits={"math.sqrt(self.table.embedding_dim)": "self.table.embedding_dim"},
+    ),
+    "√d_model on the source only": Wrong(
+        "model", ["model-embedding"], edits={"y = factor * ": "y = "}
+    ),
     "places scaled too": Wrong(
         "model",
         ["model-embedding"],
-        edits={"factor * self.table(src) + self.places[: src.size(1)]": "factor * (self.table(src) + self.places[: src.size(1)])"},
+        edits={
+            "factor * self.table(src) + self.places[: src.size(1)]": "factor * (self.table(src) + self.places[: src.size(1)])"
+        },
     ),
-    "no places": Wrong("model", ["model-embedding"], edits={" + self.places[: src.size(1)]": "", " + self.places[: tgt_in.size(1)]": ""}),
-    "no places in the target": Wrong("model", ["model-embedding"], edits={" + self.places[: tgt_in.size(1)]": ""}),
+    "no places": Wrong(
+        "model",
+        ["model-embedding"],
+        edits={
+            " + self.places[: src.size(1)]": "",
+            " + self.places[: tgt_in.size(1)]": "",
+        },
+    ),
+    "no places in the target": Wrong(
+        "model", ["model-embedding"], edits={" + self.places[: tgt_in.size(1)]": ""}
+    ),
     "places counted from 1": Wrong(
-        "model", ["model-embedding"], edits={"self.places[: src.size(1)]": "self.places[1 : src.size(1) + 1]"}
+        "model",
+        ["model-embedding"],
+        edits={"self.places[: src.size(1)]": "self.places[1 : src.size(1) + 1]"},
     ),
     "places by id": Wrong(
-        "model", ["model-embedding"], edits={"self.places[: src.size(1)]": "self.places[src % len(self.places)]"}
+        "model",
+        ["model-embedding"],
+        edits={"self.places[: src.size(1)]": "self.places[src % len(self.places)]"},
     ),
-    "pad is 0": Wrong("model", ["model-masks"], edits={"nmt.padding_mask(src, 17)": "nmt.padding_mask(src)", "nmt.target_mask(tgt_in, 17)": "nmt.target_mask(tgt_in)"}),
-    "future leak: no causal mask": Wrong("model", ["model-masks"], edits={"nmt.target_mask(tgt_in, 17)": "nmt.padding_mask(tgt_in, 17)"}),
-    "padding of the target seen": Wrong("model", ["model-masks"], edits={"nmt.target_mask(tgt_in, 17)": "nmt.causal_mask(tgt_in.size(1))"}),
-    "masks inverted": Wrong("model", ["model-masks"], edits={"nmt.padding_mask(src, 17)": "~nmt.padding_mask(src, 17)", "nmt.target_mask(tgt_in, 17)": "~nmt.target_mask(tgt_in, 17)"}),
-    "causal mask in the encoder": Wrong("model", ["model-masks"], edits={"nmt.padding_mask(src, 17)": "nmt.target_mask(src, 17)"}),
-    "source mask made of the target": Wrong("model", ["model-masks"], edits={"nmt.padding_mask(src, 17)": "nmt.padding_mask(tgt_in, 17)"}),
-    "encoder without a mask": Wrong("model", ["model-masks"], edits={"self.encoder(x, src_mask)": "self.encoder(x, None)"}),
-    "cross-attention without a mask": Wrong("model", ["model-masks"], edits={"(y, memory, tgt_mask, src_mask)": "(y, memory, tgt_mask, None)"}),
-    "the decoder's masks swapped": Wrong("model", ["model-masks"], edits={"(y, memory, tgt_mask, src_mask)": "(y, memory, src_mask, tgt_mask)"}),
-    "the source itself for the memory": Wrong("model", ["model-masks"], edits={"(y, memory, tgt_mask, src_mask)": "(y, x, tgt_mask, src_mask)"}),
-    "float masks": Wrong("model", ["model-masks"], edits={"nmt.padding_mask(src, 17)": "nmt.padding_mask(src, 17).float()"}),
+    "pad is 0": Wrong(
+        "model",
+        ["model-masks"],
+        edits={
+            "nmt.padding_mask(src, 17)": "nmt.padding_mask(src)",
+            "nmt.target_mask(tgt_in, 17)": "nmt.target_mask(tgt_in)",
+        },
+    ),
+    "future leak: no causal mask": Wrong(
+        "model",
+        ["model-masks"],
+        edits={"nmt.target_mask(tgt_in, 17)": "nmt.padding_mask(tgt_in, 17)"},
+    ),
+    "padding of the target seen": Wrong(
+        "model",
+        ["model-masks"],
+        edits={"nmt.target_mask(tgt_in, 17)": "nmt.causal_mask(tgt_in.size(1))"},
+    ),
+    "masks inverted": Wrong(
+        "model",
+        ["model-masks"],
+        edits={
+            "nmt.padding_mask(src, 17)": "~nmt.padding_mask(src, 17)",
+            "nmt.target_mask(tgt_in, 17)": "~nmt.target_mask(tgt_in, 17)",
+        },
+    ),
+    "causal mask in the encoder": Wrong(
+        "model",
+        ["model-masks"],
+        edits={"nmt.padding_mask(src, 17)": "nmt.target_mask(src, 17)"},
+    ),
+    "source mask made of the target": Wrong(
+        "model",
+        ["model-masks"],
+        edits={"nmt.padding_mask(src, 17)": "nmt.padding_mask(tgt_in, 17)"},
+    ),
+    "encoder without a mask": Wrong(
+        "model",
+        ["model-masks"],
+        edits={"self.encoder(x, src_mask)": "self.encoder(x, None)"},
+    ),
+    "cross-attention without a mask": Wrong(
+        "model",
+        ["model-masks"],
+        edits={"(y, memory, tgt_mask, src_mask)": "(y, memory, tgt_mask, None)"},
+    ),
+    "the decoder's masks swapped": Wrong(
+        "model",
+        ["model-masks"],
+        edits={"(y, memory, tgt_mask, src_mask)": "(y, memory, src_mask, tgt_mask)"},
+    ),
+    "the source itself for the memory": Wrong(
+        "model",
+        ["model-masks"],
+        edits={"(y, memory, tgt_mask, src_mask)": "(y, x, tgt_mask, src_mask)"},
+    ),
+    "float masks": Wrong(
+        "model",
+        ["model-masks"],
+        edits={"nmt.padding_mask(src, 17)": "nmt.padding_mask(src, 17).float()"},
+    ),
     "not tied": Wrong("model", ["model-output"], edits={TIED: ""}),
-    "tied by copying": Wrong("model", ["model-output"], edits={TIED: "        self.output.weight.data = self.table.weight.data.clone()\n"}),
-    "tied by a new parameter": Wrong("model", ["model-output"], edits={TIED: "        self.output.weight = nn.Parameter(self.table.weight.detach())\n"}),
+    "tied by copying": Wrong(
+        "model",
+        ["model-output"],
+        edits={
+            TIED: "        self.output.weight.data = self.table.weight.data.clone()\n"
+        },
+    ),
+    "tied by a new parameter": Wrong(
+        "model",
+        ["model-output"],
+        edits={
+            TIED: "        self.output.weight = nn.Parameter(self.table.weight.detach())\n"
+        },
+    ),
     "two tables": Wrong(
         "model",
         ["model-embedding", "model-output"],
-        edits={"self.table = nn.Embedding(n_words, d_model)": "self.table, self.src = nn.Embedding(n_words, d_model), nn.Embedding(n_words, d_model)", "self.table(src)": "self.src(src)"},
+        edits={
+            "self.table = nn.Embedding(n_words, d_model)": "self.table, self.src = nn.Embedding(n_words, d_model), nn.Embedding(n_words, d_model)",
+            "self.table(src)": "self.src(src)",
+        },
     ),
-    "no bias in the output layer": Wrong("model", ["model-output"], edits={"nn.Linear(d_model, n_words)": "nn.Linear(d_model, n_words, bias=False)"}),
-    "softmax in the model": Wrong("model", ["model-output"], edits={"tgt_mask, src_mask))": "tgt_mask, src_mask)).softmax(-1)"}),
-    "log-softmax in the model (write-up A)": Wrong("model", ["model-output"], edits={"tgt_mask, src_mask))": "tgt_mask, src_mask)).log_softmax(-1)"}),
-    "only the last place": Wrong("model", ["model-output"], edits={"tgt_mask, src_mask))": "tgt_mask, src_mask))[:, -1]"}),
-    "the most likely word": Wrong("model", ["model-output"], edits={"tgt_mask, src_mask))": "tgt_mask, src_mask)).argmax(-1)"}),
-    "logits scaled": Wrong("model", ["model-output"], edits={"self.output(self.decoder": "factor * self.output(self.decoder"}),
-    "places are trained": Wrong("model", ["model-output"], edits={'self.register_buffer("places", places)': "self.places = nn.Parameter(places)"}),
+    "no bias in the output layer": Wrong(
+        "model",
+        ["model-output"],
+        edits={
+            "nn.Linear(d_model, n_words)": "nn.Linear(d_model, n_words, bias=False)"
+        },
+    ),
+    "softmax in the model": Wrong(
+        "model",
+        ["model-output"],
+        edits={"tgt_mask, src_mask))": "tgt_mask, src_mask)).softmax(-1)"},
+    ),
+    "log-softmax in the model (write-up A)": Wrong(
+        "model",
+        ["model-output"],
+        edits={"tgt_mask, src_mask))": "tgt_mask, src_mask)).log_softmax(-1)"},
+    ),
+    "only the last place": Wrong(
+        "model",
+        ["model-output"],
+        edits={"tgt_mask, src_mask))": "tgt_mask, src_mask))[:, -1]"},
+    ),
+    "the most likely word": Wrong(
+        "model",
+        ["model-output"],
+        edits={"tgt_mask, src_mask))": "tgt_mask, src_mask)).argmax(-1)"},
+    ),
+    "logits scaled": Wrong(
+        "model",
+        ["model-output"],
+        edits={"self.output(self.decoder": "factor * self.output(self.decoder"},
+    ),
+    "places are trained": Wrong(
+        "model",
+        ["model-output"],
+        edits={
+            'self.register_buffer("places", places)': "self.places = nn.Parameter(places)"
+        },
+    ),
     "encoder and decoder not registered": Wrong(
         "model",
         ["model-output"],
-        edits={"self.encoder, self.decoder = encoder, decoder": "self.both = [encoder, decoder]", "self.encoder(x": "self.both[0](x", "self.decoder(y": "self.both[1](y"},
+        edits={
+            "self.encoder, self.decoder = encoder, decoder": "self.both = [encoder, decoder]",
+            "self.encoder(x": "self.both[0](x",
+            "self.decoder(y": "self.both[1](y",
+        },
     ),
     "target and source swapped": Wrong(
-        "model", MODEL, edits={"    def forward(self, src, tgt_in):": "    def forward(self, tgt_in, src):"}
+        "model",
+        MODEL,
+        edits={
+            "    def forward(self, src, tgt_in):": "    def forward(self, tgt_in, src):"
+        },
     ),
     # the count
-    "cross-attention not counted": Wrong("count", ["count-numbers"], edits={"3 * attention": "2 * attention"}),
-    "table counted twice": Wrong("count", ["count-numbers"], edits={"return n_words": "return 2 * n_words"}),
-    "table counted three times": Wrong("count", ["count-numbers"], edits={"return n_words": "return 3 * n_words"}),
-    "no norms behind the stacks": Wrong("count", ["count-numbers"], edits={"2 * norm if": "0 if"}),
-    "norms behind the stacks always": Wrong("count", ["count-numbers"], edits={'2 * norm if order == "pre" else 0': "2 * norm"}),
-    "norm without shift": Wrong("count", ["count-numbers"], edits={"norm = d_model * d_model, 2 * d_model": "norm = d_model * d_model, d_model"}),
-    "two norms in a decoder layer": Wrong("count", ["count-numbers"], edits={"5 * norm": "4 * norm"}),
-    "all biases": Wrong("count", ["count-numbers"], edits={'"W_q, W_2 and output"': '"W_q W_k W_v W_o W_1 W_2 output"'}),
-    "no biases": Wrong("count", ["count-numbers"], edits={'"W_q, W_2 and output"': '""'}),
-    "output bias not counted": Wrong("count", ["count-numbers"], edits={' + n_words * ("output" in biased)': ""}),
-    "biases of W_2 as wide as d_ff": Wrong("count", ["count-numbers"], edits={'d_model * ("W_2"': 'd_ff * ("W_2"'}),
-    "encoder only": Wrong("count", ["count-numbers"], edits={"3 * attention + 2 * feed_forward + 5": "attention + feed_forward + 2"}),
+    "cross-attention not counted": Wrong(
+        "count", ["count-numbers"], edits={"3 * attention": "2 * attention"}
+    ),
+    "table counted twice": Wrong(
+        "count", ["count-numbers"], edits={"return n_words": "return 2 * n_words"}
+    ),
+    "table counted three times": Wrong(
+        "count", ["count-numbers"], edits={"return n_words": "return 3 * n_words"}
+    ),
+    "no norms behind the stacks": Wrong(
+        "count", ["count-numbers"], edits={"2 * norm if": "0 if"}
+    ),
+    "norms behind the stacks always": Wrong(
+        "count",
+        ["count-numbers"],
+        edits={'2 * norm if order == "pre" else 0': "2 * norm"},
+    ),
+    "norm without shift": Wrong(
+        "count",
+        ["count-numbers"],
+        edits={
+            "norm = d_model * d_model, 2 * d_model": "norm = d_model * d_model, d_model"
+        },
+    ),
+    "two norms in a decoder layer": Wrong(
+        "count", ["count-numbers"], edits={"5 * norm": "4 * norm"}
+    ),
+    "all biases": Wrong(
+        "count",
+        ["count-numbers"],
+        edits={'"W_q, W_2 and output"': '"W_q W_k W_v W_o W_1 W_2 output"'},
+    ),
+    "no biases": Wrong(
+        "count", ["count-numbers"], edits={'"W_q, W_2 and output"': '""'}
+    ),
+    "output bias not counted": Wrong(
+        "count", ["count-numbers"], edits={' + n_words * ("output" in biased)': ""}
+    ),
+    "biases of W_2 as wide as d_ff": Wrong(
+        "count", ["count-numbers"], edits={'d_model * ("W_2"': 'd_ff * ("W_2"'}
+    ),
+    "encoder only": Wrong(
+        "count",
+        ["count-numbers"],
+        edits={"3 * attention + 2 * feed_forward + 5": "attention + feed_forward + 2"},
+    ),
     # PyTorch's weights
-    "k and v swapped": Wrong("torch", ["torch-names"], edits={'("W_q", "W_k", "W_v")': '("W_q", "W_v", "W_k")'}),
-    "columns for rows": Wrong("torch", ["torch-names"], edits={".chunk(3)": ".chunk(3, -1)"}),
-    "weights transposed": Wrong("torch", ["torch-names"], edits={"= value": "= value.T"}),
-    "W_o transposed": Wrong("torch", ["torch-names"], edits={'state[f"self_attn.out_proj.{kind}"]': 'state[f"self_attn.out_proj.{kind}"].T'}),
-    "norms swapped": Wrong("torch", ["torch-names"], edits={"around.{i - 1}": "around.{2 - i}"}),
-    "gain and shift swapped": Wrong("torch", ["torch-names"], edits={'"weight": "norm_gain", "bias": "norm_shift"': '"bias": "norm_gain", "weight": "norm_shift"'}),
-    "norms under PyTorch's names": Wrong("torch", ["torch-names"], edits={"norm.{name}": "norm.{kind}"}),
-    "W_1 and W_2 swapped": Wrong("torch", ["torch-names"], edits={"feed_forward.W_{i}": "feed_forward.W_{3 - i}"}),
-    "PyTorch's names kept too": Wrong("torch", ["torch-names"], edits={"mine = {}": "mine = dict(state)"}),
-    "biases forgotten": Wrong("torch", ["torch-names"], edits={'for kind in ("weight", "bias"):': 'for kind in ("weight",):'}),
-}  # fmt: skip
+    "k and v swapped": Wrong(
+        "torch",
+        ["torch-names"],
+        edits={'("W_q", "W_k", "W_v")': '("W_q", "W_v", "W_k")'},
+    ),
+    "columns for rows": Wrong(
+        "torch", ["torch-names"], edits={".chunk(3)": ".chunk(3, -1)"}
+    ),
+    "weights transposed": Wrong(
+        "torch", ["torch-names"], edits={"= value": "= value.T"}
+    ),
+    "W_o transposed": Wrong(
+        "torch",
+        ["torch-names"],
+        edits={
+            'state[f"self_attn.out_proj.{kind}"]': 'state[f"self_attn.out_proj.{kind}"].T'
+        },
+    ),
+    "norms swapped": Wrong(
+        "torch", ["torch-names"], edits={"around.{i - 1}": "around.{2 - i}"}
+    ),
+    "gain and shift swapped": Wrong(
+        "torch",
+        ["torch-names"],
+        edits={
+            '"weight": "norm_gain", "bias": "norm_shift"': '"bias": "norm_gain", "weight": "norm_shift"'
+        },
+    ),
+    "norms under PyTorch's names": Wrong(
+        "torch", ["torch-names"], edits={"norm.{name}": "norm.{kind}"}
+    ),
+    "W_1 and W_2 swapped": Wrong(
+        "torch", ["torch-names"], edits={"feed_forward.W_{i}": "feed_forward.W_{3 - i}"}
+    ),
+    "PyTorch's names kept too": Wrong(
+        "torch", ["torch-names"], edits={"mine = {}": "mine = dict(state)"}
+    ),
+    "biases forgotten": Wrong(
+        "torch",
+        ["torch-names"],
+        edits={'for kind in ("weight", "bias"):': 'for kind in ("weight",):'},
+    ),
+}
 
 WRONG |= {
     # sizes, numbers of any size, gradients, state, arguments, PyTorch's own operators
@@ -1168,7 +1573,9 @@ WRONG |= {
             "return self.norm_gain * normed + self.norm_shift": "wide = torch.cat([normed[..., :512], x[..., 512:]], -1)\n        return self.norm_gain * wide + self.norm_shift"
         },
     ),
-    "norm: variance without gradient": Wrong("norm", ["norm-trained"], edits={"(middle**2)": "(middle.detach() ** 2)"}),
+    "norm: variance without gradient": Wrong(
+        "norm", ["norm-trained"], edits={"(middle**2)": "(middle.detach() ** 2)"}
+    ),
     "norm: PyTorch's operator by another name": Wrong(
         "norm",
         ["norm-numbers", "norm-trained"],
@@ -1184,9 +1591,13 @@ WRONG |= {
         },
     ),
     "ffn: wide part without gradient": Wrong(
-        "ffn", ["ffn-numbers"], edits={"silu(self.W_1(x))": "silu(self.W_1(x).detach())"}
+        "ffn",
+        ["ffn-numbers"],
+        edits={"silu(self.W_1(x))": "silu(self.W_1(x).detach())"},
     ),
-    "ffn: x without gradient": Wrong("ffn", ["ffn-numbers"], edits={"self.W_1(x)": "self.W_1(x.detach())"}),
+    "ffn: x without gradient": Wrong(
+        "ffn", ["ffn-numbers"], edits={"self.W_1(x)": "self.W_1(x.detach())"}
+    ),
     "ffn: x changed": Wrong(
         "ffn",
         ["ffn-numbers"],
@@ -1197,10 +1608,14 @@ WRONG |= {
     "sum: sub-layer without gradient": Wrong(
         "sum",
         ["sum-order"],
-        edits={"self.norm(x + self.dropout(sublayer(x)))": "self.norm(x + self.dropout(sublayer(x)).detach())"},
+        edits={
+            "self.norm(x + self.dropout(sublayer(x)))": "self.norm(x + self.dropout(sublayer(x)).detach())"
+        },
     ),
     "sum: x without gradient": Wrong(
-        "sum", ["sum-order"], edits={"return x + self.dropout": "return x.detach() + self.dropout"}
+        "sum",
+        ["sum-order"],
+        edits={"return x + self.dropout": "return x.detach() + self.dropout"},
     ),
     "sum: x changed": Wrong(
         "sum",
@@ -1210,20 +1625,32 @@ WRONG |= {
         },
     ),
     "sum: the same numbers dropped each time": Wrong(
-        "sum", ["sum-dropout"], edits={"        if self.order": "        torch.manual_seed(0)\n        if self.order"}
+        "sum",
+        ["sum-dropout"],
+        edits={
+            "        if self.order": "        torch.manual_seed(0)\n        if self.order"
+        },
     ),
     "encoder: attention without gradient": Wrong(
         "encoder",
         ["encoder-layer"],
-        edits={"self.attention(h, h, src_mask)": "self.attention(h, h, src_mask).detach()"},
+        edits={
+            "self.attention(h, h, src_mask)": "self.attention(h, h, src_mask).detach()"
+        },
     ),
     "encoder: keys without gradient": Wrong(
         "encoder",
         ["encoder-layer"],
-        edits={"self.attention(h, h, src_mask)": "self.attention(h, h.detach(), src_mask)"},
+        edits={
+            "self.attention(h, h, src_mask)": "self.attention(h, h.detach(), src_mask)"
+        },
     ),
     "encoder: feed-forward without gradient": Wrong(
-        "encoder", ["encoder-layer"], edits={"(x, self.feed_forward)": "(x, lambda h: self.feed_forward(h).detach())"}
+        "encoder",
+        ["encoder-layer"],
+        edits={
+            "(x, self.feed_forward)": "(x, lambda h: self.feed_forward(h).detach())"
+        },
     ),
     "encoder: parts of the last one made": Wrong(
         "encoder",
@@ -1244,12 +1671,16 @@ WRONG |= {
     "decoder: memory without gradient": Wrong(
         "decoder",
         ["decoder-reads"],
-        edits={"self.cross_attention(h, memory,": "self.cross_attention(h, memory.detach(),"},
+        edits={
+            "self.cross_attention(h, memory,": "self.cross_attention(h, memory.detach(),"
+        },
     ),
     "decoder: self-attention without gradient": Wrong(
         "decoder",
         ["decoder-reads"],
-        edits={"self.self_attention(h, h, tgt_mask)": "self.self_attention(h, h, tgt_mask).detach()"},
+        edits={
+            "self.self_attention(h, h, tgt_mask)": "self.self_attention(h, h, tgt_mask).detach()"
+        },
     ),
     "decoder: the first memory kept": Wrong(
         "decoder",
@@ -1261,7 +1692,9 @@ WRONG |= {
     "decoder: 64 places of the source": Wrong(
         "decoder",
         ["decoder-masks"],
-        edits={"(h, memory, src_mask)": "(h, memory[:, :64], None if src_mask is None else src_mask[..., :64])"},
+        edits={
+            "(h, memory, src_mask)": "(h, memory[:, :64], None if src_mask is None else src_mask[..., :64])"
+        },
     ),
     "decoder: 64 places hidden from": Wrong(
         "decoder",
@@ -1271,10 +1704,14 @@ WRONG |= {
         },
     ),
     "stack: without gradient between layers": Wrong(
-        "stack", ["stack-layers"], edits={"x = layer(x, *others)": "x = layer(x.detach(), *others)"}
+        "stack",
+        ["stack-layers"],
+        edits={"x = layer(x, *others)": "x = layer(x.detach(), *others)"},
     ),
     "stack: others without gradient": Wrong(
-        "stack", ["stack-layers"], edits={"x = layer(x, *others)": "x = layer(x, *[o.detach() for o in others])"}
+        "stack",
+        ["stack-layers"],
+        edits={"x = layer(x, *others)": "x = layer(x, *[o.detach() for o in others])"},
     ),
     "stack: a list, and a forged count": Wrong(
         "stack",
@@ -1297,10 +1734,14 @@ WRONG |= {
         },
     ),
     "model: words without gradient": Wrong(
-        "model", ["model-embedding"], edits={"x = factor * self.table(src)": "x = factor * self.table(src).detach()"}
+        "model",
+        ["model-embedding"],
+        edits={"x = factor * self.table(src)": "x = factor * self.table(src).detach()"},
     ),
     "model: memory without gradient": Wrong(
-        "model", ["model-masks"], edits={"self.decoder(y, memory,": "self.decoder(y, memory.detach(),"}
+        "model",
+        ["model-masks"],
+        edits={"self.decoder(y, memory,": "self.decoder(y, memory.detach(),"},
     ),
     "model: the first source mask kept": Wrong(
         "model",
@@ -1339,6 +1780,8 @@ WRONG |= {
         },
     ),
     "from_torch empties what it gets": Wrong(
-        "torch", ["torch-names"], edits={"    return mine": "    state.clear()\n    return mine"}
+        "torch",
+        ["torch-names"],
+        edits={"    return mine": "    state.clear()\n    return mine"},
     ),
 }

@@ -464,7 +464,9 @@ def choose(history, patience):
 LOSS = ["loss-value", "loss-large", "loss-tokens"]
 UPDATE = ["update-step", "update-group", "update-clip"]
 VALID = ["validate-mean", "validate-mode"]
-LOG_SUM = "    log_sum = largest + (logits - largest).exp().sum(dim=-1, keepdim=True).log()\n"
+LOG_SUM = (
+    "    log_sum = largest + (logits - largest).exp().sum(dim=-1, keepdim=True).log()\n"
+)
 LOG_PROBS = "    log_probs = logits - log_sum\n"
 MEAN = "-right[real].mean()"
 EACH = "-(1 - 0.17) * right - 0.17 * everybody"
@@ -501,22 +503,44 @@ def choose(history, patience):
 """,
     ),
     # the shift
-    "no shift": Wrong("shift", ["shift-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-1], tgt[:, :-1]"}),
-    "no shift, nothing cut": Wrong("shift", ["shift-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt, tgt"}),
-    "shift off by one": Wrong("shift", ["shift-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-2], tgt[:, 2:]"}),
+    "no shift": Wrong(
+        "shift",
+        ["shift-marks"],
+        edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-1], tgt[:, :-1]"},
+    ),
+    "no shift, nothing cut": Wrong(
+        "shift", ["shift-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt, tgt"}
+    ),
+    "shift off by one": Wrong(
+        "shift",
+        ["shift-marks"],
+        edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-2], tgt[:, 2:]"},
+    ),
     "shifted the other way": Wrong(
-        "shift", ["shift-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, 1:], tgt[:, :-1]"}
+        "shift",
+        ["shift-marks"],
+        edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, 1:], tgt[:, :-1]"},
     ),
     "rows cut in place of columns": Wrong(
         "shift", ["shift-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:-1], tgt[1:]"}
     ),
-    "an <eos> is read": Wrong("shift", ["shift-marks"], edits={"tgt_in.masked_fill(tgt_in == 3, 11)": "tgt_in"}),
-    "<eos> is not to be said": Wrong(
-        "shift", ["shift-marks"], edits={"11), tgt_out": "11), tgt_out.masked_fill(tgt_out == 3, 11)"}
+    "an <eos> is read": Wrong(
+        "shift",
+        ["shift-marks"],
+        edits={"tgt_in.masked_fill(tgt_in == 3, 11)": "tgt_in"},
     ),
-    "<pad> is 0": Wrong("shift", ["shift-marks"], edits={"tgt_in == 3, 11": "tgt_in == 3, 0"}),
+    "<eos> is not to be said": Wrong(
+        "shift",
+        ["shift-marks"],
+        edits={"11), tgt_out": "11), tgt_out.masked_fill(tgt_out == 3, 11)"},
+    ),
+    "<pad> is 0": Wrong(
+        "shift", ["shift-marks"], edits={"tgt_in == 3, 11": "tgt_in == 3, 0"}
+    ),
     "<eos> only where the row ends": Wrong(
-        "shift", ["shift-marks"], edits={"tgt_in.masked_fill(tgt_in == 3, 11)": "tgt_in[:, : tgt.size(1) - 1]"}
+        "shift",
+        ["shift-marks"],
+        edits={"tgt_in.masked_fill(tgt_in == 3, 11)": "tgt_in[:, : tgt.size(1) - 1]"},
     ),
     # the loss of a place
     "softmax twice": Wrong(
@@ -529,55 +553,93 @@ def choose(history, patience):
         LOSS,
         edits={"logits.max(dim=-1": "logits.max(dim=1", ".sum(dim=-1": ".sum(dim=1"},
     ),
-    "base 2": Wrong("loss", ["loss-value", "loss-large"], edits={MEAN: f"{MEAN} / math.log(2)"}),
-    "minus forgotten": Wrong("loss", ["loss-value", "loss-large"], edits={MEAN: MEAN[1:]}),
+    "base 2": Wrong(
+        "loss", ["loss-value", "loss-large"], edits={MEAN: f"{MEAN} / math.log(2)"}
+    ),
+    "minus forgotten": Wrong(
+        "loss", ["loss-value", "loss-large"], edits={MEAN: MEAN[1:]}
+    ),
     "probability in place of its logarithm": Wrong(
-        "loss", ["loss-value", "loss-large"], edits={MEAN: "1 - right[real].exp().mean()"}
+        "loss",
+        ["loss-value", "loss-large"],
+        edits={MEAN: "1 - right[real].exp().mean()"},
     ),
     "score in place of a probability": Wrong(
-        "loss", ["loss-value", "loss-large"], edits={LOG_PROBS: "    log_probs = logits\n"}
+        "loss",
+        ["loss-value", "loss-large"],
+        edits={LOG_PROBS: "    log_probs = logits\n"},
     ),
     "logarithm of the mean probability": Wrong(
-        "loss", ["loss-value", "loss-large", "loss-tokens"], edits={MEAN: "-right[real].exp().mean().log()"}
+        "loss",
+        ["loss-value", "loss-large", "loss-tokens"],
+        edits={MEAN: "-right[real].exp().mean().log()"},
     ),
     "tokens one to the left": Wrong(
-        "loss", ["loss-value", "loss-large"], edits={"tgt_out[:, :, None])": "(tgt_out[:, :, None] - 1).clamp(min=0))"}
+        "loss",
+        ["loss-value", "loss-large"],
+        edits={"tgt_out[:, :, None])": "(tgt_out[:, :, None] - 1).clamp(min=0))"},
     ),
     # large numbers, and the gradient
     "exp overflows": Wrong(
-        "loss", ["loss-large"], edits={LOG_SUM: "    log_sum = logits.exp().sum(dim=-1, keepdim=True).log()\n"}
+        "loss",
+        ["loss-large"],
+        edits={LOG_SUM: "    log_sum = logits.exp().sum(dim=-1, keepdim=True).log()\n"},
     ),
     "logarithm of softmax": Wrong(
-        "loss", ["loss-large"], edits={LOG_PROBS: "    log_probs = logits.softmax(-1).log()\n"}
+        "loss",
+        ["loss-large"],
+        edits={LOG_PROBS: "    log_probs = logits.softmax(-1).log()\n"},
     ),
     "logarithm of softmax plus 1e-9": Wrong(
-        "loss", ["loss-large"], edits={LOG_PROBS: "    log_probs = (logits.softmax(-1) + 1e-9).log()\n"}
+        "loss",
+        ["loss-large"],
+        edits={LOG_PROBS: "    log_probs = (logits.softmax(-1) + 1e-9).log()\n"},
     ),
     "probabilities not below 1e-12": Wrong(
-        "loss", ["loss-large"], edits={LOG_PROBS: "    log_probs = logits.softmax(-1).clamp(min=1e-12).log()\n"}
+        "loss",
+        ["loss-large"],
+        edits={
+            LOG_PROBS: "    log_probs = logits.softmax(-1).clamp(min=1e-12).log()\n"
+        },
     ),
     "the largest of the whole batch": Wrong(
-        "loss", ["loss-large"], edits={"logits.max(dim=-1, keepdim=True).values": "logits.max()"}
+        "loss",
+        ["loss-large"],
+        edits={"logits.max(dim=-1, keepdim=True).values": "logits.max()"},
     ),
     "nan turned into 0": Wrong(
         "loss",
         ["loss-large"],
-        edits={LOG_PROBS: "    log_probs = (logits.exp() / logits.exp().sum(-1, keepdim=True)).log().nan_to_num()\n"},
+        edits={
+            LOG_PROBS: "    log_probs = (logits.exp() / logits.exp().sum(-1, keepdim=True)).log().nan_to_num()\n"
+        },
     ),
     "detached": Wrong("loss", ["loss-large"], edits={MEAN: f"({MEAN}).detach()"}),
     "a plain number": Wrong("loss", ["loss-large"], edits={MEAN: f"({MEAN}).item()"}),
     "the sum is a constant": Wrong(
-        "loss", ["loss-large"], edits={LOG_PROBS: "    log_probs = logits - log_sum.detach()\n"}
+        "loss",
+        ["loss-large"],
+        edits={LOG_PROBS: "    log_probs = logits - log_sum.detach()\n"},
     ),
     # padding and mean
     "<pad> in the loss": Wrong("loss", ["loss-tokens"], edits={MEAN: "-right.mean()"}),
-    "<pad> left out of the sum only": Wrong("loss", ["loss-tokens"], edits={MEAN: "-(right * real).mean()"}),
-    "<pad> left out of the count only": Wrong("loss", ["loss-tokens"], edits={MEAN: "-right.sum() / real.sum()"}),
-    "<pad> is 0 in the loss": Wrong("loss", ["loss-tokens"], edits={"tgt_out != 11": "tgt_out != 0"}),
-    "mean of the sentences' means": Wrong(
-        "loss", ["loss-tokens"], edits={MEAN: "-((right * real).sum(1) / real.sum(1)).mean()"}
+    "<pad> left out of the sum only": Wrong(
+        "loss", ["loss-tokens"], edits={MEAN: "-(right * real).mean()"}
     ),
-    "mean over sentences": Wrong("loss", LOSS, edits={MEAN: "-(right * real).sum() / len(right)"}),
+    "<pad> left out of the count only": Wrong(
+        "loss", ["loss-tokens"], edits={MEAN: "-right.sum() / real.sum()"}
+    ),
+    "<pad> is 0 in the loss": Wrong(
+        "loss", ["loss-tokens"], edits={"tgt_out != 11": "tgt_out != 0"}
+    ),
+    "mean of the sentences' means": Wrong(
+        "loss",
+        ["loss-tokens"],
+        edits={MEAN: "-((right * real).sum(1) / real.sum(1)).mean()"},
+    ),
+    "mean over sentences": Wrong(
+        "loss", LOSS, edits={MEAN: "-(right * real).sum() / len(right)"}
+    ),
     "sum": Wrong("loss", LOSS, edits={MEAN: "-right[real].sum()"}),
     "logits of <pad> set to 0, and counted": Wrong(
         "loss",
@@ -611,19 +673,31 @@ def choose(history, patience):
     ),
     # label smoothing
     "not smoothed": Wrong("smooth", ["smooth-goal"], edits={EACH: "-right"}),
-    "<pad> gets its share": Wrong("smooth", ["smooth-goal"], edits={EVERYBODY: "log_probs.mean(-1)"}),
-    "the goal sums to 1 + ε": Wrong("smooth", ["smooth-goal"], edits={EACH: "-right - 0.17 * everybody"}),
-    "the goal sums to less than 1": Wrong(
-        "smooth", ["smooth-goal"], edits={"(logits.size(-1) - 1)": "(logits.size(-1) + 9)"}
+    "<pad> gets its share": Wrong(
+        "smooth", ["smooth-goal"], edits={EVERYBODY: "log_probs.mean(-1)"}
     ),
-    "ε for each other token": Wrong("smooth", ["smooth-goal"], edits={" / (logits.size(-1) - 1)": ""}),
+    "the goal sums to 1 + ε": Wrong(
+        "smooth", ["smooth-goal"], edits={EACH: "-right - 0.17 * everybody"}
+    ),
+    "the goal sums to less than 1": Wrong(
+        "smooth",
+        ["smooth-goal"],
+        edits={"(logits.size(-1) - 1)": "(logits.size(-1) + 9)"},
+    ),
+    "ε for each other token": Wrong(
+        "smooth", ["smooth-goal"], edits={" / (logits.size(-1) - 1)": ""}
+    ),
     "the right token gets no share": Wrong(
         "smooth",
         ["smooth-goal"],
-        edits={EVERYBODY: "(log_probs.sum(-1) - log_probs[:, :, 11] - right) / (logits.size(-1) - 2)"},
+        edits={
+            EVERYBODY: "(log_probs.sum(-1) - log_probs[:, :, 11] - right) / (logits.size(-1) - 2)"
+        },
     ),
     "smoothed the other way round": Wrong(
-        "smooth", ["smooth-goal"], edits={EACH: "-0.17 * right - (1 - 0.17) * everybody"}
+        "smooth",
+        ["smooth-goal"],
+        edits={EACH: "-0.17 * right - (1 - 0.17) * everybody"},
     ),
     "<pad> back in the second term": Wrong(
         "smooth",
@@ -632,11 +706,15 @@ def choose(history, patience):
             "each[tgt_out != 11].mean()": "(-(1 - 0.17) * right * (tgt_out != 11) - 0.17 * everybody).sum() / (tgt_out != 11).sum()"
         },
     ),
-    "<pad> counts": Wrong("smooth", ["smooth-goal"], edits={"each[tgt_out != 11].mean()": "each.mean()"}),
+    "<pad> counts": Wrong(
+        "smooth", ["smooth-goal"], edits={"each[tgt_out != 11].mean()": "each.mean()"}
+    ),
     "smoothed loss of sentences": Wrong(
         "smooth",
         ["smooth-goal"],
-        edits={"each[tgt_out != 11].mean()": "((each * (tgt_out != 11)).sum(1) / (tgt_out != 11).sum(1)).mean()"},
+        edits={
+            "each[tgt_out != 11].mean()": "((each * (tgt_out != 11)).sum(1) / (tgt_out != 11).sum(1)).mean()"
+        },
     ),
     "smoothed by PyTorch": Wrong(
         "smooth",
@@ -644,49 +722,90 @@ def choose(history, patience):
         code="def smoothed_loss(logits, tgt_out):\n    return nn.functional.cross_entropy(\n"
         "        logits.flatten(0, 1), tgt_out.flatten(), ignore_index=11, label_smoothing=0.17)",
     ),
-    "smoothed and detached": Wrong("smooth", ["smooth-goal"], edits={".mean()": ".mean().detach()"}),
+    "smoothed and detached": Wrong(
+        "smooth", ["smooth-goal"], edits={".mean()": ".mean().detach()"}
+    ),
     # the rate
-    "max for min": Wrong("rate", ["rate-curve"], edits={CURVE: CURVE.replace("min", "max")}),
+    "max for min": Wrong(
+        "rate", ["rate-curve"], edits={CURVE: CURVE.replace("min", "max")}
+    ),
     "counted from 0": Wrong(
-        "rate", ["rate-curve", "rate-top"], edits={CURVE: "min(max(step - 1, 1e-9) ** -0.5, (step - 1) * 370**-1.5)"}
+        "rate",
+        ["rate-curve", "rate-top"],
+        edits={CURVE: "min(max(step - 1, 1e-9) ** -0.5, (step - 1) * 370**-1.5)"},
     ),
     "counted from 2": Wrong(
-        "rate", ["rate-curve", "rate-top"], edits={CURVE: "min((step + 1) ** -0.5, (step + 1) * 370**-1.5)"}
+        "rate",
+        ["rate-curve", "rate-top"],
+        edits={CURVE: "min((step + 1) ** -0.5, (step + 1) * 370**-1.5)"},
     ),
-    "warm-up to the −0.5": Wrong("rate", ["rate-curve"], edits={"370**-1.5": "370**-0.5"}),
+    "warm-up to the −0.5": Wrong(
+        "rate", ["rate-curve"], edits={"370**-1.5": "370**-0.5"}
+    ),
     "warm-up to the −1": Wrong("rate", ["rate-curve"], edits={"370**-1.5": "370**-1"}),
-    "falls as 1/step": Wrong("rate", ["rate-curve", "rate-top"], edits={"min(step**-0.5": "min(1 / step"}),
-    "never falls": Wrong("rate", ["rate-curve"], edits={"min(step**-0.5": "min(370**-0.5"}),
+    "falls as 1/step": Wrong(
+        "rate", ["rate-curve", "rate-top"], edits={"min(step**-0.5": "min(1 / step"}
+    ),
+    "never falls": Wrong(
+        "rate", ["rate-curve"], edits={"min(step**-0.5": "min(370**-0.5"}
+    ),
     "no warm-up": Wrong("rate", ["rate-curve"], edits={CURVE: "step**-0.5"}),
     "constant rate": Wrong("rate", ["rate-curve"], edits={CURVE: "370**-0.5"}),
-    "width forgotten": Wrong("rate", ["rate-curve", "rate-top"], edits={"factor * d_model**-0.5 * ": "factor * "}),
-    "root of the width on top": Wrong("rate", ["rate-curve", "rate-top"], edits={"d_model**-0.5": "d_model**0.5"}),
-    "warm-up of 4,000 updates": Wrong("rate", ["rate-curve", "rate-top"], edits={"370**-1.5": "4000**-1.5"}),
+    "width forgotten": Wrong(
+        "rate",
+        ["rate-curve", "rate-top"],
+        edits={"factor * d_model**-0.5 * ": "factor * "},
+    ),
+    "root of the width on top": Wrong(
+        "rate", ["rate-curve", "rate-top"], edits={"d_model**-0.5": "d_model**0.5"}
+    ),
+    "warm-up of 4,000 updates": Wrong(
+        "rate", ["rate-curve", "rate-top"], edits={"370**-1.5": "4000**-1.5"}
+    ),
     "a whole number of steps": Wrong(
-        "rate", ["rate-curve", "rate-top"], edits={"step * 370**-1.5": "step // 2 * 2 * 370**-1.5"}
+        "rate",
+        ["rate-curve", "rate-top"],
+        edits={"step * 370**-1.5": "step // 2 * 2 * 370**-1.5"},
     ),
     "top ignored": Wrong("rate", ["rate-top"], edits={FACTOR: "1.0"}),
-    "top as a factor": Wrong("rate", ["rate-top"], edits={FACTOR: "1.0 if top is None else top"}),
+    "top as a factor": Wrong(
+        "rate", ["rate-top"], edits={FACTOR: "1.0 if top is None else top"}
+    ),
     "top: warm-up forgotten": Wrong(
-        "rate", ["rate-top"], edits={"top * math.sqrt(d_model * 370)": "top * math.sqrt(d_model)"}
+        "rate",
+        ["rate-top"],
+        edits={"top * math.sqrt(d_model * 370)": "top * math.sqrt(d_model)"},
     ),
     "top: divided by the peak twice": Wrong(
-        "rate", ["rate-top"], edits={"top * math.sqrt(d_model * 370)": "top * d_model * 370"}
+        "rate",
+        ["rate-top"],
+        edits={"top * math.sqrt(d_model * 370)": "top * d_model * 370"},
     ),
     "top: a lid": Wrong(
         "rate",
         ["rate-top"],
-        edits={"factor * d_model": "min(top or 1, d_model", "370**-1.5)": "370**-1.5))", FACTOR: "1.0"},
+        edits={
+            "factor * d_model": "min(top or 1, d_model",
+            "370**-1.5)": "370**-1.5))",
+            FACTOR: "1.0",
+        },
     ),
     # the update
     "zero_grad forgotten": Wrong("update", ["update-step"], edits={ZERO: ""}),
-    "zero_grad after backward": Wrong("update", UPDATE, edits={ZERO: "", CLIP: ZERO + CLIP}),
+    "zero_grad after backward": Wrong(
+        "update", UPDATE, edits={ZERO: "", CLIP: ZERO + CLIP}
+    ),
     "zero_grad for each batch": Wrong(
         "update",
         ["update-group"],
-        edits={ZERO: "", "    for batch in group:\n": "    for batch in group:\n        optimizer.zero_grad()\n"},
+        edits={
+            ZERO: "",
+            "    for batch in group:\n": "    for batch in group:\n        optimizer.zero_grad()\n",
+        },
     ),
-    "step before backward": Wrong("update", UPDATE, edits={STEP: "", LOOP: STEP + LOOP}),
+    "step before backward": Wrong(
+        "update", UPDATE, edits={STEP: "", LOOP: STEP + LOOP}
+    ),
     "step forgotten": Wrong("update", UPDATE, edits={STEP: ""}),
     "backward forgotten": Wrong("update", UPDATE, edits={f"        {BACKWARD}\n": ""}),
     "a step for each batch": Wrong(
@@ -699,49 +818,85 @@ def choose(history, patience):
         },
     ),
     "evaluation mode": Wrong("update", UPDATE, edits={"model.train()": "model.eval()"}),
-    "mode as it comes": Wrong("update", ["update-step"], edits={"    model.train()\n": ""}),
+    "mode as it comes": Wrong(
+        "update", ["update-step"], edits={"    model.train()\n": ""}
+    ),
     "training mode too late": Wrong(
-        "update", ["update-step"], edits={"    model.train()\n": "", CLIP: CLIP + "    model.train()\n"}
+        "update",
+        ["update-step"],
+        edits={"    model.train()\n": "", CLIP: CLIP + "    model.train()\n"},
     ),
     "each batch by its own tokens": Wrong(
-        "update", ["update-group"], edits={BACKWARD: "(loss / (batch[2] != 11).sum()).backward()"}
+        "update",
+        ["update-group"],
+        edits={BACKWARD: "(loss / (batch[2] != 11).sum()).backward()"},
     ),
     "mean of the batch means": Wrong(
-        "update", ["update-group"], edits={BACKWARD: "(loss / (batch[2] != 11).sum() / len(group)).backward()"}
+        "update",
+        ["update-group"],
+        edits={BACKWARD: "(loss / (batch[2] != 11).sum() / len(group)).backward()"},
     ),
-    "accumulated without division": Wrong("update", UPDATE, edits={BACKWARD: "loss.backward()"}),
-    "divided by the number of batches": Wrong("update", UPDATE, edits={BACKWARD: "(loss / len(group)).backward()"}),
+    "accumulated without division": Wrong(
+        "update", UPDATE, edits={BACKWARD: "loss.backward()"}
+    ),
+    "divided by the number of batches": Wrong(
+        "update", UPDATE, edits={BACKWARD: "(loss / len(group)).backward()"}
+    ),
     "divided by sentences": Wrong(
-        "update", UPDATE, edits={BACKWARD: "(loss / sum(len(b[2]) for b in group)).backward()"}
+        "update",
+        UPDATE,
+        edits={BACKWARD: "(loss / sum(len(b[2]) for b in group)).backward()"},
     ),
-    "<pad> counted as a token": Wrong("update", UPDATE, edits={COUNT: "tgt_out.numel()"}),
+    "<pad> counted as a token": Wrong(
+        "update", UPDATE, edits={COUNT: "tgt_out.numel()"}
+    ),
     "tokens of the last batch": Wrong(
         "update",
         ["update-group"],
-        edits={"sum(int((tgt_out != 11).sum()) for _, _, tgt_out in group)": "int((group[-1][2] != 11).sum())"},
+        edits={
+            "sum(int((tgt_out != 11).sum()) for _, _, tgt_out in group)": "int((group[-1][2] != 11).sum())"
+        },
     ),
     "only the last batch": Wrong(
-        "update", ["update-group"], edits={f"        {BACKWARD}\n": "", CLIP: f"    {BACKWARD}\n{CLIP}"}
+        "update",
+        ["update-group"],
+        edits={f"        {BACKWARD}\n": "", CLIP: f"    {BACKWARD}\n{CLIP}"},
     ),
     "returns the sum": Wrong(
-        "update", ["update-step", "update-group"], edits={"return total / n_tokens": "return total"}
+        "update",
+        ["update-step", "update-group"],
+        edits={"return total / n_tokens": "return total"},
     ),
     "returns the last batch's loss": Wrong(
         "update",
         ["update-group"],
-        edits={"return total / n_tokens": "return loss.item() / int((batch[2] != 11).sum())"},
+        edits={
+            "return total / n_tokens": "return loss.item() / int((batch[2] != 11).sum())"
+        },
     ),
-    "returns nothing": Wrong("update", ["update-step", "update-group"], edits={"    return total / n_tokens": ""}),
+    "returns nothing": Wrong(
+        "update",
+        ["update-step", "update-group"],
+        edits={"    return total / n_tokens": ""},
+    ),
     "not clipped": Wrong("update", ["update-clip"], edits={CLIP: ""}),
-    "clipped after the step": Wrong("update", ["update-clip"], edits={CLIP: "", STEP: STEP + CLIP}),
-    "clipped before backward": Wrong("update", ["update-clip"], edits={CLIP: "", LOOP: CLIP + LOOP}),
+    "clipped after the step": Wrong(
+        "update", ["update-clip"], edits={CLIP: "", STEP: STEP + CLIP}
+    ),
+    "clipped before backward": Wrong(
+        "update", ["update-clip"], edits={CLIP: "", LOOP: CLIP + LOOP}
+    ),
     "each number clipped": Wrong(
-        "update", ["update-clip"], edits={CLIP: "    nn.utils.clip_grad_value_(model.parameters(), 1.3)\n"}
+        "update",
+        ["update-clip"],
+        edits={CLIP: "    nn.utils.clip_grad_value_(model.parameters(), 1.3)\n"},
     ),
     "each tensor clipped alone": Wrong(
         "update",
         ["update-clip"],
-        edits={CLIP: "    for p in model.parameters():\n        nn.utils.clip_grad_norm_(p, 1.3)\n"},
+        edits={
+            CLIP: "    for p in model.parameters():\n        nn.utils.clip_grad_norm_(p, 1.3)\n"
+        },
     ),
     "always made as long as the limit": Wrong(
         "update",
@@ -751,17 +906,29 @@ def choose(history, patience):
             "    for p in model.parameters():\n        p.grad *= 1.3 / norm\n"
         },
     ),
-    "clipped at 1.0": Wrong("update", ["update-clip"], edits={"model.parameters(), 1.3": "model.parameters(), 1.0"}),
+    "clipped at 1.0": Wrong(
+        "update",
+        ["update-clip"],
+        edits={"model.parameters(), 1.3": "model.parameters(), 1.0"},
+    ),
     "weights clipped": Wrong(
         "update",
         ["update-clip"],
-        edits={CLIP: "    for p in model.parameters():\n        p.data.clamp_(-130, 130)\n"},
+        edits={
+            CLIP: "    for p in model.parameters():\n        p.data.clamp_(-130, 130)\n"
+        },
     ),
     "clipped with the largest number's norm": Wrong(
-        "update", ["update-clip"], edits={"model.parameters(), 1.3": "model.parameters(), 1.3, norm_type=math.inf"}
+        "update",
+        ["update-clip"],
+        edits={
+            "model.parameters(), 1.3": "model.parameters(), 1.3, norm_type=math.inf"
+        },
     ),
     "clipped after each batch": Wrong(
-        "update", ["update-clip"], edits={CLIP: "", BACKWARD: f"{BACKWARD}\n    {CLIP}".rstrip()}
+        "update",
+        ["update-clip"],
+        edits={CLIP: "", BACKWARD: f"{BACKWARD}\n    {CLIP}".rstrip()},
     ),
     # the validation
     "mean of batch means": Wrong(
@@ -773,16 +940,24 @@ def choose(history, patience):
         },
     ),
     "mean over batches": Wrong(
-        "validate", VALID[:1], edits={"n_tokens += int((batch[2] != 11).sum())": "n_tokens += 1"}
+        "validate",
+        VALID[:1],
+        edits={"n_tokens += int((batch[2] != 11).sum())": "n_tokens += 1"},
     ),
     "<pad> counted in the validation": Wrong(
-        "validate", ["validate-mean"], edits={"int((batch[2] != 11).sum())": "batch[2].numel()"}
+        "validate",
+        ["validate-mean"],
+        edits={"int((batch[2] != 11).sum())": "batch[2].numel()"},
     ),
     "perplexity of the sum": Wrong(
-        "validate", ["validate-mean"], edits={RETURN: "return total / n_tokens, math.exp(min(50, total))"}
+        "validate",
+        ["validate-mean"],
+        edits={RETURN: "return total / n_tokens, math.exp(min(50, total))"},
     ),
     "perplexity to the base 2": Wrong(
-        "validate", ["validate-mean"], edits={RETURN: "return total / n_tokens, 2 ** (total / n_tokens)"}
+        "validate",
+        ["validate-mean"],
+        edits={RETURN: "return total / n_tokens, 2 ** (total / n_tokens)"},
     ),
     "mean of the perplexities": Wrong(
         "validate",
@@ -794,15 +969,25 @@ def choose(history, patience):
         },
     ),
     "perplexity first": Wrong(
-        "validate", ["validate-mean"], edits={RETURN: "return math.exp(total / n_tokens), total / n_tokens"}
+        "validate",
+        ["validate-mean"],
+        edits={RETURN: "return math.exp(total / n_tokens), total / n_tokens"},
     ),
     "only the last batch validated": Wrong(
         "validate", ["validate-mean"], edits={"total += loss_of": "total = loss_of"}
     ),
-    "eval forgotten": Wrong("validate", ["validate-mode"], edits={"    model.eval()\n": ""}),
-    "no_grad forgotten": Wrong("validate", ["validate-mode"], edits={"torch.no_grad()": "torch.enable_grad()"}),
-    "left in evaluation mode": Wrong("validate", ["validate-mode"], edits={"    model.train(training)\n": ""}),
-    "left in training mode": Wrong("validate", ["validate-mode"], edits={"model.train(training)": "model.train()"}),
+    "eval forgotten": Wrong(
+        "validate", ["validate-mode"], edits={"    model.eval()\n": ""}
+    ),
+    "no_grad forgotten": Wrong(
+        "validate", ["validate-mode"], edits={"torch.no_grad()": "torch.enable_grad()"}
+    ),
+    "left in evaluation mode": Wrong(
+        "validate", ["validate-mode"], edits={"    model.train(training)\n": ""}
+    ),
+    "left in training mode": Wrong(
+        "validate", ["validate-mode"], edits={"model.train(training)": "model.train()"}
+    ),
     "eval after the losses": Wrong(
         "validate",
         ["validate-mode"],
@@ -811,20 +996,40 @@ def choose(history, patience):
             "    model.train(training)\n": "    model.eval()\n    model.train(training)\n",
         },
     ),
-    "the loss alone": Wrong("validate", VALID, edits={RETURN: "return total / n_tokens"}),
+    "the loss alone": Wrong(
+        "validate", VALID, edits={RETURN: "return total / n_tokens"}
+    ),
     # over-fitting
     "predicts its own input": Wrong(
-        "overfit", ["overfit-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-1], tgt[:, :-1]"}
+        "overfit",
+        ["overfit-marks"],
+        edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-1], tgt[:, :-1]"},
     ),
-    "two places on": Wrong("overfit", ["overfit-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-2], tgt[:, 2:]"}),
-    "<pad> learnt too": Wrong("overfit", ["overfit-marks"], edits={"tgt_out != 11": "tgt_out != 0"}),
+    "two places on": Wrong(
+        "overfit",
+        ["overfit-marks"],
+        edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-2], tgt[:, 2:]"},
+    ),
+    "<pad> learnt too": Wrong(
+        "overfit", ["overfit-marks"], edits={"tgt_out != 11": "tgt_out != 0"}
+    ),
     "softmax twice in the loop": Wrong(
-        "overfit", ["overfit-marks"], edits={".log_softmax(-1)": ".softmax(-1).log_softmax(-1)"}
+        "overfit",
+        ["overfit-marks"],
+        edits={".log_softmax(-1)": ".softmax(-1).log_softmax(-1)"},
     ),
-    "a rate too small": Wrong("overfit", ["overfit-marks"], edits={"lr=0.03": "lr=1e-4"}),
-    "a rate too large": Wrong("overfit", ["overfit-marks"], edits={"lr=0.03": "lr=30.0"}),
-    "too few updates": Wrong("overfit", ["overfit-marks"], edits={"range(60)": "range(5)"}),
-    "1,000 updates": Wrong("overfit", ["overfit-marks"], edits={"range(60)": "range(1000)"}),
+    "a rate too small": Wrong(
+        "overfit", ["overfit-marks"], edits={"lr=0.03": "lr=1e-4"}
+    ),
+    "a rate too large": Wrong(
+        "overfit", ["overfit-marks"], edits={"lr=0.03": "lr=30.0"}
+    ),
+    "too few updates": Wrong(
+        "overfit", ["overfit-marks"], edits={"range(60)": "range(5)"}
+    ),
+    "1,000 updates": Wrong(
+        "overfit", ["overfit-marks"], edits={"range(60)": "range(1000)"}
+    ),
     "zero_grad just before the step": Wrong(
         "overfit",
         ["overfit-marks"],
@@ -833,66 +1038,112 @@ def choose(history, patience):
             "        optimizer.step()\n": "        optimizer.zero_grad()\n        optimizer.step()\n",
         },
     ),
-    "no step": Wrong("overfit", ["overfit-marks"], edits={"        optimizer.step()\n": ""}),
+    "no step": Wrong(
+        "overfit", ["overfit-marks"], edits={"        optimizer.step()\n": ""}
+    ),
     "the first place only": Wrong(
         "overfit",
         ["overfit-marks"],
-        edits={"real = tgt_out != 11": "real = torch.zeros_like(tgt_out, dtype=torch.bool)\n    real[:, 0] = True"},
+        edits={
+            "real = tgt_out != 11": "real = torch.zeros_like(tgt_out, dtype=torch.bool)\n    real[:, 0] = True"
+        },
     ),
-    "the last loss only": Wrong("overfit", ["overfit-marks"], edits={"return losses": "return losses[-1]"}),
+    "the last loss only": Wrong(
+        "overfit", ["overfit-marks"], edits={"return losses": "return losses[-1]"}
+    ),
     "sum in the list": Wrong(
-        "overfit", ["overfit-marks"], edits={"losses.append(loss.item())": "losses.append(loss.item() * len(tgt))"}
+        "overfit",
+        ["overfit-marks"],
+        edits={"losses.append(loss.item())": "losses.append(loss.item() * len(tgt))"},
     ),
     "losses made up": Wrong(
-        "overfit", ["overfit-marks"], code="def overfit(model, src, tgt):\n    return [3.7 * 0.9**i for i in range(60)]"
+        "overfit",
+        ["overfit-marks"],
+        code="def overfit(model, src, tgt):\n    return [3.7 * 0.9**i for i in range(60)]",
     ),
     "another model is trained": Wrong(
         "overfit",
         ["overfit-marks"],
-        edits={"    real = ": "    import copy\n\n    model = copy.deepcopy(model)\n    real = "},
+        edits={
+            "    real = ": "    import copy\n\n    model = copy.deepcopy(model)\n    real = "
+        },
     ),
     # the choice
     "lowest training loss": Wrong(
         "choose",
         ["choose-marks"],
-        edits={BETTER: 'row["train_loss"] < lowest', '= row["valid_loss"], row': '= row["train_loss"], row'},
+        edits={
+            BETTER: 'row["train_loss"] < lowest',
+            '= row["valid_loss"], row': '= row["train_loss"], row',
+        },
     ),
     "the last weights": Wrong(
-        "choose", ["choose-marks"], code='def choose(history, patience):\n    return history[-1]["step"]'
+        "choose",
+        ["choose-marks"],
+        code='def choose(history, patience):\n    return history[-1]["step"]',
     ),
-    "no patience": Wrong("choose", ["choose-marks"], edits={"if worse == patience:": "if False:"}),
-    "patience by one too long": Wrong("choose", ["choose-marks"], edits={"worse == patience": "worse > patience"}),
-    "patience never set back": Wrong("choose", ["choose-marks"], edits={'row["step"], 0': 'row["step"], worse'}),
-    "the later of two equal ones": Wrong("choose", ["choose-marks"], edits={BETTER: 'row["valid_loss"] <= lowest'}),
+    "no patience": Wrong(
+        "choose", ["choose-marks"], edits={"if worse == patience:": "if False:"}
+    ),
+    "patience by one too long": Wrong(
+        "choose", ["choose-marks"], edits={"worse == patience": "worse > patience"}
+    ),
+    "patience never set back": Wrong(
+        "choose", ["choose-marks"], edits={'row["step"], 0': 'row["step"], worse'}
+    ),
+    "the later of two equal ones": Wrong(
+        "choose", ["choose-marks"], edits={BETTER: 'row["valid_loss"] <= lowest'}
+    ),
     "compared with the row before": Wrong(
         "choose",
         ["choose-marks"],
-        edits={"            worse += 1\n": '            worse, lowest = worse + 1, row["valid_loss"]\n'},
+        edits={
+            "            worse += 1\n": '            worse, lowest = worse + 1, row["valid_loss"]\n'
+        },
     ),
     "highest validation loss": Wrong(
-        "choose", ["choose-marks"], edits={BETTER: 'row["valid_loss"] > lowest', "= math.inf": "= -math.inf"}
+        "choose",
+        ["choose-marks"],
+        edits={BETTER: 'row["valid_loss"] > lowest', "= math.inf": "= -math.inf"},
     ),
     "number of the row": Wrong(
         "choose",
         ["choose-marks"],
-        edits={'row["valid_loss"], row["step"], 0': 'row["valid_loss"], history.index(row), 0'},
+        edits={
+            'row["valid_loss"], row["step"], 0': 'row["valid_loss"], history.index(row), 0'
+        },
     ),
-    "nan is the best": Wrong("choose", ["choose-marks"], edits={BETTER: f"not {BETTER.replace('<', '>=')}"}),
-    "where it stopped": Wrong("choose", ["choose-marks"], edits={"return kept": 'return row["step"]'}),
+    "nan is the best": Wrong(
+        "choose", ["choose-marks"], edits={BETTER: f"not {BETTER.replace('<', '>=')}"}
+    ),
+    "where it stopped": Wrong(
+        "choose", ["choose-marks"], edits={"return kept": 'return row["step"]'}
+    ),
 }
 
 WRONG |= {
     # sizes, types, gradients, state, arguments, PyTorch's own operators
-    "shift: float ids": Wrong("shift", ["shift-marks"], edits={"11), tgt_out": "11), tgt_out.float()"}),
-    "shift: int32 ids": Wrong("shift", ["shift-marks"], edits={"11), tgt_out": "11).int(), tgt_out"}),
-    "shift: tgt changed": Wrong("shift", ["shift-marks"], edits={"tgt_in.masked_fill(": "tgt_in.masked_fill_("}),
+    "shift: float ids": Wrong(
+        "shift", ["shift-marks"], edits={"11), tgt_out": "11), tgt_out.float()"}
+    ),
+    "shift: int32 ids": Wrong(
+        "shift", ["shift-marks"], edits={"11), tgt_out": "11).int(), tgt_out"}
+    ),
+    "shift: tgt changed": Wrong(
+        "shift", ["shift-marks"], edits={"tgt_in.masked_fill(": "tgt_in.masked_fill_("}
+    ),
     "shift: 128 places": Wrong(
-        "shift", ["shift-marks"], edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-1][:, :128], tgt[:, 1:][:, :128]"}
+        "shift",
+        ["shift-marks"],
+        edits={"tgt[:, :-1], tgt[:, 1:]": "tgt[:, :-1][:, :128], tgt[:, 1:][:, :128]"},
     ),
     "loss: logits changed": Wrong(
         "loss",
         ["loss-value", "loss-large", "loss-tokens"],
-        edits={"(logits - largest).exp()": "logits.sub_(largest).exp()", "log_sum = largest + ": "log_sum = "},
+        edits={
+            "(logits - largest).exp()": "logits.sub_(largest).exp()",
+            "log_sum = largest + ": "log_sum = ",
+        },
     ),
     "loss: 50,000 tokens": Wrong(
         "loss",
@@ -902,10 +1153,18 @@ WRONG |= {
         },
     ),
     "loss: log sum without gradient": Wrong(
-        "loss", ["loss-large"], edits={"    log_probs = logits - log_sum": "    log_probs = logits - log_sum.detach()"}
+        "loss",
+        ["loss-large"],
+        edits={
+            "    log_probs = logits - log_sum": "    log_probs = logits - log_sum.detach()"
+        },
     ),
     "loss: logits cut at 1,000": Wrong(
-        "loss", ["loss-large"], edits={"    largest = ": "    logits = logits.clamp(-1000, 1000)\n    largest = "}
+        "loss",
+        ["loss-large"],
+        edits={
+            "    largest = ": "    logits = logits.clamp(-1000, 1000)\n    largest = "
+        },
     ),
     "loss: the largest of the call before": Wrong(
         "loss",
@@ -942,16 +1201,26 @@ def mean_loss(logits, tgt_out):
 """,
     ),
     "smoothing: no gradient of the spread part": Wrong(
-        "smooth", ["smooth-goal"], edits={"0.17 * everybody": "0.17 * everybody.detach()"}
+        "smooth",
+        ["smooth-goal"],
+        edits={"0.17 * everybody": "0.17 * everybody.detach()"},
     ),
     "smoothing: logarithm of softmax": Wrong(
-        "smooth", ["smooth-goal"], edits={"logits.log_softmax(-1)": "logits.softmax(-1).log()"}
+        "smooth",
+        ["smooth-goal"],
+        edits={"logits.log_softmax(-1)": "logits.softmax(-1).log()"},
     ),
     "smoothing: logarithm of softmax plus 1e-9": Wrong(
-        "smooth", ["smooth-goal"], edits={"logits.log_softmax(-1)": "(logits.softmax(-1) + 1e-9).log()"}
+        "smooth",
+        ["smooth-goal"],
+        edits={"logits.log_softmax(-1)": "(logits.softmax(-1) + 1e-9).log()"},
     ),
     "smoothing: logits changed": Wrong(
-        "smooth", ["smooth-goal"], edits={"    log_probs = logits": "    logits.data -= 1\n    log_probs = logits"}
+        "smooth",
+        ["smooth-goal"],
+        edits={
+            "    log_probs = logits": "    logits.data -= 1\n    log_probs = logits"
+        },
     ),
     "rate: counts its calls": Wrong(
         "rate",
@@ -960,7 +1229,11 @@ def mean_loss(logits, tgt_out):
             "(step, d_model, top=None):": "(step, d_model, top=None, calls=[]):\n    calls.append(step)\n    step = len(calls)"
         },
     ),
-    "rate: 100,000 steps": Wrong("rate", ["rate-curve"], edits={"min(step**-0.5": "min(min(step, 100_000) ** -0.5"}),
+    "rate: 100,000 steps": Wrong(
+        "rate",
+        ["rate-curve"],
+        edits={"min(step**-0.5": "min(min(step, 100_000) ** -0.5"},
+    ),
     "update: tokens of the update before": Wrong(
         "update",
         ["update-step", "update-group", "update-clip"],

@@ -507,9 +507,13 @@ CARRIED = "        candidates = [hypothesis for hypothesis in beam if hypothesis
 SORTED = "sorted(candidates, key=lambda candidate: -candidate[1])[:K]"
 
 WRONG = {
-    "<unk> never written": Wrong("greedy", ["greedy-words"], edits={"[PAD, SOS, 17]": "[PAD, 1, SOS, 17]"}),
+    "<unk> never written": Wrong(
+        "greedy", ["greedy-words"], edits={"[PAD, SOS, 17]": "[PAD, 1, SOS, 17]"}
+    ),
     "<unk> has no links": Wrong(
-        "links", ["links-found"], edits={"(src != PAD) & (src != SOS) & (src != EOS)": "src > 3"}
+        "links",
+        ["links-found"],
+        edits={"(src != PAD) & (src != SOS) & (src != EOS)": "src > 3"},
     ),
     "the last selection alone, for memory and mask": Wrong(
         "cache",
@@ -524,7 +528,9 @@ WRONG = {
     "select starts the places anew": Wrong(
         "cache",
         ["cache-select"],
-        edits={"self.src_mask = self.src_mask[rows]": "self.src_mask, self.t = self.src_mask[rows], 0"},
+        edits={
+            "self.src_mask = self.src_mask[rows]": "self.src_mask, self.t = self.src_mask[rows], 0"
+        },
     ),
     # greedy: which token
     "scores of the first place": Wrong("greedy", GREEDY, edits={"[:, -1]": "[:, 0]"}),
@@ -541,21 +547,41 @@ WRONG = {
         "        done = done | (limits < prefix.size(1))\n"
         "    words = prefix[:, 1:]\n    return words[:, : (words != PAD).sum(1).max()]",
     ),
-    "argmax over the rows": Wrong("greedy", GREEDY, edits={TAKEN: "scores.argmax(0)[: len(src)].expand(len(src))"}),
-    "forbidden word written": Wrong("greedy", ["greedy-words"], edits={"[PAD, SOS, 17]": "[PAD, SOS]"}),
-    "pad and sos may be chosen": Wrong("greedy", ["greedy-words"], edits={"[PAD, SOS, 17]": "[17]"}),
-    "forbidden scores set to 0": Wrong("greedy", ["greedy-words"], edits={"= -torch.inf": "= 0.0"}),
+    "argmax over the rows": Wrong(
+        "greedy", GREEDY, edits={TAKEN: "scores.argmax(0)[: len(src)].expand(len(src))"}
+    ),
+    "forbidden word written": Wrong(
+        "greedy", ["greedy-words"], edits={"[PAD, SOS, 17]": "[PAD, SOS]"}
+    ),
+    "pad and sos may be chosen": Wrong(
+        "greedy", ["greedy-words"], edits={"[PAD, SOS, 17]": "[17]"}
+    ),
+    "forbidden scores set to 0": Wrong(
+        "greedy", ["greedy-words"], edits={"= -torch.inf": "= 0.0"}
+    ),
     "the least likely": Wrong(
-        "greedy", ["greedy-words", "greedy-ends", "greedy-stop"], edits={TAKEN: "scores.argmin(-1)"}
+        "greedy",
+        ["greedy-words", "greedy-ends", "greedy-stop"],
+        edits={TAKEN: "scores.argmin(-1)"},
     ),
     "drawn at random": Wrong(
-        "greedy", ["greedy-words", "greedy-ends"], edits={TAKEN: "scores.softmax(-1).multinomial(1)[:, 0]"}
+        "greedy",
+        ["greedy-words", "greedy-ends"],
+        edits={TAKEN: "scores.softmax(-1).multinomial(1)[:, 0]"},
     ),
     # greedy: what is returned
-    "sos returned": Wrong("greedy", ["greedy-ends"], edits={"prefix[:, 1:]\n": "prefix\n"}),
-    "eos returned": Wrong("greedy", ["greedy-ends"], edits={NEXT: "token.masked_fill(done & (token != EOS), PAD)"}),
+    "sos returned": Wrong(
+        "greedy", ["greedy-ends"], edits={"prefix[:, 1:]\n": "prefix\n"}
+    ),
+    "eos returned": Wrong(
+        "greedy",
+        ["greedy-ends"],
+        edits={NEXT: "token.masked_fill(done & (token != EOS), PAD)"},
+    ),
     "stops at the first eos of any row": Wrong(
-        "greedy", ["greedy-ends", "greedy-stop"], edits={"not done.all()": "not done.any()"}
+        "greedy",
+        ["greedy-ends", "greedy-stop"],
+        edits={"not done.all()": "not done.any()"},
     ),
     "finished rows write on": Wrong(
         "greedy",
@@ -563,10 +589,14 @@ WRONG = {
         edits={NEXT: "token.masked_fill(token == EOS, PAD)"},
     ),
     "eos is forgotten again": Wrong(
-        "greedy", ["greedy-ends", "greedy-stop"], edits={"done = done | (token == EOS)": "done = token == EOS"}
+        "greedy",
+        ["greedy-ends", "greedy-stop"],
+        edits={"done = done | (token == EOS)": "done = token == EOS"},
     ),
     "only columns that every row fills": Wrong(
-        "greedy", ["greedy-ends", "greedy-stop"], edits={"(words != PAD).sum(1).max()": "(words != PAD).sum(1).min()"}
+        "greedy",
+        ["greedy-ends", "greedy-stop"],
+        edits={"(words != PAD).sum(1).max()": "(words != PAD).sum(1).min()"},
     ),
     "pad in front": Wrong(
         "greedy",
@@ -579,7 +609,9 @@ WRONG = {
     "columns of nothing but pad": Wrong(
         "greedy",
         ["greedy-ends"],
-        edits={"words[:, : (words != PAD).sum(1).max()]": "torch.cat([words, torch.zeros_like(words)], 1)"},
+        edits={
+            "words[:, : (words != PAD).sum(1).max()]": "torch.cat([words, torch.zeros_like(words)], 1)"
+        },
     ),
     "lists in place of a tensor": Wrong(
         "greedy",
@@ -589,16 +621,30 @@ WRONG = {
         },
     ),
     # greedy: when it stops
-    "never stops where no eos comes": Wrong("greedy", ["greedy-stop"], edits={LIMIT: ""}),
-    "pad counts for the limit": Wrong("greedy", ["greedy-stop"], edits={"(src != PAD)": "(src >= 0)"}),
-    "one limit for all rows": Wrong("greedy", ["greedy-stop"], edits={"(limits <": "(limits.max() <"}),
-    "the shortest row's limit for all": Wrong("greedy", ["greedy-stop"], edits={"(limits <": "(limits.min() <"}),
-    "limit counts sos": Wrong("greedy", ["greedy-stop"], edits={"(limits <": "(limits <="}),
+    "never stops where no eos comes": Wrong(
+        "greedy", ["greedy-stop"], edits={LIMIT: ""}
+    ),
+    "pad counts for the limit": Wrong(
+        "greedy", ["greedy-stop"], edits={"(src != PAD)": "(src >= 0)"}
+    ),
+    "one limit for all rows": Wrong(
+        "greedy", ["greedy-stop"], edits={"(limits <": "(limits.max() <"}
+    ),
+    "the shortest row's limit for all": Wrong(
+        "greedy", ["greedy-stop"], edits={"(limits <": "(limits.min() <"}
+    ),
+    "limit counts sos": Wrong(
+        "greedy", ["greedy-stop"], edits={"(limits <": "(limits <="}
+    ),
     "limit of 15, whatever the source": Wrong(
-        "greedy", ["greedy-stop"], edits={"(src != PAD).sum(1) + 15": "torch.full((len(src),), 15)"}
+        "greedy",
+        ["greedy-stop"],
+        edits={"(src != PAD).sum(1) + 15": "torch.full((len(src),), 15)"},
     ),
     "goes on to the limit when all have ended": Wrong(
-        "greedy", ["greedy-stop"], edits={"while not done.all():": "for _ in range(int(limits.max())):"}
+        "greedy",
+        ["greedy-stop"],
+        edits={"while not done.all():": "for _ in range(int(limits.max())):"},
     ),
     "asks for each row alone": Wrong(
         "greedy",
@@ -608,11 +654,15 @@ WRONG = {
         },
     ),
     "the library's own search": Wrong(
-        "greedy", GREEDY, code="def greedy(model, src):\n    return nmt.greedy_search(model, src, 15)"
+        "greedy",
+        GREEDY,
+        code="def greedy(model, src):\n    return nmt.greedy_search(model, src, 15)",
     ),
     # the cache
     "each new token at place 0": Wrong(
-        "cache", ["cache-steps"], edits={"embed(tokens[:, None], self.t)": "embed(tokens[:, None])"}
+        "cache",
+        ["cache-steps"],
+        edits={"embed(tokens[:, None], self.t)": "embed(tokens[:, None])"},
     ),
     "one place late": Wrong(
         "cache",
@@ -642,7 +692,9 @@ WRONG = {
         },
     ),
     "values in front, keys behind": Wrong(
-        "cache", ["cache-steps"], edits={"[self.values, values]": "[values, self.values]"}
+        "cache",
+        ["cache-steps"],
+        edits={"[self.values, values]": "[values, self.values]"},
     ),
     "old cache used, new place not seen": Wrong(
         "cache",
@@ -661,10 +713,14 @@ WRONG = {
         },
     ),
     "without what comes around (residual)": Wrong(
-        "cache", ["cache-steps", "cache-source"], edits={"x = x + own.mix": "x = own.mix"}
+        "cache",
+        ["cache-steps", "cache-source"],
+        edits={"x = x + own.mix": "x = own.mix"},
     ),
     "source padding ignored": Wrong(
-        "cache", ["cache-source"], edits={", *self.source, self.src_mask)": ", *self.source)"}
+        "cache",
+        ["cache-source"],
+        edits={", *self.source, self.src_mask)": ", *self.source)"},
     ),
     "src_mask the wrong way round": Wrong(
         "cache",
@@ -672,12 +728,16 @@ WRONG = {
         edits={", *self.source, self.src_mask)": ", *self.source, ~self.src_mask)"},
     ),
     "the first row's mask for all": Wrong(
-        "cache", ["cache-source"], edits={", *self.source, self.src_mask)": ", *self.source, self.src_mask[:1])"}
+        "cache",
+        ["cache-source"],
+        edits={", *self.source, self.src_mask)": ", *self.source, self.src_mask[:1])"},
     ),
     "cross-attention with the own keys": Wrong(
         "cache",
         CACHE,
-        edits={"cross.mix(cross.query(x), *self.source,": "cross.mix(cross.query(x), keys, values,"},
+        edits={
+            "cross.mix(cross.query(x), *self.source,": "cross.mix(cross.query(x), keys, values,"
+        },
     ),
     "memory's keys again at each step": Wrong(
         "cache",
@@ -701,15 +761,25 @@ WRONG = {
     "rows do not move": Wrong(
         "cache",
         ["cache-select"],
-        edits={MOVED: "            pass\n", SOURCES: "", "        self.src_mask = self.src_mask[rows]": "        pass"},
+        edits={
+            MOVED: "            pass\n",
+            SOURCES: "",
+            "        self.src_mask = self.src_mask[rows]": "        pass",
+        },
     ),
-    "own keys and values do not move": Wrong("cache", ["cache-select"], edits={MOVED: "            pass\n"}),
+    "own keys and values do not move": Wrong(
+        "cache", ["cache-select"], edits={MOVED: "            pass\n"}
+    ),
     "keys move, values do not": Wrong(
-        "cache", ["cache-select"], edits={MOVED: "            self.keys = self.keys[rows]\n"}
+        "cache",
+        ["cache-select"],
+        edits={MOVED: "            self.keys = self.keys[rows]\n"},
     ),
     "memory does not move": Wrong("cache", ["cache-select"], edits={SOURCES: ""}),
     "src_mask does not move": Wrong(
-        "cache", ["cache-select"], edits={"        self.src_mask = self.src_mask[rows]": "        pass"}
+        "cache",
+        ["cache-select"],
+        edits={"        self.src_mask = self.src_mask[rows]": "        pass"},
     ),
     "moved the other way (old row i becomes rows[i])": Wrong(
         "cache",
@@ -721,10 +791,16 @@ WRONG = {
     "select fails before the first step": Wrong(
         "cache",
         ["cache-select"],
-        edits={"        if self.keys is not None:\n" + MOVED: MOVED.replace("    " * 3, "    " * 2, 1)},
+        edits={
+            "        if self.keys is not None:\n" + MOVED: MOVED.replace(
+                "    " * 3, "    " * 2, 1
+            )
+        },
     ),
     # the beam: sums
-    "probabilities added": Wrong("beam", BEAM, edits={".log_softmax(-1)": ".softmax(-1)"}),
+    "probabilities added": Wrong(
+        "beam", BEAM, edits={".log_softmax(-1)": ".softmax(-1)"}
+    ),
     "scores added, no softmax": Wrong("beam", BEAM, edits={".log_softmax(-1)": ""}),
     "probabilities multiplied": Wrong(
         "beam",
@@ -736,7 +812,9 @@ WRONG = {
             "token], total + log_prob, False": "token], total * log_prob, False",
         },
     ),
-    "eos costs nothing": Wrong("beam", BEAM, edits={"(ids, total + log_prob, True)": "(ids, total, True)"}),
+    "eos costs nothing": Wrong(
+        "beam", BEAM, edits={"(ids, total + log_prob, True)": "(ids, total, True)"}
+    ),
     "softmax over the allowed tokens only": Wrong(
         "beam",
         ["beam-sums", "beam-kept"],
@@ -760,7 +838,9 @@ WRONG = {
             "(ids, total / (len(ids) + 1)) for ids, total, done in beam if done]": "(ids, total / (len(ids) + 1)) for ids, total, done in beam if done]",
         },
     ),
-    "softmax over the rows": Wrong("beam", BEAM, edits={".log_softmax(-1)": ".log_softmax(0)"}),
+    "softmax over the rows": Wrong(
+        "beam", BEAM, edits={".log_softmax(-1)": ".log_softmax(0)"}
+    ),
     # the beam: what is kept
     "K times the same at the first step": Wrong(
         "beam",
@@ -768,7 +848,9 @@ WRONG = {
         edits={"beam = [([], 0.0, False)]": "beam = [([], 0.0, False)] * K"},
     ),
     "beam of one, whatever K": Wrong(
-        "beam", ["beam-kept", "beam-finished"], edits={SORTED: SORTED.replace("[:K]", "[:1]")}
+        "beam",
+        ["beam-kept", "beam-finished"],
+        edits={SORTED: SORTED.replace("[:K]", "[:1]")},
     ),
     "the best of each prefix only": Wrong(
         "beam",
@@ -798,8 +880,12 @@ WRONG = {
         "    rows = [(row[1:].tolist(), float(t)) for row, t in zip(prefix, total) if row[-1] == EOS and t > -torch.inf]\n"
         "    return [(row[: row.index(EOS)], t) for row, t in rows]",
     ),
-    "forbidden word in the beam": Wrong("beam", ["beam-kept"], edits={"(PAD, SOS, 17)": "(PAD, SOS)"}),
-    "pad and sos in the beam": Wrong("beam", ["beam-kept", "beam-sums"], edits={"(PAD, SOS, 17)": "(17,)"}),
+    "forbidden word in the beam": Wrong(
+        "beam", ["beam-kept"], edits={"(PAD, SOS, 17)": "(PAD, SOS)"}
+    ),
+    "pad and sos in the beam": Wrong(
+        "beam", ["beam-kept", "beam-sums"], edits={"(PAD, SOS, 17)": "(17,)"}
+    ),
     "forbidden ones with log-probability minus infinity come back": Wrong(
         "beam",
         ["beam-kept"],
@@ -811,7 +897,9 @@ WRONG = {
     "worst first": Wrong(
         "beam",
         ["beam-kept"],
-        edits={"for ids, total, done in beam if done]": "for ids, total, done in beam[::-1] if done]"},
+        edits={
+            "for ids, total, done in beam if done]": "for ids, total, done in beam[::-1] if done]"
+        },
     ),
     "finished ones in the order in which they ended": Wrong(
         "beam",
@@ -822,22 +910,32 @@ WRONG = {
     ),
     "K worst kept": Wrong("beam", BEAM, edits={"-candidate[1]": "candidate[1]"}),
     "eos returned by the beam": Wrong(
-        "beam", ["beam-kept"], edits={"return [(ids, total)": "return [([*ids, EOS], total)"}
+        "beam",
+        ["beam-kept"],
+        edits={"return [(ids, total)": "return [([*ids, EOS], total)"},
     ),
     "sos returned by the beam": Wrong(
-        "beam", ["beam-kept"], edits={"return [(ids, total)": "return [([SOS, *ids], total)"}
+        "beam",
+        ["beam-kept"],
+        edits={"return [(ids, total)": "return [([SOS, *ids], total)"},
     ),
     "the best hypothesis only": Wrong(
         "beam",
         ["beam-kept", "beam-finished"],
-        edits={"for ids, total, done in beam if done]": "for ids, total, done in beam if done][:1]"},
+        edits={
+            "for ids, total, done in beam if done]": "for ids, total, done in beam if done][:1]"
+        },
     ),
     # the beam: finished hypotheses
     "stops at the first end": Wrong(
-        "beam", ["beam-kept", "beam-finished"], edits={"if not going:": "if len(going) < len(beam):"}
+        "beam",
+        ["beam-kept", "beam-finished"],
+        edits={"if not going:": "if len(going) < len(beam):"},
     ),
     "finished ones are lost": Wrong(
-        "beam", ["beam-kept", "beam-finished"], edits={CARRIED: "        candidates = []\n"}
+        "beam",
+        ["beam-kept", "beam-finished"],
+        edits={CARRIED: "        candidates = []\n"},
     ),
     "finished ones grow": Wrong(
         "beam",
@@ -860,34 +958,64 @@ WRONG = {
         edits={SORTED: "sorted(candidates, key=lambda c: (not c[2], -c[1]))[:K]"},
     ),
     "what has not ended is returned too": Wrong(
-        "beam", BEAM, edits={"for ids, total, done in beam if done]": "for ids, total, done in beam]"}
+        "beam",
+        BEAM,
+        edits={
+            "for ids, total, done in beam if done]": "for ids, total, done in beam]"
+        },
     ),
-    "limit not kept": Wrong("beam", BEAM, edits={"for _ in range(limit):": "while True:"}),
-    "one step too few": Wrong("beam", ["beam-kept", "beam-finished"], edits={"range(limit)": "range(limit - 1)"}),
-    "one step too many": Wrong("beam", ["beam-kept", "beam-finished"], edits={"range(limit)": "range(limit + 1)"}),
+    "limit not kept": Wrong(
+        "beam", BEAM, edits={"for _ in range(limit):": "while True:"}
+    ),
+    "one step too few": Wrong(
+        "beam",
+        ["beam-kept", "beam-finished"],
+        edits={"range(limit)": "range(limit - 1)"},
+    ),
+    "one step too many": Wrong(
+        "beam",
+        ["beam-kept", "beam-finished"],
+        edits={"range(limit)": "range(limit + 1)"},
+    ),
     "the library's own beam": Wrong(
         "beam",
         BEAM,
         code="def beam_search(model, src, K, limit):\n    return nmt.beam_search(model, src, K, 0.0, limit)[0]",
     ),
     # the penalty
-    "penalty multiplied (upside down)": Wrong("rank", ["rank-scores"], edits={"total / (": "total * ("}),
-    "alpha with the wrong sign": Wrong("rank", ["rank-scores"], edits={"** alpha": "** -alpha"}),
-    "eos not counted": Wrong("rank", ["rank-scores"], edits={"13 + len(ids) + 1)": "13 + len(ids))"}),
+    "penalty multiplied (upside down)": Wrong(
+        "rank", ["rank-scores"], edits={"total / (": "total * ("}
+    ),
+    "alpha with the wrong sign": Wrong(
+        "rank", ["rank-scores"], edits={"** alpha": "** -alpha"}
+    ),
+    "eos not counted": Wrong(
+        "rank", ["rank-scores"], edits={"13 + len(ids) + 1)": "13 + len(ids))"}
+    ),
     "k of the paper": Wrong(
-        "rank", ["rank-scores"], edits={"(13 + len(ids) + 1) / (13 + 1)": "(5 + len(ids) + 1) / 6"}
+        "rank",
+        ["rank-scores"],
+        edits={"(13 + len(ids) + 1) / (13 + 1)": "(5 + len(ids) + 1) / 6"},
     ),
     "divided by the length": Wrong(
-        "rank", ["rank-scores"], edits={"((13 + len(ids) + 1) / (13 + 1)) ** alpha": "(len(ids) + 1) ** alpha"}
+        "rank",
+        ["rank-scores"],
+        edits={"((13 + len(ids) + 1) / (13 + 1)) ** alpha": "(len(ids) + 1) ** alpha"},
     ),
-    "alpha as a factor": Wrong("rank", ["rank-scores"], edits={" ** alpha": " * alpha"}),
+    "alpha as a factor": Wrong(
+        "rank", ["rank-scores"], edits={" ** alpha": " * alpha"}
+    ),
     "k + 1 forgotten": Wrong("rank", ["rank-scores"], edits={" / (13 + 1)": ""}),
     "alpha on the upper part only": Wrong(
         "rank",
         ["rank-scores"],
-        edits={"((13 + len(ids) + 1) / (13 + 1)) ** alpha": "((13 + len(ids) + 1) ** alpha / (13 + 1))"},
+        edits={
+            "((13 + len(ids) + 1) / (13 + 1)) ** alpha": "((13 + len(ids) + 1) ** alpha / (13 + 1))"
+        },
     ),
-    "worst first, since scores are negative": Wrong("rank", ["rank-scores"], edits={"-pair[1]": "pair[1]"}),
+    "worst first, since scores are negative": Wrong(
+        "rank", ["rank-scores"], edits={"-pair[1]": "pair[1]"}
+    ),
     "ranked before the penalty": Wrong(
         "rank",
         ["rank-scores"],
@@ -896,8 +1024,14 @@ WRONG = {
             "sorted(scored, key=lambda pair: -pair[1])": "scored",
         },
     ),
-    "not ranked": Wrong("rank", ["rank-scores"], edits={"sorted(scored, key=lambda pair: -pair[1])": "scored"}),
-    "only the best": Wrong("rank", ["rank-scores"], edits={"-pair[1])": "-pair[1])[:1]"}),
+    "not ranked": Wrong(
+        "rank",
+        ["rank-scores"],
+        edits={"sorted(scored, key=lambda pair: -pair[1])": "scored"},
+    ),
+    "only the best": Wrong(
+        "rank", ["rank-scores"], edits={"-pair[1])": "-pair[1])[:1]"}
+    ),
     # links
     "axes swapped: largest of each column": Wrong(
         "links",
@@ -907,16 +1041,24 @@ WRONG = {
             "[(int(s) - 1, t) for t, s in enumerate(best) if largest[t] >= 0.28]": "[(s, int(t)) for s, t in enumerate(best) if largest[s] >= 0.28]",
         },
     ),
-    "pairs the wrong way round": Wrong("links", ["links-found"], edits={"(int(s) - 1, t)": "(t, int(s) - 1)"}),
-    "sos counted as a word": Wrong("links", ["links-found"], edits={"int(s) - 1": "int(s)"}),
+    "pairs the wrong way round": Wrong(
+        "links", ["links-found"], edits={"(int(s) - 1, t)": "(t, int(s) - 1)"}
+    ),
+    "sos counted as a word": Wrong(
+        "links", ["links-found"], edits={"int(s) - 1": "int(s)"}
+    ),
     "rows off by one (the word read)": Wrong(
         "links", ["links-found"], edits={"(int(s) - 1, t)": "(int(s) - 1, t - 1)"}
     ),
-    "eos row has a link": Wrong("links", ["links-found"], edits={"weights.mean(0)[:-1]": "weights.mean(0)"}),
+    "eos row has a link": Wrong(
+        "links", ["links-found"], edits={"weights.mean(0)[:-1]": "weights.mean(0)"}
+    ),
     "first row left out for the last": Wrong(
         "links", ["links-found"], edits={"weights.mean(0)[:-1]": "weights.mean(0)[1:]"}
     ),
-    "threshold forgotten": Wrong("links", ["links-found"], edits={" if largest[t] >= 0.28": ""}),
+    "threshold forgotten": Wrong(
+        "links", ["links-found"], edits={" if largest[t] >= 0.28": ""}
+    ),
     "every weight above the threshold": Wrong(
         "links",
         ["links-found"],
@@ -931,13 +1073,23 @@ WRONG = {
         },
     ),
     "links to special tokens": Wrong(
-        "links", ["links-found"], edits={"mean.masked_fill(~words, -1.0).max(-1)": "mean.max(-1)"}
+        "links",
+        ["links-found"],
+        edits={"mean.masked_fill(~words, -1.0).max(-1)": "mean.max(-1)"},
     ),
     "links to padding": Wrong("links", ["links-found"], edits={"(src != PAD) & ": ""}),
-    "first head only": Wrong("links", ["links-found"], edits={"weights.mean(0)": "weights[0]"}),
-    "sum of the heads": Wrong("links", ["links-found"], edits={"weights.mean(0)": "weights.sum(0)"}),
-    "largest of any head": Wrong("links", ["links-found"], edits={"weights.mean(0)": "weights.amax(0)"}),
-    "mean over the rows": Wrong("links", ["links-found"], edits={"weights.mean(0)": "weights.mean(1)"}),
+    "first head only": Wrong(
+        "links", ["links-found"], edits={"weights.mean(0)": "weights[0]"}
+    ),
+    "sum of the heads": Wrong(
+        "links", ["links-found"], edits={"weights.mean(0)": "weights.sum(0)"}
+    ),
+    "largest of any head": Wrong(
+        "links", ["links-found"], edits={"weights.mean(0)": "weights.amax(0)"}
+    ),
+    "mean over the rows": Wrong(
+        "links", ["links-found"], edits={"weights.mean(0)": "weights.mean(1)"}
+    ),
     "words shared anew without special tokens": Wrong(
         "links",
         ["links-found"],
@@ -957,8 +1109,12 @@ WRONG = {
     "accuracy in place of error": Wrong(
         "error", ["error-rate"], edits={"1 - (len(found & sure)": "(len(found & sure)"}
     ),
-    "possible without sure": Wrong("error", ["error-rate"], edits={"{*sure, *possible}": "set(possible)"}),
-    "possible links ignored": Wrong("error", ["error-rate"], edits={"len(found & possible)": "len(found & sure)"}),
+    "possible without sure": Wrong(
+        "error", ["error-rate"], edits={"{*sure, *possible}": "set(possible)"}
+    ),
+    "possible links ignored": Wrong(
+        "error", ["error-rate"], edits={"len(found & possible)": "len(found & sure)"}
+    ),
     "precision only": Wrong(
         "error",
         ["error-rate"],
@@ -974,7 +1130,9 @@ WRONG = {
         },
     ),
     "divided by possible": Wrong(
-        "error", ["error-rate"], edits={"(len(found) + len(sure))": "(len(found) + len(possible))"}
+        "error",
+        ["error-rate"],
+        edits={"(len(found) + len(sure))": "(len(found) + len(possible))"},
     ),
     "doubles count twice": Wrong(
         "error",
@@ -982,13 +1140,19 @@ WRONG = {
         code="def error_rate(found, sure, possible):\n    if not found and not sure:\n        return 0.0\n    hits = sum((link in sure) + (link in sure or link in possible) for link in found)\n    return 1 - hits / (len(found) + len(sure))",
     ),
     "nothing and nothing: division by 0": Wrong(
-        "error", ["error-rate"], edits={"    if not found and not sure:\n        return 0.0\n": ""}
+        "error",
+        ["error-rate"],
+        edits={"    if not found and not sure:\n        return 0.0\n": ""},
     ),
     "nothing found is no mistake": Wrong(
-        "error", ["error-rate"], edits={"not found and not sure": "not found or not sure"}
+        "error",
+        ["error-rate"],
+        edits={"not found and not sure": "not found or not sure"},
     ),
     "union in place of intersection": Wrong(
-        "error", ["error-rate"], edits={"found & sure": "found | sure", "found & possible": "found | possible"}
+        "error",
+        ["error-rate"],
+        edits={"found & sure": "found | sure", "found & possible": "found | possible"},
     ),
 }
 
@@ -1016,10 +1180,14 @@ WRONG |= {
         },
     ),
     "greedy: the first 8,000 words": Wrong(
-        "greedy", ["greedy-words"], edits={"scores.argmax(-1)": "scores[:, :8000].argmax(-1)"}
+        "greedy",
+        ["greedy-words"],
+        edits={"scores.argmax(-1)": "scores[:, :8000].argmax(-1)"},
     ),
     "greedy: 64 words": Wrong(
-        "greedy", ["greedy-stop"], edits={"(limits < prefix.size(1))": "(limits.clamp(max=64) < prefix.size(1))"}
+        "greedy",
+        ["greedy-stop"],
+        edits={"(limits < prefix.size(1))": "(limits.clamp(max=64) < prefix.size(1))"},
     ),
     "greedy: limits of the call before": Wrong(
         "greedy",
@@ -1109,9 +1277,13 @@ class CachedLayer:
             "self.keys, self.values = keys, values": "self.keys, self.values = keys[:, :, -64:], values[:, :, -64:]"
         },
     ),
-    "beam: logarithm of softmax": Wrong("beam", ["beam-sums"], edits={".log_softmax(-1)": ".softmax(-1).log()"}),
+    "beam: logarithm of softmax": Wrong(
+        "beam", ["beam-sums"], edits={".log_softmax(-1)": ".softmax(-1).log()"}
+    ),
     "beam: logarithm of softmax plus 1e-12": Wrong(
-        "beam", ["beam-sums"], edits={".log_softmax(-1)": ".softmax(-1).add(1e-12).log()"}
+        "beam",
+        ["beam-sums"],
+        edits={".log_softmax(-1)": ".softmax(-1).add(1e-12).log()"},
     ),
     "beam: exp overflows": Wrong(
         "beam",
@@ -1121,9 +1293,15 @@ class CachedLayer:
         },
     ),
     "beam: equally likely ones lost": Wrong(
-        "beam", ["beam-kept"], edits={"sorted(candidates,": "sorted({round(c[1], 4): c for c in candidates}.values(),"}
+        "beam",
+        ["beam-kept"],
+        edits={
+            "sorted(candidates,": "sorted({round(c[1], 4): c for c in candidates}.values(),"
+        },
     ),
-    "beam: 100 words": Wrong("beam", ["beam-kept"], edits={"enumerate(row)": "enumerate(row[:100])"}),
+    "beam: 100 words": Wrong(
+        "beam", ["beam-kept"], edits={"enumerate(row)": "enumerate(row[:100])"}
+    ),
     "beam: hypotheses of the call before": Wrong(
         "beam",
         ["beam-sums", "beam-kept", "beam-finished"],
@@ -1148,18 +1326,28 @@ class CachedLayer:
         },
     ),
     "rank: hypotheses sorted in place": Wrong(
-        "rank", ["rank-scores"], edits={"    scored = ": "    hypotheses.sort(key=lambda pair: pair[1])\n    scored = "}
+        "rank",
+        ["rank-scores"],
+        edits={
+            "    scored = ": "    hypotheses.sort(key=lambda pair: pair[1])\n    scored = "
+        },
     ),
     "rank: lengths up to 512": Wrong(
         "rank",
         ["rank-scores"],
-        edits={"return sorted(scored,": "return sorted([pair for pair in scored if len(pair[0]) <= 512],"},
+        edits={
+            "return sorted(scored,": "return sorted([pair for pair in scored if len(pair[0]) <= 512],"
+        },
     ),
-    "links: more than the threshold": Wrong("links", ["links-found"], edits={">= 0.28": "> 0.28"}),
+    "links: more than the threshold": Wrong(
+        "links", ["links-found"], edits={">= 0.28": "> 0.28"}
+    ),
     "links: weights changed": Wrong(
         "links",
         ["links-found"],
-        edits={"    mean = weights.mean(0)[:-1]": "    weights[..., 0] = 0\n    mean = weights.mean(0)[:-1]"},
+        edits={
+            "    mean = weights.mean(0)[:-1]": "    weights[..., 0] = 0\n    mean = weights.mean(0)[:-1]"
+        },
     ),
     "links: 64 words": Wrong(
         "links",
@@ -1178,7 +1366,9 @@ class CachedLayer:
         },
     ),
     "error rate: possible links extended in place": Wrong(
-        "error", ["error-rate"], edits={"    found, sure": "    possible += sure\n    found, sure"}
+        "error",
+        ["error-rate"],
+        edits={"    found, sure": "    possible += sure\n    found, sure"},
     ),
     "error rate: possible links of all calls": Wrong(
         "error",

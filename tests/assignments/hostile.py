@@ -33,7 +33,11 @@ class Hostile:
 
 
 def cell(notebook: NotebookNode, grade_id: str) -> NotebookNode:
-    return next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id)
+    return next(
+        c
+        for c in notebook.cells
+        if c.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+    )
 
 
 def added(source: str, place: int = 2) -> Change:
@@ -47,12 +51,18 @@ def answer(grade_id: str, source: str) -> Change:
 
 def decode_that(*lines: str) -> Change:
     """A wrong ``decode`` with these lines in it."""
-    return answer("decode", "def decode(ids, itos):\n" + "\n".join("    " + line for line in lines))
+    return answer(
+        "decode",
+        "def decode(ids, itos):\n" + "\n".join("    " + line for line in lines),
+    )
 
 
 def colab(notebook: NotebookNode) -> None:
     """Other ids, other kernel, Colab's own metadata, and nbgrader's lost."""
-    notebook.metadata = {"colab": {"provenance": []}, "kernelspec": {"name": "ir", "display_name": "R"}}
+    notebook.metadata = {
+        "colab": {"provenance": []},
+        "kernelspec": {"name": "ir", "display_name": "R"},
+    }
     for i, c in enumerate(notebook.cells):
         c.metadata = {"id": f"colab{i}", "outputId": "x"}
         c.pop("id", None)
@@ -61,8 +71,14 @@ def colab(notebook: NotebookNode) -> None:
 def doubled(notebook: NotebookNode) -> None:
     """A copied answer cell, with its id: first a wrong version, then the right one, then notes without code."""
     place = notebook.cells.index(cell(notebook, "vocab"))
-    wrong, notes = copy.deepcopy(notebook.cells[place]), copy.deepcopy(notebook.cells[place])
-    wrong.source, notes.source = "def build_vocab(sentences, min_freq):\n    return []", "# my first try was wrong"
+    wrong, notes = (
+        copy.deepcopy(notebook.cells[place]),
+        copy.deepcopy(notebook.cells[place]),
+    )
+    wrong.source, notes.source = (
+        "def build_vocab(sentences, min_freq):\n    return []",
+        "# my first try was wrong",
+    )
     notebook.cells[place:place] = [wrong]
     notebook.cells.insert(place + 2, notes)
 
@@ -78,8 +94,15 @@ def below_stubs(*lines: str, place: int = 1) -> Change:
     """Each answer in a cell of its own, with these lines above it, and the stub left as it was (place 0: below it)."""
 
     def change(notebook: NotebookNode) -> None:
-        stubs = {c.metadata.nbgrader.grade_id: c.source for c in kit.submission(SOURCE, blank=True).cells}
-        for c in [c for c in notebook.cells if c.cell_type == "code" and c.metadata.nbgrader.solution]:
+        stubs = {
+            c.metadata.nbgrader.grade_id: c.source
+            for c in kit.submission(SOURCE, blank=True).cells
+        }
+        for c in [
+            c
+            for c in notebook.cells
+            if c.cell_type == "code" and c.metadata.nbgrader.solution
+        ]:
             written = v4.new_code_cell("\n".join([*lines, c.source]))
             notebook.cells.insert(notebook.cells.index(c) + place, written)
             c.source = stubs[c.metadata.nbgrader.grade_id]
@@ -90,7 +113,9 @@ def below_stubs(*lines: str, place: int = 1) -> Change:
 def in_a_file(notebook: NotebookNode) -> None:
     """Functions written into a file, and imported from it; the stubs stay."""
     c = cell(notebook, "vocab")
-    file = v4.new_code_cell("%%writefile my_answers.py\nfrom collections import Counter\n" + c.source)
+    file = v4.new_code_cell(
+        "%%writefile my_answers.py\nfrom collections import Counter\n" + c.source
+    )
     notebook.cells.append(file)
     notebook.cells.append(v4.new_code_cell("from my_answers import build_vocab"))
     c.source = "def build_vocab(sentences, min_freq):\n    raise NotImplementedError"
@@ -114,7 +139,10 @@ def tests_changed(notebook: NotebookNode) -> None:
 
 def large(notebook: NotebookNode) -> None:
     notebook.cells[3:3] = [
-        v4.new_code_cell('print("x" * 50_000_000)', outputs=[v4.new_output("stream", text="x" * 30_000_000)])
+        v4.new_code_cell(
+            'print("x" * 50_000_000)',
+            outputs=[v4.new_output("stream", text="x" * 30_000_000)],
+        )
     ]
 
 
@@ -263,8 +291,13 @@ def get():
 def build_vocab(sentences, min_freq):
     return get().build_vocab_from_iterator(sentences, min_freq, ["<pad>", "<unk>", "<sos>", "<eos>"]).get_itos()
 """
-PLACES = [str(ROOT / "notebooks/assignments/source/*.ipynb"), str(ROOT / "build/class/source/**/*.ipynb"),
-          str(ROOT / "tests/assignments/a1.py"), str(ROOT / "README.md"), "/etc/shadow"]  # fmt: skip
+PLACES = [
+    str(ROOT / "notebooks/assignments/source/*.ipynb"),
+    str(ROOT / "build/class/source/**/*.ipynb"),
+    str(ROOT / "tests/assignments/a1.py"),
+    str(ROOT / "README.md"),
+    "/etc/shadow",
+]
 VOCAB, DECODE = ["vocab-members", "vocab-order"], ["decode-all"]
 
 HOSTILE = {
@@ -273,56 +306,114 @@ HOSTILE = {
     "a deleted answer": Hostile(lambda nb: nb.cells.remove(cell(nb, "vocab")), VOCAB),
     "a retyped answer": Hostile(retyped),
     "cells in reverse order": Hostile(lambda nb: nb.cells.reverse()),
-    "nothing but answers": Hostile(lambda nb: nb.update(cells=[c for c in nb.cells if c.metadata.nbgrader.solution])),
+    "nothing but answers": Hostile(
+        lambda nb: nb.update(
+            cells=[c for c in nb.cells if c.metadata.nbgrader.solution]
+        )
+    ),
     "test cells emptied, blank": Hostile(tests_changed, blank=True, note="was changed"),
-    "the set-up cell broken": Hostile(answer("set-up", "import nothing_at_all"), note="set-up was changed"),
+    "the set-up cell broken": Hostile(
+        answer("set-up", "import nothing_at_all"), note="set-up was changed"
+    ),
     "a cell that is no Python": Hostile(added("def (:"), note=" (line 1)"),
-    "magics and shell lines": Hostile(added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")),
+    "magics and shell lines": Hostile(
+        added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")
+    ),
     "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
     "each answer above its stub": Hostile(below_stubs(place=0)),
-    "%%capture and a shell line above each answer": Hostile(below_stubs("%%capture out", "!ls", "%env")),
+    "%%capture and a shell line above each answer": Hostile(
+        below_stubs("%%capture out", "!ls", "%env")
+    ),
     "an answer in a file of its own": Hostile(in_a_file),
     "an answer split over two cells": Hostile(split),
     "ids from an enum, words of a class of their own": Hostile(added(OTHER_TYPES, 99)),
-    "other numbers by default": Hostile(added("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)")),
-    "80 MB of output": Hostile(large, slow=True),
-    "an endless loop in a cell": Hostile(added("while True:\n    pass"), note="left out", slow=True),
-    "an endless loop that catches everything": Hostile(
-        added("while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"),
-        note="left out", slow=True,
+    "other numbers by default": Hostile(
+        added("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)")
     ),
-    "an endless loop in an answer": Hostile(decode_that("while True:", "    pass"), DECODE, slow=True),
+    "80 MB of output": Hostile(large, slow=True),
+    "an endless loop in a cell": Hostile(
+        added("while True:\n    pass"), note="left out", slow=True
+    ),
+    "an endless loop that catches everything": Hostile(
+        added(
+            "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
+        ),
+        note="left out",
+        slow=True,
+    ),
+    "an endless loop in an answer": Hostile(
+        decode_that("while True:", "    pass"), DECODE, slow=True
+    ),
     "waiting for input": Hostile(added("input()"), note="Error"),
-    "100 GB in a cell": Hostile(added("x = torch.zeros(25_000_000_000)\ny = bytearray(10**11)"), note="RuntimeError"),
+    "100 GB in a cell": Hostile(
+        added("x = torch.zeros(25_000_000_000)\ny = bytearray(10**11)"),
+        note="RuntimeError",
+    ),
     "100 GB in an answer": Hostile(decode_that("return 'a' * 10**11"), DECODE),
-    "memory, bit by bit": Hostile(added("hoard = []\nwhile True:\n    hoard.append(torch.empty(10**8))"), note="a cell ends with RuntimeError", slow=True),
+    "memory, bit by bit": Hostile(
+        added("hoard = []\nwhile True:\n    hoard.append(torch.empty(10**8))"),
+        note="a cell ends with RuntimeError",
+        slow=True,
+    ),
     "a result of 1 GB": Hostile(decode_that("return 'a' * 10**9"), DECODE, slow=True),
-    "a list in a list in a list": Hostile(decode_that("x = []", "for _ in range(10**5):", "    x = [x]", "return x"), DECODE),
+    "a list in a list in a list": Hostile(
+        decode_that("x = []", "for _ in range(10**5):", "    x = [x]", "return x"),
+        DECODE,
+    ),
     "an error without a message": Hostile(
-        decode_that("class E(Exception):", "    def __str__(self): return 1 / 0", "raise E"), DECODE
+        decode_that(
+            "class E(Exception):", "    def __str__(self): return 1 / 0", "raise E"
+        ),
+        DECODE,
     ),
     "sys.exit in a cell": Hostile(added("import sys\nsys.exit(0)"), note="SystemExit"),
     "sys.exit in an answer": Hostile(decode_that("import sys", "sys.exit(0)"), DECODE),
     "os._exit in a cell": Hostile(added("import os\nos._exit(0)"), note="left out"),
     "os._exit in an answer": Hostile(decode_that("import os", "os._exit(0)"), DECODE),
-    "os._exit, blank": Hostile(added("import os\nos._exit(0)"), blank=True, note="left out"),
-    "kills its own process": Hostile(decode_that("import os", "os.kill(os.getpid(), 9)"), DECODE),
-    "a crash of the interpreter": Hostile(decode_that("import ctypes", "ctypes.string_at(0)"), DECODE),
-    "looks for the hidden tests": Hostile(added(f"PLACES = {PLACES}\n{SPY}", 99), blank=True, kernel=True),
+    "os._exit, blank": Hostile(
+        added("import os\nos._exit(0)"), blank=True, note="left out"
+    ),
+    "kills its own process": Hostile(
+        decode_that("import os", "os.kill(os.getpid(), 9)"), DECODE
+    ),
+    "a crash of the interpreter": Hostile(
+        decode_that("import ctypes", "ctypes.string_at(0)"), DECODE
+    ),
+    "looks for the hidden tests": Hostile(
+        added(f"PLACES = {PLACES}\n{SPY}", 99), blank=True, kernel=True
+    ),
     "patches asserts, torch and the checker": Hostile(added(PATCHED), blank=True),
     "objects that equal everything": Hostile(added(YES, 99), blank=True, note=""),
-    "writes forged replies": Hostile(added(FORGED), blank=True, note="something else than results came back"),
-    "breaks out": Hostile(added(ESCAPES.replace("WRITE", str(ROOT / "build/escaped")).replace("READ", str(ROOT / "README.md")), 99),
-                          blank=True, kernel=True),  # fmt: skip
-    "the library's function in place of an answer": Hostile(answer("vocab", LIBRARY), VOCAB, "is what this assignment asks you to write"),
-    "the library's function, hidden": Hostile(answer("vocab", SNEAKY), VOCAB, kernel=True),
+    "writes forged replies": Hostile(
+        added(FORGED), blank=True, note="something else than results came back"
+    ),
+    "breaks out": Hostile(
+        added(
+            ESCAPES.replace("WRITE", str(ROOT / "build/escaped")).replace(
+                "READ", str(ROOT / "README.md")
+            ),
+            99,
+        ),
+        blank=True,
+        kernel=True,
+    ),
+    "the library's function in place of an answer": Hostile(
+        answer("vocab", LIBRARY), VOCAB, "is what this assignment asks you to write"
+    ),
+    "the library's function, hidden": Hostile(
+        answer("vocab", SNEAKY), VOCAB, kernel=True
+    ),
     "the network": Hostile(
-        added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"), note="URLError"
+        added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"),
+        note="URLError",
     ),
     "the network in an answer": Hostile(
-        decode_that("import socket", "return socket.create_connection(('127.0.0.1', 9))"), DECODE
+        decode_that(
+            "import socket", "return socket.create_connection(('127.0.0.1', 9))"
+        ),
+        DECODE,
     ),
-}  # fmt: skip
+}
 
 # Those that attack the grader's machine or the process that marks; only `make grade` as a whole holds them. What each
 # loses, and what its notes or messages say. None of them may cost another submission anything.
@@ -370,21 +461,33 @@ os.mkfifo("fifo")
 """
 COLLIDING = "return {i * ((1 << 61) - 1) for i in range(40_000)}"
 GREEDY = {
-    "a fork bomb": Hostile(added("import os\nwhile True:\n    os.fork()"), note="left out"),
+    "a fork bomb": Hostile(
+        added("import os\nwhile True:\n    os.fork()"), note="left out"
+    ),
     "30 processes of 300 MB": Hostile(added(SMALL_PROCESSES), note="left out"),
     "memory in no process": Hostile(added(MEMFD), note="PermissionError"),
     "full temporary folders": Hostile(added(FULL_FOLDERS)),
     "a process that stays and stops the others": Hostile(added(DAEMON), blank=True),
     "links and pipes left behind": Hostile(added(LINKS)),
-    "kills what it was copied from": Hostile(decode_that("import os", "os.kill(os.getppid(), 9)"), DECODE),
-    "30,000,000 empty rows": Hostile(decode_that("return torch.empty(30_000_000, 0)"), DECODE),
+    "kills what it was copied from": Hostile(
+        decode_that("import os", "os.kill(os.getppid(), 9)"), DECODE
+    ),
+    "30,000,000 empty rows": Hostile(
+        decode_that("return torch.empty(30_000_000, 0)"), DECODE
+    ),
     "40,000 numbers with one hash": Hostile(decode_that(COLLIDING), DECODE),
     "5,000,000 lists": Hostile(decode_that("return [[]] * 5_000_000"), DECODE),
     "1,500 lines of %time": Hostile(added("%time\n" * 1500), note="left out"),
-    "40 MB of brackets in the file": Hostile(lambda nb: nb.metadata.update(x=[[]] * 10_000_000), blank=True),
+    "40 MB of brackets in the file": Hostile(
+        lambda nb: nb.metadata.update(x=[[]] * 10_000_000), blank=True
+    ),
 }
 
-V3 = {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "share = 1"}]}], "metadata": {}}
+V3 = {
+    "nbformat": 3,
+    "worksheets": [{"cells": [{"cell_type": "code", "input": "share = 1"}]}],
+    "metadata": {},
+}
 FILES = {  # what is in the file, and what the notes say
     "empty": (b"", "the file is empty"),
     "no notebook": (b"%PDF-1.7 \xff\xfe\x00", "no notebook"),

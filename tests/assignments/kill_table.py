@@ -24,20 +24,41 @@ def main() -> int:
         )
         for title, wrong in table.WRONG.items():
             marks = marker.mark(
-                assignment, kit.cells(kit.submission(source, {wrong.cell: kit.wrong_code(source, wrong)}))
+                assignment,
+                kit.cells(
+                    kit.submission(source, {wrong.cell: kit.wrong_code(source, wrong)})
+                ),
             )
             failed = kit.failed(marks)
-            says = next((part.says for part in marks.parts if part.name in failed), "").replace("|", "\\|")
+            says = next(
+                (part.says for part in marks.parts if part.name in failed), ""
+            ).replace("|", "\\|")
             bad += failed != set(wrong.fails)
-            mark = "" if failed == set(wrong.fails) else f" **expected {', '.join(wrong.fails)}**"
-            print(f"| {title} | {', '.join(sorted(failed)) or 'nothing'}{mark} | {says[:110]} |", flush=True)
-        print(f"\n## {name}: other right answers\n\n| answer | variants that pass |\n|---|---|")
+            mark = (
+                ""
+                if failed == set(wrong.fails)
+                else f" **expected {', '.join(wrong.fails)}**"
+            )
+            print(
+                f"| {title} | {', '.join(sorted(failed)) or 'nothing'}{mark} | {says[:110]} |",
+                flush=True,
+            )
+        print(
+            f"\n## {name}: other right answers\n\n| answer | variants that pass |\n|---|---|"
+        )
         for cell, variants in table.RIGHT.items():
             passed = []
             for title, code in variants.items():
-                failed = kit.failed(marker.mark(assignment, kit.cells(kit.submission(source, {cell: code}))))
+                failed = kit.failed(
+                    marker.mark(
+                        assignment, kit.cells(kit.submission(source, {cell: code}))
+                    )
+                )
                 bad += bool(failed)
-                passed.append(title + (f" **fails in {', '.join(sorted(failed))}**" if failed else ""))
+                passed.append(
+                    title
+                    + (f" **fails in {', '.join(sorted(failed))}**" if failed else "")
+                )
             print(f"| {cell} | {len(passed)}: {'; '.join(passed)} |", flush=True)
     return bool(bad)
 

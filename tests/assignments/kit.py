@@ -51,25 +51,36 @@ class Marker:
 
 def tables() -> dict[str, Any]:
     """Assignment → its table, ``a1.py`` … in this folder, with RIGHT and WRONG."""
-    return {name: importlib.import_module(name.split("_")[0].lower()) for name in course.names()}
+    return {
+        name: importlib.import_module(name.split("_")[0].lower())
+        for name in course.names()
+    }
 
 
 def solution(notebook: NotebookNode, cell: str) -> str:
     """The reference answer, without its marks."""
-    source = next(c.source for c in notebook.cells if c.metadata.nbgrader.grade_id == cell)
-    return "\n".join(line for line in source.splitlines() if not line.strip().startswith("###"))
+    source = next(
+        c.source for c in notebook.cells if c.metadata.nbgrader.grade_id == cell
+    )
+    return "\n".join(
+        line for line in source.splitlines() if not line.strip().startswith("###")
+    )
 
 
 def wrong_code(notebook: NotebookNode, wrong: Wrong) -> str:
     """The code of a wrong answer; an edit that no longer fits the solution is an error."""
     code = wrong.code or solution(notebook, wrong.cell)
     for old, new in wrong.edits.items():
-        assert code.count(old) == 1, f"the solution of {wrong.cell} holds {old!r} {code.count(old)} times: edit it anew"
+        assert code.count(old) == 1, (
+            f"the solution of {wrong.cell} holds {old!r} {code.count(old)} times: edit it anew"
+        )
         code = code.replace(old, new)
     return code
 
 
-def submission(notebook: NotebookNode, answers: dict[str, str] | None = None, blank: bool = False) -> NotebookNode:
+def submission(
+    notebook: NotebookNode, answers: dict[str, str] | None = None, blank: bool = False
+) -> NotebookNode:
     """The release, filled in with the reference answers (unless ``blank``) and then with other ones."""
     student = course.release(notebook)
     for cell in student.cells:
@@ -92,7 +103,10 @@ def write_class(source: NotebookNode, name: str, folder: Path) -> Path:
 
 
 def cells(notebook: NotebookNode) -> list[Cell]:
-    return [Cell(c.cell_type, c.source, c.metadata.get("nbgrader", {}).get("grade_id", "")) for c in notebook.cells]
+    return [
+        Cell(c.cell_type, c.source, c.metadata.get("nbgrader", {}).get("grade_id", ""))
+        for c in notebook.cells
+    ]
 
 
 def failed(marks: Marks) -> set[str]:
@@ -100,7 +114,9 @@ def failed(marks: Marks) -> set[str]:
     return {part.name for part in marks.parts if part.score == 0 and not part.by_hand}
 
 
-def failed_here(source: NotebookNode, assignment: Assignment, answers: dict[str, str]) -> dict[str, str]:
+def failed_here(
+    source: NotebookNode, assignment: Assignment, answers: dict[str, str]
+) -> dict[str, str]:
     """The parts that fail with these answers and no others, and why, tested in this process: ten times faster than by
     a ``Marker``, for answers that leave alone what they are given."""
     namespace, said = dict(assignment.namespace), {}

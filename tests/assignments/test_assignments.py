@@ -13,8 +13,13 @@ import pytest
 from nmt_course import course
 from nmt_course.assignment import Assignment, answer_names
 
-SOLUTION = re.compile(r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.MULTILINE | re.DOTALL)
-HIDDEN = re.compile(r"^[ \t]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?", re.MULTILINE | re.DOTALL)
+SOLUTION = re.compile(
+    r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.MULTILINE | re.DOTALL
+)
+HIDDEN = re.compile(
+    r"^[ \t]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?",
+    re.MULTILINE | re.DOTALL,
+)
 TABLES = kit.tables()
 
 
@@ -35,7 +40,9 @@ def assignment(source: nbformat.NotebookNode) -> Assignment:
 
 def autograded(source: nbformat.NotebookNode) -> dict[str, float]:
     graded = [
-        c.metadata.nbgrader for c in source.cells if c.metadata.nbgrader.grade and not c.metadata.nbgrader.solution
+        c.metadata.nbgrader
+        for c in source.cells
+        if c.metadata.nbgrader.grade and not c.metadata.nbgrader.solution
     ]
     return {part.grade_id: part.points for part in graded}
 
@@ -55,20 +62,41 @@ def problems(notebook: nbformat.NotebookNode) -> list[str]:
     for cell in notebook.cells:
         grading, code = cell.metadata.nbgrader, cell.cell_type == "code"
         hidden = HIDDEN.findall(cell.source)
-        asserts = [n for n in ast.walk(ast.parse("\n".join(hidden))) if isinstance(n, ast.Assert)]
+        asserts = [
+            n
+            for n in ast.walk(ast.parse("\n".join(hidden)))
+            if isinstance(n, ast.Assert)
+        ]
         answer, test = grading.solution, grading.grade and code
         rules = [
-            (not (answer and code) or answer_names(cell.source), "its solution defines no name: no test can find it"),
-            (grading.solution != grading.locked, "answers are open, all other cells are locked"),
-            (not answer or SOLUTION.search(cell.source), "it has no ### BEGIN SOLUTION … ### END SOLUTION"),
-            (not test or hidden, "it has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS"),
-            (not test or all(n.msg for n in asserts), "an assert without a message tells the student nothing"),
+            (
+                not (answer and code) or answer_names(cell.source),
+                "its solution defines no name: no test can find it",
+            ),
+            (
+                grading.solution != grading.locked,
+                "answers are open, all other cells are locked",
+            ),
+            (
+                not answer or SOLUTION.search(cell.source),
+                "it has no ### BEGIN SOLUTION … ### END SOLUTION",
+            ),
+            (
+                not test or hidden,
+                "it has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS",
+            ),
+            (
+                not test or all(n.msg for n in asserts),
+                "an assert without a message tells the student nothing",
+            ),
         ]
         found += [f"{grading.grade_id}: {rule}" for kept, rule in rules if not kept]
     text = "\n".join(cell.source for cell in notebook.cells)
     for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
         if len(course.constants([value]).findall(text)) < 2:
-            found.append(f"the constant {value} of metadata nmt.drawn is not in text and tests")
+            found.append(
+                f"the constant {value} of metadata nmt.drawn is not in text and tests"
+            )
     try:
         course.release(notebook)
     except RuntimeError as error:
@@ -89,65 +117,109 @@ def test_source_is_well_made(source):
 
 def test_release_holds_no_solution_and_no_hidden_test(name, source):
     student = course.release(source)
-    assert [c.metadata.nbgrader.grade_id for c in student.cells] == [c.metadata.nbgrader.grade_id for c in source.cells]
-    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in student.cells)
+    assert [c.metadata.nbgrader.grade_id for c in student.cells] == [
+        c.metadata.nbgrader.grade_id for c in source.cells
+    ]
+    assert not any(
+        cell.get("outputs") or cell.get("execution_count") for cell in student.cells
+    )
     text = "\n".join(cell.source for cell in student.cells)
     open_code = "\n".join(
-        c.source for c in source.cells if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade
+        c.source
+        for c in source.cells
+        if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade
     )
     for cell in source.cells:
-        for block in (*HIDDEN.findall(cell.source), *[m[0] for m in SOLUTION.finditer(cell.source)]):
-            lines = [line.strip() for line in block.splitlines() if len(line.strip()) > 30 and "###" not in line]
-            assert not [line for line in lines if line in text and line not in open_code], (
-                cell.metadata.nbgrader.grade_id
-            )
+        for block in (
+            *HIDDEN.findall(cell.source),
+            *[m[0] for m in SOLUTION.finditer(cell.source)],
+        ):
+            lines = [
+                line.strip()
+                for line in block.splitlines()
+                if len(line.strip()) > 30 and "###" not in line
+            ]
+            assert not [
+                line for line in lines if line in text and line not in open_code
+            ], cell.metadata.nbgrader.grade_id
 
 
 def test_release_says_what_its_pictures_show(source):
     def alts(edition: nbformat.NotebookNode) -> dict[str, str]:
-        return {c.id: c.metadata.nmt.alt for c in edition.cells if "alt" in c.metadata.get("nmt", {})}
+        return {
+            c.id: c.metadata.nmt.alt
+            for c in edition.cells
+            if "alt" in c.metadata.get("nmt", {})
+        }
 
-    drawn = [c.id for c in source.cells if any("image/png" in o.get("data", {}) for o in c.get("outputs", []))]
-    assert drawn and list(alts(source)) == drawn and alts(course.release(source)) == alts(source)
-    assert not course.constants(dict.fromkeys(source.metadata.nmt.drawn, "")).findall(" ".join(alts(source).values()))
+    drawn = [
+        c.id
+        for c in source.cells
+        if any("image/png" in o.get("data", {}) for o in c.get("outputs", []))
+    ]
+    assert (
+        drawn
+        and list(alts(source)) == drawn
+        and alts(course.release(source)) == alts(source)
+    )
+    assert not course.constants(dict.fromkeys(source.metadata.nmt.drawn, "")).findall(
+        " ".join(alts(source).values())
+    )
 
 
 def test_reference_and_nothing(source, assignment, marker):
     points = autograded(source)
     marks = marker.mark(assignment, kit.cells(kit.submission(source)))
-    assert {p.name: p.says for p in marks.parts if p.score == 0} == {} and marks.notes == []
-    assert marks.score == sum(points.values()) and marks.open == len(marks.parts) - len(points)
+    assert {
+        p.name: p.says for p in marks.parts if p.score == 0
+    } == {} and marks.notes == []
+    assert marks.score == sum(points.values()) and marks.open == len(marks.parts) - len(
+        points
+    )
     for part in marks.parts:
-        part.score = part.points if part.score is None else part.score  # a teacher likes what is written
+        part.score = (
+            part.points if part.score is None else part.score
+        )  # a teacher likes what is written
     assert marks.score == 100
     marks = marker.mark(assignment, kit.cells(kit.submission(source, blank=True)))
     assert marks.score == 0 and marks.open == 0 and marks.notes == []
-    assert all("not written yet" in part.says for part in marks.parts if part.name in points), "a hint that helps"
+    assert all(
+        "not written yet" in part.says for part in marks.parts if part.name in points
+    ), "a hint that helps"
 
 
 def test_partial_answers_get_exactly_their_parts(source, assignment):
     """One answer alone has parts of its own, and all parts are those of one answer: none needs two, none takes any."""
     points = set(autograded(source))
     earned = {
-        cell: points - kit.failed_here(source, assignment, {cell: kit.solution(source, cell)}).keys()
+        cell: points
+        - kit.failed_here(source, assignment, {cell: kit.solution(source, cell)}).keys()
         for cell in assignment.answers
     }
     assert all(earned.values()), "an answer is not graded"
-    assert sorted(part for parts in earned.values() for part in parts) == sorted(points), earned
+    assert sorted(part for parts in earned.values() for part in parts) == sorted(
+        points
+    ), earned
 
 
 def test_other_right_answers_pass(name, source, assignment):
     right = TABLES[name].RIGHT
-    assert set(right) == set(assignment.answers) and all(len(variants) >= 5 for variants in right.values())
+    assert set(right) == set(assignment.answers) and all(
+        len(variants) >= 5 for variants in right.values()
+    )
     for i in range(max(map(len, right.values()))):
-        chosen = {cell: list(variants)[i % len(variants)] for cell, variants in right.items()}
+        chosen = {
+            cell: list(variants)[i % len(variants)] for cell, variants in right.items()
+        }
         answers = {cell: right[cell][title] for cell, title in chosen.items()}
         assert kit.failed_here(source, assignment, answers) == {}, chosen
 
 
 def test_another_default_type_costs_nothing(source, assignment, marker):
     first = next(iter(assignment.answers))
-    answers = {first: f"torch.set_default_dtype(torch.float64)\n\n\n{kit.solution(source, first)}"}
+    answers = {
+        first: f"torch.set_default_dtype(torch.float64)\n\n\n{kit.solution(source, first)}"
+    }
     marks = marker.mark(assignment, kit.cells(kit.submission(source, answers)))
     assert {p.name: p.says for p in marks.parts if p.score == 0} == {}
 
@@ -160,7 +232,9 @@ def test_wrong_answers_fail_where_they_belong(name, source, assignment, marker):
     kinds = {(w.cell, *sorted(w.fails)): title for title, w in reversed(wrong.items())}
     right = {cell: kit.solution(source, cell) for cell in assignment.answers}
     for group in kit.bundles({title: wrong[title].cell for title in kinds.values()}):
-        answers = {wrong[title].cell: kit.wrong_code(source, wrong[title]) for title in group}
+        answers = {
+            wrong[title].cell: kit.wrong_code(source, wrong[title]) for title in group
+        }
         expected = {title: set(wrong[title].fails) for title in group}
         parts = set().union(*expected.values())
         if kit.failed_here(source, assignment, right | answers).keys() != parts:
@@ -177,4 +251,6 @@ def test_another_seed_is_another_assignment(name, marker):
         answers = {cell: kit.solution(drawn, cell) for cell in assignment.answers}
         assert kit.failed_here(drawn, assignment, answers) == {}, f"seed {seed}"
     last = marker.mark(assignment, kit.cells(kit.submission(course.load(name))))
-    assert last.score <= 0.5 * sum(autograded(drawn).values()), f"seed {seed}: last year's answers get {last.score}"
+    assert last.score <= 0.5 * sum(autograded(drawn).values()), (
+        f"seed {seed}: last year's answers get {last.score}"
+    )

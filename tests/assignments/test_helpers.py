@@ -31,14 +31,21 @@ def test_what_is_to_be_written_is_hidden_wherever_it_lives(name: str):
     blocked = course.load(name).metadata.nmt.blocked
     for public in TO_WRITE[name[:2]].split():
         home = getattr(nmt_lib, public).__module__
-        assert home in blocked, f"{name}: {public} lives in {home}, which metadata.nmt.blocked does not name"
+        assert home in blocked, (
+            f"{name}: {public} lives in {home}, which metadata.nmt.blocked does not name"
+        )
         file = Path(sys.modules[home].__file__ or "").resolve()
         assert file in sandbox.source_files(home), f"the file of {home} stays readable"
 
 
 def test_a_package_is_hidden_with_all_its_files():
-    assert {path.name for path in sandbox.source_files("nmt_lib.configs")} >= {"__init__.py", "tiny.yaml"}
-    assert sandbox.source_files("torch.nn") == [] and sandbox.source_files("nmt_lib") == []
+    assert {path.name for path in sandbox.source_files("nmt_lib.configs")} >= {
+        "__init__.py",
+        "tiny.yaml",
+    }
+    assert (
+        sandbox.source_files("torch.nn") == [] and sandbox.source_files("nmt_lib") == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -62,7 +69,11 @@ def test_near(got, right, near):
 
 def test_alike_is_strict_with_small_numbers():
     small = torch.tensor([1e-3, 2e-3])
-    assert kit.alike(small, small * 1.0005) and not kit.alike(small, small * 1.01) and kit.near(small, small * 1.01)
+    assert (
+        kit.alike(small, small * 1.0005)
+        and not kit.alike(small, small * 1.01)
+        and kit.near(small, small * 1.01)
+    )
 
 
 def test_match_names_the_usual_mistake():
@@ -81,7 +92,11 @@ def test_a_helper_runs_where_the_answer_is():
             return function.__name__, len(args), kwargs
 
     helper = kit.beside_answer(lambda *args, **kwargs: "here")
-    assert helper(1, 2) == "here" and helper(1, Away(), a=3) == ("<lambda>", 2, {"a": 3})
+    assert helper(1, 2) == "here" and helper(1, Away(), a=3) == (
+        "<lambda>",
+        2,
+        {"a": 3},
+    )
 
 
 def test_changed_arguments_are_noticed():
@@ -89,13 +104,18 @@ def test_changed_arguments_are_noticed():
     with pytest.raises(kit.Hint, match="changes its arguments"):
         kit.spares(lambda x: x.zero_(), torch.ones(2))
     with pytest.raises(kit.Hint, match="changes its arguments"):
-        kit.spares(lambda rows: (rows.pop() for _ in range(1)), [3, 1])  # when it is used up
+        kit.spares(
+            lambda rows: (rows.pop() for _ in range(1)), [3, 1]
+        )  # when it is used up
 
 
 def test_the_default_type_is_float32_while_an_answer_runs():
     torch.set_default_dtype(torch.float64)
     try:
-        assert kit.ask(lambda: torch.zeros(1)).dtype == torch.float32 and torch.get_default_dtype() == torch.float64
+        assert (
+            kit.ask(lambda: torch.zeros(1)).dtype == torch.float32
+            and torch.get_default_dtype() == torch.float64
+        )
     finally:
         torch.set_default_dtype(torch.float32)
 
@@ -103,7 +123,9 @@ def test_the_default_type_is_float32_while_an_answer_runs():
 @pytest.mark.parametrize(
     "sent",
     [
-        torch.tensor([[3, 5, 7]]).T[1],  # one element, and the stride of the table that it was cut from
+        torch.tensor([[3, 5, 7]]).T[
+            1
+        ],  # one element, and the stride of the table that it was cut from
         torch.ones(1, 6)[:, ::6].bfloat16(),
         torch.ones(2, 3).T,
         torch.ones(4).expand(3, 4),
@@ -144,7 +166,9 @@ for way in ways:
 
 
 def test_an_operator_is_taken_away_by_all_its_names():
-    done = subprocess.run([sys.executable, "-c", FORBIDDEN], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", FORBIDDEN], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["refused"] * 4
 
 

@@ -30,12 +30,18 @@ def assignment() -> Assignment:
     return Assignment(SOURCE, course.release(SOURCE))
 
 
-@pytest.mark.parametrize("title", [title for title, hostile in HOSTILE.items() if not hostile.slow])
-def test_hostile(title: str, assignment: Assignment, marker: kit.Marker, tmp_path: Path):
+@pytest.mark.parametrize(
+    "title", [title for title, hostile in HOSTILE.items() if not hostile.slow]
+)
+def test_hostile(
+    title: str, assignment: Assignment, marker: kit.Marker, tmp_path: Path
+):
     try_hostile(HOSTILE[title], assignment, marker, tmp_path)
 
 
-def try_hostile(hostile: Hostile, assignment: Assignment, marker: kit.Marker, folder: Path) -> Marks:
+def try_hostile(
+    hostile: Hostile, assignment: Assignment, marker: kit.Marker, folder: Path
+) -> Marks:
     """Marks it from a file, as a student would hand it in."""
     notebook = kit.submission(SOURCE, blank=hostile.blank)
     hostile.change(notebook)
@@ -47,9 +53,14 @@ def try_hostile(hostile: Hostile, assignment: Assignment, marker: kit.Marker, fo
     if hostile.kernel:
         marker = kit.Marker(marker.seconds, private=())
     marks = marker.mark(assignment, read(folder / "handed_in.ipynb"))
-    said = str([(part.name, part.says) for part in marks.parts if part.score == 0] + marks.notes)
+    said = str(
+        [(part.name, part.says) for part in marks.parts if part.score == 0]
+        + marks.notes
+    )
     everything = {part.name for part in assignment.parts() if not part.by_hand}
-    assert kit.failed(marks) == (everything if hostile.blank else set(hostile.costs)), said
+    assert kit.failed(marks) == (everything if hostile.blank else set(hostile.costs)), (
+        said
+    )
     assert hostile.note in " | ".join(marks.notes)
     assert "FOUND" not in said or "FOUND []" in said, said
     assert "WORKED" not in said or "WORKED []" in said, said
@@ -62,7 +73,9 @@ def test_after_all_of_them_an_honest_one(assignment: Assignment, marker: kit.Mar
 
 
 @pytest.mark.parametrize("title", FILES)
-def test_files_that_are_no_notebooks(title: str, assignment: Assignment, marker: kit.Marker, tmp_path: Path):
+def test_files_that_are_no_notebooks(
+    title: str, assignment: Assignment, marker: kit.Marker, tmp_path: Path
+):
     data, note = FILES[title]
     (tmp_path / "x.ipynb").write_bytes(data)
     try:

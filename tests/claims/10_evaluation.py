@@ -11,16 +11,22 @@ def test_reading_along_flatters(chapter: Any) -> None:
         assert word > score + 5 and word > sentence + 20
     assert bleu[0] < 2 and bleu[1] < 20 < 30 < words[1]
     assert min(words[-1], bleu[-1], sentences[-1]) > 95
-    assert 75 < words[4] < 95 and 10 < sentences[4] < 60, "87 % of the words, a third of the sentences"
+    assert 75 < words[4] < 95 and 10 < sentences[4] < 60, (
+        "87 % of the words, a third of the sentences"
+    )
 
 
 def test_order_is_learnt_before_gender(chapter: Any) -> None:
     kinds = list(chapter.contrasts)
-    first, last, trained = (dict(zip(kinds, shares, strict=True)) for shares in chapter.won.values())
+    first, last, trained = (
+        dict(zip(kinds, shares, strict=True)) for shares in chapter.won.values()
+    )
     assert all(len(some) == 120 for some in chapter.contrasts.values())
     assert sum(first.values()) / 4 < 75 and min(trained.values()) >= 90
     assert min(last["roles"], last["adjective place"]) > 90
-    assert max(last["agreement"], last["pronoun"]) < min(last["roles"], last["adjective place"])
+    assert max(last["agreement"], last["pronoun"]) < min(
+        last["roles"], last["adjective place"]
+    )
 
 
 def test_contrasts_are_equally_long(chapter: Any) -> None:
@@ -33,5 +39,7 @@ def test_contrasts_are_equally_long(chapter: Any) -> None:
 
 def test_each_sentence_from_an_article_wins_for_its_source(chapter: Any) -> None:
     for src, texts in chapter.asked.items():
-        right, wrong = nmt.sentence_log_probs(chapter.trained, [nmt.Pair(src, text) for text in texts])
+        right, wrong = nmt.sentence_log_probs(
+            chapter.trained, [nmt.Pair(src, text) for text in texts]
+        )
         assert right > wrong + 1, src

@@ -19,10 +19,17 @@ def late(runs: list[list[float]]) -> float:
 
 def test_verdicts_of_21_defects(chapter: Any) -> None:
     harms = [harm for _, _, harm, _ in chapter.DEFECTS.values()]
-    assert [harms.count(harm) for harm in ("much", "some", "sleeps", "none")] == [2, 6, 8, 5]
+    assert [harms.count(harm) for harm in ("much", "some", "sleeps", "none")] == [
+        2,
+        6,
+        8,
+        5,
+    ]
 
 
-def test_doubled_exponent_is_a_little_behind_and_learns_all_the_same(chapter: Any) -> None:
+def test_doubled_exponent_is_a_little_behind_and_learns_all_the_same(
+    chapter: Any,
+) -> None:
     doubled = chapter.curves["doubled exponent"]
     assert 0.02 < late(doubled) - late(chapter.curves["as in the paper"]) < 0.3
     assert max(run[-1] for run in doubled) < 0.4
@@ -41,26 +48,42 @@ def test_ten_times_the_rate_of_c_stands_still(chapter: Any) -> None:
     assert fast < slow, "and it leads at first"
 
 
-def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(chapter: Any) -> None:
+def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
+    chapter: Any,
+) -> None:
     batch = nmt.make_batch(chapter.unseen[:500])
     with torch.no_grad():
         logits = chapter.trained.model(batch.src, batch.tgt_in)
-    plain, smoothed = (nmt.cross_entropy(logits, batch.tgt_out, eps).item() for eps in (0.0, 0.1))
+    plain, smoothed = (
+        nmt.cross_entropy(logits, batch.tgt_out, eps).item() for eps in (0.0, 0.1)
+    )
     assert math.exp(plain) < 1.15 and 2.4 < math.exp(smoothed) < 2.8
     V = chapter.sizes[1]
     top, rest = 0.9 + 0.1 / V, 0.1 / V
-    assert smoothed > -top * math.log(top) - (V - 1) * rest * math.log(rest) > 0.87, "the floor"
+    assert smoothed > -top * math.log(top) - (V - 1) * rest * math.log(rest) > 0.87, (
+        "the floor"
+    )
 
 
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:
     for nothing, eos, full_stop, both in chapter.exact.values():
-        assert abs(nothing - eos) <= 4 and abs(nothing - full_stop) <= 4 and both <= nothing
+        assert (
+            abs(nothing - eos) <= 4
+            and abs(nothing - full_stop) <= 4
+            and both <= nothing
+        )
     assert chapter.exact["one layer"][3] < chapter.exact["one layer"][0]
 
 
 def test_five_of_the_six_promises_are_kept(chapter: Any) -> None:
     texts = [t.text for t in chapter.trained.translate(list(chapter.promises))]
-    assert sum(text == promised for text, promised in zip(texts, chapter.promises.values(), strict=True)) >= 5
+    assert (
+        sum(
+            text == promised
+            for text, promised in zip(texts, chapter.promises.values(), strict=True)
+        )
+        >= 5
+    )
     assert set(chapter.promises) <= {pair.src for pair in chapter.corpus.train}
 
 
@@ -70,8 +93,12 @@ def test_norms_that_are_lost_show_in_the_perplexity_only(chapter: Any) -> None:
 
 
 def test_the_training_loss_chooses_late_and_bleu_hardly_differs(chapter: Any) -> None:
-    by_train, by_valid = (min(chapter.record, key=lambda row: row[column]) for column in (1, 2))
-    assert by_train[0] > 48 > 45 > by_valid[0] and 0.05 < by_train[2] - by_valid[2] < 0.8
+    by_train, by_valid = (
+        min(chapter.record, key=lambda row: row[column]) for column in (1, 2)
+    )
+    assert (
+        by_train[0] > 48 > 45 > by_valid[0] and 0.05 < by_train[2] - by_valid[2] < 0.8
+    )
     assert abs(by_train[3] - by_valid[3]) < 10
 
 
@@ -80,25 +107,46 @@ def test_rows_of_the_table(chapter: Any) -> None:
     sources = [src for src, _ in chapter.examples]
     shares = []
     for width in (None, 200):
-        padded = [nmt.pad_batch(sources[i : i + 80], width) for i in range(0, len(sources), 80)]
+        padded = [
+            nmt.pad_batch(sources[i : i + 80], width)
+            for i in range(0, len(sources), 80)
+        ]
         shares.append(sum(ids.numel() for ids in padded) / sum(map(len, sources)))
     assert shares == pytest.approx([1.5, 18.7], abs=0.05)
 
-    batches = [nmt.make_batch(chapter.unseen, rows) for rows in nmt.sentence_batches(len(chapter.unseen), 64, 0)]
+    batches = [
+        nmt.make_batch(chapter.unseen, rows)
+        for rows in nmt.sentence_batches(len(chapter.unseen), 64, 0)
+    ]
     with torch.no_grad():
-        means = [nmt.cross_entropy(chapter.trained.model(b.src, b.tgt_in), b.tgt_out).item() for b in batches]
-    assert sum(means) / len(means) == pytest.approx(nmt.validation_loss(chapter.trained.model, batches), rel=0.02)
+        means = [
+            nmt.cross_entropy(chapter.trained.model(b.src, b.tgt_in), b.tgt_out).item()
+            for b in batches
+        ]
+    assert sum(means) / len(means) == pytest.approx(
+        nmt.validation_loss(chapter.trained.model, batches), rel=0.02
+    )
 
     model, batch = chapter.right.eval(), nmt.make_batch(chapter.examples[:8])
 
     def gradient(passes: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
         model.zero_grad()
         for logits, wanted in passes:
-            F.cross_entropy(logits.flatten(0, 1), wanted.flatten(), ignore_index=nmt.PAD, reduction="sum").backward()
+            F.cross_entropy(
+                logits.flatten(0, 1),
+                wanted.flatten(),
+                ignore_index=nmt.PAD,
+                reduction="sum",
+            ).backward()
         return torch.cat([p.grad.flatten() for p in model.parameters()])
 
     steps = range(1, batch.tgt_in.size(1) + 1)
     one = gradient([(model(batch.src, batch.tgt_in), batch.tgt_out)])
-    many = gradient([(model(batch.src, batch.tgt_in[:, :t])[:, -1:], batch.tgt_out[:, t - 1 : t]) for t in steps])
+    many = gradient(
+        [
+            (model(batch.src, batch.tgt_in[:, :t])[:, -1:], batch.tgt_out[:, t - 1 : t])
+            for t in steps
+        ]
+    )
     assert len(steps) == 14
     torch.testing.assert_close(one, many, rtol=0, atol=1e-3 * one.abs().max().item())
