@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 # Two files at a time, in the order of their names: the long ones come early, so that neither process waits at the end.
 # Each computes with one thread, so this suits the smallest machines.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
-NBVAL := -m pytest -p tests.chapters $(TWO) --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
+NBVAL := -m pytest -p tests.notebooks.chapters $(TWO) --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
 
 # One thread: on a busy machine two can be many times slower, and the tests are small.
 export OMP_NUM_THREADS ?= 1
@@ -42,7 +42,7 @@ $(STAMP):
 setup: $(STAMP)
 
 run: $(STAMP) ## execute the chapters with CONFIG, show translations and where the pictures are
-	$(BIN)/python notebooks/run.py --config $(CONFIG) --set "$(SET)" --out build/$(CONFIG)
+	$(BIN)/python -m tools.run --config $(CONFIG) --set "$(SET)" --out build/$(CONFIG)
 
 test: $(STAMP) ## lint, types, unit tests, every chapter and assignment against its stored outputs, and that this guards
 	$(MAKE) -j 3 lint tiny unit # tests that need the tiny model wait for it
@@ -53,21 +53,21 @@ tiny: $(STAMP)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check nmt_lib nmt_course tests benchmarks site notebooks/*.py
+	$(BIN)/ruff format --check nmt_lib nmt_course tests benchmarks site tools
 	$(BIN)/mypy
 
 unit: $(STAMP)
 	$(BIN)/python -m pytest $(TWO) tests
 
 chapters: $(STAMP)
-	$(BIN)/python notebooks/check.py
+	$(BIN)/python -m tools.check
 	$(BIN)/python $(NBVAL) $(CHAPTERS) $(ASSIGNMENTS)
 
 planted: $(STAMP) ## plant mistakes in a copy of the library: the chapters must catch every one
-	$(BIN)/python -m pytest -n 2 -rP -p no:cacheprovider tests/planted.py
+	$(BIN)/python -m pytest -n 2 -rP -p no:cacheprovider tests/notebooks/planted.py
 
 alone: $(STAMP) ## each chapter where nothing was trained, from another folder, with the printed answers of its exercises
-	$(BIN)/python tests/alone.py
+	$(BIN)/python tests/notebooks/alone.py
 
 class: $(STAMP) ## the assignments for students, in build/class/release: make class SEED=2027 COURSE=owner/name
 	$(BIN)/python -m nmt_course.course --seed "$(SEED)" --repo "$(COURSE)"
@@ -77,10 +77,10 @@ grade: $(STAMP) ## mark the submissions in a folder: make grade DIR=…; marks a
 	$(BIN)/python -m nmt_course.grade "$(DIR)" $(if $(TRUSTED),--trusted)
 
 kill-table: $(STAMP) ## wrong and right answers to the assignments, and where the wrong ones fail
-	$(BIN)/python tests/assignments/kill_table.py
+	$(BIN)/python tests/course/kill_table.py
 
 test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: nbgrader's own marks, a hundred seeds, hostile submissions that wait, sixty mixed ones
-	$(BIN)/python -m pytest -p no:cacheprovider tests/assignments/class_proof.py
+	$(BIN)/python -m pytest -p no:cacheprovider tests/course/class_proof.py
 
 # The last torchtext loads with torch 2.3 only, so it gets an environment of its own, made again as the other one is.
 TORCHTEXT_STAMP := $(TORCHTEXT_VENV)/.made-$(shell cat pyproject.toml constraints-torchtext.txt | cksum | cut -d' ' -f1)
@@ -93,7 +93,7 @@ $(TORCHTEXT_STAMP):
 	@rm -f $(TORCHTEXT_VENV)/.made-* && touch $@
 
 test-torchtext: $(TORCHTEXT_STAMP) ## the vocabulary equals the real torchtext; unit tests and chapters with torch 2.3.1 (Python 3.11, 6 GB)
-	$(TORCHTEXT_VENV)/bin/python -m pytest -p no:cacheprovider tests/vocab_equals_torchtext.py
+	$(TORCHTEXT_VENV)/bin/python -m pytest -p no:cacheprovider tests/lib/vocab_equals_torchtext.py
 	$(TORCHTEXT_VENV)/bin/python -m pytest $(TWO) tests
 	$(TORCHTEXT_VENV)/bin/python $(NBVAL) $(filter-out notebooks/12%,$(CHAPTERS)) # 12 shows what newer ones can do
 
@@ -102,21 +102,21 @@ lab: $(STAMP) ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
 notebooks: $(STAMP) ## execute chapters and assignments anew and store their outputs
-	$(BIN)/python notebooks/run.py --config tiny --in-place
+	$(BIN)/python -m tools.run --config tiny --in-place
 
 site: $(STAMP) ## the book on the web, in build/site, from the stored outputs
 	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e '.[site]'
 	$(BIN)/python site/book.py
 
 links: $(STAMP) ## stamp the repository's address into badges, set-up cells and the links to the site: make links REPO=owner/name
-	$(BIN)/python notebooks/links.py $(REPO)
+	$(BIN)/python -m tools.links $(REPO)
 
 browser: $(STAMP) ## a Chromium without a window: every page of the site, then every chapter in JupyterLab
 	$(BIN)/python -m pip install -q -c constraints.txt --no-build-isolation -e '.[browser,site]'
 	$(BIN)/python site/book.py
-	$(BIN)/python tests/browser_site.py
-	$(BIN)/python tests/browser.py
-	$(BIN)/python tests/browser_viewer.py
+	$(BIN)/python tests/site/browser_site.py
+	$(BIN)/python tests/notebooks/browser.py
+	$(BIN)/python tests/site/browser_viewer.py
 
 bench: $(STAMP) ## measure speed; writes benchmarks/results
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[bench]'
