@@ -1,4 +1,5 @@
-"""Optimizers, and how their learning rate changes from update to update (paper, section 5.3)."""
+"""Optimizers, and how their learning rate changes from update to update (paper, section
+5.3)."""
 
 from __future__ import annotations
 
@@ -17,11 +18,13 @@ def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
     Args:
         step: number of the update; the first is 1.
         train: ``schedule``, ``lr``, ``warmup``, ``max_steps``.
-        d_model: for ``noam``, the paper's formula ``d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)``.
+        d_model: for ``noam``, the paper's formula
+            ``d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)``.
 
     Returns:
-        All schedules but ``noam`` rise in a straight line to ``lr`` over ``warmup`` updates; then ``constant`` stays,
-        ``inverse-sqrt`` falls as 1/√step, ``cosine`` falls to 0 at ``max_steps``.
+        All schedules but ``noam`` rise in a straight line to ``lr`` over ``warmup``
+        updates; then ``constant`` stays, ``inverse-sqrt`` falls as 1/√step, and
+        ``cosine`` falls to 0 at ``max_steps``.
     """
     warmup = max(1, train.warmup)
     if train.schedule == "noam":
@@ -39,12 +42,9 @@ def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
 def build_optimizer(
     train: TrainConfig, parameters: Iterable[nn.Parameter]
 ) -> torch.optim.Optimizer:
-    """Adam or SGD with the config's settings; the learning rate is set before each update."""
+    """Adam or SGD; the learning rate is set before each update."""
     if train.optimizer == "sgd":
         return torch.optim.SGD(parameters, lr=train.lr, momentum=train.momentum)
-    fused = torch.cuda.is_available() or tuple(
-        map(int, torch.__version__.split(".")[:2])
-    ) >= (2, 4)
     return torch.optim.Adam(
-        parameters, lr=train.lr, betas=train.betas, eps=train.eps, fused=fused
+        parameters, lr=train.lr, betas=train.betas, eps=train.eps, fused=True
     )
