@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from ..translation import Translation
+from ..translator import Translation
 from .plotting import ORANGE, Grid, draw_grids
 
 KINDS = {  # kind → (label of the rows, label of the columns)
