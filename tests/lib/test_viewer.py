@@ -88,16 +88,12 @@ def test_without_scripts_there_is_a_table_of_the_chosen_head(
         expected += [word]
         expected += [f"{w:.2f}" if w >= 0.05 or w == max(row) else "" for w in row]
     assert cells == expected
-    mean = Page(nmt.view_attention(translation, "encoder", 0)).cells
-    assert mean[0].startswith("encoder attention, layer 0, mean of all heads")
-    assert f"{translation.attention.encoder[0][0].mean(0).max():.2f}" in mean
 
 
 def test_words_stay_text() -> None:
     viewer = nmt.view_attention(made_translation(HOSTILE, HOSTILE))
     page = Page(viewer)
-    used = {"b", "caption", "div", "script", "style", "table", "td", "th", "tr"}
-    assert set(page.tags) == used and page.tags.count("script") == 1
+    assert page.tags.count("script") == 1 and "img" not in page.tags
     assert data_of(viewer)["kinds"]["encoder"]["rows"] == ["<sos>", *HOSTILE, "<eos>"]
     assert page.cells[3 : len(HOSTILE) + 3] == list(HOSTILE)
     script = viewer._repr_html_().split("<script>")[1]
@@ -120,7 +116,6 @@ def test_it_is_small_repeatable_and_needs_nothing_from_elsewhere() -> None:
     [
         ({"kind": "self"}, "kind 'self': choose one of encoder, decoder, cross"),
         ({"head": 4}, "head 4: this layer has heads 0 to 3"),
-        ({"gold": [(0, 99)]}, r"gold link \(0, 99\): there are 3 source words"),
     ],
 )
 def test_a_wrong_choice_is_named(
