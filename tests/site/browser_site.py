@@ -39,8 +39,8 @@ FAULTS = """async () => {
         'not one search': searches.length === 1 ? 0 : 1,
     }
 }"""
-# What each chapter has: links to other pages, Colab and the file; and all that is folded
-# opens on a click.
+# What each chapter has: links to other pages, to Colab and to the file; and all that is
+# folded opens on a click.
 CHAPTER = """async () => {
     const main = document.querySelector('main')
     const links = [...main.querySelectorAll('a')]

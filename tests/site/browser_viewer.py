@@ -63,7 +63,9 @@ def main() -> int:
     code += "nmt.view_attention(our.PAIR, gold=our.GOLD)"
     stored = new_output("execute_result", {"text/html": html}, execution_count=1)
     cells = [new_code_cell(code, outputs=[stored]), new_code_cell(code)]
-    nbformat.write(new_notebook(cells=cells), OUT / "notebooks" / "viewer.ipynb")
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    notebook = new_notebook(cells=cells, metadata=kernel)
+    nbformat.write(notebook, OUT / "notebooks" / "viewer.ipynb")
     with chromium() as browser, jupyterlab(OUT, PYTHONPATH=str(ROOT)) as address:
         for width, scheme in ((1280, "light"), (390, "dark")):
             with watched(browser, width, scheme) as page:
