@@ -316,11 +316,10 @@ def plot_hists(
         axis.hist(sample, edges, histtype="stepfilled", color=color, alpha=0.3)
         line: Any = {"color": color, "ls": style, "lw": 1.8, "label": label}
         axis.hist(sample, edges, histtype="step", **line)
-    if middle:
-        highest = axis.dataLim.y1
-        for i, (sample, (color, *_)) in enumerate(zip(values.values(), cycle(SERIES))):
-            ends = np.quantile(sample, [0.5 - middle / 2, 0.5 + middle / 2])
-            axis.plot(ends, [-0.07 * (i + 1) * highest] * 2, color=color, lw=4)
+    below = -0.07 * axis.dataLim.y1
+    for i, sample in enumerate(values.values() if middle else ()):
+        ends = np.quantile(sample, [0.5 - middle / 2, 0.5 + middle / 2])
+        axis.plot(ends, [below * (i + 1)] * 2, color=SERIES[i][0], lw=4)
     add_legend(figure)
     label_axes(figure, xlabel, ylabel)
     return figure

@@ -189,8 +189,6 @@ def plot_vectors(
     hull: Any = None,
     cloud: Any = None,
     marked: Sequence[str] = (),
-    xlabel: str = "first number",
-    ylabel: str = "second number",
 ) -> Figure:
     """Vectors of the plane with their words: points, or arrows from the origin.
 
@@ -201,7 +199,6 @@ def plot_vectors(
         hull: corners of an area ``(n, 2)``, in order around it.
         cloud: points without words ``(n, 2)``, grey.
         marked: words in orange.
-        xlabel, ylabel: of the axes.
 
     Raises:
         ValueError: neither points nor arrows.
@@ -230,7 +227,7 @@ def plot_vectors(
         axis.update_datalim([(0, 0), place])
     axis.margins(0.15)
     axis.autoscale_view()
-    axis.set(xlabel=xlabel, ylabel=ylabel)
+    axis.set(xlabel="first number", ylabel="second number")
     add_legend(figure)
     return figure
 

@@ -279,21 +279,15 @@ def axis_words(words: Any, tables: Sequence[Tensor], axis: int) -> list[list[str
 
 
 def plot_tables(
-    tables: Any,
-    *,
-    cmap: str = "cividis",
-    vmin: float = -1,
-    vmax: float = 1,
-    xlabel: str = "column",
-    ylabel: str = "position",
+    tables: Any, *, xlabel: str = "column", ylabel: str = "position"
 ) -> Figure:
-    """Large tables without words, with one colour scale for all of them.
+    """Large tables of numbers from −1 to 1, without words.
 
     Wide ones are drawn below each other. Tables of booleans have no colour bar.
 
     Args:
         tables: a tensor ``(R, C)``, or title → tensor.
-        cmap, vmin, vmax: colours, and the values of the first and the last of them.
+        xlabel, ylabel: of all tables.
 
     Raises:
         ValueError: nothing to draw.
@@ -306,8 +300,8 @@ def plot_tables(
     else:
         shape, size = (1, n), (min(WIDTH, 0.8 + 3.6 * n), 3.2)
     figure, axes = new_figure(*shape, size, sharex=below)
-    style: Any = {"cmap": cmap, "aspect": "auto", "interpolation": "nearest"}
-    style["vmin"], style["vmax"] = (0, 1) if yes_no else (vmin, vmax)
+    style: Any = {"cmap": "cividis", "aspect": "auto", "interpolation": "nearest"}
+    style |= {"vmin": 0 if yes_no else -1, "vmax": 1}
     for axis, title, table in zip(axes, titled, given, strict=True):
         image = axis.imshow(table.detach().cpu().float().numpy(), **style)
         set_title(axis, title)

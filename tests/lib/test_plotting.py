@@ -105,14 +105,15 @@ def test_gold_links_frame_column_source_and_row_target(
 def test_several_translations_have_a_panel_each(translation: nmt.Translation) -> None:
     small = nmt.plot_attention(translation, small=True).axes[0]
     assert {word for words in labels(small) for word in words} <= {""}
-    other = small_translator(2, n_layers=1, n_decoder_layers=3)("du $5 mochte")
+    other = small_translator(2, n_layers=1, n_decoder_layers=3)("du $_$ mochte")
     both, gold = [translation, other], [[], [(0, 0)]]
     figure = nmt.plot_attention(both, heads=[1], columns=2, gold=gold)
-    assert titles(figure) == ["ich sehe qwertz", "du $5 mochte"]
+    assert titles(figure) == ["ich sehe qwertz", "du $_$ mochte"]
     assert [labels(axis)[1] for axis in figure.axes] == [
         list(one.src_labels) for one in both
     ]
     assert [len(axis.patches) for axis in figure.axes] == [0, 1]
+    assert figure._repr_png_(), "no word is read as a formula"
 
 
 def test_grids_have_their_words_and_their_numbers() -> None:
