@@ -62,9 +62,8 @@ def test_the_code_for_torchtext_gives_the_same_ids(chapter: Any) -> None:
 def test_real_captions_have_these_lengths_and_vocabularies(chapter: Any) -> None:
     corpus = nmt.load_corpus(nmt.load_config("writeup_c").data)
     cut, german = chapter.spacy_words("en"), chapter.spacy_words("de")
-    train, test = (
-        [german(p.tgt) for p in part] for part in (corpus.train, corpus.test)
-    )
+    train = [german(pair.tgt) for pair in corpus.train]
+    test = [german(pair.tgt) for pair in corpus.test]
     english = [len(cut(pair.src)) for pair in corpus.train]
     assert chapter.english_words == Counter(english)
     more = (len(words) - n for words, n in zip(train, english, strict=True))

@@ -52,16 +52,12 @@ def test_the_trained_model_and_dropout(chapter: Any) -> None:
     q[0] += 0.9
     last = chapter.run.history[-1]
     assert last["train_loss"] > -(q * q.log()).sum() > 3 * last["valid_loss"]
-    losses = {}
+    model, batch, losses = chapter.run.model, chapter.batch, {}
     for training in (True, False):
-        chapter.run.model.train(training)
+        model.train(training)
         with torch.no_grad():
-            both = (
-                chapter.run.model(chapter.batch.src, chapter.batch.tgt_in) for _ in "12"
-            )
-            losses[training] = [
-                nmt.cross_entropy(x, chapter.batch.tgt_out) for x in both
-            ]
+            both = [model(batch.src, batch.tgt_in) for _ in range(2)]
+        losses[training] = [nmt.cross_entropy(x, batch.tgt_out) for x in both]
     assert losses[True][0] != losses[True][1]
     assert min(losses[True]) > 1.2 * max(losses[False])
     pairs = list(chapter.valid[:50])
