@@ -1,7 +1,7 @@
-"""Runs each chapter as somebody who has nothing but this chapter: ``make alone``.
+"""Runs each chapter as a reader who has nothing but this chapter: ``make alone``.
 
-Nothing is trained yet, the working directory is another one, papermill executes it, and every stub of an exercise is
-replaced by the answer that the chapter prints, which must then pass the chapter's own check.
+Nothing is trained yet, and the working directory is another one. The answers that the
+chapter prints replace the stubs of the exercises, and must pass the chapter's checks.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def run_alone(chapter: Path) -> str:
             for out in cell.get("outputs", [])
         )
         if "right" not in said or "not written yet" in said:
-            return f"the answer of the exercise in cell {stub} does not pass its check, which says {said!r}"
+            return f"the answer of the exercise in cell {stub} is refused: {said!r}"
     return ""
 
 
 def fill_in(notebook: nbformat.NotebookNode) -> list[tuple[int, int]]:
-    """Puts the printed answers where the stubs are; gives the indices of stubs and answers."""
+    """Puts the answers in place of the stubs; returns the indices of both."""
     answered = []
     for i, cell in enumerate(notebook.cells):
         if cell.cell_type == "code" and STUB in cell.source:

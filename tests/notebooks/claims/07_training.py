@@ -1,13 +1,10 @@
 """What chapter 07 says about its trainings, with room for another processor."""
 
 import math
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from accelerate import Accelerator
 
 import nmt_lib as nmt
 
@@ -73,20 +70,13 @@ def test_the_loop_of_the_chapter_is_the_one_of_the_library(chapter: Any) -> None
     }
     keys |= {"train.schedule": "constant", "train.warmup": 10, "train.lr": 3e-3}
     config = nmt.load_config("tiny", **keys)
-    with tempfile.TemporaryDirectory() as folder:
-        trainer = nmt.Trainer(
-            config,
-            chapter.corpus,
-            (chapter.src_tok, chapter.tgt_tok),
-            Path(folder),
-            Accelerator(cpu=True),
-        )
-        batches, library, before = [], [], 0.0
-        for (rows,), _ in zip(trainer.updates(), range(15), strict=False):
-            batches.append(nmt.make_batch(chapter.examples, rows))
-            trainer.update([rows])
-            after = trainer.progress.loss_sum
-            library.append((after - before) / batches[-1].n_tokens)
-            before = after
+    trainer = nmt.Trainer(config, chapter.corpus, (chapter.src_tok, chapter.tgt_tok))
+    batches, library, before = [], [], 0.0
+    for (examples,), _ in zip(trainer.updates(), range(15), strict=False):
+        batches.append(nmt.make_batch(examples))
+        trainer.update([examples])
+        after = trainer.progress.loss_sum
+        library.append((after - before) / batches[-1].n_tokens)
+        before = after
     by_hand = chapter.fit(chapter.fresh(), batches, 15, lr=3e-3, warmup=10)
     assert by_hand == pytest.approx(library, abs=0.02)
