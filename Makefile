@@ -78,7 +78,7 @@ planted: $(STAMP) ## plant mistakes in a copy of the library: the chapters must 
 	$(BIN)/python -m pytest -n 2 -rP -p no:cacheprovider tests/notebooks/planted.py
 
 alone: $(STAMP) ## each chapter with nothing trained, in another folder, with the printed answers of its exercises
-	$(BIN)/python tests/notebooks/alone.py
+	$(BIN)/python -m tests.notebooks.alone
 
 class: $(STAMP) ## the assignments for students, in build/class/release: make class SEED=2027 COURSE=owner/name
 	$(BIN)/python -m nmt_course.course --seed "$(SEED)" --repo "$(COURSE)"
