@@ -1,4 +1,4 @@
-"""Processes of their own without seconds of loading: copies of one that has loaded the library and done nothing."""
+"""New processes that start quickly: forks of one that has only loaded the library."""
 
 import multiprocessing
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["pytest", "small", "accelerate", "nmt_lib.runs.cli", "nmt_lib.training"]
+    ["pytest", "tests.lib.small", "accelerate", "nmt_lib.runs"]
 )
 
 
