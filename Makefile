@@ -120,11 +120,11 @@ browser: $(STAMP) ## a Chromium without a window: every page of the site, then e
 
 bench: $(STAMP) ## measure speed; writes benchmarks/results
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[bench]'
-	$(BIN)/python benchmarks/training.py
-	$(BIN)/python benchmarks/decoding.py
-	$(BIN)/python benchmarks/tiny.py
-	$(BIN)/python benchmarks/lean.py
-	$(BIN)/python benchmarks/scaling.py --precisions fp32 bf16
+	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.decoding
+	$(BIN)/python -m benchmarks.tiny
+	$(BIN)/python -m benchmarks.lean
+	$(BIN)/python -m benchmarks.scaling --precisions fp32 bf16
 
 clean:
 	rm -rf build runs

@@ -1,37 +1,139 @@
-"""What the benchmarks share: real batches, alternating measurement, and tables that say where they come from."""
+"""What the benchmarks share: dry runs, measurements in turns, and tables that name the
+machine, versions and command."""
 
 from __future__ import annotations
 
+import argparse
+import atexit
 import datetime
 import os
 import platform
 import shlex
 import statistics
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
 
 import nmt_lib as nmt
 
 RESULTS = Path(os.environ.get("NMT_RESULTS", Path(__file__).parent / "results"))
+DRY = False  # set by --dry
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "d128 × 4 layers": {
+        "model.d_model": 128,
+        "model.n_heads": 4,
+        "model.n_layers": 4,
+        "model.d_ff": 256,
+    },
+    "d512 × 6 layers": {
+        "model.d_model": 512,
+        "model.n_heads": 8,
+        "model.n_layers": 6,
+        "model.d_ff": 2048,
+    },
+}
+# What a dry run changes in every config, besides the corpus and the run's folder.
+SMALL = {
+    "data.vocab_size": 150,
+    "model.d_model": 16,
+    "model.n_heads": 2,
+    "model.n_layers": 1,
+    "model.d_ff": 16,
+    "train.max_steps": 2,
+    "train.batch_tokens": 512,
+    "train.validate_every": 2,
+    "train.checkpoint_every": 1,
+    "decode.max_extra_tokens": 2,
+}
+
+
+def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """The options of this process; ``--dry`` is one of every benchmark."""
+    global DRY
+    help = "run all of the code in seconds, at tiny sizes, and write nothing"
+    parser.add_argument("--dry", action="store_true", help=help)
+    options = parser.parse_args()
+    DRY = options.dry
+    return options
+
+
+def load_config(config: str, /, **overrides: Any) -> nmt.Config:
+    """As ``nmt.load_config``; small in a dry run, with a temporary run folder."""
+    if DRY:
+        small = {"data.corpus": str(_small_corpus()), "run_dir": str(scratch())}
+        overrides |= SMALL | small
+    return nmt.load_config(config, **overrides)
+
+
+def scratch() -> Path:
+    """A folder that is deleted when the process ends."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+@cache
+def _small_corpus() -> Path:
+    """Some sentences of the tiny corpus as files, in three languages."""
+    from nmt_lib.tiny.corpus import generate
+
+    folder = scratch()
+    for split, triples in generate().items():
+        for lang in ("en", "de", "fr"):
+            lines = [triple.text(lang) for triple in triples]
+            some = lines[: 100 if split == "train" else 8]
+            (folder / f"{split}.{lang}").write_text("\n".join(some), encoding="utf-8")
+    return folder
+
+
+class Data(NamedTuple):
+    """A config with its tokenizers and the training set as ids."""
+
+    config: nmt.Config
+    tokenizers: tuple[nmt.Tokenizer, nmt.Tokenizer]
+    examples: Any
+    lengths: list[tuple[int, int]]
+
+
+def load_data(config: str, /, **overrides: Any) -> Data:
+    loaded = load_config(config, **overrides)
+    pairs = nmt.load_corpus(loaded.data).train
+    tokenizers = nmt.build_tokenizers(loaded.data, pairs)
+    examples = nmt.encode_pairs(pairs, tokenizers, loaded)
+    lengths = [(len(src), len(tgt)) for src, tgt in examples]
+    return Data(loaded, tokenizers, examples, lengths)
+
+
+def marian(translator: nmt.Translator) -> tuple[Any, str]:
+    """Marian of ``transformers`` with this translator's weights, and its folder."""
+    from transformers import MarianMTModel
+
+    folder = str(nmt.export_hugging_face(translator, scratch() / "marian"))
+    return MarianMTModel.from_pretrained(folder), folder
 
 
 def alternate(
-    runs: dict[str, Callable[[], object]],
+    runs: Mapping[Any, Callable[[], object]],
     rounds: int,
     clock: Callable[[], float] = time.perf_counter,
-) -> dict[str, list[float]]:
+) -> dict[Any, list[float]]:
     """Seconds of each run, taken in turns in one process, after one untimed turn each.
 
-    A machine that slows down for a while then slows down all of them; compare the ratios within a round. Where it does
-    other work besides, ``clock=time.process_time`` counts the processor's time for this process alone, all its threads.
+    A machine that slows down for a while then slows down all of them; compare the
+    ratios within a round. Where it does other work besides, ``clock=time.process_time``
+    counts the processor's time for this process alone, all its threads.
     """
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    for turn in range(rounds + 1):
+    seconds: dict[Any, list[float]] = {name: [] for name in runs}
+    for turn in range(2 if DRY else rounds + 1):
         for name, run in runs.items():
             start = clock()
             run()
@@ -42,39 +144,43 @@ def alternate(
     return seconds
 
 
-def ratio(seconds: dict[str, list[float]], slow: str, fast: str) -> float:
+def ratio(seconds: dict[Any, list[float]], slow: Any, fast: Any) -> float:
     """How many times as long ``slow`` took as ``fast``: the median over the rounds."""
-    return statistics.median(
-        a / b for a, b in zip(seconds[slow], seconds[fast], strict=True)
-    )
+    pairs = zip(seconds[slow], seconds[fast], strict=True)
+    return statistics.median(a / b for a, b in pairs)
 
 
 def machine(*packages: str, gpu: bool = False) -> str:
-    """One line: device (of what uses the GPU where there is one: that), threads, versions, date."""
-    gpu = gpu and torch.cuda.is_available()
-    device = (
-        torch.cuda.get_device_name() if gpu else f"{_cpu()}, {os.cpu_count()} cores"
+    """One line: the device, threads, versions of what is installed, date.
+
+    With ``gpu``, the device is the GPU where there is one: for what uses it.
+    """
+    device = f"{_cpu()}, {os.cpu_count()} cores"
+    if gpu and torch.cuda.is_available():
+        device = torch.cuda.get_device_name()
+    there = [name for name in ("torch", *packages) if find_spec(name)]
+    versions = ", ".join(f"{name} {version(name)}" for name in there)
+    setting = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}"
+    return (
+        f"{device}; {setting}, {torch.get_num_threads()} torch threads; "
+        f"Python {platform.python_version()}, {versions}; {datetime.date.today()}"
     )
-    versions = ", ".join(f"{name} {version(name)}" for name in ("torch", *packages))
-    threads = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}, {torch.get_num_threads()} torch threads"
-    return f"{device}; {threads}; Python {platform.python_version()}, {versions}; {datetime.date.today()}"
-
-
-def command() -> str:
-    """That of this process."""
-    return shlex.join([f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
 
 
 def _cpu() -> str:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(
-            line.split(":")[1].strip()
-            for line in lines
-            if line.startswith("model name")
-        )
+        names = (line for line in lines if line.startswith("model name"))
+        return next(names).split(":")[1].strip()
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()
+
+
+def command() -> str:
+    """The command of this process."""
+    spec = sys.modules["__main__"].__spec__
+    module = spec.name if spec else sys.argv[0]
+    return shlex.join(["python", "-m", module, *sys.argv[1:]])
 
 
 def write_table(
@@ -84,19 +190,11 @@ def write_table(
     rows: Sequence[Sequence[object]],
     notes: str,
 ) -> None:
-    """Writes ``results/<name>.md``, with the command of this process, and prints it."""
+    """Prints a table and writes it to ``results/<name>.md``, with the command."""
     table = [header, ["---"] * len(header), *rows]
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in table]
     text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes} Made by `{command()}`.\n"
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
     print(text)
-
-
-def multi30k(
-    config_name: str = "multi30k", **overrides: object
-) -> tuple[nmt.Config, nmt.Corpus, tuple]:
-    """A config with its corpus and tokenizers."""
-    config = nmt.load_config(config_name, **overrides)
-    corpus = nmt.load_corpus(config.data)
-    return config, corpus, nmt.build_tokenizers(config.data, corpus.train)
+    if not DRY:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
