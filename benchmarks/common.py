@@ -18,7 +18,7 @@ from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -95,22 +95,12 @@ def _small_corpus() -> Path:
     return folder
 
 
-class Data(NamedTuple):
-    """A config with its tokenizers and the training set as ids."""
-
-    config: nmt.Config
-    tokenizers: tuple[nmt.Tokenizer, nmt.Tokenizer]
-    examples: Any
-    lengths: list[tuple[int, int]]
-
-
-def load_data(config: str, /, **overrides: Any) -> Data:
+def load_data(config: str, /, **overrides: Any) -> tuple[nmt.Config, Any, Any]:
+    """The config, both tokenizers, and the training set as ids."""
     loaded = load_config(config, **overrides)
     pairs = nmt.load_corpus(loaded.data).train
     tokenizers = nmt.build_tokenizers(loaded.data, pairs)
-    examples = nmt.encode_pairs(pairs, tokenizers, loaded)
-    lengths = [(len(src), len(tgt)) for src, tgt in examples]
-    return Data(loaded, tokenizers, examples, lengths)
+    return loaded, tokenizers, nmt.encode_pairs(pairs, tokenizers, loaded)
 
 
 def marian(translator: nmt.Translator) -> tuple[Any, str]:

@@ -4,8 +4,7 @@ adjectives? Contrasts made from real captions.
 Rules turn validation references into wrong ones with one mistake each; the model wins
 where it gives the reference the higher probability. The rules are strict: a noun must
 be in a list, its article or adjective must agree with it, and what could be right in
-another reading is left out. Captions are printed (``--show``), never kept.
-Run: ``NMT_DATA=… python -m benchmarks.contrasts [--show 20]``
+another reading is left out. Run: ``NMT_DATA=… python -m benchmarks.contrasts``
 """
 
 from __future__ import annotations
@@ -176,17 +175,9 @@ def digest(model: nmt.Transformer) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    help = "print so many wrong sentences of each kind, and stop"
-    parser.add_argument("--show", type=int, default=0, help=help)
-    options = common.parse(parser)
+    common.parse(argparse.ArgumentParser())
     data = common.load_config("multi30k", **{"data.tgt_lang": "fr"}).data
     made = contrasts(nmt.load_corpus(data).valid)
-    if options.show:
-        for kind, found in made.items():
-            some = random.Random(1).sample(found, options.show)
-            print(kind, *(f"{c.right}\n   {c.wrong}" for c in some), sep="\n")
-        return
     translator, rows, equal = nmt.Translator.load(MODEL, device="cpu"), [], []
     for kind, found in made.items():
         n, sources = len(found), [c.src for c in found]

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import math
 import statistics
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -102,29 +101,23 @@ def main() -> None:
     for direction in options.directions:
         src_lang, tgt_lang = direction.split("-")
         keys = {"data.src_lang": src_lang, "data.tgt_lang": tgt_lang}
-        scores, seconds = [], []
+        scores = []
         for seed in options.seeds:
-            overrides = {"name": f"{stem}-{direction}-seed{seed}", "train.seed": seed}
-            config = common.load_config(options.config, **keys | overrides)
-            start = time.perf_counter()
+            own = {"name": f"{stem}-{direction}-seed{seed}", "train.seed": seed}
+            config = common.load_config(options.config, **keys, **own)
             run = nmt.train(config)
-            seconds.append(time.perf_counter() - start)
             numbers, signature = score(run.translator, split)
             scores.append(numbers)
             print(direction, seed, numbers, flush=True)
-        size = f"{nmt.count_parameters(run.model):,}"
         columns = map(spread, zip(*scores, strict=True))
-        minutes = f"{statistics.median(seconds) / 60:.0f}"
-        row = [direction.replace("-", "→"), len(scores), *columns, size]
-        rows.append([*row, config.train.max_steps, minutes])
-    last = ["parameters", "updates", "minutes of training in this call"]
+        rows.append([direction.replace("-", "→"), len(scores), *columns])
     where = "test2016" if options.test else "validation"
     common.write_table(
         table,
         f"{stem} on the {where} set of Multi30k",
-        ["direction", "seeds", *HEADER, *last],
+        ["direction", "seeds", *HEADER],
         rows,
-        f"Beam {config.decode.beam_size}, "
+        f"{config.train.max_steps:,} updates; beam {config.decode.beam_size}, "
         f"length penalty {config.decode.length_penalty}. "
         f"{NOTES.format(signature)} ± is the standard deviation over the seeds. "
         f"{common.machine('sacrebleu', 'sacremoses', gpu=True)}, "

@@ -131,14 +131,16 @@ def main() -> None:
     rows = []
     for shape, sizes in common.SHAPES.items():
         budget = {"train.batch_tokens": BATCH_TOKENS[shape]}
-        data = common.load_data("multi30k", **sizes, **budget, **DROPOUT)
-        config, train = data.config, data.config.train
-        plan = nmt.token_batches(data.lengths, train.batch_tokens, seed=0)
+        config, tokenizers, examples = common.load_data(
+            "multi30k", **sizes, **budget, **DROPOUT
+        )
+        train = config.train
+        plan = nmt.token_batches(examples, train.batch_tokens, seed=0)
         plan = plan[: options.rounds + 1]
-        batches = [nmt.make_batch(data.examples, indices) for indices in plan]
+        batches = [nmt.make_batch(examples, indices) for indices in plan]
         torch.manual_seed(0)
-        model = nmt.build_model(config.model, *map(len, data.tokenizers))
-        translator = nmt.Translator(model, *data.tokenizers, config)
+        model = nmt.build_model(config.model, *map(len, tokenizers))
+        translator = nmt.Translator(model, *tokenizers, config)
         ours = nmt.Objective(model, SMOOTHING)
         runs = {OURS: stepper(ours, nn.Module.__call__, train, batches)}
         for name, rival in rivals.items():
