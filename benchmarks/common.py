@@ -8,6 +8,7 @@ import atexit
 import datetime
 import os
 import platform
+import re
 import shlex
 import statistics
 import sys
@@ -23,6 +24,8 @@ from typing import Any
 import torch
 
 import nmt_lib as nmt
+from nmt_lib.batching import Example
+from nmt_lib.tokenizers import Tokenizers
 
 RESULTS = Path(os.environ.get("NMT_RESULTS", Path(__file__).parent / "results"))
 DRY = False  # set by --dry
@@ -95,7 +98,9 @@ def _small_corpus() -> Path:
     return folder
 
 
-def load_data(config: str, /, **overrides: Any) -> tuple[nmt.Config, Any, Any]:
+def load_data(
+    config: str, /, **overrides: Any
+) -> tuple[nmt.Config, Tokenizers, list[Example]]:
     """The config, both tokenizers, and the training set as ids."""
     loaded = load_config(config, **overrides)
     pairs = nmt.load_corpus(loaded.data).train
@@ -103,12 +108,12 @@ def load_data(config: str, /, **overrides: Any) -> tuple[nmt.Config, Any, Any]:
     return loaded, tokenizers, nmt.encode_pairs(pairs, tokenizers, loaded)
 
 
-def marian(translator: nmt.Translator) -> tuple[Any, str]:
-    """Marian of ``transformers`` with this translator's weights, and its folder."""
-    from transformers import MarianMTModel
+def exported(translator: nmt.Translator) -> tuple[Any, str]:
+    """A model of ``transformers`` with this translator's weights, and its folder."""
+    from transformers import AutoModelForSeq2SeqLM
 
-    folder = str(nmt.export_hugging_face(translator, scratch() / "marian"))
-    return MarianMTModel.from_pretrained(folder), folder
+    folder = str(nmt.export_hugging_face(translator, scratch() / "exported"))
+    return AutoModelForSeq2SeqLM.from_pretrained(folder), folder
 
 
 def alternate(
@@ -158,19 +163,9 @@ def machine(*packages: str, gpu: bool = False) -> str:
 
 
 def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        names = (line for line in lines if line.startswith("model name"))
-        return next(names).split(":")[1].strip()
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def command() -> str:
-    """The command of this process."""
-    spec = sys.modules["__main__"].__spec__
-    module = spec.name if spec else sys.argv[0]
-    return shlex.join(["python", "-m", module, *sys.argv[1:]])
+    info = Path("/proc/cpuinfo")
+    names = re.findall("model name.*: (.*)", info.read_text()) if info.exists() else []
+    return names[0] if names else platform.processor()
 
 
 def write_table(
@@ -183,7 +178,8 @@ def write_table(
     """Prints a table and writes it to ``results/<name>.md``, with the command."""
     table = [header, ["---"] * len(header), *rows]
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in table]
-    text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes} Made by `{command()}`.\n"
+    command = shlex.join(["python", *sys.orig_argv[1:]])
+    text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes} Made by `{command}`.\n"
     print(text)
     if not DRY:
         RESULTS.mkdir(parents=True, exist_ok=True)

@@ -1,16 +1,16 @@
-"""Sentences a CPU second: Multi30k test2016 translated greedily and with a beam of 5,
-several ways, with the same weights.
+"""Sentences a CPU second: sentences of Multi30k translated greedily and with a beam of
+5, several ways, with the same weights.
 
 - ``nmt_lib``: key/value cache, finished sentences leave the batch; also uncached;
-- Marian of ``transformers`` with our weights (``nmt.export_hugging_face``);
-- CTranslate2, converted from that Marian model, in fp32 and in int8;
+- ``transformers`` with our weights (``nmt.export_hugging_face``);
+- CTranslate2, converted from that export, in fp32 and in int8;
 - the loop of the write-ups: one sentence at a time, the whole prefix again at every
   step, attention written out, and the scores of every position computed.
 
 All get the same batches of sentences of similar length, as ids, and give ids. There is
 no length penalty (α = 0), so that all beams look for the same thing. Where a beam stops
-differs: nmt_lib and Marian when no prefix can beat the five best that are finished,
-CTranslate2 as soon as its best prefix is finished.
+differs: in nmt_lib and transformers when no prefix can beat the five best that are
+finished, in CTranslate2 as soon as its best prefix is finished.
 
 Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python -m benchmarks.decoding [--run FOLDER]``;
 without ``--run``, the model that comes with the library. ``--run writeup_c`` takes a
@@ -70,18 +70,15 @@ def ours(
 
 
 @torch.inference_mode()
-def generate(marian: Any, extra: int, group: Group, K: int) -> Group:
-    """Marian's own search, with its cache."""
+def generate(model: Any, extra: int, group: Group, K: int) -> Group:
+    """The search of ``transformers``, with its cache."""
     src = nmt.pad_batch(group)
     penalty = {"length_penalty": 0.0} if K > 1 else {}
-    out = marian.generate(
+    out = model.generate(
         input_ids=src,
         attention_mask=(src != nmt.PAD).long(),
         num_beams=K,
-        do_sample=False,
         max_length=src.size(1) + extra + 1,
-        bad_words_ids=None,
-        suppress_tokens=[nmt.PAD, nmt.SOS],
         forced_eos_token_id=nmt.EOS,
         **penalty,
     )
@@ -92,30 +89,33 @@ def generate(marian: Any, extra: int, group: Group, K: int) -> Group:
     return [ids[: len(row) + extra] for ids, row in zip(found, group, strict=True)]
 
 
-def converted(marian: str, folder: Path, quantization: str) -> Any:
+def converted(model: Any, folder: str, quantization: str) -> Any:
     """CTranslate2's translator for an exported model, by its own converter.
 
-    The converter expects what Marian itself trains: a decoder that starts from a vector
-    of zeros, and ``<pad>`` as the last token, which it cuts off. Our decoder starts
-    from ``<sos>``, and ``<pad>`` is the first token: BART's loader fits.
+    For Marian the converter expects what Marian itself trains: a decoder that starts
+    from a vector of zeros, and ``<pad>`` as the last token, which it cuts off; for
+    Pegasus a decoder that starts from ``<pad>``. Ours starts from ``<sos>``, and
+    ``<pad>`` is the first token: BART's loader fits.
     """
     import ctranslate2
     from ctranslate2.converters import transformers as converters
 
     class Loader(converters.BartLoader):
-        architecture_name = "MarianMTModel"
+        architecture_name = type(model).__name__
 
         def get_model_spec(self, model: Any) -> Any:
-            model.config.normalize_before = model.config.normalize_embedding = False
+            model.config.normalize_before = "Pegasus" in self.architecture_name
+            model.config.normalize_embedding = False
             return super().get_model_spec(model)
 
         def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
             super().set_config(config, model, tokenizer)
             config.bos_token = config.decoder_start_token
 
-    converters.register_loader("MarianConfig")(Loader)
-    converter = converters.TransformersConverter(marian)
-    path = converter.convert(str(folder), quantization=quantization)
+    converters.register_loader(type(model.config).__name__)(Loader)
+    converter = converters.TransformersConverter(folder)
+    path = str(common.scratch() / "converted")
+    converter.convert(path, quantization=quantization)
     threads = {"inter_threads": 1, "intra_threads": 1}
     return ctranslate2.Translator(path, compute_type=quantization, **threads)
 
@@ -147,11 +147,11 @@ def all_systems(translator: nmt.Translator) -> dict[str, System]:
         LOOP: lambda group, K: [prefix_loop(model, i, len(i) + extra) for i in group],
     }
     if find_spec("transformers") and translator.config.data.tokenizer == "bpe":
-        marian, folder = common.marian(translator)
-        systems["Marian `generate`"] = partial(generate, marian.eval(), extra)
+        model, folder = common.exported(translator)
+        systems["transformers `generate`"] = partial(generate, model.eval(), extra)
         if find_spec("ctranslate2"):
             for kind in ("float32", "int8"):
-                engine = converted(folder, common.scratch() / kind, kind)
+                engine = converted(model, folder, kind)
                 search = partial(engine_search, engine, translator, extra)
                 systems[f"CTranslate2, {kind}"] = search
     return systems
@@ -159,18 +159,6 @@ def all_systems(translator: nmt.Translator) -> dict[str, System]:
 
 def batches(rows: Group, size: int) -> list[Group]:
     return [rows[i : i + size] for i in range(0, len(rows), size)]
-
-
-def bleu(
-    system: System, K: int, translator: nmt.Translator, pairs: list[nmt.Pair]
-) -> float:
-    """sacreBLEU's default on batches of 64 sentences of similar length."""
-    pairs = sorted(pairs, key=lambda pair: len(pair.src))
-    groups = batches([translator.encode(pair.src) for pair in pairs], 64)
-    found = [
-        translator.tgt_tokenizer.decode(ids) for g in groups for ids in system(g, K)
-    ]
-    return float(BLEU().corpus_score(found, [[pair.tgt for pair in pairs]]).score)
 
 
 def load(run: str) -> nmt.Translator:
@@ -194,9 +182,9 @@ def main() -> None:
     options = common.parse(parser)
     run = "multi30k" if options.dry else options.run
     translator, name = load(run), Path(run).name
-    corpus = nmt.load_corpus(translator.config.data)
-    pairs = corpus.test[: options.sentences]
-    sources = sorted((translator.encode(pair.src) for pair in pairs), key=len)
+    pairs = nmt.load_corpus(translator.config.data).valid[: options.sentences]
+    pairs = sorted(pairs, key=lambda pair: len(translator.encode(pair.src)))
+    sources = [translator.encode(pair.src) for pair in pairs]
     # One at a time takes long: every eighth sentence stands for all.
     texts = {1: batches(sources[4::8], 1), 64: batches(sources, 64)}
     systems = all_systems(translator)
@@ -216,21 +204,22 @@ def main() -> None:
     seconds = common.alternate(runs, options.rounds, time.process_time)
     rows = []
     for key in keys:
-        search, size, what = key
+        search, size, _ = key
         base = (search, size, OURS)
         speed = len(found[key]) / statistics.median(seconds[key])
         same = statistics.mean(map(list.__eq__, found[key], found[base]))
         score = ""
         if size > 1:
-            K = SEARCHES[search]
-            score = f"{bleu(systems[what], K, translator, list(corpus.valid)):.2f}"
+            decoded = [translator.tgt_tokenizer.decode(ids) for ids in found[key]]
+            references = [[pair.tgt for pair in pairs]]
+            score = f"{BLEU().corpus_score(decoded, references).score:.2f}"
         times = f"{common.ratio(seconds, key, base):.2f}"
         rows.append([*key, f"{speed:.1f}", times, f"{100 * same:.1f} %", score])
     words = statistics.mean(map(len, found["greedy", 64, OURS]))
     m = translator.config.model
     common.write_table(
         "decoding" if run == parser.get_default("run") else f"decoding_{name}",
-        "Translation of the test set of Multi30k",
+        "Translation of sentences of Multi30k's validation set",
         [
             "search",
             "batch",
@@ -238,15 +227,14 @@ def main() -> None:
             "sentences a CPU second, median",
             "time relative to nmt_lib, median of ratios",
             "same tokens as nmt_lib",
-            "BLEU, validation",
+            "BLEU",
         ],
         rows,
         f"d{m.d_model} × {m.n_layers} layers, {len(translator.tgt_tokenizer):,} tokens "
         f"in the vocabulary, the model {name}; {len(sources)} sentences sorted by "
-        f"length (at batch 1 every eighth), {words:.1f} tokens a translation; only times "
-        "and agreement come from the test set. The same weights in all, fp32 but for int8; "
-        "no length penalty. One thread for all (for CTranslate2 inter_threads=1 and "
-        "intra_threads=1), and CPU time of the process. "
+        f"length (at batch 1 every eighth), {words:.1f} tokens a translation. The same "
+        "weights in all, fp32 but for int8; no length penalty. One thread for all (for "
+        "CTranslate2 inter_threads=1 and intra_threads=1); CPU time of the process. "
         f"{options.rounds} rounds, all rows in turns in one process. "
         f"{common.machine('transformers', 'ctranslate2')}.",
     )

@@ -26,10 +26,11 @@ HEADER = [
     "BLEU, words, greedy",
 ]
 NOTES = (
-    "Cased: sacrebleu {}. Lower-cased and tokenised: the output normalised, lower-cased "
-    "and tokenised with sacremoses, against the published lc.norm.tok references, "
-    "`--tokenize none`: the figure that papers print. Words, greedy: output and "
-    "reference lower-cased and cut by spaCy's rules: the figure that tutorials print."
+    "Cased: sacrebleu {}. Lower-cased and tokenised: the output normalised, "
+    "lower-cased and tokenised with sacremoses, against the published lc.norm.tok "
+    "references, `--tokenize none`: the figure that papers print. Words, greedy: "
+    "output and reference lower-cased and cut by spaCy's rules: the figure that "
+    "tutorials print."
 )
 
 

@@ -37,11 +37,12 @@ def peak(precision: str, size: int) -> float:
     return 2 * size**3 / min(seconds(lambda: a @ b, 1) for _ in range(10))
 
 
-def step(
-    shape: str, precision: str, compiled: bool, batch_tokens: int
-) -> tuple[Callable[[], None], int, int]:
-    """A training step on one batch of sentences of equal length; its target tokens and
-    its operations."""
+def measure(
+    shape: str, precision: str, compiled: bool, batch_tokens: int, size: int
+) -> list[str]:
+    """The measured cells of one row: training steps on one batch of sentences of equal
+    length, and the peak."""
+    torch.compiler.reset()  # each row compiles for its own shapes
     config = common.load_config("multi30k", **common.SHAPES[shape])
     torch.manual_seed(0)
     model = nmt.build_model(config.model, VOCAB, VOCAB)
@@ -62,25 +63,20 @@ def step(
     if compiled:
         model.encoder.compile()
         model.decoder.compile()
-    return update, batch.n_tokens, counter.get_total_flops()
-
-
-def measure(
-    shape: str, precision: str, compiled: bool, batch_tokens: int, size: int
-) -> list[str]:
-    """The measured cells of one row; the last one is the peak."""
-    torch.compiler.reset()  # each row compiles for its own shapes
-    update, n_tokens, flops = step(shape, precision, compiled, batch_tokens)
     memory = "–"
     if DEVICE == "cuda":
         torch.cuda.reset_peak_memory_stats()
     taken = seconds(update, 5)
     if DEVICE == "cuda":
         memory = f"{torch.cuda.max_memory_allocated() / 2**20:,.0f}"
-    top = peak(precision, size)  # now: a shared machine is not always as fast
-    share = f"{100 * flops / taken / top:.0f} %"
-    speed, work = f"{n_tokens / taken:,.0f}", f"{flops / n_tokens / 1e6:.1f}"
-    return [speed, work, share, memory, f"{top / 1e12:.3g}"]
+    flops, top = counter.get_total_flops(), peak(precision, size)
+    return [
+        f"{batch.n_tokens / taken:,.0f}",
+        f"{flops / batch.n_tokens / 1e6:.1f}",
+        f"{100 * flops / taken / top:.0f} %",
+        memory,
+        f"{top / 1e12:.3g}",
+    ]
 
 
 def main() -> None:

@@ -71,7 +71,7 @@ class Marian(nn.Module):
 
     def __init__(self, translator: nmt.Translator) -> None:
         super().__init__()
-        whole, _ = common.marian(translator)
+        whole, _ = common.exported(translator)
         self.model, self.output = whole.model, whole.lm_head
 
     def forward(self, batch: nmt.Batch) -> Tensor:

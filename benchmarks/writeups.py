@@ -91,8 +91,8 @@ def main() -> None:
             ],
             rows,
             "Losses (nats a token, no smoothing) and BLEU (sacrebleu, case:mixed|"
-            f"tok:13a|smooth:exp) are of the first {SENTENCES} validation sentences; of "
-            "a translation, the first 12 words. Each run was stopped after half of its "
+            f"tok:13a|smooth:exp) are of the first {SENTENCES} validation sentences. A "
+            "translation is cut after 12 words. Each run was stopped after half of its "
             f"updates and resumed. {common.machine('sacrebleu', gpu=True)}.",
         )
 

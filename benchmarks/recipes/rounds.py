@@ -60,9 +60,6 @@ def train(
         fresh: … unless it begins with random ones.
         teachers: to learn from, with the same tokenizers; see ``Distillation``.
     """
-    file = config.run_path / "model.safetensors"
-    if file.exists():
-        return nmt.Translator.load(file)
     saved = checkpoints.newest_checkpoint(config.run_path / "checkpoints", config)
     tokenizers = (
         (start.src_tokenizer, start.tgt_tokenizer)
@@ -71,9 +68,10 @@ def train(
     )
     trainer = nmt.Trainer(config, corpus, tokenizers)
     if teachers:
-        models = [teacher.model for teacher in teachers]
         smoothing = config.train.label_smoothing
-        trainer.objective = Distillation(trainer.model, smoothing, models)
+        objective = Distillation(trainer.model, smoothing)
+        objective.teachers = [teacher.model for teacher in teachers]
+        trainer.objective = objective
     if saved:
         trainer.resume(saved)
     elif start and not fresh:
@@ -82,8 +80,7 @@ def train(
     kept = [trainer.checkpoint(step) for step in trainer.progress.checkpoints]
     weights = checkpoints.average_weights(kept, config)
     checkpoints.load_weights(trainer.model, weights)
-    nmt.Translator(trainer.model, *tokenizers, config).save(file)
-    return nmt.Translator.load(file)
+    return nmt.Translator(trainer.model, *tokenizers, config)
 
 
 class Distillation(nmt.Objective):
@@ -96,16 +93,8 @@ class Distillation(nmt.Objective):
     teachers without.
     """
 
-    def __init__(
-        self,
-        model: nmt.Transformer,
-        label_smoothing: float,
-        teachers: Sequence[nmt.Transformer],
-        share: float = 0.7,
-    ) -> None:
-        super().__init__(model, label_smoothing)
-        # In a tuple, so that they are not put into training mode with the student.
-        self.teachers, self.share = tuple(teachers), share
+    teachers: Sequence[nmt.Transformer] = ()
+    share = 0.7
 
     def forward(self, batch: nmt.Batch) -> Tensor:
         """The *sum* over all target tokens, in nats."""
@@ -147,9 +136,9 @@ def best(
     candidates: Mapping[Any, nmt.Translator], pairs: Sequence[nmt.Pair]
 ) -> nmt.Translator:
     """The candidate with the highest BLEU on these pairs."""
-    found = {key: nmt.evaluate(one, pairs).bleu for key, one in candidates.items()}
-    print({key: round(bleu, 2) for key, bleu in found.items()})
-    return candidates[max(found, key=found.__getitem__)]
+    found = [(nmt.evaluate(one, pairs).bleu, key) for key, one in candidates.items()]
+    print(found)
+    return candidates[max(found)[1]]
 
 
 def finish(name: str, translator: nmt.Translator, config: nmt.Config) -> None:
