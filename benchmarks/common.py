@@ -14,7 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -22,9 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 import nmt_lib as nmt
 from nmt_lib.batching import Example
+from nmt_lib.config import TrainConfig
 from nmt_lib.tokenizers import Tokenizers
 
 RESULTS = Path(os.environ.get("NMT_RESULTS", Path(__file__).parent / "results"))
@@ -59,9 +61,10 @@ SMALL = {
 }
 
 
-def parse(parser: argparse.ArgumentParser) -> argparse.Namespace:
+def parse(parser: argparse.ArgumentParser | None = None) -> argparse.Namespace:
     """The options of this process; ``--dry`` is one of every benchmark."""
     global DRY
+    parser = parser or argparse.ArgumentParser()
     help = "run all of the code in seconds, at tiny sizes, and write nothing"
     parser.add_argument("--dry", action="store_true", help=help)
     options = parser.parse_args()
@@ -116,6 +119,30 @@ def exported(translator: nmt.Translator) -> tuple[Any, str]:
     return AutoModelForSeq2SeqLM.from_pretrained(folder), folder
 
 
+def stepper(
+    model: nn.Module,
+    loss: Callable[[nn.Module, nmt.Batch], Tensor],
+    train: TrainConfig,
+    batches: Iterable[nmt.Batch],
+    bf16: bool = False,
+) -> Callable[[], None]:
+    """Takes the next batch at each call: forward, backward, update. The loss is a sum
+    over the target tokens."""
+    optimizer = nmt.build_optimizer(train, model.parameters())
+    model.train()
+    todo = iter(batches)
+
+    def step() -> None:
+        batch = next(todo)
+        with torch.autocast(batch.src.device.type, torch.bfloat16, enabled=bf16):
+            mean = loss(model, batch) / batch.n_tokens
+        mean.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    return step
+
+
 def alternate(
     runs: Mapping[Any, Callable[[], object]],
     rounds: int,
@@ -145,14 +172,12 @@ def ratio(seconds: dict[Any, list[float]], slow: Any, fast: Any) -> float:
     return statistics.median(a / b for a, b in pairs)
 
 
-def machine(*packages: str, gpu: bool = False) -> str:
-    """One line: the device, threads, versions of what is installed, date.
-
-    With ``gpu``, the device is the GPU where there is one: for what uses it.
-    """
+def machine(*packages: str) -> str:
+    """One line: the processor, the GPU where there is one, threads, versions of what is
+    installed, date."""
     device = f"{_cpu()}, {os.cpu_count()} cores"
-    if gpu and torch.cuda.is_available():
-        device = torch.cuda.get_device_name()
+    if torch.cuda.is_available():
+        device += f", {torch.cuda.get_device_name()}"
     there = [name for name in ("torch", *packages) if find_spec(name)]
     versions = ", ".join(f"{name} {version(name)}" for name in there)
     setting = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}"
@@ -169,14 +194,13 @@ def _cpu() -> str:
 
 
 def write_table(
-    name: str,
-    title: str,
-    header: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    notes: str,
+    name: str, title: str, header: str, rows: Sequence[Sequence[object]], notes: str
 ) -> None:
-    """Prints a table and writes it to ``results/<name>.md``, with the command."""
-    table = [header, ["---"] * len(header), *rows]
+    """Prints a table and writes it to ``results/<name>.md``, with the command.
+
+    ``header`` has a ``|`` between two columns.
+    """
+    table = [[header], ["---"] * len(rows[0]), *rows]
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in table]
     command = shlex.join(["python", *sys.orig_argv[1:]])
     text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes} Made by `{command}`.\n"

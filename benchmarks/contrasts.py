@@ -175,7 +175,7 @@ def digest(model: nmt.Transformer) -> str:
 
 
 def main() -> None:
-    common.parse(argparse.ArgumentParser())
+    common.parse()
     data = common.load_config("multi30k", **{"data.tgt_lang": "fr"}).data
     made = contrasts(nmt.load_corpus(data).valid)
     translator, rows, equal = nmt.Translator.load(MODEL, device="cpu"), [], []
@@ -194,13 +194,7 @@ def main() -> None:
     common.write_table(
         "contrasts",
         "Contrasts from the Multi30k validation set, English to French",
-        [
-            "kind",
-            "contrasts",
-            "won",
-            "95 % interval (Wilson)",
-            "won with another source",
-        ],
+        "kind | contrasts | won | 95 % interval (Wilson) | won with another source",
         rows,
         f"Model: `{MODEL}`, weights {digest(translator.model)}. A contrast is won if "
         "the model gives the reference a higher probability than the same sentence "

@@ -147,11 +147,11 @@ def all_systems(translator: nmt.Translator) -> dict[str, System]:
         LOOP: lambda group, K: [prefix_loop(model, i, len(i) + extra) for i in group],
     }
     if find_spec("transformers") and translator.config.data.tokenizer == "bpe":
-        model, folder = common.exported(translator)
-        systems["transformers `generate`"] = partial(generate, model.eval(), extra)
+        theirs, folder = common.exported(translator)
+        systems["transformers `generate`"] = partial(generate, theirs.eval(), extra)
         if find_spec("ctranslate2"):
             for kind in ("float32", "int8"):
-                engine = converted(model, folder, kind)
+                engine = converted(theirs, folder, kind)
                 search = partial(engine_search, engine, translator, extra)
                 systems[f"CTranslate2, {kind}"] = search
     return systems
@@ -220,15 +220,8 @@ def main() -> None:
     common.write_table(
         "decoding" if run == parser.get_default("run") else f"decoding_{name}",
         "Translation of sentences of Multi30k's validation set",
-        [
-            "search",
-            "batch",
-            "what",
-            "sentences a CPU second, median",
-            "time relative to nmt_lib, median of ratios",
-            "same tokens as nmt_lib",
-            "BLEU",
-        ],
+        "search | batch | what | sentences a CPU second, median | time relative to "
+        "nmt_lib, median of ratios | same tokens as nmt_lib | BLEU",
         rows,
         f"d{m.d_model} × {m.n_layers} layers, {len(translator.tgt_tokenizer):,} tokens "
         f"in the vocabulary, the model {name}; {len(sources)} sentences sorted by "

@@ -44,7 +44,7 @@ def main() -> None:
     common.write_table(
         "memory",
         "Peak memory of encoding a corpus",
-        ["pairs", "encoding, s", "peak, MB"],
+        "pairs | encoding, s | peak, MB",
         [[f"{len(examples):,}", f"{seconds:.0f}", f"{peak:.0f}"]],
         "Generated sentences of 25 words; joint BPE of 8,000 subwords. Peak: the "
         "largest resident size of the process, with the text, the ids and torch in it. "

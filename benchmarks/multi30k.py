@@ -19,12 +19,7 @@ from sacrebleu.metrics import BLEU
 import nmt_lib as nmt
 from benchmarks import common
 
-HEADER = [
-    "BLEU, cased",
-    "chrF",
-    "BLEU, lower-cased and tokenised",
-    "BLEU, words, greedy",
-]
+HEADER = "BLEU, cased | chrF | BLEU, lower-cased and tokenised | BLEU, words, greedy"
 NOTES = (
     "Cased: sacrebleu {}. Lower-cased and tokenised: the output normalised, "
     "lower-cased and tokenised with sacremoses, against the published lc.norm.tok "
@@ -116,12 +111,12 @@ def main() -> None:
     common.write_table(
         table,
         f"{stem} on the {where} set of Multi30k",
-        ["direction", "seeds", *HEADER],
+        f"direction | seeds | {HEADER}",
         rows,
         f"{config.train.max_steps:,} updates; beam {config.decode.beam_size}, "
         f"length penalty {config.decode.length_penalty}. "
         f"{NOTES.format(signature)} ± is the standard deviation over the seeds. "
-        f"{common.machine('sacrebleu', 'sacremoses', gpu=True)}, "
+        f"{common.machine('sacrebleu', 'sacremoses')}, "
         f"train.precision {config.train.precision}.",
     )
 

@@ -14,6 +14,7 @@ import statistics
 from collections.abc import Callable
 
 import torch
+from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -46,18 +47,12 @@ def measure(
     config = common.load_config("multi30k", **common.SHAPES[shape])
     torch.manual_seed(0)
     model = nmt.build_model(config.model, VOCAB, VOCAB)
-    objective = nmt.Objective(model, 0.1).to(DEVICE).train()
-    optimizer = nmt.build_optimizer(config.train, objective.parameters())
+    objective = nmt.Objective(model, 0.1).to(DEVICE)
     rows = torch.randint(4, VOCAB, (batch_tokens // LENGTH, LENGTH)).tolist()
     batch = nmt.make_batch([(row, [nmt.SOS, *row]) for row in rows]).to(DEVICE)
-
-    def update() -> None:
-        with torch.autocast(DEVICE, torch.bfloat16, enabled=precision == "bf16"):
-            loss = objective(batch) / batch.n_tokens
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
+    call, bf16 = nn.Module.__call__, precision == "bf16"
+    batches = itertools.repeat(batch)
+    update = common.stepper(objective, call, config.train, batches, bf16)
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         update()
     if compiled:
@@ -83,7 +78,6 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     gpu = DEVICE == "cuda"
     tokens, precisions = ([8192, 65536], [*DTYPES]) if gpu else ([512, 2048], ["fp32"])
-    parser.add_argument("--batch-tokens", type=int, nargs="+", default=tokens)
     parser.add_argument("--precisions", nargs="+", choices=DTYPES, default=precisions)
     options = common.parse(parser)
     if gpu:
@@ -92,7 +86,7 @@ def main() -> None:
     rows: list[list[object]] = []
     for shape, precision in itertools.product(common.SHAPES, options.precisions):
         choices = (False, True) if gpu and precision == "bf16" else (False,)
-        for compiled, n in itertools.product(choices, options.batch_tokens):
+        for compiled, n in itertools.product(choices, tokens):
             try:
                 cells = measure(shape, precision, compiled, n, size)
             except torch.cuda.OutOfMemoryError:
@@ -105,22 +99,13 @@ def write(rows: list[list[object]], size: int) -> None:
     common.write_table(
         "scaling",
         "A training step: speed, and share of the measured peak",
-        [
-            "shape",
-            "precision",
-            "compiled",
-            "target tokens a batch",
-            "target tokens a second",
-            "MFLOP a target token",
-            "share of the peak",
-            "memory, MiB",
-            "peak, TFLOP/s",
-        ],
+        "shape | precision | compiled | target tokens a batch | target tokens a second "
+        "| MFLOP a target token | share of the peak | memory, MiB | peak, TFLOP/s",
         rows,
         f"Sentences of {LENGTH} tokens on both sides, {VOCAB:,} subwords, three-way "
         "tied; forward, backward, fused Adam; median of 5. Peak: the fastest of ten "
         f"products of {size} × {size} matrices, right after the row was measured. On a "
-        f"GPU, products of fp32 are in TF32. {common.machine(gpu=True)}.",
+        f"GPU, products of fp32 are in TF32. {common.machine()}.",
     )
 
 

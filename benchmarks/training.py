@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,13 +22,11 @@ from torch import Tensor, nn
 
 import nmt_lib as nmt
 from benchmarks import common
-from nmt_lib.config import TrainConfig
 from nmt_lib.fused_loss import fused_cross_entropy
 
 DROPOUT, SMOOTHING = {"model.dropout": 0.1}, 0.1
 BATCH_TOKENS = {"d128 × 4 layers": 4096, "d512 × 6 layers": 1024}
 OURS = ("nmt_lib", "")
-Loss = Callable[[nn.Module, nmt.Batch], Tensor]  # a sum over the target tokens
 
 
 class TorchTransformer(nn.Module):
@@ -104,23 +102,6 @@ def fused(rival: Any, batch: nmt.Batch) -> Tensor:
     return fused_cross_entropy(hidden[real], rival.output, targets, SMOOTHING)
 
 
-def stepper(
-    model: nn.Module, loss: Loss, train: TrainConfig, batches: Sequence[nmt.Batch]
-) -> Callable[[], None]:
-    """Takes the next batch at each call: forward, backward, update."""
-    optimizer = nmt.build_optimizer(train, model.parameters())
-    model.train()
-    todo = iter(batches)
-
-    def step() -> None:
-        batch = next(todo)
-        (loss(model, batch) / batch.n_tokens).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-    return step
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=7)
@@ -142,10 +123,10 @@ def main() -> None:
         model = nmt.build_model(config.model, *map(len, tokenizers))
         translator = nmt.Translator(model, *tokenizers, config)
         ours = nmt.Objective(model, SMOOTHING)
-        runs = {OURS: stepper(ours, nn.Module.__call__, train, batches)}
+        runs = {OURS: common.stepper(ours, nn.Module.__call__, train, batches)}
         for name, rival in rivals.items():
             for compared, loss in (("model and loss", plain), ("model alone", fused)):
-                step = stepper(rival(translator), loss, train, batches)
+                step = common.stepper(rival(translator), loss, train, batches)
                 runs[name, compared] = step
         seconds = common.alternate(runs, options.rounds)
         for key in runs:
@@ -156,14 +137,8 @@ def main() -> None:
     common.write_table(
         "training",
         "A training step on Multi30k batches",
-        [
-            "shape",
-            "tokens a batch",
-            "model",
-            "compared",
-            "seconds, median",
-            "time relative to nmt_lib, median of ratios",
-        ],
+        "shape | tokens a batch | model | compared | seconds, median | time relative "
+        "to nmt_lib, median of ratios",
         rows,
         "Model and loss: the rival with the plain cross-entropy of all positions, "
         "padding ignored afterwards, against our model with our fused loss. Model "

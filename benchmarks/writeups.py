@@ -70,7 +70,7 @@ def row(name: str, direction: str, text: str, steps: int) -> list[str]:
 
 
 def main() -> None:
-    common.parse(argparse.ArgumentParser())
+    common.parse()
     warnings.simplefilter("ignore", UserWarning)  # some pairs have an empty side
     rows = []
     for run in RUNS:
@@ -78,22 +78,14 @@ def main() -> None:
         common.write_table(
             "writeups",
             "The five write-ups, each at its own settings for a few updates",
-            [
-                "config",
-                "vocabulary",
-                "parameters",
-                "updates",
-                "loss before",
-                "loss after",
-                "BLEU",
-                "a translation",
-                "seconds an update, validation and checkpoints included",
-            ],
+            "config | vocabulary | parameters | updates | loss before | loss after | "
+            "BLEU | a translation | seconds an update, validation and checkpoints "
+            "included",
             rows,
             "Losses (nats a token, no smoothing) and BLEU (sacrebleu, case:mixed|"
             f"tok:13a|smooth:exp) are of the first {SENTENCES} validation sentences. A "
             "translation is cut after 12 words. Each run was stopped after half of its "
-            f"updates and resumed. {common.machine('sacrebleu', gpu=True)}.",
+            f"updates and resumed. {common.machine('sacrebleu')}.",
         )
 
 

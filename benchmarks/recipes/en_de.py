@@ -15,8 +15,6 @@ Run: ``NMT_DATA=… python -m benchmarks.recipes.en_de`` (a day of one CPU core)
 
 from __future__ import annotations
 
-import argparse
-
 import nmt_lib as nmt
 from benchmarks import common
 from benchmarks.recipes import rounds
@@ -38,7 +36,7 @@ TEACHER = rounds.PRE_LN | {
 
 
 def main() -> None:
-    common.parse(argparse.ArgumentParser())
+    common.parse()
     config = rounds.load_config("en-de", "first")
     corpus = nmt.load_corpus(config.data)
     first = rounds.train(config, corpus)

@@ -8,8 +8,6 @@ Run: ``NMT_DATA=… python -m benchmarks.recipes.en_fr`` (3 hours of one CPU cor
 
 from __future__ import annotations
 
-import argparse
-
 import nmt_lib as nmt
 from benchmarks import common
 from benchmarks.recipes import rounds
@@ -20,7 +18,7 @@ SECOND = BOTH | rounds.LATER | {"train.lr": 0.002, "train.max_steps": 4200}
 
 
 def main() -> None:
-    common.parse(argparse.ArgumentParser())
+    common.parse()
     config = rounds.load_config("en-fr", "first", **FIRST)
     corpus = nmt.load_corpus(config.data)
     first = rounds.train(config, corpus)

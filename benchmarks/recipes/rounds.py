@@ -161,5 +161,5 @@ def finish(name: str, translator: nmt.Translator, config: nmt.Config) -> None:
         f"Length penalty {chosen.config.decode.length_penalty}. "
         f"{NOTES.format(signature)} The validation set chose weights and penalty, so "
         "its scores flatter. "
-        f"{common.machine('sacrebleu', 'sacremoses', gpu=True)}.",
+        f"{common.machine('sacrebleu', 'sacremoses')}.",
     )

@@ -1,5 +1,5 @@
-"""Every benchmark runs at tiny sizes, without data, and writes nothing. What their figures
-rest on is right: the rules for contrasts, the scores, the loss of distillation."""
+"""Every benchmark runs at tiny sizes, without data, and writes nothing. What their
+figures rest on is right: rules for contrasts, scores, the loss of distillation."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 import torch
-from tests.lib.small import random_rows, small_model, small_translator
+
 
 import nmt_lib as nmt
 from benchmarks import common, contrasts, multi30k
 from benchmarks.recipes import rounds
+from tests.lib.small import random_rows, small_model, small_translator
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_GPU = subprocess.run(
