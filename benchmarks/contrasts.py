@@ -9,7 +9,6 @@ another reading is left out. Run: ``NMT_DATA=… python -m benchmarks.contrasts`
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import math
 import random

@@ -8,7 +8,6 @@ Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python -m benchmarks.writeups``
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 

@@ -16,7 +16,6 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
-
 import nmt_lib as nmt
 from benchmarks import common, contrasts, multi30k
 from benchmarks.recipes import rounds
