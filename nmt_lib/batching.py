@@ -185,6 +185,16 @@ def sentence_batches(
     ]
 
 
+def validation_batches(
+    pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config
+) -> list[Batch]:
+    """The batches of the validation set, which are the same at every validation."""
+    examples = encode_pairs(pairs, tokenizers, config)
+    budget = 4 * config.train.batch_tokens
+    plan = token_batches(examples, budget, seed=0, alone=True)
+    return [make_batch(examples, rows) for rows in plan]
+
+
 def plan_epoch(
     examples: Sequence[Example], train: TrainConfig, epoch: int
 ) -> list[list[int]]:

@@ -174,8 +174,8 @@ class Config(Section):
     def _check(self) -> Config:
         if self.model.tying == "three-way" and not self.data.joint:
             raise ValueError(
-                "model.tying='three-way' shares one matrix, so it needs one vocabulary: "
-                "data.joint=true"
+                "model.tying='three-way' shares one matrix, so it needs one vocabulary "
+                "(data.joint=true)"
             )
         return self
 
@@ -213,11 +213,11 @@ def config_names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
-def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
+def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> Config:
     """Reads a named config or a YAML file and applies overrides.
 
     Args:
-        name: one of ``config_names()``, or the path of a YAML file.
+        name: one of ``config_names()``, the path of a YAML file, or a ``Config``.
         overrides: dotted keys, ``**{"train.seed": 1}``; each value must have the type
             of its key. Other languages than the file's are added to the name, so that
             each direction has a run of its own.
@@ -226,8 +226,11 @@ def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
         ConfigError: unknown name or key (with the nearest valid one), wrong type,
             values that do not fit together.
     """
-    path = _find(name)
-    values = {"name": path.stem} | _read(path)
+    if isinstance(name, Config):
+        values = name.model_dump()
+    else:
+        path = _find(name)
+        values = {"name": path.stem} | _read(path)
     direction = _direction(values)
     for key, value in overrides.items():
         *sections, last = key.split(".")
@@ -239,7 +242,7 @@ def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
         section[last] = value
     if _direction(values) != direction and "name" not in overrides:
         values["name"] = "-".join([str(values["name"]), *map(str, _direction(values))])
-    return checked(Config, values, f"config {path.stem}")
+    return checked(Config, values, f"config {name}")
 
 
 def parse_overrides(text: str) -> dict[str, Any]:
@@ -325,27 +328,23 @@ def checked(section: type[S], values: dict[str, Any], where: str) -> S:
         for e in error.errors()[:20]:
             key = ".".join(map(str, e["loc"]))
             if e["type"] == "extra_forbidden":
-                unknown.append(f"unknown key {short(key)}{_nearest(key, KEYS)}")
+                unknown.append(f"unknown key {key!r}{_nearest(key, KEYS)}")
             elif e["type"] == "value_error":
                 others.append(e["msg"].removeprefix("Value error, "))
             else:
-                others.append(f"{key}: {e['msg']}, got {short(e['input'])}")
+                others.append(f"{key}: {e['msg']}, got {e['input']!r}")
         raise ConfigError(f"{where}: {'; '.join(unknown or others)}") from None
 
 
-def short(value: Any) -> str:
-    """How a value is shown in a message."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}…"
+def changed(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
+    """The settings with some of them changed, and checked."""
+    return checked(DecodeConfig, decode.model_dump() | changes, "cannot decode")
 
 
 def _nearest(word: str, choices: list[str]) -> str:
     last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
-    name = word.rpartition(".")[2]  # seed → train.seed
-    found = [last[name]] if name in last else []
-    found = found or difflib.get_close_matches(word, choices, 1, 0.5)
-    found = found or [last[n] for n in difflib.get_close_matches(name, last, 1, 0.6)]
-    return f" (did you mean {found[0]!r}?)" if found else ""
+    near = difflib.get_close_matches(word.rpartition(".")[2], last, 1, 0.5)
+    return f" (did you mean {last[near[0]]!r}?)" if near else ""
 
 
 KEYS = list(Config.model_fields)
