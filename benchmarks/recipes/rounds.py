@@ -15,7 +15,6 @@ from torch import Tensor
 import nmt_lib as nmt
 from benchmarks import common
 from benchmarks.multi30k import HEADER, NOTES, score
-from nmt_lib import checkpoints
 
 # A recipe that learns faster than that of multi30k.yaml.
 PRE_LN = {
@@ -60,7 +59,6 @@ def train(
         fresh: … unless it begins with random ones.
         teachers: to learn from, with the same tokenizers; see ``Distillation``.
     """
-    saved = checkpoints.newest_checkpoint(config.run_path / "checkpoints", config)
     tokenizers = (
         (start.src_tokenizer, start.tgt_tokenizer)
         if start
@@ -68,18 +66,15 @@ def train(
     )
     trainer = nmt.Trainer(config, corpus, tokenizers)
     if teachers:
-        smoothing = config.train.label_smoothing
-        objective = Distillation(trainer.model, smoothing)
+        objective = Distillation(trainer.model, config.train.label_smoothing)
         objective.teachers = [teacher.model for teacher in teachers]
         trainer.objective = objective
-    if saved:
+    if saved := trainer.folder.newest():
         trainer.resume(saved)
     elif start and not fresh:
         trainer.model.load_state_dict(start.model.state_dict())
     trainer.run()
-    kept = [trainer.checkpoint(step) for step in trainer.progress.checkpoints]
-    weights = checkpoints.average_weights(kept, config)
-    checkpoints.load_weights(trainer.model, weights)
+    trainer.finish()
     return nmt.Translator(trainer.model, *tokenizers, config)
 
 
