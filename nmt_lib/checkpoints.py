@@ -308,8 +308,8 @@ class RunFolder:
     and ``history.csv`` are for people; nothing reads them back.
     """
 
-    def __init__(self, config: Config, writes: bool = True) -> None:
-        self.config, self.path = config, config.run_path
+    def __init__(self, config: Config, path: Path, writes: bool = True) -> None:
+        self.config, self.path = config, path
         self.writes = writes  # of several processes, one does
 
     @contextmanager
@@ -318,12 +318,12 @@ class RunFolder:
         from accelerate import PartialState
 
         processes, lock = PartialState(), FileLock(self.path / ".lock")
-        write_file(self.path / "config.yaml", self.config.to_yaml().encode())
         try:
+            self.path.mkdir(parents=True, exist_ok=True)
             if processes.is_main_process:
                 lock.acquire()
         except OSError as error:
-            raise CheckpointError(f"cannot lock {self.path}: {error}") from None
+            raise CheckpointError(f"cannot use {self.path} for a run: {error}") from None
         processes.wait_for_everyone()
         try:
             yield
@@ -372,6 +372,7 @@ class RunFolder:
         for row in progress.history:
             lines.append(",".join(str(round(value, 6)) for value in row.values()))
         write_file(self.path / "history.csv", ("\n".join(lines) + "\n").encode())
+        write_file(self.path / "config.yaml", self.config.to_yaml().encode())
         for path in self.checkpoints()[: -self.config.train.keep_checkpoints]:
             path.unlink()
 

@@ -39,11 +39,11 @@ class Trainer:
         self.model = build_model(config.model, *map(len, tokenizers)).to(self.device)
         torch.manual_seed(config.train.seed + rank)  # each process drops other units
         self.optimizer = build_optimizer(config.train, self.model.parameters())
+        self.bf16 = use_bf16(config.train, self.device)
         objective = Objective(self.model, config.train.label_smoothing)
         self.objective = self.processes.prepare_model(objective)
-        self.bf16 = use_bf16(config.train, self.device)
         self.progress = ckpt.Progress()
-        self.folder = ckpt.RunFolder(config, writes=rank == 0)
+        self.folder = ckpt.RunFolder(config, config.run_path, writes=rank == 0)
 
     def run(self) -> None:
         """Updates, validates and saves, until ``train.max_steps`` updates are done."""
@@ -173,14 +173,15 @@ def train(config: Config | str | Path, **overrides: Any) -> ckpt.Run:
         TrainingError: the loss is not finite.
     """
     config = load_config(config, **overrides)
-    folder, threads = ckpt.RunFolder(config), torch.get_num_threads()
+    folder = ckpt.RunFolder(config, config.run_path)
+    threads = torch.get_num_threads()
     if run := folder.finished():
         return run
     # The caller's random numbers go on as if nothing had happened.
     with folder.locked(), torch.random.fork_rng(), torch.enable_grad():
         try:
             torch.set_num_threads(config.train.threads or threads)
-            corpus, saved = load_corpus(config.data), folder.newest()
+            saved, corpus = folder.newest(), load_corpus(config.data)
             if saved:
                 tokenizers = saved.tokenizers
             else:
