@@ -92,7 +92,7 @@ def main() -> None:
     split, stem = "test" if options.test else "valid", Path(options.config).stem
     table = "_".join([stem, *options.directions, split])
     if options.test and (common.RESULTS / f"{table}.md").exists():
-        parser.error(f"the test set has been read already: {table}.md")
+        return print(f"the test set has been read already: {table}.md")
     rows = []
     for direction in options.directions:
         src_lang, tgt_lang = direction.split("-")
