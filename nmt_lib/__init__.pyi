@@ -26,6 +26,7 @@ from .tokenizers import join_words as join_words
 from .tokenizers import spacy_words as spacy_words
 from .batching import Batch as Batch
 from .batching import encode_pairs as encode_pairs
+from .batching import example_lengths as example_lengths
 from .batching import make_batch as make_batch
 from .batching import pad_batch as pad_batch
 from .batching import sentence_batches as sentence_batches

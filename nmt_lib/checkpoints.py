@@ -323,7 +323,9 @@ class RunFolder:
             if processes.is_main_process:
                 lock.acquire()
         except OSError as error:
-            raise CheckpointError(f"cannot use {self.path} for a run: {error}") from None
+            raise CheckpointError(
+                f"cannot use {self.path} for a run: {error}"
+            ) from None
         processes.wait_for_everyone()
         try:
             yield

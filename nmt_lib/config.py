@@ -227,22 +227,25 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
             values that do not fit together.
     """
     if isinstance(name, Config):
-        values = name.model_dump()
+        config = name
     else:
-        path = _find(name)
-        values = {"name": path.stem} | _read(path)
-    direction = _direction(values)
+        path = _find(Path(name))
+        values = _yaml(path, f"config file {path}") or {}  # nothing but comments
+        if not isinstance(values, dict):
+            raise ConfigError(f"config file {path} must hold keys and values")
+        config = checked(Config, {"name": path.stem} | values, f"config {path.stem}")
+    values = config.model_dump()
     for key, value in overrides.items():
-        *sections, last = key.split(".")
-        section = values
-        for part in sections:
-            section = section.setdefault(part, {})
-            if not isinstance(section, dict):
-                raise ConfigError(f"override {key!r}: {part!r} is not a section")
-        section[last] = value
-    if _direction(values) != direction and "name" not in overrides:
-        values["name"] = "-".join([str(values["name"]), *map(str, _direction(values))])
-    return checked(Config, values, f"config {name}")
+        if key not in KEYS:
+            raise ConfigError(f"unknown key {key!r}{_nearest(key, KEYS)}")
+        section, _, last = key.rpartition(".")
+        (values[section] if section else values)[last] = value
+    found = checked(Config, values, f"config {config.name}")
+    languages = (found.data.src_lang, found.data.tgt_lang)
+    same = languages == (config.data.src_lang, config.data.tgt_lang)
+    if same or "name" in overrides:
+        return found
+    return found.model_copy(update={"name": "-".join((config.name, *languages))})
 
 
 def parse_overrides(text: str) -> dict[str, Any]:
@@ -254,63 +257,35 @@ def parse_overrides(text: str) -> dict[str, Any]:
         ConfigError: a part without ``=``, a value that is not YAML.
     """
     overrides = {}
-    for part in re.split(r"\s+(?=[\w.]+=)", text.strip()):
+    for part in re.split(r"\s+(?=[\w.]+=)", text.strip()) if text.strip() else []:
         key, equals, value = part.partition("=")
-        if part and not (key and equals):
+        if not equals:
             raise ConfigError(
                 f"override {key!r} is not of the form key=value, such as "
                 "train.max_steps=200"
             )
-        if part:
-            overrides[key] = _yaml(value, f"override {key}")
+        overrides[key] = _yaml(value, f"override {key}")
     return overrides
 
 
-def _find(name: str | os.PathLike[str]) -> Path:
-    path, names = Path(name), config_names()
-    if path.suffix in (".yaml", ".yml"):
-        if path.is_file():
-            return path
-        raise ConfigError(
-            f"no config file {path}: give an existing file or one of {', '.join(names)}"
-        )
-    if str(name) in names:
-        return FOLDER / f"{name}.yaml"
+def _find(path: Path) -> Path:
+    if path.suffix in (".yaml", ".yml") and path.is_file():
+        return path
+    names = config_names()
+    if str(path) in names:
+        return FOLDER / f"{path}.yaml"
     raise ConfigError(
-        f"unknown config {str(name)!r}{_nearest(str(name), names)}; there are "
-        f"{', '.join(names)}, or give the path of a .yaml file"
+        f"unknown config {str(path)!r}{_nearest(str(path), names)}: give one of "
+        f"{', '.join(names)}, or the path of a .yaml file"
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _yaml(source: str | Path, where: str) -> Any:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the config file {path}: {error}") from None
-    values = _yaml(text, f"config file {path}")
-    if values is None:  # nothing but comments
-        return {}
-    if not isinstance(values, dict):
-        raise ConfigError(
-            f"config file {path} must hold keys and values, not a "
-            f"{type(values).__name__}"
-        )
-    return values
-
-
-def _yaml(text: str, where: str) -> Any:
-    try:
-        return YAML(typ="safe", pure=True).load(text)
+        return YAML(typ="safe", pure=True).load(source)
     except (YAMLError, ValueError) as error:
         reason = " ".join(str(error).split())[:300]
         raise ConfigError(f"{where} is not valid YAML: {reason}") from None
-
-
-def _direction(values: dict[str, Any]) -> list[Any]:
-    data = values.get("data")
-    data = data if isinstance(data, dict) else {}
-    fields = DataConfig.model_fields
-    return [data.get(key, fields[key].default) for key in ("src_lang", "tgt_lang")]
 
 
 S = TypeVar("S", bound=Section)
