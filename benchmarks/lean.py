@@ -15,10 +15,8 @@ def main() -> None:
     common.parse()
     _, _, examples = common.load_data("multi30k")
     plans = {
-        f"batches of {budget} tokens (train.batch_tokens)": nmt.token_batches(
-            examples, budget, seed=0
-        )
-        for budget in (4096, 8192)
+        f"batches of {n} tokens (train.batch_tokens)": common.token_batches(examples, n)
+        for n in (4096, 8192)
     }
     at_random = nmt.sentence_batches(len(examples), 64, seed=0)
     plans["batches of 64 sentences in random order"] = at_random

@@ -116,7 +116,7 @@ def main() -> None:
             "multi30k", **sizes, **budget, **DROPOUT
         )
         train = config.train
-        plan = nmt.token_batches(examples, train.batch_tokens, seed=0)
+        plan = common.token_batches(examples, train.batch_tokens)
         plan = plan[: options.rounds + 1]
         batches = [nmt.make_batch(examples, indices) for indices in plan]
         torch.manual_seed(0)
