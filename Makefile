@@ -122,11 +122,11 @@ browser: site ## in a Chromium: each page of the site, each chapter in JupyterLa
 
 bench: $(STAMP) ## measure speed; writes benchmarks/results
 	$(PIP) --no-build-isolation -e '.[bench]'
-	$(BIN)/python benchmarks/training.py
-	$(BIN)/python benchmarks/decoding.py
-	$(BIN)/python benchmarks/tiny.py
-	$(BIN)/python benchmarks/lean.py
-	$(BIN)/python benchmarks/scaling.py --precisions fp32 bf16
+	$(BIN)/python -m benchmarks.training
+	$(BIN)/python -m benchmarks.decoding
+	$(BIN)/python -m benchmarks.tiny
+	$(BIN)/python -m benchmarks.lean
+	$(BIN)/python -m benchmarks.scaling --precisions fp32 bf16
 
 constraints: $(STAMP) ## pin what pyproject.toml asks for, for all Pythons and systems (UPGRADE=1: the newest releases)
 	$(BIN)/python -m pip install -q uv
