@@ -72,16 +72,10 @@ def small_model(
 
 
 def random_rows(lengths: list[int], size: int, seed: int = 0) -> list[list[int]]:
-    """Sentences of these lengths: ``<sos>``, words with ids below ``size``, ``<eos>``."""
+    """Sentences of these lengths from ``<sos>`` to ``<eos>``, ids below ``size``."""
     generator = torch.Generator().manual_seed(seed)
-    return [
-        [
-            nmt.SOS,
-            *torch.randint(4, size, (n - 2,), generator=generator).tolist(),
-            nmt.EOS,
-        ]
-        for n in lengths
-    ]
+    words = [torch.randint(4, size, (n - 2,), generator=generator) for n in lengths]
+    return [[nmt.SOS, *ids.tolist(), nmt.EOS] for ids in words]
 
 
 def small_translator(
@@ -148,7 +142,7 @@ def made_translation(
 
 
 def write_corpus(folder: Path) -> Path:
-    """A corpus of two dozen short sentences in files, with lengths from 3 to 7 words."""
+    """Two dozen short sentences in files, with lengths from 3 to 7 words."""
     folder.mkdir(parents=True, exist_ok=True)
     columns = (
         [("ich", "i"), ("wir", "we")],
