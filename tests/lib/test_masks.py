@@ -40,6 +40,7 @@ def test_masks_that_are_passed_replace_those_made_inside() -> None:
     all_visible = torch.ones(1, 1, 1, 5, dtype=torch.bool)  # one row serves all
     for masks in ((all_visible, None), (None, all_visible[..., :4])):
         assert not torch.allclose(model(SRC, TGT, *masks), logits, atol=1e-3)
+    assert (model.attention(SRC, TGT, all_visible).cross[0] > 0).all()
 
 
 @pytest.mark.parametrize(
