@@ -71,7 +71,7 @@ class Decoder(nn.Module):
         src_mask: Tensor | None,
         caches: list[LayerCache] | None = None,
     ) -> Tensor:
-        """``(B, T, D)`` to ``(B, T, D)``; arguments as of a layer, one cache for each."""
+        """``(B, T, D)`` to ``(B, T, D)``; arguments as of a layer, a cache for each."""
         for i, layer in enumerate(self.layers):
             cache = None if caches is None else caches[i]
             x = layer(x, memory, tgt_mask, src_mask, cache)  # (B, T, D)
@@ -81,6 +81,7 @@ class Decoder(nn.Module):
         """One for each layer, with the keys and values of ``memory``, ``(B, S, D)``."""
         caches = []
         for layer in self.layers:
+            assert isinstance(layer, DecoderLayer)
             keys, values = layer.cross_attention.keys_values(memory)  # (B, H, S, d)
             own = KVCache(keys[:, :, :0], values[:, :, :0], grows=True)  # nothing yet
             caches.append(LayerCache(own, KVCache(keys, values, grows=False)))

@@ -18,7 +18,7 @@ class ConfigError(NMTError, ValueError):
 
 
 class CorpusError(NMTError, ValueError):
-    """Data that cannot be read: a missing file, unequal line counts, a wrong encoding."""
+    """Data that cannot be read: a missing file, unequal line counts, no UTF-8."""
 
 
 class ShapeError(NMTError, ValueError):

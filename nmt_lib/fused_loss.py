@@ -1,8 +1,8 @@
 """Output layer and cross-entropy in one, a few positions at a time.
 
-It gives what the two plain lines in ``losses.py`` give, but never holds all scores: for
-4,096 positions × 10,000 tokens they would take 160 MB. The gradient is computed together
-with the loss. A training step is 1.3 to 1.5 times as fast with it.
+It gives what the two plain lines in ``losses.py`` give, but never holds all scores:
+for 4,096 positions × 10,000 tokens they would take 160 MB. The gradient is computed
+together with the loss. A training step is 1.3 to 1.5 times as fast with it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class FusedCrossEntropy(torch.autograd.Function):
     """Sum of the cross-entropies of ``hidden @ weight.T + bias``, and its gradients.
 
     With p the softmax of the scores and y the right token, the goal is
-    q = (1 − ε) · [v = y] + ε / V. The loss of a row is −Σ q log p, and its gradient with
-    respect to the scores is p − q. From there the chain rule needs two products:
+    q = (1 − ε) · [v = y] + ε / V. The loss of a row is −Σ q log p, and its gradient
+    with respect to the scores is p − q. From there the chain rule needs two products:
     (p − q) W for ``hidden`` and (p − q)ᵀ h for ``weight``.
     """
 

@@ -31,11 +31,11 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """The residual connection around a sub-layer, and its layer norm (paper, section 3.1).
+    """The residual connection around a sub-layer, and its norm (paper, section 3.1).
 
-    Post-LN, the paper's, normalises the sum. Pre-LN normalises what the sub-layer reads:
-    the path from the last layer to the first is then a plain sum, which gradients pass
-    unchanged.
+    Post-LN, the paper's, normalises the sum. Pre-LN normalises what the sub-layer
+    reads: the path from the last layer to the first is then a plain sum, which
+    gradients pass unchanged.
     """
 
     def __init__(self, config: ModelConfig) -> None:

@@ -1,5 +1,5 @@
-"""Optimizers, and how their learning rate changes from update to update (paper, section
-5.3)."""
+"""Optimizers, their learning rate from update to update (paper, section 5.3), and the
+precision of a step."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from .config import TrainConfig
+from .errors import ConfigError
 
 
 def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
@@ -48,3 +49,21 @@ def build_optimizer(
     return torch.optim.Adam(
         parameters, lr=train.lr, betas=train.betas, eps=train.eps, fused=True
     )
+
+
+def use_bf16(train: TrainConfig, device: torch.device) -> bool:
+    """Whether to compute in bfloat16.
+
+    Raises:
+        ConfigError: asked for, but the device does not have it.
+    """
+    has_it = device.type == "cpu"
+    if device.type == "cuda":  # older GPUs emulate it, slowly
+        has_it = torch.cuda.is_bf16_supported(including_emulation=False)
+    if train.precision == "bf16" and not has_it:
+        raise ConfigError(
+            f"train.precision=bf16, but this {device.type} device has no bfloat16: use "
+            "fp32 or auto"
+        )
+    auto = train.precision == "auto" and device.type == "cuda"
+    return train.precision == "bf16" or (auto and has_it)
