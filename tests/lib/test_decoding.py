@@ -110,8 +110,9 @@ def test_a_narrow_beam_equals_a_plain_loop(
 def test_greedy_takes_the_most_likely_token_at_each_step(
     options: dict[str, Any], use_cache: bool
 ) -> None:
-    for seed in range(3):
+    for seed in range(5):
         model = small_model(seed, sharpen=2.0, **options)
+        model.output.bias.data[nmt.EOS] += seed  # some end early, some late
         found = greedy_search(model, SRC, 5, 0.6, use_cache)
         for src, n, hypothesis in zip(ALONE, LENGTHS, found, strict=True):
             ids: list[int] = []
