@@ -11,7 +11,7 @@ from nmt_lib.decoding import Candidate, Hypothesis, beam_search, greedy_search
 from nmt_lib.decoding import length_penalty as penalty
 from tests.lib.small import random_rows, small_model
 
-LENGTHS = [3, 7, 5, 3, 9]
+LENGTHS = [3, 7, 5, 4, 9]
 SRC = nmt.pad_batch(random_rows(LENGTHS, 11))
 ALONE = [SRC[i : i + 1, :n] for i, n in enumerate(LENGTHS)]  # without padding
 OPTIONS: list[dict[str, Any]] = [
