@@ -107,7 +107,7 @@ def test_initial_weights(init: str) -> None:
 
 
 def test_the_seed_decides_the_weights_and_an_empty_model_draws_none() -> None:
-    options: dict[str, Any] = {"tying": "three-way", "max_positions": 4}
+    options: dict[str, Any] = {"tying": "three-way"}
     one, same, other = (small_model(seed, V_TGT, **options) for seed in (1, 1, 2))
     assert torch.equal(one(SRC, TGT), same(SRC, TGT))
     assert not torch.equal(one(SRC, TGT), other(SRC, TGT))
