@@ -26,6 +26,7 @@ from .tokenizers import join_words as join_words
 from .tokenizers import spacy_words as spacy_words
 from .batching import Batch as Batch
 from .batching import encode_pairs as encode_pairs
+from .batching import example_lengths as example_lengths
 from .batching import make_batch as make_batch
 from .batching import pad_batch as pad_batch
 from .batching import sentence_batches as sentence_batches
@@ -57,7 +58,9 @@ from .losses import cross_entropy as cross_entropy
 from .losses import validation_loss as validation_loss
 from .schedules import build_optimizer as build_optimizer
 from .schedules import learning_rate as learning_rate
+from .checkpoints import Run as Run
 from .training import Trainer as Trainer
+from .training import train as train
 from .decoding import Candidate as Candidate
 from .decoding import Hypothesis as Hypothesis
 from .decoding import beam_search as beam_search
@@ -65,9 +68,7 @@ from .decoding import greedy_search as greedy_search
 from .decoding import length_penalty as length_penalty
 from .translator import Translation as Translation
 from .translator import Translator as Translator
-from .runs import Run as Run
-from .runs import load_or_train as load_or_train
-from .runs import train as train
+from .translator import load_or_train as load_or_train
 from .evaluation import Evaluation as Evaluation
 from .evaluation import alignment_error_rate as alignment_error_rate
 from .evaluation import contrastive_accuracy as contrastive_accuracy

@@ -117,7 +117,7 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None = None,
         cache: KVCache | None = None,
     ) -> Tensor:
-        """Each vector of ``x`` attends to ``memory``; for self-attention, pass ``x`` twice.
+        """Each vector of ``x`` attends to ``memory``, in self-attention to ``x``.
 
         Args:
             x: ``(B, T, D)``.

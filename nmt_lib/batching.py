@@ -122,13 +122,21 @@ def make_batch(
     return Batch(src, tgt_in, tgt_out)
 
 
+def example_lengths(examples: Sequence[Example]) -> list[tuple[int, int]]:
+    """How many ids the source and the target of each example have."""
+    return [(len(src), len(tgt)) for src, tgt in examples]
+
+
 def token_batches(
-    examples: Sequence[Example], batch_tokens: int, seed: int, alone: bool = False
+    lengths: Sequence[tuple[int, int]],
+    batch_tokens: int,
+    seed: int,
+    alone: bool = False,
 ) -> list[list[int]]:
     """Groups examples of similar length; sentences × longest side ≤ ``batch_tokens``.
 
     Args:
-        examples: pairs of ids.
+        lengths: ``(N, 2)``, see ``example_lengths``.
         batch_tokens: the budget, padding included.
         seed: draws the order of equally long examples, and that of the batches.
         alone: an example over the budget is a batch of its own, and not an error.
@@ -140,7 +148,7 @@ def token_batches(
         TrainingError: one example alone is over the budget.
     """
     draw = random.Random(seed)
-    sides = np.array([(len(src), len(tgt)) for src, tgt in examples]).reshape(-1, 2)
+    sides = np.array(lengths).reshape(-1, 2)
     longest = sides.max(axis=1)  # (N,)
     drawn = draw.sample(range(len(sides)), len(sides))
     order = np.array(drawn, dtype=np.int64)  # equally long ones stay in the order drawn
@@ -185,6 +193,16 @@ def sentence_batches(
     ]
 
 
+def validation_batches(
+    pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config
+) -> list[Batch]:
+    """The batches of the validation set, which are the same at every validation."""
+    examples = encode_pairs(pairs, tokenizers, config)
+    budget = 4 * config.train.batch_tokens
+    plan = token_batches(example_lengths(examples), budget, seed=0, alone=True)
+    return [make_batch(examples, rows) for rows in plan]
+
+
 def plan_epoch(
     examples: Sequence[Example], train: TrainConfig, epoch: int
 ) -> list[list[int]]:
@@ -192,4 +210,4 @@ def plan_epoch(
     seed = train.seed * 1_000_003 + epoch
     if train.batch_by == "sentences":
         return sentence_batches(len(examples), train.batch_sentences, seed)
-    return token_batches(examples, train.batch_tokens, seed)
+    return token_batches(example_lengths(examples), train.batch_tokens, seed)

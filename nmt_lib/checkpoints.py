@@ -1,10 +1,10 @@
-"""Model files: one ``model.safetensors`` holds weights, config and tokenizers.
+"""Model files, and the folder of a run.
 
-A checkpoint is such a file, too; it also holds the optimizer's state, the state of the
-random numbers, and how far the run has come. A digest covers every byte, so damage is
-noticed. A file is written beside its place and then renamed: a crash at any moment
-leaves the old one or the new one. safetensors stores plain arrays: loading a file never
-runs code that somebody put into it.
+One ``model.safetensors`` holds weights, config and tokenizers. A checkpoint is such a
+file, too; it also holds the optimizer's state, the state of the random numbers, and how
+far the run has come. A digest covers every byte, so damage is noticed. A file is
+written beside its place and then renamed: a crash at any moment leaves the old or the
+new one. safetensors stores plain arrays: loading a file never runs code in it.
 """
 
 from __future__ import annotations
@@ -14,31 +14,38 @@ import json
 import math
 import os
 import threading
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
+from filelock import FileLock
 from safetensors import SafetensorError
 from safetensors.torch import load as load_tensors
 from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from .config import Config
-from .errors import CheckpointError, warn
+from .errors import CheckpointError, ConfigError
 from .tokenizers import Tokenizers, load_tokenizer
+from .transformer import Transformer, empty_model
+
+if TYPE_CHECKING:
+    from .translator import Translator
 
 DIGEST = b'"digest":"'  # in the file's header; 32 hexadecimal digits follow
-# Keys that may differ between a run on disk and the config that asks for it: they don't
-# change what has been learnt so far.
+# Keys of ``train`` that may differ between a run and the config that resumes it: they
+# don't change what has been learnt so far.
 FREE_KEYS = (
-    "train.max_steps",
-    "train.validate_every",
-    "train.checkpoint_every",
-    "train.keep_checkpoints",
-    "train.select",
-    "train.threads",
+    "max_steps",
+    "validate_every",
+    "checkpoint_every",
+    "keep_checkpoints",
+    "select",
+    "threads",
 )
 
 
@@ -53,7 +60,14 @@ class Progress:
     loss_tokens: int = 0
     best_loss: float = math.inf
     best_step: int = 0
-    checkpoints: list[int] = field(default_factory=list)  # the steps of those kept
+    history: list[dict[str, float]] = field(default_factory=list)  # see ``Run``
+
+    def add_row(self, lr: float, valid_loss: float) -> None:
+        """Adds a validation to the history; the training loss starts again."""
+        train_loss = self.loss_sum / max(1, self.loss_tokens)
+        row = {"step": self.step, "epoch": self.epoch, "lr": lr}
+        self.history.append(row | {"train_loss": train_loss, "valid_loss": valid_loss})
+        self.loss_sum, self.loss_tokens = 0.0, 0
 
 
 class ModelFile(NamedTuple):
@@ -62,25 +76,35 @@ class ModelFile(NamedTuple):
     config: Config
     tokenizers: Tokenizers
     tensors: dict[str, Tensor]  # "model.…"; in a checkpoint "optimizer.…", "random.…"
-    state: dict[str, Any]  # of a run: its progress and history; else empty
+    state: dict[str, Any]  # of a run: its ``Progress``; else empty
 
     @property
     def weights(self) -> dict[str, Tensor]:
         """The model's weights by name; a matrix that is used twice is listed once."""
         return part(self.tensors, "model.")
 
+    def build_model(self, device: str | None = None) -> Transformer:
+        """The model with these weights; default device: the GPU where there is one."""
+        model = empty_model(self.config.model, *map(len, self.tokenizers))
+        load_weights(model, self.weights)
+        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        try:
+            return model.to(device)
+        except (RuntimeError, AssertionError) as error:  # it says which devices exist
+            reason = str(error).splitlines()[0]
+            raise ConfigError(f"cannot use device={device!r}: {reason}") from None
+
 
 def save(path: Path, saved: ModelFile) -> None:
-    """Writes a file; its tensors may lie on any device."""
+    """Writes a file."""
     src, tgt = (tokenizer.dumps() for tokenizer in saved.tokenizers)
     metadata = {"config": saved.config.model_dump_json(), "src_tokenizer": src}
     if tgt != src:
         metadata["tgt_tokenizer"] = tgt
     metadata |= {"state": json.dumps(saved.state), "digest": "0" * 32}
-    # Cloned, since safetensors refuses tensors that share memory.
-    tensors = {
-        k: v.detach().cpu().contiguous().clone() for k, v in saved.tensors.items()
-    }
+    tensors = {}
+    for name, tensor in saved.tensors.items():  # safetensors wants them in one piece
+        tensors[name] = tensor.detach().cpu().contiguous().clone()
     data = bytearray(save_tensors(tensors, metadata))
     start = data.index(DIGEST) + len(DIGEST)
     data[start : start + 32] = _digest(data, start)
@@ -125,7 +149,7 @@ def load(path: Path, config: Config | None = None) -> ModelFile:
 
 
 def _digest(data: bytes | bytearray, start: int) -> bytes:
-    """Of all bytes but the 32 from ``start``, where it stands itself."""
+    """Of all bytes but the 32 from ``start``, where the digest itself is."""
     digest = hashlib.blake2b(data[:start], digest_size=16)
     digest.update(memoryview(data)[start + 32 :])
     return digest.hexdigest().encode()
@@ -133,8 +157,8 @@ def _digest(data: bytes | bytearray, start: int) -> bytes:
 
 def write_file(path: Path, data: bytes | bytearray) -> None:
     """Writes beside the place, forces it to the disk, then moves it there."""
-    name = f".{path.name}-{os.getpid()}-{threading.get_ident()}.tmp"  # one a writer
-    beside = path.with_name(name)
+    writer = f"{os.getpid()}-{threading.get_ident()}"  # each has a file of its own
+    beside = path.with_name(f".{path.name}-{writer}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(beside, "wb") as file:
@@ -151,39 +175,20 @@ def write_file(path: Path, data: bytes | bytearray) -> None:
         ) from None
 
 
-def checkpoint_path(folder: Path, step: int) -> Path:
-    return folder / f"step-{step:08d}.safetensors"
-
-
-def checkpoint_files(folder: Path) -> list[Path]:
-    """The checkpoints of a run, oldest first."""
-    return sorted(folder.glob(f"step-{'[0-9]' * 8}.safetensors"))
-
-
-def newest_checkpoint(folder: Path, config: Config) -> ModelFile | None:
-    """The last checkpoint that can be read; a warning names damaged ones after it.
+def check_same_run(config: Config, found: Config, path: Path) -> None:
+    """Stops a config that would resume the run of another one.
 
     Raises:
-        CheckpointError: it is of another run.
+        CheckpointError: it names the first key that differs.
     """
-    for path in reversed(checkpoint_files(folder)):
-        try:
-            saved = load_checkpoint(path)
-        except CheckpointError as error:
-            warn(f"{error}; the run resumes from the checkpoint before it")
-        else:
-            check_same_run(config, saved.config, path)
-            return saved
-    return None
-
-
-def load_checkpoint(path: Path, config: Config | None = None) -> ModelFile:
-    """As ``load``; a CheckpointError, too, if it is that of another step."""
-    saved = load(path, config)
-    step = saved.state.get("progress", {}).get("step", 0)
-    if path != checkpoint_path(path.parent, step):
-        raise CheckpointError(f"{path} is a copy of the checkpoint of step {step}")
-    return saved
+    for name in ("data", "model", "train"):
+        for key, value in getattr(config, name):
+            theirs = getattr(getattr(found, name), key)
+            if value != theirs and not (name == "train" and key in FREE_KEYS):
+                raise CheckpointError(
+                    f"{path} is of a run with {name}.{key}={theirs!r}, not {value!r}: "
+                    "give this one a folder of its own (run_dir=…), or delete that one"
+                )
 
 
 def model_tensors(model: nn.Module) -> dict[str, Tensor]:
@@ -205,25 +210,24 @@ def pack(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor
 
 
 def unpack(
-    saved: ModelFile, model: nn.Module, optimizer: torch.optim.Optimizer
+    tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer
 ) -> None:
     """Puts back what ``pack`` collected."""
-    load_weights(model, saved.weights)
+    load_weights(model, part(tensors, "model."))
     state: dict[int, dict[str, Tensor]] = {}
-    for name, value in part(saved.tensors, "optimizer.").items():
+    for name, value in part(tensors, "optimizer.").items():
         index, _, key = name.partition(".")
         state.setdefault(int(index), {})[key] = value
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
-    torch.set_rng_state(saved.tensors["random.cpu"])
-    if torch.cuda.is_available() and "random.cuda" in saved.tensors:
-        torch.cuda.set_rng_state(saved.tensors["random.cuda"])
+    torch.set_rng_state(tensors["random.cpu"])
+    if torch.cuda.is_available() and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"])
 
 
 def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """The entries under a prefix, without it."""
-    return {
-        k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)
-    }
+    names = [name for name in tensors if name.startswith(prefix)]
+    return {name.removeprefix(prefix): tensors[name] for name in names}
 
 
 @torch.no_grad()
@@ -250,26 +254,136 @@ def average_weights(paths: list[Path], config: Config) -> dict[str, Tensor]:
     return {name: (value / len(paths)).float() for name, value in total.items()}
 
 
-def check_same_run(config: Config, found: Config, path: Path) -> None:
-    """Stops a config that would resume the run of another one.
+def checkpoint_name(step: int) -> str:
+    return f"checkpoints/step-{step:08d}"
 
-    Raises:
-        CheckpointError: it names the first key that differs.
+
+def load_checkpoint(path: Path, config: Config) -> ModelFile:
+    """As ``load``; a CheckpointError, too, if it is that of another step."""
+    saved = load(path, config)
+    step = saved.state.get("step", 0)
+    if not checkpoint_name(step).endswith(path.stem):
+        raise CheckpointError(f"{path} is a copy of the checkpoint of step {step}")
+    return saved
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished training run; ``path`` is its folder.
+
+    ``history`` has one row for each validation: ``step``, ``epoch``, ``lr``,
+    ``train_loss`` (with smoothing, as optimised) and ``valid_loss`` (without, in nats a
+    token).
     """
-    for section in ("data", "model", "train"):
-        for key, value in getattr(config, section):
-            theirs = getattr(getattr(found, section), key)
-            if value != theirs and f"{section}.{key}" not in FREE_KEYS:
-                raise CheckpointError(
-                    f"{path} is of a run with {section}.{key}={theirs!r}, not "
-                    f"{value!r}: give this one a folder of its own (run_dir=…), or "
-                    "delete that one"
-                )
+
+    config: Config
+    model: Transformer
+    tokenizers: Tokenizers
+    progress: Progress
+
+    @property
+    def path(self) -> Path:
+        return self.config.run_path
+
+    @property
+    def history(self) -> list[dict[str, float]]:
+        return self.progress.history
+
+    @property
+    def best_step(self) -> int:
+        return self.progress.best_step
+
+    @cached_property
+    def translator(self) -> Translator:
+        from .translator import Translator
+
+        return Translator(self.model, *self.tokenizers, self.config)
 
 
-def write_history(path: Path, history: list[dict[str, float]]) -> None:
-    """The history as CSV, for people: nothing reads it back."""
-    lines = ["step,epoch,lr,train_loss,valid_loss"]
-    for row in history:
-        lines.append(",".join(str(round(value, 6)) for value in row.values()))
-    write_file(path, ("\n".join(lines) + "\n").encode())
+class RunFolder:
+    """The files of a run.
+
+    ``checkpoints/`` holds what it resumes from, ``best.safetensors`` its best weights
+    so far, ``model.safetensors``, written at its end, the translator. ``config.yaml``
+    and ``history.csv`` are for people; nothing reads them back.
+    """
+
+    def __init__(self, config: Config, path: Path, writes: bool = True) -> None:
+        self.config, self.path = config, path
+        self.writes = writes  # of several processes, one does
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Other trainings of the same run wait until the end."""
+        from accelerate import PartialState
+
+        processes, lock = PartialState(), FileLock(self.path / ".lock")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if processes.is_main_process:
+                lock.acquire()
+        except OSError as error:
+            raise CheckpointError(
+                f"cannot use {self.path} for a run: {error}"
+            ) from None
+        processes.wait_for_everyone()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def finished(self) -> Run | None:
+        """The run, if it has nothing left to do."""
+        path, train = self.path / "model.safetensors", self.config.train
+        if not path.exists():
+            return None
+        saved = load(path, self.config)
+        if not saved.state:
+            raise CheckpointError(
+                f"{path} is a saved translator, not a run: choose another run_dir, or "
+                "load it with Translator.load"
+            )
+        progress = Progress(**saved.state)
+        select = saved.config.train.select
+        if progress.step < train.max_steps or select != train.select:
+            return None
+        return Run(self.config, saved.build_model(), saved.tokenizers, progress)
+
+    def newest(self) -> ModelFile | None:
+        """The last checkpoint."""
+        paths = self.checkpoints()
+        return load_checkpoint(paths[-1], self.config) if paths else None
+
+    def checkpoints(self) -> list[Path]:
+        """Oldest first."""
+        return sorted(self.path.glob("checkpoints/step-*.safetensors"))
+
+    def write(
+        self,
+        name: str,
+        tokenizers: Tokenizers,
+        tensors: dict[str, Tensor],
+        progress: Progress,
+    ) -> None:
+        """Writes a model file and the history; deletes old checkpoints."""
+        if not self.writes:
+            return
+        saved = ModelFile(self.config, tokenizers, tensors, asdict(progress))
+        save(self.path / f"{name}.safetensors", saved)
+        lines = ["step,epoch,lr,train_loss,valid_loss"]
+        for row in progress.history:
+            lines.append(",".join(str(round(value, 6)) for value in row.values()))
+        write_file(self.path / "history.csv", ("\n".join(lines) + "\n").encode())
+        write_file(self.path / "config.yaml", self.config.to_yaml().encode())
+        for path in self.checkpoints()[: -self.config.train.keep_checkpoints]:
+            path.unlink()
+
+    def final_weights(self) -> dict[str, Tensor] | None:
+        """What ``train.select`` asks for; None: the last ones."""
+        train = self.config.train
+        if train.select == "best":
+            return load(self.path / "best.safetensors", self.config).weights
+        if train.select == "average":
+            paths = self.checkpoints()[-train.keep_checkpoints :]
+            return average_weights(paths, self.config)
+        return None

@@ -12,32 +12,26 @@ import os
 import sys
 import warnings
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Any, NoReturn
 
 import nmt_lib as nmt
 
-NAMES = "a name such as tiny, the path of a .yaml file, or multi30k-en-de"
+CONFIG = "a name such as tiny, the path of a .yaml file, or multi30k-en-de"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
     options = _parser().parse_args(arguments)
-    with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
-        try:
-            options.run(options, nmt.parse_overrides(" ".join(options.set)))
-        except (nmt.NMTError, OSError, MemoryError, RuntimeError) as error:
-            print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
-            return 2
-        except KeyboardInterrupt:
-            print("stopped; the same command resumes the run", file=sys.stderr)
-            return 130
+    try:
+        options.run(options, nmt.parse_overrides(" ".join(options.set)))
+    except (nmt.NMTError, OSError, MemoryError, RuntimeError) as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped; the same command resumes the run", file=sys.stderr)
+        return 130
     return 0
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"warning: {message}", file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -46,20 +40,19 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    about = (__doc__ or "").splitlines()[0]
-    parser = _Parser(prog="python -m nmt_lib", description=about)
+    parser = _Parser(prog="python -m nmt_lib", description=(__doc__ or "")[:76])
     commands = parser.add_subparsers(required=True, metavar="train|translate|evaluate")
     for run in (train, translate, evaluate):
         command = commands.add_parser(run.__name__, help=run.__doc__)
         command.set_defaults(run=run)
-        add = command.add_argument
-        add("config", help=NAMES)
-        add("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
+        command.add_argument("config", help=CONFIG)
+        command.add_argument(
+            "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE"
+        )
         if run is translate:
-            add("--text", nargs="+", help="texts; default: lines of standard input")
+            command.add_argument("--text", nargs="+", help="default: standard input")
         if run is evaluate:
-            splits = ("valid", "test")
-            add("--split", choices=splits, default="valid", help="default: valid")
+            command.add_argument("--split", choices=("valid", "test"), default="valid")
     return parser
 
 
@@ -99,30 +92,14 @@ def _lines() -> list[str]:
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = f"standard input is not UTF-8 at byte {error.start}"
-        raise nmt.CorpusError(message) from None
+        raise nmt.CorpusError(f"standard input is not UTF-8: {error}") from None
     return text.removesuffix("\n").split("\n") if text else []
 
 
 def _load(name: str, overrides: dict[str, Any]) -> nmt.Translator:
     """The translator of a trained config, or a model that comes along."""
-    if name in nmt.Translator.pretrained() and not Path(name).exists():
-        decode = {
-            key.removeprefix("decode."): value for key, value in overrides.items()
-        }
+    if name in nmt.Translator.pretrained():
+        decode = {key.removeprefix("decode."): v for key, v in overrides.items()}
         return nmt.Translator.load(name, decode=decode)
     config = nmt.load_config(name, **overrides)
-    try:
-        translator = nmt.Translator.load(config.run_path, decode=config.decode)
-    except nmt.CheckpointError as error:
-        train = f"python -m nmt_lib train {config.name} makes it"
-        raise nmt.CheckpointError(f"{error} ({train})") from None
-    asked, trained = (
-        f"{c.data.src_lang}→{c.data.tgt_lang}" for c in (config, translator.config)
-    )
-    if asked != trained:
-        raise nmt.ConfigError(
-            f"{config.run_path} was trained on {trained}, not {asked}: set "
-            "data.src_lang and data.tgt_lang as in training"
-        )
-    return translator
+    return nmt.Translator.load(config.run_path, decode=config.decode)

@@ -174,8 +174,8 @@ class Config(Section):
     def _check(self) -> Config:
         if self.model.tying == "three-way" and not self.data.joint:
             raise ValueError(
-                "model.tying='three-way' shares one matrix, so it needs one vocabulary: "
-                "data.joint=true"
+                "model.tying='three-way' shares one matrix, so it needs one vocabulary "
+                "(data.joint=true)"
             )
         return self
 
@@ -213,11 +213,11 @@ def config_names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 
-def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
+def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> Config:
     """Reads a named config or a YAML file and applies overrides.
 
     Args:
-        name: one of ``config_names()``, or the path of a YAML file.
+        name: one of ``config_names()``, the path of a YAML file, or a ``Config``.
         overrides: dotted keys, ``**{"train.seed": 1}``; each value must have the type
             of its key. Other languages than the file's are added to the name, so that
             each direction has a run of its own.
@@ -226,20 +226,26 @@ def load_config(name: str | os.PathLike[str], /, **overrides: Any) -> Config:
         ConfigError: unknown name or key (with the nearest valid one), wrong type,
             values that do not fit together.
     """
-    path = _find(name)
-    values = {"name": path.stem} | _read(path)
-    direction = _direction(values)
+    if isinstance(name, Config):
+        config = name
+    else:
+        path = _find(Path(name))
+        values = _yaml(path, f"config file {path}") or {}  # nothing but comments
+        if not isinstance(values, dict):
+            raise ConfigError(f"config file {path} must hold keys and values")
+        config = checked(Config, {"name": path.stem} | values, f"config {path.stem}")
+    values = config.model_dump()
     for key, value in overrides.items():
-        *sections, last = key.split(".")
-        section = values
-        for part in sections:
-            section = section.setdefault(part, {})
-            if not isinstance(section, dict):
-                raise ConfigError(f"override {key!r}: {part!r} is not a section")
-        section[last] = value
-    if _direction(values) != direction and "name" not in overrides:
-        values["name"] = "-".join([str(values["name"]), *map(str, _direction(values))])
-    return checked(Config, values, f"config {path.stem}")
+        if key not in KEYS:
+            raise ConfigError(f"unknown key {key!r}{_nearest(key, KEYS)}")
+        section, _, last = key.rpartition(".")
+        (values[section] if section else values)[last] = value
+    found = checked(Config, values, f"config {config.name}")
+    languages = (found.data.src_lang, found.data.tgt_lang)
+    same = languages == (config.data.src_lang, config.data.tgt_lang)
+    if same or "name" in overrides:
+        return found
+    return found.model_copy(update={"name": "-".join((config.name, *languages))})
 
 
 def parse_overrides(text: str) -> dict[str, Any]:
@@ -251,63 +257,35 @@ def parse_overrides(text: str) -> dict[str, Any]:
         ConfigError: a part without ``=``, a value that is not YAML.
     """
     overrides = {}
-    for part in re.split(r"\s+(?=[\w.]+=)", text.strip()):
+    for part in re.split(r"\s+(?=[\w.]+=)", text.strip()) if text.strip() else []:
         key, equals, value = part.partition("=")
-        if part and not (key and equals):
+        if not equals:
             raise ConfigError(
                 f"override {key!r} is not of the form key=value, such as "
                 "train.max_steps=200"
             )
-        if part:
-            overrides[key] = _yaml(value, f"override {key}")
+        overrides[key] = _yaml(value, f"override {key}")
     return overrides
 
 
-def _find(name: str | os.PathLike[str]) -> Path:
-    path, names = Path(name), config_names()
-    if path.suffix in (".yaml", ".yml"):
-        if path.is_file():
-            return path
-        raise ConfigError(
-            f"no config file {path}: give an existing file or one of {', '.join(names)}"
-        )
-    if str(name) in names:
-        return FOLDER / f"{name}.yaml"
+def _find(path: Path) -> Path:
+    if path.suffix in (".yaml", ".yml") and path.is_file():
+        return path
+    names = config_names()
+    if str(path) in names:
+        return FOLDER / f"{path}.yaml"
     raise ConfigError(
-        f"unknown config {str(name)!r}{_nearest(str(name), names)}; there are "
-        f"{', '.join(names)}, or give the path of a .yaml file"
+        f"unknown config {str(path)!r}{_nearest(str(path), names)}: give one of "
+        f"{', '.join(names)}, or the path of a .yaml file"
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _yaml(source: str | Path, where: str) -> Any:
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"cannot read the config file {path}: {error}") from None
-    values = _yaml(text, f"config file {path}")
-    if values is None:  # nothing but comments
-        return {}
-    if not isinstance(values, dict):
-        raise ConfigError(
-            f"config file {path} must hold keys and values, not a "
-            f"{type(values).__name__}"
-        )
-    return values
-
-
-def _yaml(text: str, where: str) -> Any:
-    try:
-        return YAML(typ="safe", pure=True).load(text)
+        return YAML(typ="safe", pure=True).load(source)
     except (YAMLError, ValueError) as error:
         reason = " ".join(str(error).split())[:300]
         raise ConfigError(f"{where} is not valid YAML: {reason}") from None
-
-
-def _direction(values: dict[str, Any]) -> list[Any]:
-    data = values.get("data")
-    data = data if isinstance(data, dict) else {}
-    fields = DataConfig.model_fields
-    return [data.get(key, fields[key].default) for key in ("src_lang", "tgt_lang")]
 
 
 S = TypeVar("S", bound=Section)
@@ -325,27 +303,23 @@ def checked(section: type[S], values: dict[str, Any], where: str) -> S:
         for e in error.errors()[:20]:
             key = ".".join(map(str, e["loc"]))
             if e["type"] == "extra_forbidden":
-                unknown.append(f"unknown key {short(key)}{_nearest(key, KEYS)}")
+                unknown.append(f"unknown key {key!r}{_nearest(key, KEYS)}")
             elif e["type"] == "value_error":
                 others.append(e["msg"].removeprefix("Value error, "))
             else:
-                others.append(f"{key}: {e['msg']}, got {short(e['input'])}")
+                others.append(f"{key}: {e['msg']}, got {e['input']!r}")
         raise ConfigError(f"{where}: {'; '.join(unknown or others)}") from None
 
 
-def short(value: Any) -> str:
-    """How a value is shown in a message."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}…"
+def changed(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
+    """The settings with some of them changed, and checked."""
+    return checked(DecodeConfig, decode.model_dump() | changes, "cannot decode")
 
 
 def _nearest(word: str, choices: list[str]) -> str:
     last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
-    name = word.rpartition(".")[2]  # seed → train.seed
-    found = [last[name]] if name in last else []
-    found = found or difflib.get_close_matches(word, choices, 1, 0.5)
-    found = found or [last[n] for n in difflib.get_close_matches(name, last, 1, 0.6)]
-    return f" (did you mean {found[0]!r}?)" if found else ""
+    near = difflib.get_close_matches(word.rpartition(".")[2], last, 1, 0.5)
+    return f" (did you mean {last[near[0]]!r}?)" if near else ""
 
 
 KEYS = list(Config.model_fields)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .batching import Example, make_batch, token_batches
+from .batching import Example, example_lengths, make_batch, token_batches
 from .corpora import Contrast, Pair
 from .decoding import check_number
 from .errors import CorpusError, ShapeError
@@ -152,7 +152,8 @@ def _plan(
             translator.tgt_tokenizer.encode(pair.tgt),
         )
         examples.append((src or empty, tgt))
-    return examples, token_batches(examples, batch_tokens, seed=0, alone=True)
+    lengths = example_lengths(examples)
+    return examples, token_batches(lengths, batch_tokens, seed=0, alone=True)
 
 
 def alignment_error_rate(

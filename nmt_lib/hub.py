@@ -45,8 +45,8 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     ``AutoTokenizer``; returns the folder.
 
     Greedy search (``generate(..., num_beams=1)``) gives the tokens of ``Translator``.
-    A beam need not: ``transformers`` divides a log-probability by length^α. CTranslate2,
-    a C++ engine that translates without PyTorch, reads the folder, too:
+    A beam need not: ``transformers`` divides a log-probability by length^α.
+    CTranslate2, a C++ engine that needs no PyTorch, reads the folder, too:
     ``ct2-transformers-converter --model FOLDER --output_dir OUT``.
 
     Args:

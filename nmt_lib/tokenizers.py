@@ -11,13 +11,12 @@ import base64
 import copy
 import io
 import json
-import random
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from .corpora import Pair
 from .errors import CorpusError
@@ -28,45 +27,58 @@ if TYPE_CHECKING:
     from .config import DataConfig
 
 
-class Tokenizer(Protocol):
-    """What the rest of the library needs of a tokenizer."""
+class Tokenizer:
+    """What the rest of the library needs of a tokenizer; two kinds follow."""
 
-    sos: bool  # whether ``<sos>`` comes before a text; see data.src_specials
+    lowercase: bool  # case is folded before anything else
+    sos = True  # whether ``<sos>`` comes before a text; see data.src_specials
 
     def __len__(self) -> int:
         """The size of the vocabulary."""
+        raise NotImplementedError
 
     def tokenize(self, text: str) -> list[str]:
         """The tokens of a text, without special ones."""
+        raise NotImplementedError
 
     def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
         """The ids of a text, between ``<sos>`` and ``<eos>`` where asked for.
 
         With ``sos`` None, the tokenizer's own ``sos`` decides.
         """
+        sos = self.sos if sos is None else sos
+        return [SOS] * sos + self.ids(text) + [EOS] * eos
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of the tokens alone."""
+        raise NotImplementedError
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids; ``<pad>``, ``<sos>`` and ``<eos>`` are left out."""
+        raise NotImplementedError
 
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         """The tokens of ids, special ones included."""
+        raise NotImplementedError
 
     def dumps(self) -> str:
         """The tokenizer as JSON; ``load_tokenizer`` makes it again."""
+        raise NotImplementedError
+
+    def fold(self, text: str) -> str:
+        return text.lower() if self.lowercase else text
 
 
 Tokenizers = tuple[Tokenizer, Tokenizer]  # of the source and of the target
 
 
-class WordTokenizer:
+class WordTokenizer(Tokenizer):
     """Words and a ``Vocab``; unknown words get ``<unk>``.
 
     ``kind`` says where words end: ``"whitespace"`` at spaces, ``"spacy"`` by the rules
     of ``spacy.blank(lang)``, which are those of the ``…_sm`` models without their
-    download. ``lowercase`` folds case before that.
+    download.
     """
-
-    sos = True
 
     def __init__(
         self, kind: str, lang: str, vocab: Vocab, lowercase: bool = False
@@ -79,33 +91,26 @@ class WordTokenizer:
         cls, kind: str, lang: str, texts: Iterable[str], min_freq: int, lowercase: bool
     ) -> WordTokenizer:
         """Collects the vocabulary from texts."""
-        tokenizer = cls(kind, lang, Vocab(SPECIALS), lowercase)
-        words = map(tokenizer.tokenize, texts)
-        tokenizer.vocab = build_vocab_from_iterator(words, min_freq, SPECIALS)
-        tokenizer.vocab.set_default_index(UNK)
-        return tokenizer
+        words = map(cls(kind, lang, Vocab(SPECIALS), lowercase).tokenize, texts)
+        vocab = build_vocab_from_iterator(words, min_freq, SPECIALS)
+        return cls(kind, lang, vocab, lowercase)
 
     def __len__(self) -> int:
         return len(self.vocab)
 
     def tokenize(self, text: str) -> list[str]:
-        text = text.lower() if self.lowercase else text
-        return (
-            text.split() if self.kind == "whitespace" else spacy_words(self.lang)(text)
-        )
+        if self.kind == "whitespace":
+            return self.fold(text).split()
+        return spacy_words(self.lang)(self.fold(text))
 
-    def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
-        sos = self.sos if sos is None else sos
-        ids = self.vocab(self.tokenize(text))
+    def ids(self, text: str) -> list[int]:
         # A word that looks like a special token is a word: it must not end a sentence.
-        ids = [index if index >= len(SPECIALS) else UNK for index in ids]
-        return [SOS] * sos + ids + [EOS] * eos
+        ids = self.vocab(self.tokenize(text))
+        return [index if index >= len(SPECIALS) else UNK for index in ids]
 
     def decode(self, ids: Iterable[int]) -> str:
         words = self.vocab.lookup_tokens(without_specials(ids))
-        if self.kind == "whitespace":
-            return " ".join(words)
-        return join_words(words, self.lang)
+        return join_words(words, self.lang) if self.kind == "spacy" else " ".join(words)
 
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return self.vocab.lookup_tokens(ids)
@@ -116,14 +121,12 @@ class WordTokenizer:
         return json.dumps(fields | {"tokens": tokens}, ensure_ascii=False)
 
 
-class SentencePieceTokenizer:
+class SentencePieceTokenizer(Tokenizer):
     """Subwords, learnt from the text itself, so that no word is unknown (Kudo and
     Richardson, 2018).
 
     ``kind`` is ``"unigram"`` or ``"bpe"``; ``model`` is a serialised model.
     """
-
-    sos = True
 
     def __init__(self, kind: str, model: bytes, lowercase: bool = False) -> None:
         import sentencepiece
@@ -167,13 +170,10 @@ class SentencePieceTokenizer:
         return self.processor.get_piece_size()
 
     def tokenize(self, text: str) -> list[str]:
-        text = text.lower() if self.lowercase else text
-        return self.processor.encode(text, out_type=str)
+        return self.processor.encode(self.fold(text), out_type=str)
 
-    def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
-        sos = self.sos if sos is None else sos
-        ids = self.processor.encode(text.lower() if self.lowercase else text)
-        return [SOS] * sos + ids + [EOS] * eos
+    def ids(self, text: str) -> list[int]:
+        return self.processor.encode(self.fold(text))
 
     def decode(self, ids: Iterable[int]) -> str:
         return self.processor.decode(without_specials(ids))
@@ -267,10 +267,6 @@ def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> Tokenizers:
         CorpusError: no text, or fewer subwords asked for (``data.vocab_size``) than it
             has characters.
     """
-    most = SUBWORD_SENTENCES // (1 + data.joint)
-    if data.tokenizer in ("unigram", "bpe") and len(train) > most:
-        rows = random.Random(data.seed).sample(range(len(train)), most)
-        train = [train[row] for row in sorted(rows)]
     if data.joint:
         tgt = _train_one(data, f"{data.src_lang}/{data.tgt_lang}", train, "src", "tgt")
         src = copy.copy(tgt)
@@ -285,9 +281,11 @@ def _train_one(
     data: DataConfig, lang: str, train: Sequence[Pair], *sides: str
 ) -> Tokenizer:
     kind, lowercase = data.tokenizer, data.lowercase
-    texts = (getattr(pair, side) for side in sides for pair in train)
+    every = 1 + len(train) * len(sides) // SUBWORD_SENTENCES
     if kind in ("whitespace", "spacy"):
+        texts = (getattr(pair, side) for side in sides for pair in train)
         return WordTokenizer.train(kind, lang, texts, data.min_freq, lowercase)
+    texts = (getattr(pair, side) for side in sides for pair in train[::every])
     try:
         return SentencePieceTokenizer.train(
             kind, texts, data.vocab_size, data.character_coverage, lowercase

@@ -14,12 +14,13 @@ import torch
 
 from . import checkpoints as ckpt
 from .batching import CHARACTERS, fill_batches, pad_batch
-from .config import Config, DecodeConfig, checked
+from .config import Config, DecodeConfig, changed
 from .decoding import Hypothesis, beam_search, greedy_search
-from .errors import CheckpointError, ConfigError, CorpusError, warn
+from .errors import CheckpointError, warn
 from .special import EOS, SOS, UNK
 from .tokenizers import Tokenizer
-from .transformer import Attention, Transformer, empty_model
+from .training import train
+from .transformer import Attention, Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 
@@ -109,39 +110,17 @@ class Translator:
             file = PRETRAINED / file
         if file.suffix != ".safetensors":
             file = file / "model.safetensors"
-        if (file.parent / "checkpoints").is_dir() and not file.exists():
-            raise CheckpointError(
-                f"the run in {file.parent} is not finished: train it again, and it "
-                "resumes"
-            )
         if not file.exists():
             raise CheckpointError(
-                f"no trained model in {path}: train it first with nmt_lib.train, check "
-                "the path, or name one that comes with the library "
-                f"({', '.join(cls.pretrained())})"
+                f"no trained model in {path}: train it with nmt_lib.train (a run that "
+                "was cut off resumes), check the path, or name one that comes with the "
+                f"library ({', '.join(cls.pretrained())})"
             )
-        return cls.from_file(ckpt.load(file), device, decode)
-
-    @classmethod
-    def from_file(
-        cls,
-        saved: ckpt.ModelFile,
-        device: str | None = None,
-        decode: DecodeConfig | dict[str, Any] | None = None,
-    ) -> Translator:
-        """As ``load``, from a file that has been read already."""
-        config, tokenizers = saved.config, saved.tokenizers
-        model = empty_model(config.model, *map(len, tokenizers))
-        ckpt.load_weights(model, saved.weights)
-        if not isinstance(decode, DecodeConfig):
-            decode = _changed(config.decode, decode or {})
-        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        try:
-            model.to(device)
-        except (RuntimeError, AssertionError) as error:  # it says which devices exist
-            reason = str(error).splitlines()[0]
-            raise ConfigError(f"cannot use device={device!r}: {reason}") from None
-        return cls(model, *tokenizers, config.model_copy(update={"decode": decode}))
+        saved = ckpt.load(file)
+        changes = decode if isinstance(decode, dict) else dict(decode or {})
+        settings = changed(saved.config.decode, changes)
+        config = saved.config.model_copy(update={"decode": settings})
+        return cls(saved.build_model(device), *saved.tokenizers, config)
 
     @staticmethod
     def pretrained() -> list[str]:
@@ -221,7 +200,6 @@ class Translator:
 
         Raises:
             TypeError: something that is not text.
-            CorpusError: a text that is not valid Unicode.
             ConfigError: a beam, penalty or budget that makes no sense.
         """
         if isinstance(texts, str):
@@ -229,10 +207,10 @@ class Translator:
                 [texts], beam_size, length_penalty, batch_tokens, use_cache
             )[0]
         texts = checked_texts(texts)
-        given = {"beam_size": beam_size, "length_penalty": length_penalty}
-        given |= {"batch_tokens": batch_tokens}
+        given: dict[str, Any] = {"beam_size": beam_size, "batch_tokens": batch_tokens}
+        given["length_penalty"] = length_penalty
         changes = {key: value for key, value in given.items() if value is not None}
-        settings = _changed(self.config.decode, changes)
+        settings = changed(self.config.decode, changes)
         sources = [self.encode(text) for text in texts]
         results = [Translation(text, "", (), 0.0, (("", 0.0),)) for text in texts]
         lengths = [len(source) for source in sources]
@@ -269,11 +247,11 @@ class Translator:
         self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool
     ) -> list[list[Hypothesis]]:
         src = pad_batch(sources).to(self.model.output.weight.device)  # (B, S)
-        alpha, extra = settings.length_penalty, settings.max_extra_tokens
-        if settings.beam_size == 1:
-            best = greedy_search(self.model, src, extra, alpha, use_cache)
-            return [[hypothesis] for hypothesis in best]
-        return beam_search(self.model, src, settings.beam_size, alpha, extra, use_cache)
+        K, alpha = settings.beam_size, settings.length_penalty
+        extra = settings.max_extra_tokens
+        if K > 1:
+            return beam_search(self.model, src, K, alpha, extra, use_cache)
+        return [[h] for h in greedy_search(self.model, src, extra, alpha, use_cache)]
 
     def _translation(
         self, text: str, source: list[int], hypotheses: list[Hypothesis]
@@ -310,32 +288,18 @@ class Translator:
         return self.model.attention(src, tgt_in)
 
 
-def checked_texts(texts: object) -> list[str]:
-    """The texts as a list.
+def load_or_train(config: Config | str | Path, **overrides: Any) -> Translator:
+    """The translator of a config: loaded if its run is finished, else trained first.
 
-    Raises:
-        TypeError: something that is not text.
-        CorpusError: a text that is not valid Unicode (half a surrogate pair).
+    Several processes may ask at once: one trains, the others wait for it.
     """
-    if not isinstance(texts, Iterable):
-        raise TypeError(f"texts must be a str or a list of them, not {texts!r}")
-    checked_ones = list(texts)
-    for i, text in enumerate(checked_ones):
+    return train(config, **overrides).translator
+
+
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """The texts as a list; a TypeError if one of them is not text."""
+    listed = list(texts)
+    for i, text in enumerate(listed):
         if not isinstance(text, str):
             raise TypeError(f"text number {i} must be a str, not {text!r}")
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            raise CorpusError(
-                f"text number {i} has no valid character at position {error.start}: "
-                f"{text[:40]!r}; read its file as UTF-8"
-            ) from None
-    return checked_ones
-
-
-def _changed(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
-    if not isinstance(changes, dict):
-        raise ConfigError(
-            f"decode must be a dict, such as beam_size=1, not {changes!r}"
-        )
-    return checked(DecodeConfig, decode.model_dump() | changes, "cannot decode")
+    return listed
