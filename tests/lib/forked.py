@@ -1,4 +1,4 @@
-"""New processes that start quickly: forks of one that has only loaded the library."""
+"""Processes without seconds of loading: copies of one that has loaded the library."""
 
 import multiprocessing
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["pytest", "tests.lib.small", "accelerate", "nmt_lib.runs"]
+    ["pytest", "accelerate", "tests.lib.small", "nmt_lib.cli", "nmt_lib.training"]
 )
 
 
