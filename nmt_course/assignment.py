@@ -1,4 +1,5 @@
-"""One assignment, as marking needs it: its tests, its answers' names, and the cells of a submission to run for them."""
+"""One assignment, as marking needs it: its tests, its answers' names, and the cells of
+a submission to run for them."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
 LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
 Step = tuple[
     str, str, bool
-]  # a cell's source, the answer in whose place it stands, and whether it is still its stub
+    # A cell's source, the answer in whose place it stands, and whether it is still its
+    # stub.
+]
 
 
 class Assignment:
@@ -62,7 +65,8 @@ class Assignment:
             if isinstance(thing, ModuleType)
         ]
         self.helpers = [name for name in modules if name.startswith(f"{__package__}.")]
-        # An optimizer imports this when it is first used: two seconds that are not the student's. It needs operators.
+        # An optimizer imports this when it is first used: two seconds that are not the
+        # student's. It needs operators.
         needed = any("optim" in c.source for c in self.cells) or any(
             "torch.ops" in name for name in self.blocked
         )
@@ -81,7 +85,8 @@ class Assignment:
         ]
 
     def program(self, cells: list[Cell], notes: list[str]) -> list[Step]:
-        """The cells to run: our set-up, then all that the student wrote. Locked cells are ours, whatever became of
+        """The cells to run: our set-up, then all that the student wrote. Locked cells
+        are ours, whatever became of
         them."""
         locked = [c for c in [*self.given, *self.cells] if c.metadata.nbgrader.locked]
         ours, texts = (
@@ -95,7 +100,10 @@ class Assignment:
                 place = ""
                 if cell.kind == "code" and cell.source.strip() not in texts:
                     notes.append(
-                        f"the locked cell {cell.grade_id} was changed; the change does not count"
+                        
+                            f"the locked cell {cell.grade_id} was changed; the "
+                            "change does not count"
+                        
                     )
             elif cell.kind == "code":
                 place = cell.grade_id if cell.grade_id in self.answers else place
@@ -128,7 +136,8 @@ class Assignment:
             part.score, part.says = 0.0, "nothing is written here"
 
     def of_another_seed(self, cells: list[Cell]) -> list[str]:
-        """Notes on locked cells, and on published solutions, with the constants of a class made with another seed."""
+        """Notes on locked cells, and on published solutions, with the constants of a
+        class made with another seed."""
 
         def bare(source: str) -> str:
             return self.drawn.sub("_", source)
@@ -144,7 +153,10 @@ class Assignment:
         )
         if others:
             notes.append(
-                f"PLEASE LOOK: {others} locked cells are of another SEED: was the class made anew since?"
+                
+                    f"PLEASE LOOK: {others} locked cells are of another SEED: was "
+                    "the class made anew since?"
+                
             )
         code = [cell.source for cell in cells if cell.kind == "code"]
         exact, alike = (
@@ -161,14 +173,18 @@ class Assignment:
         ]
         if copied != adapted and len(copied) >= min(3, len(self.answers)):
             notes.append(
-                f"PLEASE LOOK: published solutions with the constants of another SEED: {', '.join(copied)}"
+                
+                    "PLEASE LOOK: published solutions with the constants of "
+                    f"another SEED: {', '.join(copied)}"
+                
             )
         return notes
 
 
 @lru_cache(512)
 def parsed(source: str) -> ast.Module:
-    """A cell's code; a magic, such as ``%%time``, is left out, what stands below it counts. Empty: it is not Python."""
+    """A cell's code; a magic, such as ``%%time``, is left out, what stands below it
+    counts. Empty: it is not Python."""
     for text in (source, LINE_MAGIC.sub(r"\1pass", CELL_MAGIC.sub("", source))):
         with (
             suppress(SyntaxError, ValueError, RecursionError, MemoryError),
@@ -180,7 +196,8 @@ def parsed(source: str) -> ast.Module:
 
 
 def answer_names(source: str) -> dict[str, bool]:
-    """What a solution defines, and whether it is a function or class (else a variable)."""
+    """What a solution defines, and whether it is a function or class (else a
+    variable)."""
     names, nodes = dict[str, bool](), list[ast.AST](ast.parse(source).body)
     for node in (
         nodes

@@ -1,6 +1,8 @@
-"""From the sources to a course: ``make class`` draws its constants, stamps its links, and writes the students' edition.
+"""From the sources to a course: ``make class`` draws its constants, stamps its links,
+and writes the students' edition.
 
-``build/class`` becomes the folder of an nbgrader course: ``source/`` (with solutions and hidden tests: keep it to
+``build/class`` becomes the folder of an nbgrader course: ``source/`` (with solutions
+and hidden tests: keep it to
 yourself), ``release/`` (what students get) and ``nbgrader_config.py``.
 """
 
@@ -33,7 +35,8 @@ def names() -> list[str]:
 
 
 def load(name: str, seed: str = "") -> NotebookNode:
-    """A source notebook. A seed draws each constant anew, everywhere: text, solutions, public and hidden tests; stored
+    """A source notebook. A seed draws each constant anew, everywhere: text, solutions,
+    public and hidden tests; stored
     outputs go, since they came from other constants."""
     notebook = nbformat.read(SOURCES / f"{name}.ipynb", as_version=4)
     notebook.metadata.nmt.seed = seed
@@ -70,9 +73,11 @@ def drawn_constants(source: NotebookNode) -> re.Pattern[str]:
 
 
 def release(notebook: NotebookNode, name: str = "", repo: str = "") -> NotebookNode:
-    """The students' edition, made by nbgrader: answers are stubs, hidden tests are gone, other cells are locked.
+    """The students' edition, made by nbgrader: answers are stubs, hidden tests are
+    gone, other cells are locked.
 
-    Its badge opens it in the repository where the teacher publishes it; without one there is no badge.
+    Its badge opens it in the repository where the teacher publishes it; without one
+    there is no badge.
 
     Raises:
         RuntimeError: a mark has no partner, or stands in a cell of another kind.
@@ -168,7 +173,10 @@ def main() -> int:
         else "constants as in the sources (no SEED)"
     )
     print(
-        f"{drawn}; keep {options.out / 'source'} to yourself: it holds solutions and tests, and make grade reads it"
+        
+            f"{drawn}; keep {options.out / 'source'} to yourself: it holds "
+            "solutions and tests, and make grade reads it"
+        
     )
     return 0
 

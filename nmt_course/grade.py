@@ -1,7 +1,10 @@
-"""Marks a folder of submissions: ``make grade DIR=…`` writes marks as CSV and feedback as HTML.
+"""Marks a folder of submissions: ``make grade DIR=…`` writes marks as CSV and feedback
+as HTML.
 
-``DIR`` holds a folder for each student (nbgrader's ``submitted/`` is one), one for each assignment, or a file for each
-student, named ``ada_A1_tokenization.ipynb``. Each submission is marked in a process of its own, with limits from within
+``DIR`` holds a folder for each student (nbgrader's ``submitted/`` is one), one for each
+assignment, or a file for each
+student, named ``ada_A1_tokenization.ipynb``. Each submission is marked in a process of
+its own, with limits from within
 and outside: it costs no other.
 """
 
@@ -61,7 +64,8 @@ def load_course(folder: Path) -> Course:
 
 
 def identify(path: Path, course: Course) -> str:
-    """The assignment by the ids of the cells, which are looked for in the text: who knows what is in the file."""
+    """The assignment by the ids of the cells, which are looked for in the text: who
+    knows what is in the file."""
     try:
         ids = set(re.findall(rb'"grade_id": *"([\w.-]+)"', contents(path)))
     except Unreadable:
@@ -100,7 +104,8 @@ def unmarked(submission: Submission, course: Course) -> Marks:
 
 
 class Job:
-    """A process that marks one submission. It is watched from outside, with all that it has started: limits of the
+    """A process that marks one submission. It is watched from outside, with all that it
+    has started: limits of the
     kernel are one process's, and a process can start others."""
 
     def __init__(
@@ -142,7 +147,10 @@ class Job:
         if used <= TOGETHER and len(started) <= PROCESSES:
             return ""
         stop(started)  # the first is bubblewrap: what it has started ends with it
-        return f"its processes take more than {TOGETHER >> 20} MB, or are more than {PROCESSES}: they were ended"
+        return (
+            f"its processes take more than {TOGETHER >> 20} MB, or are more than "
+            f"{PROCESSES}: they were ended"
+        )
 
 
 def children(pid: int) -> list[psutil.Process]:
@@ -191,7 +199,8 @@ def mark_all(
     private: Private,
     jobs: int,
 ) -> Iterator[tuple[Submission, Marks]]:
-    """Marks as they come. Where a process has died by itself, the submission is tried once more."""
+    """Marks as they come. Where a process has died by itself, the submission is tried
+    once more."""
     waiting, again, running = deque(submissions), set[Submission](), list[Job]()
     try:
         while waiting or running:
@@ -223,7 +232,10 @@ def show(submission: Submission, marks: Marks) -> None:
         if marks.parts
         else "not marked"
     )
-    line = f"{submission.student} {submission.assignment}: {score}, {len(marks.notes)} notes, {marks.seconds:.1f} s"
+    line = (
+        f"{submission.student} {submission.assignment}: {score}, "
+        f"{len(marks.notes)} notes, {marks.seconds:.1f} s"
+    )
     print(" ".join(letters(line).split())[:300], flush=True)
 
 
@@ -257,7 +269,10 @@ def main() -> int:
         return 2
     unread = sum(marks.open for _, marks in report.results)
     print(
-        f"{unread} written answers to read: put points into {options.out}/written.csv, then make grade again"
+        
+            f"{unread} written answers to read: put points into "
+            f"{options.out}/written.csv, then make grade again"
+        
     )
     look = sum("LOOK" in " ".join(marks.notes) for _, marks in report.results)
     print(f"{look} submissions ask for a look (PLEASE LOOK in the notes)")
@@ -279,13 +294,19 @@ def grade(options: argparse.Namespace) -> Report:
     course = load_course(home)
     if not course:
         raise ValueError(
-            f"{options.course} has no assignment in source/ and release/: run make class first"
+            
+                f"{options.course} has no assignment in source/ and release/: run "
+                "make class first"
+            
         )
     if not folder.is_dir():
         raise ValueError(f"no folder {options.folder}")
     if not options.trusted and (reason := sandbox.unavailable()):
         raise ValueError(
-            f"{reason}; or say --trusted (make grade TRUSTED=1), for a class that you trust"
+            
+                f"{reason}; or say --trusted (make grade TRUSTED=1), for a class "
+                "that you trust"
+            
         )
     submissions = find(folder, course, lambda path: identify(path, course))
     if not submissions:

@@ -1,7 +1,10 @@
-"""Marks one submission: the student's cells run in a process of their own, the tests run here.
+"""Marks one submission: the student's cells run in a process of their own, the tests
+run here.
 
-Only *calls* cross over, and only plain data comes back (``remote.py``). So a student's code never meets a test, and
-whatever it does to its own interpreter (other ``assert``, other ``torch.allclose``, objects that equal everything, an
+Only *calls* cross over, and only plain data comes back (``remote.py``). So a student's
+code never meets a test, and
+whatever it does to its own interpreter (other ``assert``, other ``torch.allclose``,
+objects that equal everything, an
 exit) a part is passed only if the values that come back are right.
 """
 
@@ -45,7 +48,8 @@ Private = (
 def mark(
     assignment: Assignment, cells: list[Cell], seconds: float, private: Private = None
 ) -> Marks:
-    """Runs the cells, then the tests of each part. A part counts when its tests have ended without an error.
+    """Runs the cells, then the tests of each part. A part counts when its tests have
+    ended without an error.
 
     Args:
         seconds: for a cell, and for the tests of a part; six times as many for all.
@@ -76,7 +80,8 @@ def mark(
 
 
 class Sitting:
-    """A submission's cells, run in a student's process, and in another one where that ends or hangs."""
+    """A submission's cells, run in a student's process, and in another one where that
+    ends or hangs."""
 
     def __init__(
         self,
@@ -113,9 +118,11 @@ class Sitting:
             )
 
     def enter(self) -> Wire:
-        """A fresh process, with the student's cells run. A cell that ends the process is left out in the next try.
+        """A fresh process, with the student's cells run. A cell that ends the process
+        is left out in the next try.
 
-        Once tests have run, notes tell no more what cells say: they could have heard of the tests.
+        Once tests have run, notes tell no more what cells say: they could have heard of
+        the tests.
         """
         while len(self.left_out) <= MAX_RESTARTS:
             before = time.monotonic()
@@ -161,7 +168,8 @@ class Sitting:
 
 @contextmanager
 def started(assignment: Assignment, seconds: float, private: Private) -> Iterator[Wire]:
-    """A fresh process for a student's cells, in a sandbox of its own; at the end it is gone, with all it has started.
+    """A fresh process for a student's cells, in a sandbox of its own; at the end it is
+    gone, with all it has started.
 
     Raises:
         RuntimeError: there is none.
@@ -229,7 +237,8 @@ def launch(
 
 
 def run_tests(assignment: Assignment, source: str, wire: Wire) -> str:
-    """Executes a test cell with the student's answers; what the student is told when it fails.
+    """Executes a test cell with the student's answers; what the student is told when it
+    fails.
 
     Raises:
         Gone: the student's process is no more.
@@ -253,7 +262,8 @@ def run_tests(assignment: Assignment, source: str, wire: Wire) -> str:
 
 
 def says(error: Exception, source: str) -> str:
-    """What the student is told. What a hidden test gave to an answer is not: a message of the answer could hold it."""
+    """What the student is told. What a hidden test gave to an answer is not: a message
+    of the answer could hold it."""
     public = source.partition("### BEGIN HIDDEN TESTS")[0].count("\n")
     lines = [
         frame.lineno or 0
@@ -271,7 +281,10 @@ def says(error: Exception, source: str) -> str:
     if hidden and raised:
         return f"raises {raised} where a hidden test calls it"
     if hidden and not isinstance(error, AssertionError):
-        return f"what comes back is of another kind than the text asks for ({type(error).__name__})"
+        return (
+            "what comes back is of another kind than the text asks for "
+            f"({type(error).__name__})"
+        )
     told = str(error) or "an assertion fails"
     return (
         told if isinstance(error, AssertionError) else f"{type(error).__name__}: {told}"

@@ -1,10 +1,13 @@
-"""For nbgrader's own commands, run in the folder that ``make class`` wrote. ``make grade`` does not need it."""
+"""For nbgrader's own commands, run in the folder that ``make class`` wrote. ``make
+grade`` does not need it."""
 
 import os
 import sys
 
-# nbgrader starts ``alembic`` by its bare name when it makes a gradebook. Where the environment is not activated, that
-# is not found, and every command ends with an error, for right and blank submissions alike.
+# Nbgrader starts ``alembic`` by its bare name when it makes a gradebook. Where the
+# environment is not activated, that
+# Is not found, and every command ends with an error, for right and blank submissions
+# alike.
 os.environ["PATH"] = (
     os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
 )
@@ -12,7 +15,8 @@ os.environ["PATH"] = (
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 c.CourseDirectory.course_id = "nmt"
 c.ClearSolutions.code_stub = {
-    "python": 'raise NotImplementedError("write your answer here, in place of this line")'
+    "python": "raise NotImplementedError("
+    '"write your answer here, in place of this line")'
 }
 c.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
 c.ClearSolutions.enforce_metadata = True

@@ -1,4 +1,5 @@
-"""The pictures of the assignments' written questions. What they show is drawn by a seed or a word."""
+"""The pictures of the assignments' written questions. What they show is drawn by a seed
+or a word."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ import nmt_lib as nmt
 
 
 def two_tables(seed: str) -> dict[str, Tensor]:
-    """A2: two tables of 100 places and 128 columns, one of them with the doubled exponent."""
+    """A2: two tables of 100 places and 128 columns, one of them with the doubled
+    exponent."""
     column = torch.arange(128)
     angle = torch.arange(100)[:, None] / 10000 ** (2 * column / 128)
     doubled = torch.where(column % 2 == 1, angle.cos(), angle.sin())
@@ -78,7 +80,8 @@ def two_axes(axes: Any, d_k: int, colour: str, seed: int) -> None:
 
 
 def deep(word: str, seed: int) -> Figure:
-    """A4: fresh encoders of twelve layers, and what is left of a sentence; the ends of ``word`` name the lines."""
+    """A4: fresh encoders of twelve layers, and what is left of a sentence; the ends of
+    ``word`` name the lines."""
     torch.manual_seed(seed)
     x = torch.randn(1, 12, 64)
     layers = [
@@ -124,7 +127,8 @@ def deep(word: str, seed: int) -> Figure:
 
 @torch.no_grad()
 def _through(x: Tensor, layers: list[Any], kind: str) -> list[Tensor]:
-    """x, and what each layer leaves; the layers' own parts, put together in the order of ``kind``."""
+    """x, and what each layer leaves; the layers' own parts, put together in the order
+    of ``kind``."""
     steps, norm = [x], nn.LayerNorm(x.size(-1))
     for layer in layers:
         for part in (

@@ -1,4 +1,5 @@
-"""What a submission gets, and what ``make grade`` writes of it: tables for the teacher, a page for the student."""
+"""What a submission gets, and what ``make grade`` writes of it: tables for the teacher,
+a page for the student."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ WRITTEN = (
 )
 CELL = 20_000  # characters of a cell of a table
 WORK = 100_000  # characters of what was handed in that a page shows
-STYLE = """body { font: 15px sans-serif; max-width: 60em; margin: 2em auto; color: #222 }
+STYLE = """body { font: 15px sans-serif; max-width: 60em; margin: 2em auto; color: #222
+}
 table { border-collapse: collapse } tr { border-top: 1px solid #ddd }
 td, th { padding: 3px 10px; text-align: left; vertical-align: top }
 pre { background: #f6f6f6; padding: 8px; overflow-x: auto }
@@ -89,11 +91,13 @@ class Marks:
 
 
 class Report:
-    """Tables and pages in a folder, written as submissions are done. No row of ``written.csv`` with points is ever
+    """Tables and pages in a folder, written as submissions are done. No row of
+    ``written.csv`` with points is ever
     dropped.
 
     Raises:
-        ValueError: ``written.csv`` holds something that is no number; nothing is changed then.
+        ValueError: ``written.csv`` holds something that is no number; nothing is
+        changed then.
     """
 
     def __init__(self, out: Path) -> None:
@@ -101,7 +105,8 @@ class Report:
         self.typed = read_typed(out / "written.csv")
 
     def add(self, submission: Submission, marks: Marks) -> None:
-        """Writes one result; what cannot be written costs this result's page, no other's."""
+        """Writes one result; what cannot be written costs this result's page, no
+        other's."""
         if submission.note:
             marks.notes.append(submission.note)
         for part in marks.parts:
@@ -128,7 +133,10 @@ class Report:
         elif row and row["score"].strip():
             part.says = f"({row['score']} points for an earlier text) {row['comment']}"
             marks.notes.append(
-                f"PLEASE LOOK: {part.name} was changed since it got {row['score']} points"
+                
+                    f"PLEASE LOOK: {part.name} was changed since it got "
+                    f"{row['score']} points"
+                
             )
 
     def write(self) -> None:
@@ -189,7 +197,8 @@ class Report:
 
 
 def read_typed(path: Path) -> dict[str, dict[str, str]]:
-    """The rows of ``written.csv`` by student, assignment and part, whatever a spreadsheet made of the file: commas,
+    """The rows of ``written.csv`` by student, assignment and part, whatever a
+    spreadsheet made of the file: commas,
     semicolons or tabs; UTF-8, UTF-16 or Windows' own letters; any line ends.
 
     Raises:
@@ -212,7 +221,10 @@ def read_typed(path: Path) -> dict[str, dict[str, str]]:
     ):
         if missing := {"id", "score", "comment", "answer"} - row.keys():
             raise ValueError(
-                f"{path}: there is no column {', '.join(sorted(missing))}; nothing was changed"
+                
+                    f"{path}: there is no column {', '.join(sorted(missing))}; "
+                    "nothing was changed"
+                
             )
         try:
             points = _number(row["score"])
@@ -240,7 +252,8 @@ def row_id(submission: Submission, part: Part) -> tuple[str, str]:
 
 
 def page_name(submission: Submission) -> str:
-    """Of this submission alone, on every file system: no case, no odd letters, no length decides."""
+    """Of this submission alone, on every file system: no case, no odd letters, no
+    length decides."""
     readable = re.sub(r"[^A-Za-z0-9.]+", "-", submission.student)[:60].strip("-.")
     who = _digest(f"{submission.student}\n{submission.assignment}")
     return f"{readable}-{submission.assignment}-{who}.html".lstrip("-")
@@ -259,17 +272,25 @@ def feedback(submission: Submission, marks: Marks) -> str:
         )
         score = "to be read" if part.score is None else f"{part.score:g}"
         told = _text(part.says[:2000])
-        rows += f"<tr class={kind}><td>{_text(part.name)}<td>{score} of {part.points:g}<td>{told}</tr>\n"
+        rows += (
+            f"<tr class={kind}><td>{_text(part.name)}<td>{score} of "
+            f"{part.points:g}<td>{told}</tr>\n"
+        )
     total = f"{marks.score:g} of {marks.of:g}" if marks.parts else "not marked"
     notes = "".join(
         f"<li>{_text(note.removeprefix('PLEASE LOOK: ')[:500])}" for note in marks.notes
     )
     title = _text(f"{submission.assignment} · {submission.student}")
-    head = f"<!DOCTYPE html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
-    return (
-        f"{head}<h1>{title}</h1>"
-        f"<p><b>{total}</b></p><table><tr><th>part<th>points<th>what the tests say</tr>{rows}</table>"
-        f"<ul>{notes}</ul><h2>What was handed in</h2><pre>{_text(marks.work[:WORK])}</pre></html>"
+    head = (
+        "<!DOCTYPE html><html lang=en><meta "
+        f"charset=utf-8><title>{title}</title><style>{STYLE}</style>"
+    )
+    return f"{head}<h1>{title}</h1>"(
+        f"<p><b>{total}</b></p><table><tr><th>part<th>points<th>what the tests "
+        f"say</tr>{rows}</table>"
+    )(
+        f"<ul>{notes}</ul><h2>What was handed "
+        f"in</h2><pre>{_text(marks.work[:WORK])}</pre></html>"
     )
 
 

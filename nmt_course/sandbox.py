@@ -1,6 +1,8 @@
-"""What a submission may see and use: bubblewrap shuts its process in, limits of the kernel and a watch bound it.
+"""What a submission may see and use: bubblewrap shuts its process in, limits of the
+kernel and a watch bound it.
 
-In a sandbox are Python, its packages and an empty folder, own processes, users and IPC, and no network. It dies with
+In a sandbox are Python, its packages and an empty folder, own processes, users and IPC,
+and no network. It dies with
 the process that started it.
 """
 
@@ -57,7 +59,8 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONPATH": os.pathsep.join(sorted({str(HERE.parent), str(LIBRARY.parent)})),
 }
-# Memory that belongs to no process and no folder, and doors of the kernel that no assignment needs.
+# Memory that belongs to no process and no folder, and doors of the kernel that no
+# assignment needs.
 FORBIDDEN = (
     "memfd_create",
     "memfd_secret",
@@ -75,7 +78,8 @@ FORBIDDEN = (
 
 @cache
 def unavailable() -> str:
-    """Why no sandbox can be made here, in one sentence; nothing if it can. Tried once."""
+    """Why no sandbox can be made here, in one sentence; nothing if it can. Tried
+    once."""
     try:
         with filters() as rules:
             run = [*command([], [], rules), sys.executable, "-c", ""]
@@ -93,7 +97,10 @@ def unavailable() -> str:
             str(error),
             *str(getattr(error, "stderr", None) or "").strip().splitlines(),
         ][-1]
-    return f"submissions are run by bubblewrap 0.8 (apt install bubblewrap), which fails here ({said}): see the guide"
+    return (
+        "submissions are run by bubblewrap 0.8 (apt install bubblewrap), which "
+        f"fails here ({said}): see the guide"
+    )
 
 
 def command(
@@ -102,8 +109,10 @@ def command(
     """The start of a command line: what follows it runs shut in.
 
     Args:
-        blocked: dotted names; those that are modules of nmt_lib are not to be read either.
-        private: folders that must not be seen, wherever they are: tests, submissions, marks.
+        blocked: dotted names; those that are modules of nmt_lib are not to be read
+        either.
+        private: folders that must not be seen, wherever they are: tests, submissions,
+        marks.
         rules: what ``filters`` gives; its handle has to be passed on.
     """
     shown = _shown()
@@ -176,7 +185,8 @@ def command(
 
 
 def _shown() -> list[str]:
-    """What may be read: the system's programs and libraries, Python, its packages, our library, the public checks."""
+    """What may be read: the system's programs and libraries, Python, its packages, our
+    library, the public checks."""
     python = {sys.prefix, sys.base_prefix, os.path.realpath(sys.base_prefix)}
     wanted = [
         *SYSTEM,
@@ -207,7 +217,8 @@ def source_files(name: str) -> list[Path]:
 
 
 def filters() -> IO[bytes]:
-    """seccomp rules for bubblewrap, from libseccomp, which knows the calls' numbers: ``FORBIDDEN`` fails.
+    """seccomp rules for bubblewrap, from libseccomp, which knows the calls' numbers:
+    ``FORBIDDEN`` fails.
 
     Raises:
         OSError: there is no libseccomp.
@@ -226,13 +237,16 @@ def filters() -> IO[bytes]:
 
 
 def address_space(memory: int) -> int:
-    """The limit that leaves this process so many bytes beyond what is mapped already."""
+    """The limit that leaves this process so many bytes beyond what is mapped
+    already."""
     return psutil.Process().memory_info().vms + memory
 
 
 def limit(seconds: float, processes: int) -> None:
-    """Of this process and each that it starts: memory beyond what is mapped already, processor time, open files, size
-    of a file; in a sandbox, processes of its user. Soft and hard limits, so that they cannot be raised again."""
+    """Of this process and each that it starts: memory beyond what is mapped already,
+    processor time, open files, size
+    of a file; in a sandbox, processes of its user. Soft and hard limits, so that they
+    cannot be raised again."""
     limits = {
         resource.RLIMIT_AS: address_space(MEMORY),
         resource.RLIMIT_CPU: int(seconds),

@@ -1,4 +1,5 @@
-"""Finds the submissions in a folder, however it is ordered (by student, by assignment, a file for each student), and
+"""Finds the submissions in a folder, however it is ordered (by student, by assignment,
+a file for each student), and
 reads them. Nothing is run."""
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class Submission:
 def find(
     folder: Path, assignments: Iterable[str], identify: Callable[[Path], str]
 ) -> list[Submission]:
-    """One for each student and assignment. What belongs to no assignment is listed too: nothing is lost silently.
+    """One for each student and assignment. What belongs to no assignment is listed too:
+    nothing is lost silently.
 
     Args:
         identify: tells the assignment of a notebook whose name does not.
@@ -66,7 +68,10 @@ def find(
             submission = replace(submission, problem="this is no notebook")
         elif before := found.get((student, name)):
             best = path if path.stem == name or before.problem else before.path
-            note = f"PLEASE LOOK: more than one file: {best.relative_to(folder)} was marked"
+            note = (
+                f"PLEASE LOOK: more than one file: {best.relative_to(folder)} was "
+                "marked"
+            )
             submission = replace(
                 before if best == before.path else submission, note=note
             )
@@ -120,7 +125,8 @@ class Cell:
 
 
 def read(path: Path) -> list[Cell]:
-    """The cells of a notebook, of any version and in any state; outputs and other metadata are dropped.
+    """The cells of a notebook, of any version and in any state; outputs and other
+    metadata are dropped.
 
     Raises:
         Unreadable: empty, too large, or no notebook.

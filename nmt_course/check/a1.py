@@ -40,7 +40,10 @@ def vocabulary(function: Any, specials: Names) -> None:
         got[:4] == specials,
         f"the first four are {got[:4]}, not {specials}: their ids are 0, 1, 2, 3",
     )
-    wanted = "'the' occurs twice, 'dog' and 'cat' once, and with min_freq=2 'the' alone stays"
+    wanted = (
+        "'the' occurs twice, 'dog' and 'cat' once, and with min_freq=2 'the' alone "
+        "stays"
+    )
     expect(got[4:] == ["the"], f"after the special tokens come {got[4:]}: {wanted}")
     done("special tokens and rare words")
 
@@ -92,7 +95,10 @@ def longest(function: Any, most: int, specials: Names) -> None:
 
 def decode(function: Any, specials: Names) -> None:
     pad, _, sos, eos = _ids(specials)
-    hint = "<sos>, <eos> and <pad> are no part of the text, and no space stands before a mark"
+    hint = (
+        "<sos>, <eos> and <pad> are no part of the text, and no space stands "
+        "before a mark"
+    )
     _gives(function, [[sos, 4, 5, 9, eos, pad], specials + WORDS], "the dog.", hint)
     done("decode")
 
@@ -109,7 +115,10 @@ def padding(function: Any, specials: Names) -> None:
     right = [[*short, pad, pad], long]
     expect(
         src.tolist() == right,
-        f"src is {src.tolist()}, not {right}: <pad> ({pad}) stands on the right, behind <eos>",
+        (
+            f"src is {src.tolist()}, not {right}: <pad> ({pad}) stands on the "
+            "right, behind <eos>"
+        ),
     )
     done("padding")
 
@@ -137,7 +146,10 @@ def plan(function: Any) -> None:
     worst = max(len(rows) * max(lengths[i] for i in rows) for rows in got)
     expect(
         worst <= 16,
-        f"a batch has {worst} ids; 16 is the budget, and padding counts: sentences × longest",
+        (
+            f"a batch has {worst} ids; 16 is the budget, and padding counts: "
+            "sentences × longest"
+        ),
     )
     done("the budget")
 
@@ -175,7 +187,10 @@ def _batch(
     ] == [2, 2, 2]
     expect(
         three,
-        f"make_batch gives three tensors, src, tgt_in, tgt_out, each (B, length), not {kind(got)}",
+        (
+            "make_batch gives three tensors, src, tgt_in, tgt_out, each (B, "
+            f"length), not {kind(got)}"
+        ),
     )
     return tuple(got)
 

@@ -39,7 +39,10 @@ def rates(function: Any, base: int) -> None:
     mistakes = [
         (
             1 / base,
-            "the exponent is doubled: an i that counts 0, 2, 4 … is the 2i of the formula already",
+            (
+                "the exponent is doubled: an i that counts 0, 2, 4 … is the 2i of "
+                "the formula already"
+            ),
         ),
         (0.01, f"this is base 10000, and here it is {base}"),
     ]
@@ -49,7 +52,10 @@ def rates(function: Any, base: int) -> None:
     match(slow, rate, shown, mistakes, "look at the formula", same=turns)
     expect(
         paired(got, [1, rate]),
-        "sine and cosine of one pair have the same angle: here they turn at different rates",
+        (
+            "sine and cosine of one pair have the same angle: here they turn at "
+            "different rates"
+        ),
     )
     done("the rates")
 
@@ -103,7 +109,10 @@ def place(function: Any, reserved: int) -> None:
     got = _vectors(
         function, torch.zeros(2, 3, dtype=torch.long), torch.zeros(5, 4), places, 4
     )[..., 0].tolist()
-    rows = f"both sentences stand at places 4, 5, 6, whose rows come behind the {reserved} reserved ones"
+    rows = (
+        "both sentences stand at places 4, 5, 6, whose rows come behind the "
+        f"{reserved} reserved ones"
+    )
     expect(got == [[4, 5, 6]] * 2, f"start=4: {rows}, not at {got}")
     short = f"4 words from place 9 on need {n + 3} rows, places has {n}, and"
     try:
@@ -160,7 +169,10 @@ def future(function: Any, window: int) -> None:
     _mask(got, (2, 1, 4, 4), "(B, 1, T, T)", "2 sentences of 4 ids")
     expect(
         not got.all(),
-        "without <pad> nothing is hidden, not even the future: a key has to pass both masks",
+        (
+            "without <pad> nothing is hidden, not even the future: a key has to "
+            "pass both masks"
+        ),
     )
     _past(got[0, 0])
     _window(ask(function, torch.full((1, window + 3), 5)), window)
@@ -232,12 +244,16 @@ def empty(function: Any) -> None:
     )
     expect(
         (got == 0).all(),
-        f"{show(got)}: a query that may look at nothing should get zeros, not equal shares",
+        (
+            f"{show(got)}: a query that may look at nothing should get zeros, not "
+            "equal shares"
+        ),
     )
     done("a query without keys")
 
 
-# ----------------------------------------------------------------- what public and hidden tests share
+# ----------------------------------------------------------------- what public and
+# hidden tests share
 
 
 def table(function: Any, n_positions: int, d_model: int) -> Tensor:
@@ -260,7 +276,8 @@ def table(function: Any, n_positions: int, d_model: int) -> Tensor:
 
 
 def turns(column: Tensor, rate: float) -> bool:
-    """Whether a column is a wave that turns by ``rate`` at each place, wherever it starts."""
+    """Whether a column is a wave that turns by ``rate`` at each place, wherever it
+    starts."""
     angle = torch.arange(len(column), dtype=torch.float64) * rate
     waves = torch.stack([angle.sin(), angle.cos()], dim=1)
     fit = waves @ torch.linalg.lstsq(waves, column.double()[:, None]).solution
@@ -268,7 +285,8 @@ def turns(column: Tensor, rate: float) -> bool:
 
 
 def paired(got: Tensor, wanted: list[float]) -> bool:
-    """Whether both columns of each pair turn at their rate; pairs may be neighbours, or stand in two blocks."""
+    """Whether both columns of each pair turn at their rate; pairs may be neighbours, or
+    stand in two blocks."""
     orders = [rate for rate in wanted for _ in range(2)], [*wanted, *wanted]
     return any(all(map(turns, got.T, order)) for order in orders)
 
@@ -303,7 +321,10 @@ def _past(got: Tensor) -> None:
     wrong = (got != right).nonzero().tolist()
     expect(
         not wrong,
-        f"wrong at [query, key] = {wrong[:3]}: a query sees itself and its past, no future",
+        (
+            f"wrong at [query, key] = {wrong[:3]}: a query sees itself and its "
+            "past, no future"
+        ),
     )
 
 
@@ -311,7 +332,10 @@ def _window(got: Tensor, window: int) -> None:
     n = got.reshape(window + 3, window + 3)[-1].sum()
     expect(
         n == window,
-        f"the last of {window + 3} places sees {n} places: the window of the rules has {window}",
+        (
+            f"the last of {window + 3} places sees {n} places: the window of the "
+            f"rules has {window}"
+        ),
     )
 
 

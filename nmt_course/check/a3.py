@@ -55,7 +55,10 @@ def mean(function: Any) -> None:
     tensor(got, "the table of weights", (1, 2, 3, 5), "(B, H, T, S)")
     expect(
         near(out, got),
-        f"query 0 weighs the keys {show(got[0, 0, 0])}, but takes the values {show(out[0, 0, 0])}",
+        (
+            f"query 0 weighs the keys {show(got[0, 0, 0])}, but takes the values "
+            f"{show(out[0, 0, 0])}"
+        ),
     )
     done("the mean")
 
@@ -109,7 +112,10 @@ def split(function: Any) -> None:
         ask(function, x, 2), "what split_heads gives", (1, 2, 3, 2), "(B, H, T, D / H)"
     )
     for head, right in ((0, [10, 11]), (1, [12, 13])):
-        shown = f"head {head}, place 1 holds {show(got[0, head, 1])}, not {right} (21 is place 2, column 1)"
+        shown = (
+            f"head {head}, place 1 holds {show(got[0, head, 1])}, not {right} (21 "
+            "is place 2, column 1)"
+        )
         expect(
             got[0, head, 1].tolist() == right,
             f"{shown}: cut the width first, then swap two axes",
@@ -129,7 +135,10 @@ def merge(function: Any) -> None:
         (1, 3, 4),
         "(B, T, H · d)",
     )
-    shown = f"place 1 gets {show(got[0, 1])}, not [10, 11, 110, 111] (121 is head 1, place 2, column 1)"
+    shown = (
+        f"place 1 gets {show(got[0, 1])}, not [10, 11, 110, 111] (121 is head 1, "
+        "place 2, column 1)"
+    )
     expect(
         got[0, 1].tolist() == [10, 11, 110, 111],
         f"{shown}: swap two axes first, then join",
@@ -144,7 +153,10 @@ def projections(layer_class: Any, biased: str) -> None:
         has, wanted = f"{name}.bias" in state, name in biased
         expect(
             has == wanted,
-            f"{name} has {'a' if has else 'no'} bias; the rules say: {biased} have one, others none",
+            (
+                f"{name} has {'a' if has else 'no'} bias; the rules say: {biased} "
+                "have one, others none"
+            ),
         )
     value = linear(x, state, "W_v")
     shown, otherwise = "with a single key the weight is 1", "so out is W_o of its W_v"
@@ -205,7 +217,10 @@ def heads(layer_class: Any) -> None:
     same = near((new[..., 0] / new[..., 1]).log(), (got[..., 0] / got[..., 1]).log())
     expect(
         same,
-        "another word at place 3 changes how keys 0 and 1 compare: is a head made of several places?",
+        (
+            "another word at place 3 changes how keys 0 and 1 compare: is a head "
+            "made of several places?"
+        ),
     )
     done("several heads")
 
@@ -223,13 +238,17 @@ def all_weights(layer_class: Any, firmness: float) -> None:
     ]
     expect(
         (got == 0).all(),
-        f"the mask hides the last key, which gets {show(got[0, :, 0])} in the two heads",
+        (
+            f"the mask hides the last key, which gets {show(got[0, :, 0])} in the "
+            "two heads"
+        ),
     )
     done("the weights of the layer")
 
 
 def layer_gradient(layer_class: Any) -> None:
-    """All that changes ``out`` learns. (A bias of W_k does not: it adds the same to all scores of a row.)"""
+    """All that changes ``out`` learns. (A bias of W_k does not: it adds the same to all
+    scores of a row.)"""
     layer, start = (
         ask(layer_class, 6, 2, 3),
         {"x": random_numbers(1, 2, 6), "memory": random_numbers(1, 2, 6) + 1},
@@ -256,7 +275,10 @@ def entropies(answer: Any, n_keys: int) -> None:
     three = hasattr(answer, "__len__") and len(answer) == 3
     expect(
         three,
-        f"entropies is a list of three, for the divisors 1, √d_k and d_k; here it is {kit.kind(answer)}",
+        (
+            "entropies is a list of three, for the divisors 1, √d_k and d_k; here "
+            f"it is {kit.kind(answer)}"
+        ),
     )
     values, most = [float(value) for value in answer], math.log(n_keys)
     expect(
@@ -266,30 +288,40 @@ def entropies(answer: Any, n_keys: int) -> None:
     rises = 0 <= values[0] <= values[1] <= values[2] <= most + 0.001
     expect(
         rises,
-        f"{values}: from 0 to log {n_keys} = {most:.3f}; the larger the divisor, the more alike the weights",
+        (
+            f"{values}: from 0 to log {n_keys} = {most:.3f}; the larger the "
+            "divisor, the more alike the weights"
+        ),
     )
     done("the entropies")
 
 
-# ----------------------------------------------------------------- what public and hidden tests share
+# ----------------------------------------------------------------- what public and
+# hidden tests share
 
 
 def run(function: Any, *args: Any) -> tuple[Tensor, Tensor]:
-    """The mean and the weights, which an answer returns as a pair; float64 is as good as float32."""
+    """The mean and the weights, which an answer returns as a pair; float64 is as good
+    as float32."""
     kit.forbid(function, FORBIDDEN)
     out, weights = kit.two_tensors(ask(function, *args), "out and weights")
     return kit.single(out), kit.single(weights)
 
 
 def fill(layer: Any, seed: int = 0, twins: bool = False) -> dict[str, Tensor]:
-    """Gives the four projections random numbers, and returns these by name (``"W_q.weight"``).
+    """Gives the four projections random numbers, and returns these by name
+    (``"W_q.weight"``).
 
-    With ``twins``, W_q and W_k get the same weight, and no bias: then it does not matter which is which.
+    With ``twins``, W_q and W_k get the same weight, and no bias: then it does not
+    matter which is which.
     """
     lost = [name for name in LAYERS if f"{name}.weight" not in state_of(layer)]
     expect(
         not lost,
-        f"the layer has no {', '.join(lost)}: give it four nn.Linear, W_q, W_k, W_v and W_o",
+        (
+            f"the layer has no {', '.join(lost)}: give it four nn.Linear, W_q, "
+            "W_k, W_v and W_o"
+        ),
     )
     state = kit.fill(layer, seed, LAYERS)
     if twins:
@@ -306,7 +338,8 @@ def fill(layer: Any, seed: int = 0, twins: bool = False) -> dict[str, Tensor]:
 def moved_out(
     layer: Any, start: dict[str, Tensor], mask: Tensor | None = None
 ) -> Tensor:
-    """What comes out for ``start["x"]`` and ``start["memory"]``, with the other tensors as parameters."""
+    """What comes out for ``start["x"]`` and ``start["memory"]``, with the other tensors
+    as parameters."""
     layer.load_state_dict(
         {**state_of(layer), **{name: start[name] for name in start if "." in name}}
     )
@@ -331,7 +364,8 @@ def gradients(
     mask: Tensor | None,
     toward: Tensor | None = None,
 ) -> list[Tensor]:
-    """How ``(out * toward).sum()`` changes with query, key and value; zeros where no gradient comes back."""
+    """How ``(out * toward).sum()`` changes with query, key and value; zeros where no
+    gradient comes back."""
     leaves = {
         name: x.clone().requires_grad_() for name, x in zip("qkv", inputs, strict=True)
     }
@@ -373,7 +407,10 @@ def _first_of(n: int) -> Tensor:
 def _scaled(got: Tensor, shape: tuple[int, ...], firmness: float) -> None:
     """Each row sums to 1. Key 0 has the dot product 4, the others have 0; d_k is 4."""
     tensor(got, "the table of weights", shape, "(B, H, T, S)")
-    sums = f"each row of weights sums to 1; here the sums are {show(got.sum(-1).flatten())}: softmax along the keys"
+    sums = (
+        "each row of weights sums to 1; here the sums are "
+        f"{show(got.sum(-1).flatten())}: softmax along the keys"
+    )
     expect(near(got.sum(-1), 1.0), sums)
     mistakes = [
         (4 * firmness, "the dot products are not divided"),

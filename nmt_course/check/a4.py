@@ -1,6 +1,7 @@
 """A4: encoder, decoder and the assembled model. One public check for each graded part.
 
-What a part builds on is passed in: stand-ins that do something of their own, so that no check needs another answer.
+What a part builds on is passed in: stand-ins that do something of their own, so that no
+check needs another answer.
 """
 
 from __future__ import annotations
@@ -68,7 +69,10 @@ def normed(norm_class: Any, eps: float) -> None:
         ),
         (centred / (variance + 1e-5).sqrt(), "the ε of the rules is missing"),
     ]
-    shown = f"numbers of variance 0.01 come out as {show(got[0, 0])}, of 0.04 as {show(got[0, 1])}"
+    shown = (
+        f"numbers of variance 0.01 come out as {show(got[0, 0])}, of 0.04 as "
+        f"{show(got[0, 1])}"
+    )
     right = nn.functional.layer_norm(x, (4,), eps=eps)
     match(
         got,
@@ -86,7 +90,10 @@ def trained(norm_class: Any, gain: str, shift: str) -> None:
         first = state_of(layer).get(name)
         expect(
             first is not None,
-            f"there is no {name} to be trained and saved: make it an nn.Parameter in __init__",
+            (
+                f"there is no {name} to be trained and saved: make it an "
+                "nn.Parameter in __init__"
+            ),
         )
         expect(
             near(tensor(first, name, (4,), "(d_model,)"), start),
@@ -147,7 +154,8 @@ def feed_forward(ffn_class: Any, activation: Callable[[Tensor], Tensor]) -> None
 
 
 def order(class_: Any) -> None:
-    """Where sum and norm stand. The norm here is not a norm but ten times x, so that numbers tell what was done."""
+    """Where sum and norm stand. The norm here is not a norm but ten times x, so that
+    numbers tell what was done."""
     norm, sublayer, x = _times(10.0), _times(3.0, 1.0), torch.ones(1, 2, 1)
     known = {
         40: "the sum is missing",
@@ -160,7 +168,10 @@ def order(class_: Any) -> None:
         layer = ask(class_, norm, 0.0, name)
         layer.eval()
         got = round(run(layer, x, sublayer)[0, 0, 0].item(), 2)
-        shown = f"x = 1, a norm that gives 10x, a sub-layer that gives 3x + 1, order {name!r}: {got:g}"
+        shown = (
+            "x = 1, a norm that gives 10x, a sub-layer that gives 3x + 1, order "
+            f"{name!r}: {got:g}"
+        )
         expect(
             got == right,
             f"{shown}; {known.get(int(got), 'the rule gives another number')}",
@@ -182,7 +193,10 @@ def dropout(class_: Any) -> None:
     left = run(layer, x, ones) - x
     expect(
         left.min() > -4,
-        "in training some places of x itself become 0: drop numbers of the sub-layer, then add x",
+        (
+            "in training some places of x itself become 0: drop numbers of the "
+            "sub-layer, then add x"
+        ),
     )
     share = (left.abs() < 1e-3).float().mean().item()
     expect(
@@ -215,7 +229,10 @@ def encoder(block_class: Any) -> None:
     one, two = (run(block, y, seen)[:, :2] for y in (x, _other(x, 2)))
     expect(
         near(one, two),
-        "the last place is hidden, and yet another vector there changes the others: pass src_mask on",
+        (
+            "the last place is hidden, and yet another vector there changes the "
+            "others: pass src_mask on"
+        ),
     )
     blind = ask(block_class, parts[0], parts[2], [Blind(), Blind()])
     one, two = (run(blind, y, None)[:, :2] for y in (x, _other(x, 2)))
@@ -293,7 +310,10 @@ def stack(stack_class: Any) -> None:
         (a(x, extra), "only the first layer is used: is the return in the loop?"),
         (
             c(b(a(x))),
-            "the others that forward gets (masks, memory) are not passed on to the layers",
+            (
+                "the others that forward gets (masks, memory) are not passed on to "
+                "the layers"
+            ),
         ),
     ]
     match(
@@ -350,7 +370,10 @@ def model_masks(model_class: Any, pad: int) -> None:
     n = len(found["encoder"]), len(found["decoder"])
     expect(
         n == (2, 4),
-        f"encoder(x, src_mask), decoder(x, memory, tgt_mask, src_mask): they get {n[0]} and {n[1]}",
+        (
+            "encoder(x, src_mask), decoder(x, memory, tgt_mask, src_mask): they "
+            f"get {n[0]} and {n[1]}"
+        ),
     )
     expect(
         near(found["decoder"][1], found["memory"]),
@@ -387,7 +410,8 @@ def output(model_class: Any) -> None:
     )
     expect(
         off == 0,
-        f"{off:+} parameters of what there should be: {known.get(off, 'which of them are shared?')}",
+        f"{off:+} parameters of what there should be: "
+        + known.get(off, "which of them are shared?"),
     )
     moved(model)  # a step of training
     state, found = state_of(model), hear(model, src, tgt_in)
@@ -416,10 +440,12 @@ def count(function: Any, biased: str) -> None:
             16: "with post no norm ends a stack",
             -16: "with pre a norm ends each stack, with gain and shift",
         }
-        shown = f"d_model 4, d_ff 6, 1 layer, 10 words, {name}: {abs(off)} too {'many' if off > 0 else 'few'}"
+        many = f"{abs(off)} too {'many' if off > 0 else 'few'}"
+        shown = f"d_model 4, d_ff 6, 1 layer, 10 words, {name}: {many}"
         expect(
             off == 0,
-            f"{shown}: {known.get(off, 'count each part by itself, and look at its biases')}",
+            f"{shown}: "
+            + known.get(off, "count each part by itself, and look at its biases"),
         )
     done("the count")
 
@@ -457,7 +483,8 @@ def names(function: Any, gain: str, shift: str) -> None:
 def together(
     answers: list[Any], activation: Callable[[Tensor], Tensor], eps: float, pad: int
 ) -> None:
-    """All answers in one model. No points: it shows that they fit together, and that PyTorch agrees."""
+    """All answers in one model. No points: it shows that they fit together, and that
+    PyTorch agrees."""
     D, H, F = 16, 4, 32
     Norm, FFN, AddNorm, EncoderBlock, DecoderBlock, Stack, Model, from_torch = answers
 
@@ -490,7 +517,11 @@ def together(
             others = sorted(set(state) ^ set(state_of(ours)))
             expect(
                 not others,
-                f"attributes are named like arguments; these do not fit: {', '.join(others[:4])} …",
+                (
+                    f"attributes are named like arguments; these do not fit: "
+                    f"{', '.join(others[:4])} "
+                    "…"
+                ),
             )
             ours.load_state_dict(state)
         x, hidden = (
@@ -506,7 +537,10 @@ def together(
         )
         expect(
             gap < 1e-4,
-            f"{order}: your encoder and PyTorch's differ by {gap:.2g}, with the same weights",
+            (
+                f"{order}: your encoder and PyTorch's differ by {gap:.2g}, with "
+                "the same weights"
+            ),
         )
         model = ask(Model, WORDS, torch.randn(9, D), encoder, decoder)
         src, tgt = (torch.randint(pad + 1, WORDS, (2, n)) for n in (6, 5))
@@ -518,14 +552,21 @@ def together(
         )
         expect(
             gap < 1e-4,
-            f"{order}: the logits of a place change by {gap:.2g} with the words after it",
+            (
+                f"{order}: the logits of a place change by {gap:.2g} with the "
+                "words after it"
+            ),
         )
         print(
-            f"{order}: encoder as PyTorch's, each place knows its past only, {n_parameters(model):,} parameters"
+            
+                f"{order}: encoder as PyTorch's, each place knows its past only, "
+                f"{n_parameters(model):,} parameters"
+            
         )
 
 
-# ----------------------------------------------------------------- what public and hidden tests share
+# ----------------------------------------------------------------- what public and
+# hidden tests share
 
 
 def run(layer: Any, *args: Any) -> Tensor:
@@ -545,7 +586,8 @@ def same_slopes(
     parts: list[nn.Module],
     toward: Tensor,
 ) -> bool:
-    """Are these the gradients of ``out``: with respect to the inputs, and to all that the parts train (under whatever
+    """Are these the gradients of ``out``: with respect to the inputs, and to all that
+    the parts train (under whatever
     names, in whatever order)?"""
     own = {
         f"{i} {name}": p
@@ -569,7 +611,8 @@ def looks(
 
 
 def hear(model: Any, src: Tensor, tgt_in: Tensor) -> dict[str, Any]:
-    """What encoder and decoder got (tuples), what they gave ("memory", "gave"), and what came out ("out")."""
+    """What encoder and decoder got (tuples), what they gave ("memory", "gave"), and
+    what came out ("out")."""
     found = ask(listen, model, src, tgt_in)
     for side in ("encoder", "decoder"):
         expect(found.get(side), f"the {side} is not called")
@@ -589,7 +632,10 @@ def sees(mask: Any, ids: Tensor, n_queries: int, name: str) -> Tensor:
     )
     expect(
         fits,
-        f"{name} has shape {tuple(mask.shape)}, which does not fit (B, 1, queries, keys) = {wanted}",
+        (
+            f"{name} has shape {tuple(mask.shape)}, which does not fit (B, 1, "
+            f"queries, keys) = {wanted}"
+        ),
     )
     return mask.expand(wanted)[:, 0]  # type: ignore[no-any-return]
 

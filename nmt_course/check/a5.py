@@ -1,4 +1,5 @@
-"""A5: loss, schedule, training loop. One public check for each graded part, and what hidden tests use as well."""
+"""A5: loss, schedule, training loop. One public check for each graded part, and what
+hidden tests use as well."""
 
 from __future__ import annotations
 
@@ -100,11 +101,17 @@ def value(function: Any, pad: int) -> None:
 def large(function: Any, pad: int) -> None:
     scores, n = torch.zeros(1, 1, pad + 9), pad + 9
     scores[..., 5] = 1000.0
-    tiny = "a probability below 1e−38 is 0 for the computer: never take its logarithm, stay with scores"
+    tiny = (
+        "a probability below 1e−38 is 0 for the computer: never take its "
+        "logarithm, stay with scores"
+    )
     inf = "exp(1000) is inf: take the largest score away from all of them first"
     for right, wanted, why in ((5, 0.0, inf), (6, 1000.0, tiny)):
         got = number(function, scores, torch.tensor([[right]]))
-        shown = f"scores from 0 to 1000, the right one has {scores[0, 0, right]:g}: the loss is {got:.4g}, not {wanted:g}"
+        shown = (
+            f"scores from 0 to 1000, the right one has {scores[0, 0, right]:g}: "
+            f"the loss is {got:.4g}, not {wanted:g}"
+        )
         match(got, wanted, shown, otherwise=why)
     pull = _beside(slope, function, *half(n))[0, 0, 5]
     expect(pull != 0, f"no gradient reaches the scores: {CUT}")
@@ -125,7 +132,10 @@ def tokens(function: Any, pad: int) -> None:
     mistakes = [
         (
             (none + one) / 2,
-            "this is the mean over the two sentences, and a token of the short one weighs three times",
+            (
+                "this is the mean over the two sentences, and a token of the short "
+                "one weighs three times"
+            ),
         ),
         ((3 * none + one) / 6, "divided by all 6 places: only 4 hold a token"),
         (
@@ -134,7 +144,10 @@ def tokens(function: Any, pad: int) -> None:
         ),
     ]
     got, low = number(function, scores, right), f"{abs(none):.3f}"
-    shown = f"tokens with losses {low}, {low}, {low} | {one:.3f}, <pad>, <pad> give {got:.4f}"
+    shown = (
+        f"tokens with losses {low}, {low}, {low} | {one:.3f}, <pad>, <pad> give "
+        f"{got:.4f}"
+    )
     match(
         got,
         (3 * none + one) / 4,
@@ -148,7 +161,10 @@ def tokens(function: Any, pad: int) -> None:
 def smooth(function: Any, pad: int, eps: float) -> None:
     n = pad + 9
     goal = goals(function, n, right=5)
-    shown = f"the goal is {goal[5]:.4f} for the right token, {goal[pad]:.4f} for <pad>, {goal[6]:.4f} for another"
+    shown = (
+        f"the goal is {goal[5]:.4f} for the right token, {goal[pad]:.4f} for "
+        f"<pad>, {goal[6]:.4f} for another"
+    )
     match(
         goal[pad],
         0.0,
@@ -187,7 +203,10 @@ def rate(function: Any, warmup: int) -> None:
     wide = _rate(function, 5, 256) / _rate(function, 5, 64)
     expect(
         0 < first < last,
-        f"step 1, the first one, has the rate {first:.3g}, step {warmup} has {last:.3g}: min and max?",
+        (
+            f"step 1, the first one, has the rate {first:.3g}, step {warmup} has "
+            f"{last:.3g}: min and max?"
+        ),
     )
     for got, right, shown, otherwise in (
         (
@@ -221,7 +240,10 @@ def rate(function: Any, warmup: int) -> None:
 
 def top(function: Any, warmup: int) -> None:
     got = _rate(function, warmup, 100, 0.004)
-    at = f"d_model 100, top=0.004: at step {warmup}, where the curve is highest, the rate is {got:.4g}"
+    at = (
+        f"d_model 100, top=0.004: at step {warmup}, where the curve is highest, "
+        f"the rate is {got:.4g}"
+    )
     unused = [(_rate(function, warmup, 100) / 0.004, "top is not used")]
     match(got / 0.004, 1.0, at, unused, "by what must the paper's curve be multiplied?")
     changes = torch.tensor(
@@ -240,7 +262,8 @@ def top(function: Any, warmup: int) -> None:
 
 
 def step(function: Any, pad: int) -> None:
-    """One batch, twice, with a rate of 0: the gradient at the step tells what was done before it."""
+    """One batch, twice, with a rate of 0: the gradient at the step tells what was done
+    before it."""
     one = batch([4, 2], pad, 1)
     rows = _watched(function, 1, [[one], [one]], pad, training=False)
     first, second, sums = rows[0]["steps"][0], rows[1]["steps"][0], rows[0]["sum"]
@@ -250,7 +273,10 @@ def step(function: Any, pad: int) -> None:
     )
     expect(
         all(rows[0]["modes"]),
-        "the loss is computed in evaluation mode: without model.train() there is no dropout",
+        (
+            "the loss is computed in evaluation mode: without model.train() there "
+            "is no dropout"
+        ),
     )
     expect(
         not alike(second, 2 * first),
@@ -260,7 +286,10 @@ def step(function: Any, pad: int) -> None:
         (sums, "it is divided by nothing"),
         (sums / 8, "the sum is divided by 8 places: two of them are <pad>"),
     ]
-    shown = "a batch of 6 tokens: at optimizer.step() the gradient is not that of their mean loss"
+    shown = (
+        "a batch of 6 tokens: at optimizer.step() the gradient is not that of "
+        "their mean loss"
+    )
     match(first, sums / 6, shown, mistakes, "look at what stands before it", same=alike)
     _mean_back(rows[0], 6)
     done("one update")
@@ -274,11 +303,17 @@ def group(function: Any, pad: int) -> None:
     mistakes = [
         (
             a + b / 9,
-            "each batch is divided by its own tokens, so the one token of the first weighs as much as nine",
+            (
+                "each batch is divided by its own tokens, so the one token of the "
+                "first weighs as much as nine"
+            ),
         ),
         (
             (a + b / 9) / 2,
-            "this is the mean of the batch means: the one token of the first weighs as much as nine",
+            (
+                "this is the mean of the batch means: the one token of the first "
+                "weighs as much as nine"
+            ),
         ),
         (b / 10, "only the last batch is in the gradient"),
         (a + b, "the sum of the losses is not divided"),
@@ -319,7 +354,10 @@ def mean(function: Any, pad: int) -> None:
         ((a + b / 9) / 2, "this is the mean of the batch means"),
         (a + b, "this is the sum"),
     ]
-    shown = f"1 token with a loss of {a:.3f} and 9 tokens with {b:.3f} in all give {loss:.4f}"
+    shown = (
+        f"1 token with a loss of {a:.3f} and 9 tokens with {b:.3f} in all give "
+        f"{loss:.4f}"
+    )
     match(loss, (a + b) / 10, shown, mistakes, "wanted is the mean over the 10 tokens")
     shown = f"mean loss {loss:.4f}, perplexity {perplexity:.4f}"
     match(
@@ -339,7 +377,10 @@ def mode(function: Any, pad: int) -> None:
         expect(seen["modes"], "validate never calls loss_of")
         expect(
             not any(seen["modes"]),
-            "the loss is computed in training mode: dropout is on, so call model.eval()",
+            (
+                "the loss is computed in training mode: dropout is on, so call "
+                "model.eval()"
+            ),
         )
         expect(
             not any(seen["gradients"]),
@@ -347,7 +388,10 @@ def mode(function: Any, pad: int) -> None:
         )
         expect(
             seen["slopes"],
-            "after validate no gradient can be computed: torch.set_grad_enabled(False) stays so",
+            (
+                "after validate no gradient can be computed: "
+                "torch.set_grad_enabled(False) stays so"
+            ),
         )
         expect(
             seen["after"] == training,
@@ -362,14 +406,23 @@ def overfit(function: Any, pad: int) -> None:
         1 < len(losses) <= 200,
         f"{len(losses)} losses: one for each update is wanted, and at most 200 updates",
     )
-    shown = f"the loss begins at {losses[0]:.3f} and ends at {losses[-1]:.3f} after {len(losses)} updates"
+    shown = (
+        f"the loss begins at {losses[0]:.3f} and ends at {losses[-1]:.3f} after "
+        f"{len(losses)} updates"
+    )
     expect(
         losses[0] > 1,
-        f"{shown}: even guessing has about {math.log(pad + 30):.1f}, so the first one is too good",
+        (
+            f"{shown}: even guessing has about {math.log(pad + 30):.1f}, so the "
+            "first one is too good"
+        ),
     )
     expect(
         losses[-1] < 0.1,
-        f"{shown}; below 0.1 is wanted: look at the order of the calls, the rate, the loss",
+        (
+            f"{shown}; below 0.1 is wanted: look at the order of the calls, the "
+            "rate, the loss"
+        ),
     )
     done("over-fitting")
 
@@ -387,18 +440,25 @@ def choose(function: Any) -> None:
     )
     expect(
         got != 600,
-        "step 600 has the lowest training loss, or is the last: what counts is the validation loss",
+        (
+            "step 600 has the lowest training loss, or is the last: what counts is "
+            "the validation loss"
+        ),
     )
     expect(got == 500, f"{shown}: step 500 has the lowest, you keep {got!r}")
     got = ask(function, history, 2)
     expect(
         got == 200,
-        f"{shown}, patience 2: the run stops after steps 300 and 400, so keep 200, not {got!r}",
+        (
+            f"{shown}, patience 2: the run stops after steps 300 and 400, so keep "
+            f"200, not {got!r}"
+        ),
     )
     done("the choice")
 
 
-# ------------------------------------------------------------ what public and hidden tests share
+# ------------------------------------------------------------ what public and hidden
+# tests share
 
 
 def number(function: Any, *args: Any) -> float:
@@ -412,7 +472,8 @@ def pair(function: Any, tgt: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def half(n: int) -> tuple[Tensor, Tensor]:
-    """Scores ``(1, 1, n)`` and ids ``(1, 1)``: the right token, 5, has a probability of 1/2."""
+    """Scores ``(1, 1, n)`` and ids ``(1, 1)``: the right token, 5, has a probability of
+    1/2."""
     scores = torch.zeros(1, 1, n)
     scores[..., 5] = math.log(n - 1)
     return scores, torch.tensor([[5]])
@@ -446,7 +507,10 @@ def result(seen: dict[str, Any]) -> tuple[float, float]:
     two = isinstance(got, (tuple, list)) and len(got) == 2
     expect(
         two,
-        f"validate gives two numbers, the mean loss and the perplexity, not {kit.kind(got)}",
+        (
+            "validate gives two numbers, the mean loss and the perplexity, not "
+            f"{kit.kind(got)}"
+        ),
     )
     return float(got[0]), float(got[1])
 
@@ -469,7 +533,8 @@ def learn(
 def _beside(
     helper: Callable[..., Any], function: Any, *args: Any, **kwargs: Any
 ) -> Any:
-    """A helper's result; an error in the student's function is told under its own name."""
+    """A helper's result; an error in the student's function is told under its own
+    name."""
 
     def call() -> Any:
         return helper(function, *args, **kwargs)
@@ -488,7 +553,10 @@ def _watched(
         expect(row["modes"], "update never calls loss_of")
         expect(
             n == 1,
-            f"optimizer.step() is called {n} times: a group of batches makes one update",
+            (
+                f"optimizer.step() is called {n} times: a group of batches makes "
+                "one update"
+            ),
         )
     return rows
 

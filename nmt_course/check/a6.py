@@ -1,4 +1,5 @@
-"""A6: greedy, beam and cached decoding, reading attention. One public check for each graded part."""
+"""A6: greedy, beam and cached decoding, reading attention. One public check for each
+graded part."""
 
 from __future__ import annotations
 
@@ -37,7 +38,10 @@ def words(function: Any, banned: int) -> None:
         got[:1] != [SOS] and PAD not in got,
         f"{got} is written: <sos> and <pad> are never chosen, however likely",
     )
-    likeliest = "of those allowed, 9 is likeliest, then 8, then <eos>. Ask for the last place, with all so far"
+    likeliest = (
+        "of those allowed, 9 is likeliest, then 8, then <eos>. Ask for the last "
+        "place, with all so far"
+    )
     expect(got == [9, 8], f"{got} is written: {likeliest}")
     done("the words")
 
@@ -78,7 +82,10 @@ def stop(function: Any, extra: int) -> None:
     asked, _ = ask(steps, function, Toy({(6,): {9: 1.0}, (6, 9): {EOS: 1.0}}), src)
     expect(
         asked < 4,
-        f"every row has said <eos> in step 2, but the model is asked {asked} times: stop then",
+        (
+            f"every row has said <eos> in step 2, but the model is asked {asked} "
+            "times: stop then"
+        ),
     )
     done("the stop")
 
@@ -96,7 +103,10 @@ def cache(cached_class: Any) -> None:
         mistakes = [
             (
                 unmoved[:, t],
-                "the new token is embedded at place 0; layer.embed needs to know its place",
+                (
+                    "the new token is embedded at place 0; layer.embed needs to "
+                    "know its place"
+                ),
             )
         ]
         otherwise = (
@@ -120,7 +130,10 @@ def source(cached_class: Any) -> None:
     )
     expect(
         near(got[0], wanted[0]),
-        "row 0, without <pad>: the cross-attention's keys and values are those of memory",
+        (
+            "row 0, without <pad>: the cross-attention's keys and values are those "
+            "of memory"
+        ),
     )
     expect(
         near(got[1], wanted[1]),
@@ -138,7 +151,10 @@ def work(cached_class: Any) -> None:
         expect(own == 5, f"5 steps make 5 places; here {made}: keep the old ones")
         expect(
             cross == 4,
-            f"memory has 4 places; {cross} of its {part}s are computed: once for all steps is enough",
+            (
+                f"memory has 4 places; {cross} of its {part}s are computed: once "
+                "for all steps is enough"
+            ),
         )
     done("the work")
 
@@ -180,7 +196,10 @@ def sums(function: Any) -> None:
     found = hypotheses(function, toy, _ONE, 1, 5)
     expect(
         found,
-        "K = 1, 5 steps: 7, 9, <eos> are the likeliest, so one finished hypothesis is expected, not none",
+        (
+            "K = 1, 5 steps: 7, 9, <eos> are the likeliest, so one finished "
+            "hypothesis is expected, not none"
+        ),
     )
     ids, total = cut(found[0][0]), found[0][1]
     right = math.log(0.165)
@@ -237,7 +256,10 @@ def kept(function: Any) -> None:
         )
         expect(
             got == wanted,
-            f"{shown}, not {wanted}: keep the {K} best of all extensions, each with its own history",
+            (
+                f"{shown}, not {wanted}: keep the {K} best of all extensions, each "
+                "with its own history"
+            ),
         )
     done("the beam")
 
@@ -262,13 +284,22 @@ def finished(function: Any) -> None:
     )
     expect(
         (4, 5) in found,
-        f"{shown}: [4, 5] ends in step 3, so the search has to go on after the first end",
+        (
+            f"{shown}: [4, 5] ends in step 3, so the search has to go on after the "
+            "first end"
+        ),
     )
     expect(
         () in found,
-        f"{shown}: [] ends in step 1 with probability 0.4, stays, and is still among the best two",
+        (
+            f"{shown}: [] ends in step 1 with probability 0.4, stays, and is still "
+            "among the best two"
+        ),
     )
-    shown = f"[] has probability 0.4, ln 0.4 = {math.log(0.4):.3f}, in each step; here it is {found[()]:.3f}"
+    shown = (
+        f"[] has probability 0.4, ln 0.4 = {math.log(0.4):.3f}, in each step; here "
+        f"it is {found[()]:.3f}"
+    )
     match(found[()], math.log(0.4), shown, otherwise="a finished one stays as it is")
     done("the finished ones")
 
@@ -326,7 +357,10 @@ def links(function: Any, threshold: float) -> None:
         all(s in (0, 1, 2) for s, _ in got),
         f"{shown}: the source has the words 0, 1, 2; the rest is special",
     )
-    enough = f"row 0 has its largest mean, 0.5, at word 2; row 1 has {high:.2f} for word 0; row 2 at most {low:.2f}"
+    enough = (
+        f"row 0 has its largest mean, 0.5, at word 2; row 1 has {high:.2f} for "
+        f"word 0; row 2 at most {low:.2f}"
+    )
     expect(
         got == {(2, 0), (0, 1)}, f"{shown}: (2, 0) and (0, 1) are expected: {enough}"
     )
@@ -351,7 +385,8 @@ def links_wrong(function: Any) -> None:
     done("the error rate")
 
 
-# ----------------------------------------------------------------- what public and hidden tests share
+# ----------------------------------------------------------------- what public and
+# hidden tests share
 
 
 def greedy_rows(function: Any, model: Model, src: Tensor) -> list[list[int]]:
@@ -360,7 +395,10 @@ def greedy_rows(function: Any, model: Model, src: Tensor) -> list[list[int]]:
     good = isinstance(got, Tensor) and got.dim() == 2 and len(got) == len(src)
     expect(
         good,
-        f"{len(src)} sentences: a tensor ({len(src)}, L) of ids is expected, not {kind(got)}",
+        (
+            f"{len(src)} sentences: a tensor ({len(src)}, L) of ids is expected, "
+            f"not {kind(got)}"
+        ),
     )
     expect(
         got.dtype == torch.int64,
@@ -370,7 +408,8 @@ def greedy_rows(function: Any, model: Model, src: Tensor) -> list[list[int]]:
 
 
 def cut(ids: Iterable[int]) -> list[int]:
-    """The words of a translation, whatever was forgotten: without ``<sos>`` before, ``<eos>`` and the rest behind."""
+    """The words of a translation, whatever was forgotten: without ``<sos>`` before,
+    ``<eos>`` and the rest behind."""
     row = [int(i) for i in ids]
     row = row[1:] if row[:1] == [SOS] else row
     row = row[: row.index(EOS)] if EOS in row else row
@@ -399,7 +438,8 @@ def followed(
     rows: list[int],
     last: int,
 ) -> tuple[Tensor, Tensor]:
-    """A step after ``select(rows)``, and the same where these rows stood there from the start."""
+    """A step after ``select(rows)``, and the same where these rows stood there from the
+    start."""
 
     def select(rows: list[int]) -> str:
         moved.select(torch.tensor(rows))
@@ -438,7 +478,10 @@ def pairs(function: Any, weights: Tensor, src: Tensor) -> set[tuple[int, int]]:
     good = isinstance(got, (list, tuple, set, frozenset)) and all(map(_two, got))
     expect(
         good,
-        f"a list or set of pairs (source word, target word) is expected, not {kind(got)}",
+        (
+            "a list or set of pairs (source word, target word) is expected, not "
+            f"{kind(got)}"
+        ),
     )
     return {(int(s), int(t)) for s, t in got}
 

@@ -1,4 +1,5 @@
-"""What the checks share: asking an answer, comparing what it gives with what is right, and saying what is wrong."""
+"""What the checks share: asking an answer, comparing what it gives with what is right,
+and saying what is wrong."""
 
 from __future__ import annotations
 
@@ -14,11 +15,15 @@ import torch
 from torch import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
-CUT = ".detach(), .data, .item(), .numpy(), torch.tensor(…) and torch.no_grad() cut its way"
+CUT = (
+    ".detach(), .data, .item(), .numpy(), torch.tensor(…) and torch.no_grad() cut "
+    "its way"
+)
 
 
 class Hint(AssertionError):
-    """A wrong answer, in one sentence. Jupyter shows the sentence alone, without the way it came."""
+    """A wrong answer, in one sentence. Jupyter shows the sentence alone, without the
+    way it came."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"Hint: {self}"]
@@ -35,7 +40,8 @@ def done(what: str) -> None:
 
 
 def ask(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """The result of a student's function; a hint if it is not written yet, raises an error, or returns nothing."""
+    """The result of a student's function; a hint if it is not written yet, raises an
+    error, or returns nothing."""
     name = name_of(function)
     try:
         standard(function)
@@ -43,7 +49,10 @@ def ask(function: Any, *args: Any, **kwargs: Any) -> Any:
             result = function(*args, **kwargs)
     except NotImplementedError:
         raise Hint(
-            "this answer is not written yet: fill in its cell, run that cell, then this one again"
+            
+                "this answer is not written yet: fill in its cell, run that cell, "
+                "then this one again"
+            
         ) from None
     except Exception as error:
         given = ", ".join(
@@ -62,7 +71,8 @@ def name_of(function: Any) -> str:
 
 
 def _short(argument: Any) -> str:
-    """A tensor by its shape, a function or layer by its name, everything else as Python writes it."""
+    """A tensor by its shape, a function or layer by its name, everything else as Python
+    writes it."""
     if isinstance(argument, Tensor):
         return f"a tensor {tuple(argument.shape)}"
     said = name_of(argument) if callable(argument) else repr(argument)
@@ -75,10 +85,13 @@ def _away(*things: Any) -> Any:
 
 
 def beside_answer(function: F) -> F:
-    """Marks a helper that must run in the process of the student's objects: it may back-propagate through them.
+    """Marks a helper that must run in the process of the student's objects: it may
+    back-propagate through them.
 
-    In a notebook, and under nbgrader, it runs as it stands. ``make grade`` keeps answers in another process than the
-    tests: what stands for them here has a method ``beside``, by which the call travels to them, and its result, plain
+    In a notebook, and under nbgrader, it runs as it stands. ``make grade`` keeps
+    answers in another process than the
+    tests: what stands for them here has a method ``beside``, by which the call travels
+    to them, and its result, plain
     numbers and tensors, travels back.
     """
 
@@ -96,7 +109,8 @@ def beside_answer(function: F) -> F:
 
 @contextlib.contextmanager
 def usual() -> Iterator[None]:
-    """A notebook that has chosen another default type is checked with float32, and keeps its choice."""
+    """A notebook that has chosen another default type is checked with float32, and
+    keeps its choice."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
     try:
@@ -106,7 +120,8 @@ def usual() -> Iterator[None]:
 
 
 def standard(function: Any) -> None:
-    """The same in the process of the answer, where it stays so: all that is checked there comes after this."""
+    """The same in the process of the answer, where it stays so: all that is checked
+    there comes after this."""
     if _away(function) is not None:
         _standard(function)
 
@@ -118,8 +133,10 @@ def _standard(function: Any) -> None:
 
 
 def forbid(answer: Any, operators: Iterable[str]) -> None:
-    """PyTorch's own operators that an answer must not use, by whatever name it comes to them: in the process of the
-    answer (not in a notebook, whose checks use them) they are taken away where all names meet, in the dispatcher."""
+    """PyTorch's own operators that an answer must not use, by whatever name it comes to
+    them: in the process of the
+    answer (not in a notebook, whose checks use them) they are taken away where all
+    names meet, in the dispatcher."""
     if _away(answer) is not None:
         _forbid(answer, list(operators))
 
@@ -169,7 +186,8 @@ def _given(function: Any, *args: Any) -> list[Any]:
 def slopes(
     function: Any, inputs: list[Tensor], toward: Tensor, *others: Any, first: Any = ()
 ) -> list[Tensor]:
-    """How ``(function(*first, *inputs, *others) * toward).sum()`` changes with the inputs."""
+    """How ``(function(*first, *inputs, *others) * toward).sum()`` changes with the
+    inputs."""
     leaves = {str(i): x.clone().requires_grad_() for i, x in enumerate(inputs)}
     return list(
         slopes_of(function(*first, *leaves.values(), *others), leaves, toward).values()
@@ -191,11 +209,13 @@ def _same(one: Any, other: Any) -> bool:
     return not plain or bool(one == other)  # modules and the like are not looked into
 
 
-# ------------------------------------------------------------------------- what comes back
+# ------------------------------------------------------------------------- what comes
+# back
 
 
 def near(got: Any, right: Any, within: float = 1e-3) -> bool:
-    """Numbers of the same shape that differ by a thousandth at most; for large ones, of the largest that is right.
+    """Numbers of the same shape that differ by a thousandth at most; for large ones, of
+    the largest that is right.
 
     A plain number on the right stands for a tensor full of it.
     """
@@ -224,12 +244,12 @@ def match(
     otherwise: str = "",
     same: Callable[[Any, Any], bool] = near,
 ) -> None:
-    """Nothing happens if ``got`` is right; else the hint is ``shown`` and the usual mistake that gives it, or
+    """Nothing happens if ``got`` is right; else the hint is ``shown`` and the usual
+    mistake that gives it, or
     ``otherwise``."""
     if not same(got, right):
-        raise Hint(
-            f"{shown}: {next((hint for wrong, hint in mistakes if same(got, wrong)), otherwise)}"
-        )
+        known = (hint for wrong, hint in mistakes if same(got, wrong))
+        raise Hint(f"{shown}: {next(known, otherwise)}")
 
 
 def tensor(got: Any, name: str, shape: tuple[int, ...], axes: str = "") -> Tensor:
@@ -273,7 +293,10 @@ def between(value: Any, low: float, high: float, name: str) -> None:
     """A number that the student gives as an answer."""
     expect(
         value is not None,
-        f"{name} is not written yet: give its value in the cell above, and run that cell",
+        (
+            f"{name} is not written yet: give its value in the cell above, and run "
+            "that cell"
+        ),
     )
     expect(
         low <= number(value, name) <= high,
@@ -315,7 +338,8 @@ def state_of(layer: Any) -> dict[str, Tensor]:
 
 
 def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:
-    """Gives parameters random numbers, all or those of the named parts, and returns these by name."""
+    """Gives parameters random numbers, all or those of the named parts, and returns
+    these by name."""
     whole, draw = state_of(layer), torch.Generator().manual_seed(seed)
     names = [name for name in whole if not only or name.split(".")[0] in only]
     new = {name: 0.5 * torch.randn(whole[name].shape, generator=draw) for name in names}
@@ -332,7 +356,8 @@ def linear(x: Tensor, state: dict[str, Tensor], name: str) -> Tensor:
 def slopes_of(
     out: Any, leaves: dict[str, Tensor], toward: Tensor | None = None
 ) -> dict[str, Tensor]:
-    """How ``(out * toward).sum()`` changes with each leaf; zeros where no gradient comes back."""
+    """How ``(out * toward).sum()`` changes with each leaf; zeros where no gradient
+    comes back."""
     none = {name: torch.zeros_like(leaf) for name, leaf in leaves.items()}
     if not isinstance(out, Tensor) or not out.requires_grad:
         return none

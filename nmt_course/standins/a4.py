@@ -1,4 +1,5 @@
-"""A4: parts that answers are built around, models that are looked into, and PyTorch's own layers."""
+"""A4: parts that answers are built around, models that are looked into, and PyTorch's
+own layers."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ ATTENTION = ("W_q", "W_k", "W_v", "W_o")
 
 
 class Around(nn.Module):
-    """Stands where an AddNorm will stand, and mixes what comes in with what the sub-layer makes of something else."""
+    """Stands where an AddNorm will stand, and mixes what comes in with what the
+    sub-layer makes of something else."""
 
     def __init__(self, d_model: int) -> None:
         super().__init__()
@@ -43,7 +45,8 @@ class Blind(nn.Module):
 
 
 class Layer(nn.Module):
-    """Stands where an encoder or decoder layer will stand; ``number`` draws its numbers."""
+    """Stands where an encoder or decoder layer will stand; ``number`` draws its
+    numbers."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -68,7 +71,8 @@ class Maker:
 
 
 class Ear(nn.Module):
-    """Stands where an encoder or decoder will stand: notes what it gets, and gives numbers of its own."""
+    """Stands where an encoder or decoder will stand: notes what it gets, and gives
+    numbers of its own."""
 
     log: ClassVar[dict[str, Any]] = {}
 
@@ -86,7 +90,8 @@ class Ear(nn.Module):
 def block_parts(
     d_model: int = 4, n_heads: int = 2, seed: int = 0
 ) -> tuple[Any, Any, Any, list[Around]]:
-    """Two attentions, a feed-forward network, and three to stand around them, with random numbers, biases too."""
+    """Two attentions, a feed-forward network, and three to stand around them, with
+    random numbers, biases too."""
     parts = [MultiHeadAttention(d_model, n_heads) for _ in range(2)]
     ffn = nn.Sequential(nn.Linear(d_model, 7), nn.ReLU(), nn.Linear(7, d_model))
     arounds = [Around(d_model) for _ in range(3)]
@@ -101,7 +106,8 @@ def small_model(
     sizes: tuple[int, int, int] = (2, 4, 3),
     seed: int = 0,
 ) -> Any:
-    """A model around two ears, ids without ``<pad>`` for both sides, and the table of places."""
+    """A model around two ears, ids without ``<pad>`` for both sides, and the table of
+    places."""
     B, S, T = sizes
     draw = torch.Generator().manual_seed(seed)
     places = torch.randn(max(S, T) + 3, d_model, generator=draw)
@@ -122,7 +128,8 @@ def torch_layer(
     order: str = "post",
     seed: int = 0,
 ) -> nn.TransformerEncoderLayer:
-    """PyTorch's own encoder layer with random numbers everywhere, gains and biases too."""
+    """PyTorch's own encoder layer with random numbers everywhere, gains and biases
+    too."""
     sizes, first = (d_model, n_heads, d_ff, 0.0), order == "pre"
     layer = nn.TransformerEncoderLayer(
         *sizes, activation, eps, batch_first=True, norm_first=first
@@ -134,7 +141,8 @@ def torch_layer(
 def really(
     d_model: int, d_ff: int, n_layers: int, n_words: int, order: str, biased: str
 ) -> int:
-    """Counts what PyTorch's own layers hold, less the biases that they have too many, plus ends, table and output."""
+    """Counts what PyTorch's own layers hold, less the biases that they have too many,
+    plus ends, table and output."""
     own = {"out_proj.bias": "W_o", "linear1.bias": "W_1", "linear2.bias": "W_2"}
     total = (
         n_words * d_model
@@ -161,7 +169,8 @@ def really(
 def slopes(
     layer: Any, x: Tensor, toward: Tensor | None = None, *others: Any
 ) -> dict[str, Tensor]:
-    """How ``(layer(x, *others) * toward).sum()`` changes with x, other vectors ("input 0" …) and the layer's
+    """How ``(layer(x, *others) * toward).sum()`` changes with x, other vectors ("input
+    0" …) and the layer's
     parameters, by name."""
     given = [x, *others]
     vectors = [
@@ -181,7 +190,8 @@ def slopes(
 def heard_slopes(
     model: Any, src: Tensor, tgt_in: Tensor, toward: list[Tensor]
 ) -> dict[str, Tensor]:
-    """How what the encoder gets, and what the decoder gets, changes with the table; and what the decoder gets as its
+    """How what the encoder gets, and what the decoder gets, changes with the table; and
+    what the decoder gets as its
     memory, with what the encoder gave."""
     listen(model, src, tgt_in)
     table, log = (

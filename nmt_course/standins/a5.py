@@ -15,7 +15,8 @@ SOS, EOS = 2, 3
 
 
 def batch(lengths: Sequence[int], pad: int, seed: int) -> Batch:
-    """A batch whose sentences have so many tokens in ``tgt_out``; one more place where all are equally long."""
+    """A batch whose sentences have so many tokens in ``tgt_out``; one more place where
+    all are equally long."""
     draw = torch.Generator().manual_seed(seed)
     shape = (
         len(lengths),
@@ -39,7 +40,8 @@ def sentences(lengths: Sequence[int], pad: int, seed: int) -> tuple[Tensor, Tens
 
 
 class Toy(nn.Module):
-    """Not a language model: what counts here is how it is trained. In training mode it gives something else, and so it
+    """Not a language model: what counts here is how it is trained. In training mode it
+    gives something else, and so it
     does, if it is strict, where what a gradient needs is kept."""
 
     def __init__(self, strict: bool = False) -> None:
@@ -88,7 +90,8 @@ def watch(
     rate: float,
     training: bool = True,
 ) -> list[dict[str, Any]]:
-    """Updates of a toy with plain gradient descent: each step's gradient, what comes back, and the weights after it."""
+    """Updates of a toy with plain gradient descent: each step's gradient, what comes
+    back, and the weights after it."""
     model = toy(weights, training)
     optimizer, rows = _Watched(model.parameters(), rate), []
     for batches in groups:
@@ -125,7 +128,8 @@ def observe(
     training: bool,
     strict: bool = False,
 ) -> dict[str, Any]:
-    """A validation of a toy: what comes back, in which mode losses were computed, which mode is left, what the toy
+    """A validation of a toy: what comes back, in which mode losses were computed, which
+    mode is left, what the toy
     gives then, and whether gradients can be computed again."""
     model = toy(weights, training, strict)
     loss_of, modes, gradients = _spy(pad)
@@ -146,7 +150,8 @@ def observe(
 
 
 class Small(nn.Module):
-    """A small model that learns in the blink of an eye: it knows the mean of the source, one word, and its place."""
+    """A small model that learns in the blink of an eye: it knows the mean of the
+    source, one word, and its place."""
 
     def __init__(self, vocabulary: int, width: int = 24) -> None:
         super().__init__()
@@ -177,7 +182,8 @@ def small_model(vocabulary: int, seed: int) -> Small:
 def trained(
     function: Any, src: Tensor, tgt: Tensor, vocabulary: int, seed: int
 ) -> list[Any]:
-    """A fresh small model through the student's hands: what comes back, and the weights."""
+    """A fresh small model through the student's hands: what comes back, and the
+    weights."""
     model = small_model(vocabulary, seed)
     losses = function(model, src, tgt)
     return [losses, {name: p.detach().clone() for name, p in model.named_parameters()}]
@@ -210,7 +216,8 @@ class _Watched(torch.optim.SGD):
 def _spy(
     pad: int,
 ) -> tuple[Callable[[nn.Module, Batch], Tensor], list[bool], list[bool]]:
-    """A ``loss_of`` that notes the mode of the model, and whether a gradient could be computed."""
+    """A ``loss_of`` that notes the mode of the model, and whether a gradient could be
+    computed."""
     modes: list[bool] = []
     gradients: list[bool] = []
 

@@ -15,9 +15,11 @@ from ..check.kit import beside_answer, kind
 
 
 class Model:
-    """Random numbers in place of a trained Transformer: ``model(src, prefix)`` gives the scores of each next token.
+    """Random numbers in place of a trained Transformer: ``model(src, prefix)`` gives
+    the scores of each next token.
 
-    Whatever stands in the source (``<pad>`` apart) and in the prefix up to a place changes the scores of that place.
+    Whatever stands in the source (``<pad>`` apart) and in the prefix up to a place
+    changes the scores of that place.
     """
 
     __name__ = "model"  # for hints
@@ -41,15 +43,22 @@ class Model:
         )
 
     def __call__(self, src: Tensor, prefix: Tensor) -> Tensor:
-        """``(B, S)`` and ``(B, t)`` ids to ``(B, t, V)`` scores (logits: the softmax is not taken yet)."""
+        """``(B, S)`` and ``(B, t)`` ids to ``(B, t, V)`` scores (logits: the softmax is
+        not taken yet)."""
         for name, ids in (("src", src), ("the prefix", prefix)):
             if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.is_floating_point():
                 raise ValueError(
-                    f"{name} has to be a tensor of whole numbers, (rows, ids); here it is {kind(ids)}"
+                    
+                        f"{name} has to be a tensor of whole numbers, (rows, ids); "
+                        f"here it is {kind(ids)}"
+                    
                 )
         if len(src) != len(prefix) or not prefix.numel() or (prefix[:, 0] != SOS).any():
             raise ValueError(
-                f"{len(src)} rows of src and {len(prefix)} prefixes: as many, and each begins with <sos>"
+                
+                    f"{len(src)} rows of src and {len(prefix)} prefixes: as many, "
+                    "and each begins with <sos>"
+                
             )
         if prefix.size(1) > 120:
             raise RuntimeError(
@@ -71,8 +80,10 @@ class Model:
 
 
 class Toy(Model):
-    """Probabilities made by hand. ``table[6, 9, 8]`` are those of the next token, by id, where 6 is the first word of
-    the source, and 9 and 8 are written already. Where the table says nothing, the next token is 4: it talks on."""
+    """Probabilities made by hand. ``table[6, 9, 8]`` are those of the next token, by
+    id, where 6 is the first word of
+    the source, and 9 and 8 are written already. Where the table says nothing, the next
+    token is 4: it talks on."""
 
     def __init__(self, table: dict[Any, dict[int, float]], size: int = 24) -> None:
         super().__init__(0, size)
@@ -170,7 +181,8 @@ class Asked(BaseException):
 
 
 class Stub:
-    """Stands where a model or a layer stands, and computes nothing: it gives the replies, in order, and then asks."""
+    """Stands where a model or a layer stands, and computes nothing: it gives the
+    replies, in order, and then asks."""
 
     __name__ = "model"  # for hints
 
@@ -207,7 +219,8 @@ def _compact(thing: Any) -> Any:
 
 @beside_answer
 def replay(answer: Any, replies: list[Tensor], n_heads: int, *args: Any) -> list[Any]:
-    """Runs an answer from the start with a stub: what it asks after all replies, or what comes back at the end."""
+    """Runs an answer from the start with a stub: what it asks after all replies, or
+    what comes back at the end."""
     stub = Stub(replies, "", n_heads)
     try:
         if not n_heads:
@@ -222,9 +235,11 @@ def replay(answer: Any, replies: list[Tensor], n_heads: int, *args: Any) -> list
 def talk(
     answer: Any, model: Any, n_heads: int, *args: Any
 ) -> tuple[list[tuple[str, tuple[Any, ...]]], Any]:
-    """All that an answer asks a model or layer, which stays on our side, and what comes back.
+    """All that an answer asks a model or layer, which stays on our side, and what comes
+    back.
 
-    So nothing that is done to the checks in the answer's process can change what is counted.
+    So nothing that is done to the checks in the answer's process can change what is
+    counted.
     """
     replies: list[Tensor] = []
     asked: list[tuple[str, tuple[Any, ...]]] = []
