@@ -16,6 +16,7 @@ import pkgutil
 import re
 import sys
 import traceback
+import warnings
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from multiprocessing.connection import Connection
 from types import MappingProxyType
@@ -56,20 +57,27 @@ def serve(wire: Connection, job: dict[str, Any]) -> None:
 
 def hide(blocked: list[str]) -> None:
     """Takes away what an assignment asks to write, by dotted names: modules of the
-    library, functions of PyTorch."""
+    library, functions of PyTorch, and operators (``aten.…``), where all names meet."""
     for name in blocked:
         package, _, last = name.rpartition(".")
-        if not package or name.startswith("nmt_lib."):
-            for module in [
-                name,
-                *(loaded for loaded in sys.modules if loaded.startswith(f"{name}.")),
-            ]:
-                sys.modules[module] = None  # type: ignore[assignment]  # so that an import fails
+        if package == "aten":
+            library = torch.library.Library("aten", "IMPL")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it says that there was one before
+                library.impl(last, _refuse(name), "CPU")
+            _kept.append(library)
+        elif not package or name.startswith("nmt_lib."):
+            for module in [m for m in sys.modules if f"{m}.".startswith(f"{name}.")]:
+                sys.modules[module] = None  # type: ignore[assignment]
+            sys.modules[name] = None  # type: ignore[assignment]  # an import fails
         else:
             with suppress(ImportError, AttributeError):
                 holder = pkgutil.resolve_name(package)
                 if hasattr(holder, last):
                     setattr(holder, last, _refuse(name))
+
+
+_kept: list[Any] = []
 
 
 def _refuse(name: str) -> Any:

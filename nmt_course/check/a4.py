@@ -558,10 +558,8 @@ def together(
             ),
         )
         print(
-            
-                f"{order}: encoder as PyTorch's, each place knows its past only, "
-                f"{n_parameters(model):,} parameters"
-            
+            f"{order}: encoder as PyTorch's, each place knows its past only, "
+            f"{n_parameters(model):,} parameters"
         )
 
 

@@ -21,6 +21,9 @@ CUT = (
 )
 
 
+quiet = False  # while hidden tests run: messages hold nothing that an answer gave
+
+
 class Hint(AssertionError):
     """A wrong answer, in one sentence. Jupyter shows the sentence alone, without the
     way it came."""
@@ -49,10 +52,8 @@ def ask(function: Any, *args: Any, **kwargs: Any) -> Any:
             result = function(*args, **kwargs)
     except NotImplementedError:
         raise Hint(
-            
-                "this answer is not written yet: fill in its cell, run that cell, "
-                "then this one again"
-            
+            "this answer is not written yet: fill in its cell, run that cell, "
+            "then this one again"
         ) from None
     except Exception as error:
         given = ", ".join(

@@ -48,17 +48,13 @@ class Model:
         for name, ids in (("src", src), ("the prefix", prefix)):
             if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.is_floating_point():
                 raise ValueError(
-                    
-                        f"{name} has to be a tensor of whole numbers, (rows, ids); "
-                        f"here it is {kind(ids)}"
-                    
+                    f"{name} has to be a tensor of whole numbers, (rows, ids); "
+                    f"here it is {kind(ids)}"
                 )
         if len(src) != len(prefix) or not prefix.numel() or (prefix[:, 0] != SOS).any():
             raise ValueError(
-                
-                    f"{len(src)} rows of src and {len(prefix)} prefixes: as many, "
-                    "and each begins with <sos>"
-                
+                f"{len(src)} rows of src and {len(prefix)} prefixes: as many, "
+                "and each begins with <sos>"
             )
         if prefix.size(1) > 120:
             raise RuntimeError(
