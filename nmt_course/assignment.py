@@ -31,7 +31,7 @@ class Assignment:
 
     def __init__(self, source: NotebookNode, released: NotebookNode) -> None:
         self.source, self.released = source, released
-        self.blocked = list(source.metadata.get("nmt", {}).get("blocked", []))
+        self.blocked = list(source.metadata.nmt.blocked)
         self.drawn = drawn_constants(source)
         self.tests = {
             grade_id(c): c.source for c in source.cells if is_test(c.metadata.nbgrader)
@@ -43,6 +43,9 @@ class Assignment:
         }
         # What each answer cell defines, and whether it is something to call.
         self.answers = {id: answer_names(text) for id, text in self.solutions.items()}
+        # Answer cells that call other answers: these are given, so a mistake costs
+        # once.
+        self.given = dict(source.metadata.nmt.get("given", {}))
         self.schemes = {
             grade_id(c): "\n".join(
                 line for line in c.source.splitlines() if not line.startswith("###")

@@ -38,9 +38,11 @@ def load(name: str, seed: str = "", repo: str = "") -> NotebookNode:
     """A source notebook.
 
     A seed draws each constant, everywhere: in text, solutions, public and hidden tests;
-    stored outputs go, since they came from other constants. Marking schemes say what the
+    stored outputs go, since they came from other constants. Marking schemes say what
+    the
     pictures show with these constants. The badge opens the notebook in the repository
-    ``owner/name`` where the teacher publishes it, whose library the set-up cell installs;
+    ``owner/name`` where the teacher publishes it, whose library the set-up cell
+    installs;
     without one there is no badge.
     """
     notebook = nbformat.read(SOURCES / f"{name}.ipynb", as_version=4)

@@ -1,8 +1,10 @@
 """Marks a folder of submissions with nbgrader: ``make grade DIR=…``.
 
 It collects (``nbgrader zip_collect``), marks (``autograde``), writes the pages that go
-back (``generate_feedback``) and the table (``export``), and prints a summary of the class.
-All of it is in the course's folder, ``build/class``, where nbgrader's own commands and its
+back (``generate_feedback``) and the table (``export``), and prints a summary of the
+class.
+All of it is in the course's folder, ``build/class``, where nbgrader's own commands and
+its
 formgrader work as well.
 """
 
@@ -71,8 +73,10 @@ def _cell(number: int, cell: dict[str, Any]) -> NotebookNode:
 
 
 def find(folder: Path, names: list[str]) -> Iterator[tuple[str, str, Path]]:
-    """Student, assignment and file of each notebook, in a folder for each student, or for
-    each assignment, or with names such as ``ada_A1.ipynb``. No name: it is not known."""
+    """Student, assignment and file of each notebook, in a folder for each student, or
+    for
+    each assignment, or with names such as ``ada_A1.ipynb``. No name: it is not
+    known."""
     numbers = {name.partition("_")[0]: name for name in names}
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder)
@@ -115,13 +119,14 @@ class _Course:
 
 
 def safe(student: str) -> str:
-    """A student's name as nbgrader, a folder and a table can hold it: nothing in it begins
+    """A student's name as nbgrader, a folder and a table can hold it: nothing in it
+    begins
     a formula, and no two become one."""
     name = re.sub(r"[^\w.@-]+", "_", student.encode(errors="replace").decode())[:60]
     name = re.sub(r"_{2,}", "_", name).lstrip("-@._")
     if name == student:
         return name
-    return f"{name}-{hashlib.sha256(student.encode(errors='replace')).hexdigest()[:6]}"
+    return f"{name or 'student'}-{hashlib.sha256(student.encode(errors='replace')).hexdigest()[:6]}"
 
 
 def collect(folder: Path, root: Path, names: list[str]) -> tuple[list[Any], list[str]]:
@@ -291,7 +296,8 @@ def _run(kind: Any, *options: str) -> None:
 
 
 def again(root: Path, new: list[Any]) -> list[Any]:
-    """Marked before, and read since: their pages show the points for written answers."""
+    """Marked before, and read since: their pages show the points for written
+    answers."""
     marked = [
         (p.parts[-3], p.stem) for p in sorted(root.glob("autograded/*/*/A*.ipynb"))
     ]

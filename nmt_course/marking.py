@@ -1,4 +1,5 @@
-"""Marks one submission: the student's cells run in a process of their own, the tests run
+"""Marks one submission: the student's cells run in a process of their own, the tests
+run
 here.
 
 Only *calls* cross over, and only plain data comes back (``remote.py``). So a student's
@@ -63,6 +64,8 @@ def mark(
         for part, source in assignment.tests.items():
             said = sitting.part(source.partition(HIDDEN)[0], hidden=False)
             results[part] = (0.0 if said else 0.5), said
+        if assignment.given:
+            sitting.leave()  # what was given must not be there for other parts
         for part, source in assignment.tests.items():
             if results[part][0]:
                 public, _, hidden = source.partition(HIDDEN)
@@ -111,7 +114,8 @@ class Sitting:
             kit.quiet = False
 
     def enter(self) -> None:
-        """A fresh process, with the student's cells run. A cell that ends the process is
+        """A fresh process, with the student's cells run. A cell that ends the process
+        is
         left out in the next try.
 
         Once hidden tests have run, notes tell no more what cells say: they could have
@@ -168,7 +172,8 @@ def quoted(said: str) -> str:
 def started(
     assignment: Assignment, seconds: float, private: Private
 ) -> Iterator[tuple[Wire, Callable[[], float]]]:
-    """A fresh process for a student's cells, in a sandbox of its own, and what tells the
+    """A fresh process for a student's cells, in a sandbox of its own, and what tells
+    the
     processor time that it has used; at the end it is gone, with all it has started.
 
     Raises:
@@ -212,14 +217,18 @@ def launch(
     wire: Connection, job: dict[str, Any], private: Private
 ) -> subprocess.Popen[bytes]:
     """Starts ``student.py``, in a sandbox unless there is none."""
-    before: list[str] = []
+    before, variables = list[str](), {**os.environ, **sandbox.PACKAGES}
     if private is not None:
         before = sandbox.command(job["blocked"], private)
         job = job | {"folder": "/tmp", "processes": PROCESSES}
+        # What bubblewrap itself has can be read in the sandbox.
+        names = ("PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+        variables = {name: os.environ[name] for name in names if name in os.environ}
     student = [sys.executable, "-m", f"{__package__}.student", str(wire.fileno())]
     return subprocess.Popen(
         [*before, *student, json.dumps(job)],
         pass_fds=[wire.fileno()],
+        env=variables,
         start_new_session=True,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -242,6 +251,8 @@ def run_tests(assignment: Assignment, source: str, wire: Any, hidden: bool) -> s
     try:
         for part, names in assignment.answers.items():
             for name in used.intersection(names):
+                for helper in assignment.given.get(part, []):
+                    wire.ask("give", assignment.solutions[helper])
                 namespace[name] = wire.ask("take", part, name)
                 if isinstance(namespace[name], Answer):
                     namespace[name].__dict__["__name__"] = name

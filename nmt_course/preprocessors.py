@@ -1,7 +1,8 @@
 """nbgrader's plug-in: what runs a submission in place of nbgrader's ``Execute``.
 
 ``Restore`` puts the answers of a submission into the release; ``Mark`` runs them with
-``marking`` and puts the result of each test into the output of its cell, where nbgrader's
+``marking`` and puts the result of each test into the output of its cell, where
+nbgrader's
 own ``SaveAutoGrades`` finds it: an error is 0 points, a number is partial credit.
 """
 

@@ -52,7 +52,8 @@ class Gone(BaseException):
 def within(
     seconds: float, used: Callable[[], float] = time.process_time
 ) -> Iterator[None]:
-    """What runs here is stopped when it has used this much processor time, be it waiting
+    """What runs here is stopped when it has used this much processor time, be it
+    waiting
     for an answer or busy with what came back; or after six times as much on the wall,
     for what sleeps. So a busy machine costs nobody points.
 

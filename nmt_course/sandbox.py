@@ -44,6 +44,8 @@ SYSTEM = [
         "sys/devices/system/cpu",
     )
 ]
+ROOTS = sorted({str(HERE.parent), str(LIBRARY.parent)})
+PACKAGES = {"PYTHONPATH": os.pathsep.join(ROOTS)}
 ENVIRONMENT = {
     "HOME": "/tmp",
     "TMPDIR": "/tmp",
@@ -53,7 +55,7 @@ ENVIRONMENT = {
     "MPLBACKEND": "Agg",
     "OMP_NUM_THREADS": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONPATH": os.pathsep.join(sorted({str(HERE.parent), str(LIBRARY.parent)})),
+    **PACKAGES,
 }
 # Where systemd gives a user groups of processes, all that a submission uses is counted
 # together, kernel memory and files in memory included.
@@ -71,7 +73,8 @@ def unavailable() -> str:
 
 @cache
 def grouped() -> bool:
-    """Whether a submission gets a group of its own here; else each process is limited by
+    """Whether a submission gets a group of its own here; else each process is limited
+    by
     itself (``limit``)."""
     return not _tried([*GROUP, "true"])
 

@@ -182,6 +182,10 @@ class Student:
             raise NameError(f"the answer cell does not define {name}")
         return self.taken[part, name]
 
+    def on_give(self, source: str) -> None:
+        """Correct answers under the names that an answer calls."""
+        exec(compile(source, "given", "exec"), self.shell.user_ns)
+
     def on_call(
         self, function: Any, args: Any, kwargs: Any = MappingProxyType({})
     ) -> Any:

@@ -150,25 +150,23 @@ def observe(
 
 
 class Small(nn.Module):
-    """A small model that learns in the blink of an eye: it knows the mean of the
-    source, one word, and its place."""
+    """A small model that learns in the blink of an eye: it sees the mean of the source,
+    one word, and its position. It notes its logits."""
 
     def __init__(self, vocabulary: int, width: int = 24) -> None:
         super().__init__()
-        self.source, self.target = (
-            nn.Embedding(vocabulary, width),
-            nn.Embedding(vocabulary, width),
+        self.source, self.target, self.position = (
+            nn.Embedding(n, width) for n in (vocabulary, vocabulary, 40)
         )
-        self.place, self.output = nn.Embedding(40, width), nn.Linear(width, vocabulary)
+        self.output, self.seen = nn.Linear(width, vocabulary), list[Tensor]()
 
     def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
         """src ``(B, S)``, tgt_in ``(B, T)`` → logits ``(B, T, V)``"""
-        x = (
-            self.source(src).mean(1, keepdim=True)
-            + self.target(tgt_in)
-            + self.place.weight[: tgt_in.size(1)]
-        )
-        return self.output(x.tanh())  # type: ignore[no-any-return]
+        x = self.source(src).mean(1, keepdim=True) + self.target(tgt_in)
+        x = x + self.position.weight[: tgt_in.size(1)]
+        logits = self.output(x.tanh())
+        self.seen.append(logits.detach().clone())
+        return logits  # type: ignore[no-any-return]
 
 
 def small_model(vocabulary: int, seed: int) -> Small:
@@ -179,14 +177,19 @@ def small_model(vocabulary: int, seed: int) -> Small:
 
 
 @beside_answer
-def trained(
-    function: Any, src: Tensor, tgt: Tensor, vocabulary: int, seed: int
-) -> list[Any]:
-    """A fresh small model through the student's hands: what comes back, and the
-    weights."""
-    model = small_model(vocabulary, seed)
-    losses = function(model, src, tgt)
-    return [losses, {name: p.detach().clone() for name, p in model.named_parameters()}]
+def trained(function: Any, src: Tensor, tgt: Tensor, pad: int, seed: int) -> list[Any]:
+    """A fresh small model through the student's hands: what comes back, the weights,
+    and
+    the mean loss of a token at each call."""
+    model = small_model(pad + 30, seed)
+    losses = function(model, src, tgt.clone())
+    true, words = [], tgt[:, 1:]
+    for logits in model.seen:
+        if logits.shape[:2] == words.shape:
+            found = logits.log_softmax(-1).gather(-1, words[..., None])[..., 0]
+            true.append(-found[words != pad].mean().item())
+    weights = {name: p.detach().clone() for name, p in model.named_parameters()}
+    return [losses, weights, true]
 
 
 @beside_answer

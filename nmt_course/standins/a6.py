@@ -18,8 +18,8 @@ class Model:
     """Random numbers in place of a trained Transformer: ``model(src, prefix)`` gives
     the scores of each next token.
 
-    Whatever stands in the source (``<pad>`` apart) and in the prefix up to a place
-    changes the scores of that place.
+    Whatever stands in the source (``<pad>`` apart) and in the prefix up to a position
+    changes the scores of that position.
     """
 
     __name__ = "model"  # for hints
@@ -66,13 +66,13 @@ class Model:
     def scores(self, src: Tensor, prefix: Tensor) -> Tensor:
         """``(B, t, V)``."""
         state = (self.words[src] * (src != PAD).unsqueeze(-1)).sum(1).tanh()  # (B, 16)
-        places: list[Tensor] = []
+        positions: list[Tensor] = []
         for token in prefix.T:  # (B,)
             state = (state @ self.turn + self.words[token]).tanh()
             scores = state @ self.out + self.favour  # (B, V)
-            scores[:, EOS] += 100.0 * (len(places) >= self.longest)
-            places.append(scores)
-        return torch.stack(places, dim=1)
+            scores[:, EOS] += 100.0 * (len(positions) >= self.longest)
+            positions.append(scores)
+        return torch.stack(positions, dim=1)
 
 
 class Toy(Model):
@@ -112,7 +112,7 @@ class Heads(nn.Module):
         return self.W_q(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def key(self, x: Tensor) -> Tensor:  # (B, n, D) → (B, H, n, d_k)
-        self.seen += x.shape[1]  # how many places were computed, for the checks
+        self.seen += x.shape[1]  # how many positions were computed, for the checks
         return self.W_k(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def value(self, x: Tensor) -> Tensor:  # (B, n, D) → (B, H, n, d_k)
@@ -139,7 +139,7 @@ class Layer(nn.Module):
         size: int = 24,
         d_model: int = 12,
         n_heads: int = 3,
-        places: float = 1.0,
+        positions: float = 1.0,
     ) -> None:
         super().__init__()
         self.own, self.cross = Heads(d_model, n_heads), Heads(d_model, n_heads)
@@ -147,12 +147,12 @@ class Layer(nn.Module):
         for parameter in self.parameters():
             parameter.data = 0.5 * torch.randn(parameter.shape, generator=draw)
         self.words = torch.randn(size, d_model, generator=draw)
-        self.places = places * torch.randn(200, d_model, generator=draw)
+        self.positions = positions * torch.randn(200, d_model, generator=draw)
 
     def embed(
         self, tokens: Tensor, start: int = 0
-    ) -> Tensor:  # (B, n) → (B, n, D) at places start, start + 1, …
-        return self.words[tokens] + self.places[start : start + tokens.size(1)]
+    ) -> Tensor:  # (B, n) → (B, n, D) at positions start, start + 1, …
+        return self.words[tokens] + self.positions[start : start + tokens.size(1)]
 
     def forward(
         self, tokens: Tensor, memory: Tensor, src_mask: Tensor
@@ -193,7 +193,7 @@ class Stub:
         if name.startswith("__"):
             raise AttributeError(name)
         part = Stub(self._replies, f"{self._path} {name}".strip(), self.n_heads)  # type: ignore[arg-type]
-        return part() if name in ("words", "places") else part
+        return part() if name in ("words", "positions") else part
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for reply in self._replies:
@@ -261,7 +261,7 @@ Work = dict[
 ]  # how many keys or values, of the own attention or of the memory
 
 
-def places(
+def positions(
     cached_class: Any, layer: Layer, memory: Tensor, tokens: Tensor
 ) -> tuple[Work, Tensor]:
     """What is computed for all tokens, one step each, and what the last step gives."""

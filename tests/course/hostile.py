@@ -1,7 +1,8 @@
-"""Submissions that a class hands in sooner or later, by accident or on purpose, and what each should get.
+"""Submissions that a class hands in sooner or later, by accident or on purpose, and what
+each should get.
 
-Each is made of A1: ``answered`` (all autograded parts right, 92 points) or ``blank`` (the release), changed by a
-function. ``COSTS`` says which parts are lost; in a blank one all of them are.
+Each is made of A1: answered (all parts right) or ``blank`` (the release), changed by a
+function. ``costs`` says which parts are lost; in a blank one all of them are.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.course import kit
 from nbformat import NotebookNode, v4
 
-from nmt_course import course
+from tests.course import kit
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = course.load("A1_tokenization")
+OF = kit.assignment("A1_tokenization")
 Change = Callable[[NotebookNode], object]
 
 
@@ -28,7 +28,7 @@ class Hostile:
     costs: list[str] = field(default_factory=list)  # parts
     note: str = ""  # what the notes for the teacher must hold
     blank: bool = False
-    slow: bool = False  # waits for a time limit
+    slow: bool = False  # waits for a limit
     kernel: bool = False  # only the sandbox stops it
 
 
@@ -96,7 +96,7 @@ def below_stubs(*lines: str, place: int = 1) -> Change:
     def change(notebook: NotebookNode) -> None:
         stubs = {
             c.metadata.nbgrader.grade_id: c.source
-            for c in kit.submission(SOURCE, blank=True).cells
+            for c in kit.submission(OF, blank=True).cells
         }
         for c in [
             c
@@ -135,6 +135,11 @@ def tests_changed(notebook: NotebookNode) -> None:
         if c.cell_type == "code" and c.metadata.nbgrader.grade:
             c.source = "pass"
             c.metadata.nbgrader.update(points=1000, locked=False, solution=True)
+
+
+def windows(notebook: NotebookNode) -> None:
+    for c in notebook.cells:
+        c.source = c.source.replace("\n", "\r\n")
 
 
 def large(notebook: NotebookNode) -> None:
@@ -181,8 +186,7 @@ import builtins, numpy
 import nmt_course.check.kit, nmt_course.check.a1
 for module in (nmt_course.check.kit, nmt_course.check.a1):
     module.expect = module.ask = module.done = lambda *a, **k: None
-for name in ("tokenize", "numbers", "vocabulary", "order", "encode", "unknown", "longest", "decode", "padding", "shift",
-             "plan", "crowd", "between"):
+for name in ("gives", "item", "plan", "crowd", "share"):
     setattr(nmt_course.check.a1, name, lambda *a, **k: None)
 torch.allclose = torch.equal = torch.Tensor.equal = torch.Tensor.__eq__ = lambda *a, **k: True
 builtins.AssertionError = type("Fine", (BaseException,), {})
@@ -227,6 +231,17 @@ look()
 found = [f for f in found if f]
 def tokenize(text): raise ValueError(f"FOUND {found}")
 """
+# Inputs of hidden tests, in what a later public check would show.
+NOTED = """
+heard, first_tokenize = [], tokenize
+def tokenize(text):
+    heard.append(text)
+    return first_tokenize(text)
+def decode(ids, itos):
+    heard.append(ids)
+    return f"HEARD {heard}"
+"""
+FORGED_NOTE = "raise ValueError('x\\nPLEASE LOOK: all is well')"
 FORGED = """
 import os, json, struct
 good = json.dumps(["0" * 16, "value", ["the", "dog", "sees", "ann", "."]]).encode()
@@ -244,8 +259,6 @@ tries, worked = {
     "truncate": lambda: os.truncate("READ", 0),
     "device": lambda: open("/dev/made", "w"),
     "kernel": lambda: open("/proc/sys/kernel/domainname", "w"),
-    "memfd": lambda: os.memfd_create("x"),
-    "libc shmget": lambda: ctypes.CDLL(None).shmget(0, 1 << 20, 0o1600) >= 0 or 1 / 0,
     "namespaces": lambda: ctypes.CDLL(None).unshare(0x10020000) == 0 or 1 / 0,
     "mount": lambda: ctypes.CDLL(None).mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0 or 1 / 0,
     "others": lambda: [1 / 0 for pid in os.listdir("/proc") if pid.isdigit() and int(pid) > 100] == [] and 1 / 0,
@@ -294,7 +307,7 @@ def build_vocab(sentences, min_freq):
 PLACES = [
     str(ROOT / "notebooks/assignments/source/*.ipynb"),
     str(ROOT / "build/class/source/**/*.ipynb"),
-    str(ROOT / "tests/assignments/a1.py"),
+    str(ROOT / "tests/course/a1.py"),
     str(ROOT / "README.md"),
     "/etc/shadow",
 ]
@@ -343,6 +356,9 @@ HOSTILE = {
     ),
     "an endless loop in an answer": Hostile(
         decode_that("while True:", "    pass"), DECODE, slow=True
+    ),
+    "an answer that sleeps": Hostile(
+        decode_that("import time", "time.sleep(1e6)"), DECODE, slow=True
     ),
     "waiting for input": Hostile(added("input()"), note="Error"),
     "100 GB in a cell": Hostile(
@@ -398,8 +414,11 @@ HOSTILE = {
         kernel=True,
     ),
     "the library's function in place of an answer": Hostile(
-        answer("vocab", LIBRARY), VOCAB, "is what this assignment asks you to write"
+        answer("vocab", LIBRARY), VOCAB, "PLEASE LOOK: a cell or an answer uses"
     ),
+    "answers that note hidden inputs": Hostile(added(NOTED, 99), DECODE),
+    "a message that looks like a note": Hostile(added(FORGED_NOTE), note="ValueError"),
+    "line ends of Windows": Hostile(windows),
     "the library's function, hidden": Hostile(
         answer("vocab", SNEAKY), VOCAB, kernel=True
     ),
@@ -415,8 +434,8 @@ HOSTILE = {
     ),
 }
 
-# Those that attack the grader's machine or the process that marks; only `make grade` as a whole holds them. What each
-# loses, and what its notes or messages say. None of them may cost another submission anything.
+# Those that attack the grader's machine or the process that marks: ``make grade`` as a
+# whole holds them. None of them may cost another submission anything.
 SMALL_PROCESSES = """
 import os, time
 for _ in range(30):
@@ -462,10 +481,10 @@ os.mkfifo("fifo")
 COLLIDING = "return {i * ((1 << 61) - 1) for i in range(40_000)}"
 GREEDY = {
     "a fork bomb": Hostile(
-        added("import os\nwhile True:\n    os.fork()"), note="left out"
+        added("import os\nfor _ in range(8):\n    os.fork()"), note="left out"
     ),
     "30 processes of 300 MB": Hostile(added(SMALL_PROCESSES), note="left out"),
-    "memory in no process": Hostile(added(MEMFD), note="PermissionError"),
+    "memory in no process": Hostile(added(MEMFD), note="OSError"),
     "full temporary folders": Hostile(added(FULL_FOLDERS)),
     "a process that stays and stops the others": Hostile(added(DAEMON), blank=True),
     "links and pipes left behind": Hostile(added(LINKS)),
@@ -488,15 +507,13 @@ V3 = {
     "worksheets": [{"cells": [{"cell_type": "code", "input": "share = 1"}]}],
     "metadata": {},
 }
-FILES = {  # what is in the file, and what the notes say
-    "empty": (b"", "the file is empty"),
+FILES = {  # what is in the file, and why it is not collected
+    "empty": (b"", "empty"),
     "no notebook": (b"%PDF-1.7 \xff\xfe\x00", "no notebook"),
     "JSON, but no notebook": (b"[1, 2, 3]", "no notebook"),
-    "cells that are none": (
-        b'{"cells": [1, null, {"cell_type": 7, "source": {"a": 1}, "metadata": []}]}',
-        "no notebook",
-    ),
+    "cells that are none": (b'{"cells": [1, null]}', "no notebook"),
     "brackets without end": (b"[" * 100_000, "no notebook"),
     "cut off in the middle": (b'{"cells": [{"cell_type": "code", "sour', "no notebook"),
+    "too large": (b'{"cells": []}' + b" " * (21 << 20), "21 MB"),
     "an old format": (json.dumps(V3).encode(), ""),
 }
