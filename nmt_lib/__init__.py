@@ -1,8 +1,9 @@
-"""Neural machine translation with the original Transformer, small enough to read in an afternoon.
+"""Neural machine translation with the original Transformer, small enough to read in an
+afternoon.
 
-The way of a sentence: text → ``Tokenizer.encode`` → batches → masks → ``Transformer`` → logits → loss, and back
-through ``Translator``. ``__init__.pyi`` lists every public name with its file. Names are loaded when first used, so
-that importing this costs next to nothing.
+A sentence passes: text → ``Tokenizer.encode`` → batches → masks → ``Transformer`` →
+logits → loss, and back through ``Translator``. ``__init__.pyi`` lists every public
+name with its file. Names are loaded when first used: importing costs next to nothing.
 """
 
 import lazy_loader

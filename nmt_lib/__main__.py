@@ -1,7 +1,7 @@
-"""``python -m nmt_lib``: see ``runs/cli.py``."""
+"""``python -m nmt_lib``: see ``cli.py``."""
 
 import sys
 
-from .runs.cli import main
+from .cli import main
 
 sys.exit(main())

@@ -1,8 +1,12 @@
-"""Attention: each query takes a weighted mean of the values, by how well it fits their keys (paper, section 3.2)."""
+"""Attention: each query takes a weighted mean of the values, by how well it fits their
+keys (paper, section 3.2)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import torch
 import torch.nn.functional as F
@@ -10,11 +14,7 @@ from torch import Tensor, nn
 
 from .masks import check_mask
 
-# From 2.5 on the fused call gives zeros, not NaN, where a query may attend to nothing.
-FUSED_GIVES_ZEROS = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (
-    2,
-    5,
-)
+_collected: ContextVar[list[Tensor] | None] = ContextVar("collected", default=None)
 
 
 def scaled_dot_product_attention(
@@ -32,19 +32,55 @@ def scaled_dot_product_attention(
         dropout: share of the weights set to zero.
 
     Returns:
-        The mean values ``(B, H, T, d_v)`` and the weights ``(B, H, T, S)``: zeros where a query may attend to nothing.
+        The mean values ``(B, H, T, d_v)`` and the weights ``(B, H, T, S)``, which are
+        zero where a query may attend to nothing.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (B, H, T, S)
     if mask is not None:
-        scores = scores.masked_fill(
-            ~mask, torch.finfo(scores.dtype).min
-        )  # the lowest number this dtype has
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     weights = scores.softmax(dim=-1)  # (B, H, T, S) each row sums to 1
-    if mask is not None:
-        weights = weights.masked_fill(
-            ~mask, 0.0
-        )  # changes only the rows in which everything is hidden
+    if mask is not None:  # this changes only rows in which everything is hidden
+        weights = weights.masked_fill(~mask, 0.0)
     return F.dropout(weights, dropout) @ value, weights  # (B, H, T, d_v), (B, H, T, S)
+
+
+@contextmanager
+def collect_weights() -> Iterator[list[Tensor]]:
+    """A list to which every attention inside the ``with`` block appends its weights.
+
+    They are ``(B, H, T, S)``, in the order of the calls. What other threads compute
+    meanwhile is not among them.
+    """
+    weights: list[Tensor] = []
+    token = _collected.set(weights)
+    try:
+        yield weights
+    finally:
+        _collected.reset(token)
+
+
+class KVCache:
+    """The keys and values that one attention has computed already.
+
+    Args:
+        keys: ``(B, H, S, d_k)``.
+        values: ``(B, H, S, d_v)``.
+        grows: True in self-attention, where each step appends its own keys and values;
+            False in cross-attention, where the memory's are all there are.
+    """
+
+    def __init__(self, keys: Tensor, values: Tensor, grows: bool) -> None:
+        self.keys, self.values, self.grows = keys, values, grows
+
+    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Appends those of new positions, and returns all."""
+        self.keys = torch.cat([self.keys, keys], dim=2)  # (B, H, S + 1, d_k)
+        self.values = torch.cat([self.values, values], dim=2)  # (B, H, S + 1, d_v)
+        return self.keys, self.values
+
+    def select(self, rows: Tensor) -> None:
+        """Keeps the rows of the batch with these numbers, in this order."""
+        self.keys, self.values = self.keys[rows], self.values[rows]
 
 
 class MultiHeadAttention(nn.Module):
@@ -55,7 +91,7 @@ class MultiHeadAttention(nn.Module):
         n_heads: H.
         d_value: width of one head's values; default D / H.
         bias: whether the four projections have one.
-        dropout: on the weights while training; above 0 it takes the written-out path.
+        dropout: on the weights in training; above 0 the written-out function is used.
     """
 
     def __init__(
@@ -69,47 +105,58 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         d_value = d_value or d_model // n_heads
         self.n_heads, self.dropout = n_heads, dropout
-        self.keep_weights = False
-        self.weights: Tensor | None = None
         self.W_q = nn.Linear(d_model, d_model, bias)
         self.W_k = nn.Linear(d_model, d_model, bias)
         self.W_v = nn.Linear(d_model, n_heads * d_value, bias)
         self.W_o = nn.Linear(n_heads * d_value, d_model, bias)
 
-    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Each vector of ``x``, ``(B, T, D)``, attends to ``memory``, ``(B, S, D)`` (self-attention: pass ``x`` twice).
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        mask: Tensor | None = None,
+        cache: KVCache | None = None,
+    ) -> Tensor:
+        """Each vector of ``x`` attends to ``memory``, in self-attention to ``x``.
 
-        The mask is boolean and broadcasts to ``(B, H, T, S)``; one of another dtype or shape is a ShapeError.
+        Args:
+            x: ``(B, T, D)``.
+            memory: ``(B, S, D)``.
+            mask: boolean, broadcasts to ``(B, H, T, S)``; another one is a ShapeError.
+            cache: keys and values of earlier steps, which are not computed again.
 
         Returns:
-            ``(B, T, D)``. While ``keep_weights`` is set, ``weights`` then holds those of this call, ``(B, H, T, S)``.
+            ``(B, T, D)``.
         """
-        return self.attend(x, *self.keys_values(memory), mask)
-
-    def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """``(B, S, D)`` to keys ``(B, H, S, d_k)`` and values ``(B, H, S, d_v)``; decoding keeps them."""
-        return self.split_heads(self.W_k(memory)), self.split_heads(self.W_v(memory))
-
-    def attend(
-        self, x: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None
-    ) -> Tensor:
-        """As ``forward``, with keys and values at hand."""
+        if cache is None:
+            keys, values = self.keys_values(memory)  # (B, H, S, d_k), (B, H, S, d_v)
+        elif cache.grows:
+            keys, values = cache.extend(*self.keys_values(memory))
+        else:
+            keys, values = cache.keys, cache.values
         queries = self.split_heads(self.W_q(x))  # (B, H, T, d_k)
-        check_mask(mask, (*queries.shape[:3], keys.size(2)), "mask")
+        check_mask(mask, (*queries.shape[:3], keys.size(2)))
         dropout = self.dropout if self.training else 0.0
-        if self.keep_weights or dropout > 0 or not FUSED_GIVES_ZEROS:
+        collected = _collected.get()
+        if collected is None and dropout == 0.0:  # fused: the same heads in one call
+            heads = F.scaled_dot_product_attention(queries, keys, values, mask)
+        else:
             heads, weights = scaled_dot_product_attention(
                 queries, keys, values, mask, dropout
-            )  # … and (B, H, T, S)
-            self.weights = weights if self.keep_weights else None
-        else:  # fused: the same result in one call, which never holds all weights at once
-            heads = F.scaled_dot_product_attention(
-                queries, keys, values, attn_mask=mask
-            )  # (B, H, T, d_v)
+            )  # (B, H, T, d_v), (B, H, T, S)
+            if collected is not None:
+                collected.append(weights)
         return self.W_o(self.join_heads(heads))  # (B, T, D)
 
+    def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
+        """``(B, S, D)`` to keys ``(B, H, S, d_k)`` and values ``(B, H, S, d_v)``."""
+        return self.split_heads(self.W_k(memory)), self.split_heads(self.W_v(memory))
+
     def split_heads(self, x: Tensor) -> Tensor:
-        """``(B, T, H · d)`` to ``(B, H, T, d)``: cut the width first, then swap; the other order mixes up positions."""
+        """``(B, T, H · d)`` to ``(B, H, T, d)``: cut the width first, then swap.
+
+        The other order would mix up positions.
+        """
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)  # (B, H, T, d)
 
     def join_heads(self, heads: Tensor) -> Tensor:

@@ -1,30 +1,87 @@
 """Batches: which sentences go together, and the tensors that the model gets.
 
-Sentences of like length go together, so that little padding is needed; a batch holds about equally many
-*tokens*, so that each update sees about equally much text (paper, section 5.1).
+Sentences of similar length go together, so that little padding is needed. A batch holds
+about equally many *tokens*, so that each update sees about equally much text (paper,
+section 5.1).
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .errors import TrainingError
+from .corpora import Pair
+from .errors import TrainingError, warn
 from .special import PAD
+from .tokenizers import Tokenizers
 
-Example = tuple[
-    list[int], list[int]
-]  # ids of the source and of the target, each with its special tokens
+if TYPE_CHECKING:
+    from .config import Config, TrainConfig
+
+Ids = Sequence[int]
+Example = tuple[Ids, Ids]  # of the source and of the target, with their special tokens
+CHARACTERS = 32  # a text with more of them for each token that it may have is too long
+
+
+def encode_pairs(
+    pairs: Sequence[Pair],
+    tokenizers: Tokenizers,
+    config: Config,
+    epoch: int | None = None,
+) -> list[Example]:
+    """Pairs of text as pairs of ids.
+
+    Those with a side of more than ``data.max_length`` tokens are left out, and a
+    warning says how many.
+
+    Args:
+        epoch: of training. With ``data.bpe_dropout``, the subwords are drawn from the
+            seed and the epoch; None draws nothing.
+    """
+    from tqdm.auto import tqdm
+
+    if not pairs:
+        raise TrainingError("there are no pairs to encode")
+    most = config.data.max_length
+    encode_src, encode_tgt = (tokenizer.encode for tokenizer in tokenizers)
+    if epoch is not None and config.data.bpe_dropout:
+        draw = random.Random(f"{config.train.seed} {epoch}").random
+        options: Any = {"share": config.data.bpe_dropout, "draw": draw}
+        encode_src, encode_tgt = (
+            partial(tokenizer.sample, **options)  # type: ignore[attr-defined]
+            for tokenizer in tokenizers  # SentencePieceTokenizer: see DataConfig
+        )
+    examples: list[Example] = []
+    for pair in tqdm(pairs, desc="encoding", unit=" pairs", delay=10):
+        if max(len(pair.src), len(pair.tgt)) <= CHARACTERS * most:
+            src = array("i", encode_src(pair.src))  # four bytes an id
+            tgt = array("i", encode_tgt(pair.tgt))
+            if max(len(src), len(tgt)) <= most:
+                examples.append((src, tgt))
+    if not examples:
+        raise TrainingError(
+            f"every pair is longer than data.max_length={most} tokens: raise it"
+        )
+    if len(examples) < len(pairs) and not epoch:
+        left = len(pairs) - len(examples)
+        warn(
+            f"left out {left} of {len(pairs)} pairs, longer than "
+            f"data.max_length={most} tokens"
+        )
+    return examples
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What one step sees. The target is cut twice: the model reads ``tgt_in`` and shall say ``tgt_out``."""
+    """What one step sees; the model reads ``tgt_in`` and is to predict ``tgt_out``."""
 
     src: Tensor  # (B, S) ends with <eos>, then <pad>
     tgt_in: Tensor  # (B, T) starts with <sos>
@@ -36,61 +93,72 @@ class Batch:
         return int((self.tgt_out != PAD).sum())
 
     def to(self, device: torch.device | str) -> Batch:
-        return Batch(
-            self.src.to(device), self.tgt_in.to(device), self.tgt_out.to(device)
-        )
+        tensors = (self.src, self.tgt_in, self.tgt_out)
+        return Batch(*(tensor.to(device) for tensor in tensors))
 
 
-def pad_batch(rows: Sequence[Sequence[int]], length: int | None = None) -> Tensor:
-    """B lists of ids as ``(B, S)``, int64, filled up with ``<pad>`` on the right to ``length`` or the longest row."""
+def pad_batch(rows: Sequence[Ids], length: int | None = None) -> Tensor:
+    """B lists of ids as ``(B, S)``, int64, with ``<pad>`` on the right.
+
+    ``length`` is S; default: that of the longest row.
+    """
     width = length or max(map(len, rows))
-    return torch.tensor(
-        [list(row) + [PAD] * (width - len(row)) for row in rows], dtype=torch.long
-    )  # (B, S)
+    padded = [[*row, *[PAD] * (width - len(row))] for row in rows]
+    return torch.tensor(padded, dtype=torch.long)  # (B, S)
 
 
 def make_batch(
     examples: Sequence[Example], indices: Sequence[int] | None = None
 ) -> Batch:
-    """The tensors for the examples, or for those with these ``indices``; targets have ``<sos>`` and ``<eos>``."""
-    sources, targets = zip(
-        *(examples if indices is None else [examples[i] for i in indices]), strict=True
-    )
-    src = pad_batch(sources)  # (B, S)
-    tgt_in = pad_batch([target[:-1] for target in targets])  # (B, T)
-    tgt_out = pad_batch([target[1:] for target in targets])  # (B, T)
+    """The tensors for the examples, or for those with these ``indices``.
+
+    Targets must have ``<sos>`` and ``<eos>``.
+    """
+    if indices is not None:
+        examples = [examples[i] for i in indices]
+    src = pad_batch([source for source, _ in examples])  # (B, S)
+    tgt_in = pad_batch([target[:-1] for _, target in examples])  # (B, T)
+    tgt_out = pad_batch([target[1:] for _, target in examples])  # (B, T)
     return Batch(src, tgt_in, tgt_out)
 
 
+def example_lengths(examples: Sequence[Example]) -> list[tuple[int, int]]:
+    """How many ids the source and the target of each example have."""
+    return [(len(src), len(tgt)) for src, tgt in examples]
+
+
 def token_batches(
-    lengths: Sequence[tuple[int, int]] | np.ndarray,
+    lengths: Sequence[tuple[int, int]],
     batch_tokens: int,
     seed: int,
     alone: bool = False,
 ) -> list[list[int]]:
-    """Groups examples of like length so that sentences × longest side ≤ ``batch_tokens``: lists of indices.
+    """Groups examples of similar length; sentences × longest side ≤ ``batch_tokens``.
 
     Args:
-        lengths: ``(N, 2)``, how many ids the source and the target of each example have.
+        lengths: ``(N, 2)``, see ``example_lengths``.
         batch_tokens: the budget, padding included.
-        seed: draws the order of equals and of the batches.
-        alone: a sentence over the budget is a batch by itself, and no error.
+        seed: draws the order of equally long examples, and that of the batches.
+        alone: an example over the budget is a batch of its own, and not an error.
+
+    Returns:
+        For each batch the indices of its examples.
 
     Raises:
-        TrainingError: one sentence alone is over the budget.
+        TrainingError: one example alone is over the budget.
     """
     draw = random.Random(seed)
-    sides = np.asarray(lengths, dtype=np.int64).reshape(-1, 2)
-    longest = sides.max(axis=1)
-    order = np.array(draw.sample(range(len(sides)), len(sides)), dtype=np.int64)
-    order = order[
-        np.lexsort((sides[order, 1], sides[order, 0], longest[order]))
-    ]  # equals stay in the order drawn
-    if len(order) and longest[order[-1]] > batch_tokens and not alone:
-        index = order[longest[order] > batch_tokens][0]
+    sides = np.array(lengths).reshape(-1, 2)
+    longest = sides.max(axis=1)  # (N,)
+    drawn = draw.sample(range(len(sides)), len(sides))
+    order = np.array(drawn, dtype=np.int64)  # equally long ones stay in the order drawn
+    order = order[np.lexsort((sides[order, 1], sides[order, 0], longest[order]))]
+    too_long = order[longest[order] > batch_tokens]
+    if len(too_long) and not alone:
         raise TrainingError(
-            f"sentence {index} has {longest[index]} tokens, more than train.batch_tokens={batch_tokens}: "
-            "raise train.batch_tokens or lower data.max_length"
+            f"sentence {too_long[0]} has {longest[too_long[0]]} tokens, more than "
+            f"train.batch_tokens={batch_tokens}: raise train.batch_tokens or lower "
+            "data.max_length"
         )
     batches = fill_batches(order.tolist(), longest.tolist(), batch_tokens)
     draw.shuffle(batches)
@@ -100,7 +168,10 @@ def token_batches(
 def fill_batches(
     order: Iterable[int], lengths: Sequence[int], batch_tokens: int
 ) -> list[list[int]]:
-    """Cuts an order, short ones first, so that sentences × longest ≤ ``batch_tokens``; who is over it goes alone."""
+    """Cuts an order, short ones first, so that rows × longest ≤ ``batch_tokens``.
+
+    One over the budget is a batch of its own.
+    """
     batches: list[list[int]] = []
     for index in order:  # the longest of a batch is always the one that comes last
         if not batches or lengths[index] * (len(batches[-1]) + 1) > batch_tokens:
@@ -112,18 +183,31 @@ def fill_batches(
 def sentence_batches(
     n_examples: int, batch_sentences: int, seed: int
 ) -> list[list[int]]:
-    """Groups examples in random order, equally many in each batch (the last may be smaller)."""
+    """Groups examples in random order, equally many in each batch.
+
+    The last batch may be smaller.
+    """
     order = random.Random(seed).sample(range(n_examples), n_examples)
     return [
         order[i : i + batch_sentences] for i in range(0, n_examples, batch_sentences)
     ]
 
 
-def padding_share(batches: Iterator[Batch] | Sequence[Batch]) -> float:
-    """The share of ``<pad>`` among all ids of source and target, 0 to 1."""
-    pads = total = 0
-    for batch in batches:
-        for ids in (batch.src, batch.tgt_in):
-            pads += int((ids == PAD).sum())
-            total += ids.numel()
-    return pads / max(1, total)
+def validation_batches(
+    pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config
+) -> list[Batch]:
+    """The batches of the validation set, which are the same at every validation."""
+    examples = encode_pairs(pairs, tokenizers, config)
+    budget = 4 * config.train.batch_tokens
+    plan = token_batches(example_lengths(examples), budget, seed=0, alone=True)
+    return [make_batch(examples, rows) for rows in plan]
+
+
+def plan_epoch(
+    examples: Sequence[Example], train: TrainConfig, epoch: int
+) -> list[list[int]]:
+    """Which examples go together in an epoch; drawn from seed and epoch only."""
+    seed = train.seed * 1_000_003 + epoch
+    if train.batch_by == "sentences":
+        return sentence_batches(len(examples), train.batch_sentences, seed)
+    return token_batches(example_lengths(examples), train.batch_tokens, seed)

@@ -1,27 +1,34 @@
-"""Configs: one YAML file describes a whole experiment, and every key is checked before anything runs.
+"""Configs: one YAML file describes a whole experiment, and every key is checked before
+anything runs.
 
-Here is what each key means and may be; ``configs/reading.py`` reads the files.
+``load_config("tiny", **{"train.seed": 1})`` reads a file, which says what differs from
+the defaults here, and overrides single keys by their dotted names.
 """
 
 from __future__ import annotations
 
+import difflib
+import json
 import os
+import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML, YAMLError
 
 from .errors import ConfigError
 
-Beta = Annotated[float, Field(ge=0.0, lt=1.0, strict=True)]
-Text = Annotated[
-    str, Field(max_length=4000, pattern=r"^[^\x00]*$")
-]  # no system has NUL in the name of a file
+FOLDER = Path(__file__).parent / "configs"
+CORPORA = "tiny, toy, multi30k, multi30k-tok, europarl, or a folder"
+Language = Literal["en", "de", "fr"]
+Count = Annotated[int, Field(ge=1, strict=True)]
+Share = Annotated[float, Field(ge=0, lt=1, strict=True)]
+Seed = Annotated[int, Field(ge=0, lt=2**32, strict=True)]
 
 
 class Section(BaseModel):
-    """A part of the config: unknown keys and wrong types are errors, values stay as they were given."""
+    """A part of the config: unknown keys and wrong types are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -29,211 +36,135 @@ class Section(BaseModel):
 class DataConfig(Section):
     """What is translated, and how text becomes ids."""
 
-    corpus: Text = Field(
-        "tiny", min_length=1
-    )  # tiny | toy | multi30k | multi30k-tok | europarl, or a folder
-    src_lang: Literal["en", "de", "fr"] = "en"
-    tgt_lang: Literal["en", "de", "fr"] = "fr"
-    tokenizer: Literal["whitespace", "spacy", "unigram", "bpe"] = (
-        "spacy"  # the last two are SentencePiece models
+    corpus: str = Field("tiny", min_length=1, description=CORPORA)
+    src_lang: Language = Field("en", description="en, de or fr")
+    tgt_lang: Language = Field("fr", description="en, de or fr")
+    tokenizer: Literal["whitespace", "spacy", "unigram", "bpe"] = Field(
+        "spacy", description="the last two are SentencePiece models"
     )
-    joint: bool = False  # one tokenizer and one vocabulary for both languages
-    lowercase: bool = False
-    vocab_size: int = Field(8000, ge=8, le=1_000_000)  # SentencePiece: how many pieces
-    character_coverage: float = Field(
-        1.0, gt=0.9, le=1.0
-    )  # SentencePiece: share of characters that get a piece
-    bpe_dropout: float = Field(
-        0.0, ge=0.0, lt=1.0
-    )  # bpe: how likely a merge is left out, drawn anew each epoch
-    min_freq: int = Field(
-        1, ge=1, le=10**9
-    )  # words: how often one must occur to enter the vocabulary
-    src_specials: bool = True  # source as <sos> … <eos>; False: the source ends with <eos> and has no <sos>
-    max_length: int = Field(
-        256, ge=4, le=100_000
-    )  # in tokens, specials included; longer training pairs are left out
-    limit: int | None = Field(
-        None, ge=1, le=10**12
-    )  # use only so many pairs of the corpus
-    seed: int = Field(
-        0, ge=0, lt=2**32
-    )  # splits a corpus that is published as one piece
+    joint: bool = Field(False, description="one vocabulary for both languages")
+    lowercase: bool = Field(False, description="fold case before anything else")
+    vocab_size: int = Field(8000, ge=8, description="SentencePiece: how many subwords")
+    character_coverage: float = Field(1.0, gt=0.9, le=1.0, description="SentencePiece")
+    bpe_dropout: Share = Field(0.0, description="bpe: how likely a merge is left out")
+    min_freq: Count = Field(1, description="words: how often one must occur")
+    src_specials: bool = Field(True, description="<sos> before a source, too")
+    max_length: int = Field(256, ge=4, description="tokens; longer pairs are left out")
+    limit: Count | None = Field(None, description="use only so many training pairs")
+    seed: Seed = Field(0, description="splits a corpus that is published whole")
 
     @model_validator(mode="after")
     def _check(self) -> DataConfig:
         if self.src_lang == self.tgt_lang:
             raise ValueError(
-                f"data.src_lang and data.tgt_lang are both {self.src_lang!r}: choose two languages"
+                f"data.src_lang and data.tgt_lang are both {self.src_lang!r}: choose "
+                "two languages"
             )
         if self.joint and self.tokenizer == "spacy":
             raise ValueError(
-                "data.joint=true needs pieces (bpe or unigram): spaCy's rules are those of one language"
+                "data.joint=true needs subwords (bpe or unigram): spaCy's rules are "
+                "those of one language"
             )
         if self.bpe_dropout and self.tokenizer != "bpe":
             raise ValueError(
-                f"data.bpe_dropout leaves out merges, and {self.tokenizer!r} has none: use tokenizer=bpe"
+                f"data.bpe_dropout leaves out merges, and {self.tokenizer!r} has none: "
+                "use tokenizer=bpe"
             )
         return self
 
 
 class ModelConfig(Section):
-    """The architecture (paper, section 3). Dropout places that are None take the value of ``dropout``."""
+    """The architecture (paper, section 3)."""
 
-    d_model: int = Field(512, ge=2, le=65_536)
-    n_heads: int = Field(8, ge=1, le=1024)
-    n_layers: int = Field(
-        6, ge=1, le=1000
-    )  # of the encoder, and of the decoder unless n_decoder_layers is given
-    n_decoder_layers: int | None = Field(None, ge=1, le=1000)
-    d_ff: int = Field(2048, ge=1, le=262_144)
-    d_value: int | None = Field(
-        None, ge=1, le=65_536
-    )  # width of one head's values; None: d_model / n_heads
-    norm: Literal["post", "pre"] = (
-        "post"  # layer norm after the residual connection (the paper) or before the sub-layer
+    d_model: int = Field(512, ge=2, description="width of vectors between layers, D")
+    n_heads: Count = Field(8, description="heads of each attention, H")
+    n_layers: Count = Field(6, description="of the encoder, and of the decoder")
+    n_decoder_layers: Count | None = Field(None, description="null: as n_layers")
+    d_ff: Count = Field(2048, description="width inside feed-forward networks")
+    d_value: Count | None = Field(None, description="of a head; null: D / H")
+    norm: Literal["post", "pre"] = Field("post", description="where the layer norm is")
+    final_norm: bool | None = Field(None, description="on stacks; null: with pre only")
+    bias: bool = Field(True, description="in every linear layer")
+    norm_bias: bool = Field(True, description="in every layer norm")
+    tying: Literal["none", "target", "three-way"] = Field(
+        "none", description="which of source, target and output matrices are one"
     )
-    final_norm: bool | None = (
-        None  # one more layer norm on each stack; None: yes for pre, no for post
-    )
-    bias: bool = True  # in every linear layer
-    norm_bias: bool = True  # in every layer norm
-    tying: Literal["none", "target", "three-way"] = (
-        "none"  # which of source, target and output matrices are one
-    )
-    scale_embeddings: bool = (
-        True  # multiply embeddings by √d_model (paper, section 3.4)
-    )
-    max_positions: int = Field(
-        512, ge=2, le=100_000
-    )  # rows of the table of positions at the start; it grows
-    dropout: float = Field(
-        0.1, ge=0.0, lt=1.0
-    )  # after each sub-layer (paper, section 5.4)
-    embedding_dropout: float | None = Field(None, ge=0.0, lt=1.0)
-    ffn_dropout: float = Field(
-        0.0, ge=0.0, lt=1.0
-    )  # between the two layers of the feed-forward network
-    attention_dropout: float = Field(
-        0.0, ge=0.0, lt=1.0
-    )  # on the attention weights; above 0 it leaves the fast path
-    init: Literal["xavier", "xavier-all", "torch"] = (
-        "xavier"  # xavier-all: embeddings too; torch: its defaults
+    scale_embeddings: bool = Field(True, description="multiply embeddings by √D")
+    max_positions: int = Field(512, ge=2, description="at the start; the table grows")
+    dropout: Share = Field(0.1, description="after each sub-layer")
+    embedding_dropout: Share | None = Field(None, description="null: as dropout")
+    ffn_dropout: Share = Field(0.0, description="inside feed-forward networks")
+    attention_dropout: Share = Field(0.0, description="on weights; slower above 0")
+    init: Literal["xavier", "xavier-all", "torch"] = Field(
+        "xavier", description="xavier-all: embeddings too; torch: its defaults"
     )
 
     @model_validator(mode="after")
     def _check(self) -> ModelConfig:
         if self.d_model % 2:
             raise ValueError(
-                f"model.d_model must be even (sines and cosines come in pairs), not {self.d_model}"
+                "model.d_model must be even (sines and cosines come in pairs), not "
+                f"{self.d_model}"
             )
         if self.d_model % self.n_heads:
             raise ValueError(
-                f"model.d_model={self.d_model} is not divisible by model.n_heads={self.n_heads}"
+                f"model.d_model={self.d_model} is not divisible by "
+                f"model.n_heads={self.n_heads}"
             )
         return self
-
-    def check_memory(self, n_tokens: int, copies: int = 1) -> None:
-        """Raises ConfigError where a model needs more memory than this machine has, before anything is allocated.
-
-        ``n_tokens`` are the rows of all embedding and output matrices; to train takes 4 ``copies`` of the weights:
-        gradients and Adam's two means are as large.
-        """
-        D, values = (
-            self.d_model,
-            self.n_heads * (self.d_value or self.d_model // self.n_heads),
-        )
-        encoder, decoder = self.n_layers, self.n_decoder_layers or self.n_layers
-        weights = (encoder + 2 * decoder) * 2 * D * (D + values) + (
-            encoder + decoder
-        ) * 2 * D * self.d_ff
-        needed = (
-            4 * copies * (weights + n_tokens * D) + 32 * self.max_positions * D
-        )  # positions are made in float64
-        there = (
-            os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-            if hasattr(os, "sysconf")
-            else 2**40
-        )
-        if needed > there:
-            keys = (
-                "d_model",
-                "d_ff",
-                "d_value",
-                "n_layers",
-                "n_decoder_layers",
-                "max_positions",
-            )
-            given = ", ".join(
-                f"model.{key}={getattr(self, key)}"
-                for key in keys
-                if getattr(self, key)
-            )
-            raise ConfigError(
-                f"{given} with {n_tokens} tokens would need about {needed / 1e9:,.0f} GB of memory, and "
-                f"this machine has {there / 1e9:,.0f} GB: choose smaller ones"
-            )
 
 
 class TrainConfig(Section):
     """How the weights are found (paper, section 5)."""
 
-    seed: int = Field(0, ge=0, lt=2**32)
-    max_steps: int = Field(1000, ge=1, le=10**9)  # optimizer updates
-    batch_by: Literal["tokens", "sentences"] = "tokens"
-    batch_tokens: int = Field(
-        4096, ge=1, le=10_000_000
-    )  # sentences × longest side, padding included
-    batch_sentences: int = Field(64, ge=1, le=1_000_000)
-    accumulate: int = Field(1, ge=1, le=1000)  # batches for one update
-    optimizer: Literal["adam", "sgd"] = "adam"
-    lr: float = Field(
-        1e-3, gt=0, le=1e6
-    )  # the peak (for noam: the factor in front of the paper's formula)
-    schedule: Literal["constant", "noam", "inverse-sqrt", "cosine"] = "inverse-sqrt"
-    warmup: int = Field(400, ge=0, le=10**9)  # updates
-    betas: tuple[Beta, Beta] = Field(
-        (0.9, 0.98), strict=False
-    )  # a YAML list is welcome
-    eps: float = Field(1e-9, gt=0, le=1.0)
-    momentum: float = Field(0.0, ge=0.0, lt=1.0)  # SGD only
-    clip_norm: float | None = Field(None, gt=0, le=1e9)
-    label_smoothing: float = Field(0.1, ge=0.0, lt=1.0)
-    precision: Literal["fp32", "bf16", "auto"] = (
-        "fp32"  # auto: bf16 where the device computes with it, else fp32
+    seed: Seed = Field(0, description="draws weights, batches and dropout")
+    max_steps: Count = Field(1000, description="updates")
+    batch_by: Literal["tokens", "sentences"] = Field(
+        "tokens", description="tokens: sentences of similar length go together"
     )
-    validate_every: int = Field(100, ge=1, le=10**9)  # updates
-    checkpoint_every: int = Field(100, ge=1, le=10**9)  # updates
-    keep_checkpoints: int = Field(3, ge=1, le=10_000)
-    select: Literal["best", "last", "average"] = (
-        "best"  # the weights that the run hands out
+    batch_tokens: Count = Field(4096, description="sentences × longest side")
+    batch_sentences: Count = Field(64, description="of any length together")
+    accumulate: Count = Field(1, description="batches for one update")
+    optimizer: Literal["adam", "sgd"] = Field("adam", description="adam or sgd")
+    lr: float = Field(1e-3, gt=0, description="the peak; for noam, a factor in front")
+    schedule: Literal["constant", "noam", "inverse-sqrt", "cosine"] = Field(
+        "inverse-sqrt", description="how the learning rate changes after the warm-up"
     )
-    threads: int | None = Field(
-        None, ge=1, le=1024
-    )  # CPU threads; None: torch's own choice
+    warmup: int = Field(400, ge=0, description="updates")
+    betas: tuple[Share, Share] = Field((0.9, 0.98), strict=False, description="of Adam")
+    eps: float = Field(1e-9, gt=0, description="of Adam")
+    momentum: Share = Field(0.0, description="of SGD")
+    clip_norm: float | None = Field(None, gt=0, description="of the gradient, at most")
+    label_smoothing: Share = Field(0.1, description="what the right token gives away")
+    precision: Literal["fp32", "bf16", "auto"] = Field(
+        "fp32", description="auto: bf16 where a GPU has it"
+    )
+    validate_every: Count = Field(100, description="updates")
+    checkpoint_every: Count = Field(100, description="updates")
+    keep_checkpoints: Count = Field(3, description="older ones are deleted")
+    select: Literal["best", "last", "average"] = Field(
+        "best", description="the final weights; average: of the checkpoints kept"
+    )
+    threads: Count | None = Field(
+        None, description="of the CPU; null: PyTorch's choice"
+    )
 
 
 class DecodeConfig(Section):
     """How a translation is searched for (paper, section 6.1)."""
 
-    beam_size: int = Field(1, ge=1, le=1000)  # 1: greedy
-    length_penalty: float = Field(
-        0.6, ge=0.0, le=10.0
-    )  # α of Wu et al. (2016); 0: none
-    max_extra_tokens: int = Field(
-        50, ge=0, le=10_000
-    )  # a translation may be this much longer than its source
-    max_source_tokens: int = Field(
-        1024, ge=2, le=100_000
-    )  # a longer source is cut here, with a warning
-    batch_tokens: int = Field(4096, ge=1, le=10_000_000)
+    beam_size: Count = Field(1, description="1: greedy")
+    length_penalty: float = Field(0.6, ge=0, description="α of Wu et al. (2016)")
+    max_extra_tokens: int = Field(50, ge=0, description="beyond those of the source")
+    max_source_tokens: int = Field(1024, ge=2, description="a longer source is cut")
+    batch_tokens: Count = Field(4096, description="rows × longest source")
 
 
 class Config(Section):
     """A whole experiment. ``run_dir`` is where it writes; empty: see ``run_path``."""
 
-    name: Text = Field("custom", min_length=1)
-    run_dir: Text = ""
+    name: str = Field("custom", min_length=1)
+    run_dir: str = ""
     data: DataConfig = DataConfig()
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
@@ -243,21 +174,155 @@ class Config(Section):
     def _check(self) -> Config:
         if self.model.tying == "three-way" and not self.data.joint:
             raise ValueError(
-                "model.tying='three-way' shares one matrix, so it needs data.joint=true (one vocabulary)"
+                "model.tying='three-way' shares one matrix, so it needs one vocabulary "
+                "(data.joint=true)"
             )
         return self
 
     @property
     def run_path(self) -> Path:
-        """``run_dir``; where it is empty, ``runs/<name>`` (``$NMT_RUNS/<name>`` where that is set)."""
-        return (
-            Path(self.run_dir)
-            if self.run_dir
-            else Path(os.environ.get("NMT_RUNS", "runs")) / self.name
-        )
+        """``run_dir``; where it is empty, the folder ``name`` in ``runs_folder()``."""
+        return Path(self.run_dir) if self.run_dir else runs_folder() / self.name
 
     def to_yaml(self) -> str:
-        """All keys, those at their defaults too; ``load_config`` reads the same config back from it."""
-        from .configs.reading import Dumper
+        """All keys with their meaning, which ``load_config`` can read."""
+        lines = []
+        for name, value in self:
+            if not isinstance(value, Section):
+                lines.append(f"{name}: {json.dumps(value)}")
+                continue
+            lines.append(f"{name}:")
+            for key, field in type(value).model_fields.items():
+                text = json.dumps(getattr(value, key))  # every JSON value is YAML
+                lines.append(f"  {key}: {text}  # {field.description}")
+        return "\n".join(lines) + "\n"
 
-        return yaml.dump(self.model_dump(mode="json"), Dumper=Dumper, sort_keys=False)
+
+def runs_folder() -> Path:
+    """``$NMT_RUNS``; else ``runs`` in the repository that holds the current folder."""
+    if "NMT_RUNS" in os.environ:
+        return Path(os.environ["NMT_RUNS"])
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if (folder / "nmt_lib").is_dir():
+            return folder / "runs"
+    return Path("runs")
+
+
+def config_names() -> list[str]:
+    """The named configs, in alphabetical order."""
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> Config:
+    """Reads a named config or a YAML file and applies overrides.
+
+    Args:
+        name: one of ``config_names()``, the path of a YAML file, or a ``Config``.
+        overrides: dotted keys, ``**{"train.seed": 1}``; each value must have the type
+            of its key. Other languages than the file's are added to the name, so that
+            each direction has a run of its own.
+
+    Raises:
+        ConfigError: unknown name or key (with the nearest valid one), wrong type,
+            values that do not fit together.
+    """
+    if isinstance(name, Config):
+        config = name
+    else:
+        path = _find(Path(name))
+        values = _yaml(path, f"config file {path}") or {}  # nothing but comments
+        if not isinstance(values, dict):
+            raise ConfigError(f"config file {path} must hold keys and values")
+        config = checked(Config, {"name": path.stem} | values, f"config {path.stem}")
+    values = config.model_dump()
+    for key, value in overrides.items():
+        if key not in KEYS:
+            raise ConfigError(f"unknown key {key!r}{_nearest(key, KEYS)}")
+        section, _, last = key.rpartition(".")
+        (values[section] if section else values)[last] = value
+    found = checked(Config, values, f"config {config.name}")
+    languages = (found.data.src_lang, found.data.tgt_lang)
+    same = languages == (config.data.src_lang, config.data.tgt_lang)
+    if same or "name" in overrides:
+        return found
+    return found.model_copy(update={"name": "-".join((config.name, *languages))})
+
+
+def parse_overrides(text: str) -> dict[str, Any]:
+    """``"train.seed=1 data.tgt_lang=fr"`` as a dict; values are read as YAML.
+
+    A value may hold spaces: it goes on until the next ``key=``.
+
+    Raises:
+        ConfigError: a part without ``=``, a value that is not YAML.
+    """
+    overrides = {}
+    for part in re.split(r"\s+(?=[\w.]+=)", text.strip()) if text.strip() else []:
+        key, equals, value = part.partition("=")
+        if not equals:
+            raise ConfigError(
+                f"override {key!r} is not of the form key=value, such as "
+                "train.max_steps=200"
+            )
+        overrides[key] = _yaml(value, f"override {key}")
+    return overrides
+
+
+def _find(path: Path) -> Path:
+    if path.suffix in (".yaml", ".yml") and path.is_file():
+        return path
+    names = config_names()
+    if str(path) in names:
+        return FOLDER / f"{path}.yaml"
+    raise ConfigError(
+        f"unknown config {str(path)!r}{_nearest(str(path), names)}: give one of "
+        f"{', '.join(names)}, or the path of a .yaml file"
+    )
+
+
+def _yaml(source: str | Path, where: str) -> Any:
+    try:
+        return YAML(typ="safe", pure=True).load(source)
+    except (YAMLError, ValueError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise ConfigError(f"{where} is not valid YAML: {reason}") from None
+
+
+S = TypeVar("S", bound=Section)
+
+
+def checked(section: type[S], values: dict[str, Any], where: str) -> S:
+    """The section with these values; a ConfigError says what is wrong with them.
+
+    Unknown keys are named alone: a misspelt key explains the errors that it causes.
+    """
+    try:
+        return section.model_validate(values)
+    except ValidationError as error:
+        unknown, others = [], []
+        for e in error.errors()[:20]:
+            key = ".".join(map(str, e["loc"]))
+            if e["type"] == "extra_forbidden":
+                unknown.append(f"unknown key {key!r}{_nearest(key, KEYS)}")
+            elif e["type"] == "value_error":
+                others.append(e["msg"].removeprefix("Value error, "))
+            else:
+                others.append(f"{key}: {e['msg']}, got {e['input']!r}")
+        raise ConfigError(f"{where}: {'; '.join(unknown or others)}") from None
+
+
+def changed(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
+    """The settings with some of them changed, and checked."""
+    return checked(DecodeConfig, decode.model_dump() | changes, "cannot decode")
+
+
+def _nearest(word: str, choices: list[str]) -> str:
+    last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
+    near = difflib.get_close_matches(word.rpartition(".")[2], last, 1, 0.5)
+    return f" (did you mean {last[near[0]]!r}?)" if near else ""
+
+
+KEYS = list(Config.model_fields)
+for _name, _value in Config():
+    if isinstance(_value, Section):
+        KEYS += [f"{_name}.{key}" for key in type(_value).model_fields]

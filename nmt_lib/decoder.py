@@ -1,47 +1,26 @@
-"""Decoder: as the encoder, but it sees only the past of its own side, and all of the source (paper, section 3.1)."""
+"""Decoder: like the encoder, but it sees only the past of its own side, and all of the
+source (paper, section 3.1)."""
 
 from __future__ import annotations
 
-import torch
+from typing import NamedTuple
+
 from torch import Tensor, nn
 
+from .attention import KVCache
 from .config import ModelConfig
 from .layers import Residual, make_attention, make_feed_forward, make_final_norm
 
 
-class LayerCache:
-    """The keys and values that one decoder layer has computed already, so that no step computes them again.
+class LayerCache(NamedTuple):
+    """What a decoder layer keeps from step to step."""
 
-    ``own`` holds those of the target so far, ``(B, H, t, d)``, and grows by one at each step; ``source`` holds
-    those of the memory, ``(B, H, S, d)``, and never changes.
-    """
-
-    def __init__(self, source: tuple[Tensor, Tensor]) -> None:
-        self.own: tuple[Tensor, Tensor] | None = None
-        self.source = source
-
-    def __len__(self) -> int:
-        """How many positions of the target it holds."""
-        return 0 if self.own is None else self.own[0].size(2)
-
-    def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Appends the new positions and returns all of them."""
-        if self.own is not None:
-            keys = torch.cat([self.own[0], keys], dim=2)  # (B, H, t + 1, d)
-            values = torch.cat([self.own[1], values], dim=2)  # (B, H, t + 1, d)
-        self.own = (keys, values)
-        return self.own
-
-    def select(self, rows: Tensor, sources: Tensor | None = None) -> None:
-        """Keeps the rows with these numbers, in this order; ``sources`` does so for the memory's, where given."""
-        if self.own is not None:
-            self.own = (self.own[0][rows], self.own[1][rows])
-        if sources is not None:
-            self.source = (self.source[0][sources], self.source[1][sources])
+    own: KVCache  # of the target so far, for self-attention
+    source: KVCache  # of the memory, for cross-attention
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention over the past, cross-attention over the memory, then feed-forward."""
+    """Self-attention over the past, cross-attention over the memory, feed-forward."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -60,25 +39,17 @@ class DecoderLayer(nn.Module):
         src_mask: Tensor | None,
         cache: LayerCache | None = None,
     ) -> Tensor:
-        """``(B, T, D)`` to ``(B, T, D)``; with a cache ``x`` holds only the new positions, and ``memory`` is not read.
+        """``(B, T, D)`` to ``(B, T, D)``; with a cache ``x`` holds new positions only.
 
-        ``memory`` is ``(B, S, D)``; the masks broadcast to ``(B, H, T, T)`` and ``(B, H, T, S)``.
+        ``memory`` is ``(B, S, D)``; the masks broadcast to ``(B, H, T, T)`` and
+        ``(B, H, T, S)``.
         """
-
-        def look_back(h: Tensor) -> Tensor:
-            keys, values = self.self_attention.keys_values(h)  # (B, H, T, d)
-            if cache is not None:
-                keys, values = cache.extend(keys, values)  # (B, H, t + T, d)
-            return self.self_attention.attend(h, keys, values, tgt_mask)  # (B, T, D)
-
-        x = self.around_self_attention(x, look_back)  # (B, T, D)
-        source = (
-            cache.source
-            if cache is not None
-            else self.cross_attention.keys_values(memory)
-        )  # (B, H, S, d), twice
+        own, source = cache or (None, None)
+        x = self.around_self_attention(
+            x, lambda h: self.self_attention(h, h, tgt_mask, own)
+        )  # (B, T, D)
         x = self.around_cross_attention(
-            x, lambda h: self.cross_attention.attend(h, *source, src_mask)
+            x, lambda h: self.cross_attention(h, memory, src_mask, source)
         )  # (B, T, D)
         return self.around_feed_forward(x, self.feed_forward)  # (B, T, D)
 
@@ -88,10 +59,8 @@ class Decoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            DecoderLayer(config)
-            for _ in range(config.n_decoder_layers or config.n_layers)
-        )
+        n_layers = config.n_decoder_layers or config.n_layers
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(n_layers))
         self.norm = make_final_norm(config)
 
     def forward(
@@ -102,15 +71,18 @@ class Decoder(nn.Module):
         src_mask: Tensor | None,
         caches: list[LayerCache] | None = None,
     ) -> Tensor:
-        """``(B, T, D)`` to ``(B, T, D)``; arguments as of a layer, and one cache for each."""
+        """``(B, T, D)`` to ``(B, T, D)``; arguments as of a layer, a cache for each."""
         for i, layer in enumerate(self.layers):
-            cache = caches[i] if caches is not None else None
+            cache = None if caches is None else caches[i]
             x = layer(x, memory, tgt_mask, src_mask, cache)  # (B, T, D)
         return self.norm(x)  # (B, T, D)
 
     def make_caches(self, memory: Tensor) -> list[LayerCache]:
-        """One for each layer, with the memory's keys and values computed."""
-        return [
-            LayerCache(layer.cross_attention.keys_values(memory))
-            for layer in self.layers
-        ]  # type: ignore[operator, union-attr]
+        """One for each layer, with the keys and values of ``memory``, ``(B, S, D)``."""
+        caches = []
+        for layer in self.layers:
+            assert isinstance(layer, DecoderLayer)
+            keys, values = layer.cross_attention.keys_values(memory)  # (B, H, S, d)
+            own = KVCache(keys[:, :, :0], values[:, :, :0], grows=True)  # nothing yet
+            caches.append(LayerCache(own, KVCache(keys, values, grows=False)))
+        return caches

@@ -1,4 +1,5 @@
-"""Embeddings: ids to vectors, and where in the sentence each of them stands (paper, sections 3.4 and 3.5)."""
+"""Embeddings: ids to vectors, and the position of each in the sentence (paper, sections
+3.4 and 3.5)."""
 
 from __future__ import annotations
 
@@ -9,47 +10,49 @@ from torch import Tensor, nn
 
 
 def sinusoids(n_positions: int, d_model: int, start: int = 0) -> Tensor:
-    """Sines and cosines whose wavelengths grow from 2π to 10000 · 2π (paper, section 3.5).
+    """Sines and cosines, wavelengths from 2π to 10000 · 2π (paper, section 3.5).
 
-    Position p has ``sin(p / 10000^(2i / d_model))`` at 2i and the cosine of the same angle at 2i + 1.
+    Position p has ``sin(p / 10000^(2i / d_model))`` at 2i, and the cosine of the same
+    angle at 2i + 1.
 
     Returns:
         ``(n_positions, d_model)``, the rows of positions ``start``, ``start + 1`` …
     """
-    position = torch.arange(start, start + n_positions, dtype=torch.float64)[
-        :, None
-    ]  # (n, 1)
+    end = start + n_positions
+    position = torch.arange(start, end, dtype=torch.float64)[:, None]  # (n, 1)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)  # (D/2,) this is 2i already
     angle = position / 10000 ** (even / d_model)  # (n, D/2)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).float()  # (n, D)
+    table = torch.stack([angle.sin(), angle.cos()], dim=-1)  # (n, D/2, 2)
+    return table.flatten(1).float()  # (n, D)
 
 
 class PositionalEncoding(nn.Module):
-    """Adds its position to each vector of ``d_model`` numbers (even); a longer sentence makes the table grow."""
+    """Adds its position to each vector of ``d_model`` numbers (even).
+
+    A longer sentence makes the table grow.
+    """
 
     table: Tensor
 
     def __init__(self, d_model: int, max_positions: int = 512) -> None:
         super().__init__()
-        self.register_buffer(
-            "table", sinusoids(max_positions, d_model), persistent=False
-        )  # (n, D)
+        table = sinusoids(max_positions, d_model)  # (n, D)
+        self.register_buffer("table", table, persistent=False)
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """Adds positions ``start`` … ``start + T - 1`` to ``x``, ``(B, T, D)``."""
         end = start + x.size(1)
         if end > len(self.table):
             rows = max(end, 2 * len(self.table))
-            self.table = sinusoids(rows, x.size(2)).to(
-                self.table
-            )  # (rows, D) on the same device, of the same dtype
+            self.table = sinusoids(rows, x.size(2)).to(self.table)  # (rows, D)
         return x + self.table[start:end]  # (B, T, D)
 
 
 class Embedding(nn.Module):
-    """Looks up a vector for each id, scales it, adds its position, and applies dropout.
+    """Looks up a vector for each id, scales it, adds its position, applies dropout.
 
-    ``scale`` multiplies by √D, so that the vectors are not drowned by the positions (paper, section 3.4).
+    ``scale`` multiplies by √D, so that the vectors are not drowned by the positions
+    (paper, section 3.4).
     """
 
     def __init__(
@@ -67,6 +70,6 @@ class Embedding(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, ids: Tensor, start: int = 0) -> Tensor:
-        """``(B, T)`` ids to ``(B, T, D)`` vectors; the first id stands at position ``start``."""
+        """``(B, T)`` ids to ``(B, T, D)`` vectors; the first id is at ``start``."""
         x = self.lookup(ids) * self.factor  # (B, T, D)
         return self.dropout(self.positions(x, start))  # (B, T, D)

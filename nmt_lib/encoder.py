@@ -1,4 +1,5 @@
-"""Encoder: N layers, each self-attention and a feed-forward network, with residual connections (paper, section 3.1)."""
+"""Encoder: N layers of self-attention and a feed-forward network, each with a residual
+connection (paper, section 3.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The errors that this library raises on purpose: one sentence each, saying what is wrong, where, and what to do."""
+"""The errors that this library raises on purpose.
+
+Each is one sentence: what is wrong, where, and what to do.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,15 @@ import warnings
 
 
 class NMTError(Exception):
-    """Base of all errors below; the shell entry prints it on one line and exits with code 2."""
+    """Base of all errors below; the CLI prints it on one line, with exit code 2."""
 
 
 class ConfigError(NMTError, ValueError):
-    """A config that cannot be used: unknown key, wrong type, values that do not fit together."""
+    """A config that cannot be used: an unknown key, a wrong type, values that clash."""
 
 
 class CorpusError(NMTError, ValueError):
-    """Data that cannot be read: missing file, unequal line counts, wrong encoding, nothing left."""
+    """Data that cannot be read: a missing file, unequal line counts, no UTF-8."""
 
 
 class ShapeError(NMTError, ValueError):
@@ -23,11 +26,11 @@ class ShapeError(NMTError, ValueError):
 
 
 class CheckpointError(NMTError, RuntimeError):
-    """A saved file that is missing, truncated, or belongs to another config or vocabulary."""
+    """A model file that is missing, damaged, or of another run."""
 
 
 class TrainingError(NMTError, RuntimeError):
-    """Training cannot go on: the loss is not finite, a sentence is larger than a batch."""
+    """Training cannot continue: the loss is not finite, a sentence exceeds a batch."""
 
 
 class MissingPackageError(NMTError, ImportError):
@@ -35,11 +38,9 @@ class MissingPackageError(NMTError, ImportError):
 
 
 def warn(message: str) -> None:
-    """A warning that points to the user's own line: the first one outside this library."""
+    """A warning that points to the first line outside this library."""
     level = 1
-    while sys._getframe(level).f_globals.get("__name__", "").partition(".")[0] in (
-        __package__,
-        "torch",
-    ):
+    ours = (__package__, "torch")
+    while sys._getframe(level).f_globals.get("__name__", "").split(".")[0] in ours:
         level += 1
     warnings.warn(message, stacklevel=level + 1)

@@ -1,4 +1,4 @@
-"""Evaluation: how good translations are, in numbers that mean the same as other people's.
+"""Evaluation: how good translations are, in numbers that others can compare with.
 
 BLEU and chrF come from sacrebleu, with the signature that says how they were counted.
 """
@@ -12,23 +12,22 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .batching import Example, make_batch, token_batches
+from .batching import Example, example_lengths, make_batch, token_batches
+from .corpora import Contrast, Pair
 from .decoding import check_number
 from .errors import CorpusError, ShapeError
 from .losses import validation_loss
-from .rows import Pair
 from .special import PAD
-from .tiny.contrasts import Contrast
-from .translation import Translation, checked_texts
-from .translator import Translator
+from .translator import Translation, Translator, checked_texts
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """Scores over a list of pairs.
 
-    ``bleu`` and ``chrf`` run from 0 to 100; ``perplexity`` is exp of the loss of a *token*, so it compares only
-    models with the same target tokens; ``exact`` is the share of translations equal to their reference.
+    ``bleu`` and ``chrf`` run from 0 to 100; ``perplexity`` is exp of the loss of a
+    *token*, so it compares only models with the same target tokens; ``exact`` is the
+    share of translations that equal their reference.
     """
 
     bleu: float
@@ -49,10 +48,11 @@ def evaluate(
     """Translates the sources and compares with the targets.
 
     Args:
-        translator: what to judge.
+        translator: what to evaluate.
         pairs: sources with their reference translations.
         beam_size: default: the config's.
-        tokenize: how sacrebleu splits into words; ``"none"`` for text that is tokenised already.
+        tokenize: how sacrebleu splits into words; ``"none"`` for text that is tokenised
+            already.
 
     Raises:
         CorpusError: no pairs.
@@ -60,25 +60,27 @@ def evaluate(
     from sacrebleu.metrics import BLEU, CHRF
 
     surprise = perplexity(translator, pairs)
-    translations = translator.translate(
-        [pair.src for pair in pairs], beam_size=beam_size
-    )
-    texts, references = [t.text for t in translations], [[pair.tgt for pair in pairs]]
+    sources = [pair.src for pair in pairs]
+    translations = translator.translate(sources, beam_size=beam_size)
+    texts, references = [t.text for t in translations], [pair.tgt for pair in pairs]
+    right = sum(a == b for a, b in zip(texts, references, strict=True))
     bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()
     return Evaluation(
-        bleu=bleu.corpus_score(texts, references).score,
+        bleu=bleu.corpus_score(texts, [references]).score,
         bleu_signature=str(bleu.get_signature()),
-        chrf=chrf.corpus_score(texts, references).score,
+        chrf=chrf.corpus_score(texts, [references]).score,
         chrf_signature=str(chrf.get_signature()),
         perplexity=surprise,
-        exact=sum(text == pair.tgt for text, pair in zip(texts, pairs, strict=True))
-        / len(pairs),
+        exact=right / len(pairs),
         translations=translations,
     )
 
 
 def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
-    """exp of the mean loss of a target token, each token counted once (the model is given the references)."""
+    """exp of the mean loss of a target token, in nats; the model reads the references.
+
+    Each token weighs the same.
+    """
     if not pairs:
         raise CorpusError("nothing to evaluate: the list of pairs is empty")
     examples, plan = _plan(translator, pairs, batch_tokens=8192)
@@ -90,29 +92,28 @@ def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
 
 @torch.no_grad()
 def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[float]:
-    """log P(target | source) of each pair: the sum over the target's tokens, ``<eos>`` included, without dropout.
+    """log P(target | source) of each pair, in nats: the sum over the target's tokens.
 
-    The model is given the targets, so any text can be asked about. Each token makes the sum smaller: compare targets of
-    one source and of about the same length.
+    ``<eos>`` counts, and there is no dropout. The model reads the targets, so any text
+    can be asked about. Each token makes the sum smaller: compare targets of one source
+    and of about the same length.
 
     Args:
         translator: what to ask.
         pairs: sources, each with the target to ask about.
 
     Returns:
-        One number a pair, in nats, in the order of the pairs; 0 is certain.
+        One number a pair, in the order of the pairs; 0 is certain.
     """
     model = translator.model
-    training, device = model.training, next(model.parameters()).device
+    training, device = model.training, model.output.weight.device
     model.eval()
     log_probs = [0.0] * len(pairs)
     examples, plan = _plan(translator, pairs, batch_tokens=2048)
     for rows in plan:
         batch = make_batch(examples, rows).to(device)
         table = model(batch.src, batch.tgt_in).float().log_softmax(-1)  # (B, T, V)
-        said = table.gather(-1, batch.tgt_out[:, :, None])[
-            :, :, 0
-        ]  # (B, T) of the tokens that stand there
+        said = table.gather(-1, batch.tgt_out[:, :, None])[:, :, 0]  # (B, T)
         sums = said.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)  # (B,)
         for i, value in zip(rows, sums.tolist(), strict=True):
             check_number(value)
@@ -124,48 +125,49 @@ def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[fl
 def contrastive_accuracy(
     translator: Translator, contrasts: Sequence[Contrast]
 ) -> float:
-    """The share of contrasts whose right translation is likelier than the wrong one; a coin gets 0.5.
+    """The share of contrasts whose right translation is more likely than the wrong one.
+
+    Guessing gives 0.5.
 
     Raises:
         CorpusError: no contrasts.
     """
     if not contrasts:
         raise CorpusError("nothing to compare: the list of contrasts is empty")
-    right = sentence_log_probs(
-        translator, [Pair(contrast.src, contrast.right) for contrast in contrasts]
-    )
-    wrong = sentence_log_probs(
-        translator, [Pair(contrast.src, contrast.wrong) for contrast in contrasts]
-    )
+    right = sentence_log_probs(translator, [Pair(c.src, c.right) for c in contrasts])
+    wrong = sentence_log_probs(translator, [Pair(c.src, c.wrong) for c in contrasts])
     return sum(a > b for a, b in zip(right, wrong, strict=True)) / len(contrasts)
 
 
 def _plan(
     translator: Translator, pairs: Sequence[Pair], batch_tokens: int
 ) -> tuple[list[Example], list[list[int]]]:
-    """The ids of all pairs, and which of them go together; a longer sentence than ``batch_tokens`` goes alone."""
+    """The ids of all pairs, and which of them go together."""
     checked_texts(text for pair in pairs for text in (pair.src, pair.tgt))
-    nothing = translator.src_tokenizer.encode(
-        ""
-    )  # of a source with nothing to see, the model gets its special tokens
-    sources = [translator.encode(pair.src) or nothing for pair in pairs]
-    examples = [
-        (src, translator.tgt_tokenizer.encode(pair.tgt))
-        for src, pair in zip(sources, pairs, strict=True)
-    ]
-    lengths = [(len(src), len(tgt)) for src, tgt in examples]
+    empty = translator.src_tokenizer.encode("")  # special tokens only
+    examples: list[Example] = []
+    for pair in pairs:
+        src, tgt = (
+            translator.encode(pair.src),
+            translator.tgt_tokenizer.encode(pair.tgt),
+        )
+        examples.append((src or empty, tgt))
+    lengths = example_lengths(examples)
     return examples, token_batches(lengths, batch_tokens, seed=0, alone=True)
 
 
 def alignment_error_rate(
     weights: Tensor, gold: Sequence[tuple[int, int]], src_offset: int = 1
 ) -> float:
-    """How badly the strongest link of each target word fits the gold links (Och and Ney, 2003, all links sure).
+    """How badly the strongest link of each target word fits the gold links (Och and
+    Ney, 2003, all links sure).
 
     Args:
-        weights: ``(T, S)`` cross-attention of one head; the rows beyond the target words (``<eos>``) are left out.
-        gold: links (source word, target word), counted from 0 without special tokens; one that is repeated counts once.
-        src_offset: how many special tokens stand before the first source word.
+        weights: ``(T, S)`` cross-attention of one head; rows beyond the target words
+            (``<eos>``) are left out.
+        gold: links (source word, target word), counted from 0 without special tokens;
+            one that is repeated counts once.
+        src_offset: how many special tokens come before the first source word.
 
     Returns:
         0 (every link right) to 1 (none): 1 − 2 |found ∩ gold| / (|found| + |gold|).
@@ -175,22 +177,22 @@ def alignment_error_rate(
     """
     if weights.dim() != 2 or weights.isnan().any():
         raise ShapeError(
-            f"the weights of one head are needed, (T, S) numbers, not {tuple(weights.shape)}"
+            "the weights of one head are needed, (T, S) numbers, not "
+            f"{tuple(weights.shape)}"
         )
     links = {(int(source), int(target)) for source, target in gold}
     if not links:
         raise ValueError("there are no gold links to compare with")
-    words, columns = (
-        1 + max(target for _, target in links),
-        range(weights.size(1) - src_offset),
-    )
-    if words > len(weights) or min(target for _, target in links) < 0:
+    n_words, n_columns = 1 + max(t for _, t in links), weights.size(1) - src_offset
+    if n_words > len(weights) or min(t for _, t in links) < 0:
         raise ValueError(
-            f"the gold links name {words} target words, but the weights have {len(weights)} rows"
+            f"the gold links name {n_words} target words, but the weights have "
+            f"{len(weights)} rows"
         )
-    if any(source not in columns for source, _ in links):
+    if not all(0 <= source < n_columns for source, _ in links):
         raise ValueError(
-            f"the gold links name source words beyond the {len(columns)} columns of the weights"
+            f"the gold links name source words beyond the {n_columns} columns of the "
+            "weights"
         )
-    found = {(int(weights[t].argmax()) - src_offset, t) for t in range(words)}
+    found = {(int(weights[t].argmax()) - src_offset, t) for t in range(n_words)}
     return 1 - 2 * len(found & links) / (len(found) + len(links))

@@ -1,4 +1,5 @@
-"""What encoder and decoder layers are made of, beside attention: feed-forward networks and residual connections."""
+"""What encoder and decoder layers are made of, beside attention: feed-forward networks
+and residual connections."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from .config import ModelConfig
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with ReLU between, the same at every position (paper, section 3.3)."""
+    """Two linear layers with ReLU between them, the same at every position (paper,
+    section 3.3)."""
 
     def __init__(
         self, d_model: int, d_ff: int, bias: bool = True, dropout: float = 0.0
@@ -24,16 +26,16 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """``(B, T, D)`` to ``(B, T, D)``."""
-        return self.W_2(
-            self.dropout(F.relu(self.W_1(x)))
-        )  # (B, T, D) → (B, T, d_ff) → (B, T, D)
+        hidden = self.dropout(F.relu(self.W_1(x)))  # (B, T, d_ff)
+        return self.W_2(hidden)  # (B, T, D)
 
 
 class Residual(nn.Module):
-    """The residual connection around a sub-layer, and where the layer norm stands (paper, section 3.1).
+    """The residual connection around a sub-layer, and its norm (paper, section 3.1).
 
-    Post-LN, the paper's, normalises the sum. Pre-LN normalises what the sub-layer reads: the way from the last layer
-    to the first is then a plain sum, which gradients pass unchanged.
+    Post-LN, the paper's, normalises the sum. Pre-LN normalises what the sub-layer
+    reads: the path from the last layer to the first is then a plain sum, which
+    gradients pass unchanged.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -43,7 +45,7 @@ class Residual(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """``(B, T, D)`` to ``(B, T, D)``; ``sublayer`` is a function from one to the other."""
+        """``(B, T, D)`` to ``(B, T, D)``, as ``sublayer`` does."""
         if self.pre:
             return x + self.dropout(sublayer(self.norm(x)))  # (B, T, D)
         return self.norm(x + self.dropout(sublayer(x)))  # (B, T, D)

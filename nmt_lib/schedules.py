@@ -1,4 +1,5 @@
-"""Optimizers, and how their learning rate changes from update to update (paper, section 5.3)."""
+"""Optimizers, their learning rate from update to update (paper, section 5.3), and the
+precision of a step."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import torch
 from torch import nn
 
 from .config import TrainConfig
+from .errors import ConfigError
 
 
 def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
@@ -17,11 +19,13 @@ def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
     Args:
         step: number of the update; the first is 1.
         train: ``schedule``, ``lr``, ``warmup``, ``max_steps``.
-        d_model: for ``noam``, the paper's formula ``d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)``.
+        d_model: for ``noam``, the paper's formula
+            ``d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)``.
 
     Returns:
-        All schedules but ``noam`` rise in a straight line to ``lr`` over ``warmup`` updates; then ``constant`` stays,
-        ``inverse-sqrt`` falls as 1/√step, ``cosine`` falls to 0 at ``max_steps``.
+        All schedules but ``noam`` rise in a straight line to ``lr`` over ``warmup``
+        updates; then ``constant`` stays, ``inverse-sqrt`` falls as 1/√step, and
+        ``cosine`` falls to 0 at ``max_steps``.
     """
     warmup = max(1, train.warmup)
     if train.schedule == "noam":
@@ -39,12 +43,27 @@ def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
 def build_optimizer(
     train: TrainConfig, parameters: Iterable[nn.Parameter]
 ) -> torch.optim.Optimizer:
-    """Adam or SGD with the config's settings; the learning rate is set before each update."""
+    """Adam or SGD; the learning rate is set before each update."""
     if train.optimizer == "sgd":
         return torch.optim.SGD(parameters, lr=train.lr, momentum=train.momentum)
-    fused = torch.cuda.is_available() or tuple(
-        map(int, torch.__version__.split(".")[:2])
-    ) >= (2, 4)
     return torch.optim.Adam(
-        parameters, lr=train.lr, betas=train.betas, eps=train.eps, fused=fused
+        parameters, lr=train.lr, betas=train.betas, eps=train.eps, fused=True
     )
+
+
+def use_bf16(train: TrainConfig, device: torch.device) -> bool:
+    """Whether to compute in bfloat16.
+
+    Raises:
+        ConfigError: asked for, but the device does not have it.
+    """
+    has_it = device.type == "cpu"
+    if device.type == "cuda":  # older GPUs emulate it, slowly
+        has_it = torch.cuda.is_bf16_supported(including_emulation=False)
+    if train.precision == "bf16" and not has_it:
+        raise ConfigError(
+            f"train.precision=bf16, but this {device.type} device has no bfloat16: use "
+            "fp32 or auto"
+        )
+    auto = train.precision == "auto" and device.type == "cuda"
+    return train.precision == "bf16" or (auto and has_it)

@@ -1,69 +1,84 @@
 """Tokenizers: text to ids and back.
 
-Three kinds: words split at spaces, words split by spaCy's rules, and SentencePiece pieces (unigram or BPE).
-All of them put the special tokens at the same ids: ``<pad>`` 0, ``<unk>`` 1, ``<sos>`` 2, ``<eos>`` 3.
+Three kinds: words split at spaces, words split by spaCy's rules, and SentencePiece
+subwords (unigram or BPE). All put the special tokens at the same ids: ``<pad>`` 0,
+``<unk>`` 1, ``<sos>`` 2, ``<eos>`` 3.
 """
 
 from __future__ import annotations
 
 import base64
 import copy
-import hashlib
 import io
 import json
-import random
+import re
 import zlib
-from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
+from .corpora import Pair
 from .errors import CorpusError
-from .rows import Pair, as_rows
 from .special import EOS, SOS, SPECIALS, UNK
 from .vocab import Vocab, build_vocab_from_iterator
-from .words import join_words, spacy_words
 
 if TYPE_CHECKING:
     from .config import DataConfig
 
 
-class Tokenizer(Protocol):
-    """What the rest of the library needs of a tokenizer."""
+class Tokenizer:
+    """What the rest of the library needs of a tokenizer; two kinds follow."""
 
-    kind: str
-    lowercase: bool
-    sos: bool  # whether ``<sos>`` stands before a text; for a source, data.src_specials decides
+    lowercase: bool  # case is folded before anything else
+    sos = True  # whether ``<sos>`` comes before a text; see data.src_specials
 
     def __len__(self) -> int:
         """The size of the vocabulary."""
+        raise NotImplementedError
 
     def tokenize(self, text: str) -> list[str]:
         """The tokens of a text, without special ones."""
+        raise NotImplementedError
 
     def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
-        """The ids of a text, between ``<sos>`` and ``<eos>`` where asked for; ``sos`` None: as its own ``sos`` says."""
+        """The ids of a text, between ``<sos>`` and ``<eos>`` where asked for.
+
+        With ``sos`` None, the tokenizer's own ``sos`` decides.
+        """
+        sos = self.sos if sos is None else sos
+        return [SOS] * sos + self.ids(text) + [EOS] * eos
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of the tokens alone."""
+        raise NotImplementedError
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of ids; ``<pad>``, ``<sos>`` and ``<eos>`` are left out."""
+        raise NotImplementedError
 
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         """The tokens of ids, special ones included."""
+        raise NotImplementedError
 
     def dumps(self) -> str:
-        """All that there is to it, as JSON; ``load_tokenizer`` reads it from a file."""
+        """The tokenizer as JSON; ``load_tokenizer`` makes it again."""
+        raise NotImplementedError
+
+    def fold(self, text: str) -> str:
+        return text.lower() if self.lowercase else text
 
 
 Tokenizers = tuple[Tokenizer, Tokenizer]  # of the source and of the target
 
 
-class WordTokenizer:
+class WordTokenizer(Tokenizer):
     """Words and a ``Vocab``; unknown words get ``<unk>``.
 
-    ``kind`` says where words end: ``"whitespace"`` at spaces, ``"spacy"`` by the rules of ``spacy.blank(lang)``, which
-    are those of the ``…_sm`` models without their download. ``lowercase`` folds case before that.
+    ``kind`` says where words end: ``"whitespace"`` at spaces, ``"spacy"`` by the rules
+    of ``spacy.blank(lang)``, which are those of the ``…_sm`` models without their
+    download.
     """
-
-    sos = True
 
     def __init__(
         self, kind: str, lang: str, vocab: Vocab, lowercase: bool = False
@@ -76,66 +91,42 @@ class WordTokenizer:
         cls, kind: str, lang: str, texts: Iterable[str], min_freq: int, lowercase: bool
     ) -> WordTokenizer:
         """Collects the vocabulary from texts."""
-        tokenizer = cls(kind, lang, Vocab(SPECIALS), lowercase)
-        words = map(tokenizer.tokenize, texts)
-        return cls(
-            kind,
-            lang,
-            build_vocab_from_iterator(words, min_freq, list(SPECIALS)),
-            lowercase,
-        )
+        words = map(cls(kind, lang, Vocab(SPECIALS), lowercase).tokenize, texts)
+        vocab = build_vocab_from_iterator(words, min_freq, SPECIALS)
+        return cls(kind, lang, vocab, lowercase)
 
     def __len__(self) -> int:
         return len(self.vocab)
 
     def tokenize(self, text: str) -> list[str]:
-        text = text.lower() if self.lowercase else text
-        return (
-            text.split() if self.kind == "whitespace" else spacy_words(self.lang)(text)
-        )
+        if self.kind == "whitespace":
+            return self.fold(text).split()
+        return spacy_words(self.lang)(self.fold(text))
 
-    def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
-        sos = self.sos if sos is None else sos
+    def ids(self, text: str) -> list[int]:
+        # A word that looks like a special token is a word: it must not end a sentence.
         ids = self.vocab(self.tokenize(text))
-        # A word of the text that looks like a special token is a word: it must not end or pad a sentence.
-        return (
-            [SOS] * sos
-            + [index if index >= len(SPECIALS) else UNK for index in ids]
-            + [EOS] * eos
-        )
+        return [index if index >= len(SPECIALS) else UNK for index in ids]
 
     def decode(self, ids: Iterable[int]) -> str:
-        words = [
-            self.vocab.lookup_token(index)
-            for index in ids
-            if index == UNK or index >= len(SPECIALS)
-        ]
-        return (
-            " ".join(words)
-            if self.kind == "whitespace"
-            else join_words(words, self.lang)
-        )
+        words = self.vocab.lookup_tokens(without_specials(ids))
+        return join_words(words, self.lang) if self.kind == "spacy" else " ".join(words)
 
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return self.vocab.lookup_tokens(ids)
 
     def dumps(self) -> str:
-        fields = {
-            "kind": self.kind,
-            "lang": self.lang,
-            "lowercase": self.lowercase,
-            "tokens": self.vocab.get_itos(),
-        }
-        return json.dumps(fields, ensure_ascii=False, indent=0)
+        fields = {"kind": self.kind, "lang": self.lang, "lowercase": self.lowercase}
+        tokens = self.vocab.get_itos()
+        return json.dumps(fields | {"tokens": tokens}, ensure_ascii=False)
 
 
-class SentencePieceTokenizer:
-    """Pieces of words, learnt from the text itself, so that no word is unknown (Kudo and Richardson, 2018).
+class SentencePieceTokenizer(Tokenizer):
+    """Subwords, learnt from the text itself, so that no word is unknown (Kudo and
+    Richardson, 2018).
 
-    ``kind`` is ``"unigram"`` or ``"bpe"``, ``model`` the serialised SentencePiece model.
+    ``kind`` is ``"unigram"`` or ``"bpe"``; ``model`` is a serialised model.
     """
-
-    sos = True
 
     def __init__(self, kind: str, model: bytes, lowercase: bool = False) -> None:
         import sentencepiece
@@ -152,30 +143,26 @@ class SentencePieceTokenizer:
         character_coverage: float,
         lowercase: bool,
     ) -> SentencePieceTokenizer:
-        """Learns the pieces from texts. Fewer than ``vocab_size`` come out where the texts hold no more."""
+        """Learns the subwords from texts.
+
+        Fewer than ``vocab_size`` come out where the texts hold no more.
+        """
         import sentencepiece
 
         model = io.BytesIO()
-        special: dict[str, Any] = {
-            f"{name}_id": index
-            for index, name in enumerate(("pad", "unk", "bos", "eos"))
-        }
-        special |= {
-            name.replace("_id", "_piece"): SPECIALS[index]
-            for name, index in special.items()
-        }
+        special: dict[str, Any] = {}
+        for index, name in enumerate(("pad", "unk", "bos", "eos")):
+            special |= {f"{name}_id": index, f"{name}_piece": SPECIALS[index]}
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(
-                [text.lower() if lowercase else text for text in texts]
-            ),
+            sentence_iterator=(t.lower() if lowercase else t for t in texts),
             model_writer=model,
             model_type=kind,
             vocab_size=vocab_size,
             character_coverage=character_coverage,
             hard_vocab_limit=False,
             minloglevel=2,
+            num_threads=1,  # the same subwords on every machine
             **special,
-            num_threads=1,  # the same pieces on every machine
         )
         return cls(kind, model.getvalue(), lowercase)
 
@@ -183,62 +170,109 @@ class SentencePieceTokenizer:
         return self.processor.get_piece_size()
 
     def tokenize(self, text: str) -> list[str]:
-        return self.processor.encode(
-            text.lower() if self.lowercase else text, out_type=str
-        )
+        return self.processor.encode(self.fold(text), out_type=str)
 
-    def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
-        sos = self.sos if sos is None else sos
-        return (
-            [SOS] * sos
-            + self.processor.encode(text.lower() if self.lowercase else text)
-            + [EOS] * eos
-        )
-
-    @cached_property
-    def ranks(self) -> dict[str, int]:
-        """The id of each piece; that which was merged first has the lowest."""
-        return {
-            self.processor.id_to_piece(index): index
-            for index in range(len(SPECIALS), len(self))
-        }
+    def ids(self, text: str) -> list[int]:
+        return self.processor.encode(self.fold(text))
 
     def decode(self, ids: Iterable[int]) -> str:
-        return self.processor.decode(
-            [int(index) for index in ids if index == UNK or index >= len(SPECIALS)]
-        )
+        return self.processor.decode(without_specials(ids))
 
     def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return [self.processor.id_to_piece(index) for index in ids]
 
     def dumps(self) -> str:
         model = base64.b64encode(zlib.compress(self.model, 9)).decode()
-        return json.dumps(
-            {"kind": self.kind, "lowercase": self.lowercase, "model": model}
-        )
+        fields = {"kind": self.kind, "lowercase": self.lowercase, "model": model}
+        return json.dumps(fields)
+
+    @cached_property
+    def ranks(self) -> dict[str, int]:
+        """The id of each subword; the one merged first has the lowest."""
+        ids = range(len(SPECIALS), len(self))
+        return {self.processor.id_to_piece(index): index for index in ids}
+
+    def sample(self, text: str, share: float, draw: Callable[[], float]) -> list[int]:
+        """The ids of a text, its words cut by ``drop_merges``.
+
+        Where a character is unknown, they are those of ``encode``.
+        """
+        ids = self.encode(text)
+        if UNK in ids:
+            return ids
+        joined = "".join(self.lookup_tokens(ids[self.sos : -1]))
+        words = re.findall("▁[^▁]{,200}|[^▁]{1,200}", joined)
+        subwords = (s for word in words for s in drop_merges(self, word, share, draw))
+        return [SOS] * self.sos + [self.ranks[subword] for subword in subwords] + [EOS]
 
 
-PIECE_SENTENCES = 500_000  # pieces are learnt from at most so many, to bound memory; drawn by data.seed
+def drop_merges(
+    tokenizer: SentencePieceTokenizer,
+    word: str,
+    share: float,
+    draw: Callable[[], float],
+) -> tuple[str, ...]:
+    """BPE dropout: merges letters, at each step without some of the possible merges
+    (Provilkov et al., 2020, algorithm 1).
+
+    SentencePiece has a sampler of its own, but no seed makes it draw the same subwords
+    in another process.
+
+    Args:
+        share: how likely a merge is left out of a step; 0: as ``tokenize``.
+        draw: gives a number from 0 to 1.
+    """
+    parts = tuple(word)
+    while True:
+        kept = (i for i in possible_merges(tokenizer, parts) if draw() >= share)
+        i = next(kept, None)
+        if i is None:
+            return parts
+        parts = (*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :])
+
+
+@lru_cache(maxsize=200_000)
+def possible_merges(
+    tokenizer: SentencePieceTokenizer, parts: tuple[str, ...]
+) -> list[int]:
+    """Which parts may be merged with the next; the merge learnt first comes first."""
+    ranks = [tokenizer.ranks.get(first + second) for first, second in pairwise(parts)]
+    return [i for _, i in sorted((r, i) for i, r in enumerate(ranks) if r is not None)]
+
+
+def without_specials(ids: Iterable[int]) -> list[int]:
+    """The ids of words, ``<unk>`` among them."""
+    return [int(index) for index in ids if index == UNK or index >= len(SPECIALS)]
+
+
+def load_tokenizer(text: str) -> Tokenizer:
+    """The tokenizer that ``dumps`` wrote."""
+    fields = json.loads(text)
+    kind, lowercase = fields["kind"], fields["lowercase"]
+    if "tokens" in fields:
+        return WordTokenizer(kind, fields["lang"], Vocab(fields["tokens"]), lowercase)
+    model = zlib.decompress(base64.b64decode(fields["model"]))
+    return SentencePieceTokenizer(kind, model, lowercase)
+
+
+SUBWORD_SENTENCES = (
+    500_000  # subwords are learnt from at most so many, drawn by data.seed
+)
 
 
 def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> Tokenizers:
     """The tokenizers of both languages, made from the *training* pairs only.
 
     Raises:
-        CorpusError: no text, or fewer pieces asked for (``data.vocab_size``) than it has characters.
+        CorpusError: no text, or fewer subwords asked for (``data.vocab_size``) than it
+            has characters.
     """
-    most = PIECE_SENTENCES // (1 + data.joint)
-    if data.tokenizer in ("unigram", "bpe") and len(train) > most:
-        rows = random.Random(data.seed).sample(range(len(train)), most)
-        train = as_rows(train).select(sorted(rows))
     if data.joint:
         tgt = _train_one(data, f"{data.src_lang}/{data.tgt_lang}", train, "src", "tgt")
         src = copy.copy(tgt)
     else:
-        src, tgt = (
-            _train_one(data, data.src_lang, train, "src"),
-            _train_one(data, data.tgt_lang, train, "tgt"),
-        )
+        src = _train_one(data, data.src_lang, train, "src")
+        tgt = _train_one(data, data.tgt_lang, train, "tgt")
     src.sos = data.src_specials
     return src, tgt
 
@@ -246,31 +280,61 @@ def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> Tokenizers:
 def _train_one(
     data: DataConfig, lang: str, train: Sequence[Pair], *sides: str
 ) -> Tokenizer:
-    sentences = (getattr(pair, side) for side in sides for pair in train)
-    if data.tokenizer in ("whitespace", "spacy"):
-        return WordTokenizer.train(
-            data.tokenizer, lang, sentences, data.min_freq, data.lowercase
-        )
+    kind, lowercase = data.tokenizer, data.lowercase
+    every = 1 + len(train) * len(sides) // SUBWORD_SENTENCES
+    if kind in ("whitespace", "spacy"):
+        texts = (getattr(pair, side) for side in sides for pair in train)
+        return WordTokenizer.train(kind, lang, texts, data.min_freq, lowercase)
+    texts = (getattr(pair, side) for side in sides for pair in train[::every])
     try:
         return SentencePieceTokenizer.train(
-            data.tokenizer,
-            sentences,
-            data.vocab_size,
-            data.character_coverage,
-            data.lowercase,
+            kind, texts, data.vocab_size, data.character_coverage, lowercase
         )
     except RuntimeError as error:
-        reason = (
-            str(error).splitlines()[0].rpartition("] ")[2].strip()
-            or "no line has 1 to 4192 bytes of text"
-        )
+        reason = str(error).splitlines()[0].rpartition("] ")[2].strip()
         raise CorpusError(
-            f"SentencePiece cannot make {data.vocab_size} pieces (data.vocab_size) from {len(train) * len(sides)} "
-            f"sentences of {lang}: {reason}"
+            f"SentencePiece cannot make {data.vocab_size} subwords (data.vocab_size) "
+            f"from {len(train) * len(sides)} sentences of {lang}: "
+            f"{reason or 'no line has 1 to 4192 bytes of text'}"
         ) from None
 
 
-def fingerprint(tokenizers: Tokenizers) -> str:
-    """A short text that differs as soon as one token has another id."""
-    lists = [tokenizer.lookup_tokens(range(len(tokenizer))) for tokenizer in tokenizers]
-    return hashlib.sha256(repr(lists).encode()).hexdigest()[:16]
+# A word is cut there: for brackets without spaces, spaCy's time grows quadratically.
+LONG = re.compile(r"\S{200}(?=\S)")
+
+
+@lru_cache(maxsize=8)
+def spacy_words(lang: str) -> Callable[[str], list[str]]:
+    """spaCy's rule-based splitter of a language, as a function from text to words.
+
+    Single spaces are not words; further ones are a word, as in the write-ups.
+    """
+    import spacy
+
+    split = spacy.blank(lang).tokenizer
+    return lambda text: [word.text for word in split(LONG.sub(r"\g<0> ", text))]
+
+
+# What is written without a space before it, or after it, in each language.
+_NO_SPACE_BEFORE = {
+    "en": r"[.,!?;:)\]%…”]|(?:n['’]t|['’](?:s|m|re|ve|ll|d)?)(?= |$)",
+    "de": r"[.,!?;:)\]…“”]",
+    "fr": r"[.,)\]…”]|-\w",  # French puts a space before ! ? ; : and %
+}
+_NO_SPACE_AFTER = {"en": r"[(\[“]", "de": r"[(\[„]", "fr": r"[(\[“]|\w['’](?= \w)"}
+
+
+def join_words(words: Iterable[str], lang: str = "en") -> str:
+    """spaCy's words to a written sentence: no spaces around punctuation, as usual.
+
+    >>> join_words(["L'", "homme", "lit", "."], "fr")
+    "L'homme lit."
+    """
+    text = " ".join(" ".join(words).split())
+    before, after = _NO_SPACE_BEFORE[lang], _NO_SPACE_AFTER[lang]
+    text = re.sub(rf" ({before})", r"\1", text, flags=re.IGNORECASE)
+    text = re.sub(rf"({after}) ", r"\1", text)
+    text = re.sub(r'" ([^"]*?) ?"', r'"\1"', text)
+    if lang == "de":  # spaCy's German does not split T-Shirt
+        return text
+    return re.sub(r"(\w) - (?=\w)", r"\1-", text)

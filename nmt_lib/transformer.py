@@ -1,14 +1,14 @@
-"""The whole model: source ids and target ids in, a score for each next token out (paper, figure 1)."""
+"""The whole model: source ids and target ids in, a score for each next token out
+(paper, figure 1)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from .attention import MultiHeadAttention
+from .attention import collect_weights
 from .config import ModelConfig
 from .decoder import Decoder, LayerCache
 from .embeddings import Embedding, PositionalEncoding
@@ -37,19 +37,16 @@ class Transformer(nn.Module):
         self, config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int
     ) -> None:
         super().__init__()
-        positions = PositionalEncoding(config.d_model, config.max_positions)
-        dropout = (
-            config.dropout
-            if config.embedding_dropout is None
-            else config.embedding_dropout
-        )
-        arguments = (config.d_model, positions, config.scale_embeddings, dropout)
-        self.src_embedding = Embedding(src_vocab_size, *arguments)
-        self.tgt_embedding = Embedding(tgt_vocab_size, *arguments)
+        D, scale = config.d_model, config.scale_embeddings
+        positions = PositionalEncoding(D, config.max_positions)
+        dropout = config.embedding_dropout
+        dropout = config.dropout if dropout is None else dropout
+        self.src_embedding = Embedding(src_vocab_size, D, positions, scale, dropout)
+        self.tgt_embedding = Embedding(tgt_vocab_size, D, positions, scale, dropout)
         self.encoder, self.decoder = Encoder(config), Decoder(config)
-        self.output = nn.Linear(config.d_model, tgt_vocab_size, config.bias)
+        self.output = nn.Linear(D, tgt_vocab_size, config.bias)
         self._initialise(config.init)
-        self._tie(config.tying)
+        self.tie(config.tying)
 
     def _initialise(self, how: str) -> None:
         if how == "torch":
@@ -61,24 +58,24 @@ class Transformer(nn.Module):
                     nn.init.zeros_(module.bias)
             elif isinstance(module, nn.Embedding) and how == "xavier-all":
                 nn.init.xavier_uniform_(module.weight)
-            elif isinstance(module, nn.Embedding):
-                nn.init.normal_(
-                    module.weight, std=module.embedding_dim**-0.5
-                )  # about 1 after the factor √D
+            elif isinstance(module, nn.Embedding):  # about 1 after the factor √D
+                nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
-    def _tie(self, tying: str) -> None:
-        """Makes matrices one (paper, section 3.4): output = target embedding, or those two = source embedding."""
+    def tie(self, tying: str) -> None:
+        """Shares matrices (paper, section 3.4), as ``model.tying`` says.
+
+        ``target``: output and target embedding; ``three-way``: source embedding, too.
+        """
         if tying != "none":
             self.output.weight = self.tgt_embedding.lookup.weight
         if tying == "three-way":
-            if (
-                self.src_embedding.lookup.num_embeddings
-                != self.tgt_embedding.lookup.num_embeddings
-            ):
+            src, tgt = self.src_embedding.lookup, self.tgt_embedding.lookup
+            if src.num_embeddings != tgt.num_embeddings:
                 raise ShapeError(
-                    "model.tying='three-way' needs one vocabulary for both languages (data.joint=true)"
+                    "model.tying='three-way' needs one vocabulary for both languages "
+                    "(data.joint=true)"
                 )
-            self.src_embedding.lookup.weight = self.tgt_embedding.lookup.weight
+            src.weight = tgt.weight
 
     def forward(
         self,
@@ -87,48 +84,52 @@ class Transformer(nn.Module):
         src_mask: Tensor | None = None,
         tgt_mask: Tensor | None = None,
     ) -> Tensor:
-        """Scores each next token, all positions at once (teacher forcing): logits ``(B, T, V)``, no softmax applied.
+        """Scores each next token, all positions at once (teacher forcing).
 
         Args:
             src: ``(B, S)`` source ids.
             tgt_in: ``(B, T)`` target ids from ``<sos>`` on.
-            src_mask: broadcasts to ``(B, H, T, S)``, True = may be attended to; default: made from the pad id.
-            tgt_mask: broadcasts to ``(B, H, T, T)``; default: padding and causal.
+            src_mask: broadcasts to ``(B, H, T, S)``, True = may be attended to;
+                default: hides padding.
+            tgt_mask: broadcasts to ``(B, H, T, T)``; default: hides padding and the
+                future.
+
+        Returns:
+            Logits ``(B, T, V)``; no softmax has been applied.
 
         Raises:
             ShapeError: ids or masks of the wrong shape or dtype.
         """
         check_ids(src, tgt_in)
         src_mask = padding_mask(src) if src_mask is None else src_mask  # (B, 1, 1, S)
+        tgt_mask = target_mask(tgt_in) if tgt_mask is None else tgt_mask  # (B, 1, T, T)
         memory = self.encode(src, src_mask)  # (B, S, D)
-        return self.output(self.decode(tgt_in, memory, src_mask, tgt_mask))  # (B, T, V)
+        x = self.decode(tgt_in, memory, src_mask, tgt_mask)  # (B, T, D)
+        return self.output(x)  # (B, T, V)
 
     def encode(self, src: Tensor, src_mask: Tensor | None) -> Tensor:
-        """Source ids ``(B, S)`` to the memory ``(B, S, D)``; a mask that is None hides nothing."""
+        """Ids ``(B, S)`` to the memory ``(B, S, D)``; None as mask hides nothing."""
         return self.encoder(self.src_embedding(src), src_mask)  # (B, S, D)
 
     def decode(
         self,
         tgt_in: Tensor,
-        memory: Tensor | None,
+        memory: Tensor,
         src_mask: Tensor | None,
-        tgt_mask: Tensor | None = None,
+        tgt_mask: Tensor | None,
         caches: list[LayerCache] | None = None,
     ) -> Tensor:
         """Target ids to the vectors that ``output`` turns into scores, ``(B, T, D)``.
 
         Args:
-            tgt_in: ``(B, T)``; with caches only the new ids, since those before them are in the caches.
-            memory: ``(B, S, D)``; with caches None, since it is in them too.
+            tgt_in: ``(B, T)``; with caches only the new ids.
+            memory: ``(B, S, D)``.
             src_mask: broadcasts to ``(B, H, T, S)``; None hides nothing.
-            tgt_mask: broadcasts to ``(B, H, T, T)``; default: padding and causal, and none with caches.
+            tgt_mask: broadcasts to ``(B, H, T, T)``; None hides nothing.
             caches: what ``decoder.make_caches`` made, one a layer; they grow by T.
         """
-        if tgt_mask is None and caches is None:
-            tgt_mask = target_mask(tgt_in)  # (B, 1, T, T)
-        x = self.tgt_embedding(
-            tgt_in, start=len(caches[0]) if caches else 0
-        )  # (B, T, D)
+        start = caches[0].own.keys.size(2) if caches else 0
+        x = self.tgt_embedding(tgt_in, start)  # (B, T, D)
         return self.decoder(x, memory, tgt_mask, src_mask, caches)  # (B, T, D)
 
     def attention(
@@ -139,44 +140,34 @@ class Transformer(nn.Module):
         tgt_mask: Tensor | None = None,
     ) -> Attention:
         """The weights of all layers and heads; arguments as of the model itself."""
-        check_ids(src, tgt_in)
-        src_mask = padding_mask(src) if src_mask is None else src_mask  # (B, 1, 1, S)
-        kept = [
-            module
-            for module in self.modules()
-            if isinstance(module, MultiHeadAttention)
-        ]
-        try:
-            for module in kept:
-                module.keep_weights = True
-            self.decode(tgt_in, self.encode(src, src_mask), src_mask, tgt_mask)
-            encoder, decoder = (
-                list[Any](self.encoder.layers),
-                list[Any](self.decoder.layers),
-            )
-            return Attention(
-                encoder=[layer.self_attention.weights for layer in encoder],
-                decoder=[layer.self_attention.weights for layer in decoder],
-                cross=[layer.cross_attention.weights for layer in decoder],
-            )
-        finally:
-            for module in kept:
-                module.keep_weights, module.weights = False, None
+        with collect_weights() as weights:
+            self(src, tgt_in, src_mask, tgt_mask)
+        n = len(self.encoder.layers)
+        return Attention(weights[:n], weights[n::2], weights[n + 1 :: 2])
 
 
 def build_model(
     config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int
 ) -> Transformer:
-    """A model with fresh weights; ``torch.manual_seed`` decides which. One that cannot fit is a ConfigError."""
-    config.check_memory(src_vocab_size + 2 * tgt_vocab_size)
+    """A model with fresh weights; ``torch.manual_seed`` decides which."""
     return Transformer(config, src_vocab_size, tgt_vocab_size)
+
+
+def empty_model(
+    config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int
+) -> Transformer:
+    """A model whose weights are to be filled in; no random numbers are drawn for it."""
+    with torch.device("meta"):
+        model = Transformer(config, src_vocab_size, tgt_vocab_size)
+    model.to_empty(device="cpu").tie(config.tying)
+    positions = PositionalEncoding(config.d_model, config.max_positions)
+    model.src_embedding.positions = model.tgt_embedding.positions = positions
+    return model
 
 
 def count_parameters(model: nn.Module) -> int:
     """How many numbers are learnt; a matrix that is used twice counts once."""
-    return sum(
-        parameter.numel() for parameter in model.parameters() if parameter.requires_grad
-    )
+    return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
 def check_ids(src: Tensor, tgt_in: Tensor) -> None:
@@ -184,9 +175,11 @@ def check_ids(src: Tensor, tgt_in: Tensor) -> None:
     for name, ids in (("src", src), ("tgt_in", tgt_in)):
         if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
             raise ShapeError(
-                f"{name} must hold integer ids of shape (B, length), not {ids.dtype} {tuple(ids.shape)}"
+                f"{name} must hold integer ids of shape (B, length), not "
+                f"{ids.dtype} {tuple(ids.shape)}"
             )
     if src.size(0) != tgt_in.size(0):
         raise ShapeError(
-            f"src has {src.size(0)} sentences, tgt_in has {tgt_in.size(0)}: they must pair up"
+            f"src has {src.size(0)} sentences, tgt_in has {tgt_in.size(0)}: they must "
+            "pair up"
         )

@@ -1,29 +1,67 @@
-"""The translator: a trained model, its tokenizers and its config together; text in, translation out."""
+"""The translator: a trained model, its tokenizers and its config; text in, translation
+out."""
 
 from __future__ import annotations
 
 import os
-from functools import partial
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, overload
 
 import torch
-from pydantic import ValidationError
 
-from .batching import fill_batches, pad_batch
-from .config import Config, DecodeConfig
-from .configs.reading import short
+from . import checkpoints as ckpt
+from .batching import CHARACTERS, fill_batches, pad_batch
+from .config import Config, DecodeConfig, changed
 from .decoding import Hypothesis, beam_search, greedy_search
-from .encoding import CHARACTERS
-from .errors import CheckpointError, ConfigError, warn
-from .runs import checkpoints as ckpt
-from .runs import folder as run_folder
+from .errors import CheckpointError, warn
 from .special import EOS, SOS, UNK
-from .tokenizers import Tokenizer, fingerprint
-from .transformer import Attention, Transformer, build_model
-from .translation import Translation, checked_texts, is_visible
+from .tokenizers import Tokenizer
+from .training import train
+from .transformer import Attention, Transformer
 
 PRETRAINED = Path(__file__).parent / "pretrained"
+
+
+@dataclass(frozen=True)
+class Translation:
+    """What came out for one text.
+
+    ``tokens`` are the target tokens without special ones, ``score`` is the
+    log-probability over the length penalty (nearer to 0 is better). ``n_best`` holds
+    the texts of all hypotheses with their scores, best first. ``src_labels`` and
+    ``tgt_labels`` name the columns and rows of the attention.
+    """
+
+    source: str
+    text: str
+    tokens: tuple[str, ...]
+    score: float
+    n_best: tuple[tuple[str, float], ...] = ()
+    src_labels: tuple[str, ...] = ()  # S names, special tokens included
+    tgt_labels: tuple[str, ...] = ()  # T names: what each row *produces*, <eos> last
+    _attend: Callable[[], Attention] = field(
+        default=Attention, repr=False, compare=False
+    )
+
+    @cached_property
+    def attention(self) -> Attention:
+        """The weights behind this translation, computed when first asked for.
+
+        ``.encoder``, ``.decoder``, ``.cross``: ``[n_layers]`` of ``(1, H, S, S)``,
+        ``(1, H, T, T)``, ``(1, H, T, S)``. The row of a token is the step that produced
+        it.
+        """
+        return self._attend()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy or a pickle holds the attention, not the model that computes it."""
+        return {**vars(self), "attention": self.attention, "_attend": Attention}
 
 
 class Translator:
@@ -33,7 +71,7 @@ class Translator:
         model: the Transformer; it is put into evaluation mode.
         src_tokenizer: for the texts.
         tgt_tokenizer: for the translations.
-        config: how the model was made, and how to search by default (``config.decode``).
+        config: how the model was made, and how to search (``config.decode``).
     """
 
     def __init__(
@@ -54,112 +92,66 @@ class Translator:
         device: str | None = None,
         decode: DecodeConfig | dict[str, Any] | None = None,
     ) -> Translator:
-        """Reads the folder that training or ``save`` wrote, or a model that comes with the library.
+        """Reads what training or ``save`` wrote, or a model that comes along.
 
         Args:
-            path: the folder, or a name such as ``"multi30k-en-de"`` (``Translator.pretrained()`` lists them).
+            path: the folder of a run, a model file, or a name such as
+                ``"multi30k-en-de"`` (``Translator.pretrained()`` lists them).
             device: default: the GPU where there is one.
-            decode: search settings to use instead of the saved ones; a dict, such as ``{"beam_size": 1}``, changes
-                some of them.
+            decode: search settings to use instead of the saved ones; a dict, such as
+                ``{"beam_size": 1}``, changes some of them.
 
         Raises:
-            CheckpointError: a file is missing or damaged, or does not fit the others.
+            CheckpointError: the file is missing or damaged.
             ConfigError: search settings or a device that cannot be used.
         """
-        folder = Path(path)
-        if str(folder) in cls.pretrained() and not folder.exists():
-            folder = PRETRAINED / folder
-        if not os.path.isfile(folder / "model.safetensors"):
-            if (folder / "checkpoints").is_dir():
-                raise CheckpointError(
-                    f"the run in {folder} is not finished: train it again, and it goes on to its end"
-                )
+        file = Path(path)
+        if str(path) in cls.pretrained() and not file.exists():
+            file = PRETRAINED / file
+        if file.suffix != ".safetensors":
+            file = file / "model.safetensors"
+        if not file.exists():
             raise CheckpointError(
-                f"no trained model in {folder}: train it first with nmt_lib.train, check the path, or name one that "
-                f"comes with the library ({', '.join(cls.pretrained())})"
+                f"no trained model in {path}: train it with nmt_lib.train (a run that "
+                "was cut off resumes), check the path, or name one that comes with the "
+                f"library ({', '.join(cls.pretrained())})"
             )
-        return cls.from_checkpoint(
-            folder, ckpt.load_checkpoint(folder / "model.safetensors"), device, decode
-        )
-
-    @classmethod
-    def from_checkpoint(
-        cls,
-        folder: Path,
-        saved: ckpt.Checkpoint,
-        device: str | None = None,
-        decode: DecodeConfig | dict[str, Any] | None = None,
-    ) -> Translator:
-        """As ``load``, with the weights read already."""
-        config = run_folder.read_config(folder)
-        tokenizers = run_folder.load_tokenizers(folder, config.data)
-        if saved.state.get("vocabulary") != fingerprint(tokenizers):
-            message = f"the weights in {folder} were made with another vocabulary than its tokenizer files hold"
-            raise CheckpointError(f"{message}: restore the files, or train again")
-        with torch.random.fork_rng(
-            devices=[]
-        ):  # the fresh weights are drawn and thrown away
-            model = build_model(config.model, *map(len, tokenizers))
-        ckpt.load_weights(model, ckpt.part(saved.tensors, "model."))
-        run_folder.check_same_run(
-            config, saved.state.get("config", {}), folder / "model.safetensors"
-        )
-        decode = (
-            decode
-            if isinstance(decode, DecodeConfig)
-            else _changed(config.decode, decode or {})
-        )
-        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        try:
-            model.to(device)
-        except (
-            RuntimeError,
-            AssertionError,
-        ) as error:  # PyTorch says which devices there are
-            raise ConfigError(
-                f"cannot use device={device!r}: {str(error).splitlines()[0]}"
-            ) from None
-        return cls(model, *tokenizers, config.model_copy(update={"decode": decode}))
+        saved = ckpt.load(file)
+        changes = decode if isinstance(decode, dict) else dict(decode or {})
+        settings = changed(saved.config.decode, changes)
+        config = saved.config.model_copy(update={"decode": settings})
+        return cls(saved.build_model(device), *saved.tokenizers, config)
 
     @staticmethod
     def pretrained() -> list[str]:
-        """The names of the models that come with the library; each folder has a README with data, scores and limits."""
+        """The names of the models that come with the library."""
         return sorted(
             file.parent.name for file in PRETRAINED.glob("*/model.safetensors")
         )
 
     def save(self, path: str | os.PathLike[str], half: bool = False) -> None:
-        """Writes all that ``load`` needs into a folder.
+        """Writes one file that holds all that ``load`` needs.
 
         Args:
-            path: the folder.
+            path: the file, if it ends in ``.safetensors``; else its folder.
             half: weights in fp16, half the size; ``load`` makes fp32 of them again.
 
         Raises:
-            CheckpointError: the folder cannot be written, or is that of a run; the weights are not finite.
+            CheckpointError: the file cannot be written; the weights are not finite.
         """
-        folder = Path(path)
-        if (folder / "checkpoints").exists():
-            raise CheckpointError(
-                f"{folder} is the folder of a run, and would lose it: save into another one"
-            )
-        tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
-        dtype = torch.float16 if half else torch.float32
-        weights = {
-            f"model.{name}": value.to(dtype)
-            for name, value in ckpt.model_state(self.model).items()
-        }
-        if not all(value.isfinite().all() for value in weights.values()):
+        file = Path(path)
+        if file.suffix != ".safetensors":
+            file = file / "model.safetensors"
+        tensors = ckpt.model_tensors(self.model)
+        if half:
+            tensors = {name: value.half() for name, value in tensors.items()}
+        if not all(value.isfinite().all() for value in tensors.values()):
             raise CheckpointError(
                 "the weights are not finite, or too large for fp16: nothing was saved"
             )
-        run_folder.save_copy(folder, self.config, tokenizers)
-        state = {
-            "vocabulary": fingerprint(tokenizers),
-            "config": run_folder.fixed_keys(self.config),
-        }
-        saved = ckpt.Checkpoint(weights, state)
-        ckpt.save_checkpoint(folder / "model.safetensors", saved)
+        config = self.config.model_copy(update={"run_dir": ""})  # it says who trained
+        tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
+        ckpt.save(file, ckpt.ModelFile(config, tokenizers, tensors, {}))
 
     @overload
     def translate(
@@ -189,23 +181,25 @@ class Translator:
         batch_tokens: int | None = None,
         use_cache: bool = True,
     ) -> Translation | list[Translation]:
-        """Translates in batches of like length; what is None comes from ``config.decode``.
+        """Translates in batches of similar length.
+
+        What is None comes from ``config.decode``.
 
         Args:
-            texts: one text or several. One with nothing to see (spaces, zero-width and control characters, marks
-                without a letter) gives an empty translation; one over ``decode.max_source_tokens``, or over
-                ``CHARACTERS`` times as many characters, is cut there, with a warning. ``<eos>`` is text like any other.
+            texts: one text or several. An empty one gives an empty translation; one
+                over ``decode.max_source_tokens`` is cut there, with a warning.
+                ``<eos>`` is text like any other.
             beam_size: 1 is greedy; K > 1 also gives ``n_best``.
             length_penalty: α; 0 for none.
-            batch_tokens: rows × longest source that are searched for at once.
-            use_cache: off: compute each prefix from its start again (slower, same result).
+            batch_tokens: rows × longest source that are decoded at once.
+            use_cache: off: compute each prefix from its start again (slower, same
+                result).
 
         Returns:
             A ``Translation``, or a list of them in the order of the texts.
 
         Raises:
-            TypeError: something that is no text.
-            CorpusError: a text that is no valid Unicode.
+            TypeError: something that is not text.
             ConfigError: a beam, penalty or budget that makes no sense.
         """
         if isinstance(texts, str):
@@ -213,24 +207,16 @@ class Translator:
                 [texts], beam_size, length_penalty, batch_tokens, use_cache
             )[0]
         texts = checked_texts(texts)
-        given = {
-            "beam_size": beam_size,
-            "length_penalty": length_penalty,
-            "batch_tokens": batch_tokens,
-        }
+        given: dict[str, Any] = {"beam_size": beam_size, "batch_tokens": batch_tokens}
+        given["length_penalty"] = length_penalty
         changes = {key: value for key, value in given.items() if value is not None}
-        settings = (
-            _changed(self.config.decode, changes) if changes else self.config.decode
-        )
+        settings = changed(self.config.decode, changes)
         sources = [self.encode(text) for text in texts]
         results = [Translation(text, "", (), 0.0, (("", 0.0),)) for text in texts]
         lengths = [len(source) for source in sources]
-        order = sorted(
-            (i for i, source in enumerate(sources) if source), key=lengths.__getitem__
-        )
-        for rows in fill_batches(
-            order, lengths, settings.batch_tokens // settings.beam_size
-        ):
+        order = sorted((i for i, n in enumerate(lengths) if n), key=lengths.__getitem__)
+        budget = settings.batch_tokens // settings.beam_size
+        for rows in fill_batches(order, lengths, budget):
             found = self._search([sources[i] for i in rows], settings, use_cache)
             for i, hypotheses in zip(rows, found, strict=True):
                 results[i] = self._translation(texts[i], sources[i], hypotheses)
@@ -239,89 +225,81 @@ class Translator:
     __call__ = translate
 
     def encode(self, text: str) -> list[int]:
-        """The source ids as the model was trained on them; nothing for a text with nothing to see."""
+        """The source ids as the model was trained on them; none for an empty text."""
         limit = self.config.decode.max_source_tokens
-        short = self._cut(text)
-        if not is_visible(short):
+        ids = self.src_tokenizer.encode(self._cut(text))
+        if len(ids) == 1 + self.src_tokenizer.sos:  # nothing but special tokens
             return []
-        ids = self.src_tokenizer.encode(short)
-        if (
-            len(ids) == 1 + self.src_tokenizer.sos
-        ):  # such as "\ufffd": its normalisation leaves nothing
-            return []
-        if len(ids) > limit or len(text) > len(short) == limit * CHARACTERS:
-            many = (
-                f"{len(ids)} tokens" if len(ids) > limit else f"{len(text)} characters"
-            )
+        if len(ids) > limit or len(text) > limit * CHARACTERS:
             warn(
-                f"a text of {many} is cut to {limit} (decode.max_source_tokens): {text[:40]!r} …"
+                f"a text of {len(text)} characters is cut to {limit} tokens "
+                f"(decode.max_source_tokens): {text[:40]!r} …"
             )
             ids = [*ids[:-1][: limit - 1], EOS]
         return ids
 
     def _cut(self, text: str) -> str:
-        """Tabs, newlines and doubled spaces mean nothing here; what is far too long does not reach the tokenizer."""
-        return " ".join(text.split())[
-            : self.config.decode.max_source_tokens * CHARACTERS
-        ]
+        """Single spaces, and no more of the text than may be needed."""
+        most = self.config.decode.max_source_tokens * CHARACTERS
+        return " ".join(text[: 2 * most].split())[:most]
 
     def _search(
         self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool
     ) -> list[list[Hypothesis]]:
         src = pad_batch(sources).to(self.model.output.weight.device)  # (B, S)
-        alpha, extra = settings.length_penalty, settings.max_extra_tokens
-        if settings.beam_size == 1:
-            return [
-                [h] for h in greedy_search(self.model, src, extra, alpha, use_cache)
-            ]
-        return beam_search(self.model, src, settings.beam_size, alpha, extra, use_cache)
+        K, alpha = settings.beam_size, settings.length_penalty
+        extra = settings.max_extra_tokens
+        if K > 1:
+            return beam_search(self.model, src, K, alpha, extra, use_cache)
+        return [[h] for h in greedy_search(self.model, src, extra, alpha, use_cache)]
 
     def _translation(
         self, text: str, source: list[int], hypotheses: list[Hypothesis]
     ) -> Translation:
-        best = hypotheses[0]
+        best, tokenizer = hypotheses[0], self.tgt_tokenizer
         return Translation(
             source=text,
-            text=self.tgt_tokenizer.decode(best.ids),
-            tokens=tuple(self.tgt_tokenizer.lookup_tokens(best.ids)),
+            text=tokenizer.decode(best.ids),
+            tokens=tuple(tokenizer.lookup_tokens(best.ids)),
             score=best.score,
-            n_best=tuple(
-                (self.tgt_tokenizer.decode(h.ids), h.score) for h in hypotheses
-            ),
+            n_best=tuple((tokenizer.decode(h.ids), h.score) for h in hypotheses),
             src_labels=tuple(self._source_labels(text, source)),
-            tgt_labels=tuple(self.tgt_tokenizer.lookup_tokens([*best.ids, EOS])),
+            tgt_labels=tuple(tokenizer.lookup_tokens([*best.ids, EOS])),
             _attend=partial(self.attend, source, list(best.ids)),
         )
 
     def _source_labels(self, text: str, source: list[int]) -> list[str]:
-        """The tokens as the model sees them; an unknown word keeps its own letters, which say more than <unk>."""
-        words = self.src_tokenizer.tokenize(self._cut(text))
+        """The tokens as the model sees them, but unknown words with their letters."""
         labels = self.src_tokenizer.lookup_tokens(source)
-        first = 1 if source[0] == SOS else 0
-        unknown = [i for i, index in enumerate(source) if index == UNK]
-        return [
-            words[i - first] if i in unknown else label
-            for i, label in enumerate(labels)
-        ]
+        if UNK in source:
+            words = self.src_tokenizer.tokenize(self._cut(text))
+            first = int(source[0] == SOS)
+            for i, index in enumerate(source):
+                if index == UNK:
+                    labels[i] = words[i - first]
+        return labels
 
     @torch.no_grad()
     def attend(self, source: list[int], target: list[int]) -> Attention:
-        """The weights of all layers while the model reads ``source`` and writes ``target`` (ids)."""
-        src, tgt_in = (
-            torch.tensor([ids], device=self.model.output.weight.device)
-            for ids in (source, [SOS, *target])
-        )
+        """The weights while the model reads ``source`` and writes ``target`` (ids)."""
+        device = self.model.output.weight.device
+        src = torch.tensor([source], device=device)  # (1, S)
+        tgt_in = torch.tensor([[SOS, *target]], device=device)  # (1, T)
         return self.model.attention(src, tgt_in)
 
 
-def _changed(decode: DecodeConfig, values: dict[str, Any]) -> DecodeConfig:
-    try:
-        return DecodeConfig.model_validate(
-            decode.model_dump() | values if isinstance(values, dict) else values
-        )
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"])) or "decode"
-        raise ConfigError(
-            f"cannot decode with {key}={short(first['input'])}: {first['msg']}"
-        ) from None
+def load_or_train(config: Config | str | Path, **overrides: Any) -> Translator:
+    """The translator of a config: loaded if its run is finished, else trained first.
+
+    Several processes may ask at once: one trains, the others wait for it.
+    """
+    return train(config, **overrides).translator
+
+
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """The texts as a list; a TypeError if one of them is not text."""
+    listed = list(texts)
+    for i, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise TypeError(f"text number {i} must be a str, not {text!r}")
+    return listed

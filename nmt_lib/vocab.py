@@ -1,7 +1,9 @@
-"""Vocabulary: the two-way table between tokens and ids, with the calls of the retired ``torchtext.vocab``.
+"""Vocabulary: the two-way table between tokens and ids, with the calls of the retired
+``torchtext.vocab``.
 
-The order is torchtext's: special tokens, then the others by falling frequency; equals are ordered by their
-code points. So the same corpus gets the same ids here as in tutorials that were written with torchtext.
+The order is torchtext's: special tokens, then the others by falling frequency; equally
+frequent tokens are ordered by their code points. So the same corpus gets the same ids
+here as in tutorials that were written with torchtext.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ from collections.abc import Iterable, Mapping
 
 
 class Vocab:
-    """Maps tokens to ids and back; ``tokens`` are all of them in the order of their ids, from 0.
+    """Maps tokens to ids and back; ``tokens`` are in the order of their ids, from 0.
 
     Raises:
-        RuntimeError: a token that occurs twice; looked up: a token or an id that is not there.
-        TypeError: a token that is no string (an id, say): it is never taken for an unknown word.
+        RuntimeError: a token that occurs twice; looked up: a token or id that is not
+            there.
+        TypeError: a token that is not a string (an id, say): it is never taken for an
+            unknown word.
     """
 
     def __init__(self, tokens: Iterable[str]) -> None:
@@ -24,9 +28,7 @@ class Vocab:
         self._stoi = {token: index for index, token in enumerate(self._itos)}
         self._default: int | None = None
         if len(self._stoi) != len(self._itos):
-            twice = next(
-                token for token, count in Counter(self._itos).items() if count > 1
-            )
+            twice = Counter(self._itos).most_common(1)[0][0]
             raise RuntimeError(f"Duplicate token found in tokens list: {twice}")
 
     def __len__(self) -> int:
@@ -36,19 +38,21 @@ class Vocab:
         return _checked(token) in self._stoi
 
     def __getitem__(self, token: str) -> int:
-        """The id of a token; the default index, if one is set, where the token is unknown."""
+        """The id of a token; of an unknown one the default index, if that is set."""
         index = self._stoi.get(_checked(token), self._default)
         if index is None:
             raise RuntimeError(
-                f"Token {token} not found and default index is not set; call set_default_index(1)"
+                f"Token {token} not found and default index is not set; call "
+                "set_default_index(1)"
             )
         return index
 
     def __call__(self, tokens: Iterable[str]) -> list[int]:
-        """The ids of tokens; one string is a TypeError, since its letters would be taken for tokens."""
+        """The ids of tokens; one string is a TypeError: its letters are not tokens."""
         if isinstance(tokens, str):
             raise TypeError(
-                f"A list of tokens is needed, not one string: split it first: {tokens[:40]!r}"
+                "A list of tokens is needed, not one string: split it first: "
+                f"{tokens[:40]!r}"
             )
         return list(map(self.__getitem__, tokens))
 
@@ -62,7 +66,8 @@ class Vocab:
         """The token of an id."""
         if not 0 <= index < len(self._itos):
             raise RuntimeError(
-                f"Specified index {index} is out of bounds for vocab of size {len(self)}"
+                f"Specified index {index} is out of bounds for vocab of size "
+                f"{len(self)}"
             )
         return self._itos[index]
 
@@ -89,22 +94,20 @@ def vocab(
     min_freq: int = 1,
     specials: Iterable[str] | None = None,
 ) -> Vocab:
-    """A vocabulary from tokens with their counts, in the order in which they stand there.
+    """A vocabulary from tokens with their counts, in the order of the mapping.
 
     Args:
         ordered_dict: token → count.
         min_freq: rarer tokens are left out.
-        specials: tokens that stand in front, whatever their count.
+        specials: tokens that come first, whatever their count.
     """
     first = list(specials or ())
-    return Vocab(
-        first
-        + [
-            token
-            for token, count in ordered_dict.items()
-            if count >= min_freq and token not in first
-        ]
-    )
+    others = [
+        token
+        for token, count in ordered_dict.items()
+        if count >= min_freq and token not in first
+    ]
+    return Vocab(first + others)
 
 
 def build_vocab_from_iterator(
@@ -112,10 +115,7 @@ def build_vocab_from_iterator(
     min_freq: int = 1,
     specials: Iterable[str] | None = None,
 ) -> Vocab:
-    """A vocabulary from lists of tokens, one for each sentence; ``min_freq`` and ``specials`` as of ``vocab``."""
+    """A vocabulary from lists of tokens, one list a sentence; see ``vocab``."""
     counts = Counter(token for tokens in iterator for token in tokens)
-    return vocab(
-        dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))),
-        min_freq,
-        specials,
-    )
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return vocab(dict(ordered), min_freq, specials)

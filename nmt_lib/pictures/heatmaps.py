@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from ..translation import Translation
+from ..translator import Translation
 from .plotting import ORANGE, Grid, draw_grids
 
 KINDS = {  # kind → (labels of the rows, labels of the columns)

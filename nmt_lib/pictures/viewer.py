@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..translation import Translation
+from ..translator import Translation
 from .heatmaps import KINDS, attention_table, gold_cells
 
 TEMPLATE = Path(__file__).with_name("viewer.html")

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
-from ..rows import Pair
-from ..words import join_words, spacy_words
+from ..corpora import Contrast, Pair
+from ..tokenizers import join_words, spacy_words
 from .grammar import statement
 from .phrases import NP, french_agreement
 from .lexicon import (
@@ -25,15 +24,6 @@ from .lexicon import (
     Adjective,
     fits,
 )
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """A source with its right translation, and with one that breaks a single rule."""
-
-    src: str
-    right: str
-    wrong: str
 
 
 def make_contrasts(pairs: Sequence[Pair], lang: str) -> dict[str, list[Contrast]]:

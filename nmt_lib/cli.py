@@ -1,0 +1,105 @@
+"""The CLI: ``python -m nmt_lib train|translate|evaluate CONFIG [--set key=value …]``.
+
+``accelerate launch -m nmt_lib train CONFIG`` starts the same on several GPUs
+(``torchrun --nproc_per_node 2 -m nmt_lib …`` with ``ACCELERATE_USE_CPU=1`` on several
+CPU processes). An error is one line on stderr, with exit code 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from io import TextIOWrapper
+from typing import Any, NoReturn
+
+import nmt_lib as nmt
+
+CONFIG = "a name such as tiny, the path of a .yaml file, or multi30k-en-de"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs one command; returns the exit code."""
+    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
+    options = _parser().parse_args(arguments)
+    try:
+        options.run(options, nmt.parse_overrides(" ".join(options.set)))
+    except (nmt.NMTError, OSError, MemoryError, RuntimeError) as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("stopped; the same command resumes the run", file=sys.stderr)
+        return 130
+    return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message} (python -m nmt_lib --help)\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="python -m nmt_lib", description=(__doc__ or "")[:76])
+    commands = parser.add_subparsers(required=True, metavar="train|translate|evaluate")
+    for run in (train, translate, evaluate):
+        command = commands.add_parser(run.__name__, help=run.__doc__)
+        command.set_defaults(run=run)
+        command.add_argument("config", help=CONFIG)
+        command.add_argument(
+            "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE"
+        )
+        if run is translate:
+            command.add_argument("--text", nargs="+", help="default: standard input")
+        if run is evaluate:
+            command.add_argument("--split", choices=("valid", "test"), default="valid")
+    return parser
+
+
+def train(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
+    """Train a config, or resume a run that was cut off."""
+    run = nmt.train(nmt.load_config(options.config, **overrides))
+    last = run.history[-1]
+    if os.environ.get("RANK", "0") == "0":  # of several processes, one reports
+        print(
+            f"{run.path}: {int(last['step'])} updates, validation loss "
+            f"{last['valid_loss']:.3f} nats a token (best at {run.best_step})"
+        )
+
+
+def translate(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
+    """Translate TEXT, or each line of standard input."""
+    translator = _load(options.config, overrides)
+    texts = _lines() if options.text is None else options.text
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # as the input, whatever the locale
+    for translation in translator.translate(texts):
+        print(translation.text)
+
+
+def evaluate(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
+    """Score a trained config on a part of its corpus."""
+    translator = _load(options.config, overrides)
+    corpus = nmt.load_corpus(translator.config.data)
+    result = nmt.evaluate(translator, getattr(corpus, options.split))
+    print(f"BLEU {result.bleu:.2f}  {result.bleu_signature}")
+    print(f"chrF {result.chrf:.2f}  {result.chrf_signature}")
+    exact = f"exactly right {100 * result.exact:.1f} %  ({options.split})"
+    print(f"perplexity {result.perplexity:.3f}  {exact}")
+
+
+def _lines() -> list[str]:
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise nmt.CorpusError(f"standard input is not UTF-8: {error}") from None
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _load(name: str, overrides: dict[str, Any]) -> nmt.Translator:
+    """The translator of a trained config, or a model that comes along."""
+    if name in nmt.Translator.pretrained():
+        decode = {key.removeprefix("decode."): v for key, v in overrides.items()}
+        return nmt.Translator.load(name, decode=decode)
+    config = nmt.load_config(name, **overrides)
+    return nmt.Translator.load(config.run_path, decode=config.decode)
