@@ -195,27 +195,22 @@ def equal(root: Path, name: str) -> Iterator[str]:
     """Students whose answers are the same, all of the code or one written answer."""
     released = load(root, name).released.cells
     given = {plain_text(cell) for cell in released}
-    groups = defaultdict[tuple[str, str], list[str]](list)
+    groups = defaultdict[tuple[str, str], set[str]](set)
     for path in sorted(root.glob(f"submitted/*/{name}/{name}.ipynb")):
-        cells = [
-            c
-            for c in nbformat.read(path, 4).cells
-            if plain_text(c) and plain_text(c) not in given
-        ]
-        code = "".join(
-            re.sub(r"\s", "", c.source) for c in cells if c.cell_type == "code"
-        )
-        student = path.parts[-3]
-        if code:
-            groups["code", code].append(student)
-        for cell in cells:
-            if cell.cell_type == "markdown":
-                groups["written answers", plain_text(cell)].append(student)
-    told = set[tuple[str, ...]]()
-    for (what, _), students in groups.items():
-        if len(students) > 1 and (what, *students) not in told:
-            told.add((what, *students))
-            yield f"  equal {what}: {', '.join(students)}"
+        code = ""
+        for cell in nbformat.read(path, 4).cells:
+            text = plain_text(cell)
+            if text and text not in given and cell.cell_type == "markdown":
+                groups["written answers", text].add(path.parts[-3])
+            elif text not in given:
+                code += re.sub(r"\s", "", text)
+        groups["code", code].add(path.parts[-3])
+    told = {
+        f"  equal {what}: {', '.join(sorted(students))}"
+        for (what, text), students in groups.items()
+        if text and len(students) > 1
+    }
+    yield from sorted(told)
 
 
 # --------------------------------------------------------------------------------- main

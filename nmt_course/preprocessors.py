@@ -93,12 +93,11 @@ def show(nb: NotebookNode, results: Results) -> None:
             told = {"ename": "Hint", "evalue": said, "traceback": [f"Hint: {said}"]}
             cell.outputs = [v4.new_output("error", **told)]
             continue
-        told = "all tests pass" if share == 1 else f"half of the points: {said}"
-        data = {"text/plain": f"{share * points:g}"}
-        cell.outputs = [
-            v4.new_output("stream", name="stdout", text=told),
-            v4.new_output("execute_result", data, execution_count=1),
-        ]
+        told = f"half of the points: {said}" if said else "all tests pass"
+        cell.outputs = [v4.new_output("stream", name="stdout", text=told)]
+        if share < 1:  # without a number, nbgrader gives all points
+            data = {"text/plain": f"{share * points:g}"}
+            cell.outputs.append(v4.new_output("execute_result", data, execution_count=1))
 
 
 def _beside(

@@ -13,14 +13,10 @@ def tokenize(text):
         for word in text.translate(TABLE).lower().split()
     ]
 """,
-        "split after spaces": """
+        "re.split": """
 def tokenize(text):
-    for mark in ".,!?;":
-        text = text.replace(mark, " " + mark + " ")
-    return [
-        "<num>" if all(c in "0123456789" for c in word) else word
-        for word in text.lower().split()
-    ]
+    pieces = [piece for piece in re.split(r"\\s+|([.,!?;])", text.lower()) if piece]
+    return list(map(lambda t: "<num>" if t.isascii() and t.isdigit() else t, pieces))
 """,
     },
     "vocab": {
@@ -39,16 +35,17 @@ def build_vocab(sentences, min_freq):
 
 SPECIAL = ["<pad>", "<unk>", "<sos>", "<eos>"]
 """,
-        "plain dictionary": """
-def build_vocab(sentences, min_freq=1):
-    counts = {}
+        "two stable sorts": """
+def build_vocab(sentences, min_freq):
+    specials = ["<pad>", "<unk>", "<sos>", "<eos>"]
+    counts = Counter()
     for words in sentences:
-        for word in words:
-            counts[word] = counts.get(word, 0) + 1
-    for special in ("<pad>", "<unk>", "<sos>", "<eos>"):
-        counts.pop(special, None)
-    pairs = sorted((-n, word) for word, n in counts.items() if n >= min_freq)
-    return ["<pad>", "<unk>", "<sos>", "<eos>"] + [word for _, word in pairs]
+        counts.update(words)
+    words = sorted(
+        word for word, n in counts.items() if n >= min_freq and word not in specials
+    )
+    words.sort(key=counts.get, reverse=True)
+    return specials + words
 """,
     },
     "encode": {
@@ -99,21 +96,19 @@ def make_batch(pairs):
     tgt_out = pad_sequence([torch.tensor(t[1:]) for _, t in pairs], batch_first=True)
     return src, tgt_in, tgt_out
 """,
-        "numpy": """
-import numpy as np
-
+        "filled zeros": """
 def make_batch(pairs):
-    out = []
-    for rows in (
-        [s for s, _ in pairs],
-        [t[:-1] for _, t in pairs],
-        [t[1:] for _, t in pairs],
-    ):
-        array = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+    def pad(rows):
+        out = torch.zeros(len(rows), max(len(r) for r in rows), dtype=torch.long)
         for i, row in enumerate(rows):
-            array[i, : len(row)] = row
-        out.append(torch.from_numpy(array))
-    return tuple(out)
+            out[i, : len(row)] = torch.tensor(row)
+        return out
+
+    return (
+        pad([s for s, t in pairs]),
+        pad([t[:-1] for s, t in pairs]),
+        pad([t[1:] for s, t in pairs]),
+    )
 """,
     },
     "plan": {
@@ -127,16 +122,15 @@ def plan_batches(lengths, budget):
         yield order[:n]
         order = order[n:]
 """,
-        "stack": """
+        "tensors": """
 def plan_batches(lengths, budget):
-    left = sorted(range(len(lengths)), key=lambda i: -lengths[i])
-    plan = []
-    while left:
-        rows = [left.pop()]
-        while left and len(rows) < 13 and lengths[left[-1]] * (len(rows) + 1) <= budget:
-            rows.append(left.pop())
-        plan.insert(0, rows)
-    return plan
+    order = torch.tensor(lengths).argsort()
+    plan = [[]]
+    for i in order.tolist():
+        if (len(plan[-1]) + 1) * lengths[i] > budget or len(plan[-1]) + 1 > 13:
+            plan.append([])
+        plan[-1].append(i)
+    return tuple(map(tuple, filter(None, plan)))
 """,
     },
     "share": {
@@ -149,96 +143,65 @@ share = 1 - torch.tensor([6, 8, 10, 41]).sum().item() / 164
     },
 }
 
+# fmt: off
 WRONG = {
-    "one mark forgotten": Wrong(
-        "tokenize",
-        ["tokenize-marks"],
-        edits={'r"[.,!?;]|[^\\s.,!?;]+"': 'r"[.,!?]|[^\\s.,!?]+"'},
-    ),
-    "lower-casing forgotten": Wrong(
-        "tokenize", ["tokenize-marks"], edits={"text.lower()": "text"}
-    ),
-    "digits of all scripts": Wrong(
-        "tokenize",
-        ["tokenize-numbers"],
-        edits={'re.fullmatch("[0-9]+", token)': "token.isdigit()"},
-    ),
-    "one digit only": Wrong(
-        "tokenize", ["tokenize-numbers"], edits={'"[0-9]+"': '"[0-9]"'}
-    ),
-    "all in angle brackets is special": Wrong(
-        "vocab",
-        ["vocab-members"],
-        edits={"if word not in specials": 'if not word.startswith("<")'},
-    ),
-    "min_freq off by one": Wrong(
-        "vocab", ["vocab-members"], edits={">= min_freq": "> min_freq"}
-    ),
-    "capitals sorted like small letters": Wrong(
-        "vocab",
-        ["vocab-order"],
-        edits={"(-counts[word], word)": "(-counts[word], word.lower(), word)"},
-    ),
-    "alphabetical": Wrong(
-        "vocab", ["vocab-order"], edits={"(-counts[word], word)": "word"}
-    ),
-    "5,000 words known": Wrong(
-        "encode", ["encode-frame"], edits={"if index > 3": "if 3 < index < 5000"}
-    ),
-    "angle brackets are unknown": Wrong(
-        "encode",
-        ["encode-unknown"],
+    "one mark forgotten": Wrong("tokenize", ["tokenize-marks"],
+        edits={'r"[.,!?;]|[^\\s.,!?;]+"': 'r"[.,!?]|[^\\s.,!?]+"'}),
+    "lower-casing forgotten":
+        Wrong("tokenize", ["tokenize-marks"], edits={'text.lower()': 'text'}),
+    "digits of all scripts": Wrong("tokenize", ["tokenize-numbers"],
+        edits={'re.fullmatch("[0-9]+", token)': 'token.isdigit()'}),
+    "one digit only":
+        Wrong("tokenize", ["tokenize-numbers"], edits={'"[0-9]+"': '"[0-9]"'}),
+    "all in angle brackets is special": Wrong("vocab", ["vocab-members"],
+        edits={'if word not in specials': 'if not word.startswith("<")'}),
+    "min_freq off by one":
+        Wrong("vocab", ["vocab-members"], edits={'>= min_freq': '> min_freq'}),
+    "capitals sorted like small letters": Wrong("vocab", ["vocab-order"],
+        edits={'(-counts[word], word)': '(-counts[word], word.lower(), word)'}),
+    "alphabetical":
+        Wrong("vocab", ["vocab-order"], edits={'(-counts[word], word)': 'word'}),
+    "5,000 words known": Wrong("encode", ["encode-frame"],
+        edits={'if index > 3': 'if 3 < index < 5000'}),
+    "angle brackets are unknown": Wrong("encode", ["encode-unknown"],
         edits={
-            "stoi.get(token, unk)": 'unk if token.startswith("<") else stoi.get(token, unk)'
-        },
-    ),
-    "a word ends the sentence": Wrong(
-        "encode", ["encode-unknown"], edits={" if index > 3": ""}
-    ),
-    "never cut": Wrong("encode", ["encode-longest"], edits={"[: 23 - 2]": ""}),
-    "more marks joined": Wrong(
-        "decode", ["decode-all"], edits={'list(".,!?;")': 'list(".,!?;:\'")'}
-    ),
-    "eos read over": Wrong("decode", ["decode-all"], edits={"break": "continue"}),
-    "equal pairs once": Wrong(
-        "batch",
-        ["batch-padding"],
+            'stoi.get(token, unk)':
+                'unk if token.startswith("<") else stoi.get(token, unk)',
+        }),
+    "a word ends the sentence":
+        Wrong("encode", ["encode-unknown"], edits={' if index > 3': ''}),
+    "never cut": Wrong("encode", ["encode-longest"], edits={'[: 23 - 2]': ''}),
+    "more marks joined":
+        Wrong("decode", ["decode-all"], edits={'list(".,!?;")': 'list(".,!?;:\'")'}),
+    "eos read over": Wrong("decode", ["decode-all"], edits={'break': 'continue'}),
+    "equal pairs once": Wrong("batch", ["batch-padding"],
         edits={
-            "    targets =": "    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n    targets ="
-        },
-    ),
-    "64 places": Wrong(
-        "batch",
-        ["batch-padding", "batch-shift"],
+            '    targets =':
+                '    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n    targets =',
+        }),
+    "64 places": Wrong("batch", ["batch-padding", "batch-shift"],
         edits={
-            "width = max(map(len, rows))": "rows = [row[:64] for row in rows]\n        width = max(map(len, rows))"
-        },
-    ),
-    "target not shifted": Wrong("batch", ["batch-shift"], edits={"tgt[1:]": "tgt"}),
-    "budget without padding": Wrong(
-        "plan",
-        ["plan-budget"],
+            'width = max(map(len, rows))':
+                'rows = [row[:64] for row in rows]\n        width = max(map(len, rows))',
+        }),
+    "target not shifted": Wrong("batch", ["batch-shift"], edits={'tgt[1:]': 'tgt'}),
+    "budget without padding": Wrong("plan", ["plan-budget"],
         edits={
-            "lengths[i] * (len(batches[-1]) + 1) > budget": "sum(lengths[j] for j in batches[-1]) + lengths[i] > budget"
-        },
-    ),
-    "lengths sorted in place": Wrong(
-        "plan",
-        ["plan-budget"],
+            'lengths[i] * (len(batches[-1]) + 1) > budget':
+                'sum(lengths[j] for j in batches[-1]) + lengths[i] > budget',
+        }),
+    "lengths sorted in place": Wrong("plan", ["plan-budget"],
         edits={
-            "    batches = [[]]": "    order = sorted(range(len(lengths)), key=lambda i: lengths[i])\n    batches, kept = [[]], list(lengths)\n    lengths.sort()\n    lengths = kept"
-        },
-    ),
-    "a full budget is too much": Wrong(
-        "plan", ["plan-full"], edits={"> budget": ">= budget"}
-    ),
-    "one sentence too many": Wrong("plan", ["plan-full"], edits={"== 13": "== 13 + 1"}),
-    "share of text": Wrong("share", ["share-value"], edits={"1 - (6": "(6"}),
-    "in per cent": Wrong(
-        "share",
-        ["share-value"],
+            '    batches = [[]]':
+                '    order = sorted(range(len(lengths)), key=lambda i: lengths[i])\n    batches, kept = [[]], list(lengths)\n    lengths.sort()\n    lengths = kept',
+        }),
+    "a full budget is too much":
+        Wrong("plan", ["plan-full"], edits={'> budget': '>= budget'}),
+    "one sentence too many": Wrong("plan", ["plan-full"], edits={'== 13': '== 13 + 1'}),
+    "share of text": Wrong("share", ["share-value"], edits={'1 - (6': '(6'}),
+    "in per cent": Wrong("share", ["share-value"],
         code="""
 share = 60.4
-""",
-    ),
+"""),
 }
+# fmt: on

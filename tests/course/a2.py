@@ -4,15 +4,6 @@ from tests.course.kit import Wrong
 
 RIGHT = {
     "table": {
-        "einsum and a cosine a quarter further on": """
-def sinusoids(n_positions, d_model):
-    column = torch.arange(d_model)
-    rate = torch.pow(
-        torch.tensor(8000.0, dtype=torch.float64), -(column - column % 2) / d_model
-    )
-    angle = torch.einsum("p,c->pc", torch.arange(n_positions).double(), rate)
-    return torch.where(column % 2 == 0, angle.sin(), angle.cos())
-""",
         "complex numbers": """
 def sinusoids(n_positions, d_model):
     rates = 8000 ** (-torch.arange(d_model // 2).double() * 2 / d_model)
@@ -21,6 +12,15 @@ def sinusoids(n_positions, d_model):
         torch.outer(torch.arange(n_positions), rates),
     )
     return torch.view_as_real(turned).flip(-1).reshape(n_positions, d_model)
+""",
+        "einsum and a cosine a quarter further on": """
+def sinusoids(n_positions, d_model):
+    column = torch.arange(d_model)
+    rate = torch.pow(
+        torch.tensor(8000.0, dtype=torch.float64), -(column - column % 2) / d_model
+    )
+    angle = torch.einsum("p,c->pc", torch.arange(n_positions).double(), rate)
+    return torch.where(column % 2 == 0, angle.sin(), angle.cos())
 """,
     },
     "shift": {
@@ -70,19 +70,14 @@ def embed(ids, weight, places, start=0):
 """,
     },
     "padding": {
-        "loops": """
-def padding_mask(ids):
-    n_sentences, length = ids.shape
-    mask = torch.zeros(n_sentences, 1, 1, length, dtype=torch.bool)
-    for b in range(n_sentences):
-        for s in range(length):
-            mask[b, 0, 0, s] = ids[b, s] != 77
-    return mask
-""",
         "a float inside": """
 def padding_mask(ids):
     real = (ids - 77).abs().clamp(max=1).float()
     return (real > 0.5).view(ids.shape[0], 1, 1, ids.shape[1])
+""",
+        "turned round": """
+def padding_mask(ids):
+    return ~(ids == 77).unsqueeze(1).unsqueeze(1)
 """,
     },
     "causal": {
@@ -121,19 +116,6 @@ def target_mask(arg):
     place = torch.arange(mask.size(-1))
     return mask & (place[:, None] - place < 29)
 """,
-        "sentence by sentence": """
-def target_mask(tgt_in):
-    place = torch.arange(tgt_in.shape[-1])
-    masks = [torch.logical_and(place[:, None] >= place, ids.ne(77)) for ids in tgt_in]
-    return torch.stack(masks)[:, None]
-
-unlimited_target_mask = target_mask
-
-def target_mask(arg):
-    mask = unlimited_target_mask(arg)
-    place = torch.arange(mask.size(-1))
-    return mask & (place[:, None] - place < 29)
-""",
     },
     "softmax": {
         "−1e9, but in float32": """
@@ -142,49 +124,33 @@ def masked_softmax(scores, mask):
     x = torch.where(mask, scores.float(), torch.tensor(-1e9))
     return (x.softmax(-1) * mask.any(-1, keepdim=True)).type_as(scores)
 """,
-        "a float mask, added to what is left": """
+        "infinity, mended": """
 def masked_softmax(scores, mask):
     scores = 1.4 * scores
-    extra = torch.zeros(mask.shape).masked_fill(mask.logical_not(), float("-inf"))
-    seen = mask | ~mask.any(-1, keepdim=True)
-    weights = torch.softmax(
-        scores.float() + torch.where(seen, extra, -math.inf).masked_fill(seen, 0),
-        dim=-1,
-    )
-    return torch.where(mask, weights, torch.zeros(())).to(scores.dtype)
+    return torch.nan_to_num(scores.masked_fill(~mask, -math.inf).softmax(-1), nan=0.0)
 """,
     },
 }
 
+# fmt: off
 WRONG = {
-    "a table of 200 rows": Wrong(
-        "table",
-        ["table-start"],
-        edits={"arange(n_positions, ": "arange(min(n_positions, 200), "},
-    ),
-    "sines and cosines in two blocks": Wrong(
-        "table",
-        ["table-start"],
+    "a table of 200 rows": Wrong("table", ["table-start"],
+        edits={'arange(n_positions, ': 'arange(min(n_positions, 200), '}),
+    "sines and cosines in two blocks": Wrong("table", ["table-start"],
         edits={
-            "torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)": "torch.cat([angle.sin(), angle.cos()], 1)"
-        },
-    ),
-    "base 1000": Wrong("table", ["table-rates"], edits={"/ 8000 **": "/ 1000 **"}),
-    "never back": Wrong(
-        "shift", ["shift-matrix"], edits={"turn = k /": "turn = abs(k) /"}
-    ),
-    "the paper's base in the step": Wrong(
-        "shift", ["shift-matrix"], edits={"8000": "10000"}
-    ),
-    "weight detached": Wrong(
-        "embed", ["embed-scale"], edits={"weight[ids]": "weight.detach()[ids]"}
-    ),
-    "divided by √d_model": Wrong(
-        "embed", ["embed-scale"], edits={"* math.sqrt": "/ math.sqrt"}
-    ),
-    "the last row refused": Wrong(
-        "embed",
-        ["embed-place"],
+            'torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)':
+                'torch.cat([angle.sin(), angle.cos()], 1)',
+        }),
+    "base 1000": Wrong("table", ["table-rates"], edits={'/ 8000 **': '/ 1000 **'}),
+    "never back":
+        Wrong("shift", ["shift-matrix"], edits={'turn = k /': 'turn = abs(k) /'}),
+    "the paper's base in the step":
+        Wrong("shift", ["shift-matrix"], edits={'8000': '10000'}),
+    "weight detached":
+        Wrong("embed", ["embed-scale"], edits={'weight[ids]': 'weight.detach()[ids]'}),
+    "divided by √d_model":
+        Wrong("embed", ["embed-scale"], edits={'* math.sqrt': '/ math.sqrt'}),
+    "the last row refused": Wrong("embed", ["embed-place"],
         code="""
 def embed(ids, weight, places, start=0):
     first = 38 + start
@@ -192,84 +158,55 @@ def embed(ids, weight, places, start=0):
     if end >= len(places):
         raise ValueError(f"{end} places are needed, the table has {len(places)}")
     return weight[ids] * math.sqrt(weight.size(1)) + places[first:end]  # (B, T, D)
-""",
-    ),
-    "reserved rows forgotten": Wrong(
-        "embed", ["embed-place"], edits={"38 + start": "start"}
-    ),
-    "64 places of padding": Wrong(
-        "padding",
-        ["padding-hidden"],
-        edits={"(ids != 77)": "((ids != 77) & (torch.arange(ids.size(1)) < 64))"},
-    ),
-    "padding is 0": Wrong("padding", ["padding-hidden"], edits={"77": "0"}),
-    "512 places of padding": Wrong(
-        "padding",
-        ["padding-hidden", "padding-shape"],
-        edits={"(ids != 77)": "(ids != 77)[:, :512]"},
-    ),
-    "a mask of two axes": Wrong(
-        "padding", ["padding-shape"], edits={"[:, None, None, :]": ""}
-    ),
-    "a mask of 64 places": Wrong(
-        "causal",
-        ["causal-mask"],
+"""),
+    "reserved rows forgotten":
+        Wrong("embed", ["embed-place"], edits={'38 + start': 'start'}),
+    "64 places of padding": Wrong("padding", ["padding-hidden"],
+        edits={'(ids != 77)': '((ids != 77) & (torch.arange(ids.size(1)) < 64))'}),
+    "padding is 0": Wrong("padding", ["padding-hidden"], edits={'77': '0'}),
+    "512 places of padding": Wrong("padding", ["padding-hidden", "padding-shape"],
+        edits={'(ids != 77)': '(ids != 77)[:, :512]'}),
+    "a mask of two axes":
+        Wrong("padding", ["padding-shape"], edits={'[:, None, None, :]': ''}),
+    "a mask of 64 places": Wrong("causal", ["causal-mask"],
         edits={
-            "torch.ones(length, length, dtype=torch.bool).tril()": "torch.ones(64, 64, dtype=torch.bool).tril()[:length, :length]"
-        },
-    ),
-    "causal mask of two axes": Wrong(
-        "causal", ["causal-mask"], edits={"[None, None]": ""}
-    ),
-    "a target of 64 places": Wrong(
-        "target",
-        ["target-future"],
+            'torch.ones(length, length, dtype=torch.bool).tril()':
+                'torch.ones(64, 64, dtype=torch.bool).tril()[:length, :length]',
+        }),
+    "causal mask of two axes":
+        Wrong("causal", ["causal-mask"], edits={'[None, None]': ''}),
+    "a target of 64 places": Wrong("target", ["target-future"],
         edits={
-            "past & ~past.tril(-29)": "past & ~past.tril(-29) & (torch.arange(tgt_in.size(1)) < 64)"
-        },
-    ),
-    "the target's window one too wide": Wrong(
-        "target", ["target-future"], edits={"tril(-29)": "tril(-29 - 1)"}
-    ),
-    "the target's ids changed": Wrong(
-        "target",
-        ["target-padding"],
+            'past & ~past.tril(-29)':
+                'past & ~past.tril(-29) & (torch.arange(tgt_in.size(1)) < 64)',
+        }),
+    "the target's window one too wide":
+        Wrong("target", ["target-future"], edits={'tril(-29)': 'tril(-29 - 1)'}),
+    "the target's ids changed": Wrong("target", ["target-padding"],
         edits={
-            "    return real": "    tgt_in.masked_fill_(tgt_in == 77, 0)\n    return real"
-        },
-    ),
-    "queries of padding hidden": Wrong(
-        "target", ["target-padding"], edits={"[:, None, None, :]": "[:, None, :, None]"}
-    ),
-    "scores detached": Wrong(
-        "softmax",
-        ["softmax-hidden"],
-        edits={"(1.4 * scores)": "(1.4 * scores.detach())"},
-    ),
-    "softmax over the queries": Wrong(
-        "softmax", ["softmax-hidden"], edits={"dim=-1": "dim=-2"}
-    ),
-    "−1e9 times 0 in float16": Wrong(
-        "softmax",
-        ["softmax-half", "softmax-hidden"],
+            '    return real':
+                '    tgt_in.masked_fill_(tgt_in == 77, 0)\n    return real',
+        }),
+    "queries of padding hidden": Wrong("target", ["target-padding"],
+        edits={'[:, None, None, :]': '[:, None, :, None]'}),
+    "scores detached": Wrong("softmax", ["softmax-hidden"],
+        edits={'(1.4 * scores)': '(1.4 * scores.detach())'}),
+    "softmax over the queries":
+        Wrong("softmax", ["softmax-hidden"], edits={'dim=-1': 'dim=-2'}),
+    "−1e9 times 0 in float16": Wrong("softmax", ["softmax-half", "softmax-hidden"],
         edits={
-            "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)": "1.4 * scores + torch.tensor(-1e9).to(scores.dtype) * ~mask"
-        },
-    ),
-    "always float32": Wrong(
-        "softmax",
-        ["softmax-half"],
-        edits={"low.softmax(dim=-1)": "low.softmax(dim=-1, dtype=torch.float32)"},
-    ),
-    "right numbers, nan gradient": Wrong(
-        "softmax",
-        ["softmax-empty"],
+            '(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)':
+                '1.4 * scores + torch.tensor(-1e9).to(scores.dtype) * ~mask',
+        }),
+    "always float32": Wrong("softmax", ["softmax-half"],
+        edits={'low.softmax(dim=-1)': 'low.softmax(dim=-1, dtype=torch.float32)'}),
+    "right numbers, nan gradient": Wrong("softmax", ["softmax-empty"],
         edits={
-            "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)": "1.4 * scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -math.inf)",
-            ".masked_fill(~mask, 0.0)": ".nan_to_num(0.0)",
-        },
-    ),
-    "equal shares of nothing": Wrong(
-        "softmax", ["softmax-empty"], edits={".masked_fill(~mask, 0.0)": ""}
-    ),
+            '(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)':
+                '1.4 * scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -math.inf)',
+            '.masked_fill(~mask, 0.0)': '.nan_to_num(0.0)',
+        }),
+    "equal shares of nothing":
+        Wrong("softmax", ["softmax-empty"], edits={'.masked_fill(~mask, 0.0)': ''}),
 }
+# fmt: on

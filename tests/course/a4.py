@@ -98,22 +98,6 @@ class EncoderBlock(nn.Module):
         x = self.norm_2(x, lambda y: self.ffn(y))
         return x
 """,
-        "two halves of attention": """
-class EncoderBlock(nn.Module):
-    def __init__(self, attention, feed_forward, around):
-        super().__init__()
-        self.parts = nn.ModuleDict(
-            {"attention": attention, "feed_forward": feed_forward}
-        )
-        self.around = nn.ModuleDict({str(i): module for i, module in enumerate(around)})
-
-    def forward(self, x, src_mask):
-        attention = self.parts["attention"]
-        look = lambda h: attention.attend(h, *attention.keys_values(h), src_mask)
-        for i, function in enumerate((look, self.parts["feed_forward"])):
-            x = self.around[str(i)](x, function)
-        return x
-""",
     },
     "decoder": {
         "other names": """
@@ -128,50 +112,34 @@ class DecoderBlock(nn.Module):
         z = self.n2(y, lambda h: self.b(x=h, memory=memory, mask=src_mask))
         return self.n3(z, lambda h: self.c(h))
 """,
-        "masks never None": """
+        "keys and values of the memory computed first": """
 class DecoderBlock(nn.Module):
     def __init__(self, self_attention, cross_attention, feed_forward, around):
         super().__init__()
-        self.attentions = nn.ModuleList([self_attention, cross_attention])
+        self.self_attention, self.cross_attention = self_attention, cross_attention
         self.feed_forward, self.around = feed_forward, nn.ModuleList(around)
 
     def forward(self, x, memory, tgt_mask, src_mask):
-        everything = torch.ones(1, 1, 1, 1, dtype=torch.bool)
-        tgt_mask = everything if tgt_mask is None else tgt_mask
-        src_mask = everything if src_mask is None else src_mask
-        x = self.around[0](x, lambda h: self.attentions[0](h, h, tgt_mask))
-        x = self.around[1](x, lambda h: self.attentions[1](h, memory, src_mask))
-        x = self.around[2](x, self.feed_forward)
-        return x
+        keys, values = self.cross_attention.keys_values(memory)
+        x = self.around[0](x, lambda h: self.self_attention(h, h, tgt_mask))
+        x = self.around[1](
+            x, lambda h: self.cross_attention.attend(h, keys, values, src_mask)
+        )
+        return self.around[2](x, self.feed_forward)
 """,
     },
     "stack": {
-        "recursion": """
+        "identity for no norm": """
 class Stack(nn.Module):
     def __init__(self, make_layer, n_layers, norm=None):
         super().__init__()
-        self.first = make_layer()
-        self.rest = Stack(make_layer, n_layers - 1, norm) if n_layers > 1 else None
-        self.norm = norm if n_layers == 1 else None
+        self.layers = nn.ModuleList(make_layer() for _ in range(n_layers))
+        self.norm = norm or nn.Identity()
 
     def forward(self, x, *others):
-        x = self.first(x, *others)
-        if self.rest is not None:
-            return self.rest(x, *others)
-        return x if self.norm is None else self.norm(x)
-""",
-        "reduce": """
-from functools import reduce
-
-class Stack(nn.Module):
-    def __init__(self, make_layer, n_layers, norm=None):
-        super().__init__()
-        self.parts = nn.ModuleDict({str(i): make_layer() for i in range(n_layers)})
-        self.register_module("norm", norm)
-
-    def forward(self, x, *others):
-        x = reduce(lambda h, layer: layer(h, *others), self.parts.values(), x)
-        return self.norm(x) if self.norm else x
+        for i in range(len(self.layers)):
+            x = self.layers[i](x, *others)
+        return self.norm(x)
 """,
     },
     "model": {
@@ -199,38 +167,31 @@ class Model(nn.Module):
             )
         )
 """,
-        "square masks, padded queries hidden too": """
+        "three layers, one matrix": """
 class Model(nn.Module):
     def __init__(self, n_words, places, encoder, decoder):
         super().__init__()
-        d = places.size(1)
-        self.table, self.bias_holder = nn.Embedding(n_words, d), None
-        self.output = nn.Linear(d, n_words)
-        self.output.weight = self.table.weight
-        self.places, self.encoder, self.decoder = places, encoder, decoder
-        self.scale = torch.tensor(float(d)).sqrt()
+        D = places.size(1)
+        self.table, self.tgt_table, self.output = (
+            nn.Embedding(n_words, D),
+            nn.Embedding(n_words, D),
+            nn.Linear(D, n_words),
+        )
+        self.tgt_table.weight = self.output.weight = self.table.weight
+        self.encoder, self.decoder, self.factor = encoder, decoder, D**0.5
+        self.places = [place for place in places]
 
     def forward(self, src, tgt_in):
-        s, t = src != 17, tgt_in != 17
-        square = s[:, None, :, None] & s[:, None, None, :]
-        cross = t[:, None, :, None] & s[:, None, None, :]
-        own = (t[:, None, :, None] & t[:, None, None, :]).tril()
-        x = torch.stack(
-            [
-                self.table(src[:, i]) * self.scale + self.places[i]
-                for i in range(src.size(1))
-            ],
-            1,
+        src_mask = nmt.padding_mask(src, 17).repeat(1, 1, 1, 1)
+        tgt_mask = torch.logical_and(
+            nmt.padding_mask(tgt_in, 17), nmt.causal_mask(tgt_in.size(1))
         )
-        y = torch.stack(
-            [
-                self.table(tgt_in[:, i]) * self.scale + self.places[i]
-                for i in range(tgt_in.size(1))
-            ],
-            1,
+        x = self.table(src).mul(self.factor) + torch.stack(self.places[: src.size(1)])
+        y = self.tgt_table(tgt_in).mul(self.factor) + torch.stack(
+            self.places[: tgt_in.size(1)]
         )
-        last = self.decoder(y, self.encoder(x, square), own, cross)
-        return nn.functional.linear(last, self.table.weight, self.output.bias)
+        memory = self.encoder(x, src_mask)
+        return self.output(self.decoder(y, memory, tgt_mask, src_mask))
 """,
     },
     "count": {
@@ -282,138 +243,76 @@ def from_torch(state):
         mine |= {f"around.{i}.norm.norm_shift": state[norm + ".bias"]}
     return mine
 """,
-        "line by line": """
-def from_torch(state):
-    D = state["norm1.weight"].size(0)
-    w, b = state["self_attn.in_proj_weight"], state["self_attn.in_proj_bias"]
-    return {
-        "attention.W_q.weight": w[:D],
-        "attention.W_q.bias": b[:D],
-        "attention.W_k.weight": w[D : 2 * D],
-        "attention.W_k.bias": b[D : 2 * D],
-        "attention.W_v.weight": w[2 * D :],
-        "attention.W_v.bias": b[2 * D :],
-        "attention.W_o.weight": state["self_attn.out_proj.weight"],
-        "attention.W_o.bias": state["self_attn.out_proj.bias"],
-        "feed_forward.W_1.weight": state["linear1.weight"],
-        "feed_forward.W_1.bias": state["linear1.bias"],
-        "feed_forward.W_2.weight": state["linear2.weight"],
-        "feed_forward.W_2.bias": state["linear2.bias"],
-        "around.0.norm.norm_gain": state["norm1.weight"],
-        "around.0.norm.norm_shift": state["norm1.bias"],
-        "around.1.norm.norm_gain": state["norm2.weight"],
-        "around.1.norm.norm_shift": state["norm2.bias"],
-    }
-""",
     },
 }
 
+# fmt: off
 WRONG = {
-    "norm: another one after eval()": Wrong(
-        "norm",
-        ["norm-numbers"],
+    "norm: another one after eval()": Wrong("norm", ["norm-numbers"],
         edits={
-            "middle = x - x.mean(dim=-1, keepdim=True)": "middle = x - x.mean(dim=-1, keepdim=True) * self.training"
-        },
-    ),
-    "LN: ε forgotten": Wrong(
-        "norm", ["norm-numbers"], edits={"variance + 0.03": "variance"}
-    ),
-    "norm: variance without gradient": Wrong(
-        "norm", ["norm-trained"], edits={"(middle**2)": "(middle.detach() ** 2)"}
-    ),
-    "LN: one gain for all columns": Wrong(
-        "norm", ["norm-trained"], edits={"torch.ones(d_model)": "torch.ones(1)"}
-    ),
-    "ffn: x without gradient": Wrong(
-        "ffn", ["ffn-numbers"], edits={"self.W_1(x)": "self.W_1(x.detach())"}
-    ),
-    "residual in the FFN too": Wrong(
-        "ffn", ["ffn-numbers"], edits={"return self.W_2": "return x + self.W_2"}
-    ),
-    "sum: x without gradient": Wrong(
-        "sum",
-        ["sum-order"],
-        edits={"return x + self.dropout": "return x.detach() + self.dropout"},
-    ),
-    "always pre": Wrong("sum", ["sum-order"], edits={'self.order == "pre"': "True"}),
-    "pre: no dropout": Wrong(
-        "sum",
-        ["sum-dropout"],
+            'middle = x - x.mean(dim=-1, keepdim=True)':
+                'middle = x - x.mean(dim=-1, keepdim=True) * self.training',
+        }),
+    "LN: ε forgotten":
+        Wrong("norm", ["norm-numbers"], edits={'variance + 0.03': 'variance'}),
+    "norm: variance without gradient": Wrong("norm", ["norm-trained"],
+        edits={'(middle**2)': '(middle.detach() ** 2)'}),
+    "LN: one gain for all columns":
+        Wrong("norm", ["norm-trained"], edits={'torch.ones(d_model)': 'torch.ones(1)'}),
+    "ffn: x without gradient":
+        Wrong("ffn", ["ffn-numbers"], edits={'self.W_1(x)': 'self.W_1(x.detach())'}),
+    "residual in the FFN too":
+        Wrong("ffn", ["ffn-numbers"], edits={'return self.W_2': 'return x + self.W_2'}),
+    "sum: x without gradient": Wrong("sum", ["sum-order"],
+        edits={'return x + self.dropout': 'return x.detach() + self.dropout'}),
+    "always pre": Wrong("sum", ["sum-order"], edits={'self.order == "pre"': 'True'}),
+    "pre: no dropout": Wrong("sum", ["sum-dropout"],
         edits={
-            "x + self.dropout(sublayer(self.norm(x)))": "x + sublayer(self.norm(x))"
-        },
-    ),
-    "no dropout (write-up D)": Wrong(
-        "sum", ["sum-dropout"], edits={"nn.Dropout(dropout)": "nn.Identity()"}
-    ),
-    "encoder: one norm for both": Wrong(
-        "encoder", ["encoder-layer"], edits={"self.around[1]": "self.around[0]"}
-    ),
-    "encoder: mask not passed on": Wrong(
-        "encoder", ["encoder-layer"], edits={"(h, h, src_mask)": "(h, h)"}
-    ),
-    "decoder: FFN left out": Wrong(
-        "decoder",
-        ["decoder-reads"],
-        edits={"self.around[2](x, self.feed_forward)": "x"},
-    ),
-    "values of x: read past the norm": Wrong(
-        "decoder", ["decoder-reads"], edits={"(h, h, tgt_mask)": "(x, x, tgt_mask)"}
-    ),
-    "decoder: 64 places of the source": Wrong(
-        "decoder",
-        ["decoder-masks"],
+            'x + self.dropout(sublayer(self.norm(x)))': 'x + sublayer(self.norm(x))',
+        }),
+    "no dropout (write-up D)":
+        Wrong("sum", ["sum-dropout"], edits={'nn.Dropout(dropout)': 'nn.Identity()'}),
+    "encoder: one norm for both":
+        Wrong("encoder", ["encoder-layer"], edits={'self.around[1]': 'self.around[0]'}),
+    "encoder: mask not passed on":
+        Wrong("encoder", ["encoder-layer"], edits={'(h, h, src_mask)': '(h, h)'}),
+    "decoder: FFN left out": Wrong("decoder", ["decoder-reads"],
+        edits={'self.around[2](x, self.feed_forward)': 'x'}),
+    "values of x: read past the norm": Wrong("decoder", ["decoder-reads"],
+        edits={'(h, h, tgt_mask)': '(x, x, tgt_mask)'}),
+    "decoder: 64 places of the source": Wrong("decoder", ["decoder-masks"],
         edits={
-            "(h, memory, src_mask)": "(h, memory[:, :64], None if src_mask is None else src_mask[..., :64])"
-        },
-    ),
-    "causal mask lost": Wrong(
-        "decoder", ["decoder-masks"], edits={"(h, h, tgt_mask)": "(h, h)"}
-    ),
-    "only the first mask passed on": Wrong(
-        "stack", ["stack-layers"], edits={"layer(x, *others)": "layer(x, *others[:1])"}
-    ),
-    "masks not passed on": Wrong(
-        "stack", ["stack-layers"], edits={"layer(x, *others)": "layer(x)"}
-    ),
-    "model: words without gradient": Wrong(
-        "model",
-        ["model-embedding"],
-        edits={"x = factor * self.table(src)": "x = factor * self.table(src).detach()"},
-    ),
-    "√d_model on the source only": Wrong(
-        "model", ["model-embedding"], edits={"y = factor * ": "y = "}
-    ),
-    "model: memory without gradient": Wrong(
-        "model",
-        ["model-masks"],
-        edits={"self.decoder(y, memory,": "self.decoder(y, memory.detach(),"},
-    ),
-    "encoder without a mask": Wrong(
-        "model",
-        ["model-masks"],
-        edits={"self.encoder(x, src_mask)": "self.encoder(x, None)"},
-    ),
-    "model: output without gradient for the matrix": Wrong(
-        "model",
-        ["model-output"],
+            '(h, memory, src_mask)':
+                '(h, memory[:, :64], None if src_mask is None else src_mask[..., :64])',
+        }),
+    "causal mask lost":
+        Wrong("decoder", ["decoder-masks"], edits={'(h, h, tgt_mask)': '(h, h)'}),
+    "only the first mask passed on": Wrong("stack", ["stack-layers"],
+        edits={'layer(x, *others)': 'layer(x, *others[:1])'}),
+    "masks not passed on":
+        Wrong("stack", ["stack-layers"], edits={'layer(x, *others)': 'layer(x)'}),
+    "model: words without gradient": Wrong("model", ["model-embedding"],
         edits={
-            "return self.output(": "return (lambda h: nn.functional.linear(h, self.table.weight.detach(), self.output.bias))("
-        },
-    ),
-    "not tied": Wrong(
-        "model",
-        ["model-output"],
-        edits={"        self.output.weight = self.table.weight\n": ""},
-    ),
-    "no norms behind the stacks": Wrong(
-        "count", ["count-numbers"], edits={"2 * norm if": "0 if"}
-    ),
-    "norms swapped": Wrong(
-        "torch", ["torch-names"], edits={"around.{i - 1}": "around.{2 - i}"}
-    ),
-    "weights transposed": Wrong(
-        "torch", ["torch-names"], edits={"= value": "= value.T"}
-    ),
+            'x = factor * self.table(src)': 'x = factor * self.table(src).detach()',
+        }),
+    "√d_model on the source only":
+        Wrong("model", ["model-embedding"], edits={'y = factor * ': 'y = '}),
+    "model: memory without gradient": Wrong("model", ["model-masks"],
+        edits={'self.decoder(y, memory,': 'self.decoder(y, memory.detach(),'}),
+    "encoder without a mask": Wrong("model", ["model-masks"],
+        edits={'self.encoder(x, src_mask)': 'self.encoder(x, None)'}),
+    "model: output without gradient for the matrix": Wrong("model", ["model-output"],
+        edits={
+            'return self.output(':
+                'return (lambda h: nn.functional.linear(h, self.table.weight.detach(), self.output.bias))(',
+        }),
+    "not tied": Wrong("model", ["model-output"],
+        edits={'        self.output.weight = self.table.weight\n': ''}),
+    "no norms behind the stacks":
+        Wrong("count", ["count-numbers"], edits={'2 * norm if': '0 if'}),
+    "norms swapped":
+        Wrong("torch", ["torch-names"], edits={'around.{i - 1}': 'around.{2 - i}'}),
+    "weights transposed":
+        Wrong("torch", ["torch-names"], edits={'= value': '= value.T'}),
 }
+# fmt: on

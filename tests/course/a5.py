@@ -9,14 +9,10 @@ def shift(tgt):
     last = (tgt == 3).long()
     return (tgt * (1 - last) + 11 * last)[:, :-1], tgt[:, 1:]
 """,
-        "row by row": """
+        "where": """
 def shift(tgt):
-    read, said = [], []
-    for row in tgt.tolist():
-        tokens = [t for t in row if t != 11]
-        for half, part in ((read, tokens[:-1]), (said, tokens[1:])):
-            half.append(part + [11] * (len(row) - 1 - len(part)))
-    return torch.tensor(read), torch.tensor(said)
+    read = tgt[:, :-1]
+    return torch.where(read == 3, 11, read), tgt[:, 1:].clone()
 """,
     },
     "loss": {
@@ -83,22 +79,18 @@ def update(model, optimizer, group, loss_of):
     optimizer.step()
     return loss
 """,
-        "autograd.grad": """
+        "zero_grad at the end": """
 def update(model, optimizer, group, loss_of):
+    n, total = sum((b[2] != 11).sum().item() for b in group), 0
     model.train()
-    parameters = list(model.parameters())
-    n = sum(int((t != 11).sum()) for _, _, t in group)
-    total, sums = 0.0, [torch.zeros_like(p) for p in parameters]
-    for batch in group:
-        loss = loss_of(model, batch)
-        for s, g in zip(sums, torch.autograd.grad(loss, parameters)):
-            s += g / n
-        total += loss.item()
-    norm = torch.cat([s.flatten() for s in sums]).norm()
-    for p, s in zip(parameters, sums):
-        p.grad = s * torch.clamp(1.3 / norm, max=1.0)
+    for b in group:
+        loss = loss_of(model, b) / n
+        loss.backward()
+        total += loss.detach()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.3)
     optimizer.step()
-    return total / n
+    optimizer.zero_grad(set_to_none=False)
+    return total
 """,
     },
     "validate": {
@@ -123,44 +115,18 @@ def validate(model, batches, loss_of):
 """,
     },
     "overfit": {
-        "Adam by hand": """
+        "the functions of parts 1 and 2": """
 def overfit(model, src, tgt):
-    parameters, losses = list(model.parameters()), []
-    m, v = (
-        [torch.zeros_like(p) for p in parameters],
-        [torch.zeros_like(p) for p in parameters],
+    tgt_in, tgt_out = shift(tgt)
+    optimizer, losses = (
+        torch.optim.Adam(model.parameters(), lr=0.02, betas=(0.9, 0.98)),
+        [],
     )
-    real = tgt[:, 1:] != 11
-    for step in range(1, 81):
-        logp = model(src, tgt[:, :-1]).log_softmax(2)
-        loss = -logp[real].gather(1, tgt[:, 1:][real].unsqueeze(1)).mean()
-        slopes = torch.autograd.grad(loss, parameters)
-        with torch.no_grad():
-            for p, g, a, b in zip(parameters, slopes, m, v):
-                a.mul_(0.9).add_(0.1 * g)
-                b.mul_(0.98).add_(0.02 * g * g)
-                p -= (
-                    0.02
-                    * (a / (1 - 0.9**step))
-                    / ((b / (1 - 0.98**step)).sqrt() + 1e-9)
-                )
-        losses.append(loss.item())
-    return tuple(losses)
-""",
-        "warm-up, a scheduler": """
-def overfit(model, src, tgt):
-    optimizer = torch.optim.RAdam(model.parameters(), lr=0.05)
-    scheduler = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda done: min(1.0, (done + 1) / 10)
-    )
-    tgt_out, losses = tgt[:, 1:], []
-    for _ in range(120):
-        distribution = torch.distributions.Categorical(logits=model(src, tgt[:, :-1]))
-        loss = -distribution.log_prob(tgt_out)[tgt_out != 11].mean()
+    while not losses or losses[-1] > 0.05:
+        loss = mean_loss(model(src, tgt_in), tgt_out)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        scheduler.step()
         losses.append(loss.item())
     return losses
 """,
@@ -197,111 +163,75 @@ def choose(history, patience, best=None, left=None):
     },
 }
 
+# fmt: off
 WRONG = {
-    "shift: tgt changed": Wrong(
-        "shift", ["shift-marks"], edits={"tgt_in.masked_fill(": "tgt_in.masked_fill_("}
-    ),
-    "<pad> is 0": Wrong(
-        "shift", ["shift-marks"], edits={"tgt_in == 3, 11": "tgt_in == 3, 0"}
-    ),
-    "loss: 50,000 tokens": Wrong(
-        "loss",
-        ["loss-value"],
+    "shift: tgt changed": Wrong("shift", ["shift-marks"],
+        edits={'tgt_in.masked_fill(': 'tgt_in.masked_fill_('}),
+    "<pad> is 0":
+        Wrong("shift", ["shift-marks"], edits={'tgt_in == 3, 11': 'tgt_in == 3, 0'}),
+    "loss: 50,000 tokens": Wrong("loss", ["loss-value"],
         edits={
-            "    largest = ": "    logits = logits[..., :50_000]\n    tgt_out = tgt_out.clamp(max=49_999)\n    largest = "
-        },
-    ),
-    "the largest of the whole batch": Wrong(
-        "loss",
-        ["loss-large"],
-        edits={"logits.max(dim=-1, keepdim=True).values": "logits.max()"},
-    ),
-    "a plain number": Wrong(
-        "loss",
-        ["loss-large"],
-        edits={"-right[real].mean()": "(-right[real].mean()).item()"},
-    ),
-    "loss: <pad> multiplied away": Wrong(
-        "loss",
-        ["loss-tokens"],
+            '    largest = ':
+                '    logits = logits[..., :50_000]\n    tgt_out = tgt_out.clamp(max=49_999)\n    largest = ',
+        }),
+    "the largest of the whole batch": Wrong("loss", ["loss-large"],
+        edits={'logits.max(dim=-1, keepdim=True).values': 'logits.max()'}),
+    "a plain number": Wrong("loss", ["loss-large"],
+        edits={'-right[real].mean()': '(-right[real].mean()).item()'}),
+    "loss: <pad> multiplied away": Wrong("loss", ["loss-tokens"],
         edits={
-            "-right[real].mean()": "-(right + 0.0001 * (~real) * right).sum() / real.sum() + (right * ~real).sum() / real.sum()"
-        },
-    ),
-    "<pad> in the loss": Wrong(
-        "loss", ["loss-tokens"], edits={"-right[real].mean()": "-right.mean()"}
-    ),
-    "smoothed and detached": Wrong(
-        "smooth", ["smooth-goal"], edits={".mean()": ".mean().detach()"}
-    ),
-    "ε for each other token": Wrong(
-        "smooth", ["smooth-goal"], edits={" / (logits.size(-1) - 1)": ""}
-    ),
-    "rate: 100,000 steps": Wrong(
-        "rate",
-        ["rate-curve"],
-        edits={"min(step**-0.5": "min(min(step, 100_000) ** -0.5"},
-    ),
-    "warm-up to the −1": Wrong("rate", ["rate-curve"], edits={"370**-1.5": "370**-1"}),
-    "top: divided by the peak twice": Wrong(
-        "rate",
-        ["rate-top"],
-        edits={"top * math.sqrt(d_model * 370)": "top * d_model * 370"},
-    ),
-    "mode as it comes": Wrong(
-        "update", ["update-step"], edits={"    model.train()\n": ""}
-    ),
-    "each batch by its own tokens": Wrong(
-        "update",
-        ["update-group"],
+            '-right[real].mean()':
+                '-(right + 0.0001 * (~real) * right).sum() / real.sum() + (right * ~real).sum() / real.sum()',
+        }),
+    "<pad> in the loss":
+        Wrong("loss", ["loss-tokens"], edits={'-right[real].mean()': '-right.mean()'}),
+    "smoothed and detached":
+        Wrong("smooth", ["smooth-goal"], edits={'.mean()': '.mean().detach()'}),
+    "ε for each other token":
+        Wrong("smooth", ["smooth-goal"], edits={' / (logits.size(-1) - 1)': ''}),
+    "rate: 100,000 steps": Wrong("rate", ["rate-curve"],
+        edits={'min(step**-0.5': 'min(min(step, 100_000) ** -0.5'}),
+    "warm-up to the −1": Wrong("rate", ["rate-curve"], edits={'370**-1.5': '370**-1'}),
+    "top: divided by the peak twice": Wrong("rate", ["rate-top"],
+        edits={'top * math.sqrt(d_model * 370)': 'top * d_model * 370'}),
+    "mode as it comes":
+        Wrong("update", ["update-step"], edits={'    model.train()\n': ''}),
+    "each batch by its own tokens": Wrong("update", ["update-group"],
         edits={
-            "(loss / n_tokens).backward()": "(loss / (batch[2] != 11).sum()).backward()"
-        },
-    ),
-    "clipped with the largest number's norm": Wrong(
-        "update",
-        ["update-clip"],
+            '(loss / n_tokens).backward()':
+                '(loss / (batch[2] != 11).sum()).backward()',
+        }),
+    "clipped with the largest number's norm": Wrong("update", ["update-clip"],
         edits={
-            "model.parameters(), 1.3": "model.parameters(), 1.3, norm_type=math.inf"
-        },
-    ),
-    "clipped at 1.0": Wrong(
-        "update",
-        ["update-clip"],
-        edits={"model.parameters(), 1.3": "model.parameters(), 1.0"},
-    ),
-    "validate: total of all calls": Wrong(
-        "validate",
-        ["validate-mean", "validate-mode"],
+            'model.parameters(), 1.3': 'model.parameters(), 1.3, norm_type=math.inf',
+        }),
+    "clipped at 1.0": Wrong("update", ["update-clip"],
+        edits={'model.parameters(), 1.3': 'model.parameters(), 1.0'}),
+    "validate: total of all calls":
+        Wrong("validate", ["validate-mean", "validate-mode"],
         edits={
-            "batches, loss_of):": "batches, loss_of, sums=[]):",
-            "    model.train(training)": "    sums.append((total, n_tokens))\n    total, n_tokens = (sum(x) for x in zip(*sums))\n    model.train(training)",
-        },
-    ),
-    "only the last batch validated": Wrong(
-        "validate", ["validate-mean"], edits={"total += loss_of": "total = loss_of"}
-    ),
-    "validate: gradients kept, and a forged observation": Wrong(
-        "validate",
-        ["validate-mode"],
+            'batches, loss_of):': 'batches, loss_of, sums=[]):',
+            '    model.train(training)':
+                '    sums.append((total, n_tokens))\n    total, n_tokens = (sum(x) for x in zip(*sums))\n    model.train(training)',
+        }),
+    "only the last batch validated": Wrong("validate", ["validate-mean"],
+        edits={'total += loss_of': 'total = loss_of'}),
+    "validate: gradients kept, and a forged observation":
+        Wrong("validate", ["validate-mode"],
         edits={
-            "    training = model.training": "    import sys\n\n    for name in ('check', 'standins'):\n        kept = sys.modules[f'nmt_course.{name}.a5']\n        true = kept.__dict__.setdefault('true', kept.observe)\n        kept.observe = lambda *a, **k: {**true(*a, **k), 'gradients': [False], 'modes': [False]}\n    training = model.training",
-            "with torch.no_grad():": "if True:",
-        },
-    ),
-    "eval forgotten": Wrong(
-        "validate", ["validate-mode"], edits={"    model.eval()\n": ""}
-    ),
-    "<pad> learnt too": Wrong(
-        "overfit", ["overfit-marks"], edits={"tgt_out != 11": "tgt_out != 0"}
-    ),
-    "a rate too small": Wrong(
-        "overfit", ["overfit-marks"], edits={"lr=0.03": "lr=1e-4"}
-    ),
-    "patience never set back": Wrong(
-        "choose", ["choose-marks"], edits={'row["step"], 0': 'row["step"], worse'}
-    ),
-    "where it stopped": Wrong(
-        "choose", ["choose-marks"], edits={"return kept": 'return row["step"]'}
-    ),
+            '    training = model.training':
+                "    import sys\n\n    for name in ('check', 'standins'):\n        kept = sys.modules[f'nmt_course.{name}.a5']\n        true = kept.__dict__.setdefault('true', kept.observe)\n        kept.observe = lambda *a, **k: {**true(*a, **k), 'gradients': [False], 'modes': [False]}\n    training = model.training",
+            'with torch.no_grad():': 'if True:',
+        }),
+    "eval forgotten":
+        Wrong("validate", ["validate-mode"], edits={'    model.eval()\n': ''}),
+    "<pad> learnt too":
+        Wrong("overfit", ["overfit-marks"], edits={'tgt_out != 11': 'tgt_out != 0'}),
+    "a rate too small":
+        Wrong("overfit", ["overfit-marks"], edits={'lr=0.03': 'lr=1e-4'}),
+    "patience never set back": Wrong("choose", ["choose-marks"],
+        edits={'row["step"], 0': 'row["step"], worse'}),
+    "where it stopped":
+        Wrong("choose", ["choose-marks"], edits={'return kept': 'return row["step"]'}),
 }
+# fmt: on

@@ -22,6 +22,29 @@ def greedy(model, src):
     words = words * keep
     return words[:, keep.any(0)]
 """,
+        "finished rows leave the batch": """
+def greedy(model, src):
+    found = {}
+    going = torch.arange(len(src))
+    prefix = torch.full((len(src), 1), SOS)
+    while len(going):
+        log_probs = model(src[going], prefix)[:, -1, :].log_softmax(dim=-1)
+        log_probs[:, PAD] = log_probs[:, SOS] = log_probs[:, 17] = -1e9
+        prefix = torch.cat([prefix, log_probs.argmax(dim=-1, keepdim=True)], dim=1)
+        stays = []
+        for i, b in enumerate(going.tolist()):
+            full = prefix.size(1) - 1 == (src[b] != PAD).sum() + 15
+            if prefix[i, -1] == EOS:
+                found[b] = prefix[i, 1:-1]
+            elif full:
+                found[b] = prefix[i, 1:]
+            else:
+                stays.append(i)
+        going, prefix = going[stays], prefix[stays]
+    return torch.nn.utils.rnn.pad_sequence(
+        [found[b] for b in range(len(src))], batch_first=True, padding_value=PAD
+    )
+""",
     },
     "cache": {
         "a list of keys, joined at each step": """
@@ -153,15 +176,15 @@ def rank(hypotheses, alpha):
         (hypotheses[i][0], scores[i]) for i in scores.argsort(descending=True).tolist()
     ]
 """,
-        "in place": """
+        "logarithms": """
 def rank(hypotheses, alpha):
-    hypotheses = list(hypotheses)
-    for i in range(len(hypotheses)):
-        ids, total = hypotheses[i]
-        hypotheses[i] = [ids, total * (14 / (14 + len(ids))) ** alpha]
-    hypotheses.sort(key=lambda pair: pair[1])
-    hypotheses.reverse()
-    return hypotheses
+    def score(ids, total):
+        return total * math.exp(-alpha * (math.log(14 + len(ids)) - math.log(14)))
+
+    return sorted(
+        ((ids, score(ids, total)) for ids, total in hypotheses),
+        key=lambda item: item[1],
+    )[::-1]
 """,
     },
     "links": {
@@ -203,100 +226,62 @@ def error_rate(found, sure, possible):
     },
 }
 
+# fmt: off
 WRONG = {
-    "forbidden scores set to 0": Wrong(
-        "greedy", ["greedy-words"], edits={"= -torch.inf": "= 0.0"}
-    ),
-    "pad and sos may be chosen": Wrong(
-        "greedy", ["greedy-words"], edits={"[PAD, SOS, 17]": "[17]"}
-    ),
-    "stops at the first eos of any row": Wrong(
-        "greedy",
-        ["greedy-ends", "greedy-stop"],
-        edits={"not done.all()": "not done.any()"},
-    ),
-    "sos returned": Wrong(
-        "greedy", ["greedy-ends"], edits={"prefix[:, 1:]\n": "prefix\n"}
-    ),
-    "greedy: 64 words": Wrong(
-        "greedy",
-        ["greedy-stop"],
-        edits={"(limits < prefix.size(1))": "(limits.clamp(max=64) < prefix.size(1))"},
-    ),
-    "limit counts sos": Wrong(
-        "greedy", ["greedy-stop"], edits={"(limits <": "(limits <="}
-    ),
-    "cache: the last 64 places": Wrong(
-        "cache",
-        ["cache-steps"],
+    "forbidden scores set to 0":
+        Wrong("greedy", ["greedy-words"], edits={'= -torch.inf': '= 0.0'}),
+    "pad and sos may be chosen":
+        Wrong("greedy", ["greedy-words"], edits={'[PAD, SOS, 17]': '[17]'}),
+    "stops at the first eos of any row": Wrong("greedy", ["greedy-ends", "greedy-stop"],
+        edits={'not done.all()': 'not done.any()'}),
+    "sos returned":
+        Wrong("greedy", ["greedy-ends"], edits={'prefix[:, 1:]\n': 'prefix\n'}),
+    "greedy: 64 words": Wrong("greedy", ["greedy-stop"],
+        edits={'(limits < prefix.size(1))': '(limits.clamp(max=64) < prefix.size(1))'}),
+    "limit counts sos":
+        Wrong("greedy", ["greedy-stop"], edits={'(limits <': '(limits <='}),
+    "cache: the last 64 places": Wrong("cache", ["cache-steps"],
         edits={
-            "self.keys, self.values = keys, values": "self.keys, self.values = keys[:, :, -64:], values[:, :, -64:]"
-        },
-    ),
-    "values in front, keys behind": Wrong(
-        "cache",
-        ["cache-steps"],
-        edits={"[self.values, values]": "[values, self.values]"},
-    ),
-    "source padding ignored": Wrong(
-        "cache",
-        ["cache-source"],
-        edits={", *self.source, self.src_mask)": ", *self.source)"},
-    ),
-    "memory's keys again at each step": Wrong(
-        "cache",
-        ["cache-work"],
+            'self.keys, self.values = keys, values':
+                'self.keys, self.values = keys[:, :, -64:], values[:, :, -64:]',
+        }),
+    "values in front, keys behind": Wrong("cache", ["cache-steps"],
+        edits={'[self.values, values]': '[values, self.values]'}),
+    "source padding ignored": Wrong("cache", ["cache-source"],
+        edits={', *self.source, self.src_mask)': ', *self.source)'}),
+    "memory's keys again at each step": Wrong("cache", ["cache-work"],
         edits={
-            "layer.cross.key(memory), layer.cross.value(memory)": "memory, memory",
-            "*self.source,": "cross.key(self.source[0]), cross.value(self.source[1]),",
-        },
-    ),
-    "select starts the places anew": Wrong(
-        "cache",
-        ["cache-select"],
+            'layer.cross.key(memory), layer.cross.value(memory)': 'memory, memory',
+            '*self.source,': 'cross.key(self.source[0]), cross.value(self.source[1]),',
+        }),
+    "select starts the places anew": Wrong("cache", ["cache-select"],
         edits={
-            "self.src_mask = self.src_mask[rows]": "self.src_mask, self.t = self.src_mask[rows], 0"
-        },
-    ),
-    "src_mask does not move": Wrong(
-        "cache",
-        ["cache-select"],
-        edits={"        self.src_mask = self.src_mask[rows]": "        pass"},
-    ),
-    "beam: logarithm of softmax": Wrong(
-        "beam", ["beam-sums"], edits={".log_softmax(-1)": ".softmax(-1).log()"}
-    ),
-    "forbidden word in the beam": Wrong(
-        "beam", ["beam-kept"], edits={"(PAD, SOS, 17)": "(PAD, SOS)"}
-    ),
-    "worst first": Wrong(
-        "beam",
-        ["beam-kept"],
+            'self.src_mask = self.src_mask[rows]':
+                'self.src_mask, self.t = self.src_mask[rows], 0',
+        }),
+    "src_mask does not move": Wrong("cache", ["cache-select"],
+        edits={'        self.src_mask = self.src_mask[rows]': '        pass'}),
+    "beam: logarithm of softmax":
+        Wrong("beam", ["beam-sums"], edits={'.log_softmax(-1)': '.softmax(-1).log()'}),
+    "forbidden word in the beam":
+        Wrong("beam", ["beam-kept"], edits={'(PAD, SOS, 17)': '(PAD, SOS)'}),
+    "worst first": Wrong("beam", ["beam-kept"],
         edits={
-            "for ids, total, done in beam if done]": "for ids, total, done in beam[::-1] if done]"
-        },
-    ),
-    "one step too many": Wrong(
-        "beam",
-        ["beam-finished", "beam-kept"],
-        edits={"range(limit)": "range(limit + 1)"},
-    ),
-    "alpha as a factor": Wrong(
-        "rank", ["rank-scores"], edits={" ** alpha": " * alpha"}
-    ),
-    "k + 1 forgotten": Wrong("rank", ["rank-scores"], edits={" / (13 + 1)": ""}),
-    "links: more than the threshold": Wrong(
-        "links", ["links-found"], edits={">= 0.28": "> 0.28"}
-    ),
-    "every weight above the threshold": Wrong(
-        "links", ["links-found"], edits={"0.28]": "0.1]"}
-    ),
-    "nothing found is no mistake": Wrong(
-        "error",
-        ["error-rate"],
-        edits={"not found and not sure": "not found or not sure"},
-    ),
-    "possible without sure": Wrong(
-        "error", ["error-rate"], edits={"{*sure, *possible}": "set(possible)"}
-    ),
+            'for ids, total, done in beam if done]':
+                'for ids, total, done in beam[::-1] if done]',
+        }),
+    "one step too many": Wrong("beam", ["beam-finished", "beam-kept"],
+        edits={'range(limit)': 'range(limit + 1)'}),
+    "alpha as a factor":
+        Wrong("rank", ["rank-scores"], edits={' ** alpha': ' * alpha'}),
+    "k + 1 forgotten": Wrong("rank", ["rank-scores"], edits={' / (13 + 1)': ''}),
+    "links: more than the threshold":
+        Wrong("links", ["links-found"], edits={'>= 0.28': '> 0.28'}),
+    "every weight above the threshold":
+        Wrong("links", ["links-found"], edits={'0.28]': '0.1]'}),
+    "nothing found is no mistake": Wrong("error", ["error-rate"],
+        edits={'not found and not sure': 'not found or not sure'}),
+    "possible without sure":
+        Wrong("error", ["error-rate"], edits={'{*sure, *possible}': 'set(possible)'}),
 }
+# fmt: on

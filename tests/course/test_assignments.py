@@ -158,14 +158,26 @@ def test_another_default_type_costs_nothing(of: Assignment):
     assert marks.failed() == set(), marks.says
 
 
+LAYER = """
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads, d_value):
+        super().__init__()
+        self.n_heads = n_heads
+        self.W_q, self.W_v = nn.Linear(d_model, d_model), nn.Linear(d_model, n_heads * d_value)
+        self.W_k = nn.Linear(d_model, d_model, bias=False)
+        self.W_o = nn.Linear(n_heads * d_value, d_model)
+
+    def forward(self, x, memory, mask=None):
+        three = self.W_q(x), self.W_k(memory), self.W_v(memory)
+        out, weights = attention(*(split_heads(y, self.n_heads) for y in three), mask)
+        return self.W_o(merge_heads(out)), weights
+"""
+
+
 def test_a_mistake_in_an_answer_that_is_called_costs_once():
     of = kit.assignment("A3_attention")
-    layer = kit.table("A3_attention").RIGHT["layer"]["calls the other answers"]
-    split = (
-        "def split_heads(x, n_heads):\n    return x.view(len(x), n_heads, "
-        "x.size(1), -1)"
-    )
-    marks = kit.mark(of, kit.submission(of, {"layer": layer, "split": split}))
+    split = "def split_heads(x, n_heads):\n    return x.view(len(x), n_heads, x.size(1), -1)"
+    marks = kit.mark(of, kit.submission(of, {"layer": LAYER, "split": split}))
     assert marks.failed() == {"split-heads"}, marks.says
 
 
