@@ -116,6 +116,19 @@ def target_mask(arg):
     place = torch.arange(mask.size(-1))
     return mask & (place[:, None] - place < 29)
 """,
+        "sentence by sentence": """
+def target_mask(tgt_in):
+    place = torch.arange(tgt_in.shape[-1])
+    masks = [torch.logical_and(place[:, None] >= place, ids.ne(77)) for ids in tgt_in]
+    return torch.stack(masks)[:, None]
+
+unlimited_target_mask = target_mask
+
+def target_mask(arg):
+    mask = unlimited_target_mask(arg)
+    place = torch.arange(mask.size(-1))
+    return mask & (place[:, None] - place < 29)
+""",
     },
     "softmax": {
         "−1e9, but in float32": """

@@ -70,6 +70,30 @@ class MultiHead(nn.Module):
         )
         return self.W_o(merge_heads(out)), weights
 """,
+        "einsum": """
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads, d_value):
+        nn.Module.__init__(self)
+        for name, rows, columns, bias in (
+            ("q", d_model, d_model, True),
+            ("k", d_model, d_model, False),
+            ("v", n_heads * d_value, d_model, True),
+            ("o", d_model, n_heads * d_value, True),
+        ):
+            self.add_module("W_" + name, nn.Linear(columns, rows, bias=bias))
+        self.h = n_heads
+
+    def forward(self, x, memory, mask=None):
+        q, k, v = (
+            p.unflatten(-1, (self.h, -1))
+            for p in (self.W_q(x), self.W_k(memory), self.W_v(memory))
+        )
+        scores = torch.einsum("bthd,bshd->bhts", q, k) / math.sqrt(q.size(-1)) * 1.7
+        if mask is not None:
+            scores = torch.where(mask, scores, torch.full_like(scores, -1e30))
+        weights = scores.softmax(-1)
+        return self.W_o(torch.einsum("bhts,bshd->bthd", weights, v).flatten(2)), weights
+""",
     },
     "entropy": {
         "three numbers": """

@@ -98,6 +98,22 @@ class EncoderBlock(nn.Module):
         x = self.norm_2(x, lambda y: self.ffn(y))
         return x
 """,
+        "named functions": """
+class EncoderBlock(nn.Module):
+    def __init__(self, attention, feed_forward, around):
+        super().__init__()
+        self.attention = attention
+        self.feed_forward = feed_forward
+        self.around = nn.ModuleList(around)
+
+    def forward(self, x, src_mask=None):
+        def look(h):
+            out = self.attention(h, h, src_mask)
+            return out
+
+        first, second = self.around
+        return second(first(x, look), self.feed_forward)
+""",
     },
     "decoder": {
         "other names": """
@@ -112,34 +128,50 @@ class DecoderBlock(nn.Module):
         z = self.n2(y, lambda h: self.b(x=h, memory=memory, mask=src_mask))
         return self.n3(z, lambda h: self.c(h))
 """,
-        "keys and values of the memory computed first": """
+        "masks never None": """
 class DecoderBlock(nn.Module):
     def __init__(self, self_attention, cross_attention, feed_forward, around):
         super().__init__()
-        self.self_attention, self.cross_attention = self_attention, cross_attention
+        self.attentions = nn.ModuleList([self_attention, cross_attention])
         self.feed_forward, self.around = feed_forward, nn.ModuleList(around)
 
     def forward(self, x, memory, tgt_mask, src_mask):
-        keys, values = self.cross_attention.keys_values(memory)
-        x = self.around[0](x, lambda h: self.self_attention(h, h, tgt_mask))
-        x = self.around[1](
-            x, lambda h: self.cross_attention.attend(h, keys, values, src_mask)
-        )
-        return self.around[2](x, self.feed_forward)
+        everything = torch.ones(1, 1, 1, 1, dtype=torch.bool)
+        tgt_mask = everything if tgt_mask is None else tgt_mask
+        src_mask = everything if src_mask is None else src_mask
+        x = self.around[0](x, lambda h: self.attentions[0](h, h, tgt_mask))
+        x = self.around[1](x, lambda h: self.attentions[1](h, memory, src_mask))
+        x = self.around[2](x, self.feed_forward)
+        return x
 """,
     },
     "stack": {
-        "identity for no norm": """
+        "recursion": """
 class Stack(nn.Module):
     def __init__(self, make_layer, n_layers, norm=None):
         super().__init__()
-        self.layers = nn.ModuleList(make_layer() for _ in range(n_layers))
-        self.norm = norm or nn.Identity()
+        self.first = make_layer()
+        self.rest = Stack(make_layer, n_layers - 1, norm) if n_layers > 1 else None
+        self.norm = norm if n_layers == 1 else None
 
     def forward(self, x, *others):
-        for i in range(len(self.layers)):
-            x = self.layers[i](x, *others)
-        return self.norm(x)
+        x = self.first(x, *others)
+        if self.rest is not None:
+            return self.rest(x, *others)
+        return x if self.norm is None else self.norm(x)
+""",
+        "reduce": """
+from functools import reduce
+
+class Stack(nn.Module):
+    def __init__(self, make_layer, n_layers, norm=None):
+        super().__init__()
+        self.parts = nn.ModuleDict({str(i): make_layer() for i in range(n_layers)})
+        self.register_module("norm", norm)
+
+    def forward(self, x, *others):
+        x = reduce(lambda h, layer: layer(h, *others), self.parts.values(), x)
+        return self.norm(x) if self.norm else x
 """,
     },
     "model": {
@@ -242,6 +274,29 @@ def from_torch(state):
         mine |= {f"around.{i}.norm.norm_gain": state[norm + ".weight"]}
         mine |= {f"around.{i}.norm.norm_shift": state[norm + ".bias"]}
     return mine
+""",
+        "line by line": """
+def from_torch(state):
+    D = state["norm1.weight"].size(0)
+    w, b = state["self_attn.in_proj_weight"], state["self_attn.in_proj_bias"]
+    return {
+        "attention.W_q.weight": w[:D],
+        "attention.W_q.bias": b[:D],
+        "attention.W_k.weight": w[D : 2 * D],
+        "attention.W_k.bias": b[D : 2 * D],
+        "attention.W_v.weight": w[2 * D :],
+        "attention.W_v.bias": b[2 * D :],
+        "attention.W_o.weight": state["self_attn.out_proj.weight"],
+        "attention.W_o.bias": state["self_attn.out_proj.bias"],
+        "feed_forward.W_1.weight": state["linear1.weight"],
+        "feed_forward.W_1.bias": state["linear1.bias"],
+        "feed_forward.W_2.weight": state["linear2.weight"],
+        "feed_forward.W_2.bias": state["linear2.bias"],
+        "around.0.norm.norm_gain": state["norm1.weight"],
+        "around.0.norm.norm_shift": state["norm1.bias"],
+        "around.1.norm.norm_gain": state["norm2.weight"],
+        "around.1.norm.norm_shift": state["norm2.bias"],
+    }
 """,
     },
 }

@@ -115,6 +115,30 @@ def validate(model, batches, loss_of):
 """,
     },
     "overfit": {
+        "Adam by hand": """
+def overfit(model, src, tgt):
+    parameters, losses = list(model.parameters()), []
+    m, v = (
+        [torch.zeros_like(p) for p in parameters],
+        [torch.zeros_like(p) for p in parameters],
+    )
+    real = tgt[:, 1:] != 11
+    for step in range(1, 81):
+        logp = model(src, tgt[:, :-1]).log_softmax(2)
+        loss = -logp[real].gather(1, tgt[:, 1:][real].unsqueeze(1)).mean()
+        slopes = torch.autograd.grad(loss, parameters)
+        with torch.no_grad():
+            for p, g, a, b in zip(parameters, slopes, m, v):
+                a.mul_(0.9).add_(0.1 * g)
+                b.mul_(0.98).add_(0.02 * g * g)
+                p -= (
+                    0.02
+                    * (a / (1 - 0.9**step))
+                    / ((b / (1 - 0.98**step)).sqrt() + 1e-9)
+                )
+        losses.append(loss.item())
+    return tuple(losses)
+""",
         "the functions of parts 1 and 2": """
 def overfit(model, src, tgt):
     tgt_in, tgt_out = shift(tgt)
@@ -216,12 +240,10 @@ WRONG = {
         }),
     "only the last batch validated": Wrong("validate", ["validate-mean"],
         edits={'total += loss_of': 'total = loss_of'}),
-    "validate: gradients kept, and a forged observation":
-        Wrong("validate", ["validate-mode"],
+    "the loss alone": Wrong("validate", ["validate-mean", "validate-mode"],
         edits={
-            '    training = model.training':
-                "    import sys\n\n    for name in ('check', 'standins'):\n        kept = sys.modules[f'nmt_course.{name}.a5']\n        true = kept.__dict__.setdefault('true', kept.observe)\n        kept.observe = lambda *a, **k: {**true(*a, **k), 'gradients': [False], 'modes': [False]}\n    training = model.training",
-            'with torch.no_grad():': 'if True:',
+            'return total / n_tokens, math.exp(total / n_tokens)':
+                'return total / n_tokens',
         }),
     "eval forgotten":
         Wrong("validate", ["validate-mode"], edits={'    model.eval()\n': ''}),
