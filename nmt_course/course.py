@@ -2,8 +2,8 @@
 and writes the students' edition.
 
 ``build/class`` becomes the folder of an nbgrader course: ``source/`` (with solutions
-and hidden tests: keep it to
-yourself), ``release/`` (what students get) and ``nbgrader_config.py``.
+and hidden tests: keep it to yourself), ``release/`` (what students get) and
+``nbgrader_config.py``.
 """
 
 from __future__ import annotations
@@ -39,11 +39,9 @@ def load(name: str, seed: str = "", repo: str = "") -> NotebookNode:
 
     A seed draws each constant, everywhere: in text, solutions, public and hidden tests;
     stored outputs go, since they came from other constants. Marking schemes say what
-    the
-    pictures show with these constants. The badge opens the notebook in the repository
-    ``owner/name`` where the teacher publishes it, whose library the set-up cell
-    installs;
-    without one there is no badge.
+    the pictures show with these constants. The badge opens the notebook in the
+    repository ``owner/name`` where the teacher publishes it, whose library the set-up
+    cell installs; without one there is no badge.
     """
     notebook = nbformat.read(SOURCES / f"{name}.ipynb", as_version=4)
     notebook.metadata.nmt.seed = seed

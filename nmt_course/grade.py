@@ -2,10 +2,8 @@
 
 It collects (``nbgrader zip_collect``), marks (``autograde``), writes the pages that go
 back (``generate_feedback``) and the table (``export``), and prints a summary of the
-class.
-All of it is in the course's folder, ``build/class``, where nbgrader's own commands and
-its
-formgrader work as well.
+class. All of it is in the course's folder, ``build/class``, where nbgrader's own
+commands and its formgrader work as well.
 """
 
 from __future__ import annotations
@@ -74,8 +72,7 @@ def _cell(number: int, cell: dict[str, Any]) -> NotebookNode:
 
 def find(folder: Path, names: list[str]) -> Iterator[tuple[str, str, Path]]:
     """Student, assignment and file of each notebook, in a folder for each student, or
-    for
-    each assignment, or with names such as ``ada_A1.ipynb``. No name: it is not
+    for each assignment, or with names such as ``ada_A1.ipynb``. No name: it is not
     known."""
     numbers = {name.partition("_")[0]: name for name in names}
     for path in sorted(folder.rglob("*")):
@@ -120,13 +117,12 @@ class _Course:
 
 def safe(student: str) -> str:
     """A student's name as nbgrader, a folder and a table can hold it: nothing in it
-    begins
-    a formula, and no two become one."""
-    name = re.sub(r"[^\w.@-]+", "_", student.encode(errors="replace").decode())[:60]
-    name = re.sub(r"_{2,}", "_", name).lstrip("-@._")
+    begins a formula, and no two become one."""
+    name = re.sub(r"[^A-Za-z0-9.@-]+", "_", student)[:60].lstrip("-@._")
     if name == student:
         return name
-    return f"{name or 'student'}-{hashlib.sha256(student.encode(errors='replace')).hexdigest()[:6]}"
+    digest = hashlib.sha256(student.encode(errors="surrogateescape")).hexdigest()
+    return f"{name or 'student'}-{digest[:6]}"
 
 
 def collect(folder: Path, root: Path, names: list[str]) -> tuple[list[Any], list[str]]:

@@ -1,6 +1,5 @@
 """Marks one submission: the student's cells run in a process of their own, the tests
-run
-here.
+run here.
 
 Only *calls* cross over, and only plain data comes back (``remote.py``). So a student's
 code never meets a test, and whatever it does to its own interpreter (other ``assert``,
@@ -115,8 +114,7 @@ class Sitting:
 
     def enter(self) -> None:
         """A fresh process, with the student's cells run. A cell that ends the process
-        is
-        left out in the next try.
+        is left out in the next try.
 
         Once hidden tests have run, notes tell no more what cells say: they could have
         heard of the tests.
@@ -173,8 +171,7 @@ def started(
     assignment: Assignment, seconds: float, private: Private
 ) -> Iterator[tuple[Wire, Callable[[], float]]]:
     """A fresh process for a student's cells, in a sandbox of its own, and what tells
-    the
-    processor time that it has used; at the end it is gone, with all it has started.
+    the processor time that it has used; at the end it is gone, with all it has started.
 
     Raises:
         RuntimeError: there is none.

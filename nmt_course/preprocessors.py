@@ -2,8 +2,8 @@
 
 ``Restore`` puts the answers of a submission into the release; ``Mark`` runs them with
 ``marking`` and puts the result of each test into the output of its cell, where
-nbgrader's
-own ``SaveAutoGrades`` finds it: an error is 0 points, a number is partial credit.
+nbgrader's own ``SaveAutoGrades`` finds it: an error is 0 points, a number is partial
+credit.
 """
 
 from __future__ import annotations
@@ -97,7 +97,9 @@ def show(nb: NotebookNode, results: Results) -> None:
         cell.outputs = [v4.new_output("stream", name="stdout", text=told)]
         if share < 1:  # without a number, nbgrader gives all points
             data = {"text/plain": f"{share * points:g}"}
-            cell.outputs.append(v4.new_output("execute_result", data, execution_count=1))
+            cell.outputs.append(
+                v4.new_output("execute_result", data, execution_count=1)
+            )
 
 
 def _beside(

@@ -1,12 +1,10 @@
 """The wire between a test and a student's answer, which live in two processes.
 
 A test calls ``encode(["a"], itos)`` as if the function stood beside it. In truth
-``encode`` is an ``Answer``: the
-call travels to the student's process, and its result comes back as plain data in JSON:
-numbers, texts, lists, tuples,
-dictionaries, sets, tensors. So what is compared, and with what, is out of the student's
-reach. Anything else comes back
-as an ``Answer`` again, to be called, asked for attributes, iterated.
+``encode`` is an ``Answer``: the call travels to the student's process, and its result
+comes back as plain data in JSON: numbers, texts, lists, tuples, dictionaries, sets,
+tensors. So what is compared, and with what, is out of the student's reach. Anything
+else comes back as an ``Answer`` again, to be called, asked for attributes, iterated.
 """
 
 from __future__ import annotations
@@ -44,8 +42,7 @@ SPECIAL = (
 
 class Gone(BaseException):
     """The student's process has died or does not answer. No ``except Exception`` of a
-    test takes it for a wrong
-    answer."""
+    test takes it for a wrong answer."""
 
 
 @contextmanager
@@ -53,9 +50,8 @@ def within(
     seconds: float, used: Callable[[], float] = time.process_time
 ) -> Iterator[None]:
     """What runs here is stopped when it has used this much processor time, be it
-    waiting
-    for an answer or busy with what came back; or after six times as much on the wall,
-    for what sleeps. So a busy machine costs nobody points.
+    waiting for an answer or busy with what came back; or after six times as much on the
+    wall, for what sleeps. So a busy machine costs nobody points.
 
     Raises:
         Gone: it was stopped.

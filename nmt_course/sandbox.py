@@ -2,8 +2,7 @@
 kernel and a watch bound it.
 
 In a sandbox are Python, its packages and an empty folder, own processes, users and IPC,
-and no network. It dies with
-the process that started it.
+and no network. It dies with the process that started it.
 """
 
 from __future__ import annotations
@@ -74,8 +73,7 @@ def unavailable() -> str:
 @cache
 def grouped() -> bool:
     """Whether a submission gets a group of its own here; else each process is limited
-    by
-    itself (``limit``)."""
+    by itself (``limit``)."""
     return not _tried([*GROUP, "true"])
 
 

@@ -145,11 +145,10 @@ class Student:
 
     def on_cell(self, source: str, place: str, stub: bool) -> list[str]:
         """Runs a cell, and takes what it has bound anew. An answer is what its names
-        stand for after the last cell that
-        binds them: a function or class anywhere, a variable in the answer's own place
-        if it is bound there; a stub
-        counts where there is nothing else. So copied, moved, retyped, split cells and
-        lost metadata change nothing."""
+        stand for after the last cell that binds them: a function or class anywhere, a
+        variable in the answer's own place if it is bound there; a stub counts where
+        there is nothing else. So copied, moved, retyped, split cells and lost metadata
+        change nothing."""
         before = dict(self.shell.user_ns)
         with (
             open(os.devnull, "w") as nothing,
@@ -174,8 +173,7 @@ class Student:
 
     def on_take(self, part: str, name: str) -> Any:
         """What a name of an answer stood for; functions and other objects stay here.
-        What the cells set for all of
-        torch is theirs, not the tests'."""
+        What the cells set for all of torch is theirs, not the tests'."""
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
         if (part, name) not in self.taken:

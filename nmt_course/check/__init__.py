@@ -2,8 +2,6 @@
 ``check.tokenize(tokenize)``.
 
 They need neither nbgrader nor a teacher: each runs one small example, and says the
-first thing that is wrong: what,
-where, what to do. They are not the whole test, and they hold no solution. One file an
-assignment; ``kit`` is what they
-share.
+first thing that is wrong: what, where, what to do. They are not the whole test, and
+they hold no solution. One file an assignment; ``kit`` is what they share.
 """

@@ -164,8 +164,7 @@ def run(function: Any, *args: Any) -> tuple[Tensor, Tensor]:
 def fill(layer: Any, seed: int = 0, twins: bool = False) -> dict[str, Tensor]:
     """Gives the four projections random numbers, and returns these by name
     (``"W_q.weight"``). With ``twins``, W_q and W_k get the same weight, and no bias:
-    then
-    it does not matter which is which."""
+    then it does not matter which is which."""
     lost = [name for name in LAYERS if f"{name}.weight" not in state_of(layer)]
     expect(not lost, f"the layer has no nn.Linear named {', '.join(lost)}")
     state = kit.fill(layer, seed, LAYERS)
@@ -179,8 +178,7 @@ def fill(layer: Any, seed: int = 0, twins: bool = False) -> dict[str, Tensor]:
 
 def moved_out(layer: Any, start: dict[str, Tensor], mask: Any = None) -> Tensor:
     """What comes out for ``start["x"]`` and ``start["memory"]``, with the other tensors
-    as
-    parameters."""
+    as parameters."""
     own = {name: start[name] for name in start if "." in name}
     layer.load_state_dict({**state_of(layer), **own})
     return run(layer, start["x"], start["memory"], mask)[0]

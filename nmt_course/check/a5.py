@@ -255,8 +255,7 @@ def learn(
     function: Any, src: Tensor, tgt: Tensor, pad: int, seed: int
 ) -> tuple[list[float], Small, list[float]]:
     """The losses as numbers, the model that has learnt, and its true loss each time
-    that
-    it was called."""
+    that it was called."""
     losses, weights, true = _beside(trained, function, src, tgt, pad, seed)
     many = isinstance(losses, (list, tuple, Tensor))
     expect(many, f"a list of losses is wanted, not {kit.kind(losses)}")

@@ -1,6 +1,5 @@
 """What the checks share: asking an answer, comparing what it gives with what is right,
-and
-saying what is wrong."""
+and saying what is wrong."""
 
 from __future__ import annotations
 
@@ -80,8 +79,7 @@ def beside_answer(function: F) -> F:
 
     In a notebook it runs as it is. ``make grade`` keeps answers in another process than
     the tests: what represents them here has a method ``beside``, by which the call
-    travels
-    to them, and its result, plain numbers and tensors, travels back.
+    travels to them, and its result, plain numbers and tensors, travels back.
     """
 
     @wraps(function)
@@ -97,8 +95,7 @@ def beside_answer(function: F) -> F:
 @contextlib.contextmanager
 def float32() -> Iterator[None]:
     """A notebook that has chosen another default type is checked with float32, and
-    keeps
-    its choice."""
+    keeps its choice."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)
     try:
@@ -193,8 +190,7 @@ def gives(
     function: Any, args: Any, right: Any, hint: str = "", *mistakes: tuple[Any, str]
 ) -> None:
     """A public example: nothing but a line of praise if the function gives what is
-    right;
-    else what it gives, and the usual mistake, or ``hint``."""
+    right; else what it gives, and the usual mistake, or ``hint``."""
     got = ask(function, *args)
     said = f"{name_of(function)}({', '.join(map(_short, args))})"
     if isinstance(right, Tensor):
@@ -220,8 +216,7 @@ def item(function: Any, i: int) -> Any:
 
 def match(got: Any, right: Any, what: str, *mistakes: Any, hint: str = "") -> None:
     """Nothing happens if ``got`` is right; else a hint that says ``what`` is wrong,
-    shows
-    both, and names the usual mistake, a pair of what it gives and a text, or
+    shows both, and names the usual mistake, a pair of what it gives and a text, or
     ``hint``."""
     if not _equal(got, right):
         known = (text for wrong, text in mistakes if _equal(got, wrong))
@@ -297,8 +292,7 @@ def state_of(layer: Any) -> dict[str, Tensor]:
 
 def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:
     """Gives parameters random numbers, all or those of the named parts, and returns
-    these
-    by name."""
+    these by name."""
     whole, draw = state_of(layer), torch.Generator().manual_seed(seed)
     names = [name for name in whole if not only or name.split(".")[0] in only]
     new = {name: 0.5 * torch.randn(whole[name].shape, generator=draw) for name in names}
@@ -315,8 +309,7 @@ def slopes_of(
     out: Any, leaves: dict[str, Tensor], toward: Tensor | None = None
 ) -> dict[str, Tensor]:
     """How ``(out * toward).sum()`` changes with each leaf; zeros where no gradient
-    comes
-    back."""
+    comes back."""
     none = {name: torch.zeros_like(leaf) for name, leaf in leaves.items()}
     if not isinstance(out, Tensor) or not out.requires_grad:
         return none

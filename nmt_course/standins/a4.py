@@ -1,6 +1,5 @@
 """A4: parts that answers are built around, models that are looked into, and PyTorch's
-own
-layers."""
+own layers."""
 
 from __future__ import annotations
 
@@ -131,8 +130,7 @@ def really(
     d_model: int, d_ff: int, n_layers: int, n_words: int, order: str, biased: str
 ) -> int:
     """Counts what PyTorch's own layers hold, less the biases that they have too many,
-    plus
-    ends, table and output."""
+    plus ends, table and output."""
     own = {"out_proj.bias": "W_o", "linear1.bias": "W_1", "linear2.bias": "W_2"}
     total = n_words * (d_model + ("output" in biased)) + 4 * d_model * (order == "pre")
     with torch.device("meta"):
@@ -151,8 +149,7 @@ def really(
 @beside_answer
 def slopes(layer: Any, x: Any, toward: Any = None, *others: Any) -> dict[str, Tensor]:
     """How ``(layer(x, *others) * toward).sum()`` changes with x, other vectors ("input
-    0"
-    …) and the layer's parameters, by name."""
+    0" …) and the layer's parameters, by name."""
     given, leaves = [x, *others], dict[str, Tensor]()
     for i, one in enumerate(given):
         if isinstance(one, Tensor) and one.is_floating_point():
@@ -218,8 +215,7 @@ def looks(attention: Any, memory: Any = None, mask: Any = None) -> Any:
 
 def same_slopes(found: Any, out: Tensor, inputs: Any, parts: Any, toward: Any) -> bool:
     """Are these the gradients of ``out``: with respect to the inputs, and to all that
-    the
-    parts train (under whatever names, in whatever order)?"""
+    the parts train (under whatever names, in whatever order)?"""
     own = {
         (i, n): p for i, part in enumerate(parts) for n, p in part.named_parameters()
     }
@@ -234,8 +230,7 @@ def same_slopes(found: Any, out: Tensor, inputs: Any, parts: Any, toward: Any) -
 
 def hear(model: Any, src: Tensor, tgt_in: Tensor) -> dict[str, Any]:
     """What encoder and decoder got (tuples), what they gave ("memory", "gave"), and
-    what
-    came out ("out")."""
+    what came out ("out")."""
     found = ask(listen, model, src, tgt_in)
     for side in ("encoder", "decoder"):
         expect(found.get(side), f"the {side} is not called")

@@ -41,8 +41,8 @@ def sentences(lengths: Sequence[int], pad: int, seed: int) -> tuple[Tensor, Tens
 
 class Toy(nn.Module):
     """Not a language model: what counts here is how it is trained. In training mode it
-    gives something else, and so it
-    does, if it is strict, where what a gradient needs is kept."""
+    gives something else, and so it does, if it is strict, where what a gradient needs
+    is kept."""
 
     def __init__(self, strict: bool = False) -> None:
         super().__init__()
@@ -129,8 +129,8 @@ def observe(
     strict: bool = False,
 ) -> dict[str, Any]:
     """A validation of a toy: what comes back, in which mode losses were computed, which
-    mode is left, what the toy
-    gives then, and whether gradients can be computed again."""
+    mode is left, what the toy gives then, and whether gradients can be computed
+    again."""
     model = toy(weights, training, strict)
     loss_of, modes, gradients = _spy(pad)
     value = function(model, batches, loss_of)
@@ -179,8 +179,7 @@ def small_model(vocabulary: int, seed: int) -> Small:
 @beside_answer
 def trained(function: Any, src: Tensor, tgt: Tensor, pad: int, seed: int) -> list[Any]:
     """A fresh small model through the student's hands: what comes back, the weights,
-    and
-    the mean loss of a token at each call."""
+    and the mean loss of a token at each call."""
     model = small_model(pad + 30, seed)
     losses = function(model, src, tgt.clone())
     true, words = [], tgt[:, 1:]

@@ -77,9 +77,8 @@ class Model:
 
 class Toy(Model):
     """Probabilities made by hand. ``table[6, 9, 8]`` are those of the next token, by
-    id, where 6 is the first word of
-    the source, and 9 and 8 are written already. Where the table says nothing, the next
-    token is 4: it talks on."""
+    id, where 6 is the first word of the source, and 9 and 8 are written already. Where
+    the table says nothing, the next token is 4: it talks on."""
 
     def __init__(self, table: dict[Any, dict[int, float]], size: int = 24) -> None:
         super().__init__(0, size)
