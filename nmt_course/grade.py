@@ -118,7 +118,7 @@ class _Course:
 def safe(student: str) -> str:
     """A student's name as nbgrader, a folder and a table can hold it: nothing in it
     begins a formula, and no two become one."""
-    name = re.sub(r"[^A-Za-z0-9.@-]+", "_", student)[:60].lstrip("-@._")
+    name = re.sub(r"[^\w.@-]+", "_", student)[:60].lstrip("-@._")
     if name == student:
         return name
     digest = hashlib.sha256(student.encode(errors="surrogateescape")).hexdigest()

@@ -90,8 +90,9 @@ def show(nb: NotebookNode, results: Results) -> None:
         share, said = results[grade_id(cell)]
         points = cell.metadata.nbgrader.points
         if not share:
-            told = {"ename": "Hint", "evalue": said, "traceback": [f"Hint: {said}"]}
-            cell.outputs = [v4.new_output("error", **told)]
+            lines = [f"Hint: {said}"]
+            error = v4.new_output("error", ename="Hint", evalue=said, traceback=lines)
+            cell.outputs = [error]
             continue
         told = f"half of the points: {said}" if said else "all tests pass"
         cell.outputs = [v4.new_output("stream", name="stdout", text=told)]

@@ -187,8 +187,8 @@ def moved_out(layer: Any, start: dict[str, Tensor], mask: Any = None) -> Tensor:
 def fits(weights: Tensor, scores: Tensor) -> bool:
     """Are these the weights of these scores, if one factor for all may differ?"""
     theirs = weights.clamp(min=1e-30).log()
-    pair = ((x - x.mean(-1, keepdim=True)).flatten() for x in (scores, theirs))
-    return bool(torch.cosine_similarity(*pair, dim=0) > 0.999)
+    one, two = ((x - x.mean(-1, keepdim=True)).flatten() for x in (scores, theirs))
+    return bool(torch.cosine_similarity(one, two, dim=0) > 0.999)
 
 
 @beside_answer

@@ -208,8 +208,9 @@ def stack(stack_class: Any) -> None:
 
 def embedding(model_class: Any) -> None:
     model, src, tgt_in, table = small_model(model_class)
-    words, found = state_of(model).get("table.weight"), hear(model, src, tgt_in)
-    expect(words is not None, "there is no table.weight: one nn.Embedding, table")
+    state, found = state_of(model), hear(model, src, tgt_in)
+    expect("table.weight" in state, "there is no table.weight: one nn.Embedding, table")
+    words = state["table.weight"]
     for side, ids in (("encoder", src), ("decoder", tgt_in)):
         row, position = words[ids], table[: ids.size(1)].expand(*ids.shape, -1)
         got, right = found[side][0], 2 * row + position

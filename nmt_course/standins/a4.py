@@ -117,11 +117,10 @@ def torch_layer(
 ) -> nn.TransformerEncoderLayer:
     """PyTorch's own encoder layer with random numbers everywhere, gains and biases
     too."""
-    sizes, options = (
-        (d_model, n_heads, d_ff, 0.0, activation, eps),
-        {"batch_first": True},
+    sizes, first = (d_model, n_heads, d_ff, 0.0), order == "pre"
+    layer = nn.TransformerEncoderLayer(
+        *sizes, activation, eps, batch_first=True, norm_first=first
     )
-    layer = nn.TransformerEncoderLayer(*sizes, **options, norm_first=order == "pre")
     fill(layer, seed)
     return layer.eval()
 
@@ -217,7 +216,9 @@ def same_slopes(found: Any, out: Tensor, inputs: Any, parts: Any, toward: Any) -
     """Are these the gradients of ``out``: with respect to the inputs, and to all that
     the parts train (under whatever names, in whatever order)?"""
     own = {
-        (i, n): p for i, part in enumerate(parts) for n, p in part.named_parameters()
+        f"{i} {n}": p
+        for i, part in enumerate(parts)
+        for n, p in part.named_parameters()
     }
     right = slopes_of(out, {**inputs, **own}, toward)
     sizes, wanted = (

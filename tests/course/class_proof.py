@@ -54,7 +54,8 @@ def honest(number: int) -> NotebookNode:
 
 
 def graded(folder: Path, number: str, busy: int) -> dict[str, dict[str, str]]:
-    """Rows of ``grades.csv``, with processes beside it that keep the processors busy."""
+    """Rows of ``grades.csv``, with processes beside it that keep the processors
+    busy."""
     course.make("", "", folder / number)
     run = [sys.executable, "-m", "nmt_course.grade", folder / "in"]
     with ExitStack() as stack:

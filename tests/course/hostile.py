@@ -313,6 +313,7 @@ PLACES = [
 ]
 VOCAB, DECODE = ["vocab-members", "vocab-order"], ["decode-all"]
 
+# fmt: off
 HOSTILE = {
     "edited on Colab: no metadata, other kernel": Hostile(colab),
     "a copied cell with a doubled id": Hostile(doubled),
@@ -325,18 +326,16 @@ HOSTILE = {
         )
     ),
     "test cells emptied, blank": Hostile(tests_changed, blank=True, note="was changed"),
-    "the set-up cell broken": Hostile(
-        answer("set-up", "import nothing_at_all"), note="set-up was changed"
-    ),
+    "the set-up cell broken":
+        Hostile(answer("set-up", "import nothing_at_all"), note="set-up was changed"),
     "a cell that is no Python": Hostile(added("def (:"), note=" (line 1)"),
     "magics and shell lines": Hostile(
         added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")
     ),
     "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
     "each answer above its stub": Hostile(below_stubs(place=0)),
-    "%%capture and a shell line above each answer": Hostile(
-        below_stubs("%%capture out", "!ls", "%env")
-    ),
+    "%%capture and a shell line above each answer":
+        Hostile(below_stubs("%%capture out", "!ls", "%env")),
     "an answer in a file of its own": Hostile(in_a_file),
     "an answer split over two cells": Hostile(split),
     "ids from an enum, words of a class of their own": Hostile(added(OTHER_TYPES, 99)),
@@ -344,9 +343,8 @@ HOSTILE = {
         added("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)")
     ),
     "80 MB of output": Hostile(large, slow=True),
-    "an endless loop in a cell": Hostile(
-        added("while True:\n    pass"), note="left out", slow=True
-    ),
+    "an endless loop in a cell":
+        Hostile(added("while True:\n    pass"), note="left out", slow=True),
     "an endless loop that catches everything": Hostile(
         added(
             "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
@@ -354,12 +352,10 @@ HOSTILE = {
         note="left out",
         slow=True,
     ),
-    "an endless loop in an answer": Hostile(
-        decode_that("while True:", "    pass"), DECODE, slow=True
-    ),
-    "an answer that sleeps": Hostile(
-        decode_that("import time", "time.sleep(1e6)"), DECODE, slow=True
-    ),
+    "an endless loop in an answer":
+        Hostile(decode_that("while True:", "    pass"), DECODE, slow=True),
+    "an answer that sleeps":
+        Hostile(decode_that("import time", "time.sleep(1e6)"), DECODE, slow=True),
     "waiting for input": Hostile(added("input()"), note="Error"),
     "100 GB in a cell": Hostile(
         added("x = torch.zeros(25_000_000_000)\ny = bytearray(10**11)"),
@@ -386,18 +382,14 @@ HOSTILE = {
     "sys.exit in an answer": Hostile(decode_that("import sys", "sys.exit(0)"), DECODE),
     "os._exit in a cell": Hostile(added("import os\nos._exit(0)"), note="left out"),
     "os._exit in an answer": Hostile(decode_that("import os", "os._exit(0)"), DECODE),
-    "os._exit, blank": Hostile(
-        added("import os\nos._exit(0)"), blank=True, note="left out"
-    ),
-    "kills its own process": Hostile(
-        decode_that("import os", "os.kill(os.getpid(), 9)"), DECODE
-    ),
-    "a crash of the interpreter": Hostile(
-        decode_that("import ctypes", "ctypes.string_at(0)"), DECODE
-    ),
-    "looks for the hidden tests": Hostile(
-        added(f"PLACES = {PLACES}\n{SPY}", 99), blank=True, kernel=True
-    ),
+    "os._exit, blank":
+        Hostile(added("import os\nos._exit(0)"), blank=True, note="left out"),
+    "kills its own process":
+        Hostile(decode_that("import os", "os.kill(os.getpid(), 9)"), DECODE),
+    "a crash of the interpreter":
+        Hostile(decode_that("import ctypes", "ctypes.string_at(0)"), DECODE),
+    "looks for the hidden tests":
+        Hostile(added(f"PLACES = {PLACES}\n{SPY}", 99), blank=True, kernel=True),
     "patches asserts, torch and the checker": Hostile(added(PATCHED), blank=True),
     "objects that equal everything": Hostile(added(YES, 99), blank=True, note=""),
     "writes forged replies": Hostile(
@@ -419,9 +411,8 @@ HOSTILE = {
     "answers that note hidden inputs": Hostile(added(NOTED, 99), DECODE),
     "a message that looks like a note": Hostile(added(FORGED_NOTE), note="ValueError"),
     "line ends of Windows": Hostile(windows),
-    "the library's function, hidden": Hostile(
-        answer("vocab", SNEAKY), VOCAB, kernel=True
-    ),
+    "the library's function, hidden":
+        Hostile(answer("vocab", SNEAKY), VOCAB, kernel=True),
     "the network": Hostile(
         added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"),
         note="URLError",
@@ -433,6 +424,7 @@ HOSTILE = {
         DECODE,
     ),
 }
+# fmt: on
 
 # Those that attack the grader's machine or the process that marks: ``make grade`` as a
 # whole holds them. None of them may cost another submission anything.
@@ -479,28 +471,26 @@ os.symlink("/", "root")
 os.mkfifo("fifo")
 """
 COLLIDING = "return {i * ((1 << 61) - 1) for i in range(40_000)}"
+# fmt: off
 GREEDY = {
-    "a fork bomb": Hostile(
-        added("import os\nfor _ in range(8):\n    os.fork()"), note="left out"
-    ),
+    "a fork bomb":
+        Hostile(added("import os\nfor _ in range(8):\n    os.fork()"), note="left out"),
     "30 processes of 300 MB": Hostile(added(SMALL_PROCESSES), note="left out"),
     "memory in no process": Hostile(added(MEMFD), note="OSError"),
     "full temporary folders": Hostile(added(FULL_FOLDERS)),
     "a process that stays and stops the others": Hostile(added(DAEMON), blank=True),
     "links and pipes left behind": Hostile(added(LINKS)),
-    "kills what it was copied from": Hostile(
-        decode_that("import os", "os.kill(os.getppid(), 9)"), DECODE
-    ),
-    "30,000,000 empty rows": Hostile(
-        decode_that("return torch.empty(30_000_000, 0)"), DECODE
-    ),
+    "kills what it was copied from":
+        Hostile(decode_that("import os", "os.kill(os.getppid(), 9)"), DECODE),
+    "30,000,000 empty rows":
+        Hostile(decode_that("return torch.empty(30_000_000, 0)"), DECODE),
     "40,000 numbers with one hash": Hostile(decode_that(COLLIDING), DECODE),
     "5,000,000 lists": Hostile(decode_that("return [[]] * 5_000_000"), DECODE),
     "1,500 lines of %time": Hostile(added("%time\n" * 1500), note="left out"),
-    "40 MB of brackets in the file": Hostile(
-        lambda nb: nb.metadata.update(x=[[]] * 10_000_000), blank=True
-    ),
+    "40 MB of brackets in the file":
+        Hostile(lambda nb: nb.metadata.update(x=[[]] * 10000000), blank=True),
 }
+# fmt: on
 
 V3 = {
     "nbformat": 3,

@@ -1,4 +1,5 @@
-"""``make kill-table``: each wrong answer, where it fails, and what the student is told."""
+"""``make kill-table``: each wrong answer, where it fails, and what the student is
+told."""
 
 from __future__ import annotations
 

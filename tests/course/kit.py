@@ -64,10 +64,8 @@ def mark(
     of: Assignment, notebook: NotebookNode, seconds: float = 100, private: Any = None
 ) -> Marked:
     """Without a sandbox, unless told otherwise. Then students' processes are copies of
-    one
-    that has loaded what they need. The limit leaves room for a machine that is ten
-    times
-    slower."""
+    one that has loaded what they need. The limit leaves room for a machine that is ten
+    times slower."""
     restored, notes = of.restored(notebook)
     with ExitStack() as stack:
         if private is None:
@@ -115,8 +113,7 @@ def submission(
     of: Assignment, answers: dict[str, str] | None = None, blank: bool = False
 ) -> NotebookNode:
     """The release, filled in with the reference answers (unless ``blank``) and then
-    with
-    other ones."""
+    with other ones."""
     student = nbformat.from_dict(of.released)
     right = {} if blank else solutions(of.source)
     for cell in student.cells:

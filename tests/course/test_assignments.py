@@ -163,7 +163,8 @@ class MultiHead(nn.Module):
     def __init__(self, d_model, n_heads, d_value):
         super().__init__()
         self.n_heads = n_heads
-        self.W_q, self.W_v = nn.Linear(d_model, d_model), nn.Linear(d_model, n_heads * d_value)
+        self.W_q, self.W_v = nn.Linear(d_model, d_model), nn.Linear(d_model, n_heads *
+        d_value)
         self.W_k = nn.Linear(d_model, d_model, bias=False)
         self.W_o = nn.Linear(n_heads * d_value, d_model)
 
@@ -176,7 +177,10 @@ class MultiHead(nn.Module):
 
 def test_a_mistake_in_an_answer_that_is_called_costs_once():
     of = kit.assignment("A3_attention")
-    split = "def split_heads(x, n_heads):\n    return x.view(len(x), n_heads, x.size(1), -1)"
+    split = (
+        "def split_heads(x, n_heads):\n    return x.view(len(x), n_heads, "
+        "x.size(1), -1)"
+    )
     marks = kit.mark(of, kit.submission(of, {"layer": LAYER, "split": split}))
     assert marks.failed() == {"split-heads"}, marks.says
 

@@ -1,5 +1,5 @@
-"""What checks and grader build on: how numbers are compared, and where the library hides
-what is to be written."""
+"""What checks and grader build on: how numbers are compared, and where the library
+hides what is to be written."""
 
 from __future__ import annotations
 
