@@ -4,37 +4,22 @@ from tests.course.kit import Wrong
 
 RIGHT = {
     "tokenize": {
-        "translate": """
-TABLE = str.maketrans({mark: f" {mark} " for mark in ".,!?;"})
-
-def tokenize(text):
-    return [
-        re.sub(r"^[0-9]+$", "<num>", word)
-        for word in text.translate(TABLE).lower().split()
-    ]
-""",
         "re.split": """
 def tokenize(text):
     pieces = [piece for piece in re.split(r"\\s+|([.,!?;])", text.lower()) if piece]
     return list(map(lambda t: "<num>" if t.isascii() and t.isdigit() else t, pieces))
 """,
+        "split after spaces": """
+def tokenize(text):
+    for mark in ".,!?;":
+        text = text.replace(mark, " " + mark + " ")
+    return [
+        "<num>" if all(c in "0123456789" for c in word) else word
+        for word in text.lower().split()
+    ]
+""",
     },
     "vocab": {
-        "groupby": """
-from itertools import chain, groupby
-
-def build_vocab(sentences, min_freq):
-    groups = [
-        (len(list(same)), word)
-        for word, same in groupby(sorted(chain.from_iterable(sentences)))
-    ]
-    groups = [
-        group for group in groups if group[0] >= min_freq and group[1] not in SPECIAL
-    ]
-    return SPECIAL + [word for n, word in sorted(groups, key=lambda group: -group[0])]
-
-SPECIAL = ["<pad>", "<unk>", "<sos>", "<eos>"]
-""",
         "two stable sorts": """
 def build_vocab(sentences, min_freq):
     specials = ["<pad>", "<unk>", "<sos>", "<eos>"]
@@ -47,6 +32,17 @@ def build_vocab(sentences, min_freq):
     words.sort(key=counts.get, reverse=True)
     return specials + words
 """,
+        "plain dictionary": """
+def build_vocab(sentences, min_freq=1):
+    counts = {}
+    for words in sentences:
+        for word in words:
+            counts[word] = counts.get(word, 0) + 1
+    for special in ("<pad>", "<unk>", "<sos>", "<eos>"):
+        counts.pop(special, None)
+    pairs = sorted((-n, word) for word, n in counts.items() if n >= min_freq)
+    return ["<pad>", "<unk>", "<sos>", "<eos>"] + [word for _, word in pairs]
+""",
     },
     "encode": {
         "index": """
@@ -55,14 +51,14 @@ def encode(tokens, itos):
     ids = [words.index(t) + 4 if t in words else 1 for t in tokens]
     return [2] + ids[:21] + [3]
 """,
-        "a dictionary with default": """
-from collections import defaultdict
-
+        "a tensor inside": """
 def encode(tokens, itos):
-    stoi = defaultdict(lambda: 1)
-    stoi.update({t: i for i, t in enumerate(itos) if i >= 4})
-    ids = [2] + [stoi[t] for t in tokens] + [3]
-    return ids if len(ids) <= 23 else ids[:22] + [3]
+    ids = torch.full((min(len(tokens), 21) + 2,), 1)
+    ids[0], ids[-1] = 2, 3
+    for i, token in enumerate(tokens[:21]):
+        if token in itos[4:]:
+            ids[i + 1] = itos.index(token)
+    return ids.tolist()
 """,
     },
     "decode": {

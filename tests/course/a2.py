@@ -70,14 +70,14 @@ def embed(ids, weight, places, start=0):
 """,
     },
     "padding": {
+        "turned round": """
+def padding_mask(ids):
+    return ~(ids == 77).unsqueeze(1).unsqueeze(1)
+""",
         "a float inside": """
 def padding_mask(ids):
     real = (ids - 77).abs().clamp(max=1).float()
     return (real > 0.5).view(ids.shape[0], 1, 1, ids.shape[1])
-""",
-        "turned round": """
-def padding_mask(ids):
-    return ~(ids == 77).unsqueeze(1).unsqueeze(1)
 """,
     },
     "causal": {
@@ -131,16 +131,16 @@ def target_mask(arg):
 """,
     },
     "softmax": {
+        "infinity, mended": """
+def masked_softmax(scores, mask):
+    scores = 1.4 * scores
+    return torch.nan_to_num(scores.masked_fill(~mask, -math.inf).softmax(-1), nan=0.0)
+""",
         "−1e9, but in float32": """
 def masked_softmax(scores, mask):
     scores = 1.4 * scores
     x = torch.where(mask, scores.float(), torch.tensor(-1e9))
     return (x.softmax(-1) * mask.any(-1, keepdim=True)).type_as(scores)
-""",
-        "infinity, mended": """
-def masked_softmax(scores, mask):
-    scores = 1.4 * scores
-    return torch.nan_to_num(scores.masked_fill(~mask, -math.inf).softmax(-1), nan=0.0)
 """,
     },
 }

@@ -98,21 +98,23 @@ class EncoderBlock(nn.Module):
         x = self.norm_2(x, lambda y: self.ffn(y))
         return x
 """,
-        "named functions": """
+        "a loop, a mask of all queries": """
 class EncoderBlock(nn.Module):
     def __init__(self, attention, feed_forward, around):
         super().__init__()
-        self.attention = attention
-        self.feed_forward = feed_forward
-        self.around = nn.ModuleList(around)
+        self.attention, self.feed_forward, self.around = (
+            attention,
+            feed_forward,
+            nn.Sequential(*around),
+        )
 
-    def forward(self, x, src_mask=None):
-        def look(h):
-            out = self.attention(h, h, src_mask)
-            return out
-
-        first, second = self.around
-        return second(first(x, look), self.feed_forward)
+    def forward(self, x, src_mask):
+        n = x.size(1)
+        mask = None if src_mask is None else src_mask.expand(-1, -1, n, n)
+        functions = [lambda h: self.attention(h, h, mask), self.feed_forward]
+        for around, function in zip(self.around, functions):
+            x = around(x, function)
+        return x
 """,
     },
     "decoder": {
@@ -175,30 +177,6 @@ class Stack(nn.Module):
 """,
     },
     "model": {
-        "a method for both sides": """
-class Model(nn.Module):
-    def __init__(self, n_words, places, encoder, decoder):
-        super().__init__()
-        self.D = places.shape[1]
-        self.encoder = encoder
-        self.decoder = decoder
-        self.table = nn.Embedding(n_words, self.D)
-        self.output = nn.Linear(self.D, n_words)
-        self.output.weight = self.table.weight
-        self.places = places
-
-    def embed(self, ids):
-        return self.table(ids) * self.D**0.5 + self.places[: ids.size(1)]
-
-    def forward(self, src, tgt_in):
-        src_mask = nmt.padding_mask(src, pad=17)
-        memory = self.encoder(self.embed(src), src_mask)
-        return self.output(
-            self.decoder(
-                self.embed(tgt_in), memory, nmt.target_mask(tgt_in, pad=17), src_mask
-            )
-        )
-""",
         "three layers, one matrix": """
 class Model(nn.Module):
     def __init__(self, n_words, places, encoder, decoder):
@@ -224,6 +202,30 @@ class Model(nn.Module):
         )
         memory = self.encoder(x, src_mask)
         return self.output(self.decoder(y, memory, tgt_mask, src_mask))
+""",
+        "a method for both sides": """
+class Model(nn.Module):
+    def __init__(self, n_words, places, encoder, decoder):
+        super().__init__()
+        self.D = places.shape[1]
+        self.encoder = encoder
+        self.decoder = decoder
+        self.table = nn.Embedding(n_words, self.D)
+        self.output = nn.Linear(self.D, n_words)
+        self.output.weight = self.table.weight
+        self.places = places
+
+    def embed(self, ids):
+        return self.table(ids) * self.D**0.5 + self.places[: ids.size(1)]
+
+    def forward(self, src, tgt_in):
+        src_mask = nmt.padding_mask(src, pad=17)
+        memory = self.encoder(self.embed(src), src_mask)
+        return self.output(
+            self.decoder(
+                self.embed(tgt_in), memory, nmt.target_mask(tgt_in, pad=17), src_mask
+            )
+        )
 """,
     },
     "count": {
@@ -275,28 +277,27 @@ def from_torch(state):
         mine |= {f"around.{i}.norm.norm_shift": state[norm + ".bias"]}
     return mine
 """,
-        "line by line": """
+        "replace in the names": """
 def from_torch(state):
-    D = state["norm1.weight"].size(0)
-    w, b = state["self_attn.in_proj_weight"], state["self_attn.in_proj_bias"]
-    return {
-        "attention.W_q.weight": w[:D],
-        "attention.W_q.bias": b[:D],
-        "attention.W_k.weight": w[D : 2 * D],
-        "attention.W_k.bias": b[D : 2 * D],
-        "attention.W_v.weight": w[2 * D :],
-        "attention.W_v.bias": b[2 * D :],
-        "attention.W_o.weight": state["self_attn.out_proj.weight"],
-        "attention.W_o.bias": state["self_attn.out_proj.bias"],
-        "feed_forward.W_1.weight": state["linear1.weight"],
-        "feed_forward.W_1.bias": state["linear1.bias"],
-        "feed_forward.W_2.weight": state["linear2.weight"],
-        "feed_forward.W_2.bias": state["linear2.bias"],
-        "around.0.norm.norm_gain": state["norm1.weight"],
-        "around.0.norm.norm_shift": state["norm1.bias"],
-        "around.1.norm.norm_gain": state["norm2.weight"],
-        "around.1.norm.norm_shift": state["norm2.bias"],
-    }
+    mine = {}
+    for name, value in state.items():
+        if "in_proj" in name:
+            for letter, part in zip("qkv", torch.chunk(value, 3, dim=0)):
+                mine[name.replace("self_attn.in_proj_", f"attention.W_{letter}.")] = (
+                    part
+                )
+            continue
+        for old, new in (
+            ("self_attn.out_proj", "attention.W_o"),
+            ("linear", "feed_forward.W_"),
+            ("norm1.weight", "around.0.norm.norm_gain"),
+            ("norm1.bias", "around.0.norm.norm_shift"),
+            ("norm2.weight", "around.1.norm.norm_gain"),
+            ("norm2.bias", "around.1.norm.norm_shift"),
+        ):
+            name = name.replace(old, new)
+        mine[name] = value
+    return mine
 """,
     },
 }

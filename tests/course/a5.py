@@ -94,6 +94,15 @@ def update(model, optimizer, group, loss_of):
 """,
     },
     "validate": {
+        "a copy of the model": """
+def validate(model, batches, loss_of):
+    import copy
+
+    quiet = copy.deepcopy(model).eval().requires_grad_(False)
+    nats = [loss_of(quiet, batch).item() for batch in batches]
+    n = sum(sum(1 for t in b[2].flatten().tolist() if t != 11) for b in batches)
+    return sum(nats) / n, math.exp(sum(nats) / n)
+""",
         "decorated": """
 @torch.no_grad()
 def validate(model, batches, loss_of):
@@ -104,41 +113,8 @@ def validate(model, batches, loss_of):
     model.train(was)
     return nats / n, (nats / n).exp()
 """,
-        "a copy of the model": """
-def validate(model, batches, loss_of):
-    import copy
-
-    quiet = copy.deepcopy(model).eval().requires_grad_(False)
-    nats = [loss_of(quiet, batch).item() for batch in batches]
-    n = sum(sum(1 for t in b[2].flatten().tolist() if t != 11) for b in batches)
-    return sum(nats) / n, math.exp(sum(nats) / n)
-""",
     },
     "overfit": {
-        "Adam by hand": """
-def overfit(model, src, tgt):
-    parameters, losses = list(model.parameters()), []
-    m, v = (
-        [torch.zeros_like(p) for p in parameters],
-        [torch.zeros_like(p) for p in parameters],
-    )
-    real = tgt[:, 1:] != 11
-    for step in range(1, 81):
-        logp = model(src, tgt[:, :-1]).log_softmax(2)
-        loss = -logp[real].gather(1, tgt[:, 1:][real].unsqueeze(1)).mean()
-        slopes = torch.autograd.grad(loss, parameters)
-        with torch.no_grad():
-            for p, g, a, b in zip(parameters, slopes, m, v):
-                a.mul_(0.9).add_(0.1 * g)
-                b.mul_(0.98).add_(0.02 * g * g)
-                p -= (
-                    0.02
-                    * (a / (1 - 0.9**step))
-                    / ((b / (1 - 0.98**step)).sqrt() + 1e-9)
-                )
-        losses.append(loss.item())
-    return tuple(losses)
-""",
         "the functions of parts 1 and 2": """
 def overfit(model, src, tgt):
     tgt_in, tgt_out = shift(tgt)
@@ -151,6 +127,23 @@ def overfit(model, src, tgt):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
+        losses.append(loss.item())
+    return losses
+""",
+        "warm-up, a scheduler": """
+def overfit(model, src, tgt):
+    optimizer = torch.optim.RAdam(model.parameters(), lr=0.05)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda done: min(1.0, (done + 1) / 10)
+    )
+    tgt_out, losses = tgt[:, 1:], []
+    for _ in range(120):
+        distribution = torch.distributions.Categorical(logits=model(src, tgt[:, :-1]))
+        loss = -distribution.log_prob(tgt_out)[tgt_out != 11].mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        scheduler.step()
         losses.append(loss.item())
     return losses
 """,

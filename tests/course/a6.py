@@ -138,31 +138,31 @@ def beam_search(model, src, K, limit):
             break
     return [[list(ids[:-1]), total] for total, ids in beam if ids[-1] == EOS]
 """,
-        "tensors, K rows, the first step from one": """
+        "finished and open apart": """
 def beam_search(model, src, K, limit):
-    prefix = torch.full((1, 1), SOS)
-    total, done = torch.zeros(1), torch.zeros(1, dtype=torch.bool)
+    finished, going = [], [([], 0.0)]
     for _ in range(limit):
-        if done.all():
+        if not going:
             break
-        rows = (~done).nonzero().flatten()
-        got = model(src.expand(len(rows), -1), prefix[rows])[:, -1].log_softmax(-1)
-        V = got.size(1)
-        log_probs = torch.full((len(prefix), V), -torch.inf)
-        got[:, [PAD, SOS, 17]] = -torch.inf
-        log_probs[rows] = got
-        log_probs[done, PAD] = (
-            0.0  # a finished one goes on with <pad>, which costs nothing
+        prefix = torch.tensor([[SOS] + ids for ids, _ in going])
+        log_probs = torch.log(
+            torch.softmax(
+                model(src.expand(len(prefix), src.size(1)), prefix)[:, -1].double(),
+                dim=1,
+            )
         )
-        scores = (total[:, None] + log_probs).flatten()
-        top, index = scores.topk(min(K, int(scores.isfinite().sum())))
-        beam, token = index // V, index % V
-        prefix = torch.cat([prefix[beam], token[:, None]], 1)
-        total, done = top, done[beam] | (token == EOS)
+        new = []
+        for (ids, total), row in zip(going, log_probs):
+            for token in range(row.numel()):
+                if token not in [PAD, SOS, 17]:
+                    new.append((ids + [token], total + row[token].item()))
+        new += finished
+        new.sort(key=lambda pair: pair[1], reverse=True)
+        new = new[:K]
+        finished = [pair for pair in new if EOS in pair[0]]
+        going = [pair for pair in new if EOS not in pair[0]]
     return [
-        ([i for i in row[1:].tolist() if i not in (EOS, PAD)], float(t))
-        for row, t, d in zip(prefix, total, done)
-        if d
+        (ids[:-1], total) for ids, total in sorted(finished, key=lambda pair: -pair[1])
     ]
 """,
     },
