@@ -1,4 +1,7 @@
-"""Draws the pictures of this folder: ``python figures/draw.py`` (trains the config tiny first, if need be)."""
+"""Draws the pictures of this folder: ``python figures/draw.py``.
+
+It trains the config tiny first, unless that has been done.
+"""
 
 import csv
 from collections import defaultdict
@@ -12,7 +15,7 @@ HERE = Path(__file__).parent
 
 
 def attention() -> None:
-    """What two heads look at while the tiny model writes a sentence."""
+    """Which words two heads attend to while the tiny model writes a sentence."""
     translation = nmt.load_or_train("tiny")(
         "The red car is new and it is very beautiful."
     )
@@ -21,7 +24,7 @@ def attention() -> None:
 
 
 def multi30k() -> None:
-    """BLEU on the validation set while the best recipe trains, as `benchmarks/curve.py` measured it."""
+    """BLEU on the validation set while the best recipe trains, as measured."""
     curves = defaultdict(list)
     with (HERE.parent / "benchmarks/results/multi30k_curve.csv").open() as file:
         for row in csv.DictReader(file):

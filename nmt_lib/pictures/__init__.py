@@ -1,1 +1,1 @@
-"""Pictures of what the model does, and of anything else that a chapter draws. Each returns a matplotlib figure."""
+"""Pictures of what the model does, and of other things that a chapter draws."""

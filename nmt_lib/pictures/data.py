@@ -22,20 +22,18 @@ def as_numbers(values: Any) -> Any:
 
 
 def has_words(x: Any) -> bool:
-    """Whether the places of an axis are words."""
+    """Whether the positions of an axis are words."""
     return x is not None and len(x) > 0 and isinstance(x[0], str)
 
 
 def as_panels(data: Any) -> dict[str, Any]:
-    """Panel title → {label: data}: from that, from {label: data}, or from the data alone."""
+    """Panel title → {label: data}, also from {label: data} or from the data alone."""
     data = as_titled(data)
-    if not data or any(
-        isinstance(part, Mapping) and not part for part in data.values()
-    ):
+    nested = [isinstance(part, Mapping) for part in data.values()]
+    panels = data if all(nested) else {"": data}
+    if not data or not all(panels.values()):
         raise ValueError("nothing to draw: no data")
-    return (
-        data if all(isinstance(part, Mapping) for part in data.values()) else {"": data}
-    )
+    return panels
 
 
 def as_series(
@@ -45,12 +43,9 @@ def as_series(
     series = {str(label): as_numbers(heights) for label, heights in panel.items()}
     if all(heights.ndim == 0 for heights in series.values()):  # label → height
         series, labels = {"": as_numbers(series.values())}, [*series]
-    words = [
-        str(label)
-        for label in (
-            range(len(next(iter(series.values())))) if labels is None else labels
-        )
-    ]
+    if labels is None:
+        labels = range(max(map(len, series.values())))
+    words = [str(label) for label in labels]
     if not words:
         raise ValueError("nothing to draw: no bar")
     for label, heights in series.items():

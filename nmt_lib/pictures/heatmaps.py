@@ -1,4 +1,4 @@
-"""Attention as heatmaps: one grid a head, with the words on both axes and the gold links as frames."""
+"""Attention as heatmaps: a grid for each head, with the words on both axes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from ..translator import Translation
 from .plotting import ORANGE, Grid, draw_grids
 
-KINDS = {  # kind → (labels of the rows, labels of the columns)
+KINDS = {  # kind → (label of the rows, label of the columns)
     "encoder": ("source word asks", "source word answers"),
     "decoder": ("word being written", "word read so far"),
     "cross": ("word being written", "source word"),
@@ -30,87 +30,72 @@ def plot_attention(
     gold: Sequence[Any] = (),
     small: bool = False,
 ) -> Figure:
-    """One grid a head: row = the token that asks, column = the token that is looked at, dark = much.
+    """A grid for each head: row = query token, column = key token, dark = much.
 
     Args:
-        translation: of a ``Translator``; or several: a panel each, with the sentence as its title.
+        translation: of a ``Translator``; or several, each in a panel with its sentence
+            as the title.
         kind: ``"encoder"``, ``"decoder"`` or ``"cross"``.
-        layer: from 0; −1 is the last; ``None``: all layers, a line of grids each.
+        layer: from 0; −1 is the last; ``None``: all layers, below each other.
         heads: which; default: all.
         columns: grids side by side, where only one layer is drawn.
         mean: one grid, the mean of the heads.
-        gold: links (source word, target word) without special tokens, as ``Pair.alignment`` has them, framed in
-            orange; with several translations: such links for each.
+        gold: links (source word, target word) without special tokens, as
+            ``Pair.alignment`` has them, framed in orange; a list of links for each
+            translation, where there are several.
         small: small and without words.
 
     Raises:
-        ValueError: no such kind, layer or head; no column; an empty translation; a gold link beyond the words.
+        ValueError: an unknown kind, layer or head; an empty translation; a gold link to
+            a word that does not exist; more or fewer lists of links than translations.
     """
     several = not isinstance(translation, Translation)
-    shown: list[Any] = list(translation) if several else [translation]  # type: ignore[arg-type]
-    golds = list(gold) if several and gold else [gold] * len(shown)
-    if not shown or len(golds) != len(shown):
-        raise ValueError(
-            f"{len(golds)} lists of gold links for {len(shown)} translations"
-        )
-    if columns < 1:
-        raise ValueError(f"columns must be at least 1, not {columns}")
+    shown: Any = translation if several else [translation]
+    golds = gold if several and gold else [gold] * len(shown)
     lines, frames = [], []
     for one, links in zip(shown, golds, strict=True):
-        for i in (
-            range(len(getattr(one.attention, kind, [0]))) if layer is None else [layer]
-        ):
+        n_layers = len(getattr(one.attention, kind, [0]))
+        for i in range(n_layers) if layer is None else [layer]:
             weights, *words = attention_table(one, kind, i)  # (H, T, S)
             n_heads = len(weights)
-            chosen = list(range(n_heads)) if heads is None else list(heads)
+            chosen = list(range(n_heads) if heads is None else heads)
             if not chosen or not -n_heads <= min(chosen) <= max(chosen) < n_heads:
                 raise ValueError(
                     f"heads {chosen}: this layer has heads 0 to {n_heads - 1}"
                 )
-            names = (
-                ["mean of the heads"]
-                if mean
-                else [f"head {h % n_heads}" for h in chosen]
-            )
-            tables = (
-                weights[chosen].mean(0, keepdim=True) if mean else weights[chosen]
-            )  # (grids, T, S)
-            words = [[""] * len(some) for some in words] if small else words
-            start = [one.source] * several + [f"layer {i}"] * (layer is None)
-            names = (
-                [""] if several and len(names) == 1 else names
-            )  # the sentence says enough
-            titles = [", ".join(filter(None, [*start, name])) for name in names]
+            tables, names = weights[chosen], [f"head {h % n_heads}" for h in chosen]
+            if mean:
+                tables, names = tables.mean(0, keepdim=True), ["mean of the heads"]
+            if several and len(names) == 1:
+                names = [""]  # the sentence is enough
+            before = [one.source] * several + [f"layer {i}"] * (layer is None)
+            names = [", ".join(filter(None, [*before, name])) for name in names]
+            if small:
+                words = [[""] * len(some) for some in words]
             lines.append(
-                [
-                    Grid(title, table, *words)
-                    for title, table in zip(titles, tables, strict=True)
-                ]
+                [Grid(*grid, *words) for grid in zip(names, tables, strict=True)]
             )
-            frames += [gold_cells(one, kind, links) if links else []] * len(names)
+            frames += [gold_cells(one, kind, links)] * len(names)
     if layer is not None:
         flat = [grid for line in lines for grid in line]
         lines = [flat[i : i + columns] for i in range(0, len(flat), columns)]
-    figure, axes = draw_grids(
-        lines, *KINDS[kind][::-1], cell=(0.11, 0.1) if small else (0.3, 0.26)
-    )
+    rows_label, columns_label = KINDS[kind]
+    cell = (0.11, 0.1) if small else (0.3, 0.26)
+    figure, axes = draw_grids(lines, columns_label, rows_label, cell)
+    frame: Any = {"fill": False, "edgecolor": ORANGE, "linewidth": 2}
     for axis, cells in zip(axes, frames, strict=True):
-        for s, t in cells:
-            axis.add_patch(
-                Rectangle(
-                    (s - 0.5, t - 0.5), 1, 1, fill=False, edgecolor=ORANGE, linewidth=2
-                )
-            )
+        for x, y in cells:
+            axis.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, **frame))
     return figure
 
 
 def attention_table(
     translation: Translation, kind: str, layer: int
 ) -> tuple[Tensor, list[str], list[str]]:
-    """The weights ``(H, rows, columns)`` of a layer, with the words on both axes.
+    """The weights ``(H, rows, columns)`` of a layer, and the words of both axes.
 
     Raises:
-        ValueError: no such kind or layer; an empty translation.
+        ValueError: an unknown kind or layer; an empty translation.
     """
     if kind not in KINDS:
         raise ValueError(f"kind {kind!r}: choose one of {', '.join(KINDS)}")
@@ -123,30 +108,30 @@ def attention_table(
         )
     source, written = list(translation.src_labels), list(translation.tgt_labels)
     read = ["<sos>", *written[:-1]]
-    rows, cols = {
-        "encoder": (source, source),
-        "decoder": (written, read),
-        "cross": (written, source),
-    }[kind]
-    return layers[layer][0].cpu(), rows, cols  # (H, T, S)
+    rows = source if kind == "encoder" else written
+    columns = read if kind == "decoder" else source
+    return layers[layer][0].cpu(), rows, columns  # (H, T, S)
 
 
 def gold_cells(
     translation: Translation, kind: str, gold: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """The (column, row) of each gold link in the cross-attention: the source may have ``<sos>`` in front."""
+    """The (column, row) of each gold link in the cross-attention.
+
+    Raises:
+        ValueError: another kind; a link to a word that does not exist.
+    """
     if gold and kind != "cross":
         raise ValueError(
             f"gold links join source and target: the {kind} attention has none"
         )
-    first = int(translation.src_labels[:1] == ("<sos>",))
-    n_src, n_tgt = (
-        len(translation.src_labels) - first - 1,
-        len(translation.tokens),
-    )  # without <eos>
+    first = int(translation.src_labels[:1] == ("<sos>",))  # some models have none
+    # Without <eos>.
+    n_src, n_tgt = len(translation.src_labels) - first - 1, len(translation.tokens)
     for s, t in gold:
         if not (0 <= s < n_src and 0 <= t < n_tgt):
             raise ValueError(
-                f"gold link ({s}, {t}): there are {n_src} source words and {n_tgt} target words, from 0"
+                f"gold link ({s}, {t}): there are {n_src} source words "
+                f"and {n_tgt} target words, from 0"
             )
     return [(first + s, t) for s, t in gold]

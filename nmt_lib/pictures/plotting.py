@@ -1,7 +1,9 @@
-"""Pictures of tables: masks, positions, any weights. Each function returns a ``Picture``, the last line of its cell.
+"""Pictures of tables: masks, positions, any weights.
 
-Common to all pictures: a white ground, one size of text, blue for "as it should be" and orange for "the mistake". Names
-that come from data (words, titles, series) are written as they are; only ``xlabel`` and ``ylabel`` may hold ``$math$``.
+Each ``plot_`` function returns a ``Picture``, the last line of its cell. All pictures
+have a white ground and one size of text; blue stands for "as it should be", orange for
+"the mistake". Words, titles and names of series come from data and are written as they
+are; only ``xlabel`` and ``ylabel`` may hold ``$math$``.
 """
 
 from __future__ import annotations
@@ -10,24 +12,22 @@ import io
 import textwrap
 import warnings
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 from torch import Tensor
 
 from ..errors import ShapeError
 
 BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
-FONT, LETTER, WIDTH = (
-    10,
-    0.083,
-    8.2,
-)  # points; width of a letter and of a page in inches
+FONT = 10  # points
+LETTER, WIDTH = 0.083, 8.2  # width of a letter and of a page in inches
 STYLE: Any = {
     "font.size": FONT,
     "axes.titlesize": FONT,
@@ -40,27 +40,20 @@ STYLE: Any = {
 
 
 class Picture(Figure):
-    """A figure that a notebook shows as the last line of a cell, whatever its matplotlib settings."""
+    """A figure that a notebook shows, whatever its matplotlib settings."""
 
     def __repr__(self) -> str:
-        """Without its size, which follows the words that a model wrote: stored outputs are compared with new ones."""
+        """Without its size, which depends on the words that a model wrote."""
         return "<Picture>"
 
     def _repr_png_(self) -> bytes:
-        """As PNG with 256 colours: a picture of these kinds needs no more, and chapters stay small."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from PIL import Image
-
-        canvas = FigureCanvasAgg(self)
+        """As PNG with 256 colours, which is enough and keeps the chapters small."""
+        canvas, file = FigureCanvasAgg(self), io.BytesIO()
         with rc_context(STYLE), warnings.catch_warnings():
-            warnings.filterwarnings(
-                "ignore", "Glyph"
-            )  # a letter that the font lacks is drawn as a box
+            # A letter that the font lacks is drawn as a box.
+            warnings.filterwarnings("ignore", "Glyph")
             canvas.draw()
-        file, image = (
-            io.BytesIO(),
-            Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]),
-        )
+        image = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
         image.quantize(256, Image.Quantize.MAXCOVERAGE).save(file, "png", optimize=True)
         return file.getvalue()
 
@@ -71,12 +64,20 @@ def new_figure(
     size: tuple[float, float] = (6.0, 3.5),
     **options: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """A figure on a white ground (readable on light and dark pages) and its axes in reading order."""
+    """A figure and its axes in reading order; ``size`` in inches.
+
+    Its ground is white, so that it can be read on light and on dark pages. Further
+    options go to ``Figure.subplots``.
+    """
     with rc_context(STYLE):
         figure = Picture(figsize=size, layout="constrained", facecolor="white", dpi=110)
-        return figure, list(
-            figure.subplots(n_rows, n_columns, squeeze=False, **options).flat
-        )
+        axes = figure.subplots(n_rows, n_columns, squeeze=False, **options)
+    return figure, list(axes.flat)
+
+
+def set_title(axis: Axes, title: str) -> None:
+    """A title as it is written: a $ is a dollar."""
+    axis.set_title(title, fontsize=FONT, parse_math=False)
 
 
 def draw_grid(
@@ -88,23 +89,27 @@ def draw_grid(
 ) -> None:
     """A table of numbers from 0 to 1 as shades, with a word at each row and column.
 
+    Args:
+        axis: where it is drawn.
+        weights: ``(R, C)``.
+        rows, columns: the words.
+        style: further options of ``Axes.imshow``, such as ``cmap`` or ``vmax``.
+
     Raises:
-        ShapeError: as many words as rows and columns are needed.
+        ShapeError: the table does not have one word for each row and each column.
     """
     if tuple(weights.shape) != (len(rows), len(columns)):
         raise ShapeError(
-            f"weights {tuple(weights.shape)} need {len(rows)} rows and {len(columns)} columns of words"
+            f"weights {tuple(weights.shape)} need {len(rows)} rows "
+            f"and {len(columns)} columns of words"
         )
     weights = weights.detach().cpu()
-    axis.imshow(
-        weights.float().numpy(),
-        **{"cmap": "Blues", "vmin": 0.0, "vmax": 1.0, "aspect": "auto", **style},
-    )
+    default: Any = {"cmap": "Blues", "vmin": 0, "vmax": 1, "aspect": "auto"}
+    axis.imshow(weights.float().numpy(), **default | style)
     turned = 0 if max(map(len, columns), default=0) <= 2 else 90
-    axis.set_xticks(
-        range(len(columns)), columns, rotation=turned, fontsize=FONT, parse_math=False
-    )  # a $ is a dollar
-    axis.set_yticks(range(len(rows)), rows, fontsize=FONT, parse_math=False)
+    text: Any = {"fontsize": FONT, "parse_math": False}
+    axis.set_xticks(range(len(columns)), columns, rotation=turned, **text)
+    axis.set_yticks(range(len(rows)), rows, **text)
     axis.tick_params(length=0)
     axis.spines[:].set(visible=True, color="0.7")
 
@@ -125,33 +130,30 @@ def draw_grids(
     cell: tuple[float, float] = (0.3, 0.26),
     **style: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """Lines of grids, ``cell`` in inches; words that the grid to the left or below has are not repeated."""
+    """Lines of grids; ``cell`` is the width and height of a cell in inches.
+
+    Words that the grid to the left or below has are not repeated.
+    """
     n, grids = max(map(len, lines)), [grid for line in lines for grid in line]
-    left = LETTER * max([len(word) for grid in grids for word in grid.rows])  # inches
+    # The longest words at the left and below, and the gaps between grids, in inches.
+    left = LETTER * max([len(word) for grid in grids for word in grid.rows])
     under = LETTER * max([len(word) for grid in grids for word in grid.columns])
+    gaps = left + 0.3 * n + 0.3
     wide = [
-        max([line[j].table.size(1) for line in lines if j < len(line)])
-        for j in range(n)
+        max(line[j].table.size(1) for line in lines if j < len(line)) for j in range(n)
     ]  # in cells
-    high = [max([grid.table.size(0) for grid in line]) for line in lines]
-    across = max(
-        min(cell[0], (WIDTH - left - 0.3 * n - 0.3) / sum(wide)), 0.05
-    )  # inches
-    width = max(across * sum(wide), 1.2 * n) + left + 0.3 * n + 0.3
+    high = [max(grid.table.size(0) for grid in line) for line in lines]
+    across = max(min(cell[0], (WIDTH - gaps) / sum(wide)), 0.05)
+    width = max(across * sum(wide), 1.2 * n) + gaps
     height = cell[1] * sum(high) + under + 0.35 * len(lines) + 0.4
-    figure, axes = new_figure(
-        len(lines), n, (width, height), width_ratios=wide, height_ratios=high
-    )
+    size, ratios = (width, height), {"width_ratios": wide, "height_ratios": high}
+    figure, axes = new_figure(len(lines), n, size, **ratios)
     for i, line in enumerate(lines):
         below = lines[i + 1] if i + 1 < len(lines) else []
         for j, (title, table, rows, columns) in enumerate(line):
             axis = axes[i * n + j]
             draw_grid(axis, table, rows, columns, **style)
-            axis.set_title(
-                textwrap.fill(title, max(8, int(width / n / LETTER))),
-                fontsize=FONT,
-                parse_math=False,
-            )
+            set_title(axis, textwrap.fill(title, max(8, int(width / n / LETTER))))
             if j and rows == line[j - 1].rows:
                 axis.set_yticks([])
             if j < len(below) and columns == below[j].columns:
@@ -190,94 +192,62 @@ def plot_grids(
     """Small tables as shades, with words on both axes: weights, masks, vectors.
 
     Args:
-        grids: a tensor ``(R, C)``, or title → tensor, or a list of such dicts, one for each line of panels.
-        rows, columns: the words of the axes: one list for all grids, or a list for each; default: numbers from 0.
+        grids: a tensor ``(R, C)``, or title → tensor, or a list of such dicts, one for
+            each line of panels.
+        rows, columns: the words of the axes: one list for all grids, or a list for
+            each; default: numbers from 0.
         numbers: how the values are written into the cells, such as ``".2f"``.
         lines: thin lines between the cells, as for masks.
-        cmap, vmin, vmax: colours and what they stand for; ``None``: smallest and largest of all grids.
+        cmap, vmin, vmax: colours, and the values of the first and the last of them;
+            ``None``: the smallest or largest value of all grids.
 
     Raises:
-        ValueError: nothing to draw; words that are too many or too few (a ShapeError).
+        ValueError: nothing to draw.
+        ShapeError: too many or too few words.
     """
-    given = list(grids) if isinstance(grids, (list, tuple)) else [as_titled(grids)]
-    tables = checked_tables([table for line in given for table in line.values()])
+    given = list(grids) if isinstance(grids, list | tuple) else [as_titled(grids)]
     titles = [title for line in given for title in line]
-    panels = list(
-        map(
-            Grid,
-            titles,
-            tables,
-            axis_words(rows, tables, 0),
-            axis_words(columns, tables, 1),
-        )
-    )
-    texts = (
-        [
-            [[format(v, numbers) for v in row] for row in table.tolist()]
-            for table in tables
-        ]
-        if numbers
-        else []
-    )
-    cell = max(
-        [
-            0.3,
-            *(
-                LETTER * len(text) + 0.1
-                for table in texts
-                for row in table
-                for text in row
-            ),
-        ]
-    )
+    tables = checked_tables([table for line in given for table in line.values()])
+    words = axis_words(rows, tables, 0), axis_words(columns, tables, 1)
+    panels = [*map(Grid, titles, tables, *words)]
+    cell, needed = 0.3, 0.2
+    if numbers:
+        values = [value for table in tables for value in table.flatten().tolist()]
+        longest = max(len(format(value, numbers)) for value in values)
+        cell = needed = max(cell, LETTER * longest + 0.1)
     if len(given) == 1:  # as many side by side as the page is wide
-        each = (cell if numbers else 0.2) * max(table.size(1) for table in tables) + 0.3
+        each = needed * max(table.size(1) for table in tables) + 0.3
         n = max(1, int((WIDTH - LETTER * max(map(len, panels[0].rows))) / each))
         cuts = [panels[i : i + n] for i in range(0, len(panels), n)]
     else:
         rest = iter(panels)
-        cuts = [list(islice(rest, len(line))) for line in given]
+        cuts = [[next(rest) for _ in line] for line in given]
     vmin = min(float(table.min()) for table in tables) if vmin is None else vmin
     vmax = max(float(table.max()) for table in tables) if vmax is None else vmax
-    vmax = (
-        1.4 if all(table.dtype == torch.bool for table in tables) else vmax
-    )  # True: not the darkest blue
-    figure, axes = draw_grids(
-        cuts, xlabel, ylabel, (cell, 0.26), cmap=cmap, vmin=vmin, vmax=vmax
-    )
-    for axis, table in zip(axes, tables, strict=True) if lines else ():
-        axis.hlines(
-            [r - 0.5 for r in range(1, table.size(0))],
-            -0.5,
-            table.size(1) - 0.5,
-            color="0.8",
-            lw=0.8,
-        )
-        axis.vlines(
-            [c - 0.5 for c in range(1, table.size(1))],
-            -0.5,
-            table.size(0) - 0.5,
-            color="0.8",
-            lw=0.8,
-        )
-    for axis, table, written in (
-        zip(axes, tables, texts, strict=True) if numbers else ()
-    ):
-        for (r, c), value in np.ndenumerate(table.detach().cpu().float().numpy()):
-            shade = axis.images[0].cmap(axis.images[0].norm(value))[:3]
-            color = (
-                "black" if np.dot(shade, (0.3, 0.59, 0.11)) > 0.5 else "white"
-            )  # on bright, on dark
-            axis.text(
-                c,
-                r,
-                written[r][c].replace("-", "−"),
-                ha="center",
-                va="center",
-                fontsize=FONT,
-                color=color,
-            )
+    if all(table.dtype == torch.bool for table in tables):
+        vmax = 1.4  # True is not the darkest blue
+    style: Any = {"cmap": cmap, "vmin": vmin, "vmax": vmax}
+    figure, axes = draw_grids(cuts, xlabel, ylabel, (cell, 0.26), **style)
+    for axis, table in zip(axes, tables, strict=True):
+        if lines:
+            n_rows, n_columns = table.shape
+            thin: Any = {"color": "0.8", "lw": 0.8}
+            axis.hlines(np.arange(1, n_rows) - 0.5, -0.5, n_columns - 0.5, **thin)
+            axis.vlines(np.arange(1, n_columns) - 0.5, -0.5, n_rows - 0.5, **thin)
+        if numbers:
+            write_numbers(axis, table, numbers)
     return figure
+
+
+def write_numbers(axis: Axes, table: Tensor, numbers: str) -> None:
+    """Each value in its cell: black on bright shades, white on dark ones."""
+    image = axis.images[0]
+    for (r, c), value in np.ndenumerate(table.detach().cpu().float().numpy()):
+        red_green_blue = image.cmap(image.norm(value))[:3]
+        bright = np.dot(red_green_blue, (0.3, 0.59, 0.11)) > 0.5
+        text = format(table[r, c].item(), numbers).replace("-", "−")
+        style: Any = {"fontsize": FONT, "color": "black" if bright else "white"}
+        axis.text(c, r, text, ha="center", va="center", **style)
 
 
 def as_titled(data: Any) -> dict[str, Any]:
@@ -289,56 +259,53 @@ def checked_tables(tables: Sequence[Tensor]) -> list[Tensor]:
     """The tables, if there is something to draw in each."""
     if not tables or any(table.dim() != 2 or not table.numel() for table in tables):
         raise ValueError(
-            "nothing to draw: each table must have two dimensions (R, C) and at least one cell"
+            "nothing to draw: each table must have two dimensions (R, C) "
+            "and at least one cell"
         )
     return list(tables)
 
 
 def axis_words(words: Any, tables: Sequence[Tensor], axis: int) -> list[list[str]]:
-    """The words for each table: numbers from 0, the one list for all, or the list of each."""
-    words = (
-        [range(table.size(axis)) for table in tables] if words is None else list(words)
-    )
-    lists = (
-        [words] * len(tables)
-        if not words or isinstance(words[0], (str, int))
-        else words
-    )
+    """The words of each table: numbers from 0, the one list for all, or its own."""
+    if words is None:
+        lists = [range(table.size(axis)) for table in tables]
+    elif not words or isinstance(words[0], str | int):
+        lists = [words] * len(tables)
+    else:
+        lists = words
     if len(lists) != len(tables):
         raise ShapeError(f"{len(lists)} lists of words for {len(tables)} grids")
     return [[str(word) for word in some] for some in lists]
 
 
 def plot_tables(
-    tables: Any,
-    *,
-    cmap: str = "cividis",
-    vmin: float = -1,
-    vmax: float = 1,
-    xlabel: str = "column",
-    ylabel: str = "position",
+    tables: Any, *, xlabel: str = "column", ylabel: str = "position"
 ) -> Figure:
-    """Large tables without words and one scale of colours: a tensor ``(R, C)``, or title → tensor.
+    """Large tables of numbers from −1 to 1, without words.
 
-    Wide ones stand below each other. Tables of booleans have no colour bar. Nothing to draw is a ValueError.
+    Wide ones are drawn below each other. Tables of booleans have no colour bar.
+
+    Args:
+        tables: a tensor ``(R, C)``, or title → tensor.
+        xlabel, ylabel: of all tables.
+
+    Raises:
+        ValueError: nothing to draw.
     """
-    titles, given = [*as_titled(tables)], checked_tables([*as_titled(tables).values()])
+    titled = as_titled(tables)
+    given = checked_tables([*titled.values()])
     n, yes_no = len(given), given[0].dtype == torch.bool
-    below = all(table.size(1) > 1.5 * table.size(0) for table in given)
-    size = (
-        (WIDTH, 0.4 + (1.4 if n > 1 else 2.4) * n)
-        if below
-        else (min(WIDTH, 0.8 + 3.6 * n), 3.2)
-    )
-    figure, axes = new_figure(n if below else 1, 1 if below else n, size, sharex=below)
-    low, high = (0, 1) if yes_no else (vmin, vmax)
-    for axis, title, table in zip(axes, titles, given, strict=True):
-        numbers = table.detach().cpu().float().numpy()
-        image = axis.imshow(
-            numbers, cmap, aspect="auto", interpolation="nearest", vmin=low, vmax=high
-        )
-        axis.set_title(title, fontsize=FONT, parse_math=False)
-    label_axes(figure, xlabel, ylabel, n_lines=n if below else 1)
+    if below := all(table.size(1) > 1.5 * table.size(0) for table in given):
+        shape, size = (n, 1), (WIDTH, 0.4 + (1.4 if n > 1 else 2.4) * n)
+    else:
+        shape, size = (1, n), (min(WIDTH, 0.8 + 3.6 * n), 3.2)
+    figure, axes = new_figure(*shape, size, sharex=below)
+    style: Any = {"cmap": "cividis", "aspect": "auto", "interpolation": "nearest"}
+    style |= {"vmin": 0 if yes_no else -1, "vmax": 1}
+    for axis, title, table in zip(axes, titled, given, strict=True):
+        image = axis.imshow(table.detach().cpu().float().numpy(), **style)
+        set_title(axis, title)
+    label_axes(figure, xlabel, ylabel, n_lines=shape[0])
     if not yes_no:
         figure.colorbar(image, ax=axes, aspect=30).outline.set_visible(False)
     return figure

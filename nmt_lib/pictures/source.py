@@ -1,4 +1,4 @@
-"""What the chapters use beside the library itself."""
+"""The library's source, as the chapters show it."""
 
 from __future__ import annotations
 
@@ -7,40 +7,47 @@ import inspect
 import textwrap
 from typing import Any
 
-STYLE = "font-family: monospace; font-size: 13px; line-height: 1.35; background: #f8f8f8; color: #222; padding: 6px"
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+STYLE = (
+    "font-family: monospace; font-size: 13px; line-height: 1.35; "
+    "background: #f8f8f8; color: #222; padding: 6px"
+)
 
 
-def show_source(thing: Any) -> Any:
-    """The library's own source of a function, method or class, coloured, so that a chapter never holds a copy of it."""
-    from IPython.display import HTML
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import PythonLexer
+class Html:
+    """A part of a page, which a notebook shows; ``data`` holds its HTML."""
 
+    def __init__(self, data: str) -> None:
+        self.data = data
+
+    def __repr__(self) -> str:
+        return "<Html>"
+
+    def _repr_html_(self) -> str:
+        return self.data
+
+
+def show_source(thing: Any) -> Html:
+    """The library's own source of a function, method or class, in colours.
+
+    Docstrings are left out, since the chapter explains what they say.
+    """
     source = without_docstrings(textwrap.dedent(inspect.getsource(thing)))
-    return HTML(
-        highlight(
-            source,
-            PythonLexer(),
-            HtmlFormatter(noclasses=True, nobackground=True, prestyles=STYLE),
-        )
-    )
+    look = HtmlFormatter(noclasses=True, nobackground=True, prestyles=STYLE)
+    return Html(highlight(source, PythonLexer(), look))
 
 
 def without_docstrings(source: str) -> str:
-    """Python source without the docstrings of its functions and classes, all else as it stands."""
-    lines = source.splitlines()
-    hidden: set[int] = set()
+    """Python source without the docstrings of its functions and classes."""
+    lines, hidden = source.splitlines(), set[int]()
     for node in ast.walk(ast.parse(source)):
-        if (
-            isinstance(node, (ast.FunctionDef, ast.ClassDef))
-            and ast.get_docstring(node)
-            and len(node.body) > 1
-        ):
-            hidden |= set(range(node.body[0].lineno - 1, node.body[0].end_lineno or 0))
-    kept = [
-        line
-        for i, line in enumerate(lines)
-        if i not in hidden and not (i - 1 in hidden and not line.strip())
-    ]
-    return "\n".join(kept)
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef) or len(node.body) < 2:
+            continue
+        if ast.get_docstring(node):
+            end = node.body[0].end_lineno or 0
+            blank = end < len(lines) and not lines[end].strip()  # below the docstring
+            hidden |= set(range(node.body[0].lineno - 1, end + blank))
+    return "\n".join(line for i, line in enumerate(lines) if i not in hidden)

@@ -1,4 +1,4 @@
-"""Attention to touch: a small page in the output of a cell. What runs in the browser stands in ``viewer.html``."""
+"""Attention to explore: a small page in a cell's output, drawn by ``viewer.html``."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from torch import Tensor
 
 from ..translator import Translation
 from .heatmaps import KINDS, attention_table, gold_cells
+from .source import Html
 
 TEMPLATE = Path(__file__).with_name("viewer.html")
-Links = Sequence[tuple[int, int]]
 
 
 def view_attention(
@@ -24,71 +24,65 @@ def view_attention(
     kind: str = "cross",
     layer: int = -1,
     head: int | None = None,
-    gold: Links = (),
-) -> Any:
-    """Where each word looks, for all kinds, layers and heads, to explore with mouse, finger or keyboard.
+    gold: Sequence[tuple[int, int]] = (),
+) -> Html:
+    """Which words each word attends to, in all kinds, layers and heads.
 
-    Where no script runs (GitHub, a notebook that is not trusted), a table of the chosen head stands instead.
+    It can be explored with mouse, finger or keyboard. Where no script runs (on GitHub,
+    in a notebook that is not trusted), a table of the chosen head is shown instead.
 
     Args:
         translation: of a ``Translator``.
         kind: what is shown first: ``"encoder"``, ``"decoder"`` or ``"cross"``.
         layer: from 0; −1 is the last.
         head: from 0; ``None`` is the mean over the heads.
-        gold: links (source word, target word) from 0 without special tokens, as ``Pair.alignment`` has them.
+        gold: links (source word, target word) from 0 without special tokens, as
+            ``Pair.alignment`` has them.
 
     Raises:
-        ValueError: no such kind, layer or head; an empty translation; a gold link to a word that is not there.
+        ValueError: an unknown kind, layer or head; an empty translation; a gold link to
+            a word that does not exist.
     """
-    from IPython.display import HTML
-
-    weights, rows, columns = attention_table(translation, kind, layer)  # (H, T, S)
-    if head is not None and not -len(weights) <= head < len(weights):
-        raise ValueError(f"head {head}: this layer has heads 0 to {len(weights) - 1}")
-    kinds = {}
-    for name, sides in KINDS.items():
-        tables = [
-            attention_table(translation, name, i)
-            for i in range(len(getattr(translation.attention, name)))
-        ]
-        thousandths = [
-            (table[0].float() * 1000).round().int().flatten(1).tolist()
-            for table in tables
-        ]  # (H, T·S) each
-        kinds[name] = {
-            "names": sides,
-            "rows": tables[0][1],
-            "columns": tables[0][2],
-            "weights": thousandths,
-        }
+    weights, *words = attention_table(translation, kind, layer)  # (H, T, S)
+    n_heads = len(weights)
+    if head is not None and not -n_heads <= head < n_heads:
+        raise ValueError(f"head {head}: this layer has heads 0 to {n_heads - 1}")
+    kinds = {name: all_layers(translation, name) for name in KINDS}
     layer %= len(kinds[kind]["weights"])
-    start = {
-        "kind": kind,
-        "layer": layer,
-        "head": -1 if head is None else head % len(weights),
-    }  # −1: the mean
-    framed = [(row, column) for column, row in gold_cells(translation, "cross", gold)]
-    data = json.dumps(
-        {"kinds": kinds, "start": start, "gold": framed}, separators=(",", ":")
+    shown, name = weights.mean(0), "mean of all heads"
+    if head is not None:
+        head %= n_heads
+        shown, name = weights[head], f"head {head}"
+    start = {"kind": kind, "layer": layer, "head": -1 if head is None else head}
+    links = [(row, column) for column, row in gold_cells(translation, "cross", gold)]
+    caption = (
+        f"{kind} attention, layer {layer}, {name}; run the cell to explore all of them"
     )
-    chosen = "mean of all heads" if head is None else f"head {start['head']}"
-    caption = f"{kind} attention, layer {layer}, {chosen}; run the cell to explore all of them"
-    table = static_table(
-        caption, weights.mean(0) if head is None else weights[head], rows, columns
-    )
-    return HTML(page(table, data))
+    data = {"kinds": kinds, "start": start, "gold": links}
+    return Html(page(static_table(caption, shown, *words), data))
+
+
+def all_layers(translation: Translation, kind: str) -> dict[str, Any]:
+    """The words of a kind of attention, and its weights in thousandths."""
+    n_layers = len(getattr(translation.attention, kind))
+    tables = [attention_table(translation, kind, i) for i in range(n_layers)]
+    thousandths = [(table[0].float() * 1000).round().int() for table in tables]
+    return {
+        "names": KINDS[kind],
+        "rows": tables[0][1],
+        "columns": tables[0][2],
+        "weights": [layer.flatten(1).tolist() for layer in thousandths],  # (H, T·S)
+    }
 
 
 def static_table(
     caption: str, weights: Tensor, rows: Sequence[str], columns: Sequence[str]
 ) -> str:
-    """Weights ``(T, S)`` as HTML that sanitizers leave alone: shaded where they may, a row's largest bold."""
+    """Weights ``(T, S)`` as HTML that sanitizers keep; the largest of a row is bold."""
     lines = ["".join(f"<th>{escape(word)}</th>" for word in ["", *columns])]
     for word, row in zip(rows, weights.tolist(), strict=True):
-        lines.append(
-            f"<th>{escape(word)}</th>"
-            + "".join(static_cell(weight, weight == max(row)) for weight in row)
-        )
+        cells = [static_cell(weight, weight == max(row)) for weight in row]
+        lines.append(f"<th>{escape(word)}</th>" + "".join(cells))
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f'<table class="dataframe"><caption>{caption}</caption>{body}</table>'
 
@@ -97,12 +91,14 @@ def static_cell(weight: float, bold: bool) -> str:
     if weight < 0.05 and not bold:
         return "<td></td>"
     number = f"<b>{weight:.2f}</b>" if bold else f"{weight:.2f}"
-    return f'<td style="background-color:rgba(31,102,214,{0.6 * weight:.2f})">{number}</td>'
+    shade = f"background-color:rgba(31,102,214,{0.6 * weight:.2f})"
+    return f'<td style="{shade}">{number}</td>'
 
 
-def page(table: str, data: str) -> str:
-    """The template with its table and its data (JSON); no word of theirs can end the script or fill another place."""
-    filled = {"TABLE": table, "DATA": data.replace("<", "\\u003c")}
-    filled["KEY"] = sha256((table + data).encode()).hexdigest()[:12]
-    parts = re.split("@(KEY|TABLE|DATA)@", TEMPLATE.read_text(encoding="utf-8"))
-    return "".join(filled[part] if i % 2 else part for i, part in enumerate(parts))
+def page(table: str, data: dict[str, Any]) -> str:
+    """The template with its table and its data, in which no word can end the script."""
+    text = json.dumps(data, separators=(",", ":"))
+    key = sha256((table + text).encode()).hexdigest()[:12]
+    filled = {"TABLE": table, "DATA": text.replace("<", "\\u003c"), "KEY": key}
+    template = TEMPLATE.read_text(encoding="utf-8")
+    return re.sub("@(KEY|TABLE|DATA)@", lambda found: filled[found[1]], template)

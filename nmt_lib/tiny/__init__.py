@@ -1,1 +1,1 @@
-"""The tiny corpus: a lexicon, a grammar that makes three languages from one meaning, and contrasts for a test."""
+"""The tiny corpus: a grammar of picture captions, and contrasts made from it."""

@@ -1,7 +1,8 @@
-"""Contrasts: a right translation beside one with a single fault; which of the two does a model find likelier?
+"""Contrasts: a right translation beside one with a single mistake.
 
-BLEU counts words, whatever they mean. A contrast asks about one rule (Sennrich, 2017, arXiv 1612.04629). The grammar of
-the tiny corpus makes them, so every word of a wrong translation is a word of the corpus too.
+Which of the two does a model find more probable? BLEU counts words, whatever they mean;
+a contrast asks about one rule (Sennrich, 2017, arXiv 1612.04629). The grammar of the
+tiny corpus makes them, so every word of a wrong translation is a word of the corpus.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ from .lexicon import (
 
 
 def make_contrasts(pairs: Sequence[Pair], lang: str) -> dict[str, list[Contrast]]:
-    """Contrasts by what is wrong: at most one of each kind for a pair, none where the kind does not apply.
+    """Contrasts by what is wrong, at most one of each kind for a pair.
 
     Args:
         pairs: of the tiny corpus, from English.
         lang: of the targets, ``"fr"`` or ``"de"``.
 
     Returns:
-        Kind → contrasts. In both languages ``roles`` (subject and object change places) and ``pronoun`` (*it* or *they*
-        in the wrong gender). French: ``adjective place`` (on the wrong side of its noun), ``agreement`` (an adjective
-        or participle in the wrong gender). German: ``verb place`` (not last after *dass*), ``article`` (wrong gender).
+        Kind → contrasts. In both languages: ``roles`` (subject and object change
+        places) and ``pronoun`` (*it* or *they* in the wrong gender). French:
+        ``adjective place`` (on the wrong side of its noun), ``agreement`` (an adjective
+        or participle in the wrong gender). German: ``verb place`` (not last after
+        *dass*), ``article`` (wrong gender).
 
     Raises:
         ValueError: another language.
@@ -57,19 +60,23 @@ def make_contrasts(pairs: Sequence[Pair], lang: str) -> dict[str, list[Contrast]
     return found
 
 
-# ---------------------------------------------------------------------------------------------- who does what to whom
+# ------------------------------------------------------------ who does what to whom
 _BEINGS = [name for name, noun in NOUNS.items() if fits(noun.kinds, "person,animal")]
-_DEEDS = {  # "is following" → ("following", whether in the past), for the verbs that can have a person as object
+# "is following" → ("following", whether in the past), of verbs with a person as object
+_DEEDS = {
     form.replace("_", " "): (name, form == verb.en_past)
-    for name, verb in VERBS.items() if fits(verb.objects, "person") for form in (verb.en, verb.en_past)
-}  # fmt: skip
-_WHO = r"(an?|the) ((?:(?:{}) )?(?:{}))"  # article; adjective, if any, and noun; in the singular
+    for name, verb in VERBS.items()
+    if fits(verb.objects, "person")
+    for form in (verb.en, verb.en_past)
+}
+# Article; adjective, if any, and noun; in the singular
+_WHO = r"(an?|the) ((?:(?:{}) )?(?:{}))"
 _BEING = _WHO.format("|".join(ADJECTIVES), "|".join(_BEINGS))
 _CLAUSE = re.compile(rf"{_BEING} ({'|'.join(_DEEDS)}) {_BEING}\.", re.IGNORECASE)
 
 
 def _swap_roles(src: str, lang: str) -> list[str]:
-    """ "Le chien suit la fille" → "La fille suit le chien". German cases follow: "Das Mädchen folgt dem Hund"."""
+    """ "Le chien suit la fille" → "La fille suit le chien"; German with cases."""
     match = _CLAUSE.fullmatch(src)
     if not match:
         return []
@@ -80,7 +87,7 @@ def _swap_roles(src: str, lang: str) -> list[str]:
     return list(statement(obj, verb, subject, past=past).tokens[lang])
 
 
-# ---------------------------------------------------------------------------------------------- French
+# --------------------------------------------------------------------------- French
 def _forms(adjective: Adjective, many: bool) -> tuple[str, str]:
     """Masculine and feminine."""
     return (
@@ -94,20 +101,29 @@ _PARTICIPLES = {
     False: [("assis", "assise"), ("rentré", "rentrée")],
     True: [("assis", "assises"), ("rentrés", "rentrées")],
 }
-_OTHER = {  # in the plural? → a word that shows its gender → the same in the other gender
-    many: {a: b for pair in [_forms(adjective, many) for adjective in ADJECTIVES.values()] + _PARTICIPLES[many]
-           for a, b in (pair, pair[::-1]) if a != b and _NEVER.isdisjoint(pair)}
-    for many in (False, True)
-}  # fmt: skip
-_LOOSE = (
-    "kind",
-    "pretty",
-)  # "une gentille fille" and "une jolie fille" are good French, though not in the corpus
+
+
+def _other_gender(many: bool) -> dict[str, str]:
+    """A word that shows its gender → the same in the other gender."""
+    forms = [_forms(adjective, many) for adjective in ADJECTIVES.values()]
+    pairs = [pair for pair in forms + _PARTICIPLES[many] if _NEVER.isdisjoint(pair)]
+    both = pairs + [(feminine, masculine) for masculine, feminine in pairs]
+    return {one: other for one, other in both if one != other}
+
+
+OTHER = {many: _other_gender(many) for many in (False, True)}
+# "Une gentille fille" and "une jolie fille" are good French, though not in the corpus.
+_LOOSE = ("kind", "pretty")
 _SIDES = {
-    side: {form for name, adjective in ADJECTIVES.items() if adjective.fr_side == side and name not in _LOOSE
-           for many in (False, True) for form in _forms(adjective, many)}
+    side: {
+        form
+        for name, adjective in ADJECTIVES.items()
+        if adjective.fr_side == side and name not in _LOOSE
+        for many in (False, True)
+        for form in _forms(adjective, many)
+    }
     for side in ("before", "after")
-}  # fmt: skip
+}
 _NOUNS_FR = {
     form
     for noun in NOUNS.values()
@@ -117,7 +133,10 @@ _NOUNS_FR = {
 
 
 def _move_adjective(src: str, words: list[str]) -> list[str]:
-    """ "un chien noir" → "un noir chien". Not with "homme" or "orange", where the article may change too."""
+    """ "un chien noir" → "un noir chien".
+
+    Not with "homme" or "orange", where the article may change too.
+    """
     for i, (one, two) in enumerate(pairwise(words)):
         if (one in _SIDES["before"] and two in _NOUNS_FR) or (
             one in _NOUNS_FR and two in _SIDES["after"]
@@ -127,62 +146,62 @@ def _move_adjective(src: str, words: list[str]) -> list[str]:
 
 
 def _break_agreement(src: str, words: list[str]) -> list[str]:
-    """The last adjective or participle: "La femme est rentrée" → "La femme est rentré". An "enfant" may be a girl."""
+    """The last adjective or participle: "La femme est rentrée" → "… est rentré".
+
+    Not where there is an "enfant", who may be a girl.
+    """
     if "child" in src:
         return []
     for i in reversed(range(len(words))):
-        others = {table[words[i]] for table in _OTHER.values() if words[i] in table}
+        others = {table[words[i]] for table in OTHER.values() if words[i] in table}
         if len(others) == 1:  # "vieux" could become "vieille" or "vieilles"
             return [*words[:i], *others, *words[i + 1 :]]
     return []
 
 
 def _wrong_pronoun_fr(src: str, words: list[str]) -> list[str]:
-    """ "La chaise …, elle est très lourde" → "…, il est très lourd": it agrees with itself, not with "chaise"."""
+    """ "La chaise …, elle est très lourde" → "La chaise …, il est très lourd"."""
     swap = {"il": "elle", "elle": "il", "ils": "elles", "elles": "ils"}
-    at = next(
-        (i for i, word in enumerate(words) if word in swap), 0
-    )  # "Elle" at the start is another word
+    # "Elle" at the start is another word.
+    at = next((i for i, word in enumerate(words) if word in swap), 0)
     if not at or "child" in src or not re.search(r"\b(it|they) ", src):
         return []
-    said = [_OTHER[words[at].endswith("s")].get(word, word) for word in words[at + 1 :]]
+    said = [OTHER[words[at].endswith("s")].get(word, word) for word in words[at + 1 :]]
     return [*words[:at], swap[words[at]], *said]
 
 
-# ---------------------------------------------------------------------------------------------- German
+# --------------------------------------------------------------------------- German
 _SUBJECT = re.compile(
     _WHO.format("|".join(ADJECTIVES), "|".join(NOUNS)) + r"\b", re.IGNORECASE
 )
-_PLACED = {place.de for place in PLACES.values()} | set(
-    GERMAN_CONTRACTION.values()
-)  # "auf", "im", …
+# "auf", "im", …
+_PLACED = {place.de for place in PLACES.values()} | {*GERMAN_CONTRACTION.values()}
 _NOUNS_DE = {form for noun in NOUNS.values() for form in (noun.de, noun.de_many)}
 
 
 def _early_verb(src: str, words: list[str]) -> list[str]:
-    """ "…, dass die Katze die Milch trinkt" → "…, dass die Katze trinkt die Milch". A place may follow the verb."""
+    """ "…, dass die Katze die Milch trinkt" → "…, dass die Katze trinkt die Milch".
+
+    Not with a place, which may follow the verb.
+    """
     start = words.index("dass") if "dass" in words else len(words)
     nouns = [i for i, word in enumerate(words) if i > start and word in _NOUNS_DE]
     if len(nouns) < 2 or set(words[nouns[0] :]) & _PLACED:
         return []
-    end = nouns[0] + 1  # behind the subject
+    end = nouns[0] + 1  # of the subject
     return [*words[:end], words[-2], *words[end:-2], words[-1]]
 
 
 def _wrong_article(src: str, words: list[str]) -> list[str]:
     """The first word: "Der alte Mann" → "Das alte Mann"."""
     match = _SUBJECT.match(src)
-    noun = match[2].split()[-1] if match else "boy"
-    if (
-        not match or noun == "boy"
-    ):  # "die Junge" is a young woman, and "das Junge" a young animal
+    # "Die Junge" is a young woman, and "das Junge" a young animal.
+    if not match or match[2].endswith("boy"):
         return []
-    forms = (
-        ("Eine", "Ein", "Eine")
-        if match[1].lower().startswith("a")
-        else ("Das", "Das", "Der")
-    )
-    return [forms["mfn".index(NOUNS[noun].de_gender)], *words[1:]]
+    indefinite = match[1].lower().startswith("a")
+    forms = ("Eine", "Ein", "Eine") if indefinite else ("Das", "Das", "Der")
+    noun = NOUNS[match[2].split()[-1]]
+    return [forms["mfn".index(noun.de_gender)], *words[1:]]
 
 
 def _wrong_pronoun_de(src: str, words: list[str]) -> list[str]:

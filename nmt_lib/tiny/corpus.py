@@ -1,20 +1,23 @@
-"""A small grammar that writes picture captions in English, German and French, with gold word alignments.
+"""A small grammar that writes picture captions in English, German and French.
 
-A tiny Transformer learns this corpus in about a minute on a laptop, and because the grammar builds the three
-sentences from one meaning, it also knows which word translates which. No download is needed.
+A tiny Transformer learns this corpus in about a minute on a laptop. The grammar builds
+the three sentences from one meaning, so it also knows which word translates which: it
+gives gold word alignments. No download is needed.
 
-How it works, on one example.  Every phrase is built three times, and each word carries the names of the
-concepts it expresses, written after a slash:
+Every phrase is built three times, and each word carries the names of the concepts that
+it expresses, written after a slash:
 
     en   A/s.det old/s.adj man/s.noun is/v reading/v ./end
     de   Ein/s.det alter/s.adj Mann/s.noun liest/v ./end
     fr   Un/s.det vieil/s.adj homme/s.noun lit/v ./end
 
-Two words are aligned when they share a concept, so "is" and "reading" are both aligned with "liest".
-A word without a concept (the partitive "du" in "du lait", a comma that only German writes) stays unaligned.
+Two words are aligned if they share a concept, so "is" and "reading" are both aligned
+with "liest". A word without a concept has no alignment: the partitive "du" in "du
+lait", a comma that only German has.
 
-The grammar keeps translation one-to-one: a sentence has exactly one counterpart in each other language.
-English "is reading" is always German "liest" and French "lit"; English "read" is always "las" and "a lu".
+The grammar keeps translation one-to-one: a sentence has exactly one counterpart in each
+other language. English "is reading" is always German "liest" and French "lit"; English
+"read" is always "las" and "a lu".
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ from .templates import TEMPLATES, Draw
 
 
 def swapped(verb: str, one: str, two: str) -> list[Triple]:
-    """Both orders of a pair in the past: "The cat drank the milk" and "The milk drank the cat"."""
+    """Both orders: "The cat drank the milk" and "The milk drank the cat"."""
     pairs = [(one, two), (two, one)]
     return [
         statement(NP.of(a), verb, NP.of(b), past=True, tags=("word-order", "swapped"))
@@ -48,7 +51,7 @@ def swapped(verb: str, one: str, two: str) -> list[Triple]:
 
 
 def fixed_sentences() -> list[Triple]:
-    """Sentences the chapters speak about.  They are always in the training part."""
+    """Sentences that the chapters discuss; they are always in the training part."""
     the = {noun: NP.of(f"the {noun}") for noun in NOUNS}
     triples = [
         statement(NP.of(f"a {noun}"), "reading")
@@ -117,7 +120,7 @@ def acceptable(triple: Triple) -> bool:
 
 
 def draw_all(draw: Draw) -> list[Triple]:
-    """Draw every template's share, without repeating a sentence."""
+    """The fixed sentences, and each template's number of others; none twice."""
     seen = {triple.text("en"): triple for triple in fixed_sentences()}
     for template, count in TEMPLATES.items():
         for _ in range(count):
@@ -135,7 +138,13 @@ def every_word(triple: Triple) -> list[str]:
 def generate(
     seed: int = 0, held_out: int = 500, least_count: int = 25
 ) -> dict[str, list[Triple]]:
-    """The corpus in three parts.  Words seen less than least_count times stay in the training part."""
+    """The corpus in three parts; rare words occur in the training part only.
+
+    Args:
+        seed: of what is drawn.
+        held_out: sentences in the validation part, and in the test part.
+        least_count: how often a word must occur to be in these two parts.
+    """
     draw = random.Random(seed)
     triples = draw_all(draw)
     fixed = {triple.text("en") for triple in fixed_sentences()}

@@ -1,4 +1,4 @@
-"""The grammar of the tiny corpus: clauses and sentences, built in three languages at once."""
+"""The clauses and sentences of the tiny corpus, in three languages at once."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ def clause(
     order: str = "main",
     key: str = "",
 ) -> Phrase:
-    """A clause with a verb.  German puts the verb second ("main"), first after an adverb ("inverted") or last."""
+    """A clause with a verb.
+
+    German puts the verb second (``"main"``), before the subject after an adverb
+    (``"inverted"``), or last (``"final"``).
+    """
     s, v = noun_phrase(subject, f"{key}s"), verb_forms(verb, subject, past, f"{key}v")
     o = noun_phrase(obj, f"{key}o", verb.de_case) if obj else NOTHING
     german = {
@@ -67,7 +71,7 @@ def being(
     very: bool = False,
     final: bool = False,
 ) -> Phrase:
-    """ "The chair is new"; with final=True the German verb goes last: "weil sie müde ist"."""
+    """ "The chair is new"; ``final``: the German verb is last, "weil sie müde ist"."""
     s = noun_phrase(subject, f"{key}s")
     now = (
         words("are", "sind", "sont", f"{key}be")
@@ -98,12 +102,8 @@ AND = words("and", "und", "et", "and")
 BUT = {"en": ",/comma but/but", "de": ",/comma aber/but", "fr": ",/comma mais/but"}
 COMMA = words(",", ",", ",", "comma")
 HOME = {"en": "home/home", "de": "nach/home Hause/home", "fr": ""}
-GOOD = (
-    "new",
-    "beautiful",
-    "comfortable",
-    "happy",
-)  # two opinions of one kind take "and", otherwise "but"
+# Two opinions of one kind take "and", others "but".
+GOOD = ("new", "beautiful", "comfortable", "happy")
 BELIEFS = [
     words(en, de, fr, "mv")
     for en, de, fr in (
@@ -131,7 +131,7 @@ def statement(
     adverb: str = "",
     tags: tuple[str, ...] = (),
 ) -> Triple:
-    """ "The man is reading a book", and with an adverb "Heute liest der Mann ein Buch"."""
+    """ "The man is reading a book"; with an adverb "Heute liest der Mann ein Buch"."""
     tags += ("past",) if past else ()
     if not adverb:
         return sentence(clause(subject, VERBS[verb], obj, place, past), *tags)
@@ -140,7 +140,7 @@ def statement(
 
 
 def came_home(subject: NP, adverb: str = "") -> Triple:
-    """ "The woman came home", "Die Frau kam nach Hause", "La femme est rentrée" (the participle agrees)."""
+    """ "The woman came home", "Die Frau kam nach Hause", "La femme est rentrée"."""
     s = noun_phrase(subject, "s")
     french = participle("sont/v rentré*" if subject.many else "est/v rentré*", subject)
     came = {
@@ -170,7 +170,7 @@ def sat_down(subject: NP, place: str, adjective: str) -> Triple:
 
 
 def described_twice(thing: NP, one: str, two: str, past: bool = False) -> Triple:
-    """ "The chair is new and it is very comfortable": "it" becomes er, sie or es and il or elle."""
+    """ "The chair is new and it is very comfortable": er, sie or es; il or elle."""
     link = AND if (one in GOOD) == (two in GOOD) else BUT
     first = being(thing, ADJECTIVES[one], past=past)
     second = being(pronoun_for(thing), ADJECTIVES[two], "2", past=past, very=True)

@@ -1,4 +1,4 @@
-"""The phrases of the tiny corpus: what a noun brings with it, built in three languages at once."""
+"""The noun phrases of the tiny corpus, in three languages at once."""
 
 from __future__ import annotations
 
@@ -6,24 +6,40 @@ from dataclasses import dataclass
 from functools import cache
 
 from .lexicon import (
-    ADJECTIVES, ENGLISH_DETERMINERS, FRENCH_BEFORE_VOWEL, FRENCH_DETERMINERS, GERMAN_DETERMINERS, GERMAN_OBLIQUE, MANY,
-    NOUNS, PLACES, VERBS, VOWELS, Adjective, Noun, fits,
-)  # fmt: skip
+    ADJECTIVES,
+    ENGLISH_DETERMINERS,
+    FRENCH_BEFORE_VOWEL,
+    FRENCH_DETERMINERS,
+    GERMAN_DETERMINERS,
+    GERMAN_OBLIQUE,
+    MANY,
+    NOUNS,
+    PLACES,
+    VERBS,
+    VOWELS,
+    Adjective,
+    Noun,
+    fits,
+)
 from .spelling import LANGUAGES, Phrase
 
 
 @dataclass(frozen=True)
 class NP:
-    """A noun phrase: a determiner, perhaps an adjective, a noun, perhaps an addition ("with a red hat")."""
+    """A noun with a determiner, and perhaps an adjective and an addition.
 
-    determiner: str  # a, the, the-many, two, some (a quantity: "milk", "du lait"), pronoun, they
+    The determiner is ``a``, ``the``, ``the-many``, ``two``, ``some`` (a quantity:
+    "milk", "du lait"), ``pronoun`` or ``they``; an addition is "with a red hat".
+    """
+
+    determiner: str
     noun: Noun
     adjective: Adjective | None = None
     addition: Phrase | None = None
 
     @staticmethod
     def of(text: str) -> NP:
-        """From English words: NP.of("the old man"), NP.of("the-many cat") (the cats), NP.of("some cold milk")."""
+        """From English: "the old man", "the-many cat" (the cats), "some cold milk"."""
         determiner, *adjective, noun = text.split()
         return NP(
             determiner, NOUNS[noun], ADJECTIVES[adjective[0]] if adjective else None
@@ -46,7 +62,7 @@ HE = person_pronoun("he", "er", "il", "m")
 
 
 def pronoun_for(phrase: NP) -> NP:
-    """The pronoun that takes up a noun phrase: the chair -> it, er (der Stuhl), elle (la chaise)."""
+    """The pronoun for a noun phrase: it; er for der Stuhl; elle for la chaise."""
     noun = phrase.noun
     fr = "elle" if noun.fr_gender == "f" else "il"
     if phrase.many:
@@ -62,7 +78,7 @@ def pronoun_for(phrase: NP) -> NP:
 
 @cache
 def mark(words: str, concept: str) -> str:
-    """Write a concept after every word: mark("is_reading", "v") is "is/v reading/v"."""
+    """A concept after every word: ``mark("is_reading", "v")`` is "is/v reading/v"."""
     return " ".join(f"{word}/{concept}" for word in words.split("_") if word)
 
 
@@ -83,7 +99,7 @@ def french_agreement(adjective: Adjective, noun: Noun, many: bool) -> str:
 
 
 def participle(text: str, subject: NP) -> str:
-    """Fill in "*": "est_assis*" becomes "est_assise" for a woman and "sont_assises" for two women."""
+    """Fills in "*": "est_assis*" is "est_assise" for a woman."""
     stem = text.rstrip("*")
     if stem == text:
         return text
@@ -121,9 +137,7 @@ def french_np(phrase: NP, key: str) -> str:
     noun, adjective = phrase.noun, phrase.adjective
     masculine_feminine = FRENCH_DETERMINERS.get(phrase.determiner, "_ _").split()
     article = mark(masculine_feminine["mf".index(noun.fr_gender)], f"{key}.det")
-    if (
-        phrase.determiner == "some"
-    ):  # the partitive has no counterpart: "du lait" is just "milk"
+    if phrase.determiner == "some":  # aligned with nothing: "du lait" is just "milk"
         article = "de le" if noun.fr_gender == "m" else "de la"
     word = noun.fr_many if phrase.many else noun.fr
     if adjective is None:
@@ -158,7 +172,7 @@ def with_phrase(thing: NP) -> Phrase:
 
 
 def relative_clause(owner: NP, clothes: NP) -> Phrase:
-    """ "who is wearing a hat"; the German verb goes last and the clause stands between commas."""
+    """ "who is wearing a hat"; in German between commas, with the verb at the end."""
     who = {"m": "der", "f": "die", "n": "das"}[owner.noun.de_gender]
     thing, verb = noun_phrase(clothes, "w", "acc"), VERBS["wearing"]
     return {

@@ -1,6 +1,7 @@
-"""From a phrase of the grammar to a sentence as it is written, with the words that translate each other linked.
+"""From a phrase of the grammar to a sentence as it is written, with its alignments.
 
-Each word carries the names of the concepts it expresses, written after a slash; words that share one are aligned.
+Each word carries the names of the concepts that it expresses, written after a slash;
+words that share one are aligned.
 """
 
 from __future__ import annotations
@@ -12,9 +13,8 @@ from typing import NamedTuple
 from .lexicon import FRENCH_CONTRACTION, FRENCH_ELISION, GERMAN_CONTRACTION, VOWELS
 
 LANGUAGES = ("en", "de", "fr")
-Phrase = dict[
-    str, str
-]  # language -> words with their concepts, such as "the/s.det man/s.noun"
+# Language → words with their concepts, such as "the/s.det man/s.noun".
+Phrase = dict[str, str]
 
 
 class Token(NamedTuple):
@@ -24,7 +24,10 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True)
 class Triple:
-    """One meaning in three languages.  tags name what the sentence shows, such as "pronoun" or "verb-final"."""
+    """One meaning in three languages.
+
+    The tags name what the sentence shows, such as "pronoun" or "verb-final".
+    """
 
     tokens: dict[str, tuple[str, ...]]
     concepts: dict[str, tuple[tuple[str, ...], ...]]
@@ -54,7 +57,7 @@ def read_token(text: str) -> Token:
 
 
 def contract(tokens: list[Token], table: dict[tuple[str, str], str]) -> list[Token]:
-    """Melt two words into one, which then carries the concepts of both: "in dem" becomes "im"."""
+    """Joins two words to one that has the concepts of both: "in dem" becomes "im"."""
     result: list[Token] = []
     for token in tokens:
         if result and (result[-1].word, token.word) in table:
@@ -67,7 +70,7 @@ def contract(tokens: list[Token], table: dict[tuple[str, str], str]) -> list[Tok
 
 
 def spell(tokens: list[Token], lang: str) -> list[Token]:
-    """Apply the spelling rules that look at the next word: an apple, im Garten, l'homme, au marché."""
+    """The rules that depend on the next word: an apple, im Garten, l'homme."""
     if lang == "de":
         return contract(tokens, GERMAN_CONTRACTION)
     result = []
@@ -84,7 +87,7 @@ def spell(tokens: list[Token], lang: str) -> list[Token]:
 
 
 def sentence(phrase: Phrase, *tags: str) -> Triple:
-    """Turn a phrase into a sentence: spelling, capital letter, full stop."""
+    """A phrase as a sentence: with its spelling, a capital letter and a full stop."""
     built = {}
     for lang in LANGUAGES:
         first, *rest = spell(

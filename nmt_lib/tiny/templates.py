@@ -1,4 +1,4 @@
-"""The kinds of sentences of the tiny corpus: each draws words that make sense together, and has them built.
+"""The kinds of sentences of the tiny corpus: each draws words that make sense together.
 
 ``TEMPLATES`` lists them all, with how many the corpus holds of each.
 """
@@ -10,9 +10,21 @@ from collections.abc import Callable
 from functools import cache
 
 from .grammar import (
-    ADVERBS, BECAUSE, BELIEFS, NOTHING, REASONS, THAT, because_of_feeling, being, came_home, clause, described_twice,
-    negated, sat_down, statement,
-)  # fmt: skip
+    ADVERBS,
+    BECAUSE,
+    BELIEFS,
+    NOTHING,
+    REASONS,
+    THAT,
+    because_of_feeling,
+    being,
+    came_home,
+    clause,
+    described_twice,
+    negated,
+    sat_down,
+    statement,
+)
 from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Noun, fits
 from .phrases import (
     HE,
@@ -49,7 +61,7 @@ def draw_adjective(draw: Draw, noun: Noun, chance: float) -> Adjective | None:
 
 
 def draw_np(draw: Draw, kinds: str, many: float = 0.25, adjective: float = 0.4) -> NP:
-    """A random noun phrase; many and adjective are the chances of a plural and of an adjective."""
+    """A noun phrase; ``many`` and ``adjective`` are the chances of having them."""
     noun = draw_noun(draw, kinds)
     plural = noun.en_many != "-" and draw.random() < many
     determiner = draw.choice(["the-many", "two"] if plural else ["a", "the"])
@@ -57,7 +69,10 @@ def draw_np(draw: Draw, kinds: str, many: float = 0.25, adjective: float = 0.4) 
 
 
 def draw_quantity(draw: Draw, eater: NP) -> tuple[str, NP]:
-    """A verb and what is drunk or eaten: ("drinking", "some milk").  Pets get water or milk, other animals water."""
+    """A verb and what is drunk or eaten, such as ("drinking", "some milk").
+
+    Pets get water or milk, other animals water.
+    """
     determiner = draw.choice(["some", "the"])
     if fits(eater.noun.kinds, "animal"):
         return "drinking", NP(
@@ -92,14 +107,17 @@ def draw_place(draw: Draw, kinds: str, adjective: float = 0.3) -> Phrase:
 
 
 def where(draw: Draw, subject: NP, verb: str) -> Phrase:
-    """A place for what the subject does.  Horses, cows and birds stay outside; two people share no chair."""
+    """A place for what the subject does.
+
+    Horses, cows and birds are outside; two people do not share a chair.
+    """
     wild = fits(subject.noun.kinds, "animal") and not fits(subject.noun.kinds, "pet")
     kinds = "open" if wild else VERBS[verb].places
     return draw_place(draw, kinds.removeprefix("seat,") if subject.many else kinds)
 
 
 def draw_thing(draw: Draw, verb: str) -> NP:
-    """Something one can read, buy, open, ... (people and animals are left to who_does_what_to_whom)."""
+    """Something that one can read, buy, open …, neither a person nor an animal."""
     wanted = ",".join(
         kind
         for kind in VERBS[verb].objects.split(",")
@@ -123,7 +141,7 @@ THING_VERBS = [
 def draw_action(
     draw: Draw, subject: NP, past: bool = False
 ) -> tuple[str, NP | None, Phrase]:
-    """A verb, perhaps an object, perhaps a place, that together make sense for the subject."""
+    """A verb, perhaps an object or a place, that make sense for the subject."""
     if draw.random() < 0.4:
         verb = draw_verb(draw, subject, past)
         return (
@@ -140,7 +158,7 @@ def draw_action(
 
 
 def draw_tense(draw: Draw, subject: NP) -> bool:
-    """Whether to use the past; plurals stay in the present to keep the vocabulary small."""
+    """Whether to use the past; not for plurals, to keep the vocabulary small."""
     return not subject.many and draw.random() < 0.4
 
 
@@ -197,7 +215,7 @@ def drinking_or_eating(draw: Draw) -> Triple:
 
 
 def who_does_what_to_whom(draw: Draw) -> Triple:
-    """Either noun could be subject or object, so only word order (and German case) tells them apart."""
+    """Either noun could be the subject: only word order and German case tell."""
     verb = draw.choice(["sees", "looking_for", "following", "helping"])
     subject = draw_np(draw, VERBS[verb].subjects, 0.25, 0.45)
     dative = VERBS[verb].de_case == "dat"
@@ -229,7 +247,7 @@ def on_some_day(draw: Draw) -> Triple:
 
 
 def draw_subordinate(draw: Draw, subject: NP) -> Phrase:
-    """What stands after "that" or "because"; its concepts start with 2 to keep the clauses apart."""
+    """What follows "that" or "because"; its concepts start with 2."""
     verb, obj, place = draw_action(draw, subject)
     return clause(subject, VERBS[verb], obj, place, order="final", key="2")
 
@@ -336,9 +354,8 @@ def lying(draw: Draw) -> Triple:
     )
 
 
-TEMPLATES: dict[
-    Callable[[Draw], Triple], int
-] = {  # how many sentences to draw from each
+# How many sentences are drawn from each.
+TEMPLATES: dict[Callable[[Draw], Triple], int] = {
     resting: 800,
     not_doing: 300,
     acting_on_thing: 1000,

@@ -1,6 +1,6 @@
-"""Opens each chapter in JupyterLab as a reader would, runs all cells, and looks for errors: ``make browser``.
+"""Opens each chapter in JupyterLab as a reader would, runs all cells, finds errors.
 
-A Chromium of the system is driven without a window; screenshots go to build/browser. The chapters run on copies.
+Part of ``make browser``. Screenshots go to build/browser; the chapters run on copies.
 """
 
 from __future__ import annotations
@@ -19,143 +19,102 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+
 from tests.site.chromium import ROOT, chromium
 
 OUT = ROOT / "build" / "browser"
 MINUTES = 15  # for one chapter; a busy machine can be many times slower
 READY = """() => {
     const session = window.jupyterapp.shell.currentWidget?.sessionContext
-    return session?.isReady && session.session?.kernel?.connectionStatus === 'connected'
-        && session.kernelDisplayStatus === 'idle'
+    return session?.isReady && session.kernelDisplayStatus === 'idle'
+        && session.session?.kernel?.connectionStatus === 'connected'
 }"""
-RUNNING = """() => {
-    const panel = window.jupyterapp.shell.currentWidget
-    return panel.content.widgets.some(cell => cell.model.type === 'code' && cell.model.executionState === 'running')
-}"""
+RUNNING = """() => window.jupyterapp.shell.currentWidget.content.widgets.some(
+    cell => cell.model.type === 'code' && cell.model.executionState === 'running')"""
 
 
 def main() -> int:
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "notebooks").mkdir(parents=True)
-    names = sys.argv[1:] or [
-        path.name for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
-    ]
-    for name in names:
-        shutil.copy(ROOT / "notebooks" / name, OUT / "notebooks")
+    chapters = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+    names = sys.argv[1:] or [path.name for path in chapters]
+    failed = 0
     with chromium() as browser, jupyterlab(OUT) as address:
-        return run_all(browser, address, names)
+        for name in names:
+            path, start = OUT / "notebooks" / name, time.time()
+            shutil.copy(ROOT / "notebooks" / name, path)
+            page = browser.new_page(viewport={"width": 1400, "height": 1000})
+            page.set_default_timeout(MINUTES * 60_000)
+            page.goto(f"{address}/lab/tree/{name}?reset")
+            run_all(page)
+            do(page, "commands.execute('docmanager:save')")
+            page.screenshot(path=OUT / f"{path.stem}.png")
+            do(page, "shell.currentWidget.sessionContext.shutdown()")
+            page.close()
+            errors = complaints(path)
+            failed += bool(errors)
+            said = "; ".join(errors) or "no error"
+            print(f"{name}: {time.time() - start:.0f} s, {said}", flush=True)
+    return bool(failed)
+
+
+def do(page: Any, call: str) -> None:
+    page.evaluate(f"() => window.jupyterapp.{call}")
+
+
+def run_all(page: Any) -> None:
+    """Runs all cells of the notebook that is open."""
+    page.wait_for_selector(".jp-NotebookPanel-toolbar")
+    page.wait_for_function(READY)
+    do(page, "commands.execute('notebook:run-all-cells') && 0")
+    page.wait_for_function(RUNNING, timeout=60_000)
+    page.wait_for_function(f"() => !({RUNNING})()")
 
 
 @contextmanager
 def jupyterlab(folder: Path, **environment: str) -> Iterator[str]:
-    """The address of a JupyterLab that serves ``folder/notebooks`` and keeps its own settings there."""
+    """The address of a JupyterLab that serves ``folder/notebooks``."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    settings = {
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += [f"--port={port}", "--IdentityProvider.token="]
+    command += [f"--ServerApp.root_dir={folder / 'notebooks'}"]
+    command += ["--LabApp.expose_app_in_browser=True", "--LabApp.news_url="]
+    places = {
         "JUPYTERLAB_SETTINGS_DIR": str(folder / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(folder / "spaces"),
     }
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        "--no-browser",
-        "--allow-root",
-        f"--port={port}",
-        f"--ServerApp.root_dir={folder / 'notebooks'}",
-        "--IdentityProvider.token=",
-        "--LabApp.expose_app_in_browser=True",
-    ]
-    quiet = (
-        folder
-        / "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings"
-    )
-    quiet.parent.mkdir(parents=True)
-    quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
-    log = (folder / "server.log").open("w")
-    server = subprocess.Popen(
-        command,
-        env={**os.environ, **settings, **environment},
-        stdout=log,
-        stderr=subprocess.STDOUT,
-    )
+    with (folder / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            command, env=os.environ | places | environment, stdout=log, stderr=log
+        )
     try:
         address = f"http://127.0.0.1:{port}"
-        wait_for(address)
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"{address}/api")
+                break
+            except (urllib.error.URLError, ConnectionError):
+                time.sleep(1)
         yield address
     finally:
         server.terminate()
         server.wait()
 
 
-def wait_for(address: str) -> None:
-    """Until the server answers.
-
-    Raises:
-        TimeoutError: it does not within five minutes.
-    """
-    for _ in range(300):
-        try:
-            urllib.request.urlopen(address + "/api")
-            return
-        except (urllib.error.URLError, ConnectionError):
-            time.sleep(1)
-    raise TimeoutError("JupyterLab does not answer: see server.log in build/browser")
-
-
-def run_all(browser: Any, address: str, names: list[str]) -> int:
-    """Opens, runs, saves and photographs each chapter; 1 if one of them has an error."""
-    failed = 0
-    for name in names:
-        start = time.time()
-        page = browser.new_page(viewport={"width": 1400, "height": 1000})
-        page.set_default_timeout(MINUTES * 60_000)
-        page.goto(f"{address}/lab/tree/{name}?reset")
-        page.wait_for_selector(".jp-NotebookPanel-toolbar")
-        page.wait_for_function(READY)
-        page.get_by_role("menuitem", name="Run", exact=True).click()
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        page.wait_for_function(RUNNING, timeout=60_000)
-        page.wait_for_function(f"() => !({RUNNING})()")
-        page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
-        page.screenshot(path=OUT / f"{Path(name).stem}-end.png")
-        page.evaluate(
-            "() => window.jupyterapp.shell.currentWidget.content.scrollToItem(0)"
-        )
-        page.wait_for_timeout(1000)
-        page.screenshot(path=OUT / f"{Path(name).stem}.png")
-        errors = complaints(OUT / "notebooks" / name)
-        failed += bool(errors)
-        print(
-            f"{name}: {time.time() - start:.0f} s, {'; '.join(errors) or 'no error'}",
-            flush=True,
-        )
-        page.evaluate(
-            "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
-        )
-        page.close()
-    print(f"screenshots: {OUT}")
-    return bool(failed)
-
-
 def complaints(path: Path) -> list[str]:
-    """Cells that did not run, and errors, of a saved chapter."""
-    cells = [
-        cell
-        for cell in nbformat.read(path, as_version=4).cells
-        if cell.cell_type == "code" and cell.source.strip()
-    ]
+    """Errors of a saved chapter, and cells that did not run."""
+    cells = nbformat.read(path, as_version=4).cells
+    code = [cell for cell in cells if cell.cell_type == "code" and cell.source.strip()]
     errors = [
         f"{output.ename}: {output.evalue}"
-        for cell in cells
+        for cell in code
         for output in cell.outputs
         if output.output_type == "error"
     ]
-    counts = [cell.execution_count for cell in cells]
-    return errors + (
-        [] if counts == list(range(1, len(cells) + 1)) else [f"cells numbered {counts}"]
-    )
+    not_run = [cell.source for cell in code if cell.execution_count is None]
+    return errors + [f"not run: {source[:40]}" for source in not_run]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,4 @@
-"""What the page "Real French" says of the model that comes along, of its table and of its corpus."""
-
-from __future__ import annotations
+"""What the page "Real French" says of its model, its table and its corpus."""
 
 import re
 from pathlib import Path
@@ -12,157 +10,115 @@ import pytest
 import nmt_lib as nmt
 
 ROOT = Path(__file__).resolve().parents[2]
-CELLS = nbformat.read(
-    ROOT / "notebooks" / "deeper" / "11_real_french.ipynb", as_version=4
-).cells
+PAGE = ROOT / "notebooks/deeper/11_real_french.ipynb"
+CELLS = nbformat.read(PAGE, as_version=4).cells
+TEXT = "\n\n".join(cell.source for cell in CELLS if cell.cell_type == "markdown")
 
 
 @pytest.fixture(scope="module")
 def page() -> dict[str, Any]:
     """The names that its code cells define, run from the first to the last."""
     names: dict[str, Any] = {"nmt": nmt}
-    for i, cell in enumerate(CELLS):
-        if cell.cell_type == "code" and i != 2:  # without the set-up cell
-            exec(compile(cell.source, f"cell {i}", "exec"), names)
+    for cell in CELLS:
+        if cell.cell_type == "code" and "%pip" not in cell.source:
+            exec(cell.source, names)
     return names
 
 
-def table(text: str) -> list[list[str]]:
-    return [
-        [field.strip() for field in line.split("|")[1:-1]]
-        for line in text.splitlines()
-        if line.startswith("|")
-    ]
-
-
-def prose(part: str) -> str:
-    (source,) = [
-        cell.source
-        for cell in CELLS
-        if cell.cell_type == "markdown" and part in cell.source
-    ]
-    return str(source)
+def table(text: str, first: str) -> list[list[str]]:
+    """The lines of the table that begins with these words, without its head."""
+    lines = text[text.index(first) :].split("\n\n")[0].splitlines()
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
 
 
 def test_each_model_is_at_home_in_its_own_language(page: dict[str, Any]) -> None:
     cat, woman, chair = (page["real"](text).text for text in page["promised"])
     assert page["tiny"](page["promised"][0]).text == "Le chat a bu le lait." != cat
-    assert woman != "La femme jolie est rentrée." and not chair.startswith(
-        "Elle s'est assise sur la chaise, elle"
-    )
+    assert woman != "La femme jolie est rentrée."
+    assert not chair.startswith("Elle s'est assise sur la chaise, elle")
     dogs = page["captions"][0]
-    assert (
-        page["real"](dogs).text
-        == "Deux chiens jouent dans la neige."
-        != page["tiny"](dogs).text
-    )
+    expected = "Deux chiens jouent dans la neige."
+    assert page["real"](dogs).text == expected != page["tiny"](dogs).text
 
 
 def test_attention_crosses_where_adjective_and_noun_do(page: dict[str, Any]) -> None:
-    for translation, links, words in zip(
-        page["dogs"], page["links"], ("un chien noir", "un petit chien"), strict=True
-    ):
-        assert translation.text.lower().startswith(words)
-        weights = translation.attention.cross[page["layer"]][0].mean(0)  # (T, S)
-        assert nmt.alignment_error_rate(weights[:3], links) <= 1 / 3 + 1e-6, (
-            "two of three words, at least"
-        )
+    words = "un chien noir", "un petit chien"
+    for dog, links, said in zip(page["dogs"], page["links"], words, strict=True):
+        assert dog.text.lower().startswith(said)
+        weights = dog.attention.cross[page["layer"]][0].mean(0)  # (T, S)
+        assert nmt.alignment_error_rate(weights[:3], links) < 0.34, "two of three words"
 
 
-def test_the_dozen_is_nearly_all_won_and_place_by_the_widest_margin(
+def test_the_dozen_is_nearly_all_won_and_most_with_another_source(
     page: dict[str, Any],
 ) -> None:
-    real, dozen = page["real"], page["dozen"]
-    assert len(dozen) == 12 and all(
-        c.right != c.wrong and "[" not in c.right + c.wrong for c in dozen
-    )
-    assert nmt.contrastive_accuracy(real, dozen) >= 10 / 12
+    assert len(page["dozen"]) == 12
+    assert nmt.contrastive_accuracy(page["real"], page["dozen"]) >= 10 / 12
     article, agreement, place = page["mean"]["its own source"]
     assert place > max(article, agreement) + 1 and min(article, agreement) > 1
-
-
-def test_most_is_won_with_another_source(page: dict[str, Any]) -> None:
-    assert all(
-        a.src != b.src and a.right == b.right
-        for a, b in zip(page["dozen"], page["shuffled"], strict=True)
-    )
+    for a, b in zip(page["dozen"], page["shuffled"], strict=True):
+        assert a.src != b.src and (a.right, a.wrong) == (b.right, b.wrong)
     assert nmt.contrastive_accuracy(page["real"], page["shuffled"]) >= 9 / 12
 
 
 def test_couples_share_their_french_or_swap_their_pronoun(page: dict[str, Any]) -> None:
     made = [page["contrast"](*pair) for pair in page["couples"].items()]
-    for a, b in zip(made[:4:2], made[1:4:2], strict=True):
-        assert (a.right, a.wrong) == (b.wrong, b.right) and a.src != b.src
-    for a, b in zip(made[4::2], made[5::2], strict=True):
-        assert (
-            " elle " in a.right
-            and " il " in a.wrong
-            and " il " in b.right
-            and " elle " in b.wrong
-        )
-    for c in made:
-        assert sorted(
-            c.right.lower().replace("elle", "il").strip(".").split()
-        ) == sorted(c.wrong.lower().replace("elle", "il").strip(".").split())
-
-
-def test_who_does_what_is_read_and_the_pronoun_is_a_fixed_taste(
-    page: dict[str, Any],
-) -> None:
+    for i, (a, b) in enumerate(zip(made[::2], made[1::2], strict=True)):
+        if i < 2:
+            assert (a.right, a.wrong) == (b.wrong, b.right) and a.src != b.src
+        else:
+            assert " elle " in a.right and " il " in a.wrong
+            assert " il " in b.right and " elle " in b.wrong
     cat, milk, man, woman, chair, sofa, tent, boat = page["in_couples"]
-    assert (
-        min(cat, milk, man, woman) > 2 and min(sofa, boat) > 1 and max(chair, tent) < -1
-    )
+    assert min(cat, milk, man, woman) > 2, "who does what is read"
+    assert min(sofa, boat) > 1 and max(chair, tent) < -1, "the pronoun is a fixed taste"
+
+
+TRIES = {
+    "sum(x > 0 for x in m) / 2": "as a whole",
+    "sum(max(p) > 0 for p in zip(m[::2], m[1::2]))": "it is only half",
+    "sum(min(p) > 0 for p in zip(m, m[1:]))": "different couples",
+    "sum(min(p) >= 0 for p in zip(m[::2], m[1::2]))": "no win",
+}
 
 
 def test_the_check_of_the_exercise_knows_right_and_wrong(page: dict[str, Any]) -> None:
     answer = re.search(
-        r"```python\n(.*?)```",
-        prose("<details><summary>Answer</summary>\n\n```python"),
-        re.DOTALL,
+        r"<summary>Answer</summary>\n\n```python\n(.*?)```", TEXT, re.DOTALL
     )
-    assert answer
-    tries = {
-        answer[1]: "right; ",
-        "def couples_won(m): return sum(x > 0 for x in m)": "as a whole",
-        "def couples_won(m): return sum(x > 0 for x in m) / 2": "as a whole",
-        "def couples_won(m): return sum(max(p) > 0 for p in zip(m[::2], m[1::2]))": "it is only half",
-        "def couples_won(m): return sum(min(p) > 0 for p in zip(m, m[1:]))": "different couples",
-        "def couples_won(m): return sum(min(p) >= 0 for p in zip(m[::2], m[1::2]))": "no win",
-    }
-    for source, says in tries.items():
+    check = next(c.source for c in CELLS if c.source.startswith("def check_couples"))
+    tries = {f"def couples_won(m): return {code}": says for code, says in TRIES.items()}
+    for source, says in {answer[1]: "right; ", **tries}.items():
         names = dict(page)
-        exec(source, names)
-        exec(
-            next(
-                cell.source
-                for cell in CELLS
-                if cell.source.startswith("def check_couples")
-            ),
-            names,
-        )
+        exec(f"{source}\n\n{check}", names)
         assert says in names["check_couples"](), source
 
 
 def test_the_table_is_that_of_the_benchmark() -> None:
-    stored = (ROOT / "benchmarks" / "results" / "contrasts.md").read_text(
-        encoding="utf-8"
-    )
-    assert table(prose("| kind |"))[2:] == table(stored)[2:]
+    results = ROOT / "benchmarks/results/contrasts.md"
+    stored = results.read_text(encoding="utf-8")
+    assert table(TEXT, "| kind |") == table(stored, "| kind |")
 
 
 def test_counts_of_words_in_the_training_captions(real_data: Path) -> None:
-    texts = [
-        (real_data / "multi30k" / f"train.{lang}").read_text(encoding="utf-8").lower()
+    english, french = (
+        (real_data / f"multi30k/train.{lang}").read_text(encoding="utf-8").lower()
         for lang in ("en", "fr")
+    )
+    start = TEXT.index("| word |")
+    words, _, counts = [
+        [cell.strip() for cell in line.split("|")[2:-1]]
+        for line in TEXT[start:].split("\n\n")[0].splitlines()
     ]
-    words, _, counts = table(prose("| word |"))
-    for word, count in list(zip(words, counts, strict=True))[1:]:
-        found = re.findall(rf"\b{word.strip('*')}\b", texts[word.startswith("*")])
-        assert len(found) == int(count.replace(",", "")), word
-    assert len(re.findall(r"\bit is\b", texts[0])) == 20 and not re.findall(
-        r"\bit was\b", texts[0]
-    )
-    assert len(re.findall(r"\bjolie femme\b", texts[1])) == 8 and not re.findall(
-        r"\bfemme jolie\b", texts[1]
-    )
+    expected = {
+        "it is": 20,
+        "it was": 0,
+        "*jolie femme*": 8,
+        "*femme jolie*": 0,
+        **{
+            word: int(n.replace(",", "")) for word, n in zip(words, counts, strict=True)
+        },
+    }
+    for word, count in expected.items():
+        text = french if word.startswith("*") else english
+        assert len(re.findall(rf"\b{word.strip('*')}\b", text)) == count, word
