@@ -167,15 +167,6 @@ def beam_search(model, src, K, limit):
 """,
     },
     "rank": {
-        "tensors": """
-def rank(hypotheses, alpha):
-    totals = torch.tensor([total for _, total in hypotheses], dtype=torch.float64)
-    lengths = torch.tensor([len(ids) + 1 for ids, _ in hypotheses], dtype=torch.float64)
-    scores = totals / ((13 + lengths) / (13 + 1)) ** alpha
-    return [
-        (hypotheses[i][0], scores[i]) for i in scores.argsort(descending=True).tolist()
-    ]
-""",
         "logarithms": """
 def rank(hypotheses, alpha):
     def score(ids, total):
@@ -185,6 +176,15 @@ def rank(hypotheses, alpha):
         ((ids, score(ids, total)) for ids, total in hypotheses),
         key=lambda item: item[1],
     )[::-1]
+""",
+        "tensors": """
+def rank(hypotheses, alpha):
+    totals = torch.tensor([total for _, total in hypotheses], dtype=torch.float64)
+    lengths = torch.tensor([len(ids) + 1 for ids, _ in hypotheses], dtype=torch.float64)
+    scores = totals / ((13 + lengths) / (13 + 1)) ** alpha
+    return [
+        (hypotheses[i][0], scores[i]) for i in scores.argsort(descending=True).tolist()
+    ]
 """,
     },
     "links": {

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import io
 import random
+import warnings
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -130,7 +131,8 @@ def failed_here(of: Assignment, answers: dict[str, str]) -> dict[str, str]:
     process: ten times faster than ``mark``, for answers that leave alone what they are
     given."""
     namespace, said = dict(of.namespace), {}
-    with redirect_stdout(io.StringIO()):
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what an answer does is its own
         for cell in of.answers:
             with suppress(Exception):
                 exec(compile(answers.get(cell, ""), cell, "exec"), namespace)
