@@ -29,7 +29,7 @@ from . import sandbox
 from .assignment import LOOK, grade_id, load, plain_text
 
 ROOT = Path(__file__).resolve().parent.parent
-MAX_FILE = 20 << 20
+MAX_FILE = 50 << 20
 JUNK = re.compile(r"\.ipynb_checkpoints|__MACOSX|\._.*|\.git")
 
 

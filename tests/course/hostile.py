@@ -364,7 +364,7 @@ HOSTILE = {
     "100 GB in an answer": Hostile(decode_that("return 'a' * 10**11"), DECODE),
     "memory, bit by bit": Hostile(
         added("hoard = []\nwhile True:\n    hoard.append(torch.empty(10**8))"),
-        note="a cell ends with RuntimeError",
+        note="RuntimeError",
         slow=True,
     ),
     "a result of 1 GB": Hostile(decode_that("return 'a' * 10**9"), DECODE, slow=True),
@@ -504,6 +504,6 @@ FILES = {  # what is in the file, and why it is not collected
     "cells that are none": (b'{"cells": [1, null]}', "no notebook"),
     "brackets without end": (b"[" * 100_000, "no notebook"),
     "cut off in the middle": (b'{"cells": [{"cell_type": "code", "sour', "no notebook"),
-    "too large": (b'{"cells": []}' + b" " * (21 << 20), "21 MB"),
+    "too large": (b'{"cells": []}' + b" " * (51 << 20), "51 MB"),
     "an old format": (json.dumps(V3).encode(), ""),
 }
