@@ -80,17 +80,17 @@ planted: $(STAMP) ## plant mistakes in a copy of the library: the chapters must 
 alone: $(STAMP) ## each chapter with nothing trained, in another folder, with the printed answers of its exercises
 	$(BIN)/python -m tests.notebooks.alone
 
-class: $(STAMP) ## the assignments for students, in build/class/release: make class SEED=2027 COURSE=owner/name
+class: $(STAMP) ## the assignments as an nbgrader course, in build/class: make class SEED=2027 COURSE=owner/name
 	$(BIN)/python -m nmt_course.course --seed "$(SEED)" --repo "$(COURSE)"
 
-grade: $(STAMP) ## mark the submissions in a folder: make grade DIR=…; marks and feedback in build/grades (TRUSTED=1: without bubblewrap)
+grade: $(STAMP) ## collect, mark, feedback and export, by nbgrader: make grade DIR=… (TRUSTED=1: without bubblewrap)
 	@test -n "$(DIR)" || { echo 'error: name the folder of the submissions: make grade DIR=…' >&2; exit 2; }
 	$(BIN)/python -m nmt_course.grade "$(DIR)" $(if $(TRUSTED),--trusted)
 
 kill-table: $(STAMP) ## wrong and right answers to the assignments, and where the wrong ones fail
-	$(BIN)/python tests/course/kill_table.py
+	$(BIN)/python -m tests.course.kill_table
 
-test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: nbgrader's own marks, a hundred seeds, hostile submissions that wait, sixty mixed ones
+test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: a hundred seeds, hostile submissions that wait, sixty mixed ones
 	$(BIN)/python -m pytest -p no:cacheprovider tests/course/class_proof.py
 
 # The last torchtext loads only with torch 2.3, so it gets a small environment of its own.
