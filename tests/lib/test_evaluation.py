@@ -1,6 +1,5 @@
 """Scores against sacrebleu and against sums by hand; alignment error rate."""
 
-import dataclasses
 import math
 from typing import Any
 
@@ -104,11 +103,6 @@ def test_nothing_to_evaluate_and_weights_that_are_not_finite(score: Any) -> None
     one = nmt.Contrast("du", "you", "i") if score is contrastive_accuracy else PAIRS[1]
     with pytest.raises(nmt.TrainingError, match="not finite"):
         score(translator, [one])
-
-
-def test_a_text_that_is_not_unicode_is_named() -> None:
-    with pytest.raises(nmt.CorpusError, match="no valid character"):
-        perplexity(small_translator(), [dataclasses.replace(PAIRS[0], tgt="\ud800")])
 
 
 # --- alignment error rate
