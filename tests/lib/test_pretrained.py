@@ -65,7 +65,7 @@ def test_a_folder_of_the_same_name_comes_first(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_its_score_on_real_captions(name: str, real_data: Path) -> None:
-    """Fifty validation sentences, greedy: far above what chance or a broken file gives."""
+    """Fifty validation sentences, greedy: far above what a broken file gives."""
     translator = nmt.Translator.load(name, device="cpu")
     pairs = nmt.load_corpus(translator.config.data).valid[:50]
     assert nmt.evaluate(translator, pairs, beam_size=1).bleu > 25
