@@ -170,9 +170,8 @@ def test_a_finished_run_is_loaded_and_more_steps_resume_it(
     again = nmt.load_or_train(
         mini(tmp_path, model__dropout=0.2, train__max_steps=8, decode__beam_size=2)
     )
-    assert (
-        first("ich").text == again("ich").n_best[0][0] or len(again("ich").n_best) == 2
-    )
+    assert torch.equal(first.model.output.weight, again.model.output.weight)
+    assert len(again("ich").n_best) == 2
     longer = nmt.train(mini(tmp_path, model__dropout=0.2))
     assert updates == list(range(1, 13))
     whole = nmt.train(mini(tmp_path, "whole", model__dropout=0.2))
@@ -234,7 +233,7 @@ def test_another_run_in_the_same_folder_is_refused_by_key(tmp_path: Path) -> Non
         nmt.train(mini(tmp_path, "saved"))
     assert (tmp_path / "saved" / "model.safetensors").read_bytes() == saved
     (tmp_path / "file").write_text("kept")
-    with pytest.raises(nmt.CheckpointError, match="cannot use .*file for a run"):
+    with pytest.raises(nmt.CheckpointError, match=r"cannot use .*file for a run"):
         nmt.train(mini(tmp_path, "file"))
 
 
