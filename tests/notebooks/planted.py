@@ -300,10 +300,12 @@ class FirstFailure:
     """Notes which test of an nbval run fails first, and what it says."""
 
     name = said = ""
+    source_only = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and not self.name:
             self.name = report.location[2].rpartition("::")[2]
+            self.source_only = "show_source(" in report.longreprtext
             plain = re.sub(r"\x1b\[[0-9;]*m", "", report.longreprtext)
             errors = r"^(?:E? *)(\w*(?:Error|Exception)\b.*|.*mismatch.*)$"
             lines = re.findall(errors, plain, re.MULTILINE)
@@ -330,6 +332,7 @@ def test_a_chapter_catches(
     # pytest -rP shows this.
     print(f"{name}: {mistake.chapter[:2]}, {failure.name}: {failure.said[:110]}")
     assert status == pytest.ExitCode.TESTS_FAILED, "nothing failed"
+    assert not failure.source_only, "only the source that it shows differs"
     # Cell 0 has the parameters, and cell 1 imports the library.
     broken = "the copy of the library cannot be imported"
     assert failure.name not in ("Cell 0", "Cell 1"), broken
