@@ -189,11 +189,12 @@ class Config(Section):
         lines = []
         for name, value in self:
             if not isinstance(value, Section):
-                lines.append(f"{name}: {json.dumps(value)}")
+                lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
                 continue
             lines.append(f"{name}:")
             for key, field in type(value).model_fields.items():
-                text = json.dumps(getattr(value, key))  # every JSON value is YAML
+                # Every JSON value is YAML.
+                text = json.dumps(getattr(value, key), ensure_ascii=False)
                 lines.append(f"  {key}: {text}  # {field.description}")
         return "\n".join(lines) + "\n"
 
