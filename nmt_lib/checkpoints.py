@@ -311,9 +311,10 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Other trainings of the same run wait until the end."""
-        from accelerate import PartialState
+        from accelerate import Accelerator
 
-        processes, lock = PartialState(), FileLock(self.path / ".lock")
+        processes = Accelerator(mixed_precision="no")
+        lock = FileLock(self.path / ".lock")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if processes.is_main_process:

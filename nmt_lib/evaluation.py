@@ -175,7 +175,7 @@ def alignment_error_rate(
     Raises:
         ValueError: no gold links, or some beyond the rows or columns.
     """
-    if weights.dim() != 2:
+    if weights.dim() != 2 or weights.isnan().any():
         raise ShapeError(f"one head's weights are (T, S), not {tuple(weights.shape)}")
     links = {(int(source), int(target)) for source, target in gold}
     if not links:

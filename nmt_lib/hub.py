@@ -46,9 +46,9 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     ``AutoTokenizer``; returns the folder.
 
     Greedy search (``generate(..., num_beams=1)``) gives the tokens of ``Translator``.
-    A beam need not: ``transformers`` divides a log-probability by length^α.
-    CTranslate2, a C++ engine that needs no PyTorch, reads the folder, too:
-    ``ct2-transformers-converter --model FOLDER --output_dir OUT``.
+    A beam need not: ``transformers`` divides a log-probability by length^α. For
+    CTranslate2, a C++ engine, use its own converter on the folder, as ``converted`` in
+    ``benchmarks/decoding.py`` does: its loader for Marian expects another ``<pad>``.
 
     Args:
         translator: what to export.

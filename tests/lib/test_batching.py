@@ -15,37 +15,31 @@ Lengths = list[tuple[int, int]]
 LENGTHS = st.lists(st.tuples(st.integers(1, 30), st.integers(2, 30)), max_size=60)
 
 
-def examples(lengths: Lengths) -> list[tuple[list[int], list[int]]]:
-    return [([5] * src, [5] * tgt) for src, tgt in lengths]
-
-
 @given(LENGTHS, st.integers(30, 200), st.integers(0, 5))
 def test_every_example_is_in_one_batch_and_no_batch_is_over_the_budget(
     lengths: Lengths, budget: int, seed: int
 ) -> None:
-    batches = token_batches(examples(lengths), budget, seed)
+    batches = token_batches(lengths, budget, seed)
     assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
     for batch in batches:
         assert len(batch) * max(max(lengths[i]) for i in batch) <= budget
 
 
 def test_the_seed_alone_draws_the_batches() -> None:
-    rows, state = (
-        examples([(1 + i % 7, 2 + i % 5) for i in range(200)]),
-        torch.get_rng_state(),
-    )
-    one, same, other = (token_batches(rows, 60, seed) for seed in (0, 0, 1))
+    lengths = [(1 + i % 7, 2 + i % 5) for i in range(200)]
+    state = torch.get_rng_state()
+    one, same, other = (token_batches(lengths, 60, seed) for seed in (0, 0, 1))
     assert one == same != other
     assert {frozenset(batch) for batch in one} != {frozenset(batch) for batch in other}
     assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_an_example_over_the_budget_is_named_or_alone() -> None:
-    rows = examples([(3, 4), (5, 30)])
+    lengths = [(3, 4), (5, 30)]
     message = r"sentence 1 has 30 tokens.*batch_tokens=20.*data.max_length"
     with pytest.raises(nmt.TrainingError, match=message):
-        token_batches(rows, 20, 0)
-    assert sorted(token_batches(rows, 20, 0, alone=True)) == [[0], [1]]
+        token_batches(lengths, 20, 0)
+    assert sorted(token_batches(lengths, 20, 0, alone=True)) == [[0], [1]]
 
 
 @given(st.integers(0, 50), st.integers(1, 9), st.integers(0, 3))

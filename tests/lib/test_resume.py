@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib import runs
-from nmt_lib.checkpoints import checkpoint_files, load
+from nmt_lib.checkpoints import load
 from nmt_lib.training import Trainer
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import write_corpus
@@ -38,7 +37,7 @@ def train_and_die(folder: Path, moment: str, n: int) -> None:
         "half-written": (os, "fsync"),
         "rename": (os, "replace"),
         "delete": (Path, "unlink"),
-        "select": (runs, "_select_weights"),
+        "finish": (Trainer, "finish"),
     }
     home, name = places[moment]
     original, calls = getattr(home, name), []
@@ -92,6 +91,10 @@ def killed(folder: Path, moment: str, n: int) -> None:
     assert exit_codes(start(train_and_die, folder, moment, n)) == [-signal.SIGKILL]
 
 
+def checkpoints(run: Path) -> list[Path]:
+    return sorted(run.glob("checkpoints/step-*"))
+
+
 def assert_same_run(run: nmt.Run, alone: nmt.Run, files: str = "*") -> None:
     """Weights, optimizers, random numbers, progress and history."""
     assert run.history == alone.history
@@ -125,7 +128,7 @@ def test_killed_three_times_and_while_a_file_is_written(
 
 
 @pytest.mark.parametrize(
-    ("moment", "n"), [("delete", STEPS // EVERY - 3), ("select", 1)]
+    ("moment", "n"), [("delete", STEPS // EVERY - 3), ("finish", 1)]
 )
 def test_killed_after_the_last_checkpoint(
     folder: Path, alone: nmt.Run, moment: str, n: int
@@ -135,21 +138,21 @@ def test_killed_after_the_last_checkpoint(
     shutil.rmtree(run, ignore_errors=True)
     killed(folder, moment, n)
     assert not (run / "model.safetensors").exists()
-    assert f"{STEPS}.safetensors" in str(checkpoint_files(run / "checkpoints")[-1])
+    assert f"{STEPS}.safetensors" in str(checkpoints(run)[-1])
     assert_same_run(train(folder / "config.yaml", run), alone, files="model")
 
 
 def test_killed_from_outside_at_a_random_moment(tmp_path: Path, folder: Path) -> None:
-    config, checkpoints = folder / "config.yaml", tmp_path / "run" / "checkpoints"
+    config, run = folder / "config.yaml", tmp_path / "run"
     further = {"train__checkpoint_every": 5, "train__max_steps": 400}
-    child = start(partial(train, **further), config, tmp_path / "run")
+    child = start(partial(train, **further), config, run)
     deadline = time.monotonic() + 60
-    while not checkpoint_files(checkpoints) and child.is_alive():
+    while not checkpoints(run) and child.is_alive():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     time.sleep(random.uniform(0, 0.3))
     child.kill()
     assert exit_codes(child) == [-signal.SIGKILL]
-    further["train__max_steps"] = int(checkpoint_files(checkpoints)[-1].stem[5:]) + 12
+    further["train__max_steps"] = int(checkpoints(run)[-1].stem[5:]) + 12
     names = ("run", "alone")
     assert_same_run(*(train(config, tmp_path / name, **further) for name in names))

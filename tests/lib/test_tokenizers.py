@@ -121,13 +121,12 @@ def test_lowercase_folds_the_text_in_training_and_in_use(kind: str) -> None:
 
 
 @SUBWORDS
-def test_subwords_depend_on_the_text_and_the_seed_only(
+def test_subwords_depend_on_the_text_only_and_on_a_part_of_a_large_one(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert build(kind)[0].dumps() == build(kind)[0].dumps()
     monkeypatch.setattr(module, "SUBWORD_SENTENCES", 4)
-    fewer, same, other = (build(kind, seed=seed)[0].dumps() for seed in (0, 0, 1))
-    assert fewer == same != other
+    assert build(kind)[0].dumps() == build(kind, PAIRS[::3])[0].dumps()
 
 
 @SUBWORDS

@@ -44,8 +44,8 @@ def mini(tmp_path: Path, run: str = "run", **overrides: Any) -> nmt.Config:
     return nmt.load_config("toy", **(values | changes))
 
 
-def checkpoints(run: nmt.Run) -> list[Path]:
-    return ckpt.checkpoint_files(run.path / "checkpoints")
+def checkpoints(config: nmt.Config) -> list[Path]:
+    return ckpt.RunFolder(config, config.run_path).checkpoints()
 
 
 def assert_same(
@@ -142,11 +142,6 @@ def test_losses_weigh_tokens_and_validation_has_no_smoothing_and_no_dropout(
         total += nmt.cross_entropy(logits, batch.tgt_out).item() * batch.n_tokens
         count += batch.n_tokens
     assert run.history[-1]["valid_loss"] == pytest.approx(total / count, rel=1e-4)
-    whole = nmt.encode_pairs(
-        nmt.load_corpus(run.config.data).train, tokenizers, run.config
-    )
-    per_epoch = sum(len(tgt) - 1 for _, tgt in whole)
-    assert sum(n for _, n in sums[:5]) > per_epoch  # drawn subwords are shorter
 
 
 # --- the same, again, further
@@ -192,7 +187,7 @@ def test_selecting_other_weights_does_not_train_again(
     validation += [3.0, 1.0, 2.0]
     options: dict[str, Any] = {"train__keep_checkpoints": 2}
     last = nmt.train(mini(tmp_path, train__select="last", **options))
-    files = checkpoints(last)
+    files = checkpoints(last.config)
     assert [file.stem[-2:] for file in files] == ["08", "12"]
     assert_same(last, files[1])
     best = nmt.train(mini(tmp_path, train__select="best", **options))
@@ -203,25 +198,6 @@ def test_selecting_other_weights_does_not_train_again(
     mean = {name: (parts[0][name] + parts[1][name]) / 2 for name in parts[0]}
     torch.testing.assert_close(dict(average.model.named_parameters()), mean)
     assert len(updates) == 12
-    files[0].unlink()
-    (average.path / "model.safetensors").unlink()
-    with pytest.raises(nmt.CheckpointError, match=r"no model file .*step-00000008"):
-        nmt.train(mini(tmp_path, train__select="average", **options))
-
-
-def test_damaged_checkpoints_are_passed_over_and_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = {"train__checkpoint_every": 2, "model__dropout": 0.2}
-    stopped(monkeypatch, mini(tmp_path, **options), 9)
-    folder = tmp_path / "run" / "checkpoints"
-    for file in ckpt.checkpoint_files(folder)[1:]:  # 6 and 8
-        file.write_bytes(file.read_bytes()[:-7])
-    with pytest.warns(UserWarning, match=r"step-00000008.*damaged"):
-        run = nmt.train(mini(tmp_path, **options))
-    whole = nmt.train(mini(tmp_path, "whole", **options))
-    assert_same(run, whole)
-    assert [f.name for f in checkpoints(run)] == [f.name for f in checkpoints(whole)]
 
 
 def test_fewer_steps_than_a_checkpoint_has_are_validated(
@@ -250,7 +226,7 @@ def test_another_run_in_the_same_folder_is_refused_by_key(tmp_path: Path) -> Non
     for finished in (True, False):
         with pytest.raises(nmt.CheckpointError, match=r"model.d_ff=24, not 32.*delete"):
             nmt.train(mini(tmp_path, model__d_ff=32))
-        assert file.exists() != finished or file.read_bytes() == before
+        assert not finished or file.read_bytes() == before
         file.unlink(missing_ok=True)
     nmt.train(mini(tmp_path)).translator.save(tmp_path / "saved")
     saved = (tmp_path / "saved" / "model.safetensors").read_bytes()
@@ -258,17 +234,8 @@ def test_another_run_in_the_same_folder_is_refused_by_key(tmp_path: Path) -> Non
         nmt.train(mini(tmp_path, "saved"))
     assert (tmp_path / "saved" / "model.safetensors").read_bytes() == saved
     (tmp_path / "file").write_text("kept")
-    with pytest.raises(nmt.CheckpointError, match="run_dir"):
+    with pytest.raises(nmt.CheckpointError, match="cannot use .*file for a run"):
         nmt.train(mini(tmp_path, "file"))
-
-
-def test_overrides_of_a_config_are_refused_and_a_path_is_read(tmp_path: Path) -> None:
-    config = mini(tmp_path)
-    with pytest.raises(nmt.ConfigError, match="a Config takes no overrides"):
-        nmt.train(config, **{"train.seed": 5})
-    path = tmp_path / "mine.yaml"
-    path.write_text(config.to_yaml(), encoding="utf-8")
-    assert nmt.train(path).config.train == config.train
 
 
 def test_a_loss_that_is_not_finite_keeps_the_checkpoint(
@@ -286,16 +253,18 @@ def test_a_loss_that_is_not_finite_keeps_the_checkpoint(
         )
         with pytest.raises(nmt.TrainingError, match="loss is nan after 5 updates"):
             nmt.train(mini(tmp_path))
-    rescued = nmt.train(mini(tmp_path))
-    assert_same(rescued, nmt.train(mini(tmp_path, "whole")))
+    (tmp_path / "run.yaml").write_text(mini(tmp_path).to_yaml(), encoding="utf-8")
+    rescued = nmt.train(tmp_path / "run.yaml")
+    assert_same(rescued, nmt.train(mini(tmp_path), run_dir=str(tmp_path / "whole")))
 
 
 @pytest.mark.parametrize("every", [1, 4])
 def test_weights_that_explode_are_not_saved(tmp_path: Path, every: int) -> None:
     often = {"train__checkpoint_every": every, "train__validate_every": every}
+    config = mini(tmp_path, train__lr=1e6, **SGD, **often)
     with pytest.raises(nmt.TrainingError, match=r"is (nan|inf) after \d"):
-        nmt.train(mini(tmp_path, train__lr=1e6, **SGD, **often))
-    for file in ckpt.checkpoint_files(tmp_path / "run" / "checkpoints"):
+        nmt.train(config)
+    for file in checkpoints(config):
         assert all(value.isfinite().all() for value in ckpt.load(file).weights.values())
 
 
@@ -305,7 +274,7 @@ def test_a_validation_loss_that_is_not_finite_stops_the_run(
     validation += [2.0, math.inf]
     with pytest.raises(nmt.TrainingError, match="validation loss is inf after 8"):
         nmt.train(mini(tmp_path))
-    assert len(ckpt.checkpoint_files(tmp_path / "run" / "checkpoints")) == 1
+    assert len(checkpoints(mini(tmp_path))) == 1
 
 
 def test_sentences_that_are_too_long_are_named(tmp_path: Path) -> None:
@@ -428,7 +397,12 @@ def test_two_processes_that_share_the_work_equal_one_that_accumulates(
     tmp_path: Path,
 ) -> None:
     """The table of positions grows in each process."""
-    options = {"train__clip_norm": 0.5, "model__max_positions": 3}
+    options = {
+        "train__clip_norm": 0.5,
+        "model__max_positions": 3,
+        "train__optimizer": "sgd",  # Adam would hide a wrong factor
+        "train__warmup": 0,
+    }
     one = nmt.train(mini(tmp_path, "one", train__accumulate=2, **options))
     two = mini(tmp_path, "two", **options)
     (tmp_path / "two.yaml").write_text(two.to_yaml(), encoding="utf-8")
@@ -436,7 +410,7 @@ def test_two_processes_that_share_the_work_equal_one_that_accumulates(
         port = free.getsockname()[1]
     processes = [start(share, tmp_path / "two.yaml", rank, port) for rank in (0, 1)]
     assert exit_codes(*processes) == [0, 0]
-    assert_same(one, tmp_path / "two" / "model.safetensors", atol=1e-4)
+    assert_same(one, tmp_path / "two" / "model.safetensors", atol=1e-6)
     history = ckpt.load(tmp_path / "two" / "model.safetensors").state["history"]
     losses = [row["train_loss"] for row in one.history]
     assert [row["train_loss"] for row in history] == pytest.approx(losses, rel=1e-4)
