@@ -1,37 +1,166 @@
-"""What the benchmarks share: real batches, alternating measurement, and tables that say where they come from."""
+"""What the benchmarks share: dry runs, measurements in turns, and tables that name the
+machine, versions and command."""
 
 from __future__ import annotations
 
+import argparse
+import atexit
 import datetime
 import os
 import platform
+import re
 import shlex
 import statistics
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 import nmt_lib as nmt
+from nmt_lib.batching import Example, example_lengths
+from nmt_lib.config import TrainConfig
+from nmt_lib.tokenizers import Tokenizers
 
 RESULTS = Path(os.environ.get("NMT_RESULTS", Path(__file__).parent / "results"))
+DRY = False  # set by --dry
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "d128 × 4 layers": {
+        "model.d_model": 128,
+        "model.n_heads": 4,
+        "model.n_layers": 4,
+        "model.d_ff": 256,
+    },
+    "d512 × 6 layers": {
+        "model.d_model": 512,
+        "model.n_heads": 8,
+        "model.n_layers": 6,
+        "model.d_ff": 2048,
+    },
+}
+# What a dry run changes in every config, besides the corpus and the run's folder.
+SMALL = {
+    "data.vocab_size": 150,
+    "model.d_model": 16,
+    "model.n_heads": 2,
+    "model.n_layers": 1,
+    "model.d_ff": 16,
+    "train.max_steps": 2,
+    "train.batch_tokens": 512,
+    "train.validate_every": 2,
+    "train.checkpoint_every": 1,
+    "decode.max_extra_tokens": 2,
+}
+
+
+def parse(parser: argparse.ArgumentParser | None = None) -> argparse.Namespace:
+    """The options of this process; ``--dry`` is one of every benchmark."""
+    global DRY
+    parser = parser or argparse.ArgumentParser()
+    help = "run all of the code in seconds, at tiny sizes, and write nothing"
+    parser.add_argument("--dry", action="store_true", help=help)
+    options = parser.parse_args()
+    DRY = options.dry
+    return options
+
+
+def load_config(config: str, /, **overrides: Any) -> nmt.Config:
+    """As ``nmt.load_config``; small in a dry run, with a temporary run folder."""
+    if DRY:
+        small = {"data.corpus": str(_small_corpus()), "run_dir": str(scratch())}
+        overrides |= SMALL | small
+    return nmt.load_config(config, **overrides)
+
+
+def scratch() -> Path:
+    """A folder that is deleted when the process ends."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+@cache
+def _small_corpus() -> Path:
+    """Some sentences of the tiny corpus as files, in three languages."""
+    from nmt_lib.tiny.corpus import generate
+
+    folder = scratch()
+    for split, triples in generate().items():
+        for lang in ("en", "de", "fr"):
+            lines = [triple.text(lang) for triple in triples]
+            some = lines[: 100 if split == "train" else 8]
+            (folder / f"{split}.{lang}").write_text("\n".join(some), encoding="utf-8")
+    return folder
+
+
+def load_data(
+    config: str, /, **overrides: Any
+) -> tuple[nmt.Config, Tokenizers, list[Example]]:
+    """The config, both tokenizers, and the training set as ids."""
+    loaded = load_config(config, **overrides)
+    pairs = nmt.load_corpus(loaded.data).train
+    tokenizers = nmt.build_tokenizers(loaded.data, pairs)
+    return loaded, tokenizers, nmt.encode_pairs(pairs, tokenizers, loaded)
+
+
+def token_batches(examples: list[Example], batch_tokens: int) -> list[list[int]]:
+    """The indices of the examples of each batch, in the order of an epoch."""
+    return nmt.token_batches(example_lengths(examples), batch_tokens, seed=0)
+
+
+def exported(translator: nmt.Translator) -> tuple[Any, str]:
+    """A model of ``transformers`` with this translator's weights, and its folder."""
+    from transformers import AutoModelForSeq2SeqLM
+
+    folder = str(nmt.export_hugging_face(translator, scratch() / "exported"))
+    return AutoModelForSeq2SeqLM.from_pretrained(folder), folder
+
+
+def stepper(
+    model: nn.Module,
+    loss: Callable[[nn.Module, nmt.Batch], Tensor],
+    train: TrainConfig,
+    batches: Iterable[nmt.Batch],
+    bf16: bool = False,
+) -> Callable[[], None]:
+    """Takes the next batch at each call: forward, backward, update. The loss is a sum
+    over the target tokens."""
+    optimizer = nmt.build_optimizer(train, model.parameters())
+    model.train()
+    todo = iter(batches)
+
+    def step() -> None:
+        batch = next(todo)
+        with torch.autocast(batch.src.device.type, torch.bfloat16, enabled=bf16):
+            mean = loss(model, batch) / batch.n_tokens
+        mean.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    return step
 
 
 def alternate(
-    runs: dict[str, Callable[[], object]],
+    runs: Mapping[Any, Callable[[], object]],
     rounds: int,
     clock: Callable[[], float] = time.perf_counter,
-) -> dict[str, list[float]]:
+) -> dict[Any, list[float]]:
     """Seconds of each run, taken in turns in one process, after one untimed turn each.
 
-    A machine that slows down for a while then slows down all of them; compare the ratios within a round. Where it does
-    other work besides, ``clock=time.process_time`` counts the processor's time for this process alone, all its threads.
+    A machine that slows down for a while then slows down all of them; compare the
+    ratios within a round. Where it does other work besides, ``clock=time.process_time``
+    counts the processor's time for this process alone, all its threads.
     """
-    seconds: dict[str, list[float]] = {name: [] for name in runs}
-    for turn in range(rounds + 1):
+    seconds: dict[Any, list[float]] = {name: [] for name in runs}
+    for turn in range(2 if DRY else rounds + 1):
         for name, run in runs.items():
             start = clock()
             run()
@@ -42,61 +171,45 @@ def alternate(
     return seconds
 
 
-def ratio(seconds: dict[str, list[float]], slow: str, fast: str) -> float:
+def ratio(seconds: dict[Any, list[float]], slow: Any, fast: Any) -> float:
     """How many times as long ``slow`` took as ``fast``: the median over the rounds."""
-    return statistics.median(
-        a / b for a, b in zip(seconds[slow], seconds[fast], strict=True)
+    pairs = zip(seconds[slow], seconds[fast], strict=True)
+    return statistics.median(a / b for a, b in pairs)
+
+
+def machine(*packages: str) -> str:
+    """One line: the processor, the GPU where there is one, threads, versions of what is
+    installed, date."""
+    device = f"{_cpu()}, {os.cpu_count()} cores"
+    if torch.cuda.is_available():
+        device += f", {torch.cuda.get_device_name()}"
+    there = [name for name in ("torch", *packages) if find_spec(name)]
+    versions = ", ".join(f"{name} {version(name)}" for name in there)
+    setting = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}"
+    return (
+        f"{device}; {setting}, {torch.get_num_threads()} torch threads; "
+        f"Python {platform.python_version()}, {versions}; {datetime.date.today()}"
     )
-
-
-def machine(*packages: str, gpu: bool = False) -> str:
-    """One line: device (of what uses the GPU where there is one: that), threads, versions, date."""
-    gpu = gpu and torch.cuda.is_available()
-    device = (
-        torch.cuda.get_device_name() if gpu else f"{_cpu()}, {os.cpu_count()} cores"
-    )
-    versions = ", ".join(f"{name} {version(name)}" for name in ("torch", *packages))
-    threads = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}, {torch.get_num_threads()} torch threads"
-    return f"{device}; {threads}; Python {platform.python_version()}, {versions}; {datetime.date.today()}"
-
-
-def command() -> str:
-    """That of this process."""
-    return shlex.join([f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
 
 
 def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(
-            line.split(":")[1].strip()
-            for line in lines
-            if line.startswith("model name")
-        )
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    names = re.findall("model name.*: (.*)", info.read_text()) if info.exists() else []
+    return names[0] if names else platform.processor()
 
 
 def write_table(
-    name: str,
-    title: str,
-    header: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    notes: str,
+    name: str, title: str, header: str, rows: Sequence[Sequence[object]], notes: str
 ) -> None:
-    """Writes ``results/<name>.md``, with the command of this process, and prints it."""
-    table = [header, ["---"] * len(header), *rows]
+    """Prints a table and writes it to ``results/<name>.md``, with the command.
+
+    ``header`` has a ``|`` between two columns.
+    """
+    table = [[header], ["---"] * len(rows[0]), *rows]
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in table]
-    text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes} Made by `{command()}`.\n"
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
+    command = shlex.join(["python", *sys.orig_argv[1:]])
+    text = f"# {title}\n\n" + "\n".join(lines) + f"\n\n{notes} Made by `{command}`.\n"
     print(text)
-
-
-def multi30k(
-    config_name: str = "multi30k", **overrides: object
-) -> tuple[nmt.Config, nmt.Corpus, tuple]:
-    """A config with its corpus and tokenizers."""
-    config = nmt.load_config(config_name, **overrides)
-    corpus = nmt.load_corpus(config.data)
-    return config, corpus, nmt.build_tokenizers(config.data, corpus.train)
+    if not DRY:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")

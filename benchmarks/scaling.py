@@ -1,8 +1,9 @@
-"""Tokens a second and share of the matrix-multiply peak of a training step, by shape, precision and batch size.
+"""Tokens a second of a training step, and its share of the matrix-multiply peak, by
+shape, precision and batch size.
 
-The peak is measured on large square matrices; operations are counted by ``torch.utils.flop_counter``, with attention
-written out, since it does not see the fused one of a CPU.
-Run: ``OMP_NUM_THREADS=1 python benchmarks/scaling.py``
+The peak is measured on large square matrices. Operations are counted by
+``torch.utils.flop_counter``, with attention written out, since it does not see the
+fused call of a CPU. Run: ``OMP_NUM_THREADS=1 python -m benchmarks.scaling``
 """
 
 from __future__ import annotations
@@ -10,104 +11,63 @@ from __future__ import annotations
 import argparse
 import itertools
 import statistics
-import time
+from collections.abc import Callable
 
 import torch
-from common import machine, write_table
+from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 import nmt_lib as nmt
-from nmt_lib.schedules import build_optimizer
+from benchmarks import common
 
-LENGTH, VOCAB = 32, 10_000  # tokens a sentence, pieces
-SHAPES = {"d128 × 4 layers": (128, 4, 4, 256), "d512 × 6 layers": (512, 8, 6, 2048)}
+LENGTH, VOCAB = 32, 10_000  # tokens a sentence, subwords
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def seconds(call, repeats: int) -> float:
+def seconds(call: Callable[[], object], repeats: int) -> float:
     """The median time of a call, after one untimed."""
-    times = []
-    for turn in range(repeats + 1):
-        start = time.perf_counter()
-        call()
-        if DEVICE == "cuda":
-            torch.cuda.synchronize()
-        if turn:
-            times.append(time.perf_counter() - start)
-    return statistics.median(times)
+    return statistics.median(common.alternate({"": call}, repeats)[""])
 
 
-def peak(dtype: torch.dtype, size: int, repeats: int) -> float:
-    """Floating-point operations a second of a large matrix product, the fastest of some."""
-    a, b = (torch.randn(size, size, device=DEVICE).to(dtype) for _ in "ab")
-    return max(2 * size**3 / seconds(lambda: a @ b, 1) for _ in range(repeats))
-
-
-def step(
-    shape: tuple[int, int, int, int], precision: str, compiled: bool, batch_tokens: int
-):
-    """A training step on one batch of sentences of equal length, how many tokens it sees, and its operations."""
-    d_model, n_heads, n_layers, d_ff = shape
-    keys = {
-        "d_model": d_model,
-        "n_heads": n_heads,
-        "n_layers": n_layers,
-        "d_ff": d_ff,
-        "tying": "three-way",
-    }
-    config = nmt.load_config(
-        "multi30k", **{f"model.{key}": value for key, value in keys.items()}
-    )
-    torch.manual_seed(0)
-    objective = (
-        nmt.Objective(nmt.build_model(config.model, VOCAB, VOCAB), 0.1)
-        .to(DEVICE)
-        .train()
-    )
-    optimizer = build_optimizer(config.train, objective.parameters())
-    rows = torch.randint(4, VOCAB, (batch_tokens // LENGTH, LENGTH)).tolist()
-    batch = nmt.make_batch([(row, [2, *row]) for row in rows]).to(DEVICE)
-
-    def update() -> None:
-        with torch.autocast(DEVICE, torch.bfloat16, enabled=precision == "bf16"):
-            loss = objective(batch) / batch.n_tokens
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        update()
-    if compiled:
-        objective.model.encoder.compile()
-        objective.model.decoder.compile()
-    return update, batch.n_tokens, counter.get_total_flops()
+def peak(precision: str, size: int) -> float:
+    """Operations a second of a large matrix product, the fastest of ten."""
+    shape = (size, size)
+    a, b = (torch.randn(shape, device=DEVICE).to(DTYPES[precision]) for _ in "ab")
+    return 2 * size**3 / min(seconds(lambda: a @ b, 1) for _ in range(10))
 
 
 def measure(
-    name: str,
-    precision: str,
-    compiled: bool,
-    batch_tokens: int,
-    repeats: int,
-    size: int,
-) -> list[object]:
-    """One row of the table; its last cell is the peak."""
+    shape: str, precision: str, compiled: bool, batch_tokens: int, size: int
+) -> list[str]:
+    """The measured cells of one row: training steps on one batch of sentences of equal
+    length, and the peak."""
     torch.compiler.reset()  # each row compiles for its own shapes
-    update, n_tokens, flops = step(SHAPES[name], precision, compiled, batch_tokens)
+    config = common.load_config("multi30k", **common.SHAPES[shape])
+    torch.manual_seed(0)
+    model = nmt.build_model(config.model, VOCAB, VOCAB)
+    objective = nmt.Objective(model, 0.1).to(DEVICE)
+    rows = torch.randint(4, VOCAB, (batch_tokens // LENGTH, LENGTH)).tolist()
+    batch = nmt.make_batch([(row, [nmt.SOS, *row]) for row in rows]).to(DEVICE)
+    call, bf16 = nn.Module.__call__, precision == "bf16"
+    batches = itertools.repeat(batch)
+    update = common.stepper(objective, call, config.train, batches, bf16)
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        update()
+    if compiled:
+        model.encoder.compile()
+        model.decoder.compile()
+    memory = "–"
     if DEVICE == "cuda":
         torch.cuda.reset_peak_memory_stats()
-    taken = seconds(update, repeats)
-    memory = (
-        f"{torch.cuda.max_memory_allocated() / 2**20:,.0f}" if DEVICE == "cuda" else "–"
-    )
-    top = peak(
-        DTYPES[precision], size, 10
-    )  # here and now: a shared machine is not always as fast
+    taken = seconds(update, 5)
+    if DEVICE == "cuda":
+        memory = f"{torch.cuda.max_memory_allocated() / 2**20:,.0f}"
+    flops, top = counter.get_total_flops(), peak(precision, size)
     return [
-        f"{n_tokens / taken:,.0f}",
-        f"{flops / n_tokens / 1e6:.1f}",
+        f"{batch.n_tokens / taken:,.0f}",
+        f"{flops / batch.n_tokens / 1e6:.1f}",
         f"{100 * flops / taken / top:.0f} %",
         memory,
         f"{top / 1e12:.3g}",
@@ -116,58 +76,36 @@ def measure(
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    tokens, precisions = (
-        ([512, 2048], ["fp32"])
-        if DEVICE == "cpu"
-        else ([8192, 65536], ["fp32", "bf16"])
-    )
-    parser.add_argument("--batch-tokens", type=int, nargs="+", default=tokens)
-    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
+    gpu = DEVICE == "cuda"
+    tokens, precisions = ([8192, 65536], [*DTYPES]) if gpu else ([512, 2048], ["fp32"])
     parser.add_argument("--precisions", nargs="+", choices=DTYPES, default=precisions)
-    parser.add_argument("--repeats", type=int, default=5)
-    options = parser.parse_args()
-    torch.set_float32_matmul_precision(
-        "high"
-    )  # on a GPU fp32 products use TF32, as the note says
-    size, rows = 1024 if DEVICE == "cpu" else 8192, []
-    for name, precision in itertools.product(options.shapes, options.precisions):
-        for compiled in (
-            (False, True) if (DEVICE, precision) == ("cuda", "bf16") else (False,)
-        ):
-            for batch_tokens in options.batch_tokens:
-                try:
-                    cells = measure(
-                        name, precision, compiled, batch_tokens, options.repeats, size
-                    )
-                except torch.cuda.OutOfMemoryError:
-                    cells = ["out of memory", "", "", "", ""]
-                rows.append(
-                    [name, precision, "yes" if compiled else "no", batch_tokens, *cells]
-                )
-                write(
-                    rows, size, options.repeats
-                )  # what is measured stays, whatever comes after it
+    options = common.parse(parser)
+    if gpu:
+        torch.set_float32_matmul_precision("high")  # TF32, as the note says
+    size = 64 if options.dry else 8192 if gpu else 1024
+    rows: list[list[object]] = []
+    for shape, precision in itertools.product(common.SHAPES, options.precisions):
+        choices = (False, True) if gpu and precision == "bf16" else (False,)
+        for compiled, n in itertools.product(choices, tokens):
+            try:
+                cells = measure(shape, precision, compiled, n, size)
+            except torch.cuda.OutOfMemoryError:
+                cells = ["out of memory", "", "", "", ""]
+            rows.append([shape, precision, "yes" if compiled else "no", n, *cells])
+            write(rows, size)  # what is measured stays, whatever comes after it
 
 
-def write(rows: list[list[object]], size: int, repeats: int) -> None:
-    write_table(
+def write(rows: list[list[object]], size: int) -> None:
+    common.write_table(
         "scaling",
         "A training step: speed, and share of the measured peak",
-        [
-            "shape",
-            "precision",
-            "compiled",
-            "target tokens a batch",
-            "target tokens a second",
-            "MFLOP a target token",
-            "share of the peak",
-            "memory, MiB",
-            "peak, TFLOP/s",
-        ],
+        "shape | precision | compiled | target tokens a batch | target tokens a second "
+        "| MFLOP a target token | share of the peak | memory, MiB | peak, TFLOP/s",
         rows,
-        f"Sentences of {LENGTH} tokens on both sides, {VOCAB:,} pieces, three-way tied; forward, backward, fused Adam; "
-        f"median of {repeats}. Peak: the fastest of ten products of {size} × {size} matrices, right after the row was "
-        f"measured. On a GPU, products of fp32 are in TF32. {machine(gpu=True)}.",
+        f"Sentences of {LENGTH} tokens on both sides, {VOCAB:,} subwords, three-way "
+        "tied; forward, backward, fused Adam; median of 5. Peak: the fastest of ten "
+        f"products of {size} × {size} matrices, right after the row was measured. On a "
+        f"GPU, products of fp32 are in TF32. {common.machine()}.",
     )
 
 

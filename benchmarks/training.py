@@ -1,198 +1,151 @@
-"""Seconds of a training step: this library, ``torch.nn.Transformer``, and Marian of ``transformers``.
+"""Seconds of a training step: this library, ``torch.nn.Transformer``, and Marian of
+``transformers`` (where that is installed).
 
-Same shape, same dropout in the same places (embeddings and sub-layers), same batches, same optimizer, tied
-embeddings in all three. Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python benchmarks/training.py``
+All have the same shape, dropout in the same places (embeddings and sub-layers), tied
+embeddings, and take the same batches with the same optimizer. Each rival is compared
+twice: with the plain cross-entropy of all positions, as one would write it with PyTorch
+("model and loss"), and with this library's fused loss, which leaves padding out ("model
+alone"). Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python -m benchmarks.training``
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import Any
 
 import torch
 import torch.nn.functional as F
-from common import alternate, machine, multi30k, ratio, write_table
 from torch import Tensor, nn
 
 import nmt_lib as nmt
-from nmt_lib.losses import Objective
-from nmt_lib.schedules import build_optimizer
+from benchmarks import common
+from nmt_lib.fused_loss import fused_cross_entropy
 
-DROPOUT = 0.1
-SHAPES = {
-    "d128 × 4 layers": (128, 4, 4, 256, 4096),
-    "d512 × 6 layers": (512, 8, 6, 2048, 1024),
-}
+DROPOUT, SMOOTHING = {"model.dropout": 0.1}, 0.1
+BATCH_TOKENS = {"d128 × 4 layers": 4096, "d512 × 6 layers": 1024}
+OURS = ("nmt_lib", "")
 
 
 class TorchTransformer(nn.Module):
     """``torch.nn.Transformer`` between the same embeddings and output layer as ours."""
 
-    def __init__(self, config: nmt.Config, vocab_size: int) -> None:
+    def __init__(self, translator: nmt.Translator) -> None:
         super().__init__()
-        m = config.model
-        self.embedding = nmt.Embedding(
-            vocab_size, m.d_model, nmt.PositionalEncoding(m.d_model), True, m.dropout
-        )
-        self.transformer = nn.Transformer(
-            m.d_model,
-            m.n_heads,
-            m.n_layers,
-            m.n_layers,
-            m.d_ff,
-            m.dropout,
-            batch_first=True,
-        )
-        self.output = nn.Linear(m.d_model, vocab_size)
+        m, V = translator.config.model, len(translator.tgt_tokenizer)
+        positions = nmt.PositionalEncoding(m.d_model)
+        self.embedding = nmt.Embedding(V, m.d_model, positions, dropout=m.dropout)
+        sizes = m.d_model, m.n_heads, m.n_layers, m.n_layers, m.d_ff
+        self.transformer = nn.Transformer(*sizes, m.dropout, batch_first=True)
+        self.output = nn.Linear(m.d_model, V)
         self.output.weight = self.embedding.lookup.weight
-        for module in (
-            self.transformer.modules()
-        ):  # no dropout on weights, none inside the feed-forward network
+        # No dropout on attention weights, and none inside the feed-forward network.
+        modules: Iterable[Any] = self.transformer.modules()
+        for module in modules:
             if isinstance(module, nn.MultiheadAttention):
                 module.dropout = 0.0
-            if isinstance(
-                module, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
-            ):
+            elif hasattr(module, "linear1"):
                 module.dropout.p = 0.0
 
     def forward(self, batch: nmt.Batch) -> Tensor:
-        hidden = nn.Transformer.generate_square_subsequent_mask(
-            batch.tgt_in.size(1), dtype=torch.bool
-        )
-        x = self.transformer(
+        """The vectors before the output layer, ``(B, T, D)``."""
+        src_padding = batch.src == nmt.PAD
+        out: Tensor = self.transformer(
             self.embedding(batch.src),
             self.embedding(batch.tgt_in),
-            tgt_mask=hidden,
+            tgt_mask=~nmt.causal_mask(batch.tgt_in.size(1))[0, 0],
             tgt_is_causal=True,
-            src_key_padding_mask=batch.src == 0,
-            tgt_key_padding_mask=batch.tgt_in == 0,
-            memory_key_padding_mask=batch.src == 0,
+            src_key_padding_mask=src_padding,
+            tgt_key_padding_mask=batch.tgt_in == nmt.PAD,
+            memory_key_padding_mask=src_padding,
         )
-        logits = self.output(x).flatten(0, 1)
-        return F.cross_entropy(
-            logits,
-            batch.tgt_out.flatten(),
-            ignore_index=0,
-            label_smoothing=0.1,
-            reduction="sum",
-        )
-
-
-def marian(config: nmt.Config, vocab_size: int) -> Callable[[nmt.Batch], Tensor]:
-    """Marian built from a config of the same shape."""
-    from transformers import MarianConfig, MarianMTModel
-
-    m = config.model
-    sizes = {"layers": m.n_layers, "attention_heads": m.n_heads, "ffn_dim": m.d_ff}
-    model = MarianMTModel(
-        MarianConfig(
-            vocab_size=vocab_size,
-            d_model=m.d_model,
-            dropout=m.dropout,
-            attention_dropout=0.0,
-            activation_dropout=0.0,
-            activation_function="relu",
-            scale_embedding=True,
-            pad_token_id=0,
-            decoder_start_token_id=2,
-            eos_token_id=3,
-            **{
-                f"{side}_{key}": value
-                for side in ("encoder", "decoder")
-                for key, value in sizes.items()
-            },
-        )
-    )
-    return Marian(model)
+        return out
 
 
 class Marian(nn.Module):
-    def __init__(self, model: nn.Module) -> None:
+    """Marian of ``transformers``, of the same shape."""
+
+    def __init__(self, translator: nmt.Translator) -> None:
         super().__init__()
-        self.model = model
+        whole, _ = common.exported(translator)
+        self.model, self.output = whole.model, whole.lm_head
 
     def forward(self, batch: nmt.Batch) -> Tensor:
-        labels = batch.tgt_out.masked_fill(batch.tgt_out == 0, -100)
-        out = self.model(
+        """The vectors before the output layer, ``(B, T, D)``."""
+        out: Tensor = self.model(
             input_ids=batch.src,
-            attention_mask=(batch.src != 0).long(),
+            attention_mask=(batch.src != nmt.PAD).long(),
             decoder_input_ids=batch.tgt_in,
-            decoder_attention_mask=(batch.tgt_in != 0).long(),
-            labels=labels,
+            decoder_attention_mask=(batch.tgt_in != nmt.PAD).long(),
             use_cache=False,
-        )
-        return out.loss * batch.n_tokens
+        ).last_hidden_state
+        return out
 
 
-def stepper(
-    model: nn.Module, train: object, batches: Sequence[nmt.Batch]
-) -> Callable[[], None]:
-    """Takes the next batch at each call: forward, backward, update."""
-    optimizer = build_optimizer(train, model.parameters())
-    model.train()
-    todo = iter(batches)
+def plain(rival: Any, batch: nmt.Batch) -> Tensor:
+    """The sum of the losses, as one would write it: padding is scored, then ignored."""
+    return F.cross_entropy(
+        rival.output(rival(batch)).flatten(0, 1),
+        batch.tgt_out.flatten(),
+        ignore_index=nmt.PAD,
+        label_smoothing=SMOOTHING,
+        reduction="sum",
+    )
 
-    def step() -> None:
-        batch = next(todo)
-        (model(batch) / batch.n_tokens).backward()
-        optimizer.step()
-        optimizer.zero_grad()
 
-    return step
+def fused(rival: Any, batch: nmt.Batch) -> Tensor:
+    """The same sum by this library's loss, without padding."""
+    hidden, real = rival(batch), batch.tgt_out != nmt.PAD
+    targets = batch.tgt_out[real]
+    return fused_cross_entropy(hidden[real], rival.output, targets, SMOOTHING)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
-    options = parser.parse_args()
+    options = common.parse(parser)
+    rivals: dict[str, Any] = {"torch.nn.Transformer": TorchTransformer}
+    if find_spec("transformers"):
+        rivals |= {"Marian": Marian}
     rows = []
-    for name in options.shapes:
-        d_model, n_heads, n_layers, d_ff, budget = SHAPES[name]
-        config, corpus, tokenizers = multi30k(
-            **{
-                "model.d_model": d_model,
-                "model.n_heads": n_heads,
-                "model.n_layers": n_layers,
-                "model.d_ff": d_ff,
-            },
-            **{"model.dropout": DROPOUT, "train.batch_tokens": budget},
+    for shape, sizes in common.SHAPES.items():
+        budget = {"train.batch_tokens": BATCH_TOKENS[shape]}
+        config, tokenizers, examples = common.load_data(
+            "multi30k", **sizes, **budget, **DROPOUT
         )
-        examples = nmt.encode_pairs(corpus.train, tokenizers, config)
-        plan = nmt.token_batches(examples.lengths, budget, seed=0)[: options.rounds + 1]
-        batches = [nmt.make_batch(examples.take(indices)) for indices in plan]
-        V = len(tokenizers[0])
+        train = config.train
+        plan = common.token_batches(examples, train.batch_tokens)
+        plan = plan[: options.rounds + 1]
+        batches = [nmt.make_batch(examples, indices) for indices in plan]
         torch.manual_seed(0)
-        models = {
-            "nmt_lib": Objective(nmt.build_model(config.model, V, V), 0.1),
-            "torch.nn.Transformer": TorchTransformer(config, V),
-            "Marian": marian(config, V),
-        }
-        seconds = alternate(
-            {key: stepper(m, config.train, batches) for key, m in models.items()},
-            options.rounds,
-        )
-        for key in models:
-            speed = (
-                "1.00" if key == "nmt_lib" else f"{ratio(seconds, key, 'nmt_lib'):.2f}"
-            )
-            rows.append(
-                [name, budget, key, f"{statistics.median(seconds[key]):.3f}", speed]
-            )
-    write_table(
+        model = nmt.build_model(config.model, *map(len, tokenizers))
+        translator = nmt.Translator(model, *tokenizers, config)
+        ours = nmt.Objective(model, SMOOTHING)
+        runs = {OURS: common.stepper(ours, nn.Module.__call__, train, batches)}
+        for name, rival in rivals.items():
+            for compared, loss in (("model and loss", plain), ("model alone", fused)):
+                step = common.stepper(rival(translator), loss, train, batches)
+                runs[name, compared] = step
+        seconds = common.alternate(runs, options.rounds)
+        for key in runs:
+            median = statistics.median(seconds[key])
+            times = common.ratio(seconds, key, OURS)
+            row = [shape, train.batch_tokens, *key]
+            rows.append([*row, f"{median:.3f}", f"{times:.2f}"])
+    common.write_table(
         "training",
         "A training step on Multi30k batches",
-        [
-            "shape",
-            "tokens a batch",
-            "model",
-            "seconds, median",
-            "time relative to nmt_lib, median of ratios",
-        ],
+        "shape | tokens a batch | model | compared | seconds, median | time relative "
+        "to nmt_lib, median of ratios",
         rows,
-        f"{options.rounds} rounds, taken in turns in one process; dropout {DROPOUT} on embeddings and sub-layers, "
-        f"fused Adam, fp32. {machine('transformers')}.",
+        "Model and loss: the rival with the plain cross-entropy of all positions, "
+        "padding ignored afterwards, against our model with our fused loss. Model "
+        "alone: the fused loss, without padding, on both. "
+        f"{options.rounds} rounds, taken in turns in one process; dropout 0.1 on "
+        "embeddings and sub-layers, label smoothing 0.1, fused Adam, fp32. "
+        f"{common.machine('transformers')}.",
     )
 
 

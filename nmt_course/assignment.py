@@ -1,57 +1,65 @@
-"""One assignment, as marking needs it: its tests, its answers' names, and the cells of a submission to run for them."""
+"""One assignment, as marking needs it: its tests, the names of its answers, and what of
+a submission is run."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import defaultdict
 from contextlib import suppress
 from functools import lru_cache
-from itertools import pairwise
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-from nbformat import NotebookNode
+import nbformat
+from nbformat import NotebookNode, v4
 
 from .course import drawn_constants
-from .report import Part
-from .submissions import Cell
 
 CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
 LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
-Step = tuple[
-    str, str, bool
-]  # a cell's source, the answer in whose place it stands, and whether it is still its stub
+MISSING = "# this cell was not handed in"
+LOOK = "PLEASE LOOK: "  # begins what only a teacher is told
+# A cell's source, the answer in whose place it is, and whether it is still its stub.
+Step = tuple[str, str, bool]
 
 
 class Assignment:
-    """What marking needs of a source notebook, and of its release."""
+    """What marking needs of a source notebook and of its release."""
 
     def __init__(self, source: NotebookNode, released: NotebookNode) -> None:
         self.source, self.released = source, released
-        self.blocked = list(source.metadata.get("nmt", {}).get("blocked", []))
+        self.blocked = list(source.metadata.nmt.blocked)
         self.drawn = drawn_constants(source)
-        self.cells, self.given = (
-            source.cells,
-            released.cells,
-        )  # ours, and as the student got them
-        self.graded = [cell for cell in self.cells if cell.metadata.nbgrader.grade]
+        self.tests = {
+            grade_id(c): c.source for c in source.cells if is_test(c.metadata.nbgrader)
+        }
         self.solutions = {
-            c.metadata.nbgrader.grade_id: c.source for c in self.cells if _is_answer(c)
+            grade_id(c): c.source
+            for c in source.cells
+            if c.cell_type == "code" and c.metadata.nbgrader.solution
         }
         # What each answer cell defines, and whether it is something to call.
-        self.answers = {
-            part: answer_names(text) for part, text in self.solutions.items()
+        self.answers = {id: answer_names(text) for id, text in self.solutions.items()}
+        # Answer cells that call other answers: these are given, so a mistake costs
+        # once.
+        self.given = dict(source.metadata.nmt.get("given", {}))
+        self.schemes = {
+            grade_id(c): "\n".join(
+                line for line in c.source.splitlines() if not line.startswith("###")
+            )
+            for c in source.cells
+            if c.cell_type == "markdown" and c.metadata.nbgrader.solution
         }
-        code = [
-            c
-            for c in self.cells
-            if c.cell_type == "code" and "no-grading" not in c.metadata.get("tags", [])
-        ]
         self.set_up = [
             c.source
-            for c in code
-            if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade
+            for c in source.cells
+            if c.cell_type == "code"
+            and c.metadata.nbgrader.locked
+            and not c.metadata.nbgrader.grade
+            and "no-grading" not in c.metadata.get("tags", [])
         ]
         self.namespace: dict[str, Any] = {"__name__": "tests"}
         for text in self.set_up:
@@ -62,140 +70,166 @@ class Assignment:
             if isinstance(thing, ModuleType)
         ]
         self.helpers = [name for name in modules if name.startswith(f"{__package__}.")]
-        # An optimizer imports this when it is first used: two seconds that are not the student's. It needs operators.
-        needed = any("optim" in c.source for c in self.cells) or any(
-            "torch.ops" in name for name in self.blocked
-        )
-        self.warm = ["torch._dynamo"] if needed else []
+        # An optimizer imports this when it is first used, and so does a refused
+        # operator: two seconds that are not the student's.
+        slow = any("optim" in text for text in self.solutions.values())
+        slow = slow or any(name.startswith("aten.") for name in self.blocked)
+        self.warm = ["torch._dynamo"] if slow else []
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Assignment, (
-            self.source,
-            self.released,
-        )  # modules cannot be sent to another process
-
-    def parts(self) -> list[Part]:
-        about = [cell.metadata.nbgrader for cell in self.graded]
-        return [
-            Part(part.grade_id, part.points, by_hand=part.solution) for part in about
+    def restored(self, handed_in: NotebookNode) -> tuple[NotebookNode, list[str]]:
+        """The release with the student's answers and own cells in it, whatever became
+        of ids, order and locked cells; and notes."""
+        texts = {plain_text(c): grade_id(c) for c in self.released.cells}
+        open_ids = [
+            grade_id(c) for c in self.released.cells if not c.metadata.nbgrader.locked
         ]
+        answers, own = defaultdict[str, list[str]](list), defaultdict[str, list](list)
+        notes, place = self.of_another_seed(handed_in), ""
+        locked = {
+            grade_id(c): c for c in self.source.cells if c.metadata.nbgrader.locked
+        }
+        for cell in handed_in.cells:
+            text, id = plain_text(cell), grade_id(cell)
+            id = id if id in open_ids or id in locked else texts.get(text, "")
+            if id in open_ids:
+                answers[id].append(text)
+            elif id:
+                ours = (plain_text(locked[id]), *texts)
+                if cell.cell_type == "code" and text not in ours:
+                    notes.append(f"locked cell {id} was changed; that does not count")
+            elif text:
+                own[place].append(cell)
+            place = id or place
+        nb = nbformat.from_dict({**self.released, "cells": []})
+        nb.cells += map(_own_cell, own[""])
+        for before, cell in zip(
+            [None, *self.released.cells], self.released.cells, strict=False
+        ):
+            cell, id = nbformat.from_dict(cell), grade_id(cell)
+            if id in open_ids:
+                candidates = own[grade_id(before)] if before else []
+                lost = next((c for c in candidates if self._can_be(c, cell)), None)
+                if id not in answers and lost is not None:  # its id was lost
+                    answers[id] = [plain_text(lost)]
+                    nb.cells = [c for c in nb.cells if c.source != lost.source]
+                *copies, last = answers.get(id) or [""]
+                nb.cells += [_new_cell(cell.cell_type, text) for text in copies]
+                missing = MISSING if cell.cell_type == "code" else cell.source
+                cell.source = last or missing
+            nb.cells += [cell, *map(_own_cell, own[id])]
+        return nb, notes
 
-    def program(self, cells: list[Cell], notes: list[str]) -> list[Step]:
-        """The cells to run: our set-up, then all that the student wrote. Locked cells are ours, whatever became of
-        them."""
-        locked = [c for c in [*self.given, *self.cells] if c.metadata.nbgrader.locked]
-        ours, texts = (
-            {c.metadata.nbgrader.grade_id for c in locked},
-            {c.source.strip() for c in locked},
-        )
-        stubs = {c.source.strip() for c in self.given if _is_answer(c)}
+    def _can_be(self, found: NotebookNode, cell: NotebookNode) -> bool:
+        """Whether a cell without an id can be this answer, which has no cell."""
+        if found.cell_type != cell.cell_type or found.cell_type == "markdown":
+            return bool(found.cell_type == cell.cell_type)
+        wanted = self.answers[grade_id(cell)]
+        return bool(wanted.keys() & _names(parsed(found.source)))
+
+    def program(self, notebook: NotebookNode) -> list[Step]:
+        """The cells of a restored notebook to run: our set-up, then all that the
+        student wrote."""
+        stubs = {plain_text(c) for c in self.released.cells}
         steps, place = [(source, "", False) for source in self.set_up], ""
-        for cell in (cell for cell in cells if cell.source.strip()):
-            if cell.grade_id in ours or cell.source.strip() in texts:
-                place = ""
-                if cell.kind == "code" and cell.source.strip() not in texts:
-                    notes.append(
-                        f"the locked cell {cell.grade_id} was changed; the change does not count"
-                    )
-            elif cell.kind == "code":
-                place = cell.grade_id if cell.grade_id in self.answers else place
-                steps.append((cell.source, place, cell.source.strip() in stubs))
+        for cell in notebook.cells:
+            id = grade_id(cell)
+            place = id or place
+            if cell.cell_type == "code" and (not id or id in self.answers):
+                at = place if place in self.answers else ""
+                steps.append((cell.source, at, plain_text(cell) in stubs))
         return steps
 
-    def written(self, part: Part, cells: list[Cell]) -> None:
-        """Finds the text of a written answer: by its id, else behind the question."""
-        place = next(
-            i
-            for i, c in enumerate(self.given)
-            if c.metadata.nbgrader.grade_id == part.name
-        )
-        stub, question = (
-            self.given[place].source.strip(),
-            self.given[place - 1].source.strip(),
-        )
-        texts = [cell.source.strip() for cell in cells if cell.grade_id == part.name]
-        if not texts:
-            pairs = pairwise(cells)
-            texts = [
-                b.source.strip()
-                for a, b in pairs
-                if a.source.strip() == question and b.kind == "markdown"
-            ]
-        part.written = next(
-            (text for text in reversed(texts) if text not in ("", stub)), ""
-        )
-        if not part.written:
-            part.score, part.says = 0.0, "nothing is written here"
-
-    def of_another_seed(self, cells: list[Cell]) -> list[str]:
-        """Notes on locked cells, and on published solutions, with the constants of a class made with another seed."""
+    def of_another_seed(self, handed_in: NotebookNode) -> list[str]:
+        """Notes on locked cells, and on published solutions, that have the constants of
+        a class made with another seed."""
 
         def bare(source: str) -> str:
             return self.drawn.sub("_", source)
 
-        ours = {c.source.strip() for c in [*self.given, *self.cells]}
-        like_ours, theirs = (
-            {bare(text) for text in ours},
-            [cell.source.strip() for cell in cells],
-        )
-        others, notes = (
-            sum(text not in ours and bare(text) in like_ours for text in theirs),
-            [],
-        )
-        if others:
+        cells = [*self.released.cells, *self.source.cells]
+        ours = {plain_text(c) for c in cells}
+        like_ours = set(map(bare, ours))
+        texts, notes = [plain_text(c) for c in handed_in.cells], []
+        n = sum(text not in ours and bare(text) in like_ours for text in texts)
+        if n:
             notes.append(
-                f"PLEASE LOOK: {others} locked cells are of another SEED: was the class made anew since?"
+                f"{LOOK}{n} locked cells are of another SEED: was the class made again?"
             )
-        code = [cell.source for cell in cells if cell.kind == "code"]
-        exact, alike = (
-            {ast.dump(parsed(text)) for text in code},
-            {ast.dump(parsed(bare(text))) for text in code},
-        )
+        code = [plain_text(c) for c in handed_in.cells if c.cell_type == "code"]
+        exact = {ast.dump(parsed(text)) for text in code}
+        alike = {ast.dump(parsed(bare(text))) for text in code}
         copied = [
-            part
-            for part, text in self.solutions.items()
+            id
+            for id, text in self.solutions.items()
             if ast.dump(parsed(bare(text))) in alike
         ]
-        adapted = [
-            part for part in copied if ast.dump(parsed(self.solutions[part])) in exact
-        ]
+        adapted = [id for id in copied if ast.dump(parsed(self.solutions[id])) in exact]
         if copied != adapted and len(copied) >= min(3, len(self.answers)):
             notes.append(
-                f"PLEASE LOOK: published solutions with the constants of another SEED: {', '.join(copied)}"
+                f"{LOOK}published solutions with the constants of another SEED: "
+                + ", ".join(copied)
             )
         return notes
 
 
+@lru_cache(8)
+def load(root: Path, name: str) -> Assignment:
+    """What ``make class`` wrote into the folder of the course."""
+    source, released = (
+        nbformat.read(root / step / name / f"{name}.ipynb", 4)
+        for step in ("source", "release")
+    )
+    return Assignment(source, released)
+
+
+def is_test(grading: NotebookNode) -> bool:
+    return bool(grading.get("grade") and not grading.get("solution"))
+
+
+def grade_id(cell: NotebookNode) -> str:
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
+def plain_text(cell: NotebookNode) -> str:
+    """Without what editors and platforms change: line ends, space around."""
+    return str(cell.source).replace("\r\n", "\n").strip()
+
+
 @lru_cache(512)
 def parsed(source: str) -> ast.Module:
-    """A cell's code; a magic, such as ``%%time``, is left out, what stands below it counts. Empty: it is not Python."""
+    """A cell's code. A magic, such as ``%%time``, is left out; what is below it counts.
+    Empty: it is not Python."""
     for text in (source, LINE_MAGIC.sub(r"\1pass", CELL_MAGIC.sub("", source))):
-        with (
-            suppress(SyntaxError, ValueError, RecursionError, MemoryError),
-            catch_warnings(),
-        ):
+        errors = SyntaxError, ValueError, RecursionError, MemoryError
+        with suppress(*errors), catch_warnings():
             simplefilter("ignore")
             return ast.parse(text)
     return ast.Module([], [])
 
 
 def answer_names(source: str) -> dict[str, bool]:
-    """What a solution defines, and whether it is a function or class (else a variable)."""
-    names, nodes = dict[str, bool](), list[ast.AST](ast.parse(source).body)
-    for node in (
-        nodes
-    ):  # it grows; what stands in a function or comprehension is that one's own
+    """What a solution defines, and whether it is a function or class (else a
+    variable)."""
+    return _names(ast.parse(source))
+
+
+def _names(tree: ast.Module) -> dict[str, bool]:
+    inner = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
+    names, nodes = dict[str, bool](), list[ast.AST](tree.body)
+    for node in nodes:  # it grows
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             names[node.name] = True
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.setdefault(node.id, False)
-        elif not isinstance(
-            node,
-            (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda),
-        ):
+        elif not isinstance(node, inner):  # names in those are their own
             nodes += ast.iter_child_nodes(node)
     return names
 
 
-def _is_answer(cell: NotebookNode) -> bool:
-    return cell.cell_type == "code" and cell.metadata.nbgrader.solution
+def _own_cell(cell: NotebookNode) -> NotebookNode:
+    return _new_cell(cell.cell_type, str(cell.source))
+
+
+def _new_cell(kind: str, source: str) -> NotebookNode:
+    new = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell}
+    return new.get(kind, v4.new_raw_cell)(source)

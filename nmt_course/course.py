@@ -1,7 +1,9 @@
-"""From the sources to a course: ``make class`` draws its constants, stamps its links, and writes the students' edition.
+"""From the sources to a course: ``make class`` draws its constants, stamps its links,
+and writes the students' edition.
 
-``build/class`` becomes the folder of an nbgrader course: ``source/`` (with solutions and hidden tests: keep it to
-yourself), ``release/`` (what students get) and ``nbgrader_config.py``.
+``build/class`` becomes the folder of an nbgrader course: ``source/`` (with solutions
+and hidden tests: keep it to yourself), ``release/`` (what students get) and
+``nbgrader_config.py``.
 """
 
 from __future__ import annotations
@@ -12,9 +14,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -24,6 +24,8 @@ ROOT = HERE.parent
 SOURCES = ROOT / "notebooks/assignments/source"
 BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n?", re.MULTILINE)
 COLAB = "https://colab.research.google.com"
+LIBRARY = re.compile(r"(git\+https://github\.com/)[\w.-]+/[\w.-]+@[\w.-]+")
+SHOWN = re.compile(r"\{\{(.*?)\}\}")  # in a marking scheme: what the picture shows
 SEED_WORD = "seed"  # among the choices of a drawn constant: any number
 
 
@@ -32,26 +34,43 @@ def names() -> list[str]:
     return [path.stem for path in sorted(SOURCES.glob("A[0-9]*.ipynb"))]
 
 
-def load(name: str, seed: str = "") -> NotebookNode:
-    """A source notebook. A seed draws each constant anew, everywhere: text, solutions, public and hidden tests; stored
-    outputs go, since they came from other constants."""
+def load(name: str, seed: str = "", repo: str = "") -> NotebookNode:
+    """A source notebook.
+
+    A seed draws each constant, everywhere: in text, solutions, public and hidden tests;
+    stored outputs go, since they came from other constants. Marking schemes say what
+    the pictures show with these constants. The badge opens the notebook in the
+    repository ``owner/name`` where the teacher publishes it, whose library the set-up
+    cell installs; without one there is no badge.
+    """
     notebook = nbformat.read(SOURCES / f"{name}.ipynb", as_version=4)
     notebook.metadata.nmt.seed = seed
-    if not seed:
-        return notebook
-    draw, chosen = random.Random(f"{name} {seed}"), {}
+    draw, chosen = random.Random(f"{name} {seed}"), dict[str, str]()
     for value, choices in sorted(notebook.metadata.nmt.drawn.items()):
-        chosen[value] = (
-            str(draw.randint(10_000, 99_999))
-            if choices == [SEED_WORD]
-            else draw.choice(choices)
-        )
+        any_number = choices == [SEED_WORD]
+        new = str(draw.randint(10_000, 99_999)) if any_number else draw.choice(choices)
+        chosen[value] = new if seed else value
     pattern = constants(chosen)
     for cell in notebook.cells:
         cell.source = pattern.sub(lambda found: chosen[found[0]], cell.source)
-        if cell.cell_type == "code":
+        if cell.metadata.nbgrader.solution and cell.cell_type == "markdown":
+            cell.source = SHOWN.sub(lambda m: _shown(m[1]), cell.source)
+        if seed and cell.cell_type == "code":
             cell.update(outputs=[], execution_count=None)
+        if repo and cell.metadata.nbgrader.grade_id == "set-up":
+            cell.source = LIBRARY.sub(rf"\g<1>{repo}", cell.source)
+    address = f"{COLAB}/github/{repo}/blob/main/{name}/{name}.ipynb"
+    image = f"{COLAB}/assets/colab-badge.svg"
+    badge = f"[![Open in Colab]({image})]({address})\n\n" if repo else ""
+    notebook.cells[0].source = BADGE.sub(badge, notebook.cells[0].source)
     return notebook
+
+
+def _shown(expression: str) -> str:
+    """What a function of ``pictures`` says about a picture, for a marking scheme."""
+    from . import pictures
+
+    return str(eval(expression, vars(pictures)))
 
 
 def constants(values: Iterable[str]) -> re.Pattern[str]:
@@ -69,55 +88,16 @@ def drawn_constants(source: NotebookNode) -> re.Pattern[str]:
     return constants(sorted(every, key=lambda choice: (-len(choice), choice)))
 
 
-def release(notebook: NotebookNode, name: str = "", repo: str = "") -> NotebookNode:
-    """The students' edition, made by nbgrader: answers are stubs, hidden tests are gone, other cells are locked.
-
-    Its badge opens it in the repository where the teacher publishes it; without one there is no badge.
-
-    Raises:
-        RuntimeError: a mark has no partner, or stands in a cell of another kind.
-    """
-    student = nbformat.from_dict(notebook)
-    resources: dict[str, Any] = {}
-    student.metadata.pop("nmt", None)
-    for step in _steps():
-        student, resources = step.preprocess(student, resources)
-    address = f"{COLAB}/github/{repo}/blob/main/{name}/{name}.ipynb"
-    badge = (
-        f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({address})\n\n"
-        if repo
-        else ""
-    )
-    student.cells[0].source = BADGE.sub(badge, student.cells[0].source)
-    return student
-
-
-@cache
-def _steps() -> list[Any]:
-    from nbgrader.preprocessors import (
-        ClearHiddenTests,
-        ClearOutput,
-        ClearSolutions,
-        LockCells,
-    )
-    from traitlets.config import PyFileConfigLoader
-
-    config = PyFileConfigLoader(
-        "nbgrader_config.py", path=str(HERE)
-    ).load_config()  # the stubs
-    return [
-        step(config=config)
-        for step in (ClearSolutions, ClearHiddenTests, LockCells, ClearOutput)
-    ]
-
-
 def make(seed: str, repo: str, out: Path) -> None:
-    """Writes the course.
+    """Writes the course, and the releases by nbgrader's own ``generate_assignment``.
 
     Raises:
         ValueError: why not.
         ImportError: nbgrader is missing.
     """
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import PyFileConfigLoader
+
     if repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
         raise ValueError(f"{repo!r} is no owner/name: try make class COURSE=owner/name")
     made = [nbformat.read(path, as_version=4) for path in out.glob("source/*/*.ipynb")]
@@ -126,17 +106,18 @@ def make(seed: str, repo: str, out: Path) -> None:
             f"{out} holds a class made with another SEED, which its submissions need: "
             "remove that folder if they are graded, or name another one with --out"
         )
-    for name in names():
-        source = load(name, seed)
-        for step, edition in (
-            ("source", source),
-            ("release", release(source, name, repo)),
-        ):
-            target = out / step / name / f"{name}.ipynb"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            nbformat.write(edition, target)
-        print(f"{name}: release for students in {target.parent}")
+    out.mkdir(parents=True, exist_ok=True)
     shutil.copy(HERE / "nbgrader_config.py", out)
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(out)).load_config()
+    api = NbGraderAPI(config=config)
+    for name in names():
+        target = out / "source" / name / f"{name}.ipynb"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(load(name, seed, repo), target)
+        done = api.generate_assignment(name, force=True, create=True)
+        if not done["success"]:
+            raise ValueError(f"nbgrader makes no release of {name}: {done['log']}")
+        print(f"{name}: release for students in {out / 'release' / name}")
 
 
 def main() -> int:
@@ -168,7 +149,8 @@ def main() -> int:
         else "constants as in the sources (no SEED)"
     )
     print(
-        f"{drawn}; keep {options.out / 'source'} to yourself: it holds solutions and tests, and make grade reads it"
+        f"{drawn}; keep {options.out / 'source'} to yourself: it holds "
+        "solutions and tests, and make grade reads it"
     )
     return 0
 

@@ -1,310 +1,298 @@
-"""Marks a folder of submissions: ``make grade DIR=…`` writes marks as CSV and feedback as HTML.
+"""Marks a folder of submissions with nbgrader: ``make grade DIR=…``.
 
-``DIR`` holds a folder for each student (nbgrader's ``submitted/`` is one), one for each assignment, or a file for each
-student, named ``ada_A1_tokenization.ipynb``. Each submission is marked in a process of its own, with limits from within
-and outside: it costs no other.
+It collects (``nbgrader zip_collect``), marks (``autograde``), writes the pages that go
+back (``generate_feedback``) and the table (``export``), and prints a summary of the
+class. All of it is in the course's folder, ``build/class``, where nbgrader's own
+commands and its formgrader work as well.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
+import logging
 import os
 import re
-import resource
 import sys
-import time
-from collections import deque
+import warnings
+from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import replace
-from multiprocessing import connection, get_context
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 import nbformat
-import psutil
 import torch
+from nbformat import NotebookNode, v4
 
 from . import sandbox
-from .assignment import Assignment
-from .marking import Private, mark
-from .remote import Gone
-from .report import WORK, Marks, Report, letters
-from .sandbox import PROCESSES, address_space
-from .submissions import Submission, Unreadable, contents, find, read
+from .assignment import LOOK, grade_id, load, plain_text
 
 ROOT = Path(__file__).resolve().parent.parent
-LINUX = sys.platform == "linux"  # a process that is forked has imported torch already
-CONTEXT: Any = get_context("fork" if LINUX else "spawn")
-TOGETHER = 3 << 30  # bytes of all processes of a submission, with what they have loaded
-MARKING = 1 << 30  # bytes of the process that marks it, beyond what it has loaded
-UNKNOWN = (
-    "it is not to be seen which assignment this is: name the file like the assignment"
-)
-Course = dict[str, Assignment]
+MAX_FILE = 50 << 20
+JUNK = re.compile(r"\.ipynb_checkpoints|__MACOSX|\._.*|\.git")
 
 
-def load_course(folder: Path) -> Course:
-    """What ``make class`` wrote: each source with its release."""
-    pairs = [
-        (p, folder / "release" / p.parent.name / p.name)
-        for p in sorted(folder.glob("source/*/*.ipynb"))
-    ]
-    return {
-        source.stem: Assignment(
-            *(nbformat.read(path, as_version=4) for path in (source, released))
-        )
-        for source, released in pairs
-        if released.exists()
-    }
+class Unreadable(Exception):
+    """Why a file is not collected."""
 
 
-def identify(path: Path, course: Course) -> str:
-    """The assignment by the ids of the cells, which are looked for in the text: who knows what is in the file."""
+def read(path: Path) -> NotebookNode:
+    """The cells of a notebook of any version, without outputs and other metadata.
+
+    Raises:
+        Unreadable: it is no notebook, or too large.
+    """
+    size = path.stat().st_size if path.is_file() and not path.is_symlink() else -1
+    if not 0 < size <= MAX_FILE:
+        what = {-1: "a link or a folder, no file", 0: "empty"}
+        raise Unreadable(f"it is {what.get(size, f'{size >> 20} MB large')}")
     try:
-        ids = set(re.findall(rb'"grade_id": *"([\w.-]+)"', contents(path)))
+        data = json.loads(path.read_bytes())
+        cells = data["cells"] if "cells" in data else data["worksheets"][0]["cells"]
+        return v4.new_notebook(cells=[_cell(i, cell) for i, cell in enumerate(cells)])
+    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise Unreadable(f"it is no notebook ({type(error).__name__})") from None
+    except (RecursionError, MemoryError):
+        raise Unreadable("it is no notebook (too deep or too large)") from None
+
+
+def _cell(number: int, cell: dict[str, Any]) -> NotebookNode:
+    kinds = {"code": v4.new_code_cell, "markdown": v4.new_markdown_cell}
+    text = "".join(cell.get("source", cell.get("input", "")))
+    grading = cell.get("metadata", {}).get("nbgrader", {})
+    id = str(grading.get("grade_id", ""))
+    new = kinds.get(cell["cell_type"], v4.new_raw_cell)(text, id=f"cell-{number}")
+    new.metadata = {"nbgrader": {"grade_id": id}} if id else {}
+    return new
+
+
+# ------------------------------------------------------------------------------ collect
+
+
+def find(folder: Path, names: list[str]) -> Iterator[tuple[str, str, Path]]:
+    """Student, assignment and file of each notebook, in a folder for each student, or
+    for each assignment, or with names such as ``ada_A1.ipynb``. No name: it is not
+    known."""
+    numbers = {name.partition("_")[0]: name for name in names}
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        if path.suffix.lower() != ".ipynb" or any(map(JUNK.fullmatch, inside.parts)):
+            continue
+        texts = [path.stem, *reversed(inside.parts[:-1])]
+        known = "|".join(numbers)
+        pattern = rf"(?i)(?<![A-Za-z0-9])({known})(?![A-Za-z0-9])"
+        number = next((m[1].upper() for t in texts if (m := _in(pattern, t))), "")
+        name = numbers.get(number, "") or _by_cells(path, names)
+        titles = {name.lower(), name.partition("_")[0].lower(), ""}
+        title = rf"{re.escape(name)}|{name.partition('_')[0]}"
+        stem = re.sub(rf"(?i)^({title})[ _-]+|[ _-]+({title})$", "", path.stem)
+        folders = [part for part in inside.parts[:-1] if part.lower() not in titles]
+        yield safe(next(iter(folders), stem)), name, path
+
+
+def _in(pattern: str, text: str) -> re.Match[str] | None:
+    return re.search(pattern, text.replace("_", " "))
+
+
+def _by_cells(path: Path, names: list[str]) -> str:
+    """The assignment that has the ids of the cells."""
+    try:
+        ids = {grade_id(cell) for cell in read(path).cells}
     except Unreadable:
-        ids = set()
-    shared = {
-        n: sum(c.metadata.nbgrader.grade_id.encode() in ids for c in course[n].cells)
-        for n in course
-    }
+        return ""
+    shared = {name: len(ids & _ids(name)) for name in names}
     best = max(shared, key=shared.__getitem__)
-    return best if shared[best] or len(course) == 1 else ""
+    return best if shared[best] else ""
 
 
-def mark_file(
-    submission: Submission, course: Course, seconds: float, private: Private
-) -> Marks:
-    """Whatever the file is, there are marks, or a note that says why not."""
-    marks = unmarked(submission, course)
-    try:
-        if submission.problem or not submission.assignment:
-            raise Unreadable(submission.problem or UNKNOWN)
-        cells = read(submission.path)
-        marks.work = "\n\n".join(cell.source for cell in cells)[:WORK]
-        return replace(
-            mark(course[submission.assignment], cells, seconds, private),
-            work=marks.work,
-        )
-    except Unreadable as error:
-        marks.stop(f"{error}")
-    except (Exception, Gone) as error:
-        marks.stop(f"could not be marked ({type(error).__name__}: {error})"[:300])
-    return marks
+def _ids(name: str) -> set[str]:
+    cells = load(Path(_Course.root), name).source.cells
+    return {grade_id(cell) for cell in cells}
 
 
-def unmarked(submission: Submission, course: Course) -> Marks:
-    return Marks(course[submission.assignment].parts() if submission.assignment else [])
+class _Course:
+    root = ""
 
 
-class Job:
-    """A process that marks one submission. It is watched from outside, with all that it has started: limits of the
-    kernel are one process's, and a process can start others."""
-
-    def __init__(
-        self, submission: Submission, course: Course, seconds: float, private: Private
-    ) -> None:
-        self.submission = submission
-        self.pipe, theirs = CONTEXT.Pipe(duplex=False)
-        self.process = CONTEXT.Process(
-            target=_work, args=(theirs, submission, course, seconds, private)
-        )
-        self.process.start()
-        theirs.close()
-        self.until = time.monotonic() + 12 * seconds + 60
-        self.peak, self.stopped = 0, ""  # bytes; why something was ended
-        self.marks: Marks | None = None  # None: it has died
-
-    def ended(self) -> bool:
-        """To be asked several times a second."""
-        late = time.monotonic() > self.until
-        self.stopped = (
-            "marking it takes too long"
-            if late
-            else self.stop_if_too_much() or self.stopped
-        )
-        if not (late or self.pipe.poll()):
-            return False
-        with suppress(EOFError, OSError):
-            self.marks = None if late else self.pipe.recv()
-        stop([*children(self.process.pid), self.process])
-        self.process.join()
-        self.pipe.close()
-        return True
-
-    def stop_if_too_much(self) -> str:
-        """Ends the student's processes when they take too much, and says so."""
-        started = children(self.process.pid)
-        used = sum(map(memory, started))
-        self.peak = max(self.peak, used)
-        if used <= TOGETHER and len(started) <= PROCESSES:
-            return ""
-        stop(started)  # the first is bubblewrap: what it has started ends with it
-        return f"its processes take more than {TOGETHER >> 20} MB, or are more than {PROCESSES}: they were ended"
+def safe(student: str) -> str:
+    """A student's name as nbgrader, a folder and a table can hold it: nothing in it
+    begins a formula, and no two become one."""
+    name = re.sub(r"[^\w.@-]+", "_", student)[:60].lstrip("-@._")
+    if name == student:
+        return name
+    digest = hashlib.sha256(student.encode(errors="surrogateescape")).hexdigest()
+    return f"{name or 'student'}-{digest[:6]}"
 
 
-def children(pid: int) -> list[psutil.Process]:
-    with suppress(psutil.Error):
-        return psutil.Process(pid).children(recursive=True)
-    return []
+def collect(folder: Path, root: Path, names: list[str]) -> tuple[list[Any], list[str]]:
+    """Puts new and changed submissions where nbgrader expects them. Student and
+    assignment of these, and what was not collected."""
+    from nbgrader.apps import ZipCollectApp
+
+    new, problems = dict[tuple[str, str], bytes](), list[str]()
+    for student, name, path in find(folder, names):
+        where = f"{student}: {path.relative_to(folder)}"
+        try:
+            if not name:
+                raise Unreadable(
+                    "which assignment it is cannot be seen: say A1 in its name"
+                )
+            text = nbformat.writes(read(path)).encode()
+        except Unreadable as error:
+            problems.append(f"{where!r} was not collected: {error}")
+            continue
+        if (student, name) in new and path.stem != name:
+            problems.append(f"{where!r} was not collected: there is another one")
+            continue
+        new[student, name] = text
+        stamp = path.parent / "timestamp.txt"
+        time = f"__{stamp.read_text().strip()}" if stamp.is_file() else ""
+        target = root / f"submitted/{student}/{name}/{name}.ipynb"
+        marked = root / f"autograded/{student}/{name}/{name}.ipynb"
+        if marked.exists() and target.exists() and target.read_bytes() == text:
+            del new[student, name]
+            continue
+        archive = root / f"downloaded/{name}/archive"
+        archive.mkdir(parents=True, exist_ok=True)
+        (archive / f"{student}__{name}{time}.ipynb").write_bytes(text)
+    for name in sorted({name for _, name in new}):
+        _run(ZipCollectApp, name, "--force")
+        for file in (root / f"downloaded/{name}/archive").iterdir():
+            file.unlink()
+    return sorted(new), problems
 
 
-def memory(process: psutil.Process) -> int:
-    """Bytes; what several processes share is divided among them."""
-    with suppress(psutil.Error):
-        used = process.memory_full_info()
-        return int(getattr(used, "pss", used.rss))
-    return 0
+# ------------------------------------------------------------------------------ summary
 
 
-def stop(processes: list[Any]) -> None:
-    for process in processes:
-        with suppress(psutil.Error):
-            process.kill()
+def summary(root: Path, name: str) -> Iterator[str]:
+    """The mean of each part, hardest first, and who handed in the same."""
+    from nbgrader.api import Gradebook
+
+    parts, n = defaultdict[str, list[float]](list), 0
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "nmt") as book:
+        submissions = book.notebook_submissions(name, name)
+        waiting = sum(s.needs_manual_grade for s in submissions)
+        for submission in submissions:
+            n += 1
+            for grade in submission.grades:
+                if grade.auto_score is not None or grade.manual_score is not None:
+                    parts[grade.name].append(grade.score / grade.max_score)
+        scores = [s.score for s in submissions]
+    yield f"\n{name}: {n} submissions, mean {sum(scores) / max(n, 1):.1f} of 100 points"
+    yield f"{waiting} of them have written answers to be read (nbgrader formgrader)"
+    for part, shares in sorted(parts.items(), key=lambda p: sum(p[1]) / len(p[1])):
+        yield f"  {sum(shares) / len(shares):4.0%}  {part}"
+    yield from equal(root, name)
 
 
-def _work(
-    pipe: Connection,
-    submission: Submission,
-    course: Course,
-    seconds: float,
-    private: Private,
-) -> None:
-    """In the process of its own. Nothing of it is seen in the terminal."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for handle in (0, 1, 2):
-        os.dup2(nothing, handle)
-    if LINUX:
-        resource.setrlimit(
-            resource.RLIMIT_AS,
-            (address_space(MARKING), resource.getrlimit(resource.RLIMIT_AS)[1]),
-        )
-    pipe.send(mark_file(submission, course, seconds, private))
+def equal(root: Path, name: str) -> Iterator[str]:
+    """Students whose answers are the same, all of the code or one written answer."""
+    released = load(root, name).released.cells
+    given = {plain_text(cell) for cell in released}
+    groups = defaultdict[tuple[str, str], set[str]](set)
+    for path in sorted(root.glob(f"submitted/*/{name}/{name}.ipynb")):
+        code = ""
+        for cell in nbformat.read(path, 4).cells:
+            text = plain_text(cell)
+            if text and text not in given and cell.cell_type == "markdown":
+                groups["written answers", text].add(path.parts[-3])
+            elif text not in given:
+                code += re.sub(r"\s", "", text)
+        groups["code", code].add(path.parts[-3])
+    told = {
+        f"  equal {what}: {', '.join(sorted(students))}"
+        for (what, text), students in groups.items()
+        if text and len(students) > 1
+    }
+    yield from sorted(told)
 
 
-def mark_all(
-    submissions: list[Submission],
-    course: Course,
-    seconds: float,
-    private: Private,
-    jobs: int,
-) -> Iterator[tuple[Submission, Marks]]:
-    """Marks as they come. Where a process has died by itself, the submission is tried once more."""
-    waiting, again, running = deque(submissions), set[Submission](), list[Job]()
-    try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                running.append(Job(waiting.popleft(), course, seconds, private))
-            connection.wait([job.pipe for job in running], 0.2)
-            for job in [job for job in running if job.ended()]:
-                running.remove(job)
-                if not (job.marks or job.stopped or job.submission in again):
-                    again.add(job.submission)
-                    waiting.append(job.submission)
-                    continue
-                marks = job.marks or unmarked(job.submission, course)
-                if job.stopped or not job.marks:
-                    marks.stop(
-                        job.stopped
-                        or "the process that marks it ended by itself, twice"
-                    )
-                marks.megabytes = job.peak >> 20
-                yield job.submission, marks
-    finally:
-        stop([job.process for job in running])
-
-
-def show(submission: Submission, marks: Marks) -> None:
-    """A line in the terminal, without anything that a terminal would obey."""
-    score = (
-        f"{marks.score:g} of {marks.of:g}, {marks.open} answers to read"
-        if marks.parts
-        else "not marked"
-    )
-    line = f"{submission.student} {submission.assignment}: {score}, {len(marks.notes)} notes, {marks.seconds:.1f} s"
-    print(" ".join(letters(line).split())[:300], flush=True)
+# --------------------------------------------------------------------------------- main
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument(
-        "--course",
-        type=Path,
-        default=ROOT / "build/class",
-        help="what make class wrote",
-    )
-    parser.add_argument("--out", type=Path, default=ROOT / "build/grades")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=10.0,
-        help="for a cell, and for the tests of a part",
-    )
-    parser.add_argument(
-        "--trusted",
-        action="store_true",
-        help="without a sandbox, for a class that you trust",
-    )
+    parser.add_argument("--course", type=Path, default=ROOT / "build/class")
+    parser.add_argument("--seconds", type=float, help="processor time of a part")
+    parser.add_argument("--trusted", action="store_true", help="without a sandbox")
+    parser.add_argument("--again", action="store_true", help="mark unchanged ones, too")
     options = parser.parse_args()
-    try:
-        report = grade(options)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+    root, folder = options.course.resolve(), options.folder.resolve()
+    names = sorted(path.name for path in root.glob("source/*"))
+    reason = "" if options.trusted else sandbox.unavailable()
+    if not names:
+        reason = f"{options.course} holds no course: run make class first"
+    elif not folder.is_dir():
+        reason = f"there is no folder {options.folder}"
+    elif reason:
+        reason += "; or make grade TRUSTED=1, for a class that you trust"
+    if reason:
+        print(f"error: {reason}", file=sys.stderr)
         return 2
-    unread = sum(marks.open for _, marks in report.results)
-    print(
-        f"{unread} written answers to read: put points into {options.out}/written.csv, then make grade again"
-    )
-    look = sum("LOOK" in " ".join(marks.notes) for _, marks in report.results)
-    print(f"{look} submissions ask for a look (PLEASE LOOK in the notes)")
+    grade(folder, root, names, options)
     return 0
 
 
-def grade(options: argparse.Namespace) -> Report:
-    """Finds, marks, writes.
+def grade(
+    folder: Path, root: Path, names: list[str], options: argparse.Namespace
+) -> None:
+    from nbgrader.apps import ExportApp, NbGraderAPI
+    from traitlets.config import PyFileConfigLoader
 
-    Raises:
-        ValueError, OSError: why it does not, in one sentence.
-    """
-    start, folder, home = (
-        time.time(),
-        options.folder.resolve(),
-        options.course.resolve(),
-    )
     torch.set_num_threads(1)
-    course = load_course(home)
-    if not course:
-        raise ValueError(
-            f"{options.course} has no assignment in source/ and release/: run make class first"
-        )
-    if not folder.is_dir():
-        raise ValueError(f"no folder {options.folder}")
-    if not options.trusted and (reason := sandbox.unavailable()):
-        raise ValueError(
-            f"{reason}; or say --trusted (make grade TRUSTED=1), for a class that you trust"
-        )
-    submissions = find(folder, course, lambda path: identify(path, course))
-    if not submissions:
-        raise ValueError(f"no notebook below {options.folder}")
-    report = Report(options.out)
-    report.write()
-    private = (
-        None
-        if options.trusted
-        else (home, folder, options.out.resolve(), ROOT / "notebooks")
-    )
-    for submission, marks in mark_all(
-        submissions, course, options.seconds, private, max(1, options.jobs)
-    ):
-        report.add(submission, marks)
-        show(submission, marks)
-    took = f"{len(report.results)} submissions in {time.time() - start:.0f} s"
-    print(f"\n{took}: {options.out}/marks.csv, parts.csv, feedback/*.html")
-    return report
+    warnings.simplefilter("ignore")  # SQLAlchemy's, which teachers cannot act on
+    os.chdir(root)  # where nbgrader looks for its config
+    _Course.root = str(root)
+    config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
+    config.Mark.trusted = options.trusted
+    if options.seconds:
+        config.Mark.seconds = options.seconds
+    api = NbGraderAPI(config=config)
+    logging.getLogger("traitlets").setLevel(logging.CRITICAL)
+    new, problems = collect(folder, root, names)
+    if options.again:
+        new = [
+            (p.parts[-3], p.stem) for p in sorted(root.glob("submitted/*/*/A*.ipynb"))
+        ]
+    for student, name in new:
+        done = api.autograde(name, student, force=True)
+        path = root / f"autograded/{student}/{name}/{name}.ipynb"
+        if not done["success"]:
+            reason = next(reversed(str(done["log"]).strip().splitlines()), "")
+            problems.append(f"{student}: {name} could not be marked: {reason!r}")
+            continue
+        notes = nbformat.read(path, 4).metadata.nmt.notes
+        api.generate_feedback(name, student, force=True)
+        print(f"{student} {name}: marked, {len(notes)} notes", flush=True)
+        problems += [f"{student} {name}: {n}" for n in notes if n.startswith(LOOK)]
+    for student, name in again(root, new):
+        api.generate_feedback(name, student, force=True)
+    _run(ExportApp, "--to", str(root / "grades.csv"))
+    for name in names:
+        if any(root.glob(f"submitted/*/{name}")):
+            print("\n".join(summary(root, name)))
+    print(*(f"\n{problem}" for problem in problems), sep="")
+    print(f"\nmarks: {root}/grades.csv; pages for students: {root}/feedback")
+
+
+def _run(kind: Any, *options: str) -> None:
+    """One of nbgrader's commands."""
+    app = kind.instance()
+    app.initialize([*options, "--log-level=ERROR"])
+    app.start()
+    kind.clear_instance()
+
+
+def again(root: Path, new: list[Any]) -> list[Any]:
+    """Marked before, and read since: their pages show the points for written
+    answers."""
+    marked = [
+        (p.parts[-3], p.stem) for p in sorted(root.glob("autograded/*/*/A*.ipynb"))
+    ]
+    return [one for one in marked if one not in new]
 
 
 if __name__ == "__main__":

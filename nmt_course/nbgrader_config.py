@@ -1,21 +1,41 @@
-"""For nbgrader's own commands, run in the folder that ``make class`` wrote. ``make grade`` does not need it."""
+"""For nbgrader, run in the folder that ``make class`` wrote."""
 
 import os
 import sys
 
-# nbgrader starts ``alembic`` by its bare name when it makes a gradebook. Where the environment is not activated, that
-# is not found, and every command ends with an error, for right and blank submissions alike.
-os.environ["PATH"] = (
-    os.path.dirname(sys.executable) + os.pathsep + os.environ.get("PATH", "")
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    LimitOutput,
+    SaveAutoGrades,
 )
+
+from nmt_course.preprocessors import Mark, Restore, feedback_preprocessors
+
+# nbgrader starts ``alembic`` by its bare name when it makes a gradebook.
+PATH = os.path.dirname(sys.executable), os.environ.get("PATH", "")
+os.environ["PATH"] = os.pathsep.join(PATH)
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 c.CourseDirectory.course_id = "nmt"
+c.CourseDirectory.root = os.path.dirname(os.path.abspath(__file__))
 c.ClearSolutions.code_stub = {
-    "python": 'raise NotImplementedError("write your answer here, in place of this line")'
+    "python": "raise NotImplementedError("
+    '"write your answer here, in place of this line")'
 }
 c.ClearSolutions.text_stub = "*Write your answer here, in place of this line.*"
 c.ClearSolutions.enforce_metadata = True
-c.Execute.timeout = 30
-c.Execute.startup_timeout = 120  # the first import of torch on a cold machine
-c.ExecutePreprocessor.kernel_name = "python3"  # whatever kernel a submission names
+# nbgrader does everything but run the answers: Mark does, in a sandbox.
+c.Autograde.sanitize_preprocessors = [Restore, CheckCellMetadata]
+c.Autograde.autograde_preprocessors = [
+    Mark,
+    LimitOutput,
+    SaveAutoGrades,
+    AssignLatePenalties,
+    CheckCellMetadata,
+]
+c.GenerateFeedback.preprocessors = feedback_preprocessors()
+# What ``make grade`` names a file, for ``nbgrader zip_collect``.
+c.FileNameCollectorPlugin.named_regexp = (
+    r".*/(?P<student_id>[^/]+)__(?P<file_id>A\d[^/]*?)(__(?P<timestamp>[^/]+))?\.ipynb$"
+)

@@ -1,4 +1,5 @@
-"""The pictures of the assignments' written questions. What they show is drawn by a seed or a word."""
+"""The pictures of the assignments' written questions. What they show is drawn by a seed
+or a word."""
 
 from __future__ import annotations
 
@@ -15,13 +16,25 @@ from torch import Tensor, nn
 import nmt_lib as nmt
 
 
+def order(seed: Any, letters: Any, *things: Any) -> dict[str, Any]:
+    """Which thing has which letter."""
+    drawn = random.Random(str(seed)).sample(things, len(things))
+    return dict(zip(letters, drawn, strict=False))
+
+
+def answer(seed: Any, letters: Any, *things: str) -> str:
+    """The same in words, for a marking scheme."""
+    drawn = order(seed, letters, *things)
+    return "; ".join(f"**{letter}**: {thing}" for letter, thing in drawn.items())
+
+
 def two_tables(seed: str) -> dict[str, Tensor]:
-    """A2: two tables of 100 places and 128 columns, one of them with the doubled exponent."""
+    """A2: two tables of 100 positions and 128 columns, one of them with the doubled
+    exponent."""
     column = torch.arange(128)
     angle = torch.arange(100)[:, None] / 10000 ** (2 * column / 128)
     doubled = torch.where(column % 2 == 1, angle.cos(), angle.sin())
-    tables = random.Random(seed).sample([nmt.sinusoids(100, 128), doubled], 2)
-    return dict(zip(("table L", "table R"), tables, strict=True))
+    return order(seed, ("table L", "table R"), nmt.sinusoids(100, 128), doubled)
 
 
 def four_masks(seed: str) -> Figure:
@@ -32,53 +45,35 @@ def four_masks(seed: str) -> Figure:
         "10000 11000 11100 00000 00000",
         "00000 10000 11000 11100 11100",
     ]
-    grids = [
-        torch.tensor([[*map(int, row)] for row in grid.split()]).bool()
-        for grid in drawn
-    ]
+    grids = [torch.tensor([[*map(int, row)] for row in g.split()]) == 1 for g in drawn]
     words = ["<sos>", "il", "dort", "<pad>", "<pad>"]
-    return nmt.plot_grids(
-        dict(zip("ABCD", random.Random(seed).sample(grids, 4), strict=True)),
-        words,
-        words,
-        lines=True,
-        ylabel="query",
-    )
+    named = order(seed, "ABCD", *grids)
+    return nmt.plot_grids(named, words, words, lines=True, ylabel="query")
 
 
-def two_axes(axes: Any, d_k: int, colour: str, seed: int) -> None:
+def two_axes(axes: Any, d_k: int, seed: int) -> None:
     """A3: a map without the names of its axes, and two heads that have not learnt."""
     table = torch.tensor(_CHAIR)
-    table, first = table.T if colour[0] in "aeiou" else table, colour[-1] in "aeiou"
-    queries, keys = torch.randn(
-        2, 2, 12, d_k, generator=torch.Generator().manual_seed(seed)
-    )
-    divisors = torch.tensor([1.0, math.sqrt(d_k)] if first else [math.sqrt(d_k), 1.0])
-    A, B = (queries @ keys.mT / divisors.view(2, 1, 1)).softmax(-1)
-    words, shades = (
-        ["the", "chair", "fell", "since", "it", "broke"],
-        LinearSegmentedColormap.from_list("", ["w", colour]),
-    )
-    for axis, title, weights, names in zip(
-        axes, ("", "A", "B"), (table, A, B), (words, [""] * 12, [""] * 12), strict=True
-    ):
+    across = order(f"{seed} axis", ["query"], True, False)["query"]
+    table = table.T if across else table
+    draw = torch.Generator().manual_seed(seed)
+    queries, keys = torch.randn(2, 2, 12, d_k, generator=draw)
+    divisors = [*order(f"{seed} scale", "AB", 1.0, math.sqrt(d_k)).values()]
+    A, B = (queries @ keys.mT / torch.tensor(divisors).view(2, 1, 1)).softmax(-1)
+    words = ["the", "chair", "fell", "since", "it", "broke"]
+    shades = LinearSegmentedColormap.from_list("", ["w", "teal"])
+    for axis, title, weights in zip(axes, ("", "A", "B"), (table, A, B), strict=True):
+        names = [""] * 12 if title else words
         nmt.draw_grid(axis, weights, names, names, cmap=shades)
         axis.set_title(title, fontsize=10)
+    style: Any = {"ha": "center", "va": "center", "fontsize": 7}
     for (row, column), weight in np.ndenumerate(table.numpy()):
         shade = "white" if weight > 0.65 else "black"
-        axes[0].text(
-            column,
-            row,
-            f"{weight:.2f}",
-            ha="center",
-            va="center",
-            fontsize=7,
-            color=shade,
-        )
+        axes[0].text(column, row, f"{weight:.2f}", color=shade, **style)
 
 
-def deep(word: str, seed: int) -> Figure:
-    """A4: fresh encoders of twelve layers, and what is left of a sentence; the ends of ``word`` name the lines."""
+def deep(seed: int) -> Figure:
+    """A4: fresh encoders of twelve layers, and what is left of a sentence."""
     torch.manual_seed(seed)
     x = torch.randn(1, 12, 64)
     layers = [
@@ -86,45 +81,31 @@ def deep(word: str, seed: int) -> Figure:
     ]
     for layer in layers:
         three = layer.self_attn.in_proj_weight.data.chunk(3)  # W_q, W_k, W_v
-        for matrix in (
-            *three,
-            layer.self_attn.out_proj.weight,
-            layer.linear1.weight,
-            layer.linear2.weight,
-        ):
+        out = layer.self_attn.out_proj.weight
+        for matrix in (*three, out, layer.linear1.weight, layer.linear2.weight):
             nn.init.xavier_uniform_(matrix)
-    steps = {
-        kind: _through(x, layers, kind) for kind in ("post", "pre", "no norm", "no sum")
-    }
-    left = ["no sum", "post"] if word[0] in "aeiou" else ["post", "no sum"]
-    right = (
-        ["post", "pre", "no norm"]
-        if word[-1] in "aeiou"
-        else ["no norm", "post", "pre"]
-    )
-    cosines = [
-        [
+    kinds = "post", "pre", "no norm", "no sum"
+    steps = {kind: _through(x, layers, kind) for kind in kinds}
+    panels: Any = {"mean cosine of two positions": {}, "mean length of a vector": {}}
+    cosine, length = panels.values()
+    for letter, kind in order(f"{seed} left", "AB", "no sum", "post").items():
+        cosines = [
             nn.functional.cosine_similarity(y[0, :, None], y[0], -1)
             for y in steps[kind][:7]
         ]
-        for kind in left
-    ]
-    means = [
-        [((cosine.sum() - 12) / 132).item() for cosine in line] for line in cosines
-    ]  # of two different places
-    lengths = [[y.norm(dim=-1).mean().item() for y in steps[kind]] for kind in right]
-    panels = {
-        "mean cosine of two places": dict(zip("AB", means, strict=True)),
-        "mean length of a vector": dict(zip("PQR", lengths, strict=True)),
-    }
+        # Of two different positions.
+        cosine[letter] = [((one.sum() - 12) / 132).item() for one in cosines]
+    for letter, kind in order(f"{seed} right", "PQR", "post", "pre", "no norm").items():
+        length[letter] = [y.norm(dim=-1).mean().item() for y in steps[kind]]
     figure = nmt.plot_lines(panels, xlabel="layers")
-    figure.axes[1].set(yscale="log", ylim=(1, 2 * max(map(max, lengths))))
+    figure.axes[1].set(yscale="log", ylim=(1, 2 * max(map(max, length.values()))))
     return figure
 
 
 @torch.no_grad()
 def _through(x: Tensor, layers: list[Any], kind: str) -> list[Tensor]:
-    """x, and what each layer leaves; the layers' own parts, put together in the order of ``kind``."""
+    """x, and what each layer leaves; the layers' own parts, put together in the order
+    of ``kind``."""
     steps, norm = [x], nn.LayerNorm(x.size(-1))
     for layer in layers:
         for part in (
@@ -168,7 +149,7 @@ def two_runs(vocabulary: int, seed: int) -> dict[str, Any]:
         for s in steps
     ]
     validation = [loss + draw.gauss(0, 0.008) for loss in falls]
-    run = [(steps, curve) for curve in draw.sample([training, validation], 2)]
+    run = order(f"{seed} left", "AB", (steps, training), (steps, validation))
     programs = [
         [
             low
@@ -179,12 +160,8 @@ def two_runs(vocabulary: int, seed: int) -> dict[str, Any]:
         ]
         for low, middle, width in ((0.01, 22, 9), (floor, 22, 9), (lowest, 40, 12))
     ]
-    return {
-        "a) a run on a corpus": dict(zip("AB", run, strict=True)),
-        "b) sixteen sentences, over and over": dict(
-            zip("PQR", draw.sample(programs, 3), strict=True)
-        ),
-    }
+    learnt = order(f"{seed} right", "PQR", *programs)
+    return {"a) a run on a corpus": run, "b) sixteen sentences, over and over": learnt}
 
 
 def three_maps(seed: int) -> Figure:
@@ -197,12 +174,11 @@ def three_maps(seed: int) -> Figure:
     unmasked[:, :7] *= 1 - share[:, None]
     src = ["<sos>", "the", "red", "car", "is", "new", "<eos>", "<pad>", "<pad>"]
     tgt = ["la", "voiture", "rouge", "est", "neuve", "<eos>"]
-    programs = [(right, tgt), (unmasked, tgt), (right, ["<sos>", *tgt[:-1]])]
-    order = torch.randperm(3, generator=torch.Generator().manual_seed(seed)).tolist()
-    tables, words = zip(*(programs[i] for i in order), strict=True)
-    return nmt.plot_grids(
-        dict(zip("ABC", tables, strict=True)), words, src, numbers=".2f"
-    )
+    programs = (right, tgt), (unmasked, tgt), (right, ["<sos>", *tgt[:-1]])
+    drawn = order(seed, "ABC", *programs)
+    tables = {letter: table for letter, (table, _) in drawn.items()}
+    words = [names for _, names in drawn.values()]
+    return nmt.plot_grids(tables, words, src, numbers=".2f")
 
 
 _CHAIR = [

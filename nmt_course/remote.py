@@ -1,9 +1,10 @@
 """The wire between a test and a student's answer, which live in two processes.
 
-A test calls ``encode(["a"], itos)`` as if the function stood beside it. In truth ``encode`` is an ``Answer``: the
-call travels to the student's process, and its result comes back as plain data in JSON: numbers, texts, lists, tuples,
-dictionaries, sets, tensors. So what is compared, and with what, is out of the student's reach. Anything else comes back
-as an ``Answer`` again, to be called, asked for attributes, iterated.
+A test calls ``encode(["a"], itos)`` as if the function stood beside it. In truth
+``encode`` is an ``Answer``: the call travels to the student's process, and its result
+comes back as plain data in JSON: numbers, texts, lists, tuples, dictionaries, sets,
+tensors. So what is compared, and with what, is out of the student's reach. Anything
+else comes back as an ``Answer`` again, to be called, asked for attributes, iterated.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import pickle
 import secrets
 import signal
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any
@@ -39,25 +41,29 @@ SPECIAL = (
 
 
 class Gone(BaseException):
-    """The student's process has died or does not answer. No ``except Exception`` of a test takes it for a wrong
-    answer."""
+    """The student's process has died or does not answer. No ``except Exception`` of a
+    test takes it for a wrong answer."""
 
 
 @contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """What runs here is stopped after this time, be it waiting for an answer or busy with what came back.
+def within(
+    seconds: float, used: Callable[[], float] = time.process_time
+) -> Iterator[None]:
+    """What runs here is stopped when it has used this much processor time, be it
+    waiting for an answer or busy with what came back; or after six times as much on the
+    wall, for what sleeps. So a busy machine costs nobody points.
 
     Raises:
         Gone: it was stopped.
     """
+    start, began = used(), time.monotonic()
 
-    def late(*_: Any) -> None:
-        raise Gone("no answer in time: is there a loop that never ends?")
+    def look(*_: Any) -> None:
+        if used() - start > seconds or time.monotonic() - began > 6 * seconds:
+            raise Gone("no answer in time: is there a loop that never ends?")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(
-        signal.ITIMER_REAL, max(seconds, 0.001), 1.0
-    )  # again, should something have swallowed it
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
     try:
         yield
     finally:
@@ -72,12 +78,15 @@ class Wire:
         self.connection = connection
 
     def ask(self, request: str, *args: Any) -> Any:
-        """Sends a request with its arguments (pickled: this side is trusted) and decodes the reply (this one is not).
+        """Sends a request with its arguments (pickled: this side is trusted) and
+        decodes the reply (this one is not).
 
         Raises:
             Gone: no reply.
-            Exception: what the answer raised: the builtin exception of that name, else a ``RuntimeError``. Its
-                ``by_student`` is the name of its type and the line of the cell, without its message.
+            Exception: what the answer raised: the builtin exception of that name, else
+            a ``RuntimeError``. Its
+                ``by_student`` is the name of its type and the line of the cell, without
+                its message.
         """
         buffer, ticket = io.BytesIO(), secrets.token_hex(8)
         _Pickler(buffer).dump((ticket, request, args))
@@ -109,7 +118,8 @@ class Wire:
         raise _raised(*map(str, value))
 
     def answer(self, number: Any, kind: Any) -> Answer:
-        """Its class has the name of the thing's own, so that messages can say what came back."""
+        """Its class has the name of the thing's own, so that messages can say what came
+        back."""
         return type(str(kind)[:40], (Answer,), {})(self, int(number))
 
 
@@ -155,7 +165,8 @@ class Answer:
         return " ".join(str(self._wire.ask("call", repr, (self,))).split())[:200]
 
     def beside(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """Calls one of our own functions, by its name, in the student's process (``check.kit.beside_answer``)."""
+        """Calls one of our own functions, by its name, in the student's process
+        (``check.kit.beside_answer``)."""
         there = getattr(sys.modules[function.__module__], function.__qualname__)
         return self._wire.ask("call", there, args, kwargs)
 
@@ -166,9 +177,11 @@ class _Pickler(pickle.Pickler):
 
 
 def plain(value: Any, keep: Any) -> Any:
-    """What ``json`` can write. Whatever is no plain data goes to ``keep``, which gives it a number."""
+    """What ``json`` can write. Whatever is no plain data goes to ``keep``, which gives
+    it a number."""
     if value is None or isinstance(value, (str, int, float)):
-        return value  # ``json`` takes subclasses, such as members of an enum, for what they hold
+        # ``json`` takes subclasses, such as members of an enum, for what they hold.
+        return value
     if isinstance(value, np.generic):
         return plain(value.item(), keep)
     if isinstance(value, Tensor):
@@ -216,7 +229,8 @@ def plain(value: Any, keep: Any) -> Any:
 
 
 def restore(data: Any, answer: Any) -> Any:
-    """The way back, whatever was sent; ``answer`` gets the number and the type's name of what is no plain data.
+    """The way back, whatever was sent; ``answer`` gets the number and the type's name
+    of what is no plain data.
 
     Raises:
         Exception: it is not what ``plain`` writes.
@@ -231,7 +245,8 @@ def restore(data: Any, answer: Any) -> Any:
         "array": lambda v: _tensor(*v["tensor"]).numpy(),
         "bytes": base64.b64decode,
         "tuple": lambda v: tuple(restore(v, answer)),
-        # One by one, in Python: a time limit can stop it where thousands have the same hash.
+        # One by one, in Python: a time limit can stop it where thousands have the same
+        # hash.
         "set": lambda v: frozenset(
             {restore(item, answer) for item in v}
         ),  # equals a set, and can be in one

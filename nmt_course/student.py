@@ -1,6 +1,8 @@
-"""The student's side: a process that runs the cells of a submission, and then answers calls until it is ended.
+"""The student's side: a process that runs the cells of a submission, and then answers
+calls until it is ended.
 
-``marking.launch`` starts it. It knows no test and no solution, so there is none to find in its memory.
+``marking.launch`` starts it. It knows no test and no solution, so there is none to find
+in its memory.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import pkgutil
 import re
 import sys
 import traceback
+import warnings
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from multiprocessing.connection import Connection
 from types import MappingProxyType
@@ -36,7 +39,8 @@ WRITE_IT = (
 
 
 def serve(wire: Connection, job: dict[str, Any]) -> None:
-    """Never returns: when it is done, the process ends, and no clean-up of anybody runs."""
+    """Never returns: when it is done, the process ends, and no clean-up of anybody
+    runs."""
     try:
         torch.set_num_threads(1)
         for module in job["warm"]:
@@ -52,20 +56,28 @@ def serve(wire: Connection, job: dict[str, Any]) -> None:
 
 
 def hide(blocked: list[str]) -> None:
-    """Takes away what an assignment asks to write, by dotted names: modules of the library, functions of PyTorch."""
+    """Takes away what an assignment asks to write, by dotted names: modules of the
+    library, functions of PyTorch, and operators (``aten.…``), where all names meet."""
     for name in blocked:
         package, _, last = name.rpartition(".")
-        if not package or name.startswith("nmt_lib."):
-            for module in [
-                name,
-                *(loaded for loaded in sys.modules if loaded.startswith(f"{name}.")),
-            ]:
-                sys.modules[module] = None  # type: ignore[assignment]  # so that an import fails
+        if package == "aten":
+            library = torch.library.Library("aten", "IMPL")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it says that there was one before
+                library.impl(last, _refuse(name), "CPU")
+            _kept.append(library)
+        elif not package or name.startswith("nmt_lib."):
+            for module in [m for m in sys.modules if f"{m}.".startswith(f"{name}.")]:
+                sys.modules[module] = None  # type: ignore[assignment]
+            sys.modules[name] = None  # type: ignore[assignment]  # an import fails
         else:
             with suppress(ImportError, AttributeError):
                 holder = pkgutil.resolve_name(package)
                 if hasattr(holder, last):
                     setattr(holder, last, _refuse(name))
+
+
+_kept: list[Any] = []
 
 
 def _refuse(name: str) -> Any:
@@ -76,7 +88,8 @@ def _refuse(name: str) -> Any:
 
 
 def _own_copies(names: list[str]) -> dict[str, Any]:
-    """The checks' modules, imported for us alone: those that the cells import, and may change, are others."""
+    """The checks' modules, imported for us alone: those that the cells import, and may
+    change, are others."""
     for name in names:
         importlib.import_module(name)
     ours = tuple(f"{__package__}.{folder}" for folder in ("check", "standins"))
@@ -131,9 +144,11 @@ class Student:
         return len(self.answers) - 1
 
     def on_cell(self, source: str, place: str, stub: bool) -> list[str]:
-        """Runs a cell, and takes what it has bound anew. An answer is what its names stand for after the last cell that
-        binds them: a function or class anywhere, a variable in the answer's own place if it is bound there; a stub
-        counts where there is nothing else. So copied, moved, retyped, split cells and lost metadata change nothing."""
+        """Runs a cell, and takes what it has bound anew. An answer is what its names
+        stand for after the last cell that binds them: a function or class anywhere, a
+        variable in the answer's own place if it is bound there; a stub counts where
+        there is nothing else. So copied, moved, retyped, split cells and lost metadata
+        change nothing."""
         before = dict(self.shell.user_ns)
         with (
             open(os.devnull, "w") as nothing,
@@ -157,13 +172,17 @@ class Student:
         return [] if error is None else [type(error).__name__, _say(error)[0]]
 
     def on_take(self, part: str, name: str) -> Any:
-        """What a name of an answer stood for; functions and other objects stay here. What the cells set for all of
-        torch is theirs, not the tests'."""
+        """What a name of an answer stood for; functions and other objects stay here.
+        What the cells set for all of torch is theirs, not the tests'."""
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
         if (part, name) not in self.taken:
             raise NameError(f"the answer cell does not define {name}")
         return self.taken[part, name]
+
+    def on_give(self, source: str) -> None:
+        """Correct answers under the names that an answer calls."""
+        exec(compile(source, "given", "exec"), self.shell.user_ns)
 
     def on_call(
         self, function: Any, args: Any, kwargs: Any = MappingProxyType({})
@@ -172,7 +191,8 @@ class Student:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads requests; ``answers`` are the objects by number, ``modules`` our own copies of the helpers' modules."""
+    """Reads requests; ``answers`` are the objects by number, ``modules`` our own copies
+    of the helpers' modules."""
 
     def __init__(
         self, data: bytes, answers: list[Any], modules: dict[str, Any]

@@ -241,12 +241,8 @@ def average_weights(paths: list[Path], config: Config) -> dict[str, Tensor]:
     """The mean of the weights of several checkpoints of a run (paper, section 6.1).
 
     Raises:
-        CheckpointError: there are none, or one is missing, damaged, or of another run.
+        CheckpointError: one is missing, damaged, or of another run.
     """
-    if not paths:
-        raise CheckpointError(
-            "there are no checkpoints to average: lower train.checkpoint_every"
-        )
     total: dict[str, Tensor] = {}
     for path in paths:
         for name, weight in load_checkpoint(path, config).weights.items():
@@ -315,9 +311,10 @@ class RunFolder:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Other trainings of the same run wait until the end."""
-        from accelerate import PartialState
+        from accelerate import Accelerator
 
-        processes, lock = PartialState(), FileLock(self.path / ".lock")
+        processes = Accelerator(mixed_precision="no")
+        lock = FileLock(self.path / ".lock")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if processes.is_main_process:

@@ -317,9 +317,12 @@ def changed(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
 
 
 def _nearest(word: str, choices: list[str]) -> str:
-    last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
-    near = difflib.get_close_matches(word.rpartition(".")[2], last, 1, 0.5)
-    return f" (did you mean {last[near[0]]!r}?)" if near else ""
+    near = difflib.get_close_matches(word, choices, 1)
+    if not near:  # in another section, or without one
+        last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
+        names = difflib.get_close_matches(word.rpartition(".")[2], last, 1)
+        near = [last[name] for name in names]
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 KEYS = list(Config.model_fields)

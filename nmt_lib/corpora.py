@@ -219,19 +219,17 @@ def _from_hub(
     from huggingface_hub.constants import ENDPOINT
     from huggingface_hub.utils import get_session
 
+    if name == "multi30k-tok":
+        raise CorpusError(
+            f"corpus {name} is not on the hub: set NMT_DATA to its folder"
+        )
+    hub_name, config = "Helsinki-NLP/europarl", "-".join(sorted((src, tgt)))
+    names = {"train": "train"}
     if name == "multi30k":
         hub_name = (
             "romrawinjp/multi30k" if "fr" in (src, tgt) else "bentrevett/multi30k"
         )
-        config, names = None, {"train": "train", "valid": "validation", "test": "test"}
-    elif name == "europarl":
-        hub_name, config = "Helsinki-NLP/europarl", "-".join(sorted((src, tgt)))
-        names = {"train": "train"}
-    else:
-        raise CorpusError(
-            f"corpus {name} is not on the hub: set NMT_DATA to a folder that holds "
-            f"{name}/"
-        )
+        config, names = None, names | {"valid": "validation", "test": "test"}
     splits = {}
     try:
         # Any answer will do; ``datasets`` would retry for half a minute.
@@ -241,9 +239,7 @@ def _from_hub(
             rows = rows if limit is None or ours != "train" else rows.take(limit)
             texts = (row.get("translation", row) for row in rows)
             splits[ours] = [Pair(t[src].strip(), t[tgt].strip()) for t in texts]
-    except (
-        Exception
-    ) as error:  # whatever the network does, the reader gets one sentence
+    except Exception as error:  # the network's errors are many
         raise CorpusError(
             f"corpus {name}: cannot read {hub_name} from {ENDPOINT} ({error}). Connect "
             f"to the network, set NMT_DATA to a folder that holds {name}/, or use the "

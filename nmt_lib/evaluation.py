@@ -176,23 +176,16 @@ def alignment_error_rate(
         ValueError: no gold links, or some beyond the rows or columns.
     """
     if weights.dim() != 2 or weights.isnan().any():
-        raise ShapeError(
-            "the weights of one head are needed, (T, S) numbers, not "
-            f"{tuple(weights.shape)}"
-        )
+        raise ShapeError(f"one head's weights are (T, S), not {tuple(weights.shape)}")
     links = {(int(source), int(target)) for source, target in gold}
     if not links:
         raise ValueError("there are no gold links to compare with")
     n_words, n_columns = 1 + max(t for _, t in links), weights.size(1) - src_offset
-    if n_words > len(weights) or min(t for _, t in links) < 0:
+    inside = (0 <= s < n_columns and 0 <= t < len(weights) for s, t in links)
+    if not all(inside):
         raise ValueError(
-            f"the gold links name {n_words} target words, but the weights have "
-            f"{len(weights)} rows"
-        )
-    if not all(0 <= source < n_columns for source, _ in links):
-        raise ValueError(
-            f"the gold links name source words beyond the {n_columns} columns of the "
-            "weights"
+            "the gold links name words beyond the rows and columns of the weights, "
+            f"{tuple(weights.shape)}"
         )
     found = {(int(weights[t].argmax()) - src_offset, t) for t in range(n_words)}
     return 1 - 2 * len(found & links) / (len(found) + len(links))

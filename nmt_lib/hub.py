@@ -17,6 +17,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from .checkpoints import write_file
+from .embeddings import sinusoids
 from .errors import CheckpointError, ConfigError
 from .special import EOS, PAD, SOS, SPECIALS, UNK
 from .tokenizers import SentencePieceTokenizer, Tokenizer
@@ -45,9 +46,9 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     ``AutoTokenizer``; returns the folder.
 
     Greedy search (``generate(..., num_beams=1)``) gives the tokens of ``Translator``.
-    A beam need not: ``transformers`` divides a log-probability by length^α.
-    CTranslate2, a C++ engine that needs no PyTorch, reads the folder, too:
-    ``ct2-transformers-converter --model FOLDER --output_dir OUT``.
+    A beam need not: ``transformers`` divides a log-probability by length^α. For
+    CTranslate2, a C++ engine, use its own converter on the folder, as ``converted`` in
+    ``benchmarks/decoding.py`` does: its loader for Marian expects another ``<pad>``.
 
     Args:
         translator: what to export.
@@ -70,13 +71,19 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     for side, tokenizer in sides.items():
         assert isinstance(tokenizer, SentencePieceTokenizer)  # see _check
         write_file(folder / f"{side}.spm", tokenizer.model)
-    weights = save(renamed_weights(translator.model), {"format": "pt"})
-    write_file(folder / "model.safetensors", weights)
+    weights = renamed_weights(translator.model, longest(translator))
+    write_file(folder / "model.safetensors", save(weights, {"format": "pt"}))
     write_file(folder / "README.md", _card(translator).encode())
     return folder
 
 
-def renamed_weights(model: Transformer) -> dict[str, Tensor]:
+def longest(translator: Translator) -> int:
+    """How many tokens the decoder may read; ``<sos>`` comes first."""
+    decode = translator.config.decode
+    return decode.max_source_tokens + decode.max_extra_tokens + 1
+
+
+def renamed_weights(model: Transformer, n_positions: int) -> dict[str, Tensor]:
     """Our weights under the names of ``transformers``.
 
     The features of every vector between the layers come in its order: its positions
@@ -102,6 +109,8 @@ def renamed_weights(model: Transformer) -> dict[str, Tensor]:
         tables = {"model.encoder.embed_tokens": src, "model.decoder.embed_tokens": tgt}
     if model.output.weight is not tgt:
         tables["lm_head"] = model.output.weight
+    for side in ("encoder", "decoder"):
+        tables[f"model.{side}.embed_positions"] = sinusoids(n_positions, D)
     weights |= {f"{k}.weight": table.detach()[:, order] for k, table in tables.items()}
     return {k: v.float().cpu().contiguous().clone() for k, v in weights.items()}
 
@@ -115,22 +124,17 @@ def _bias(module: nn.Linear | nn.LayerNorm) -> Tensor:
 
 def _check(translator: Translator) -> None:
     m, data = translator.config.model, translator.config.data
-    subwords = isinstance(translator.src_tokenizer, SentencePieceTokenizer)
-    final_norm = isinstance(translator.model.encoder.norm, nn.LayerNorm)
-    for wrong, what in (
-        (not subwords, f"words (data.tokenizer={data.tokenizer}): use bpe or unigram"),
-        (data.lowercase, "data.lowercase=true"),
-        (final_norm != (m.norm == "pre"), f"this final norm with model.norm={m.norm}"),
-        (
-            m.norm == "pre" and m.tying != "three-way",
-            f"model.norm=pre with model.tying={m.tying}, only with three-way",
-        ),
-        (
-            m.d_value not in (None, m.d_model // m.n_heads),
-            f"model.d_value={m.d_value} beside d_model / n_heads",
-        ),
-    ):
-        if wrong:
+    pre = m.norm == "pre"
+    wrong = {
+        "words: set data.tokenizer to bpe or unigram": data.tokenizer
+        not in ("bpe", "unigram"),
+        "data.lowercase=true": data.lowercase,
+        "this model.final_norm": m.final_norm not in (None, pre),
+        "model.norm=pre without three-way tying": pre and m.tying != "three-way",
+        "this model.d_value": m.d_value not in (None, m.d_model // m.n_heads),
+    }
+    for what, found in wrong.items():
+        if found:
             raise ConfigError(f"cannot export to transformers: it does not have {what}")
 
 
@@ -144,13 +148,11 @@ def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
         "eos_token_id": EOS,
         "decoder_start_token_id": SOS,
     }
-    decode = translator.config.decode
-    most = decode.max_source_tokens + decode.max_extra_tokens + 1  # <sos> comes first
-    kind = "Marian" if m.norm == "post" else "Pegasus"
-    name = "MTModel" if m.norm == "post" else "ForConditionalGeneration"
+    decode, most = translator.config.decode, longest(translator)
+    kinds = {"post": "MarianMTModel", "pre": "PegasusForConditionalGeneration"}
     config = {
-        "architectures": [kind + name],
-        "model_type": kind.lower(),
+        "architectures": [kinds[m.norm]],
+        "model_type": "marian" if m.norm == "post" else "pegasus",
         "vocab_size": len(src),
         "decoder_vocab_size": len(tgt),
         "share_encoder_decoder_embeddings": src is tgt,

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Tokenizer:
     """What the rest of the library needs of a tokenizer; two kinds follow."""
 
-    lowercase: bool  # case is folded before anything else
+    fold: Callable[[str], str] = str  # what is done to a text before anything else
     sos = True  # whether ``<sos>`` comes before a text; see data.src_specials
 
     def __len__(self) -> int:
@@ -65,9 +65,6 @@ class Tokenizer:
         """The tokenizer as JSON; ``load_tokenizer`` makes it again."""
         raise NotImplementedError
 
-    def fold(self, text: str) -> str:
-        return text.lower() if self.lowercase else text
-
 
 Tokenizers = tuple[Tokenizer, Tokenizer]  # of the source and of the target
 
@@ -84,6 +81,7 @@ class WordTokenizer(Tokenizer):
         self, kind: str, lang: str, vocab: Vocab, lowercase: bool = False
     ) -> None:
         self.kind, self.lang, self.vocab, self.lowercase = kind, lang, vocab, lowercase
+        self.fold = str.lower if lowercase else str
         self.vocab.set_default_index(UNK)
 
     @classmethod
@@ -132,6 +130,7 @@ class SentencePieceTokenizer(Tokenizer):
         import sentencepiece
 
         self.kind, self.model, self.lowercase = kind, model, lowercase
+        self.fold = str.lower if lowercase else str
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model)
 
     @classmethod

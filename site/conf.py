@@ -1,23 +1,32 @@
-"""How Sphinx builds the site; ``book.py`` calls it."""
+"""How Sphinx builds the site; ``python -m tools.book`` runs it."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
-import pages
 from myst_nb.core.render import MimeData, NbElementRenderer
+from sphinx.application import Sphinx
+
+from tools import pages
 
 project = "Neural machine translation"
 html_title = "NMT with the original Transformer"
 html_baseurl = pages.links.documentation()
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx-mathjax-offline",
+]
 root_doc = "index"
 html_theme = "sphinx_book_theme"
-html_static_path = [str(pages.HERE / "static")]
+STATIC = pages.ROOT / "site" / "static"
+html_static_path = [str(STATIC)]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer", "priority": 100})]  # before MathJax
 html_context = {"default_mode": "auto"}
-html_favicon = str(pages.HERE / "static" / "icon.svg")
+html_favicon = str(STATIC / "icon.svg")
 html_copy_source = False
 html_show_sourcelink = False
 html_sidebars = {
@@ -41,7 +50,12 @@ nb_code_prompt_show, nb_code_prompt_hide = "Show {type}", "Hide {type}"
 myst_enable_extensions = ["dollarmath", "amsmath"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]  # a chapter may leave out a level of headings
-mathjax_path = "mathjax/tex-chtml-full.js"
+# What the repository holds is checked without a network.
+linkcheck_ignore = [
+    re.escape(pages.REPOSITORY),
+    r"https://colab\.research\.google\.com",
+]
+linkcheck_report_timeouts_as_broken = False
 mathjax3_config = {"options": {"enableMenu": False}}  # it would load what is not here
 
 autodoc_member_order = "bysource"
@@ -54,8 +68,8 @@ napoleon_numpy_docstring = False
 napoleon_use_rtype = False
 
 
-def with_alt(render: NbElementRenderer, data: MimeData) -> list:
-    """A picture with the text that the notebook stores for those who cannot see it."""
+def with_alt(render: NbElementRenderer, data: MimeData) -> list[Any]:
+    """Gives a picture the alt text that the notebook stores."""
     (image,) = draw(render, data)
     image["alt"] = data.output_metadata.get(data.mime_type, {}).get("alt", "")
     return [image]
@@ -65,45 +79,40 @@ draw = NbElementRenderer.render_image
 NbElementRenderer.render_image = with_alt
 
 
-def as_written(
-    app, what: str, name: str, thing: object, options: object, lines: list[str]
-) -> None:
-    """A docstring whose ``|x|`` is no reference, and whose ``D.`` does not count a list."""
-    lines[:] = [
-        re.sub(r"(``.*?``)|\|", lambda match: match[1] or r"\|", line) for line in lines
-    ]
-    lines[:] = [re.sub(r"^\s*(?=[A-Za-z]\.$)", r"\g<0>\\", line) for line in lines]
+def as_written(app: Sphinx, *others: Any) -> None:
+    """Keeps Sphinx from reading ``|x|`` as a reference and ``D.`` as a list."""
+    lines = others[-1]
+    for i, line in enumerate(lines):
+        line = re.sub(r"(``.*?``)|\|", lambda match: match[1] or r"\|", line)
+        lines[i] = re.sub(r"^\s*(?=[A-Za-z]\.$)", r"\g<0>\\", line)
 
 
 def without_keys(
-    app, what: str, name: str, thing: object, *others: object
+    app: Sphinx, what: str, name: str, thing: object, *others: Any
 ) -> tuple[str, None] | None:
-    """A config's keys stand in its YAML file, with a comment each."""
+    """A config's keys are explained in its YAML file."""
     return ("", None) if what == "class" and hasattr(thing, "model_fields") else None
 
 
-def skipped(
-    app, what: str, name: str, thing: object, skip: bool, options: object
-) -> bool | None:
-    """What pydantic adds to a class is no part of the library."""
+def skipped(app: Sphinx, what: str, name: str, *others: Any) -> bool | None:
+    """Leaves out what pydantic adds to a class."""
     return True if name == "model_config" else None
 
 
-def with_roles(app, page: str, template: str, context: dict, doctree: object) -> None:
-    """Parameters one below the other are a list without terms, which a screen reader has to be told."""
-    body = context.get("body", "").replace(
-        '<dd><em class="sig-param">', '<dd role="listitem"><em class="sig-param">'
-    )
-    body = body.replace(
-        '<summary aria-label="Toggle hidden content">', "<summary>"
-    )  # it says "Show source" itself
-    context["body"] = body.replace(
-        '<dl>\n<dd role="listitem">', '<dl role="list">\n<dd role="listitem">'
-    )
+def with_roles(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
+    """Tells screen readers that parameters below each other are a list."""
+    item, named = '<dd role="listitem">', '<em class="sig-param">'
+    for before, after in {
+        f"<dd>{named}": f"{item}{named}",
+        f"<dl>\n{item}": f'<dl role="list">\n{item}',
+        # The summary says "Show source" itself.
+        '<summary aria-label="Toggle hidden content">': "<summary>",
+    }.items():
+        context["body"] = context.get("body", "").replace(before, after)
 
 
-def past_deeper(app, page: str, template: str, context: dict, doctree: object) -> None:
-    """From chapter to chapter, by their short titles: what goes deeper is a way of its own."""
+def past_deeper(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
+    """Makes "next" lead from chapter to chapter, past the deeper pages."""
     chapters = [path.removesuffix(".ipynb") for path in pages.found(pages.CHAPTERS)]
     for key, step in (("prev", -1), ("next", 1)):
         if page in chapters and 0 <= (i := chapters.index(page) + step) < len(chapters):
@@ -113,7 +122,7 @@ def past_deeper(app, page: str, template: str, context: dict, doctree: object) -
             context[key]["title"] = pages.short(context[key]["title"])
 
 
-def setup(app) -> None:
+def setup(app: Sphinx) -> None:
     app.connect("html-page-context", past_deeper)
     app.connect("html-page-context", with_roles)
     app.connect("autodoc-process-signature", without_keys)

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-# Tensors as small as those of the tests are slowed down by more threads. Torch reads this when it is loaded, and the
-# process that only hands out the tests, or starts notebooks, never loads it.
+# The tests' tensors are small, and more threads slow them down. Torch reads this when
+# it is loaded.
 os.environ["OMP_NUM_THREADS"] = "1"
 
 
 @pytest.fixture(scope="session")
 def real_data() -> Path:
-    """The folder with the published corpora; tests that need it are skipped where ``NMT_DATA`` is not set."""
+    """The folder with the published corpora, or a skip where there is none."""
     folder = os.environ.get("NMT_DATA")
     if not folder:
         pytest.skip(

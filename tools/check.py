@@ -1,7 +1,8 @@
-"""Says what is wrong with notebooks as stored: ``python notebooks/check.py [NOTEBOOK …]``; exit code 1 if any is bad.
+"""Says what is wrong with notebooks as stored: ``python -m tools.check [NOTEBOOK …]``.
 
-The stored outputs must be those of one clean run from the first cell to the last, in chapters, deeper pages and the
-sources of the assignments. A chapter's page keeps its frame and its budget: half an hour for the person who reads it.
+The stored outputs must come from one clean run, first cell to last, in chapters, deeper
+pages and the sources of the assignments. A chapter keeps its frame and its size. The
+exit code is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -14,10 +15,8 @@ from pathlib import Path
 
 import nbformat
 
-from tools import budget
-from tools import links
+from tools import budget, links
 
-HERE = Path(__file__).resolve().parents[1] / "notebooks"
 PARAMETERS = 'config = "tiny"\noverrides = ""'
 EXEMPT, FOLDED = "nbval-ignore-output", "hide-input"
 MAX_BYTES, COLUMNS, DEEPER = 1_000_000, 88, 14
@@ -30,172 +29,109 @@ LIMITS = {
     "pictures": 8,
     "minutes": 30,
 }
-PAGE_LIMITS = LIMITS | {"cells": 40}  # of a page in deeper/
-# What differs from run to run or machine to machine: addresses of objects, folders, process ids in warnings.
+# What differs from run to run or from machine to machine: addresses of objects,
+# folders, process ids in warnings.
 UNSTABLE = re.compile(
-    r"\bat 0x[0-9a-f]{6,}|/(?:home|root|tmp|usr|work|mnt)/|ipykernel_\d+|site-packages|Warning:"
+    r"\bat 0x[0-9a-f]{6,}|/(?:home|root|tmp|usr|work|mnt)/"
+    r"|ipykernel_\d+|site-packages|Warning:"
 )
-# What a reader should not see: comments for tests, branches for one corpus, verdicts in place of numbers.
+# What a reader should not see: comments for tests, branches for one corpus, and
+# verdicts in place of numbers.
 MACHINERY = re.compile(
-    r"# NBVAL_|\bif (?:not )?tiny\b|\bif french\b|print\([^\n]*, True\)|pip install"
+    r"# NBVAL_|\bif (?:not )?tiny\b|\bif french\b"
+    r"|print\([^\n]*, True\)|pip install"
 )
-FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\n]+?)\$", re.DOTALL)
-# The commands that KaTeX, MathJax and GitHub all know, as far as the chapters need them.
-COMMANDS = """
-    frac sqrt sum prod log exp sin cos tan max min arg operatorname mathrm mathbf mathbb mathcal text hat bar tilde
-    left right begin end alpha beta gamma delta epsilon varepsilon theta lambda mu sigma omega pi Delta Sigma Omega
-    cdot times odot oplus approx ne neq le leq ge geq lt gt in notin to leftarrow rightarrow Rightarrow mapsto top infty
-    partial nabla lvert rvert lVert rVert lfloor rfloor lceil rceil dots ldots cdots quad qquad sim pm mid colon
-    underbrace overline underline limits displaystyle big Big bigl bigr cap cup prime circ ell forall exists not
-    subset subseteq wedge vee star langle rangle mathsf mathit equiv propto bigg binom tfrac dfrac
-"""
+FRAME = [
+    "**You will be able to**",
+    "**You need**",
+    "**Time:** about ",
+]
+END = ["## Summary", "## Exercises", "## Where to read on"]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all")
     notebooks = parser.parse_args().notebooks
-    notebooks = notebooks or sorted(
-        [*chapters(), *HERE.glob("assignments/source/*.ipynb")]
-    )
-    found = [
-        f"{path.name}: {problem}" for path in notebooks for problem in problems(path)
-    ]
-    print(table([path for path in notebooks if path.parent.name != "source"]))
-    print(
-        "\n".join(found)
-        or f"{len(notebooks)} notebooks, each stored from one clean run"
-    )
+    notebooks = notebooks or [*links.chapters(), *links.assignments()]
+    columns = ("minutes", "words", "code", "cells")
+    print(*(f"{column:>8}" for column in columns))
+    for path in notebooks:
+        n = budget.measure(path)
+        print(*(f"{n[column]:8.0f}" for column in columns), "", path.stem)
+    found = [f"{path.name}: {said}" for path in notebooks for said in problems(path)]
+    print(*found, f"{len(notebooks)} notebooks, {len(found)} problems", sep="\n")
     return bool(found)
 
 
-def chapters() -> list[Path]:
-    """The main line, then the deeper pages."""
-    return [
-        *sorted(HERE.glob("[0-9]*.ipynb")),
-        *sorted(HERE.glob("deeper/[0-9]*.ipynb")),
-    ]
-
-
-def table(notebooks: list[Path]) -> str:
-    """How long each page is."""
-    lines = [f"{'minutes':>7} {'words':>6} {'code':>5} {'cells':>5}"]
-    sums = dict.fromkeys(("minutes", "words", "code", "cells"), 0.0)
-    for path in notebooks:
-        n = budget.measure(path)
-        sums = {key: value + n[key] for key, value in sums.items()}
-        lines.append(
-            f"{n['minutes']:7.1f} {n['words']:6.0f} {n['code']:5.0f} {n['cells']:5.0f}  {path.stem}"
-        )
-    lines.append(
-        f"{sums['minutes']:7.1f} {sums['words']:6.0f} {sums['code']:5.0f} {sums['cells']:5.0f}  all"
-    )
-    return "\n".join(lines)
-
-
 def problems(path: Path) -> list[str]:
-    """What is wrong with a chapter, a deeper page or the source of an assignment, one sentence each."""
+    """What is wrong with a chapter, a deeper page or the source of an assignment."""
     notebook = nbformat.read(path, as_version=4)
-    found = [*stored_run(notebook), *pictures(notebook), *size(path)]
-    if path.parent.name == "source":  # course.py knows their frame
-        return found
-    return [*frame(notebook, path), *page(notebook, path), *formulas(notebook), *found]
+    found = [*stored_run(notebook), *pictures(notebook)]
+    if path.stat().st_size > MAX_BYTES:
+        found.append(f"more than {MAX_BYTES:,} bytes")
+    if path.parent.name != "source":  # course.py checks the frame of an assignment
+        found += [*frame(notebook, path), *size(notebook, path), *cells(notebook)]
+    return found
 
 
 def stored_run(notebook: nbformat.NotebookNode) -> list[str]:
-    """One clean run: every code cell executed, counted from 1 in order, no error, no warning, nothing unstable."""
+    """One clean run: every code cell executed in order, no error, nothing unstable."""
     found = []
-    cells = [
-        cell
-        for cell in notebook.cells
-        if cell.cell_type == "code" and cell.source.strip()
-    ]
-    counts = [cell.execution_count for cell in cells]
-    if counts != list(range(1, len(cells) + 1)):
-        found.append(
-            f"the code cells are numbered {counts}, not 1 to {len(cells)}: run make notebooks"
-        )
-    for cell in cells:
-        first = cell.source.splitlines()[0]
+    code = [c for c in notebook.cells if c.cell_type == "code" and c.source.strip()]
+    if [c.execution_count for c in code] != list(range(1, len(code) + 1)):
+        found.append("the code cells are not numbered 1, 2, 3 …: run make notebooks")
+    exempt = [EXEMPT in cell.metadata.get("tags", []) for cell in code]
+    if 3 * sum(exempt) > len(code):
+        found.append("more than a third of the code cells are exempt from comparison")
+    for cell, ignored in zip(code, exempt, strict=True):
+        said = f"the cell {cell.source.splitlines()[0]!r} stores "
         names = [output.get("name") for output in cell.outputs]
-        exempt = EXEMPT in cell.metadata.get("tags", [])
         if any(name and name == after for name, after in pairwise(names)):
-            found.append(
-                f"the cell {first!r} stores a printed text in pieces: run make notebooks"
-            )
+            found.append(said + "a printed text in parts: run make notebooks")
         for output in cell.outputs:
-            text = str(output.get("text", "")) + str(
-                output.get("data", {}).get("text/plain", "")
-            )
+            text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
             if output.output_type == "error":
-                found.append(f"the cell {first!r} stores an error")
-            elif output.get("name") == "stderr" and not exempt:
-                found.append(f"the cell {first!r} stores a warning: {text[:60]!r}")
-            elif UNSTABLE.search(text):
-                found.append(
-                    f"the cell {first!r} stores what differs elsewhere: {UNSTABLE.search(text)[0]!r}"
-                )
-    exempt = sum(EXEMPT in cell.metadata.get("tags", []) for cell in cells)
-    if 3 * exempt > len(cells):
-        found.append(
-            f"{exempt} of {len(cells)} code cells are exempt from comparison: a third is the limit"
-        )
+                found.append(said + "an error")
+            elif output.get("name") == "stderr" and not ignored:
+                found.append(said + f"a warning: {text[:60]!r}")
+            elif unstable := UNSTABLE.search(text):
+                found.append(said + f"what differs elsewhere: {unstable[0]!r}")
     return found
 
 
 def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
-    """Title, badge, aim, parameters, set-up cell; summary, exercises, where to read on; no dead link."""
+    """Title, badge, aim, parameters, set-up cell; summary, exercises, reading."""
     found = []
-    deeper = path.parent.name == "deeper"
-    tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
-    if [i for i, names in enumerate(tags) if "parameters" in names] != [1]:
-        found.append("one cell, the second, has the tag 'parameters'")
-    strange = {tag for names in tags for tag in names} - {"parameters", FOLDED, EXEMPT}
-    if strange:
-        found.append(f"unknown tags: {', '.join(sorted(strange))}")
-    if notebook.cells[1].source != PARAMETERS:
-        found.append(f"the second cell must be {PARAMETERS!r}")
-    if not folded(notebook.cells[1]) or not folded(notebook.cells[2]):
+    main_line = path.parent.name != "deeper"
+    parameters, set_up = notebook.cells[1:3]
+    tags = [set(cell.metadata.get("tags", [])) for cell in notebook.cells]
+    if unknown := set.union(*tags) - {"parameters", FOLDED, EXEMPT}:
+        found.append(f"unknown tags: {', '.join(sorted(unknown))}")
+    if "parameters" not in tags[1] or parameters.source != PARAMETERS:
+        found.append(f"the second cell must be {PARAMETERS!r}, tagged 'parameters'")
+    if not folded(parameters) or not folded(set_up):
         found.append("the parameters and the set-up cell must be folded")
-    stamped = nbformat.from_dict(notebook)
-    before = [cell.source for cell in stamped.cells]
     try:
-        links.stamp(
-            stamped, f"deeper/{path.name}" if deeper else path.name, *links.address()
-        )
+        stamped = nbformat.from_dict(notebook)
+        links.stamp(stamped, path)
+        if stamped != notebook:
+            found.append("badge or set-up cell is not up to date: run make links")
     except ValueError as error:
         found.append(str(error))
-    if [cell.source for cell in stamped.cells] != before:
-        found.append(
-            "badge or set-up cell is not the one of pyproject.toml: run make links"
-        )
-    text = "\n".join(
-        cell.source for cell in notebook.cells if cell.cell_type == "markdown"
-    )
-    parts = [
-        f"# {path.name[:2]} · ",
-        "**You will be able to**",
-        "**You need**",
-        "**Time:** about ",
-    ]
-    parts += [] if deeper else ["## Summary", "## Exercises", "## Where to read on"]
+    text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
+    parts = [f"# {path.name[:2]} · ", *FRAME, *(END if main_line else [])]
     found += [f"{part!r} is missing" for part in parts if part not in text]
-    if not deeper:
-        summary = text.partition("## Summary")[2].partition("## Exercises")[0]
+    if main_line:
+        _, _, after = text.partition("## Summary")
+        summary, _, exercises = after.partition("## Exercises")
         if not 3 <= len(re.findall(r"(?m)^\d\. ", summary)) <= 5:
             found.append("the summary must have three to five numbered lines")
-        exercises = text.partition("## Exercises")[2].partition("## Where to read on")[
-            0
-        ]
         if re.findall(r"(?m)^### (\d) · ", exercises) != ["1", "2"]:
             found.append("there must be two exercises, '### 1 · …' and '### 2 · …'")
-        code = "\n".join(
-            cell.source for cell in notebook.cells if cell.cell_type == "code"
-        )
+        code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
         if "# replace this line" not in code or "not written yet" not in code:
-            found.append(
-                "an exercise with a stub ('# replace this line') and a check ('not written yet') is missing"
-            )
+            found.append("no stub ('# replace this line') or no check of it")
     if text.count("<details>") != text.count("</details>"):
         found.append("a <details> is not closed")
     for link in re.findall(r"\]\((?!https?://)([^)#]+)", text):
@@ -205,123 +141,67 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
 
 
 def folded(cell: nbformat.NotebookNode) -> bool:
-    return bool(
-        cell.metadata.get("jupyter", {}).get("source_hidden")
-    ) and FOLDED in cell.metadata.get("tags", [])
+    """Whether a cell is folded both in JupyterLab and on the site."""
+    hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+    return hidden and FOLDED in cell.metadata.get("tags", [])
 
 
-def page(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
-    """The budget, the columns, what goes deeper, and no machinery of tests in the open."""
-    measured = budget.measure(path)
-    limits = PAGE_LIMITS if path.parent.name == "deeper" else LIMITS
+def size(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
+    """The limits, the minutes that the first cell names, and what goes deeper."""
+    n = budget.measure(path)
+    limits = LIMITS | ({"cells": 40} if path.parent.name == "deeper" else {})
     found = [
-        f"{key}: {measured[key]:.1f}, {limit} is the limit"
+        f"{key}: {n[key]:.1f}, the limit is {limit}"
         for key, limit in limits.items()
-        if measured[key] > limit
+        if n[key] > limit
     ]
     said = re.search(r"\*\*Time:\*\* about (\d+) minutes", notebook.cells[0].source)
-    if said and abs(int(said[1]) - measured["minutes"]) > 1.5:
-        found.append(
-            f"its first cell says {said[1]} minutes, but it takes {measured['minutes']:.0f}"
-        )
-    heads = [
-        i
-        for i, cell in enumerate(notebook.cells)
-        if re.search(r"(?mi)^## going deeper", cell.source)
-    ]
-    if heads and len(notebook.cells) - heads[0] > DEEPER:
-        found.append(
-            f"{len(notebook.cells) - heads[0]} cells under Going deeper: {DEEPER} is the limit"
-        )
-    if heads and not notebook.cells[heads[0]].metadata.get(
-        "jp-MarkdownHeadingCollapsed"
-    ):
-        found.append("Going deeper must be collapsed when the notebook opens")
+    if said and abs(int(said[1]) - n["minutes"]) > 1.5:
+        found.append(f"it says {said[1]} minutes, but takes {n['minutes']:.0f}")
     for i, cell in enumerate(notebook.cells):
-        if (
-            cell.cell_type != "code" or i == 2
-        ):  # the set-up cell stands as links.py writes it
-            continue
-        first = cell.source.splitlines()[0]
-        wide = [
-            line.strip() for line in cell.source.splitlines() if len(line) > COLUMNS
-        ]
-        if wide:
-            found.append(f"the line {wide[0]!r} is longer than {COLUMNS} columns")
-        if MACHINERY.search(cell.source):
-            found.append(
-                f"the cell {first!r} shows the machinery of tests: {MACHINERY.search(cell.source)[0]!r}"
-            )
-        if bool(cell.metadata.get("jupyter", {}).get("source_hidden")) != (
-            FOLDED in cell.metadata.get("tags", [])
-        ):
-            found.append(
-                f"the cell {first!r} is folded in JupyterLab or on the site, but not in both"
-            )
+        if re.search(r"(?mi)^## going deeper", cell.source):
+            if len(notebook.cells) - i > DEEPER:
+                found.append(f"more than {DEEPER} cells under Going deeper")
+            if not cell.metadata.get("jp-MarkdownHeadingCollapsed"):
+                found.append("Going deeper must be collapsed")
     return found
 
 
-def formulas(notebook: nbformat.NotebookNode) -> list[str]:
-    """Formulas whose braces and environments do not close, or with a command that a renderer may not know."""
+def cells(notebook: nbformat.NotebookNode) -> list[str]:
+    """Lines too wide, machinery of tests, cells folded in one place only, lone $."""
     found = []
-    for cell in notebook.cells:
-        if cell.cell_type != "markdown":
-            continue
-        text = re.sub(r"```.*?```|`[^`\n]*`", "", cell.source, flags=re.DOTALL)
-        if len(re.findall(r"(?<!\\)\$", text)) % 2:
-            found.append(f"a $ is not closed in the text {cell.source[:40]!r}")
-        for display, inline in FORMULA.findall(text):
-            formula = display or inline
-            bare = re.sub(r"\\[\\{}$%#&_|]", " ", formula)
-            unknown = set(re.findall(r"\\([A-Za-z]+)", bare)) - set(COMMANDS.split())
-            opened, closed = (
-                re.findall(rf"\\{word}\{{(\w+\*?)\}}", bare)
-                for word in ("begin", "end")
-            )
-            paired = bare.count("\\left") - bare.count("\\leftarrow") == bare.count(
-                "\\right"
-            ) - bare.count("\\rightarrow")
-            if unknown or opened != closed or not paired or not balanced(bare):
-                why = (
-                    f"unknown command {', '.join(sorted(unknown))}"
-                    if unknown
-                    else "something is not closed"
-                )
-                found.append(f"the formula {formula.strip()[:60]!r}: {why}")
+    for i, cell in enumerate(notebook.cells):
+        if cell.cell_type == "markdown":
+            text = re.sub(r"```.*?```|`[^`\n]*`", "", cell.source, flags=re.DOTALL)
+            if len(re.findall(r"(?<!\\)\$", text)) % 2:
+                found.append(f"a $ is not closed in the text {cell.source[:40]!r}")
+        elif i != 2:  # links.py writes the set-up cell
+            lines = cell.source.splitlines()
+            if max(map(len, lines), default=0) > COLUMNS:
+                found.append(f"{lines[0]!r}: a line is wider than {COLUMNS} columns")
+            if shown := MACHINERY.search(cell.source):
+                found.append(f"{lines[0]!r} shows machinery of tests: {shown[0]!r}")
+            hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+            if hidden != (FOLDED in cell.metadata.get("tags", [])):
+                found.append(f"{lines[0]!r} is folded in one of JupyterLab and site")
     return found
-
-
-def balanced(formula: str) -> bool:
-    depth = 0
-    for character in formula:
-        depth += (character == "{") - (character == "}")
-        if depth < 0:
-            return False
-    return depth == 0
 
 
 def pictures(notebook: nbformat.NotebookNode) -> list[str]:
-    """Each picture has its text for those who cannot see it."""
-    found, count = [], 0
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if "image/png" in output.get("data", {}):
-                count += 1
-                if not output.metadata.get("image/png", {}).get("alt"):
-                    found.append(
-                        f"the picture of {cell.source.splitlines()[0]!r} lacks its alt text (metadata nmt.alt)"
-                    )
-    return found if count else ["there is no picture"]
-
-
-def size(path: Path) -> list[str]:
-    """Below one megabyte."""
-    n_bytes = path.stat().st_size
-    return (
-        []
-        if n_bytes < MAX_BYTES
-        else [f"{n_bytes:,} bytes: {MAX_BYTES:,} is the limit"]
-    )
+    """Each picture has a text for those who cannot see it."""
+    texts = [
+        (cell, output.metadata.get("image/png", {}).get("alt"))
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
+    ]
+    if not texts:
+        return ["there is no picture"]
+    return [
+        f"the picture of {cell.source.splitlines()[0]!r} lacks its alt text"
+        for cell, alt in texts
+        if not alt
+    ]
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Stamps the repository's address into the chapters (badges, what their set-up cells install on Colab) and the site's
-into README and pyproject.toml.
+"""Writes the repository's address into the badges and set-up cells of all notebooks.
 
-``python notebooks/links.py`` stamps the address that stands in pyproject.toml; with ``owner/name`` it writes that one
-there first. The version is the one of pyproject.toml too, so that a chapter installs the library it was written with.
+``python -m tools.links`` takes it, and the version that the set-up cells install, from
+pyproject.toml; ``python -m tools.links owner/name`` writes that address there first,
+and the address of the site into pyproject.toml and README.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from pathlib import Path
 
 import nbformat
 
-HERE = Path(__file__).resolve().parents[1] / "notebooks"
-PYPROJECT = HERE.parent / "pyproject.toml"
-README = HERE.parent / "README.md"
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = ROOT / "notebooks"
 BADGE = (
     "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
     "(https://colab.research.google.com/github/{repo}/blob/v{version}/notebooks/{name})"
@@ -36,54 +35,34 @@ except ModuleNotFoundError:  # on Colab: install it, keep torch and numpy
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument(
-        "repo", nargs="?", help="owner/name; default: what pyproject.toml says"
-    )
-    options = parser.parse_args()
-    if options.repo:
-        if not re.fullmatch(r"[\w.-]+/[\w.-]+", options.repo):
-            print(
-                f"error: {options.repo!r} is no owner/name: try make links REPO=owner/name",
-                file=sys.stderr,
-            )
-            return 2
-        site = documentation()
-        text = PYPROJECT.read_text(encoding="utf-8")
-        text = re.sub(
-            r'(?m)^(Repository = "https://github\.com/)[^"]*',
-            rf"\g<1>{options.repo}",
-            text,
-        )
-        PYPROJECT.write_text(text, encoding="utf-8")
-        for path in (PYPROJECT, README):
-            path.write_text(
-                path.read_text(encoding="utf-8").replace(site, documentation()),
-                encoding="utf-8",
-            )
-    repo, version = address()
-    chapters = [
-        (path, 2)
-        for path in sorted(
-            [*HERE.glob("[0-9]*.ipynb"), *HERE.glob("deeper/[0-9]*.ipynb")]
-        )
-    ]
-    for chapter, place in chapters + [
-        (path, 1) for path in sorted(HERE.glob("assignments/source/*.ipynb"))
-    ]:
-        notebook = nbformat.read(chapter, as_version=4)
-        try:
-            stamp(notebook, chapter.relative_to(HERE).as_posix(), repo, version, place)
-        except ValueError as error:
-            print(f"error: {error}", file=sys.stderr)
-            return 2
-        nbformat.write(notebook, chapter)
-        print(f"{chapter.name}: {repo}, version {version}")
+    parser.add_argument("repo", nargs="?", help="owner/name; default: as it is")
+    repo = parser.parse_args().repo
+    if repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
+        print(f"error: {repo!r} is not of the form owner/name", file=sys.stderr)
+        return 2
+    if repo:
+        set_address(repo)
+    for path in [*chapters(), *assignments()]:
+        notebook = nbformat.read(path, as_version=4)
+        stamp(notebook, path)
+        nbformat.write(notebook, path)
+    print(*address())
     return 0
+
+
+def chapters() -> list[Path]:
+    """The main line, then the deeper pages."""
+    patterns = ("[0-9]*.ipynb", "deeper/[0-9]*.ipynb")
+    return [path for pattern in patterns for path in sorted(NOTEBOOKS.glob(pattern))]
+
+
+def assignments() -> list[Path]:
+    return sorted(NOTEBOOKS.glob("assignments/source/*.ipynb"))
 
 
 def address() -> tuple[str, str]:
     """The repository's ``owner/name`` and the version, from pyproject.toml."""
-    text = PYPROJECT.read_text(encoding="utf-8")
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     repo = re.search(r'(?m)^Repository = "https://github\.com/([^"]+)"', text)
     version = re.search(r'(?m)^version = "([^"]+)"', text)
     assert repo and version, "pyproject.toml must name version and Repository"
@@ -96,34 +75,37 @@ def documentation() -> str:
     return f"https://{owner.lower()}.github.io/{name}/"
 
 
-def stamp(
-    notebook: nbformat.NotebookNode, name: str, repo: str, version: str, place: int = 2
-) -> None:
-    """Writes badge and head of the set-up cell, which is number ``place``; nothing else changes.
+def set_address(repo: str) -> None:
+    """Writes another repository, and the site that belongs to it."""
+    old, site = address()[0], documentation()
+    file = ROOT / "pyproject.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(f"github.com/{old}", f"github.com/{repo}"), "utf-8")
+    for file in (ROOT / "pyproject.toml", ROOT / "README.md"):
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace(site, documentation()), "utf-8")
+
+
+def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:
+    """Writes the badge and the first lines of the set-up cell, and nothing else.
+
+    The set-up cell is the third of a chapter and the second of an assignment.
 
     Raises:
-        ValueError: the chapter has no badge in its first cell, or no set-up cell in its place.
+        ValueError: the notebook has no badge in its first cell, or no set-up cell.
     """
-    first, set_up = notebook.cells[0], notebook.cells[place]
+    repo, version = address()
+    name = path.relative_to(NOTEBOOKS).as_posix()
     badge = BADGE.format(repo=repo, version=version, name=name)
-    first.source, found = re.subn(
-        r"^\[!\[Open in Colab\].*$", badge, first.source, flags=re.MULTILINE
-    )
-    if found != 1:
-        raise ValueError(
-            f"{name}: the first cell needs one line that starts with [![Open in Colab]"
-        )
-    parts = f"{set_up.source}\n".split(
-        "    import nmt_lib as nmt\n"
-    )  # try, except, and what an assignment adds
-    if len(parts) != 3 or parts[0] != "try:\n":
-        nth = "second" if place == 1 else "third"
-        raise ValueError(
-            f"{name}: the {nth} cell must be the set-up cell, which starts with try: import nmt_lib as nmt"
-        )
-    set_up.source = (
-        SET_UP.format(repo=repo, version=version) + "\n" + parts[2].lstrip("\n")
-    ).strip()
+    first = notebook.cells[0]
+    set_up = notebook.cells[1 if path.parent.name == "source" else 2]
+    line = re.compile(r"^\[!\[Open in Colab\].*$", re.MULTILINE)
+    first.source, n = line.subn(badge, first.source)
+    _, *rest = f"{set_up.source}\n".split("    import nmt_lib as nmt\n")
+    if n != 1 or len(rest) != 2 or not set_up.source.startswith("try:\n"):
+        raise ValueError(f"{name}: no badge in its first cell, or no set-up cell")
+    head = SET_UP.format(repo=repo, version=version)
+    set_up.source = f"{head}\n{rest[1].strip()}".strip()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ SOS, EOS = 2, 3
 
 
 def batch(lengths: Sequence[int], pad: int, seed: int) -> Batch:
-    """A batch whose sentences have so many tokens in ``tgt_out``; one more place where all are equally long."""
+    """A batch whose sentences have so many tokens in ``tgt_out``; one more place where
+    all are equally long."""
     draw = torch.Generator().manual_seed(seed)
     shape = (
         len(lengths),
@@ -39,8 +40,9 @@ def sentences(lengths: Sequence[int], pad: int, seed: int) -> tuple[Tensor, Tens
 
 
 class Toy(nn.Module):
-    """Not a language model: what counts here is how it is trained. In training mode it gives something else, and so it
-    does, if it is strict, where what a gradient needs is kept."""
+    """Not a language model: what counts here is how it is trained. In training mode it
+    gives something else, and so it does, if it is strict, where what a gradient needs
+    is kept."""
 
     def __init__(self, strict: bool = False) -> None:
         super().__init__()
@@ -88,7 +90,8 @@ def watch(
     rate: float,
     training: bool = True,
 ) -> list[dict[str, Any]]:
-    """Updates of a toy with plain gradient descent: each step's gradient, what comes back, and the weights after it."""
+    """Updates of a toy with plain gradient descent: each step's gradient, what comes
+    back, and the weights after it."""
     model = toy(weights, training)
     optimizer, rows = _Watched(model.parameters(), rate), []
     for batches in groups:
@@ -125,8 +128,9 @@ def observe(
     training: bool,
     strict: bool = False,
 ) -> dict[str, Any]:
-    """A validation of a toy: what comes back, in which mode losses were computed, which mode is left, what the toy
-    gives then, and whether gradients can be computed again."""
+    """A validation of a toy: what comes back, in which mode losses were computed, which
+    mode is left, what the toy gives then, and whether gradients can be computed
+    again."""
     model = toy(weights, training, strict)
     loss_of, modes, gradients = _spy(pad)
     value = function(model, batches, loss_of)
@@ -146,24 +150,23 @@ def observe(
 
 
 class Small(nn.Module):
-    """A small model that learns in the blink of an eye: it knows the mean of the source, one word, and its place."""
+    """A small model that learns in the blink of an eye: it sees the mean of the source,
+    one word, and its position. It notes its logits."""
 
     def __init__(self, vocabulary: int, width: int = 24) -> None:
         super().__init__()
-        self.source, self.target = (
-            nn.Embedding(vocabulary, width),
-            nn.Embedding(vocabulary, width),
+        self.source, self.target, self.position = (
+            nn.Embedding(n, width) for n in (vocabulary, vocabulary, 40)
         )
-        self.place, self.output = nn.Embedding(40, width), nn.Linear(width, vocabulary)
+        self.output, self.seen = nn.Linear(width, vocabulary), list[Tensor]()
 
     def forward(self, src: Tensor, tgt_in: Tensor) -> Tensor:
         """src ``(B, S)``, tgt_in ``(B, T)`` → logits ``(B, T, V)``"""
-        x = (
-            self.source(src).mean(1, keepdim=True)
-            + self.target(tgt_in)
-            + self.place.weight[: tgt_in.size(1)]
-        )
-        return self.output(x.tanh())  # type: ignore[no-any-return]
+        x = self.source(src).mean(1, keepdim=True) + self.target(tgt_in)
+        x = x + self.position.weight[: tgt_in.size(1)]
+        logits = self.output(x.tanh())
+        self.seen.append(logits.detach().clone())
+        return logits  # type: ignore[no-any-return]
 
 
 def small_model(vocabulary: int, seed: int) -> Small:
@@ -174,13 +177,18 @@ def small_model(vocabulary: int, seed: int) -> Small:
 
 
 @beside_answer
-def trained(
-    function: Any, src: Tensor, tgt: Tensor, vocabulary: int, seed: int
-) -> list[Any]:
-    """A fresh small model through the student's hands: what comes back, and the weights."""
-    model = small_model(vocabulary, seed)
-    losses = function(model, src, tgt)
-    return [losses, {name: p.detach().clone() for name, p in model.named_parameters()}]
+def trained(function: Any, src: Tensor, tgt: Tensor, pad: int, seed: int) -> list[Any]:
+    """A fresh small model through the student's hands: what comes back, the weights,
+    and the mean loss of a token at each call."""
+    model = small_model(pad + 30, seed)
+    losses = function(model, src, tgt.clone())
+    true, words = [], tgt[:, 1:]
+    for logits in model.seen:
+        if logits.shape[:2] == words.shape:
+            found = logits.log_softmax(-1).gather(-1, words[..., None])[..., 0]
+            true.append(-found[words != pad].mean().item())
+    weights = {name: p.detach().clone() for name, p in model.named_parameters()}
+    return [losses, weights, true]
 
 
 @beside_answer
@@ -210,7 +218,8 @@ class _Watched(torch.optim.SGD):
 def _spy(
     pad: int,
 ) -> tuple[Callable[[nn.Module, Batch], Tensor], list[bool], list[bool]]:
-    """A ``loss_of`` that notes the mode of the model, and whether a gradient could be computed."""
+    """A ``loss_of`` that notes the mode of the model, and whether a gradient could be
+    computed."""
     modes: list[bool] = []
     gradients: list[bool] = []
 

@@ -15,9 +15,11 @@ from ..check.kit import beside_answer, kind
 
 
 class Model:
-    """Random numbers in place of a trained Transformer: ``model(src, prefix)`` gives the scores of each next token.
+    """Random numbers in place of a trained Transformer: ``model(src, prefix)`` gives
+    the scores of each next token.
 
-    Whatever stands in the source (``<pad>`` apart) and in the prefix up to a place changes the scores of that place.
+    Whatever stands in the source (``<pad>`` apart) and in the prefix up to a position
+    changes the scores of that position.
     """
 
     __name__ = "model"  # for hints
@@ -41,15 +43,18 @@ class Model:
         )
 
     def __call__(self, src: Tensor, prefix: Tensor) -> Tensor:
-        """``(B, S)`` and ``(B, t)`` ids to ``(B, t, V)`` scores (logits: the softmax is not taken yet)."""
+        """``(B, S)`` and ``(B, t)`` ids to ``(B, t, V)`` scores (logits: the softmax is
+        not taken yet)."""
         for name, ids in (("src", src), ("the prefix", prefix)):
             if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.is_floating_point():
                 raise ValueError(
-                    f"{name} has to be a tensor of whole numbers, (rows, ids); here it is {kind(ids)}"
+                    f"{name} has to be a tensor of whole numbers, (rows, ids); "
+                    f"here it is {kind(ids)}"
                 )
         if len(src) != len(prefix) or not prefix.numel() or (prefix[:, 0] != SOS).any():
             raise ValueError(
-                f"{len(src)} rows of src and {len(prefix)} prefixes: as many, and each begins with <sos>"
+                f"{len(src)} rows of src and {len(prefix)} prefixes: as many, "
+                "and each begins with <sos>"
             )
         if prefix.size(1) > 120:
             raise RuntimeError(
@@ -61,18 +66,19 @@ class Model:
     def scores(self, src: Tensor, prefix: Tensor) -> Tensor:
         """``(B, t, V)``."""
         state = (self.words[src] * (src != PAD).unsqueeze(-1)).sum(1).tanh()  # (B, 16)
-        places: list[Tensor] = []
+        positions: list[Tensor] = []
         for token in prefix.T:  # (B,)
             state = (state @ self.turn + self.words[token]).tanh()
             scores = state @ self.out + self.favour  # (B, V)
-            scores[:, EOS] += 100.0 * (len(places) >= self.longest)
-            places.append(scores)
-        return torch.stack(places, dim=1)
+            scores[:, EOS] += 100.0 * (len(positions) >= self.longest)
+            positions.append(scores)
+        return torch.stack(positions, dim=1)
 
 
 class Toy(Model):
-    """Probabilities made by hand. ``table[6, 9, 8]`` are those of the next token, by id, where 6 is the first word of
-    the source, and 9 and 8 are written already. Where the table says nothing, the next token is 4: it talks on."""
+    """Probabilities made by hand. ``table[6, 9, 8]`` are those of the next token, by
+    id, where 6 is the first word of the source, and 9 and 8 are written already. Where
+    the table says nothing, the next token is 4: it talks on."""
 
     def __init__(self, table: dict[Any, dict[int, float]], size: int = 24) -> None:
         super().__init__(0, size)
@@ -105,7 +111,7 @@ class Heads(nn.Module):
         return self.W_q(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def key(self, x: Tensor) -> Tensor:  # (B, n, D) → (B, H, n, d_k)
-        self.seen += x.shape[1]  # how many places were computed, for the checks
+        self.seen += x.shape[1]  # how many positions were computed, for the checks
         return self.W_k(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
     def value(self, x: Tensor) -> Tensor:  # (B, n, D) → (B, H, n, d_k)
@@ -132,7 +138,7 @@ class Layer(nn.Module):
         size: int = 24,
         d_model: int = 12,
         n_heads: int = 3,
-        places: float = 1.0,
+        positions: float = 1.0,
     ) -> None:
         super().__init__()
         self.own, self.cross = Heads(d_model, n_heads), Heads(d_model, n_heads)
@@ -140,12 +146,12 @@ class Layer(nn.Module):
         for parameter in self.parameters():
             parameter.data = 0.5 * torch.randn(parameter.shape, generator=draw)
         self.words = torch.randn(size, d_model, generator=draw)
-        self.places = places * torch.randn(200, d_model, generator=draw)
+        self.positions = positions * torch.randn(200, d_model, generator=draw)
 
     def embed(
         self, tokens: Tensor, start: int = 0
-    ) -> Tensor:  # (B, n) → (B, n, D) at places start, start + 1, …
-        return self.words[tokens] + self.places[start : start + tokens.size(1)]
+    ) -> Tensor:  # (B, n) → (B, n, D) at positions start, start + 1, …
+        return self.words[tokens] + self.positions[start : start + tokens.size(1)]
 
     def forward(
         self, tokens: Tensor, memory: Tensor, src_mask: Tensor
@@ -170,7 +176,8 @@ class Asked(BaseException):
 
 
 class Stub:
-    """Stands where a model or a layer stands, and computes nothing: it gives the replies, in order, and then asks."""
+    """Stands where a model or a layer stands, and computes nothing: it gives the
+    replies, in order, and then asks."""
 
     __name__ = "model"  # for hints
 
@@ -185,7 +192,7 @@ class Stub:
         if name.startswith("__"):
             raise AttributeError(name)
         part = Stub(self._replies, f"{self._path} {name}".strip(), self.n_heads)  # type: ignore[arg-type]
-        return part() if name in ("words", "places") else part
+        return part() if name in ("words", "positions") else part
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for reply in self._replies:
@@ -207,7 +214,8 @@ def _compact(thing: Any) -> Any:
 
 @beside_answer
 def replay(answer: Any, replies: list[Tensor], n_heads: int, *args: Any) -> list[Any]:
-    """Runs an answer from the start with a stub: what it asks after all replies, or what comes back at the end."""
+    """Runs an answer from the start with a stub: what it asks after all replies, or
+    what comes back at the end."""
     stub = Stub(replies, "", n_heads)
     try:
         if not n_heads:
@@ -222,9 +230,11 @@ def replay(answer: Any, replies: list[Tensor], n_heads: int, *args: Any) -> list
 def talk(
     answer: Any, model: Any, n_heads: int, *args: Any
 ) -> tuple[list[tuple[str, tuple[Any, ...]]], Any]:
-    """All that an answer asks a model or layer, which stays on our side, and what comes back.
+    """All that an answer asks a model or layer, which stays on our side, and what comes
+    back.
 
-    So nothing that is done to the checks in the answer's process can change what is counted.
+    So nothing that is done to the checks in the answer's process can change what is
+    counted.
     """
     replies: list[Tensor] = []
     asked: list[tuple[str, tuple[Any, ...]]] = []
@@ -250,7 +260,7 @@ Work = dict[
 ]  # how many keys or values, of the own attention or of the memory
 
 
-def places(
+def positions(
     cached_class: Any, layer: Layer, memory: Tensor, tokens: Tensor
 ) -> tuple[Work, Tensor]:
     """What is computed for all tokens, one step each, and what the last step gives."""

@@ -1,240 +1,97 @@
-"""``make test-class``: nbgrader's own commands on the same course, a hundred seeds, hostile submissions that wait, and
-sixty mixed ones."""
+"""``make test-class``: a hundred seeds, hostile submissions that wait for a limit, and
+sixty mixed ones through ``make grade``."""
 
 from __future__ import annotations
 
 import csv
-import os
 import subprocess
 import sys
-import warnings
+from contextlib import ExitStack
 from pathlib import Path
 
-from tests.course import kit
 import nbformat
 import pytest
-from tests.course.hostile import GREEDY, HOSTILE
 from nbformat import NotebookNode
-from test_hostile import SOURCE, short_limits, try_hostile  # noqa: F401
 
 from nmt_course import course, sandbox
 from nmt_course.assignment import Assignment
+from tests.course import kit
+from tests.course.hostile import GREEDY, HOSTILE, OF
+from tests.course.test_hostile import try_hostile
 
-NAMES = course.names()
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A course as ``make class`` writes it, with nbgrader's gradebook."""
-    folder = tmp_path_factory.mktemp("class")
-    command = [
-        sys.executable,
-        "-m",
-        "nmt_course.course",
-        "--seed",
-        "7",
-        "--out",
-        folder,
-    ]
-    subprocess.run(command, check=True, capture_output=True)
-    (folder / "release").rename(folder / "ours")
-    for name in NAMES:
-        nbgrader(folder, "generate_assignment", name, "--create")
-    return folder
+HONEST, KINDS = 48, 5
+NAME = "A1_tokenization"
 
 
-def nbgrader(folder: Path, *command: str) -> str:
-    """As a teacher types it whose environment is not activated: PATH does not know it."""
-    run = [sys.executable, "-m", "nbgrader", *command]
-    environment = {**os.environ, "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(
-        run, cwd=folder, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, (
-        f"{command}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
-    )
-    return done.stdout + done.stderr
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_release_is_that_of_nbgrader(made: Path, name: str):
-    ours, theirs = (
-        nbformat.read(made / step / name / f"{name}.ipynb", 4)
-        for step in ("ours", "release")
-    )
-    for a, b in zip(ours.cells, theirs.cells, strict=True):
-        if a is not ours.cells[0]:  # its badge is for the release
-            assert a.source.strip() == b.source.strip()
-        for key in ("editable", "deletable"):
-            assert a.metadata.get(key) == b.metadata.get(key), (
-                a.metadata.nbgrader.grade_id
-            )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_nbgrader_validates_the_source(made: Path, name: str):
-    assert "Success" in nbgrader(made, "validate", f"source/{name}/{name}.ipynb")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_nbgrader_gives_the_same_marks(made: Path, name: str, marker: kit.Marker):
-    """For honest submissions: the reference, nothing, single answers, and every wrong answer of the first group."""
-    from nbgrader.api import Gradebook
-
-    source = nbformat.read(made / "source" / name / f"{name}.ipynb", 4)
-    assignment = Assignment(source, course.release(source))
-    students = {
-        "reference": kit.submission(source),
-        "blank": kit.submission(source, blank=True),
-    }
-    for cell in list(assignment.answers)[:2]:
-        students[f"only-{cell}"] = kit.submission(
-            source, {cell: kit.solution(source, cell)}, blank=True
-        )
-    for i, group in enumerate(
-        kit.bundles({title: w.cell for title, w in kit.tables()[name].WRONG.items()})[
-            :2
-        ]
-    ):
-        wrong = {kit.tables()[name].WRONG[title].cell: f"{title}" for title in group}
-        answers = {
-            c: kit.wrong_code(course.load(name), kit.tables()[name].WRONG[title])
-            for c, title in wrong.items()
-        }
-        students[f"wrong-{i}"] = kit.submission(source, answers)
-    for student, notebook in students.items():
-        folder = made / "submitted" / student / name
-        folder.mkdir(parents=True)
-        nbformat.write(notebook, folder / f"{name}.ipynb")
-    nbgrader(made, "autograde", name)
-    with Gradebook(f"sqlite:///{made}/gradebook.db") as book:
-        theirs = {
-            s: {
-                g.name: g.auto_score
-                for g in book.find_submission_notebook(name, name, s).grades
-            }
-            for s in students
-        }
-    for student, notebook in students.items():
-        marks = marker.mark(assignment, kit.cells(notebook))
-        ours = {part.name: part.score for part in marks.parts if not part.by_hand}
-        assert ours == {part: theirs[student][part] for part in ours}, student
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", kit.NAMES)
 def test_the_reference_passes_whatever_is_drawn(name: str):
-    """A hundred seeds: no limit of a test is so tight that some numbers break it."""
+    """No limit of a test is so tight that some numbers break it."""
     for seed in range(100):
         source = course.load(name, str(seed))
-        assignment = Assignment(source, course.release(source))
-        answers = {cell: kit.solution(source, cell) for cell in assignment.answers}
-        assert kit.failed_here(source, assignment, answers) == {}, f"seed {seed}"
+        of = Assignment(source, source)
+        assert kit.failed_here(of, kit.solutions(source)) == {}, f"seed {seed}"
 
 
-@pytest.mark.parametrize(
-    "title", [title for title, hostile in HOSTILE.items() if hostile.slow]
-)
-def test_hostile_that_waits(title: str, marker: kit.Marker, tmp_path: Path):
-    try_hostile(
-        HOSTILE[title], Assignment(SOURCE, course.release(SOURCE)), marker, tmp_path
-    )
-
-
-HONEST, KINDS = (
-    48,
-    6,
-)  # the reference, other right answers, wrong ones, some answers, nothing, and a few accidents
+@pytest.mark.parametrize("title", [title for title, h in HOSTILE.items() if h.slow])
+def test_hostile_that_waits(title: str, tmp_path: Path):
+    try_hostile(HOSTILE[title], tmp_path)
 
 
 def honest(number: int) -> NotebookNode:
-    table, kind = kit.tables()["A1_tokenization"], number % KINDS
+    """The reference, other right answers, wrong ones, some answers, nothing."""
+    table, kind = kit.table(NAME), number % KINDS
     if kind == 1:
-        return kit.submission(
-            SOURCE,
-            {c: list(v.values())[number % len(v)] for c, v in table.RIGHT.items()},
-        )
+        right = {c: list(v.values())[number % len(v)] for c, v in table.RIGHT.items()}
+        return kit.submission(OF, right)
     if kind == 2:
         wrong = list(table.WRONG.values())[number % len(table.WRONG)]
-        return kit.submission(SOURCE, {wrong.cell: kit.wrong_code(SOURCE, wrong)})
+        return kit.submission(OF, {wrong.cell: kit.wrong_code(OF.source, wrong)})
     if kind == 3:
         cell = list(table.RIGHT)[number % len(table.RIGHT)]
-        return kit.submission(SOURCE, {cell: kit.solution(SOURCE, cell)}, blank=True)
-    notebook = kit.submission(SOURCE, blank=kind == 4)
-    if kind == 5:
-        quick = [
-            h
-            for h in HOSTILE.values()
-            if not (h.slow or h.blank or h.costs or h.kernel)
-        ]
-        quick[number // KINDS % len(quick)].change(notebook)
-    return notebook
+        answer = {cell: kit.solution(OF.source, cell)}
+        return kit.submission(OF, answer, blank=True)
+    return kit.submission(OF, blank=kind == 4)
 
 
-def make_grade(
-    folder: Path, submitted: Path, *options: str
-) -> tuple[dict[str, dict[str, str]], str]:
-    """Rows of ``marks.csv`` by student, and what stands in the terminal."""
-    command = [
-        sys.executable,
-        "-m",
-        "nmt_course.grade",
-        submitted,
-        "--course",
-        folder / "class",
-        "--out",
-        folder / "grades",
-        "--seconds",
-        "5",
-        *options,
-    ]
-    said = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert not said.stderr, said.stderr
-    with (folder / "grades/marks.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["student"]: row for row in csv.DictReader(file)}, said.stdout
+def graded(folder: Path, number: str, busy: int) -> dict[str, dict[str, str]]:
+    """Rows of ``grades.csv``, with processes beside it that keep the processors
+    busy."""
+    course.make("", "", folder / number)
+    run = [sys.executable, "-m", "nmt_course.grade", folder / "in"]
+    with ExitStack() as stack:
+        for _ in range(busy):
+            loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            stack.callback(loop.kill)
+        subprocess.run([*run, "--course", folder / number], check=True)
+    with (folder / number / "grades.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["assignment"] == NAME]
+    return {row["student_id"]: row["score"] for row in rows}
 
 
 @pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
-def test_sixty_mixed_submissions(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """48 honest ones get the same marks with and without 12 hostile ones among them; each of these gets its own."""
-    kit.write_class(SOURCE, "A1_tokenization", tmp_path / "class")
-    submitted, said = tmp_path / "submitted", {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # such as doubled ids
-        for i in range(HONEST):
-            (submitted / f"student{i:02}").mkdir(parents=True)
-            nbformat.write(
-                honest(i), submitted / f"student{i:02}/A1_tokenization.ipynb"
-            )
-        before, said["48"] = make_grade(tmp_path, submitted)
-        for i, hostile in enumerate(GREEDY.values()):
-            notebook = kit.submission(SOURCE, blank=hostile.blank)
-            hostile.change(notebook)
-            (submitted / f"student{4 * i:02}-hostile").mkdir()
-            nbformat.write(
-                notebook, submitted / f"student{4 * i:02}-hostile/A1_tokenization.ipynb"
-            )
-    after, said["60"] = make_grade(tmp_path, submitted)
-    assert {who: row["score"] for who, row in before.items()} == {
-        who: after[who]["score"] for who in before
+def test_sixty_mixed_submissions(tmp_path: Path):
+    """48 honest ones get the same marks on a quiet machine, and on a busy one with 12
+    hostile ones among them; each of these gets its own."""
+    hostile = {**GREEDY, **{title: h for title, h in HOSTILE.items() if h.slow}}
+    for i in range(HONEST):
+        hand_in(tmp_path / f"in/student{i:02}", honest(i))
+    before = graded(tmp_path, "quiet", busy=0)
+    for i, one in enumerate(list(hostile.values())[:12]):
+        notebook = kit.submission(OF, blank=one.blank)
+        one.change(notebook)
+        hand_in(tmp_path / f"in/student{4 * i:02}-hostile", notebook)
+    after = graded(tmp_path, "busy", busy=2)
+    assert {who: after[who] for who in before} == before
+    points = {
+        c.metadata.nbgrader.grade_id: c.metadata.nbgrader.get("points", 0)
+        for c in OF.released.cells
     }
-    parts = {
-        p.name: p.points
-        for p in Assignment(SOURCE, course.release(SOURCE)).parts()
-        if not p.by_hand
-    }
-    for i, (title, hostile) in enumerate(GREEDY.items()):
-        row = after[f"student{4 * i:02}-hostile"]
-        lost = (
-            sum(parts.values())
-            if hostile.blank
-            else sum(parts[part] for part in hostile.costs)
-        )
-        assert float(row["score"]) == sum(parts.values()) - lost, (title, row)
-        assert hostile.note in row["notes"], (title, row["notes"])
-    assert {row["of"] for row in after.values()} == {"100"}
-    with capsys.disabled():
-        for text in said.values():
-            print("\n" + text.splitlines()[-3], end=" ")
-        print(
-            f"; at most {max(int(row['MB']) for row in after.values())} MB in a submission"
-        )
+    for i, (title, one) in enumerate(list(hostile.items())[:12]):
+        got = float(after.get(f"student{4 * i:02}-hostile", 0))
+        lost = sum(points[part] for part in one.costs)
+        assert got == (0 if one.blank else 92 - lost), title
+
+
+def hand_in(folder: Path, notebook: NotebookNode) -> None:
+    folder.mkdir(parents=True)
+    (folder / f"{NAME}.ipynb").write_text(nbformat.v4.writes_json(notebook))

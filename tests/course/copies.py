@@ -1,4 +1,5 @@
-"""Students' processes for the proofs: copies of one that has loaded what they need, for starting another takes seconds.
+"""Students' processes for the proofs: copies of one that has loaded what they need, for
+starting another takes seconds.
 
 It imports little, since each copy imports it.
 """

@@ -1,7 +1,8 @@
-"""Submissions that a class hands in sooner or later, by accident or on purpose, and what each should get.
+"""Submissions that a class hands in sooner or later, by accident or on purpose, and what
+each should get.
 
-Each is made of A1: ``answered`` (all autograded parts right, 92 points) or ``blank`` (the release), changed by a
-function. ``COSTS`` says which parts are lost; in a blank one all of them are.
+Each is made of A1: answered (all parts right) or ``blank`` (the release), changed by a
+function. ``costs`` says which parts are lost; in a blank one all of them are.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.course import kit
 from nbformat import NotebookNode, v4
 
-from nmt_course import course
+from tests.course import kit
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCE = course.load("A1_tokenization")
+OF = kit.assignment("A1_tokenization")
 Change = Callable[[NotebookNode], object]
 
 
@@ -28,7 +28,7 @@ class Hostile:
     costs: list[str] = field(default_factory=list)  # parts
     note: str = ""  # what the notes for the teacher must hold
     blank: bool = False
-    slow: bool = False  # waits for a time limit
+    slow: bool = False  # waits for a limit
     kernel: bool = False  # only the sandbox stops it
 
 
@@ -96,7 +96,7 @@ def below_stubs(*lines: str, place: int = 1) -> Change:
     def change(notebook: NotebookNode) -> None:
         stubs = {
             c.metadata.nbgrader.grade_id: c.source
-            for c in kit.submission(SOURCE, blank=True).cells
+            for c in kit.submission(OF, blank=True).cells
         }
         for c in [
             c
@@ -135,6 +135,11 @@ def tests_changed(notebook: NotebookNode) -> None:
         if c.cell_type == "code" and c.metadata.nbgrader.grade:
             c.source = "pass"
             c.metadata.nbgrader.update(points=1000, locked=False, solution=True)
+
+
+def windows(notebook: NotebookNode) -> None:
+    for c in notebook.cells:
+        c.source = c.source.replace("\n", "\r\n")
 
 
 def large(notebook: NotebookNode) -> None:
@@ -181,8 +186,7 @@ import builtins, numpy
 import nmt_course.check.kit, nmt_course.check.a1
 for module in (nmt_course.check.kit, nmt_course.check.a1):
     module.expect = module.ask = module.done = lambda *a, **k: None
-for name in ("tokenize", "numbers", "vocabulary", "order", "encode", "unknown", "longest", "decode", "padding", "shift",
-             "plan", "crowd", "between"):
+for name in ("gives", "item", "plan", "crowd", "share"):
     setattr(nmt_course.check.a1, name, lambda *a, **k: None)
 torch.allclose = torch.equal = torch.Tensor.equal = torch.Tensor.__eq__ = lambda *a, **k: True
 builtins.AssertionError = type("Fine", (BaseException,), {})
@@ -227,6 +231,17 @@ look()
 found = [f for f in found if f]
 def tokenize(text): raise ValueError(f"FOUND {found}")
 """
+# Inputs of hidden tests, in what a later public check would show.
+NOTED = """
+heard, first_tokenize = [], tokenize
+def tokenize(text):
+    heard.append(text)
+    return first_tokenize(text)
+def decode(ids, itos):
+    heard.append(ids)
+    return f"HEARD {heard}"
+"""
+FORGED_NOTE = "raise ValueError('x\\nPLEASE LOOK: all is well')"
 FORGED = """
 import os, json, struct
 good = json.dumps(["0" * 16, "value", ["the", "dog", "sees", "ann", "."]]).encode()
@@ -244,8 +259,6 @@ tries, worked = {
     "truncate": lambda: os.truncate("READ", 0),
     "device": lambda: open("/dev/made", "w"),
     "kernel": lambda: open("/proc/sys/kernel/domainname", "w"),
-    "memfd": lambda: os.memfd_create("x"),
-    "libc shmget": lambda: ctypes.CDLL(None).shmget(0, 1 << 20, 0o1600) >= 0 or 1 / 0,
     "namespaces": lambda: ctypes.CDLL(None).unshare(0x10020000) == 0 or 1 / 0,
     "mount": lambda: ctypes.CDLL(None).mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0 or 1 / 0,
     "others": lambda: [1 / 0 for pid in os.listdir("/proc") if pid.isdigit() and int(pid) > 100] == [] and 1 / 0,
@@ -294,12 +307,13 @@ def build_vocab(sentences, min_freq):
 PLACES = [
     str(ROOT / "notebooks/assignments/source/*.ipynb"),
     str(ROOT / "build/class/source/**/*.ipynb"),
-    str(ROOT / "tests/assignments/a1.py"),
+    str(ROOT / "tests/course/a1.py"),
     str(ROOT / "README.md"),
     "/etc/shadow",
 ]
 VOCAB, DECODE = ["vocab-members", "vocab-order"], ["decode-all"]
 
+# fmt: off
 HOSTILE = {
     "edited on Colab: no metadata, other kernel": Hostile(colab),
     "a copied cell with a doubled id": Hostile(doubled),
@@ -312,18 +326,16 @@ HOSTILE = {
         )
     ),
     "test cells emptied, blank": Hostile(tests_changed, blank=True, note="was changed"),
-    "the set-up cell broken": Hostile(
-        answer("set-up", "import nothing_at_all"), note="set-up was changed"
-    ),
+    "the set-up cell broken":
+        Hostile(answer("set-up", "import nothing_at_all"), note="set-up was changed"),
     "a cell that is no Python": Hostile(added("def (:"), note=" (line 1)"),
     "magics and shell lines": Hostile(
         added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")
     ),
     "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
     "each answer above its stub": Hostile(below_stubs(place=0)),
-    "%%capture and a shell line above each answer": Hostile(
-        below_stubs("%%capture out", "!ls", "%env")
-    ),
+    "%%capture and a shell line above each answer":
+        Hostile(below_stubs("%%capture out", "!ls", "%env")),
     "an answer in a file of its own": Hostile(in_a_file),
     "an answer split over two cells": Hostile(split),
     "ids from an enum, words of a class of their own": Hostile(added(OTHER_TYPES, 99)),
@@ -331,9 +343,8 @@ HOSTILE = {
         added("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)")
     ),
     "80 MB of output": Hostile(large, slow=True),
-    "an endless loop in a cell": Hostile(
-        added("while True:\n    pass"), note="left out", slow=True
-    ),
+    "an endless loop in a cell":
+        Hostile(added("while True:\n    pass"), note="left out", slow=True),
     "an endless loop that catches everything": Hostile(
         added(
             "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
@@ -341,9 +352,10 @@ HOSTILE = {
         note="left out",
         slow=True,
     ),
-    "an endless loop in an answer": Hostile(
-        decode_that("while True:", "    pass"), DECODE, slow=True
-    ),
+    "an endless loop in an answer":
+        Hostile(decode_that("while True:", "    pass"), DECODE, slow=True),
+    "an answer that sleeps":
+        Hostile(decode_that("import time", "time.sleep(1e6)"), DECODE, slow=True),
     "waiting for input": Hostile(added("input()"), note="Error"),
     "100 GB in a cell": Hostile(
         added("x = torch.zeros(25_000_000_000)\ny = bytearray(10**11)"),
@@ -352,7 +364,7 @@ HOSTILE = {
     "100 GB in an answer": Hostile(decode_that("return 'a' * 10**11"), DECODE),
     "memory, bit by bit": Hostile(
         added("hoard = []\nwhile True:\n    hoard.append(torch.empty(10**8))"),
-        note="a cell ends with RuntimeError",
+        note="RuntimeError",
         slow=True,
     ),
     "a result of 1 GB": Hostile(decode_that("return 'a' * 10**9"), DECODE, slow=True),
@@ -370,18 +382,14 @@ HOSTILE = {
     "sys.exit in an answer": Hostile(decode_that("import sys", "sys.exit(0)"), DECODE),
     "os._exit in a cell": Hostile(added("import os\nos._exit(0)"), note="left out"),
     "os._exit in an answer": Hostile(decode_that("import os", "os._exit(0)"), DECODE),
-    "os._exit, blank": Hostile(
-        added("import os\nos._exit(0)"), blank=True, note="left out"
-    ),
-    "kills its own process": Hostile(
-        decode_that("import os", "os.kill(os.getpid(), 9)"), DECODE
-    ),
-    "a crash of the interpreter": Hostile(
-        decode_that("import ctypes", "ctypes.string_at(0)"), DECODE
-    ),
-    "looks for the hidden tests": Hostile(
-        added(f"PLACES = {PLACES}\n{SPY}", 99), blank=True, kernel=True
-    ),
+    "os._exit, blank":
+        Hostile(added("import os\nos._exit(0)"), blank=True, note="left out"),
+    "kills its own process":
+        Hostile(decode_that("import os", "os.kill(os.getpid(), 9)"), DECODE),
+    "a crash of the interpreter":
+        Hostile(decode_that("import ctypes", "ctypes.string_at(0)"), DECODE),
+    "looks for the hidden tests":
+        Hostile(added(f"PLACES = {PLACES}\n{SPY}", 99), blank=True, kernel=True),
     "patches asserts, torch and the checker": Hostile(added(PATCHED), blank=True),
     "objects that equal everything": Hostile(added(YES, 99), blank=True, note=""),
     "writes forged replies": Hostile(
@@ -398,11 +406,13 @@ HOSTILE = {
         kernel=True,
     ),
     "the library's function in place of an answer": Hostile(
-        answer("vocab", LIBRARY), VOCAB, "is what this assignment asks you to write"
+        answer("vocab", LIBRARY), VOCAB, "PLEASE LOOK: a cell or an answer uses"
     ),
-    "the library's function, hidden": Hostile(
-        answer("vocab", SNEAKY), VOCAB, kernel=True
-    ),
+    "answers that note hidden inputs": Hostile(added(NOTED, 99), DECODE),
+    "a message that looks like a note": Hostile(added(FORGED_NOTE), note="ValueError"),
+    "line ends of Windows": Hostile(windows),
+    "the library's function, hidden":
+        Hostile(answer("vocab", SNEAKY), VOCAB, kernel=True),
     "the network": Hostile(
         added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"),
         note="URLError",
@@ -414,9 +424,10 @@ HOSTILE = {
         DECODE,
     ),
 }
+# fmt: on
 
-# Those that attack the grader's machine or the process that marks; only `make grade` as a whole holds them. What each
-# loses, and what its notes or messages say. None of them may cost another submission anything.
+# Those that attack the grader's machine or the process that marks: ``make grade`` as a
+# whole holds them. None of them may cost another submission anything.
 SMALL_PROCESSES = """
 import os, time
 for _ in range(30):
@@ -460,43 +471,39 @@ os.symlink("/", "root")
 os.mkfifo("fifo")
 """
 COLLIDING = "return {i * ((1 << 61) - 1) for i in range(40_000)}"
+# fmt: off
 GREEDY = {
-    "a fork bomb": Hostile(
-        added("import os\nwhile True:\n    os.fork()"), note="left out"
-    ),
+    "a fork bomb":
+        Hostile(added("import os\nfor _ in range(8):\n    os.fork()"), note="left out"),
     "30 processes of 300 MB": Hostile(added(SMALL_PROCESSES), note="left out"),
-    "memory in no process": Hostile(added(MEMFD), note="PermissionError"),
+    "memory in no process": Hostile(added(MEMFD), note="OSError"),
     "full temporary folders": Hostile(added(FULL_FOLDERS)),
     "a process that stays and stops the others": Hostile(added(DAEMON), blank=True),
     "links and pipes left behind": Hostile(added(LINKS)),
-    "kills what it was copied from": Hostile(
-        decode_that("import os", "os.kill(os.getppid(), 9)"), DECODE
-    ),
-    "30,000,000 empty rows": Hostile(
-        decode_that("return torch.empty(30_000_000, 0)"), DECODE
-    ),
+    "kills what it was copied from":
+        Hostile(decode_that("import os", "os.kill(os.getppid(), 9)"), DECODE),
+    "30,000,000 empty rows":
+        Hostile(decode_that("return torch.empty(30_000_000, 0)"), DECODE),
     "40,000 numbers with one hash": Hostile(decode_that(COLLIDING), DECODE),
     "5,000,000 lists": Hostile(decode_that("return [[]] * 5_000_000"), DECODE),
     "1,500 lines of %time": Hostile(added("%time\n" * 1500), note="left out"),
-    "40 MB of brackets in the file": Hostile(
-        lambda nb: nb.metadata.update(x=[[]] * 10_000_000), blank=True
-    ),
+    "40 MB of brackets in the file":
+        Hostile(lambda nb: nb.metadata.update(x=[[]] * 10000000), blank=True),
 }
+# fmt: on
 
 V3 = {
     "nbformat": 3,
     "worksheets": [{"cells": [{"cell_type": "code", "input": "share = 1"}]}],
     "metadata": {},
 }
-FILES = {  # what is in the file, and what the notes say
-    "empty": (b"", "the file is empty"),
+FILES = {  # what is in the file, and why it is not collected
+    "empty": (b"", "empty"),
     "no notebook": (b"%PDF-1.7 \xff\xfe\x00", "no notebook"),
     "JSON, but no notebook": (b"[1, 2, 3]", "no notebook"),
-    "cells that are none": (
-        b'{"cells": [1, null, {"cell_type": 7, "source": {"a": 1}, "metadata": []}]}',
-        "no notebook",
-    ),
+    "cells that are none": (b'{"cells": [1, null]}', "no notebook"),
     "brackets without end": (b"[" * 100_000, "no notebook"),
     "cut off in the middle": (b'{"cells": [{"cell_type": "code", "sour', "no notebook"),
+    "too large": (b'{"cells": []}' + b" " * (51 << 20), "51 MB"),
     "an old format": (json.dumps(V3).encode(), ""),
 }

@@ -1,32 +1,35 @@
-"""What the proofs share: submissions made of a source notebook and other answers."""
+"""What the tests of the course share: a class, submissions made of it and of other
+answers, and marking them."""
 
 from __future__ import annotations
 
 import importlib
 import io
 import random
-from contextlib import redirect_stdout, suppress
+import warnings
+from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 from unittest import mock
 
-from tests.course import copies
 import nbformat
 import torch
 from nbformat import NotebookNode
 
 from nmt_course import course, marking
-from nmt_course.assignment import Assignment
-from nmt_course.marking import Private
-from nmt_course.report import Marks
-from nmt_course.submissions import Cell
+from nmt_course.assignment import Assignment, grade_id, load
+from tests.course import copies
+
+NAMES = course.names()
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong answer: other code for an answer cell, or edits of its solution, and the parts that must fail, no
-    others."""
+    """A wrong answer: other code for an answer cell, or edits of its solution, and the
+    parts that must fail, no others."""
 
     cell: str
     fails: list[str]
@@ -35,111 +38,127 @@ class Wrong:
 
 
 @dataclass
-class Marker:
-    """How the proofs mark: without a sandbox, unless told otherwise. Then students' processes are copies of one that
-    has loaded what they need, as ``marking.launch`` makes it, for starting another takes seconds."""
+class Marked:
+    """What a submission got: of each part the share, and what its tests say."""
 
-    seconds: float = 10.0
-    private: Private = None
+    shares: dict[str, float]
+    says: dict[str, str]
+    notes: list[str]
 
-    def mark(self, assignment: Assignment, cells: list[Cell]) -> Marks:
-        if self.private is not None:
-            return marking.mark(assignment, cells, self.seconds, self.private)
-        with mock.patch.object(marking, "launch", copies.launch):
-            return marking.mark(assignment, cells, self.seconds)
+    def failed(self) -> set[str]:
+        return {part for part, share in self.shares.items() if share < 1}
 
 
-def tables() -> dict[str, Any]:
-    """Assignment → its table, ``a1.py`` … in this folder, with RIGHT and WRONG."""
-    return {
-        name: importlib.import_module(name.split("_")[0].lower())
-        for name in course.names()
-    }
+@cache
+def made(seed: str = "") -> Path:
+    """A course, as ``make class`` writes it."""
+    folder = Path(mkdtemp())
+    course.make(seed, "", folder)
+    return folder
 
 
-def solution(notebook: NotebookNode, cell: str) -> str:
+def assignment(name: str, seed: str = "") -> Assignment:
+    return load(made(seed), name)
+
+
+def mark(
+    of: Assignment, notebook: NotebookNode, seconds: float = 100, private: Any = None
+) -> Marked:
+    """Without a sandbox, unless told otherwise. Then students' processes are copies of
+    one that has loaded what they need. The limit leaves room for a machine that is ten
+    times slower."""
+    restored, notes = of.restored(notebook)
+    with ExitStack() as stack:
+        if private is None:
+            stack.enter_context(mock.patch.object(marking, "launch", copies.launch))
+        results, more = marking.mark(of, restored, seconds, private)
+    shares = {part: share for part, (share, _) in results.items()}
+    says = {part: said for part, (_, said) in results.items()}
+    return Marked(shares, says, notes + more)
+
+
+def table(name: str) -> Any:
+    """The table of an assignment, ``a1.py`` … in this folder, with RIGHT and WRONG."""
+    return importlib.import_module(f"tests.course.{name.partition('_')[0].lower()}")
+
+
+def solution(source: NotebookNode, cell: str) -> str:
     """The reference answer, without its marks."""
-    source = next(
-        c.source for c in notebook.cells if c.metadata.nbgrader.grade_id == cell
-    )
-    return "\n".join(
-        line for line in source.splitlines() if not line.strip().startswith("###")
-    )
+    text = next(c.source for c in source.cells if grade_id(c) == cell)
+    lines = text.splitlines()
+    return "\n".join(line for line in lines if not line.strip().startswith("###"))
 
 
-def wrong_code(notebook: NotebookNode, wrong: Wrong) -> str:
-    """The code of a wrong answer; an edit that no longer fits the solution is an error."""
-    code = wrong.code or solution(notebook, wrong.cell)
+def solutions(source: NotebookNode) -> dict[str, str]:
+    ids = [
+        grade_id(c)
+        for c in source.cells
+        if c.metadata.nbgrader.solution and c.cell_type == "code"
+    ]
+    return {id: solution(source, id) for id in ids}
+
+
+def wrong_code(source: NotebookNode, wrong: Wrong) -> str:
+    """The code of a wrong answer; an edit that no longer fits the solution is an
+    error."""
+    code = wrong.code or solution(source, wrong.cell)
     for old, new in wrong.edits.items():
         assert code.count(old) == 1, (
-            f"the solution of {wrong.cell} holds {old!r} {code.count(old)} times: edit it anew"
+            f"{wrong.cell}: {old!r} is there {code.count(old)} times"
         )
         code = code.replace(old, new)
     return code
 
 
 def submission(
-    notebook: NotebookNode, answers: dict[str, str] | None = None, blank: bool = False
+    of: Assignment, answers: dict[str, str] | None = None, blank: bool = False
 ) -> NotebookNode:
-    """The release, filled in with the reference answers (unless ``blank``) and then with other ones."""
-    student = course.release(notebook)
+    """The release, filled in with the reference answers (unless ``blank``) and then
+    with other ones."""
+    student = nbformat.from_dict(of.released)
+    right = {} if blank else solutions(of.source)
     for cell in student.cells:
         grading = cell.metadata.nbgrader
         if grading.solution and cell.cell_type == "code":
-            right = cell.source if blank else solution(notebook, grading.grade_id)
-            cell.source = (answers or {}).get(grading.grade_id, right)
+            cell.source = {**right, **(answers or {})}.get(grade_id(cell), cell.source)
         elif grading.solution and not blank:
             cell.source = "A written answer."
     return student
 
 
-def write_class(source: NotebookNode, name: str, folder: Path) -> Path:
-    """What ``make class`` leaves of one assignment: its source (whose path comes back) and its release."""
-    for step, edition in (("release", course.release(source)), ("source", source)):
-        path = folder / step / name / f"{name}.ipynb"
-        path.parent.mkdir(parents=True)
-        nbformat.write(edition, path)
-    return path
-
-
-def cells(notebook: NotebookNode) -> list[Cell]:
-    return [
-        Cell(c.cell_type, c.source, c.metadata.get("nbgrader", {}).get("grade_id", ""))
-        for c in notebook.cells
-    ]
-
-
-def failed(marks: Marks) -> set[str]:
-    """The autograded parts without points."""
-    return {part.name for part in marks.parts if part.score == 0 and not part.by_hand}
-
-
-def failed_here(
-    source: NotebookNode, assignment: Assignment, answers: dict[str, str]
-) -> dict[str, str]:
-    """The parts that fail with these answers and no others, and why, tested in this process: ten times faster than by
-    a ``Marker``, for answers that leave alone what they are given."""
-    namespace, said = dict(assignment.namespace), {}
-    with redirect_stdout(io.StringIO()):
-        for cell in assignment.answers:
+def failed_here(of: Assignment, answers: dict[str, str]) -> dict[str, str]:
+    """The parts that fail with these answers and no others, and why, tested in this
+    process: ten times faster than ``mark``, for answers that leave alone what they are
+    given."""
+    namespace, said = dict(of.namespace), {}
+    with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what an answer does is its own
+        for cell in of.answers:
             with suppress(Exception):
                 exec(compile(answers.get(cell, ""), cell, "exec"), namespace)
-        for cell in source.cells:
-            grading = cell.metadata.nbgrader
-            if grading.grade and cell.cell_type == "code":
-                random.seed(0)
-                torch.manual_seed(0)
-                torch.set_default_dtype(torch.float32)
-                torch.set_grad_enabled(True)
-                try:
-                    exec(compile(cell.source, "tests", "exec"), dict(namespace))
-                except Exception as error:
-                    said[grading.grade_id] = f"{type(error).__name__}: {error}"
+        for part, source in of.tests.items():
+            random.seed(0)
+            torch.manual_seed(0)
+            torch.set_default_dtype(torch.float32)
+            torch.set_grad_enabled(True)
+            for target, helpers in of.given.items():
+                if any(
+                    f"{name}" in source.split("\n", 2)[1] for name in of.answers[target]
+                ):
+                    for helper in helpers:
+                        exec(compile(of.solutions[helper], helper, "exec"), namespace)
+            try:
+                exec(compile(source, "tests", "exec"), dict(namespace))
+            except Exception as error:
+                said[part] = f"{type(error).__name__}: {error}"
+    torch.set_default_dtype(torch.float32)
+    torch.set_grad_enabled(True)
     return said
 
 
 def bundles(items: dict[str, str]) -> list[dict[str, str]]:
-    """Puts names into few groups so that no two of a group share their value: one submission tries several cells."""
+    """Puts names into few groups so that no two of a group share their value: one
+    submission tries several cells."""
     groups: list[dict[str, str]] = []
     for name, cell in items.items():
         group = next((g for g in groups if cell not in g.values()), None)

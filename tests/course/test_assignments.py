@@ -1,256 +1,196 @@
-"""Every assignment marked for real: the reference, nothing, parts, other right answers, wrong answers."""
+"""Every assignment marked for real: the reference, nothing, parts, other right answers,
+wrong answers."""
 
 from __future__ import annotations
 
 import ast
-import random
 import re
 
-from tests.course import kit
 import nbformat
 import pytest
 
 from nmt_course import course
-from nmt_course.assignment import Assignment, answer_names
+from nmt_course.assignment import Assignment, answer_names, grade_id
+from tests.course import kit
 
-SOLUTION = re.compile(
-    r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$", re.MULTILINE | re.DOTALL
-)
-HIDDEN = re.compile(
-    r"^[ \t]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?",
-    re.MULTILINE | re.DOTALL,
-)
-TABLES = kit.tables()
+SOLUTION = r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$"
+HIDDEN = r"^[ \t]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?"
+NUMBERS = dict(zip("123456", kit.NAMES, strict=True))
 
 
-@pytest.fixture(params=TABLES, scope="session")
-def name(request: pytest.FixtureRequest) -> str:
-    return request.param
+@pytest.fixture(params=kit.NAMES, scope="session")
+def of(request: pytest.FixtureRequest) -> Assignment:
+    return kit.assignment(request.param)
 
 
-@pytest.fixture(scope="session")
-def source(name: str) -> nbformat.NotebookNode:
-    return course.load(name)
+def name_of(of: Assignment) -> str:
+    return NUMBERS[of.source.cells[0].source.partition("# A")[2][0]]
 
 
-@pytest.fixture(scope="session")
-def assignment(source: nbformat.NotebookNode) -> Assignment:
-    return Assignment(source, course.release(source))
-
-
-def autograded(source: nbformat.NotebookNode) -> dict[str, float]:
-    graded = [
-        c.metadata.nbgrader
-        for c in source.cells
-        if c.metadata.nbgrader.grade and not c.metadata.nbgrader.solution
-    ]
-    return {part.grade_id: part.points for part in graded}
+def blocks(pattern: str, text: str) -> list[str]:
+    return [m[0] for m in re.finditer(pattern, text, re.MULTILINE | re.DOTALL)]
 
 
 def problems(notebook: nbformat.NotebookNode) -> list[str]:
-    """What is wrong with a source, one sentence each."""
-    found: list[str] = []
-    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
-    if None in ids or len(set(ids)) != len(ids):
-        return ["every cell needs nbgrader metadata with a grade_id of its own"]
-    graded = [cell for cell in notebook.cells if cell.metadata.nbgrader.grade]
+    """What is wrong with a source."""
+    found, ids = list[str](), list(map(grade_id, notebook.cells))
+    if len(set(ids)) != len(ids):
+        return ["every cell needs a grade_id of its own"]
+    graded = [c for c in notebook.cells if c.metadata.nbgrader.grade]
     points = sum(cell.metadata.nbgrader.points for cell in graded)
-    if points != 100:
-        found.append(f"the points add up to {points}, not 100")
-    if not 8 <= len(graded) <= 15:
-        found.append(f"{len(graded)} graded parts: 8 to 15 are wanted")
+    if points != 100 or not 8 <= len(graded) <= 15:
+        found.append(f"{points} points in {len(graded)} parts: 100, in 8 to 15")
     for cell in notebook.cells:
         grading, code = cell.metadata.nbgrader, cell.cell_type == "code"
-        hidden = HIDDEN.findall(cell.source)
-        asserts = [
-            n
-            for n in ast.walk(ast.parse("\n".join(hidden)))
-            if isinstance(n, ast.Assert)
-        ]
+        hidden = "\n".join(blocks(HIDDEN, cell.source))
+        asserts = [n for n in ast.walk(ast.parse(hidden)) if isinstance(n, ast.Assert)]
         answer, test = grading.solution, grading.grade and code
-        rules = [
-            (
-                not (answer and code) or answer_names(cell.source),
-                "its solution defines no name: no test can find it",
-            ),
-            (
-                grading.solution != grading.locked,
-                "answers are open, all other cells are locked",
-            ),
-            (
-                not answer or SOLUTION.search(cell.source),
-                "it has no ### BEGIN SOLUTION … ### END SOLUTION",
-            ),
-            (
-                not test or hidden,
-                "it has no ### BEGIN HIDDEN TESTS … ### END HIDDEN TESTS",
-            ),
-            (
-                not test or all(n.msg for n in asserts),
-                "an assert without a message tells the student nothing",
-            ),
-        ]
-        found += [f"{grading.grade_id}: {rule}" for kept, rule in rules if not kept]
+        for kept, rule in (
+            (answer != grading.locked, "answers are open, all other cells are locked"),
+            (not answer or blocks(SOLUTION, cell.source), "there is no solution"),
+            (not test or hidden, "there is no hidden test"),
+            (all(n.msg for n in asserts), "an assert without a message"),
+            (not (answer and code) or answer_names(cell.source), "it defines no name"),
+        ):
+            found += [] if kept else [f"{grade_id(cell)}: {rule}"]
     text = "\n".join(cell.source for cell in notebook.cells)
-    for value in notebook.metadata.get("nmt", {}).get("drawn", {}):
+    for value in notebook.metadata.nmt.drawn:
         if len(course.constants([value]).findall(text)) < 2:
-            found.append(
-                f"the constant {value} of metadata nmt.drawn is not in text and tests"
-            )
-    try:
-        course.release(notebook)
-    except RuntimeError as error:
-        found.append(f"nbgrader makes no release of it: {error}")
+            found.append(f"the drawn constant {value} is not in text and tests")
+        if value.isidentifier():
+            found.append(f"{value}: constants are drawn, not names")
     return found
 
 
 def test_a_variable_of_a_comprehension_is_no_answer():
     """Since Python 3.12, its symbol tables say otherwise."""
-    defined = "import math\nx, y = 1, [z for z in [(lambda v: v)(1)]]\ndef f(a):\n    b = a\nclass C:\n    d = 1\n"
+    defined = (
+        "x, y = 1, [z for z in [(lambda v: v)(1)]]\ndef f(a):\n    b = a\nclass "
+        "C:\n    d = 1"
+    )
     assert answer_names(defined) == {"x": False, "y": False, "f": True, "C": True}
 
 
-def test_source_is_well_made(source):
-    assert problems(source) == []
-    nbformat.validate(source)
+def test_source_is_well_made(of: Assignment):
+    assert problems(of.source) == []
+    nbformat.validate(of.source)
 
 
-def test_release_holds_no_solution_and_no_hidden_test(name, source):
-    student = course.release(source)
-    assert [c.metadata.nbgrader.grade_id for c in student.cells] == [
-        c.metadata.nbgrader.grade_id for c in source.cells
-    ]
-    assert not any(
-        cell.get("outputs") or cell.get("execution_count") for cell in student.cells
+def test_release_holds_no_solution_and_no_hidden_test(of: Assignment):
+    assert list(map(grade_id, of.released.cells)) == list(
+        map(grade_id, of.source.cells)
     )
-    text = "\n".join(cell.source for cell in student.cells)
-    open_code = "\n".join(
-        c.source
-        for c in source.cells
-        if c.metadata.nbgrader.locked and not c.metadata.nbgrader.grade
-    )
-    for cell in source.cells:
-        for block in (
-            *HIDDEN.findall(cell.source),
-            *[m[0] for m in SOLUTION.finditer(cell.source)],
-        ):
-            lines = [
-                line.strip()
-                for line in block.splitlines()
-                if len(line.strip()) > 30 and "###" not in line
+    text = "\n".join(cell.source for cell in of.released.cells)
+    given = "\n".join(c.source for c in of.source.cells if c.metadata.nbgrader.locked)
+    for pattern in (HIDDEN, SOLUTION):
+        given = re.sub(pattern, "", given, flags=re.MULTILINE | re.DOTALL)
+    for cell in of.source.cells:
+        for block in (*blocks(HIDDEN, cell.source), *blocks(SOLUTION, cell.source)):
+            lines = [x.strip() for x in block.splitlines() if len(x.strip()) > 30]
+            shown = [
+                x for x in lines if x in text and x not in given and "###" not in x
             ]
-            assert not [
-                line for line in lines if line in text and line not in open_code
-            ], cell.metadata.nbgrader.grade_id
+            assert not shown, grade_id(cell)
+    assert "{{" not in "".join(of.schemes.values()), "a scheme is not filled in"
 
 
-def test_release_says_what_its_pictures_show(source):
-    def alts(edition: nbformat.NotebookNode) -> dict[str, str]:
-        return {
-            c.id: c.metadata.nmt.alt
-            for c in edition.cells
-            if "alt" in c.metadata.get("nmt", {})
-        }
-
+def test_pictures_have_texts_that_tell_nothing_drawn(of: Assignment):
+    stored = course.load(name_of(of))
+    alts = {c.id: c.metadata.get("nmt", {}).get("alt", "") for c in stored.cells}
     drawn = [
         c.id
-        for c in source.cells
+        for c in stored.cells
         if any("image/png" in o.get("data", {}) for o in c.get("outputs", []))
     ]
-    assert (
-        drawn
-        and list(alts(source)) == drawn
-        and alts(course.release(source)) == alts(source)
-    )
-    assert not course.constants(dict.fromkeys(source.metadata.nmt.drawn, "")).findall(
-        " ".join(alts(source).values())
+    assert drawn and all(alts[id] for id in drawn)
+    assert not course.constants(stored.metadata.nmt.drawn).findall(
+        " ".join(alts.values())
     )
 
 
-def test_reference_and_nothing(source, assignment, marker):
-    points = autograded(source)
-    marks = marker.mark(assignment, kit.cells(kit.submission(source)))
-    assert {
-        p.name: p.says for p in marks.parts if p.score == 0
-    } == {} and marks.notes == []
-    assert marks.score == sum(points.values()) and marks.open == len(marks.parts) - len(
-        points
-    )
-    for part in marks.parts:
-        part.score = (
-            part.points if part.score is None else part.score
-        )  # a teacher likes what is written
-    assert marks.score == 100
-    marks = marker.mark(assignment, kit.cells(kit.submission(source, blank=True)))
-    assert marks.score == 0 and marks.open == 0 and marks.notes == []
-    assert all(
-        "not written yet" in part.says for part in marks.parts if part.name in points
-    ), "a hint that helps"
+def test_reference_and_nothing(of: Assignment):
+    marks = kit.mark(of, kit.submission(of))
+    assert marks.failed() == set() and marks.notes == [], marks.says
+    marks = kit.mark(of, kit.submission(of, blank=True))
+    assert set(marks.shares.values()) == {0.0} and marks.notes == []
+    assert all("not written yet" in said for said in marks.says.values()), marks.says
 
 
-def test_partial_answers_get_exactly_their_parts(source, assignment):
-    """One answer alone has parts of its own, and all parts are those of one answer: none needs two, none takes any."""
-    points = set(autograded(source))
+def test_partial_answers_get_exactly_their_parts(of: Assignment):
+    """One answer alone has parts of its own, and all parts are those of one answer."""
+    right = kit.solutions(of.source)
     earned = {
-        cell: points
-        - kit.failed_here(source, assignment, {cell: kit.solution(source, cell)}).keys()
-        for cell in assignment.answers
+        cell: of.tests.keys() - kit.failed_here(of, {cell: right[cell]}).keys()
+        for cell in of.answers
     }
     assert all(earned.values()), "an answer is not graded"
-    assert sorted(part for parts in earned.values() for part in parts) == sorted(
-        points
-    ), earned
+    parts = [part for parts in earned.values() for part in parts]
+    assert sorted(parts) == sorted(of.tests), earned
 
 
-def test_other_right_answers_pass(name, source, assignment):
-    right = TABLES[name].RIGHT
-    assert set(right) == set(assignment.answers) and all(
-        len(variants) >= 5 for variants in right.values()
-    )
-    for i in range(max(map(len, right.values()))):
-        chosen = {
-            cell: list(variants)[i % len(variants)] for cell, variants in right.items()
-        }
-        answers = {cell: right[cell][title] for cell, title in chosen.items()}
-        assert kit.failed_here(source, assignment, answers) == {}, chosen
+def test_other_right_answers_pass(of: Assignment):
+    right = kit.table(name_of(of)).RIGHT
+    assert right.keys() == of.answers.keys()
+    for i in range(2):
+        answers = {cell: list(found.values())[i] for cell, found in right.items()}
+        assert kit.failed_here(of, answers) == {}, i
 
 
-def test_another_default_type_costs_nothing(source, assignment, marker):
-    first = next(iter(assignment.answers))
-    answers = {
-        first: f"torch.set_default_dtype(torch.float64)\n\n\n{kit.solution(source, first)}"
-    }
-    marks = marker.mark(assignment, kit.cells(kit.submission(source, answers)))
-    assert {p.name: p.says for p in marks.parts if p.score == 0} == {}
-
-
-def test_wrong_answers_fail_where_they_belong(name, source, assignment, marker):
-    """One of each kind (same cell and parts), several at a time; ``make kill-table`` marks all, one by one. Answers
-    that change what they are given spoil other tests in this process, so a marker has the last word."""
-    wrong = TABLES[name].WRONG
-    assert len(wrong) >= 8
-    kinds = {(w.cell, *sorted(w.fails)): title for title, w in reversed(wrong.items())}
-    right = {cell: kit.solution(source, cell) for cell in assignment.answers}
-    for group in kit.bundles({title: wrong[title].cell for title in kinds.values()}):
+def test_wrong_answers_fail_where_they_belong(of: Assignment):
+    """Several at a time; answers that change what they are given spoil other tests in
+    this process, so there ``mark`` has the last word."""
+    wrong, right = kit.table(name_of(of)).WRONG, kit.solutions(of.source)
+    assert {part for w in wrong.values() for part in w.fails} == of.tests.keys()
+    for group in kit.bundles({title: w.cell for title, w in wrong.items()}):
         answers = {
-            wrong[title].cell: kit.wrong_code(source, wrong[title]) for title in group
+            wrong[title].cell: kit.wrong_code(of.source, wrong[title])
+            for title in group
         }
-        expected = {title: set(wrong[title].fails) for title in group}
-        parts = set().union(*expected.values())
-        if kit.failed_here(source, assignment, right | answers).keys() != parts:
-            marks = marker.mark(assignment, kit.cells(kit.submission(source, answers)))
-            assert kit.failed(marks) == parts, expected
+        parts = {part for title in group for part in wrong[title].fails}
+        if kit.failed_here(of, right | answers).keys() != parts:
+            assert kit.mark(of, kit.submission(of, answers)).failed() == parts, group
 
 
-def test_another_seed_is_another_assignment(name, marker):
-    """The reference passes whatever is drawn (``make test-class`` tries a hundred); last year's answers do not pass
-    unchanged."""
-    for seed in random.Random(0).sample(range(1000), 5):
-        drawn = course.load(name, str(seed))
-        assignment = Assignment(drawn, course.release(drawn))
-        answers = {cell: kit.solution(drawn, cell) for cell in assignment.answers}
-        assert kit.failed_here(drawn, assignment, answers) == {}, f"seed {seed}"
-    last = marker.mark(assignment, kit.cells(kit.submission(course.load(name))))
-    assert last.score <= 0.5 * sum(autograded(drawn).values()), (
-        f"seed {seed}: last year's answers get {last.score}"
+def test_another_default_type_costs_nothing(of: Assignment):
+    first = next(iter(of.answers))
+    other = f"torch.set_default_dtype(torch.float64)\n{kit.solution(of.source, first)}"
+    marks = kit.mark(of, kit.submission(of, {first: other}))
+    assert marks.failed() == set(), marks.says
+
+
+LAYER = """
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads, d_value):
+        super().__init__()
+        self.n_heads = n_heads
+        self.W_q, self.W_v = nn.Linear(d_model, d_model), nn.Linear(d_model, n_heads *
+        d_value)
+        self.W_k = nn.Linear(d_model, d_model, bias=False)
+        self.W_o = nn.Linear(n_heads * d_value, d_model)
+
+    def forward(self, x, memory, mask=None):
+        three = self.W_q(x), self.W_k(memory), self.W_v(memory)
+        out, weights = attention(*(split_heads(y, self.n_heads) for y in three), mask)
+        return self.W_o(merge_heads(out)), weights
+"""
+
+
+def test_a_mistake_in_an_answer_that_is_called_costs_once():
+    of = kit.assignment("A3_attention")
+    split = (
+        "def split_heads(x, n_heads):\n    return x.view(len(x), n_heads, "
+        "x.size(1), -1)"
     )
+    marks = kit.mark(of, kit.submission(of, {"layer": LAYER, "split": split}))
+    assert marks.failed() == {"split-heads"}, marks.says
+
+
+def test_another_seed_is_another_assignment(of: Assignment):
+    """The reference passes (``make test-class`` tries a hundred seeds), and last year's
+    answers do not pass unchanged."""
+    drawn = course.load(name_of(of), "2028")
+    new = Assignment(drawn, drawn)
+    assert kit.failed_here(new, kit.solutions(drawn)) == {}
+    lost = kit.failed_here(new, kit.solutions(of.source))
+    points = {grade_id(c): c.metadata.nbgrader.get("points") for c in drawn.cells}
+    assert sum(points[part] for part in lost) >= 20, lost

@@ -1,42 +1,40 @@
-"""``make grade`` around the marking: what is found, what is written, what survives, what is noticed."""
+"""``make grade``: what is collected, what nbgrader keeps, what is written and
+noticed."""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
-from types import SimpleNamespace
 
-from tests.course import kit
 import nbformat
-import psutil
 import pytest
+from nbgrader.api import Gradebook
 
-from nmt_course import course, grade, report, sandbox
-from nmt_course.assignment import Assignment
-from nmt_course.marking import Sitting, run_tests
-from nmt_course.report import Marks, Part, Report
-from nmt_course.submissions import Cell, Submission, find
+from nmt_course import course, grade, remote, sandbox
+from nmt_course.assignment import LOOK
+from nmt_course.marking import run_tests, started
+from tests.course import kit
+from tests.course.hostile import FILES
 
 NAME = "A1_tokenization"
-SOURCE = course.load(NAME)
-WRITTEN = Part("read", 4, None, written="Two lines,\n\tone „quote“; a semicolon, é.")
+OF = kit.assignment(NAME)
 
 
-# ------------------------------------------------------------------------------------ finding
+# ----------------------------------------------------------------------------
+# collecting
 
 
-def found(folder: Path, *files: str) -> dict[str, Submission]:
+def found(folder: Path, *files: str) -> set[str]:
     for file in files:
         path = Path(os.fsdecode(os.fsencode(folder) + b"/" + file.encode("latin-1")))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("{}")
-    return {
-        f"{s.student}/{s.assignment[:2]}": s
-        for s in find(folder, course.names(), lambda path: "")
-    }
+    return {f"{who}/{name[:2]}" for who, name, _ in grade.find(folder, kit.NAMES)}
 
 
 def test_folders_in_every_usual_order(tmp_path: Path):
@@ -49,418 +47,199 @@ def test_folders_in_every_usual_order(tmp_path: Path):
         "fred_a1.ipynb",
         "A1 - gina.ipynb",
     ]
-    wanted = {"ada/A1", "bob/A1", "carl/A2", "dora/A2", "emil/A3", "fred/A1", "gina/A1"}
-    assert set(found(tmp_path, *files)) == wanted
+    junk = ["ada/.ipynb_checkpoints/A1-checkpoint.ipynb", "__MACOSX/ada/._A1.ipynb"]
+    wanted = "ada/A1 bob/A1 carl/A2 dora/A2 emil/A3 fred/A1 gina/A1"
+    assert found(tmp_path, *files, *junk, "ada/timestamp.txt") == set(wanted.split())
 
 
-def test_odd_names_are_found_and_junk_is_not(tmp_path: Path):
-    long = "x" * 240
-    files = [
-        f"{long}/A1.IPYNB",
-        ".hidden/A1.ipynb",
-        "caf\xe9/A1.ipynb",
-        "ada/A1.ipynb",
-        "\x1b[31mred/A1.ipynb",
-    ]
-    junk = [
-        "ada/.ipynb_checkpoints/A1-checkpoint.ipynb",
-        "__MACOSX/ada/._A1.ipynb",
-        "ada/timestamp.txt",
-        "ben/A1.pdf",
-    ]
-    these = found(tmp_path, *files, *junk)
-    wanted = {
-        f"{long}/A1",
-        ".hidden/A1",
-        "caf\udce9/A1",
-        "ada/A1",
-        "ben/A1",
-        "\x1b[31mred/A1",
-    }
-    assert set(these) == wanted and these["ben/A1"].problem and not these["ada/A1"].note
+def test_names_are_safe_and_stay_different():
+    names = ["a b", "a_b", "A,B", "é", "caf\udce9", "x" * 99, "x" * 98, "../up", "=1+1"]
+    names += ["a;=1+1", "@ada", "\x1b[31mred", "con\n", "-2", "+3", "."]
+    safe = list(map(grade.safe, names))
+    assert len(set(safe)) == len(names)
+    for name in safe:
+        assert name.isprintable() and name[0] not in "=+-@." and len(name) < 80
+        assert not set(name) & set(",;/\"'\t ="), name
+    assert grade.safe("ada.lovelace") == "ada.lovelace"
 
 
-def test_links_and_two_files_are_told(tmp_path: Path):
-    found(tmp_path, "ada/A1.ipynb", "ada/new/A1.ipynb")
-    (tmp_path / "linked").symlink_to(tmp_path / "ada")
-    (tmp_path / "mallory_A1.ipynb").symlink_to(tmp_path / "ada/A1.ipynb")
-    these = found(tmp_path)
-    assert (
-        "link" in these["linked/"].problem
-        and "more than one file" in these["ada/A1"].note
-    )
-    assert set(these) == {"ada/A1", "linked/", "mallory/A1"}
+# ------------------------------------------------------------------------ a class,
+# graded
 
 
-# ------------------------------------------------------------------------------------ writing
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two folders, one after the other, in the second of which bob hands in again."""
+    folder = tmp_path_factory.mktemp("graded")
+    course.make("", "", folder / "class")
+    hand_in(folder / "1/ada/A1.ipynb", answers="mine")
+    hand_in(folder / "1/=cmd;x/A1.ipynb", answers="mine")
+    hand_in(folder / "1/bob/A1.ipynb", blank=True)
+    for title, (data, _) in FILES.items():
+        (folder / "1" / f"{title[:3]}_A1.ipynb").write_bytes(data)
+    hand_in(folder / "2/bob/A1.ipynb", answers="bob's")
+    hand_in(folder / "2/eve/A1.ipynb", part="tokenize")
+    (folder / "2/eve/timestamp.txt").write_text("2030-01-02 10:00:00 UTC")
+    for number in "12":
+        (folder / f"said{number}").write_text(make_grade(folder, number))
+        if number == "1":
+            read_by_hand(folder / "class", "ada", 3.5)
+    (folder / "said3").write_text(make_grade(folder, "2"))
+    return folder
 
 
-Result = tuple[Submission, Marks]
+def hand_in(path: Path, answers: str = "", blank: bool = False, part: str = "") -> None:
+    alone = {part: kit.solution(OF.source, part)} if part else None
+    notebook = kit.submission(OF, alone, blank=blank or bool(part))
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and answers and cell.metadata.nbgrader.solution:
+            cell.source = (
+                f"Written by {answers} hand: {cell.metadata.nbgrader.grade_id}"
+            )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
 
 
-def result(
-    student: str, *parts: Part, notes: tuple[str, ...] = (), assignment: str = NAME
-) -> Result:
-    return Submission(student, assignment, Path(f"{student}.ipynb")), Marks(
-        list(parts), list(notes)
-    )
+def make_grade(folder: Path, number: str) -> str:
+    run = [sys.executable, "-m", "nmt_course.grade", folder / number, "--trusted"]
+    run += ["--course", folder / "class"]
+    done = subprocess.run(run, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    return done.stdout
 
 
-def write(folder: Path, *results: Result) -> dict[str, dict[str, str]]:
-    table = Report(folder)
-    table.write()
-    for submission, marks in results:
-        table.add(submission, marks)
-        assert (
-            submission.student in (folder / "marks.csv").read_text("utf-8-sig")
-            or not submission.student.isascii()
-        )
-    return {row["student"]: row for row in rows(folder, "marks")}
+def read_by_hand(root: Path, student: str, points: float) -> None:
+    """What a person does in formgrader."""
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "nmt") as book:
+        mark = book.find_grade("read", NAME, NAME, student)
+        mark.manual_score, mark.needs_manual_grade = points, False
+        book.db.commit()
 
 
-def rows(folder: Path, table: str) -> list[dict[str, str]]:
-    with (folder / f"{table}.csv").open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
+def marks(folder: Path) -> dict[str, float]:
+    with (folder / "class/grades.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["assignment"] == NAME]
+    return {row["student_id"]: float(row["score"]) for row in rows}
 
 
-def test_names_that_look_alike_have_pages_of_their_own(tmp_path: Path):
-    names = [
-        "a b",
-        "a_b",
-        "A B",
-        "a/b",
-        "é",
-        "ê",
-        "x" * 240,
-        "x" * 241,
-        "\udcff",
-        "../up",
-        "=1+1",
-        "a\nb",
-        "con",
-        ".",
-    ]
-    marks = write(tmp_path, *(result(name, Part("read", 4, 4.0)) for name in names))
-    pages = [row["feedback"] for row in marks.values()]
-    assert (
-        len({page.lower() for page in pages})
-        == len(names)
-        == len(list((tmp_path / "feedback").iterdir()))
-    )
-    assert "'=1+1" in marks
+def test_marks_of_both_folders(graded: Path):
+    """Nothing of the first folder is lost, points for written answers included."""
+    got = marks(graded)
+    cmd = next(name for name in got if "cmd" in name)
+    assert got["ada"] == 92 + 3.5 and got[cmd] == got["bob"] == 92 and got["eve"] == 14
+    assert "ada" not in (graded / "said2").read_text().splitlines()[0]
+    assert "marked" not in (graded / "said3").read_text(), "nothing is new"
 
 
-def test_nothing_raw_reaches_terminal_or_table(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    bad = "\x1b]0;owned\x07\x1b[2J\u202e\udc80"
-    one = result(bad, Part("read", 4, 0.0, bad), notes=(bad,))
-    grade.show(*one)
-    assert capsys.readouterr().out.strip().isprintable()
-    write(tmp_path, one)
-    assert "\x1b" not in (tmp_path / "marks.csv").read_text(
-        "utf-8-sig"
-    ) + report.feedback(*one)
+def test_a_broken_file_is_told_and_costs_nobody(graded: Path):
+    said = (graded / "said1").read_text()
+    for title, (_, reason) in FILES.items():
+        assert not reason or f"{title[:3]}_A1.ipynb' was not collected: it is" in said
+    assert said.count("was not collected") == sum(bool(r) for _, r in FILES.values())
 
 
-def test_a_page_has_1_mb_at_most():
-    one = result(
-        "ada",
-        *(Part(f"p{i}", 1, 0.0, '"' * 10_000) for i in range(15)),
-        notes=("&" * 10_000,) * 30,
-    )
-    one[1].work = '"' * 50_000_000
-    assert len(report.feedback(*one).encode()) < 1_000_000
+def test_the_class_is_summed_up(graded: Path):
+    said = (graded / "said1").read_text()
+    assert "equal code: =cmd" not in said and "equal code: " in said
+    assert "equal written answers: " in said and "mean " in said
+    parts = [line for line in said.splitlines() if line.endswith("tokenize-marks")]
+    assert parts and "%" in parts[0]
 
 
-def test_nobody_gets_0_of_0(tmp_path: Path):
-    unknown = result("ada", notes=("PLEASE LOOK: …",), assignment="")
-    assert (
-        write(tmp_path, unknown)["ada"]["score"],
-        rows(tmp_path, "marks")[0]["of"],
-    ) == ("", "")
+def test_late_days_are_nbgraders(graded: Path):
+    with Gradebook(f"sqlite:///{graded}/class/gradebook.db", "nmt") as book:
+        assert book.find_submission(NAME, "eve").timestamp.year == 2030
 
 
-# ------------------------------------------------------------------------------- typed points
+def test_no_formula_reaches_the_table(graded: Path):
+    for cell in (graded / "class/grades.csv").read_text().replace("\n", ",").split(","):
+        assert cell[:1] not in ("=", "+", "-", "@") and ";" not in cell, cell
 
 
-SPREADSHEETS = {
-    "as it was": ("utf-8-sig", ",", "\r\n"),
-    "no mark at the start": ("utf-8", ",", "\n"),
-    "semicolons": ("utf-8-sig", ";", "\r\n"),
-    "Unicode text": ("utf-16", "\t", "\r\n"),
-    "Windows": ("cp1252", ";", "\r\n"),
-}
+def test_feedback_shows_points_and_neither_scheme_nor_hidden_test(graded: Path):
+    page = (graded / f"class/feedback/eve/{NAME}/{NAME}.html").read_text()
+    assert "BEGIN HIDDEN" not in page and "Marking scheme" not in page
+    assert "not written yet" in page and "all tests pass" in page
+    page = (graded / f"class/feedback/ada/{NAME}/{NAME}.html").read_text()
+    assert "95.5" in page, "points for written answers, given since"
+    read = nbformat.read(graded / f"class/autograded/ada/{NAME}/{NAME}.ipynb", 4)
+    assert any("Marking scheme" in c.source for c in read.cells), "for formgrader"
 
 
-def type_in(
-    folder: Path,
-    encoding: str = "utf-8-sig",
-    delimiter: str = ",",
-    ends: str = "\r\n",
-    score: str = "3,5",
-):
-    """What a person does with a spreadsheet."""
-    table = rows(folder, "written")
-    table[0].update(score=score, comment="good; but „short“")
-    for row in table:
-        row["answer"] = row["answer"].replace("\n", ends)
-    with (folder / "written.csv").open("w", encoding=encoding, newline="") as file:
-        writer = csv.DictWriter(
-            file, table[0], delimiter=delimiter, lineterminator=ends
-        )
-        writer.writeheader()
-        writer.writerows(table)
-
-
-def waiting(
-    student: str = "=ada", text: str = WRITTEN.written, assignment: str = NAME
-) -> Result:
-    return result(
-        student,
-        Part("read", 4, None, written=text),
-        Part("tests", 90, 90.0),
-        assignment=assignment,
-    )
-
-
-@pytest.mark.parametrize("sheet", SPREADSHEETS)
-def test_typed_points_survive_a_spreadsheet(sheet: str, tmp_path: Path):
-    write(tmp_path, waiting())
-    type_in(tmp_path, *SPREADSHEETS[sheet])
-    for _ in range(2):  # and another run
-        assert write(tmp_path, waiting())["'=ada"]["score"] == "93.5"
-    assert rows(tmp_path, "written")[0]["comment"] == "good; but „short“"
-
-
-def test_typed_points_survive_another_folder_and_a_broken_file(tmp_path: Path):
-    write(tmp_path, waiting("ada"))
-    type_in(tmp_path)
-    write(tmp_path, waiting("bob"), waiting("ada", assignment="A2_positions_and_masks"))
-    broken = result("ada", Part("read", 4), notes=("PLEASE LOOK: …",))
-    broken[1].stop("it is broken")
-    write(tmp_path, broken)
-    assert write(tmp_path, waiting("ada"))["ada"]["score"] == "93.5"
-
-
-def test_a_changed_answer_is_read_again(tmp_path: Path):
-    write(tmp_path, waiting("ada"))
-    type_in(tmp_path)
-    marks = write(tmp_path, waiting("ada", "Another text."))["ada"]
-    assert (
-        marks["score"] == "90"
-        and "PLEASE LOOK: read was changed since it got 3,5 points" in marks["notes"]
-    )
-    assert "3,5 points for an earlier text" in rows(tmp_path, "written")[0]["comment"]
-
-
-@pytest.mark.parametrize("score", ["three", "nan", "inf"])
-def test_points_that_are_none_change_nothing(score: str, tmp_path: Path):
-    write(tmp_path, waiting("ada"))
-    type_in(tmp_path, score=score)
-    with pytest.raises(ValueError, match="is no number; nothing was changed"):
-        Report(tmp_path)
-
-
-# ------------------------------------------------------------------------------ another seed
-
-
-@pytest.mark.parametrize("name", course.names())
-def test_another_seed_is_noticed(name: str):
-    this, last = course.load(name, "2027"), course.load(name, "2026")
-    assignment = Assignment(this, course.release(this))
-    answers = {
-        c.metadata.nbgrader.grade_id: kit.solution(last, c.metadata.nbgrader.grade_id)
-        for c in last.cells
-        if c.cell_type == "code" and c.metadata.nbgrader.solution
-    }
-    noted = assignment.of_another_seed(kit.cells(kit.submission(last)))
-    assert (
-        len(noted) == 2
-        and "of another SEED: was the class" in noted[0]
-        and "published solutions" in noted[1]
-    )
-    copied = assignment.of_another_seed(kit.cells(kit.submission(this, answers)))
-    assert len(copied) == 1 and "published solutions" in copied[0]
-    for variants in zip(
-        *(list(v.values())[:5] for v in kit.tables()[name].RIGHT.values()), strict=True
-    ):
-        mine = kit.submission(
-            this, dict(zip(kit.tables()[name].RIGHT, variants, strict=True))
-        )
-        assert not [
-            note
-            for note in assignment.of_another_seed(kit.cells(mine))
-            if "locked" in note
-        ]
-    assert assignment.of_another_seed(kit.cells(kit.submission(this))) == []
-    assert assignment.of_another_seed(kit.cells(kit.submission(this, blank=True))) == []
-
-
-def test_a_class_is_not_made_anew_by_accident(tmp_path: Path):
-    def make(*options: str) -> subprocess.CompletedProcess[str]:
-        run = [sys.executable, "-m", "nmt_course.course", "--out", tmp_path, *options]
-        return subprocess.run(run, capture_output=True, text=True)
-
-    kit.write_class(course.load(NAME, "2026"), NAME, tmp_path)
-    path = tmp_path / "source" / NAME / f"{NAME}.ipynb"
-    done = make("--seed", "2027")
-    assert done.returncode == 2 and "another SEED" in done.stderr and path.exists()
-
-
-# ------------------------------------------------------------------------------------ limits
-
-
-def test_processes_are_counted_together(monkeypatch: pytest.MonkeyPatch):
-    code = "import os, time\nfor _ in range(3): os.fork()\nhoard = bytearray(30 << 20)\nprint(flush=True)\ntime.sleep(60)"
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE
-    ) as process:
-        for _ in range(8):
-            process.stdout.read(1)
-        job = SimpleNamespace(process=process, peak=0)
-        assert grade.Job.stop_if_too_much(job) == "" and job.peak > 200 << 20
-        left = grade.children(process.pid)
-        monkeypatch.setattr(grade, "PROCESSES", 6)
-        assert len(left) == 7 and "more than 6" in grade.Job.stop_if_too_much(job)
-        process.kill()
-    psutil.wait_procs(left, timeout=30)
-    assert all(
-        not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
-        for child in left
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE
-    ) as process:
-        for _ in range(8):
-            process.stdout.read(1)
-        monkeypatch.undo()
-        monkeypatch.setattr(grade, "TOGETHER", 100 << 20)
-        assert "100 MB" in grade.Job.stop_if_too_much(
-            SimpleNamespace(process=process, peak=0)
-        )
-        process.kill()
-
-
-def test_a_process_that_dies_is_tried_once_more_and_costs_itself_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    if not grade.LINUX:
-        pytest.skip("needs fork")
-    path = kit.write_class(SOURCE, NAME, tmp_path / "class")
-    assignments = grade.load_course(tmp_path / "class")
-
-    def die(submission: Submission, *_) -> Marks:
-        if submission.student == "bad":
-            with (tmp_path / "tries").open("a") as file:
-                file.write("x")
-            os._exit(1)
-        return Marks([Part("read", 4, 4.0)])
-
-    monkeypatch.setattr(grade, "mark_file", die)
-    handed_in = [Submission(name, NAME, path) for name in ("ada", "bad", "bob")]
-    marks = {
-        s.student: m for s, m in grade.mark_all(handed_in, assignments, 10, None, 2)
-    }
-    assert (tmp_path / "tries").read_text() == "xx" and marks["ada"].score == marks[
-        "bob"
-    ].score == 4
-    assert (
-        marks["bad"].score == 0
-        and sum(part.points for part in marks["bad"].parts) == 100
-    )
-    assert "ended by itself, twice" in marks["bad"].notes[0]
-
-
-def test_a_whole_run(tmp_path: Path):
-    """As a teacher sees it, without a sandbox: marks, a page, one line for what is no notebook."""
-    kit.write_class(SOURCE, NAME, tmp_path / "class")
-    handed_in, out = tmp_path / "submitted", tmp_path / "grades"
-    handed_in.mkdir()
-    nbformat.write(
-        kit.submission(SOURCE), handed_in / "ada.ipynb"
-    )  # known by its cells
-    (handed_in / "eve_A1.ipynb").touch()
-    (handed_in / "bob.ipynb").write_text("[" * 100_000)
-    run = [
-        sys.executable,
-        "-m",
-        "nmt_course.grade",
-        handed_in,
-        "--course",
-        tmp_path / "class",
-        "--out",
-        out,
-    ]
-    said = subprocess.run(
-        [*run, "--trusted"], check=True, capture_output=True, text=True
-    )
-    marks = {row["student"]: row for row in rows(out, "marks")}
-    assert {who: (row["score"], row["of"]) for who, row in marks.items()} == {
-        "ada": ("92", "100"),
-        "bob": ("0", "100"),
-        "eve": ("0", "100"),
-    }
-    assert (
-        "empty" in marks["eve"]["notes"]
-        and "no notebook" in marks["bob"]["notes"]
-        and not marks["ada"]["notes"]
-    )
-    page = (out / "feedback" / marks["ada"]["feedback"]).read_text("utf-8")
-    assert (
-        "92 of 100" in page
-        and "HIDDEN" not in page
-        and "3 submissions" in said.stdout
-        and not said.stderr
-    )
-
-
-def test_without_bubblewrap_there_is_one_sentence(tmp_path: Path, monkeypatch, capsys):
-    kit.write_class(SOURCE, NAME, tmp_path / "class")
+def test_one_sentence_where_nothing_can_be_graded(tmp_path: Path, monkeypatch, capsys):
     monkeypatch.setenv("PATH", "/nowhere")
     sandbox.unavailable.cache_clear()
     monkeypatch.setattr(
-        sys, "argv", ["grade", str(tmp_path), "--course", str(tmp_path / "class")]
+        sys, "argv", ["grade", str(tmp_path), "--course", str(kit.made())]
     )
     assert grade.main() == 2
     sandbox.unavailable.cache_clear()
-    said = capsys.readouterr()
-    assert (
-        not said.out
-        and len(said.err.splitlines()) == 1
-        and "apt install bubblewrap" in said.err
-    )
-    assert "TRUSTED=1" in said.err
+    said = capsys.readouterr().err
+    assert "apt install bubblewrap" in said and "TRUSTED=1" in said
+    assert len(said.splitlines()) == 1
 
 
-# --------------------------------------------------------------------------------- messages
+# ----------------------------------------------------------------------------- make
+# class
 
 
-def test_what_hidden_tests_give_is_not_told(marker):
-    """An answer that says what it got: the public example is shown, hidden ones are not; values are, not stand-ins."""
-    assignment = Assignment(SOURCE, course.release(SOURCE))
-    tell = "def tokenize(*args):\n    if {}:\n        raise ValueError(f'GOT {{args}}')\n    return object()"
-    for condition, told in (
-        ("True", "GOT"),
-        ("'12' not in str(args) and 'Ann' not in str(args)", ""),
-    ):
-        cells = [Cell("code", tell.format(condition), "tokenize")]
-        says = {part.name: part.says for part in marker.mark(assignment, cells).parts}[
-            "tokenize-marks"
-        ]
-        assert ("GOT" in says) == bool(told), says
-        assert told or not ("remote" in says or "Answer" in says), says
-    source = (
-        "x = 1\n### BEGIN HIDDEN TESTS\ntokenize('secret words')\n### END HIDDEN TESTS"
-    )
-    cells = [Cell("code", tell.format("True"), "tokenize")]
-    sitting = Sitting(assignment, assignment.program(cells, []), 10, None, [])
-    said = run_tests(assignment, source, sitting.enter())
-    sitting.leave()
-    assert said == "raises ValueError (line 3 of its cell) where a hidden test calls it"
+def test_a_class_is_not_replaced_by_accident(tmp_path: Path):
+    run = [sys.executable, "-m", "nmt_course.course", "--out", tmp_path, "--seed"]
+    source = course.load(NAME, "2026")
+    path = tmp_path / f"source/{NAME}/{NAME}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(source, path)
+    done = subprocess.run([*run, "2027"], capture_output=True, text=True)
+    assert done.returncode == 2 and "another SEED" in done.stderr and path.exists()
 
 
-REPLACED = """
+def test_the_teachers_repository_reaches_badge_and_install_line():
+    text = "".join(c.source for c in course.load(NAME, "1", "ada/nmt").cells)
+    assert text.count("ada/nmt") == 2 and "OWNER/REPO" not in text
+    assert "git+https://github.com/ada/nmt" in text
+
+
+@pytest.mark.parametrize("name", kit.NAMES)
+def test_another_seed_is_noticed(name: str):
+    this, last = kit.assignment(name), course.load(name, "2026")
+    answers = kit.solutions(last)
+    old = nbformat.from_dict(last)
+    for cell in old.cells:
+        cell.source = answers.get(cell.metadata.nbgrader.grade_id, cell.source)
+    noted = this.of_another_seed(old)
+    assert len(noted) == 2 and all(note.startswith(LOOK) for note in noted)
+    copied = this.of_another_seed(kit.submission(this, answers))
+    assert len(copied) == 1 and "published solutions" in copied[0]
+    assert this.of_another_seed(kit.submission(this)) == []
+    assert this.of_another_seed(kit.submission(this, blank=True)) == []
+
+
+# --------------------------------------------------------------------- limits and
+# sandbox
+
+
+def test_time_is_processor_time():
+    """What waits while others use the processor is not stopped; what computes is."""
+    with remote.within(0.3):
+        time.sleep(0.8)
+    with pytest.raises(remote.Gone, match="never ends"), remote.within(0.3):
+        while True:
+            pass
+    with pytest.raises(remote.Gone, match="never ends"), remote.within(0.1):
+        time.sleep(60)
+
+
+def test_what_a_group_can_bound_is_bounded(monkeypatch: pytest.MonkeyPatch):
+    for there in (True, False):
+        monkeypatch.setattr(sandbox, "grouped", lambda there=there: there)
+        line = sandbox.command([], [])
+        assert (line[0] == "systemd-run") == there and "bwrap" in line
+        assert ("MemoryMax=3G" in line) == there
+
+
+def test_replaced_helpers_change_nothing():
+    """What runs beside the answers is our own copy of the helpers."""
+    replaced = """
 import sys
 for name, module in list(sys.modules.items()):
     if name.startswith(("nmt_course.check", "nmt_course.standins")):
@@ -468,44 +247,45 @@ for name, module in list(sys.modules.items()):
             if callable(thing) and not isinstance(thing, type):
                 setattr(module, key, lambda *a, **k: None)
 """
+    of = kit.assignment("A5_training")
+    notebook = kit.submission(of)
+    notebook.cells.append(nbformat.v4.new_code_cell(replaced))
+    assert kit.mark(of, notebook).failed() == set()
 
 
-def test_replaced_helpers_change_nothing(marker):
-    """What runs beside the answers is our own copy of the helpers, not the one that cells can reach."""
-    source = course.load("A5_training")
-    assignment = Assignment(source, course.release(source))
-    marks = marker.mark(
-        assignment, [*kit.cells(kit.submission(source)), Cell("code", REPLACED)]
+def test_an_operator_that_is_refused_leaves_a_note():
+    of = kit.assignment("A4_transformer")
+    code = kit.solution(of.source, "norm").partition("middle =")[0]
+    code += (
+        "return torch.ops.aten.native_layer_norm(x, x.shape[-1:], None, None, 0.03)[0]"
     )
-    assert {part.name: part.says for part in marks.parts if part.score == 0} == {}
+    marks = kit.mark(of, kit.submission(of, {"norm": code}))
+    assert marks.failed() >= {"norm-numbers"}
+    assert any(note.startswith(LOOK) for note in marks.notes)
+
+
+def test_what_hidden_tests_give_is_not_told():
+    tell = "def tokenize(*args):\n    raise ValueError(f'GOT {args}')"
+    of, secret = OF, "tokenize('secret words')"
+    with started(of, 10, None) as (wire, _):
+        wire.ask("cell", tell, "tokenize", False)
+        assert "secret" in run_tests(of, secret, wire, hidden=False)
+        said = run_tests(of, secret, wire, hidden=True)
+    assert said == "raises ValueError (line 2 of its cell) where a hidden test calls it"
 
 
 @pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
-def test_what_is_private_is_hidden_wherever_it_lies():
-    """A class inside a folder that the sandbox shows, such as that of the packages."""
-    private = Path(nbformat.__file__).parent
-    code = f"import os; print(os.listdir({str(private)!r}), len(os.listdir({str(private.parent)!r})) > 10)"
-    with sandbox.filters() as rules:
-        run = [*sandbox.command([], [private], rules), sys.executable, "-c", code]
-        done = subprocess.run(
-            run, pass_fds=[rules.fileno()], capture_output=True, text=True
-        )
-    assert done.stdout.strip() == "[] True", done.stderr
-
-
-@pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
-def test_what_is_private_is_hidden_behind_a_link(tmp_path, monkeypatch):
-    """Packages that are shown through a link, with a class inside."""
-    private, link = tmp_path / "packages" / "class", tmp_path / "link"
+def test_what_is_private_is_hidden_wherever_it_is(tmp_path: Path, monkeypatch):
+    """A class among the packages, and one behind a link."""
+    private, link = tmp_path / "packages/class", tmp_path / "link"
     private.mkdir(parents=True)
     (private / "answers").touch()
     link.symlink_to(private.parent)
     shown = [*sandbox._shown(), str(link)]
     monkeypatch.setattr(sandbox, "_shown", lambda: shown)
-    with sandbox.filters() as rules:
-        show = f"import os; print(os.listdir({str(link)!r}), os.listdir({str(link / 'class')!r}))"
-        run = [*sandbox.command([], [private], rules), sys.executable, "-c", show]
-        done = subprocess.run(
-            run, pass_fds=[rules.fileno()], capture_output=True, text=True
-        )
-    assert done.stdout.strip() == "['class'] []", done.stderr
+    packages = Path(nbformat.__file__).parent
+    folders = [str(packages), str(link), str(link / "class")]
+    code = f"import os, json; print(json.dumps([os.listdir(f) for f in {folders}]))"
+    line = [*sandbox.command([], [private, packages]), sys.executable, "-c", code]
+    done = subprocess.run(line, capture_output=True, text=True)
+    assert json.loads(done.stdout) == [[], ["class"], []], done.stderr

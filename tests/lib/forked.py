@@ -1,4 +1,4 @@
-"""Processes of their own without seconds of loading: copies of one that has loaded the library and done nothing."""
+"""Processes without seconds of loading: copies of one that has loaded the library."""
 
 import multiprocessing
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["pytest", "small", "accelerate", "nmt_lib.runs.cli", "nmt_lib.training"]
+    ["pytest", "accelerate", "tests.lib.small", "nmt_lib.cli", "nmt_lib.training"]
 )
 
 

@@ -1,5 +1,6 @@
 """Small models, translators and corpora that several tests share."""
 
+import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,10 @@ def small_model(
     sharpen: float = 1.0,
     **options: Any,
 ):
-    """A model in evaluation mode whose every weight is drawn at random; ``sharpen`` spreads its logits."""
+    """A model in evaluation mode, every weight drawn at random.
+
+    ``sharpen`` spreads its logits.
+    """
     torch.manual_seed(seed)
     model = nmt.build_model(small_config(**options), src_size, tgt_size).eval()
     for parameter in model.parameters():
@@ -67,26 +71,11 @@ def small_model(
     return model
 
 
-def keep_weights(model: nn.Module) -> nn.Module:
-    """Every attention takes the written-out way from now on, and keeps its weights."""
-    for module in model.modules():
-        if isinstance(module, nmt.MultiHeadAttention):
-            module.keep_weights = True
-    return model
-
-
-def random_ids(generator: torch.Generator, length: int, size: int) -> list[int]:
-    """``<sos>``, words, ``<eos>``: ``length`` ids in all."""
-    return [
-        nmt.SOS,
-        *torch.randint(4, size, (length - 2,), generator=generator).tolist(),
-        nmt.EOS,
-    ]
-
-
 def random_rows(lengths: list[int], size: int, seed: int = 0) -> list[list[int]]:
+    """Sentences of these lengths from ``<sos>`` to ``<eos>``, ids below ``size``."""
     generator = torch.Generator().manual_seed(seed)
-    return [random_ids(generator, length, size) for length in lengths]
+    words = [torch.randint(4, size, (n - 2,), generator=generator) for n in lengths]
+    return [[nmt.SOS, *ids.tolist(), nmt.EOS] for ids in words]
 
 
 def small_translator(
@@ -129,61 +118,44 @@ def read_lines(path: Path) -> list[str]:
 def made_translation(
     src: Sequence[str], tgt: Sequence[str], n_layers: int = 2, n_heads: int = 4
 ) -> nmt.Translation:
-    """A translation of these words into those, without a model: its attention is drawn at random, sharp and different
-    in every layer and head.
+    """A translation of these words into those, without a model.
+
+    Its attention is drawn at random, sharp, and different in every layer and head.
     """
     generator = torch.Generator().manual_seed(0)
     src_labels, tgt_labels = ("<sos>", *src, "<eos>"), (*tgt, "<eos>")
+    S, T = len(src_labels), len(tgt_labels)
 
-    def draw(rows: int, columns: int, causal: bool = False) -> list[torch.Tensor]:
-        scores = 3 * torch.randn(
-            n_layers, 1, n_heads, rows, columns, generator=generator
-        )
-        mask = (
-            torch.ones(rows, columns, dtype=torch.bool).tril()
-            if causal
-            else torch.tensor(True)
-        )
-        return list(
-            scores.masked_fill(~mask, float("-inf")).softmax(-1)
-        )  # n_layers of (1, H, rows, columns)
+    def draw(rows: int, columns: int, mask: torch.Tensor) -> list[torch.Tensor]:
+        shape = n_layers, 1, n_heads, rows, columns
+        scores = 3 * torch.randn(shape, generator=generator)
+        return list(scores.masked_fill(~mask, -torch.inf).softmax(-1))
 
-    n_src, n_tgt = len(src_labels), len(tgt_labels)
+    all_visible = torch.tensor(True)
     attention = nmt.Attention(
-        draw(n_src, n_src), draw(n_tgt, n_tgt, causal=True), draw(n_tgt, n_src)
+        draw(S, S, all_visible), draw(T, T, nmt.causal_mask(T)), draw(T, S, all_visible)
     )
+    texts = " ".join(src), " ".join(tgt)
     return nmt.Translation(
-        " ".join(src),
-        " ".join(tgt),
-        tuple(tgt),
-        0.0,
-        (),
-        src_labels,
-        tgt_labels,
-        lambda: attention,
+        *texts, tuple(tgt), 0.0, (), src_labels, tgt_labels, lambda: attention
     )
 
 
 def write_corpus(folder: Path) -> Path:
-    """A corpus of two dozen short sentences in files, with lengths from 3 to 7 words."""
+    """Two dozen short sentences in files, with lengths from 3 to 7 words."""
     folder.mkdir(parents=True, exist_ok=True)
-    pairs = [
-        (f"{s} {v} {d} {n}{m}", f"{S} {V} {D} {N}{M} .")
-        for s, S in (("ich", "i"), ("wir", "we"))
-        for v, V in (("mochte", "want"), ("sehe", "see"))
-        for (d, D), (n, N) in (
-            (("ein", "a"), ("bier", "beer")),
-            (("der", "the"), ("hund", "dog")),
+    columns = (
+        [("ich", "i"), ("wir", "we")],
+        [("mochte", "want"), ("sehe", "see")],
+        [("ein bier", "a beer"), ("der hund", "the dog")],
+        [("", "."), ("und ein haus", "and a house ."), ("dort", "there .")],
+    )
+    for side, lang in enumerate(("de", "en")):
+        parts = (
+            [word[side] for word in words] for words in itertools.product(*columns)
         )
-        for m, M in (("", ""), (" und ein haus", " and a house"), (" dort", " there"))
-    ]
-    for split, part in (
-        ("train", pairs[:18]),
-        ("valid", pairs[18:]),
-        ("test", pairs[18:]),
-    ):
-        for side, lang in enumerate(("de", "en")):
-            (folder / f"{split}.{lang}").write_text(
-                "\n".join(pair[side] for pair in part) + "\n", encoding="utf-8"
-            )
+        lines = [" ".join(words).strip() + "\n" for words in parts]
+        for split, chosen in (("train", lines[:18]), ("valid", lines[18:])):
+            (folder / f"{split}.{lang}").write_text("".join(chosen), encoding="utf-8")
+        (folder / f"test.{lang}").write_text("".join(lines[18:]), encoding="utf-8")
     return folder

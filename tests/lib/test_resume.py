@@ -1,4 +1,4 @@
-"""A run that is killed at any moment ends, resumed, with the weights of a run left alone, bit for bit."""
+"""A run killed at any moment ends, resumed, like a run left alone, bit for bit."""
 
 import os
 import random
@@ -10,43 +10,47 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+import nmt_lib as nmt
+from nmt_lib.checkpoints import load
+from nmt_lib.training import Trainer
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import write_corpus
 
-import nmt_lib as nmt
-from nmt_lib.runs.checkpoints import checkpoint_files, load_checkpoint
-from nmt_lib.training import Trainer
-
 STEPS, EVERY = 24, 3
+Places = dict[str, tuple[Any, str]]
+
+
+def train(config: Path, path: Path, **overrides: Any) -> nmt.Run:
+    options = {key.replace("__", "."): value for key, value in overrides.items()}
+    return nmt.train(nmt.load_config(config, run_dir=str(path), **options))
 
 
 def train_and_die(folder: Path, moment: str, n: int) -> None:
-    """Trains, and kills itself (as `kill -9` would) at the n-th call of a function, before or after it."""
-    places: dict[str, tuple[Any, str]] = {
+    """Trains, and kills itself (as `kill -9` would) at the n-th call of a function.
+
+    Calls of ``fsync`` and ``replace`` count where a model file is written.
+    """
+    places: Places = {
         "update": (Trainer, "update"),
         "validate": (Trainer, "validate"),
-        "sync": (os, "fsync"),
-        "write": (Trainer, "_write"),
-        "move": (os, "replace"),
+        "half-written": (os, "fsync"),
+        "rename": (os, "replace"),
         "delete": (Path, "unlink"),
-        "hand_out": (Trainer, "hand_out"),
+        "finish": (Trainer, "finish"),
     }
-    home, name = places[moment.removeprefix("half-")]
+    home, name = places[moment]
     original, calls = getattr(home, name), []
 
     def deadly(*arguments: Any, **options: Any) -> Any:
-        if name == "replace" and not str(arguments[1]).endswith(".safetensors"):
-            return original(*arguments, **options)
-        if name == "fsync" and not Path(
-            os.readlink(f"/proc/self/fd/{arguments[0]}")
-        ).name.startswith(("step", "best")):
-            return original(*arguments, **options)
-        calls.append(arguments)
+        file = str(arguments[0])
+        if name == "fsync":
+            file = os.readlink(f"/proc/self/fd/{file}")
+        if name not in ("fsync", "replace") or ".safetensors" in file:
+            calls.append(file)
         if len(calls) == n:
-            if (
-                moment == "half-sync"
-            ):  # only half of the checkpoint has reached the disk
-                os.ftruncate(arguments[0], os.fstat(arguments[0]).st_size // 2)
+            if name == "fsync":  # only half of the file has reached the disk
+                os.truncate(file, os.path.getsize(file) // 2)
             os.kill(os.getpid(), signal.SIGKILL)
         return original(*arguments, **options)
 
@@ -54,34 +58,24 @@ def train_and_die(folder: Path, moment: str, n: int) -> None:
     train(folder / "config.yaml", folder / "run")
 
 
-def train(config: Path, path: Path, **overrides: Any) -> nmt.Run:
-    return nmt.train(
-        nmt.load_config(
-            config,
-            run_dir=str(path),
-            **{k.replace("__", "."): v for k, v in overrides.items()},
-        )
-    )
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a small corpus and a config with dropout, several batches an epoch and many checkpoints."""
+    """A folder with a config: dropout, BPE dropout, and many checkpoints."""
     folder = tmp_path_factory.mktemp("resume")
-    config = nmt.load_config(
-        "toy",
-        **{
-            "data.corpus": str(write_corpus(folder / "corpus")),
-            "model.dropout": 0.1,
-            "model.d_model": 16,
-            "train.batch_sentences": 4,
-            "train.max_steps": STEPS,
-            "train.validate_every": EVERY,
-            "train.checkpoint_every": EVERY,
-            "train.keep_checkpoints": 3,
-            "train.select": "average",
-        },
-    )
+    options = {
+        "data.corpus": str(write_corpus(folder / "corpus")),
+        "data.tokenizer": "bpe",
+        "data.vocab_size": 60,
+        "data.bpe_dropout": 0.3,
+        "model.dropout": 0.1,
+        "model.d_model": 16,
+        "train.batch_sentences": 4,
+        "train.max_steps": STEPS,
+        "train.validate_every": EVERY,
+        "train.checkpoint_every": EVERY,
+        "train.select": "average",
+    }
+    config = nmt.load_config("toy", **options)
     (folder / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
     return folder
 
@@ -89,129 +83,76 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def alone(folder: Path) -> nmt.Run:
     """The same run, left alone."""
-    return nmt.train(
-        nmt.load_config(folder / "config.yaml", run_dir=str(folder / "alone"))
-    )
+    return train(folder / "config.yaml", folder / "alone")
 
 
 def killed(folder: Path, moment: str, n: int) -> None:
-    """Trains in a process of its own until it kills itself."""
+    """Trains in another process until it kills itself."""
     assert exit_codes(start(train_and_die, folder, moment, n)) == [-signal.SIGKILL]
 
 
-def assert_same_run(run: nmt.Run, alone: nmt.Run) -> None:
+def checkpoints(run: Path) -> list[Path]:
+    return sorted(run.glob("checkpoints/step-*"))
+
+
+def assert_same_run(run: nmt.Run, alone: nmt.Run, files: str = "*") -> None:
+    """Weights, optimizers, random numbers, progress and history."""
     assert run.history == alone.history
-    assert (run.path / "history.csv").read_bytes() == (
-        alone.path / "history.csv"
-    ).read_bytes()
-    for name in ("model.safetensors", "best.safetensors"):
-        assert (run.path / name).read_bytes() == (alone.path / name).read_bytes()
-    ours, theirs = (
-        checkpoint_files(path / "checkpoints") for path in (run.path, alone.path)
-    )
-    assert [file.name for file in ours] == [file.name for file in theirs]
-    for a, b in zip(ours, theirs, strict=True):
-        assert (
-            a.read_bytes() == b.read_bytes()
-        )  # weights, optimizer, random numbers and progress
+    names = [
+        [file.relative_to(path) for file in sorted(path.rglob(f"{files}.safetensors"))]
+        for path in (run.path, alone.path)
+    ]
+    assert names[0] == names[1]
+    for name in names[0]:
+        ours, theirs = load(run.path / name), load(alone.path / name)
+        assert ours.state == theirs.state
+        assert ours.tensors.keys() == theirs.tensors.keys()
+        for key, tensor in ours.tensors.items():
+            assert tensor.equal(theirs.tensors[key]), (name, key)
 
 
-def test_killed_at_three_moments_and_inside_a_checkpoint(
+def test_killed_three_times_and_while_a_file_is_written(
     folder: Path, alone: nmt.Run
 ) -> None:
-    draw = random.Random(2017)
-    config = nmt.load_config(folder / "config.yaml", run_dir=str(folder / "run"))
+    draw, config, run = random.Random(2017), folder / "config.yaml", folder / "run"
     killed(folder, "update", draw.randint(EVERY + 1, 2 * EVERY))
-    killed(
-        folder, "half-sync", 2 * draw.randint(1, 2)
-    )  # each validation may write best.safetensors, then a checkpoint
-    assert list((folder / "run" / "checkpoints").glob("*.tmp"))
-    killed(folder, draw.choice(["validate", "write", "move"]), draw.randint(2, 4))
-    for select in ("average", "best", "last"):  # the same killed run, ended three ways
-        copy = folder / select
-        shutil.copytree(folder / "run", copy)
-        changes = {
-            "run_dir": str(copy),
-            "train": config.train.model_copy(update={"select": select}),
-        }
-        run = nmt.train(config.model_copy(update=changes))
-        left = nmt.train(
-            config.model_copy(
-                update=changes | {"run_dir": str(folder / f"alone-{select}")}
-            )
-        )
-        assert_same_run(run, left)
-    assert_same_run(nmt.train(config), alone)
+    killed(folder, "half-written", draw.randint(2, 4))
+    assert list(run.rglob(".*.tmp"))
+    killed(folder, draw.choice(["validate", "rename"]), draw.randint(2, 4))
+    for select in ("best", "last"):  # the same killed run, ended in other ways
+        shutil.copytree(run, folder / select)
+        ours = train(config, folder / select, train__select=select)
+        theirs = train(config, folder / f"alone-{select}", train__select=select)
+        assert_same_run(ours, theirs)
+    assert_same_run(train(config, run), alone)
 
 
 @pytest.mark.parametrize(
-    ("moment", "n"), [("delete", STEPS // EVERY - 3), ("hand_out", 1)]
+    ("moment", "n"), [("delete", STEPS // EVERY - 3), ("finish", 1)]
 )
 def test_killed_after_the_last_checkpoint(
     folder: Path, alone: nmt.Run, moment: str, n: int
 ) -> None:
-    """Before old checkpoints are deleted: the mean must not take in more of them than are kept."""
-    shutil.rmtree(folder / "run", ignore_errors=True)
+    """The mean must not include older checkpoints that were not deleted."""
+    run = folder / "run"
+    shutil.rmtree(run, ignore_errors=True)
     killed(folder, moment, n)
-    assert not (folder / "run" / "model.safetensors").exists()
-    assert (
-        load_checkpoint(checkpoint_files(folder / "run" / "checkpoints")[-1]).state[
-            "progress"
-        ]["step"]
-        == STEPS
-    )
-    run = nmt.train(
-        nmt.load_config(folder / "config.yaml", run_dir=str(folder / "run"))
-    )
-    assert (run.path / "model.safetensors").read_bytes() == (
-        alone.path / "model.safetensors"
-    ).read_bytes()
-
-
-def test_pieces_that_are_drawn_are_the_same_after_a_kill(
-    tmp_path: Path, folder: Path
-) -> None:
-    """BPE dropout: the process that goes on in the middle of an epoch draws the pieces that the killed one had."""
-    pieces = {"data.tokenizer": "bpe", "data.vocab_size": 60, "data.bpe_dropout": 0.3}
-    config = nmt.load_config(folder / "config.yaml", **pieces)
-    (tmp_path / "config.yaml").write_text(config.to_yaml(), encoding="utf-8")
-    killed(tmp_path, "update", 2 * EVERY + 2)
-    runs = [
-        nmt.train(
-            nmt.load_config(tmp_path / "config.yaml", run_dir=str(tmp_path / name))
-        )
-        for name in ("run", "b")
-    ]
-    assert_same_run(*runs)
-    plain = nmt.train(
-        config.model_copy(
-            update={
-                "data": config.data.model_copy(update={"bpe_dropout": 0.0}),
-                "run_dir": str(tmp_path / "plain"),
-            }
-        )
-    )
-    assert plain.history[0]["train_loss"] != runs[0].history[0]["train_loss"]
+    assert not (run / "model.safetensors").exists()
+    assert f"{STEPS}.safetensors" in str(checkpoints(run)[-1])
+    assert_same_run(train(folder / "config.yaml", run), alone, files="model")
 
 
 def test_killed_from_outside_at_a_random_moment(tmp_path: Path, folder: Path) -> None:
-    config, checkpoints = folder / "config.yaml", tmp_path / "run" / "checkpoints"
-    child = start(
-        partial(train, train__max_steps=400, train__checkpoint_every=5),
-        config,
-        tmp_path / "run",
-    )
+    config, run = folder / "config.yaml", tmp_path / "run"
+    further = {"train__checkpoint_every": 5, "train__max_steps": 400}
+    child = start(partial(train, **further), config, run)
     deadline = time.monotonic() + 60
-    while not checkpoint_files(checkpoints) and child.is_alive():
+    while not checkpoints(run) and child.is_alive():
         assert time.monotonic() < deadline
         time.sleep(0.01)
     time.sleep(random.uniform(0, 0.3))
     child.kill()
     assert exit_codes(child) == [-signal.SIGKILL]
-    further = {
-        "train__checkpoint_every": 5,
-        "train__max_steps": int(checkpoint_files(checkpoints)[-1].stem[5:]) + 12,
-    }
-    assert_same_run(
-        *(train(config, tmp_path / name, **further) for name in ("run", "alone"))
-    )
+    further["train__max_steps"] = int(checkpoints(run)[-1].stem[5:]) + 12
+    names = ("run", "alone")
+    assert_same_run(*(train(config, tmp_path / name, **further) for name in names))

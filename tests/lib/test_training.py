@@ -1,26 +1,23 @@
+"""Training runs of seconds: they learn, resume, refuse other runs, and add up."""
+
 import csv
 import math
 import os
-import re
 import socket
 import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from accelerate import Accelerator
-from tests.lib.forked import exit_codes, start
-from tests.lib.small import small_model, write_corpus
 
 import nmt_lib as nmt
-from nmt_lib import training
+from nmt_lib import checkpoints as ckpt
+from nmt_lib import cli, training
 from nmt_lib.batching import make_batch
-from nmt_lib.losses import validation_loss
-from nmt_lib.runs import checkpoints as ckpt
-from nmt_lib.runs import cli
-from nmt_lib.training import Trainer, plan_epoch
+from nmt_lib.training import Trainer
+from tests.lib.forked import exit_codes, start
+from tests.lib.small import write_corpus
 
 MINI = {  # a run of a second, on the corpus that write_corpus makes
     "data.tokenizer": "whitespace",
@@ -35,102 +32,88 @@ MINI = {  # a run of a second, on the corpus that write_corpus makes
     "train.checkpoint_every": 4,
     "train.label_smoothing": 0.0,
 }
+SGD = {"train__optimizer": "sgd", "train__warmup": 0, "train__schedule": "constant"}
 
 
-def mini(tmp_path: Path, **overrides: Any) -> nmt.Config:
+def mini(tmp_path: Path, run: str = "run", **overrides: Any) -> nmt.Config:
     corpus = tmp_path / "corpus"
     if not corpus.is_dir():
         write_corpus(corpus)
-    values = MINI | {"data.corpus": str(corpus), "run_dir": str(tmp_path / "run")}
-    return nmt.load_config(
-        "toy",
-        **(
-            values | {key.replace("__", "."): value for key, value in overrides.items()}
-        ),
-    )
+    values = MINI | {"data.corpus": str(corpus), "run_dir": str(tmp_path / run)}
+    changes = {key.replace("__", "."): value for key, value in overrides.items()}
+    return nmt.load_config("toy", **(values | changes))
 
 
-def weights(path: Path) -> dict[str, torch.Tensor]:
-    return ckpt.part(ckpt.load_checkpoint(path).tensors, "model.")
+def checkpoints(config: nmt.Config) -> list[Path]:
+    return ckpt.RunFolder(config, config.run_path).checkpoints()
 
 
-def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
-    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
-
-
-@pytest.fixture(scope="module")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> nmt.Run:
-    return nmt.train("toy", run_dir=str(tmp_path_factory.mktemp("toy")))
-
-
-# ------------------------------------------------------------------------------------------------------ it learns
-def test_toy_learns_its_two_sentences_by_heart(toy: nmt.Run) -> None:
-    pairs = nmt.load_corpus(toy.config.data).train
-    assert [t.text for t in toy.translator([pair.src for pair in pairs])] == [
-        pair.tgt for pair in pairs
-    ]
-    assert nmt.evaluate(toy.translator, pairs).exact == 1.0
-    assert toy.history[-1]["valid_loss"] < 0.1
-
-
-def test_a_batch_of_multi30k_is_learnt_by_heart(
-    tmp_path: Path, real_data: Path
+def assert_same(
+    ours: nmt.Run | Path, theirs: nmt.Run | Path, atol: float = 0.0
 ) -> None:
-    options = {
-        "data.limit": 32,
-        "data.max_length": 64,
-        "data.tokenizer": "spacy",
-        "data.joint": False,
-    }
-    options |= {
-        "model.d_model": 64,
-        "model.n_layers": 2,
-        "model.d_ff": 128,
-        "model.dropout": 0.0,
-        "model.tying": "none",
-    }
-    options |= {
-        "train.batch_by": "sentences",
-        "train.batch_sentences": 32,
-        "train.label_smoothing": 0.0,
-    }
-    options |= {
-        "train.schedule": "constant",
-        "train.lr": 3e-3,
-        "train.warmup": 20,
-        "train.max_steps": 120,
-    }
-    options |= {
-        "train.validate_every": 120,
-        "train.checkpoint_every": 120,
-        "train.threads": 1,
-    }
-    config = nmt.load_config("multi30k", run_dir=str(tmp_path / "run"), **options)
-    run = nmt.train(config)
-    corpus = nmt.load_corpus(config.data)
-    tokenizers = (run.translator.src_tokenizer, run.translator.tgt_tokenizer)
-    loss = validation_loss(
-        run.model, [make_batch(nmt.encode_pairs(corpus.train, tokenizers, config))]
+    a, b = (
+        ckpt.load(x if isinstance(x, Path) else x.path / "model.safetensors").weights
+        for x in (ours, theirs)
     )
-    assert run.config.train.max_steps == 120 and loss < 0.1
+    torch.testing.assert_close(a, b, rtol=0, atol=atol)
 
 
-# ----------------------------------------------------------------------------------------------------- the history
-def test_the_history_has_a_row_for_each_validation(toy: nmt.Run) -> None:
-    assert [row["step"] for row in toy.history] == [20, 40, 60]
-    assert all(
-        tuple(row) == ("step", "epoch", "lr", "train_loss", "valid_loss")
-        for row in toy.history
-    )
-    assert toy.history[-1]["lr"] == toy.config.train.lr
-    with open(toy.path / "history.csv", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert [float(row["valid_loss"]) for row in rows] == pytest.approx(
-        [row["valid_loss"] for row in toy.history], abs=1e-6
-    )
+@pytest.fixture
+def updates(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The steps that have been done, in any run."""
+    done: list[int] = []
+    update = Trainer.update
+
+    def counted(self: Trainer, batches: Any) -> None:
+        update(self, batches)
+        done.append(self.progress.step)
+
+    monkeypatch.setattr(Trainer, "update", counted)
+    return done
 
 
-def test_the_training_loss_weighs_tokens_not_batches(
+@pytest.fixture
+def validation(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Validation losses that are taken from this list instead of computed."""
+    losses: list[float] = []
+    monkeypatch.setattr(training, "validation_loss", lambda *_: losses.pop(0))
+    return losses
+
+
+def stopped(monkeypatch: pytest.MonkeyPatch, config: nmt.Config, step: int) -> None:
+    """A run that is interrupted after this many updates."""
+    update = Trainer.update
+
+    def stops(self: Trainer, batches: Any) -> None:
+        if self.progress.step == step:
+            raise KeyboardInterrupt
+        update(self, batches)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Trainer, "update", stops)
+        nmt.train(config)
+
+
+# --- it learns
+def test_toy_learns_its_two_sentences_and_writes_its_history(tmp_path: Path) -> None:
+    run = nmt.train("toy", run_dir=str(tmp_path))
+    pairs = nmt.load_corpus(run.config.data).train
+    assert nmt.evaluate(run.translator, pairs).exact == 1.0
+    assert [row["step"] for row in run.history] == [20, 40, 60]
+    assert run.history[-1]["valid_loss"] < 0.1
+    assert run.history[-1]["lr"] == run.config.train.lr
+    with open(tmp_path / "history.csv", encoding="utf-8") as file:
+        rows = [{k: float(v) for k, v in row.items()} for row in csv.DictReader(file)]
+    assert [pytest.approx(row, abs=1e-6) for row in run.history] == rows
+
+
+def test_write_up_e_learns_at_its_own_settings(tmp_path: Path) -> None:
+    translator = nmt.load_or_train("writeup_e", run_dir=str(tmp_path))
+    translations = translator(["ich mochte ein bier", "ich mochte ein cola"])
+    assert [t.text for t in translations] == ["i want a beer .", "i want a coke ."]
+
+
+def test_losses_weigh_tokens_and_validation_has_no_smoothing_and_no_dropout(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sums: list[tuple[float, int]] = []
@@ -143,298 +126,77 @@ def test_the_training_loss_weighs_tokens_not_batches(
         return loss
 
     monkeypatch.setattr(nmt.Objective, "forward", spy)
-    run = nmt.train(mini(tmp_path, train__batch_sentences=5, train__max_steps=8))
+    subwords = {"data__tokenizer": "bpe", "data__vocab_size": 60}
+    noise = {"train__label_smoothing": 0.4, "model__dropout": 0.4}
+    noise |= {"data__bpe_dropout": 0.4, "train__select": "last"}
+    run = nmt.train(mini(tmp_path, **subwords, **noise))
     for i, row in enumerate(run.history):
-        part = sums[4 * i : 4 * i + 4]
-        assert len({n for _, n in part}) > 1
-        assert row["train_loss"] == pytest.approx(
-            sum(loss for loss, _ in part) / sum(n for _, n in part), rel=1e-5
-        )
-
-
-def test_validation_loss_has_no_smoothing_and_no_dropout(tmp_path: Path) -> None:
-    pieces = {
-        "data__tokenizer": "bpe",
-        "data__vocab_size": 60,
-        "data__bpe_dropout": 0.4,
-    }
-    run = nmt.train(
-        mini(
-            tmp_path,
-            train__label_smoothing=0.4,
-            model__dropout=0.4,
-            train__select="last",
-            **pieces,
-        )
-    )
-    tokenizers = (run.translator.src_tokenizer, run.translator.tgt_tokenizer)
-    valid = nmt.encode_pairs(
-        nmt.load_corpus(run.config.data).valid, tokenizers, run.config
-    )
-    total = count = 0.0
-    for example in valid:
+        losses, counts = zip(*sums[4 * i : 4 * i + 4], strict=True)
+        assert row["train_loss"] == pytest.approx(sum(losses) / sum(counts), rel=1e-5)
+    tokenizers = run.translator.src_tokenizer, run.translator.tgt_tokenizer
+    valid = nmt.load_corpus(run.config.data).valid
+    total = count = 0
+    for example in nmt.encode_pairs(valid, tokenizers, run.config):
         batch = make_batch([example])
         logits = run.model(batch.src, batch.tgt_in)
-        total += torch.nn.functional.cross_entropy(
-            logits[0], batch.tgt_out[0], reduction="sum"
-        ).item()
+        total += nmt.cross_entropy(logits, batch.tgt_out).item() * batch.n_tokens
         count += batch.n_tokens
     assert run.history[-1]["valid_loss"] == pytest.approx(total / count, rel=1e-4)
 
 
-def test_validation_leaves_the_model_in_its_mode() -> None:
-    model, batches = small_model(), [make_batch([([2, 4, 3], [2, 5, 3])])]
-    for mode in (True, False):
-        model.train(mode)
-        validation_loss(model, batches)
-        assert model.training is mode
+# --- the same, again, further
+def test_the_seed_alone_decides_a_run(tmp_path: Path) -> None:
+    """Neither the caller's random numbers nor switched-off gradients do."""
+    threads, states = torch.get_num_threads(), []
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        torch.manual_seed(len(states))
+        before = torch.get_rng_state()
+        options = {"model__dropout": 0.2, "train__threads": 2, "train__max_steps": 2}
+        with torch.no_grad():
+            run = nmt.train(mini(tmp_path, name, train__seed=seed, **options))
+            assert not torch.is_grad_enabled()
+        assert torch.equal(torch.get_rng_state(), before)
+        assert torch.get_num_threads() == threads
+        states.append(run)
+    assert_same(*states[:2])
+    with pytest.raises(AssertionError):
+        assert_same(*states[1:])
 
 
-# ---------------------------------------------------------------------------------------------- same, again, further
-def test_two_runs_with_one_seed_are_the_same(tmp_path: Path) -> None:
-    runs = [
-        nmt.train(
-            mini(
-                tmp_path,
-                run_dir=str(tmp_path / str(i)),
-                model__dropout=0.2,
-                train__seed=i // 2,
-            )
-        )
-        for i in range(3)
-    ]
-    states = [weights(run.path / "model.safetensors") for run in runs]
-    assert same(states[0], states[1]) and runs[0].history == runs[1].history
-    assert not same(states[0], states[2])
-
-
-def test_training_leaves_the_callers_random_numbers_and_threads_alone(
-    tmp_path: Path,
+def test_a_finished_run_is_loaded_and_more_steps_resume_it(
+    tmp_path: Path, updates: list[int]
 ) -> None:
-    torch.manual_seed(7)
-    state, threads = torch.get_rng_state(), torch.get_num_threads()
-    options = {
-        "train__threads": 2,
-        "train__max_steps": 2,
-        "model__dropout": 0.2,
-    }  # two threads wait for each other
-    first = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "a"), **options))
-    assert (
-        torch.equal(torch.get_rng_state(), state) and torch.get_num_threads() == threads
+    first = nmt.load_or_train(mini(tmp_path, model__dropout=0.2, train__max_steps=8))
+    again = nmt.load_or_train(
+        mini(tmp_path, model__dropout=0.2, train__max_steps=8, decode__beam_size=2)
     )
-    torch.manual_seed(8)
-    second = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "b"), **options))
-    assert same(
-        weights(first.path / "model.safetensors"),
-        weights(second.path / "model.safetensors"),
-    )
-
-
-def test_training_goes_on_where_a_notebook_has_switched_gradients_off(
-    tmp_path: Path,
-) -> None:
-    with torch.no_grad():
-        assert nmt.train(mini(tmp_path)).history
-        assert not torch.is_grad_enabled()
-
-
-def count_updates(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    done: list[int] = []
-    update = Trainer.update
-
-    def counted(self: Trainer, group: list[list[int]]) -> None:
-        update(self, group)
-        done.append(self.progress.step)
-
-    monkeypatch.setattr(Trainer, "update", counted)
-    return done
-
-
-def test_a_finished_run_is_loaded_not_trained_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done = count_updates(monkeypatch)
-    first = nmt.load_or_train(mini(tmp_path))
-    second = nmt.load_or_train(mini(tmp_path, decode__beam_size=2))
-    assert done == list(range(1, 13))
-    assert same(dict(first.model.state_dict()), dict(second.model.state_dict()))
-    assert len(second("ich").n_best) == 2
-
-
-def test_more_steps_go_on_where_the_run_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done = count_updates(monkeypatch)
-    nmt.train(mini(tmp_path, model__dropout=0.2, train__max_steps=8))
+    assert torch.equal(first.model.output.weight, again.model.output.weight)
+    assert len(again("ich").n_best) == 2
     longer = nmt.train(mini(tmp_path, model__dropout=0.2))
-    assert done == list(range(1, 13)) and [row["step"] for row in longer.history] == [
-        4,
-        8,
-        12,
-    ]
-    whole = nmt.train(
-        mini(tmp_path, model__dropout=0.2, run_dir=str(tmp_path / "whole"))
-    )
+    assert updates == list(range(1, 13))
+    whole = nmt.train(mini(tmp_path, "whole", model__dropout=0.2))
+    assert [row["step"] for row in longer.history] == [4, 8, 12]
     assert whole.history == longer.history
-    assert same(
-        weights(whole.path / "model.safetensors"),
-        weights(longer.path / "model.safetensors"),
-    )
+    assert_same(whole, longer)
 
 
-def test_another_choice_of_weights_is_handed_out_without_training(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_selecting_other_weights_does_not_train_again(
+    tmp_path: Path, updates: list[int], validation: list[float]
 ) -> None:
-    done = count_updates(monkeypatch)
-    last = nmt.train(mini(tmp_path, train__select="last"))
-    before = weights(last.path / "model.safetensors")
-    average = nmt.train(mini(tmp_path, train__select="average"))
-    assert len(done) == 12 and not same(
-        before, weights(average.path / "model.safetensors")
-    )
-
-
-# ------------------------------------------------------------------------------------------- which weights come out
-def test_select_last_is_the_last_checkpoint(tmp_path: Path) -> None:
-    run = nmt.train(mini(tmp_path, train__select="last"))
-    files = ckpt.checkpoint_files(run.path / "checkpoints")
-    assert [file.stem for file in files] == [
-        "step-00000004",
-        "step-00000008",
-        "step-00000012",
-    ]
-    assert same(weights(run.path / "model.safetensors"), weights(files[-1]))
-
-
-def test_select_average_is_the_mean_of_the_checkpoints_kept(tmp_path: Path) -> None:
-    run = nmt.train(mini(tmp_path, train__select="average", train__keep_checkpoints=2))
-    files = ckpt.checkpoint_files(run.path / "checkpoints")
-    assert [file.stem for file in files] == ["step-00000008", "step-00000012"]
-    parts = [weights(file) for file in files]
-    for name, value in weights(run.path / "model.safetensors").items():
-        torch.testing.assert_close(value, (parts[0][name] + parts[1][name]) / 2)
-        torch.testing.assert_close(run.model.get_parameter(name).cpu(), value)
-
-
-def test_select_best_is_the_step_with_the_lowest_validation_loss(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    losses = iter([3.0, 1.0, 2.0])
-    monkeypatch.setattr(training, "validation_loss", lambda *_: next(losses))
-    run = nmt.train(mini(tmp_path, train__select="best"))
-    assert run.best_step == 8
-    step_8 = weights(run.path / "checkpoints" / "step-00000008.safetensors")
-    assert same(weights(run.path / "model.safetensors"), step_8)
-
-
-# ------------------------------------------------------------------------------------------------------ bad input
-def test_another_config_in_the_same_folder_is_refused_by_key(tmp_path: Path) -> None:
-    run = nmt.train(mini(tmp_path))
-    before = (run.path / "model.safetensors").read_bytes()
-    for key, value in (
-        ("model.d_ff", 32),
-        ("train.lr", 0.1),
-        ("data.lowercase", True),
-        ("train.seed", 5),
-    ):
-        with pytest.raises(nmt.CheckpointError, match=rf"{key}=.*{value}"):
-            nmt.train(mini(tmp_path, **{key: value}))
-    assert (run.path / "model.safetensors").read_bytes() == before
-
-
-def test_a_translator_saved_there_is_not_overwritten(tmp_path: Path) -> None:
-    config = mini(tmp_path)
-    nmt.train(config).translator.save(tmp_path / "saved")
-    before = (tmp_path / "saved" / "model.safetensors").read_bytes()
-    with pytest.raises(nmt.CheckpointError, match=r"saved.*Translator\.load"):
-        nmt.train(config.model_copy(update={"run_dir": str(tmp_path / "saved")}))
-    assert (tmp_path / "saved" / "model.safetensors").read_bytes() == before
-
-
-def test_a_run_dir_that_is_a_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "run").write_text("kept")
-    with pytest.raises(nmt.CheckpointError, match="run_dir"):
-        nmt.train(mini(tmp_path))
-    assert (tmp_path / "run").read_text() == "kept"
-
-
-def test_a_checkpoint_of_another_vocabulary_is_refused(tmp_path: Path) -> None:
-    run = nmt.train(mini(tmp_path))
-    tokens = run.path / "tgt_tokenizer.json"
-    changed = tokens.read_text(encoding="utf-8").replace('"beer"', '"wine"')
-    tokens.write_text(changed, encoding="utf-8")
-    with pytest.raises(nmt.CheckpointError, match=r"tgt_tokenizer.json is damaged"):
-        nmt.train(mini(tmp_path))
-    tokens.write_text(
-        "{" + changed.partition("\n")[2], encoding="utf-8"
-    )  # without its digest, as older versions wrote
-    for steps in (12, 16):
-        with pytest.raises(nmt.CheckpointError, match="vocabulary"):
-            nmt.train(mini(tmp_path, train__max_steps=steps))
-
-
-def test_a_truncated_checkpoint_is_passed_over(tmp_path: Path) -> None:
-    run = nmt.train(mini(tmp_path, model__dropout=0.2, train__max_steps=8))
-    last = ckpt.checkpoint_files(run.path / "checkpoints")[-1]
-    last.write_bytes(last.read_bytes()[:500])
-    with pytest.warns(UserWarning, match=r"step-00000008.*damaged"):
-        longer = nmt.train(mini(tmp_path, model__dropout=0.2))
-    whole = nmt.train(
-        mini(tmp_path, model__dropout=0.2, run_dir=str(tmp_path / "whole"))
-    )
-    assert same(
-        weights(whole.path / "model.safetensors"),
-        weights(longer.path / "model.safetensors"),
-    )
-
-
-def stopped(monkeypatch: pytest.MonkeyPatch, config: nmt.Config, step: int) -> None:
-    """A run that is cut off in the middle of an update."""
-    update = Trainer.update
-
-    def stops(self: Trainer, group: list[list[int]]) -> None:
-        if self.progress.step == step:
-            raise KeyboardInterrupt
-        update(self, group)
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Trainer, "update", stops)
-        nmt.train(config)
-
-
-def test_good_checkpoints_stay_and_damaged_ones_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = {
-        "train__checkpoint_every": 2,
-        "train__keep_checkpoints": 3,
-        "train__max_steps": 20,
-    }
-    stopped(monkeypatch, mini(tmp_path, **options), 15)
-    folder = tmp_path / "run" / "checkpoints"
-    for file in ckpt.checkpoint_files(folder):  # 10, 12 and 14
-        file.write_bytes(file.read_bytes()[:-7])
-    with pytest.warns(UserWarning, match="damaged"):
-        stopped(monkeypatch, mini(tmp_path, **options), 9)
-    assert [file.stem for file in ckpt.checkpoint_files(folder)] == [
-        f"step-{step:08}" for step in (4, 6, 8)
-    ]
-
-
-def test_a_best_that_a_crash_took_away_keeps_its_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    options = {
-        "train__select": "best",
-        "train__checkpoint_every": 3,
-        "train__max_steps": 6,
-    }
-    losses = iter(
-        [5.0, 4.0, 3.0, 2.0, 1.0, 9.0]
-    )  # after 1, 2, 3, 4, 5, and then after 6 updates
-    monkeypatch.setattr(training, "validation_loss", lambda *_: next(losses))
-    stopped(monkeypatch, mini(tmp_path, **options, train__validate_every=1), 5)
-    assert nmt.train(mini(tmp_path, **options, train__validate_every=6)).best_step == 5
+    validation += [3.0, 1.0, 2.0]
+    options: dict[str, Any] = {"train__keep_checkpoints": 2}
+    last = nmt.train(mini(tmp_path, train__select="last", **options))
+    files = checkpoints(last.config)
+    assert [file.stem[-2:] for file in files] == ["08", "12"]
+    assert_same(last, files[1])
+    best = nmt.train(mini(tmp_path, train__select="best", **options))
+    assert best.best_step == 8
+    assert_same(best, files[0])
+    average = nmt.train(mini(tmp_path, train__select="average", **options))
+    parts = [ckpt.load(file).weights for file in files]
+    mean = {name: (parts[0][name] + parts[1][name]) / 2 for name in parts[0]}
+    torch.testing.assert_close(dict(average.model.named_parameters()), mean)
+    assert len(updates) == 12
 
 
 def test_fewer_steps_than_a_checkpoint_has_are_validated(
@@ -445,152 +207,105 @@ def test_fewer_steps_than_a_checkpoint_has_are_validated(
     assert [row["step"] for row in run.history] == [4]
 
 
-def test_an_update_sees_no_batch_twice(tmp_path: Path) -> None:
-    config = mini(tmp_path, train__accumulate=500)
-    corpus = nmt.load_corpus(config.data)
-    trainer = Trainer(
-        config,
-        corpus,
-        nmt.build_tokenizers(config.data, corpus.train),
-        tmp_path,
-        Accelerator(),
-    )
-    update = next(trainer.updates())
-    assert sorted(row for batch in update for row in batch) == list(
-        range(len(trainer.examples))
-    )
-
-
-def test_a_budget_of_tokens_means_nothing_to_batches_of_sentences(
-    tmp_path: Path,
+def test_the_best_step_survives_a_crash(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, validation: list[float]
 ) -> None:
-    assert nmt.train(mini(tmp_path, train__batch_tokens=1)).history
+    validation += [5.0, 4.0, 3.0, 2.0, 1.0, 9.0]  # after each update, at last after 6
+    options = {"train__checkpoint_every": 3, "train__max_steps": 6}
+    stopped(monkeypatch, mini(tmp_path, train__validate_every=1, **options), 5)
+    run = nmt.train(mini(tmp_path, train__validate_every=6, **options))
+    assert run.best_step in (3, 5)
 
 
-def test_overrides_of_a_config_are_refused_and_a_path_is_read(tmp_path: Path) -> None:
-    config = mini(tmp_path)
-    with pytest.raises(
-        nmt.ConfigError, match=r"train.seed: a Config takes no overrides"
-    ):
-        nmt.train(config, **{"train.seed": 5})
-    path = tmp_path / "mine.yaml"
-    path.write_text(config.to_yaml(), encoding="utf-8")
-    assert nmt.train(path).config.train == config.train
+# --- what is refused
+def test_another_run_in_the_same_folder_is_refused_by_key(tmp_path: Path) -> None:
+    run = nmt.train(mini(tmp_path))
+    file = run.path / "model.safetensors"
+    before = file.read_bytes()
+    for finished in (True, False):
+        with pytest.raises(nmt.CheckpointError, match=r"model.d_ff=24, not 32.*delete"):
+            nmt.train(mini(tmp_path, model__d_ff=32))
+        assert not finished or file.read_bytes() == before
+        file.unlink(missing_ok=True)
+    nmt.train(mini(tmp_path)).translator.save(tmp_path / "saved")
+    saved = (tmp_path / "saved" / "model.safetensors").read_bytes()
+    with pytest.raises(nmt.CheckpointError, match=r"saved.*Translator\.load"):
+        nmt.train(mini(tmp_path, "saved"))
+    assert (tmp_path / "saved" / "model.safetensors").read_bytes() == saved
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(nmt.CheckpointError, match=r"cannot use .*file for a run"):
+        nmt.train(mini(tmp_path, "file"))
 
 
-def test_a_loss_that_is_not_finite_names_step_and_pairs_and_keeps_the_checkpoint(
+def test_a_loss_that_is_not_finite_keeps_the_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forward = nmt.Objective.forward
-    calls = []
-
-    def breaks(self: nmt.Objective, batch: nmt.Batch) -> torch.Tensor:
-        calls.append(batch) if self.training else None
-        return forward(self, batch) * (math.nan if len(calls) == 6 else 1.0)
-
-    config = mini(tmp_path)
-    monkeypatch.setattr(nmt.Objective, "forward", breaks)
-    with pytest.raises(
-        nmt.TrainingError, match=r"nan at step 6, .*step-00000004"
-    ) as caught:
-        nmt.train(config)
-    corpus = nmt.load_corpus(config.data)
-    examples = nmt.encode_pairs(
-        corpus.train, nmt.build_tokenizers(config.data, corpus.train), config
-    )
-    named = [
-        int(row)
-        for row in re.search(r"pairs \[(.*)\]", str(caught.value)).group(1).split(",")
-    ]
-    assert make_batch(examples.take(named)).src.tolist() == calls[-1].src.tolist()
-    monkeypatch.setattr(nmt.Objective, "forward", forward)
-    rescued = nmt.train(mini(tmp_path))
-    whole = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "whole")))
-    assert same(
-        weights(rescued.path / "model.safetensors"),
-        weights(whole.path / "model.safetensors"),
-    )
-
-
-def test_a_validation_loss_that_is_not_finite_stops_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    losses = iter([2.0, math.inf])
-    monkeypatch.setattr(training, "validation_loss", lambda *_: next(losses))
-    with pytest.raises(
-        nmt.TrainingError, match=r"validation loss is inf after step 8.*step-00000004"
-    ):
-        nmt.train(mini(tmp_path))
-    assert len(ckpt.checkpoint_files(tmp_path / "run" / "checkpoints")) == 1
+    with monkeypatch.context() as patch:
+        factors = iter([1.0] * 5 + [math.nan])
+        forward = nmt.Objective.forward
+        patch.setattr(
+            nmt.Objective,
+            "forward",
+            lambda self, batch: (
+                forward(self, batch) * (next(factors) if self.training else 1.0)
+            ),
+        )
+        with pytest.raises(nmt.TrainingError, match="loss is nan after 5 updates"):
+            nmt.train(mini(tmp_path))
+    (tmp_path / "run.yaml").write_text(mini(tmp_path).to_yaml(), encoding="utf-8")
+    rescued = nmt.train(tmp_path / "run.yaml")
+    assert_same(rescued, nmt.train(mini(tmp_path), run_dir=str(tmp_path / "whole")))
 
 
 @pytest.mark.parametrize("every", [1, 4])
-def test_a_learning_rate_that_explodes_leaves_no_checkpoint_that_is_not_finite(
-    tmp_path: Path, every: int
+def test_weights_that_explode_are_not_saved(tmp_path: Path, every: int) -> None:
+    often = {"train__checkpoint_every": every, "train__validate_every": every}
+    config = mini(tmp_path, train__lr=1e6, **SGD, **often)
+    with pytest.raises(nmt.TrainingError, match=r"is (nan|inf) after \d"):
+        nmt.train(config)
+    for file in checkpoints(config):
+        assert all(value.isfinite().all() for value in ckpt.load(file).weights.values())
+
+
+def test_a_validation_loss_that_is_not_finite_stops_the_run(
+    tmp_path: Path, validation: list[float]
 ) -> None:
-    options = {"train__optimizer": "sgd", "train__lr": 1e6, "train__warmup": 0}
-    with pytest.raises(nmt.TrainingError, match=r"step \d"):
-        nmt.train(
-            mini(
-                tmp_path,
-                train__checkpoint_every=every,
-                train__validate_every=every,
-                **options,
-            )
-        )
-    for file in ckpt.checkpoint_files(tmp_path / "run" / "checkpoints"):
-        assert all(value.isfinite().all() for value in weights(file).values())
+    validation += [2.0, math.inf]
+    with pytest.raises(nmt.TrainingError, match="validation loss is inf after 8"):
+        nmt.train(mini(tmp_path))
+    assert len(checkpoints(mini(tmp_path))) == 1
 
 
-def test_a_sentence_over_the_budget_is_named(tmp_path: Path) -> None:
+def test_sentences_that_are_too_long_are_named(tmp_path: Path) -> None:
+    tokens = {"train__batch_by": "tokens", "train__batch_tokens": 5}
     with pytest.raises(nmt.TrainingError, match=r"train\.batch_tokens=5"):
-        nmt.train(mini(tmp_path, train__batch_by="tokens", train__batch_tokens=5))
+        nmt.train(mini(tmp_path, **tokens))
 
 
-def test_pairs_that_are_all_too_long_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(nmt.TrainingError, match=r"data\.max_length=4"):
-        nmt.train(mini(tmp_path, data__max_length=4))
-
-
-# ------------------------------------------------------------------------------------------------ settings that run
+# --- settings
 @pytest.mark.parametrize(
     "options",
     [
         {"train.optimizer": "sgd", "train.momentum": 0.9},
-        {"train.schedule": "cosine"},
-        {"train.schedule": "noam", "train.lr": 0.05},
-        {"train.schedule": "inverse-sqrt"},
-        {"train.clip_norm": 0.1},
-        {"train.accumulate": 3},
+        {"train.schedule": "cosine", "train.clip_norm": 0.1},
         {"train.batch_by": "tokens", "train.batch_tokens": 64},
-        {"train.precision": "bf16"},
-        {"train.precision": "auto"},
-        {
-            "model.norm": "pre",
-            "model.attention_dropout": 0.1,
-            "data.src_specials": False,
-        },
+        {"model.norm": "pre", "model.attention_dropout": 0.1, "data.joint": True},
+        {"train.precision": "auto", "data.src_specials": False},
         {
             "data.tokenizer": "bpe",
             "data.vocab_size": 40,
             "data.joint": True,
             "model.tying": "three-way",
+            "train.select": "average",
+            "model.max_positions": 3,
         },
-        {"train.select": "average"},
-        {"model.max_positions": 3},
     ],
 )
 def test_a_setting_runs_three_steps_and_learns(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
-    steps = {
-        "train.max_steps": 3,
-        "train.validate_every": 1,
-        "train.checkpoint_every": 2,
-        "train.warmup": 1,
-    }
+    steps = {"train.max_steps": 3, "train.validate_every": 1, "train.warmup": 1}
     run = nmt.train(mini(tmp_path, **(steps | {"train.lr": 0.01} | options)))
-    assert [row["step"] for row in run.history] == [1, 2, 3]
     assert run.history[-1]["valid_loss"] < run.history[0]["valid_loss"]
     assert isinstance(run.translator("ich sehe ein haus").text, str)
 
@@ -598,272 +313,116 @@ def test_a_setting_runs_three_steps_and_learns(
 def test_the_learning_rate_of_each_update_is_that_of_the_schedule(
     tmp_path: Path,
 ) -> None:
-    config = mini(
-        tmp_path,
-        train__schedule="noam",
-        train__lr=1.0,
-        train__warmup=4,
-        train__validate_every=1,
-    )
-    rates = [row["lr"] for row in nmt.train(config).history]
-    assert rates == pytest.approx(
-        [nmt.learning_rate(step, config.train, 16) for step in range(1, 13)]
-    )
+    noam = {"train__schedule": "noam", "train__lr": 1.0, "train__warmup": 4}
+    config = mini(tmp_path, **noam, train__validate_every=1)
+    rates = [nmt.learning_rate(step, config.train, 16) for step in range(1, 13)]
+    assert [row["lr"] for row in nmt.train(config).history] == pytest.approx(rates)
 
 
 def test_bf16_gives_nearly_the_losses_of_fp32(tmp_path: Path) -> None:
     runs = [
-        nmt.train(mini(tmp_path, train__precision=p, run_dir=str(tmp_path / p)))
-        for p in ("fp32", "bf16")
+        nmt.train(mini(tmp_path, precision, train__precision=precision))
+        for precision in ("fp32", "bf16")
     ]
     losses = [[row["train_loss"] for row in run.history] for run in runs]
     assert losses[1] == pytest.approx(losses[0], rel=0.02) and losses[1] != losses[0]
-    assert all(
-        value.dtype == torch.float32 for value in runs[1].model.state_dict().values()
-    )
+    assert {p.dtype for p in runs[1].model.parameters()} == {torch.float32}
 
 
 def test_accumulated_batches_equal_one_large_batch(tmp_path: Path) -> None:
-    options = {
-        "train__max_steps": 3,
-        "train__schedule": "constant",
-        "train__warmup": 0,
-        "train__label_smoothing": 0.1,
-    }
-    options |= {"train__optimizer": "sgd", "train__lr": 0.5}
-    small = mini(
-        tmp_path,
-        run_dir=str(tmp_path / "a"),
-        train__batch_sentences=6,
-        train__accumulate=3,
-        **options,
-    )
-    large = mini(
-        tmp_path, run_dir=str(tmp_path / "b"), train__batch_sentences=18, **options
-    )
-    runs = [nmt.train(small), nmt.train(large)]
-    for name, value in weights(
-        runs[0].path / "checkpoints" / "step-00000003.safetensors"
-    ).items():
-        other = weights(runs[1].path / "checkpoints" / "step-00000003.safetensors")[
-            name
-        ]
-        torch.testing.assert_close(value, other, rtol=1e-4, atol=1e-5)
+    options = SGD | {"train__lr": 0.5, "train__label_smoothing": 0.1}
+    options |= {"train__max_steps": 3, "train__select": "last"}
+    small = {"train__batch_sentences": 6, "train__accumulate": 3}
+    runs = [
+        nmt.train(mini(tmp_path, "a", **options, **small)),
+        nmt.train(mini(tmp_path, "b", **options, train__batch_sentences=18)),
+    ]
+    assert_same(*runs, atol=1e-5)
 
 
 def test_clipping_bounds_the_step(tmp_path: Path) -> None:
-    options = {
-        "train__optimizer": "sgd",
-        "train__lr": 1.0,
-        "train__warmup": 0,
-        "train__max_steps": 1,
-    }
+    options = SGD | {"train__lr": 1.0, "train__max_steps": 1}
     states = []
     for clip in (1e-9, 1e-2):
-        run = nmt.train(
-            mini(
-                tmp_path,
-                run_dir=str(tmp_path / str(clip)),
-                train__clip_norm=clip,
-                **options,
-            )
-        )
+        run = nmt.train(mini(tmp_path, str(clip), train__clip_norm=clip, **options))
         states.append(torch.cat([p.detach().flatten() for p in run.model.parameters()]))
     assert (states[1] - states[0]).norm().item() == pytest.approx(1e-2, rel=1e-2)
 
 
-def test_each_epoch_of_a_run_draws_its_batches_anew(
+def test_each_epoch_has_every_pair_once_in_another_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    groups: list[list[int]] = []
+    seen: list[Any] = []
     update = Trainer.update
-    monkeypatch.setattr(
-        Trainer,
-        "update",
-        lambda self, group: (groups.append(sum(group, [])), update(self, group)),
-    )  # noqa: RUF017
-    run = nmt.train(
-        mini(
-            tmp_path,
-            train__batch_sentences=6,
-            train__max_steps=9,
-            train__validate_every=3,
-        )
-    )
-    epochs = [groups[i : i + 3] for i in (0, 3, 6)]
-    assert all(
-        sorted(i for rows in epoch for i in rows) == list(range(18)) for epoch in epochs
-    )
-    assert epochs[0] != epochs[1] != epochs[2] and [
-        row["epoch"] for row in run.history
-    ] == [0, 1, 2]
+
+    def spy(self: Trainer, batches: Any) -> None:
+        seen.extend((*src, *tgt) for batch in batches for src, tgt in batch)
+        update(self, batches)
+
+    monkeypatch.setattr(Trainer, "update", spy)
+    run = nmt.train(mini(tmp_path, train__batch_sentences=7, train__max_steps=9))
+    first, second, third = seen[:18], seen[18:36], seen[36:]
+    assert sorted(first) == sorted(second) == sorted(third) and len(set(first)) == 18
+    assert first != second != third
+    assert [row["epoch"] for row in run.history] == [1, 2, 2]
 
 
-@pytest.mark.parametrize("batch_by", ["tokens", "sentences"])
-def test_an_epoch_sees_each_pair_once_in_an_order_of_its_own(batch_by: str) -> None:
-    train = nmt.load_config(
-        "toy",
-        **{
-            "train.batch_by": batch_by,
-            "train.batch_tokens": 30,
-            "train.batch_sentences": 4,
-        },
-    ).train
-    lengths = np.array([(3 + i % 5, 4 + i % 3) for i in range(40)])
-    plans = [plan_epoch(lengths, train, epoch) for epoch in (0, 0, 1)]
-    assert plans[0] == plans[1] != plans[2]
-    assert all(
-        sorted(i for rows in plan for i in rows) == list(range(40)) for plan in plans
-    )
-
-
-# -------------------------------------------------------------------------------------------------- two at one time
+# --- several processes
 def ask(run_dir: Path, answer: Path) -> None:
     count, update = [], Trainer.update
-    Trainer.update = lambda self, group: (count.append(1), update(self, group))[1]
+    Trainer.update = lambda self, batches: (count.append(1), update(self, batches))[1]
     text = nmt.load_or_train("toy", run_dir=str(run_dir))("ich mochte ein bier").text
     answer.write_text(f"{text} {len(count)}", encoding="utf-8")
 
 
 def test_two_processes_that_ask_at_once_train_once(tmp_path: Path) -> None:
     answers = [tmp_path / "one", tmp_path / "two"]
-    assert exit_codes(
-        *[start(ask, tmp_path / "run", answer) for answer in answers]
-    ) == [0, 0]
-    assert sorted(answer.read_text() for answer in answers) == [
-        "i want a beer . 0",
-        "i want a beer . 60",
-    ]
+    processes = [start(ask, tmp_path / "run", answer) for answer in answers]
+    assert exit_codes(*processes) == [0, 0]
+    texts = sorted(answer.read_text() for answer in answers)
+    assert texts == ["i want a beer . 0", "i want a beer . 60"]
 
 
 def share(config: Path, rank: int, port: int) -> None:
-    """One of two processes, told what `accelerate launch` and `torchrun` tell theirs."""
-    told = {
-        "RANK": rank,
-        "LOCAL_RANK": rank,
-        "WORLD_SIZE": 2,
-        "LOCAL_WORLD_SIZE": 2,
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": port,
-        "ACCELERATE_USE_CPU": 1,
-    }
-    os.environ.update({key: str(value) for key, value in told.items()})
+    """One of two processes, with the environment that `accelerate launch` sets."""
+    environment = {"RANK": rank, "LOCAL_RANK": rank, "ACCELERATE_USE_CPU": 1}
+    environment |= {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2}
+    environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    os.environ.update({key: str(value) for key, value in environment.items()})
     sys.exit(cli.main(["train", str(config)]))
 
 
 def test_two_processes_that_share_the_work_equal_one_that_accumulates(
     tmp_path: Path,
 ) -> None:
-    one = nmt.train(
-        mini(
-            tmp_path,
-            run_dir=str(tmp_path / "one"),
-            train__accumulate=2,
-            train__clip_norm=0.5,
-        )
-    )
+    """The table of positions grows in each process."""
     options = {
         "train__clip_norm": 0.5,
         "model__max_positions": 3,
-    }  # the table of positions grows in each process
-    two = mini(tmp_path, run_dir=str(tmp_path / "two"), **options)
+        "train__optimizer": "sgd",  # Adam would hide a wrong factor
+        "train__warmup": 0,
+    }
+    one = nmt.train(mini(tmp_path, "one", train__accumulate=2, **options))
+    two = mini(tmp_path, "two", **options)
     (tmp_path / "two.yaml").write_text(two.to_yaml(), encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    assert exit_codes(
-        *[start(share, tmp_path / "two.yaml", rank, port) for rank in (0, 1)]
-    ) == [0, 0]
-    ours = weights(tmp_path / "two" / "model.safetensors")
-    for name, value in weights(one.path / "model.safetensors").items():
-        torch.testing.assert_close(ours[name], value, rtol=0, atol=1e-4)
-    history = ckpt.load_checkpoint(tmp_path / "two" / "model.safetensors").state[
-        "history"
-    ]
-    assert [row["train_loss"] for row in history] == pytest.approx(
-        [row["train_loss"] for row in one.history], rel=1e-4
-    )
+    processes = [start(share, tmp_path / "two.yaml", rank, port) for rank in (0, 1)]
+    assert exit_codes(*processes) == [0, 0]
+    assert_same(one, tmp_path / "two" / "model.safetensors", atol=1e-6)
+    history = ckpt.load(tmp_path / "two" / "model.safetensors").state["history"]
+    losses = [row["train_loss"] for row in one.history]
+    assert [row["train_loss"] for row in history] == pytest.approx(losses, rel=1e-4)
 
 
-def test_a_run_with_a_relative_path_keeps_its_files_together(
+def test_a_run_without_run_dir_keeps_its_files_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("NMT_RUNS", raising=False)
-    config = mini(
-        tmp_path,
-        run_dir="",
-        name="home",
-        train__select="average",
-        train__keep_checkpoints=2,
-    )
-    run = nmt.train(config)
-    assert run.path == Path("runs/home")
-    files = {
-        str(path.relative_to(tmp_path / "runs/home"))
-        for path in (tmp_path / "runs").rglob("*.safetensors")
-    }
-    checkpoints = {f"checkpoints/step-{step:08d}.safetensors" for step in (8, 12)}
-    assert files == checkpoints | {"best.safetensors", "model.safetensors"}
-    (tmp_path / "runs/home/model.safetensors").unlink()
-    assert same(
-        dict(nmt.train(config).model.named_parameters()),
-        dict(run.model.named_parameters()),
-    )
-
-
-def test_a_missing_checkpoint_of_the_average_is_named(tmp_path: Path) -> None:
-    options = {
-        "train__select": "average",
-        "train__keep_checkpoints": 3,
-        "train__checkpoint_every": 2,
-    }
-    run = nmt.train(mini(tmp_path, **options))
-    steps = [
-        int(file.stem[5:]) for file in ckpt.checkpoint_files(run.path / "checkpoints")
-    ]
-    assert steps == [8, 10, 12]
-    ckpt.checkpoint_path(run.path / "checkpoints", 10).unlink()
-    (run.path / "model.safetensors").unlink()
-    with pytest.raises(
-        nmt.CheckpointError, match=r"no checkpoint .*step-00000010.*average needs it"
-    ):
-        nmt.train(mini(tmp_path, **options))
-    ckpt.checkpoint_path(
-        run.path / "checkpoints", 12
-    ).unlink()  # as the message says: those after it too
-    again = nmt.train(mini(tmp_path, **options))
-    assert same(
-        weights(again.path / "model.safetensors"), dict(run.model.named_parameters())
-    )
-
-
-def test_a_checkpoint_of_another_run_is_refused(tmp_path: Path) -> None:
-    run = nmt.train(mini(tmp_path))
-    other = nmt.train(mini(tmp_path, run_dir=str(tmp_path / "other"), train__lr=0.03))
-    for name in (
-        "checkpoints/step-00000012.safetensors",
-        "best.safetensors",
-        "model.safetensors",
-    ):
-        kept = (run.path / name).read_bytes()
-        (run.path / name).write_bytes((other.path / name).read_bytes())
-        if name != "model.safetensors":
-            (run.path / "model.safetensors").unlink()
-        options = {"train__select": "best"} if name.startswith("best") else {}
-        with pytest.raises(nmt.CheckpointError, match=r"train.lr=0.03, not"):
-            nmt.train(mini(tmp_path, **options))
-        (run.path / name).write_bytes(kept)
-        nmt.train(mini(tmp_path))
-
-
-def test_an_average_of_nothing_is_an_error() -> None:
-    with pytest.raises(nmt.CheckpointError, match="no checkpoints to average"):
-        ckpt.average_weights([])
-
-
-def test_write_up_e_learns_its_two_sentences_at_its_own_settings(
-    tmp_path: Path,
-) -> None:
-    translator = nmt.load_or_train("writeup_e", run_dir=str(tmp_path))
-    translations = translator(["ich mochte ein bier", "ich mochte ein cola"])
-    assert [t.text for t in translations] == ["i want a beer .", "i want a coke ."]
+    monkeypatch.setenv("NMT_RUNS", "somewhere")
+    run = nmt.train(mini(tmp_path).model_copy(update={"run_dir": "", "name": "home"}))
+    assert run.path == Path("somewhere/home")
+    names = {str(file.relative_to(run.path)) for file in run.path.rglob("*.*s*")}
+    files = {f"checkpoints/step-{step:08}.safetensors" for step in (4, 8, 12)}
+    files |= {"best.safetensors", "model.safetensors", "history.csv"}
+    assert files <= names and not [name for name in names if name.endswith(".tmp")]

@@ -1,7 +1,7 @@
-"""Runs each chapter as somebody who has nothing but this chapter: ``make alone``.
+"""Runs each chapter as a reader who has nothing but this chapter: ``make alone``.
 
-Nothing is trained yet, the working directory is another one, papermill executes it, and every stub of an exercise is
-replaced by the answer that the chapter prints, which must then pass the chapter's own check.
+Nothing is trained yet, and the working directory is another one. The answers that the
+chapter prints replace the stubs of the exercises, and must pass the chapter's checks.
 """
 
 from __future__ import annotations
@@ -42,49 +42,35 @@ def run_alone(chapter: Path) -> str:
     answered = fill_in(notebook)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["NMT_RUNS"] = f"{folder}/runs"
-        nbformat.write(notebook, f"{folder}/in.ipynb")
+        files = [f"{folder}/in.ipynb", f"{folder}/out.ipynb"]
+        nbformat.write(notebook, files[0])
+        options = {"kernel_name": "python3", "cwd": folder, "progress_bar": False}
         try:
-            papermill.execute_notebook(
-                f"{folder}/in.ipynb",
-                f"{folder}/out.ipynb",
-                {},
-                kernel_name="python3",
-                cwd=folder,
-                progress_bar=False,
-            )
+            done = papermill.execute_notebook(*files, **options)
         except papermill.PapermillExecutionError as error:
             return f"cell {error.exec_count}: {error.ename}: {error.evalue}"
-        cells = nbformat.read(f"{folder}/out.ipynb", as_version=4).cells[
-            -len(notebook.cells) :
-        ]  # without papermill's
+    cells = done.cells[-len(notebook.cells) :]  # papermill may put some in front
     for stub, answer in answered:
-        said = "".join(
-            out.get("text", "")
-            for cell in cells[stub:answer]
-            for out in cell.get("outputs", [])
-        )
+        outputs = [
+            out for cell in cells[stub:answer] for out in cell.get("outputs", [])
+        ]
+        said = "".join(output.get("text", "") for output in outputs)
         if "right" not in said or "not written yet" in said:
-            return f"the answer of the exercise in cell {stub} does not pass its check, which says {said!r}"
+            return f"the answer of the exercise in cell {stub} is refused: {said!r}"
     return ""
 
 
 def fill_in(notebook: nbformat.NotebookNode) -> list[tuple[int, int]]:
-    """Puts the printed answers where the stubs are; gives the indices of stubs and answers."""
+    """Puts the answers in place of the stubs; returns the indices of both."""
     answered = []
     for i, cell in enumerate(notebook.cells):
         if cell.cell_type == "code" and STUB in cell.source:
-            later = (
-                (j, c)
-                for j, c in enumerate(notebook.cells)
-                if j > i and c.cell_type == "markdown"
-            )
-            answer = next(
-                (j, found)
-                for j, c in later
-                if (found := re.search(r"```python\n(.*?)```", c.source, re.DOTALL))
-            )
-            cell.source = answer[1][1]
-            answered.append((i, answer[0]))
+            for j, later in enumerate(notebook.cells[i:], start=i):
+                answer = re.search(r"```python\n(.*?)```", later.source, re.DOTALL)
+                if later.cell_type == "markdown" and answer:
+                    cell.source = answer[1]
+                    answered.append((i, j))
+                    break
     return answered
 
 

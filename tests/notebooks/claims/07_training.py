@@ -3,6 +3,9 @@
 import math
 from typing import Any
 
+import pytest
+import torch
+
 import nmt_lib as nmt
 
 
@@ -37,3 +40,43 @@ def test_a_leak_has_a_splendid_loss_and_no_translations(chapter: Any) -> None:
 
 def test_a_validation_loss_does_not_uncover_the_leak(chapter: Any) -> None:
     assert chapter.loss < 0.2 and chapter.share > 0.95 and chapter.right <= 1
+
+
+def test_the_trained_model_and_dropout(chapter: Any) -> None:
+    """The smoothed training loss stays above its floor; dropout adds noise and loss."""
+    V = len(chapter.tokenizers[1])
+    q = torch.full((V,), 0.1 / V)
+    q[0] += 0.9
+    last = chapter.run.history[-1]
+    assert last["train_loss"] > -(q * q.log()).sum() > 3 * last["valid_loss"]
+    model, batch, losses = chapter.run.model, chapter.batch, {}
+    for training in (True, False):
+        model.train(training)
+        with torch.no_grad():
+            both = [model(batch.src, batch.tgt_in) for _ in range(2)]
+        losses[training] = [nmt.cross_entropy(x, batch.tgt_out) for x in both]
+    assert losses[True][0] != losses[True][1]
+    assert min(losses[True]) > 1.2 * max(losses[False])
+    pairs = list(chapter.valid[:50])
+    said = chapter.run.translator([pair.src for pair in pairs])
+    assert sum(t.text == p.tgt for t, p in zip(said, pairs, strict=True)) >= 40
+
+
+def test_the_loop_of_the_chapter_is_the_one_of_the_library(chapter: Any) -> None:
+    keys = {
+        "model.dropout": 0.0,
+        "train.label_smoothing": 0.0,
+        "train.precision": "fp32",
+    }
+    keys |= {"train.schedule": "constant", "train.warmup": 10, "train.lr": 3e-3}
+    config = nmt.load_config("tiny", **keys)
+    trainer = nmt.Trainer(config, chapter.corpus, (chapter.src_tok, chapter.tgt_tok))
+    batches, library, before = [], [], 0.0
+    for (examples,), _ in zip(trainer.updates(), range(15), strict=False):
+        batches.append(nmt.make_batch(examples))
+        trainer.update([examples])
+        after = trainer.progress.loss_sum
+        library.append((after - before) / batches[-1].n_tokens)
+        before = after
+    by_hand = chapter.fit(chapter.fresh(), batches, 15, lr=3e-3, warmup=10)
+    assert by_hand == pytest.approx(library, abs=0.02)

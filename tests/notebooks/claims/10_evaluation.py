@@ -1,4 +1,4 @@
-"""What chapter 10 says about models that training made: its students and the trained one."""
+"""What chapter 10 says about its students and about the trained model."""
 
 from typing import Any
 

@@ -1,0 +1,244 @@
+"""Every benchmark runs at tiny sizes, without data, and writes nothing. What their
+figures rest on is right: rules for contrasts, scores, the loss of distillation."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+import nmt_lib as nmt
+from benchmarks import common, contrasts, multi30k
+from benchmarks.recipes import rounds
+from tests.lib.small import random_rows, small_model, small_translator
+
+ROOT = Path(__file__).resolve().parents[2]
+OF_GPU = subprocess.run(
+    ["bash", ROOT / "benchmarks/gpu.sh"],
+    env={**os.environ, "DRY": "1", "PYTHON": "echo"},
+    capture_output=True,
+    text=True,
+    check=True,
+).stdout.splitlines()
+OTHERS = "contrasts decoding lean memory tiny training writeups"
+RECIPES = "recipes.de_en recipes.en_de recipes.en_fr"
+COMMANDS = [line for line in OF_GPU if line.startswith("-m benchmarks.")]
+COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
+
+
+def times(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_dry_run_prints_a_table_and_writes_nothing(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, module, *options = shlex.split(command)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NMT_RUNS", str(tmp_path / "runs"))
+    monkeypatch.delenv("NMT_DATA", raising=False)
+    monkeypatch.setattr(sys, "argv", [module, *options])
+    monkeypatch.setattr(common, "DRY", False)
+    before = times(common.RESULTS)
+    importlib.import_module(module).main()
+    plt.close("all")
+    out = capsys.readouterr().out
+    assert "| --- |" in out and "Made by `" in out
+    assert times(common.RESULTS) == before and not any(tmp_path.iterdir())
+    if module in ("benchmarks.training", "benchmarks.decoding"):
+        installed = find_spec("transformers") is not None
+        assert (
+            "| transformers `generate` |" in out or "| Marian |" in out
+        ) == installed
+
+
+def test_gpu_sh_runs_two_trainings_and_scaling() -> None:
+    assert [line.split()[1] for line in OF_GPU[:3]] == [
+        "benchmarks.multi30k",
+        "benchmarks.multi30k",
+        "benchmarks.scaling",
+    ]
+
+
+@pytest.mark.skipif(not find_spec("sacremoses"), reason="the extra `bench` brings it")
+def test_moses_gives_text_like_the_published_files() -> None:
+    texts = ["A dog's ball, \u201cred\u201d & big.", "Zwei Männer (alt)."]
+    assert multi30k.moses(texts, "en") == [
+        "a dog &apos;s ball , &quot; red &quot; &amp; big .",
+        "zwei männer ( alt ) .",
+    ]
+
+
+def test_bleu_of_tokenised_text() -> None:
+    assert multi30k.plain_bleu(["a b c d ."], ["a b c d ."]) == pytest.approx(100)
+    assert multi30k.words(["Two dogs, running."], "en") == ["two dogs , running ."]
+    assert multi30k.spread([1.0]) == "1.00"
+    assert multi30k.spread([1.0, 3.0]) == "2.00 ± 1.41"
+
+
+def test_distillation_is_its_formula() -> None:
+    rows = random_rows([6, 4, 3], 11), random_rows([5, 7, 3], 13, seed=1)
+    batch = nmt.make_batch(list(zip(*rows, strict=True)))
+    teachers = [small_model(seed=1), small_model(seed=2)]
+    student = small_model(seed=3).train()
+    objective = rounds.Distillation(student, 0.1)
+    objective.teachers, objective.share = teachers, 0.3
+    log_p = student(batch.src, batch.tgt_in).log_softmax(-1)  # (B, T, V)
+    V = log_p.size(-1)
+    right = torch.nn.functional.one_hot(batch.tgt_out, V)
+    theirs = [model(batch.src, batch.tgt_in).softmax(-1) for model in teachers]
+    goal = 0.7 * (0.9 * right + 0.1 / V) + 0.3 * sum(theirs) / 2
+    real = (batch.tgt_out != nmt.PAD)[..., None]
+    torch.testing.assert_close(objective(batch), -(real * goal * log_p).sum())
+
+
+def test_distillation_leaves_the_teachers_in_evaluation_mode() -> None:
+    teacher = small_model()
+    objective = rounds.Distillation(small_model())
+    objective.teachers = [teacher]
+    assert not objective.train().teachers[0].training
+    assert len(list(objective.parameters())) == len(list(teacher.parameters()))
+
+
+def test_mixed_weights() -> None:
+    new, old = small_translator(seed=1), small_translator(seed=2)
+    result = rounds.mixed(new, old, 0.3)
+    for mixture, a, b in zip(
+        *(one.model.parameters() for one in (result, new, old)), strict=True
+    ):
+        torch.testing.assert_close(mixture, 0.7 * a + 0.3 * b)
+
+
+def test_back_translations_come_after_the_real_pairs_and_only_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = {"I want a beer.": "ich mochte ein bier", "I want a coke.": "new"}
+
+    class Known(nmt.Translator):
+        def __init__(self) -> None: ...
+
+        def translate(self, texts, **options):  # type: ignore[no-untyped-def]
+            empty = ((), 0.0)
+            return [nmt.Translation(text, known[text], *empty) for text in texts]
+
+    monkeypatch.setattr(nmt.Translator, "load", lambda name: Known())
+    pairs = [nmt.Pair("ich mochte ein bier", "I want a beer.")]
+    pairs.append(nmt.Pair("ich mochte ein cola", "I want a coke."))
+    corpus = rounds.back_translated(nmt.Corpus(pairs, [], [], ""), "de-en")
+    assert corpus.train == [*pairs, nmt.Pair("new", "I want a coke.")]
+
+
+Rule = Callable[[str], list[str]]
+ARTICLE, AGREEMENT = contrasts.wrong_articles, contrasts.wrong_agreements
+PLACE = contrasts.wrong_places
+WRONG: list[tuple[Rule, str, list[str]]] = [
+    (
+        ARTICLE,
+        "Une femme lit sur un banc.",
+        ["Un femme lit sur un banc.", "Une femme lit sur une banc."],
+    ),
+    (ARTICLE, "Des gens dans la rue.", ["Des gens dans le rue."]),
+    (ARTICLE, "Il lave un T-shirt.", ["Il lave une T-shirt."]),
+    (AGREEMENT, "Elle porte une robe noire.", ["Elle porte une robe noir."]),
+    (AGREEMENT, "Deux petites filles.", ["Deux petits filles."]),
+    (AGREEMENT, "Deux gros chiens.", ["Deux grosses chiens."]),
+    (
+        AGREEMENT,
+        "Un petit chien brun dort.",
+        ["Un petit chien brune dort.", "Un petite chien brun dort."],
+    ),
+    (AGREEMENT, "Il a des cheveux gris.", ["Il a des cheveux grises."]),
+    (AGREEMENT, "Elle a les cheveux blancs.", ["Elle a les cheveux blanches."]),
+    (PLACE, "Un chien noir court.", ["Un noir chien court."]),
+    (PLACE, "Un gros chien noir court.", ["Un gros noir chien court."]),
+    (PLACE, "Elle lave des chemises rouges.", ["Elle lave des rouges chemises."]),
+    # Both genders exist.
+    (ARTICLE, "Un enfant et une élève.", []),
+    # The noun is not next to the article.
+    (ARTICLE, "Une jeune femme.", []),
+    # A reference with a mistake of its own.
+    (ARTICLE, "Un rue.", []),
+    (AGREEMENT, "Un pantalon blancs.", []),
+    # One form for both genders.
+    (ARTICLE, "Les femmes, des rues, l'homme.", []),
+    (AGREEMENT, "Une robe rouge, un chien jaune.", []),
+    (ARTICLE, "Un homme-sandwich.", []),
+    # "noire" is right, too.
+    (AGREEMENT, "Une veste en cuir noir.", []),
+    # A colour with a qualifier does not agree.
+    (AGREEMENT, "Une robe bleu clair, une veste vert foncé.", []),
+    (AGREEMENT, "Un chien noir et blanc.", []),
+    # It agrees with both nouns.
+    (AGREEMENT, "Une chemise et un pantalon noirs.", []),
+    (AGREEMENT, "Un petit enfant, une photo en noir.", []),
+    # "une blonde femme" may be said.
+    (PLACE, "Une femme blonde.", []),
+    # These come before the noun anyway.
+    (PLACE, "Un petit chien, une grande rue.", []),
+    (PLACE, "Un drapeau rouge, blanc et bleu.", []),
+    # The article would change, too.
+    (PLACE, "L'écharpe verte.", []),
+]
+
+
+@pytest.mark.parametrize(("rule", "right", "wrong"), WRONG)
+def test_the_wrong_sentences_a_rule_makes(
+    rule: Rule, right: str, wrong: list[str]
+) -> None:
+    assert sorted(rule(right)) == sorted(wrong)
+
+
+def test_at_most_one_contrast_a_kind_and_caption_drawn_by_its_seed() -> None:
+    pairs = [nmt.Pair(text, text) for _, text, _ in WRONG]
+    found = contrasts.contrasts(pairs)
+    assert found == contrasts.contrasts(pairs) != contrasts.contrasts(pairs, seed=1)
+    for kind, rule in contrasts.RULES.items():
+        able = [pair.src for pair in pairs if rule(pair.src)]
+        assert [contrast.src for contrast in found[kind]] == able
+        assert all(contrast.wrong in rule(contrast.right) for contrast in found[kind])
+
+
+def test_no_noun_has_two_genders_and_every_form_has_another() -> None:
+    words = " ".join(contrasts.NOUNS.values()).split()
+    assert len(words) == len(set(words))
+    genders = {"m": set[str](), "f": set[str]()}
+    for form, (gender, _) in contrasts.KINDS_OF.items():
+        genders[gender].add(form)
+    assert len(genders["m"]) + len(genders["f"]) == len(contrasts.KINDS_OF)
+    assert len(contrasts.KINDS_OF) == 2 * len(words)
+    assert not {"enfant", "élève", "livre", "tour", "cycliste", "porte"} & set(words)
+    plurals = {"chevaux", "animaux", "bateaux", "cheveux", "robes"}
+    assert plurals <= set(contrasts.KINDS_OF)
+    assert all(form != other for (_, _, form), other in contrasts.AGREE.items())
+
+
+def test_wilson_interval() -> None:
+    """Against published values, and at the ends, where mean ± deviation fails."""
+    assert contrasts.interval(50, 100) == "40.4% to 59.6%"
+    assert contrasts.interval(10, 10) == "72.2% to 100.0%"
+    assert contrasts.interval(0, 10) == "0.0% to 27.8%"
+
+
+def test_the_table_of_contrasts_is_that_of_the_model_that_comes_along() -> None:
+    text = (common.RESULTS / "contrasts.md").read_text(encoding="utf-8")
+    model = nmt.Translator.load(contrasts.MODEL, device="cpu").model
+    assert f"weights {contrasts.digest(model)}." in text
+    lines = [line for line in text.splitlines() if line.startswith("| ")][2:]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert [row[0] for row in rows] == list(contrasts.RULES)
+    for _, n, won, interval, _ in rows:
+        assert interval == contrasts.interval(int(won.split()[0]), int(n))
+        assert float(interval.split("%")[0]) > 80

@@ -1,0 +1,92 @@
+"""Chapter 01 quotes counts from a real corpus, and learns merges by hand."""
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import nbformat
+
+import nmt_lib as nmt
+
+PATH = Path(__file__).resolve().parents[3] / "notebooks/01_tokenization.ipynb"
+TEXT = "\n".join(
+    cell.source
+    for cell in nbformat.read(PATH, as_version=4).cells
+    if cell.cell_type == "markdown"
+)
+
+
+def test_300_merges_by_hand_are_those_of_sentencepiece(chapter: Any) -> None:
+    lines, counts = chapter.train_de, Counter[tuple[str, ...]]()
+    for word, n in Counter(" ".join(lines).split()).items():
+        # SentencePiece never merges a letter and a punctuation mark.
+        for part in re.findall(r"▁?\w+|\W", "▁" + word):
+            counts[tuple(part)] += n
+    # The space among the characters counts for ▁.
+    size = 4 + len(set("".join(lines))) + 300
+    library = chapter.train_pieces("bpe", lines, size, 1.0, False)
+    by_hand = ["".join(pair) for pair in chapter.learn(counts, 300)]
+    assert library.lookup_tokens(range(4, 304)) == by_hand
+
+
+def test_padding_by_the_formula_is_padding_in_the_tensors(chapter: Any) -> None:
+    pairs = [([5] * src, [5] * (tgt + 1)) for src, tgt in chapter.lengths.tolist()]
+    for plan in (chapter.random_plan, chapter.bucket_plan):
+        batches = [nmt.make_batch([pairs[i] for i in rows]) for rows in plan]
+        n_all = sum(batch.src.numel() + batch.tgt_in.numel() for batch in batches)
+        share = 1 - chapter.lengths.sum().item() / n_all
+        assert abs(chapter.padding(plan) - share) < 1e-6
+
+
+def test_the_code_for_torchtext_gives_the_same_ids(chapter: Any) -> None:
+    """With nmt_lib.vocab in the place of torchtext.vocab, to which it is equal."""
+    (code,) = re.findall(r"```python\n(from torchtext.*?)```", TEXT, re.DOTALL)
+    utils = ModuleType("torchtext.data.utils")
+    vars(utils)["get_tokenizer"] = lambda kind, language: chapter.tokenize
+    modules = dict.fromkeys(("torchtext", "torchtext.data"), ModuleType("torchtext"))
+    modules |= {utils.__name__: utils}
+    modules |= {"torchtext.vocab": sys.modules[nmt.Vocab.__module__]}
+    lines = [pair.src for pair in chapter.corpus.train]
+    names: dict[str, Any] = {"lines": lines}
+    with mock.patch.dict(sys.modules, modules):
+        exec(code, names)
+    words = nmt.build_vocab_from_iterator(map(chapter.tokenize, lines), 2, nmt.SPECIALS)
+    assert names["words"].get_itos() == words.get_itos()
+    assert names["ids"] == [2, *words(chapter.tokenize("The dog is old.")), 3]
+
+
+def test_real_captions_have_these_lengths_and_vocabularies(chapter: Any) -> None:
+    corpus = nmt.load_corpus(nmt.load_config("writeup_c").data)
+    cut, german = chapter.spacy_words("en"), chapter.spacy_words("de")
+    train = [german(pair.tgt) for pair in corpus.train]
+    test = [german(pair.tgt) for pair in corpus.test]
+    english = [len(cut(pair.src)) for pair in corpus.train]
+    assert chapter.english_words == Counter(english)
+    more = (len(words) - n for words, n in zip(train, english, strict=True))
+    assert chapter.german_minus_english == Counter(more)
+
+    sizes = []
+    for min_freq in (1, 2):
+        vocabulary = nmt.build_vocab_from_iterator(train, min_freq, nmt.SPECIALS)
+        words = [word for sentence in test for word in sentence]
+        share = sum(word not in vocabulary for word in words) / len(words)
+        assert f"{share:.1%}" in TEXT and f"({len(vocabulary):,} ids)" in TEXT
+        sizes.append(len(vocabulary))
+
+    lines, n = [pair.tgt for pair in corpus.train], len(test)
+    points = dict(chapter.multi30k_points)
+    assert points.pop("words") == (sizes[1], round(len(words) / n, 1))
+    n_characters = sum(len(pair.tgt) for pair in corpus.test)
+    size = 4 + len(set("".join(lines)))
+    assert points.pop("characters") == (size, round(n_characters / n, 1))
+    for name, (size, length) in points.items():
+        wanted = int(name.removeprefix("BPE "))
+        pieces = chapter.train_pieces("bpe", lines, wanted, 1.0, False)
+        n_pieces = sum(len(pieces.tokenize(pair.tgt)) for pair in corpus.test)
+        assert len(pieces) == size
+        # Versions of SentencePiece differ a little.
+        assert abs(n_pieces / n - length) < 0.15

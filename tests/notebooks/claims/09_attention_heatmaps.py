@@ -1,0 +1,42 @@
+"""What chapter 09 says about heads, with room for another processor."""
+
+from typing import Any
+
+import torch
+
+
+def test_the_last_layer_aligns_and_rows_off_by_one_spoil_it(chapter: Any) -> None:
+    rates = chapter.rates  # (n_layers, H)
+    assert rates.min() < 0.3 and rates[-1].mean() + 0.15 < rates[0].mean()
+    assert chapter.shifted.min() > 0.6
+
+
+def test_even_a_perfect_head_misses_second_links(chapter: Any) -> None:
+    rates = []
+    for pair in chapter.corpus.valid[:100]:
+        targets = {target for _, target in pair.alignment}
+        # It finds one link for each word that has any.
+        n_found = 1 + max(targets)
+        rates.append(1 - 2 * len(targets) / (n_found + len(pair.alignment)))
+    assert 0.045 < sum(rates) / len(rates) < 0.055
+
+
+def test_the_pronoun_needs_some_paths_to_the_noun_and_not_others(chapter: Any) -> None:
+    """Which ones differs from training to training."""
+    nouns = [noun for group in chapter.nouns.values() for noun in group]
+    for pronoun, group in chapter.nouns.items():
+        assert all(pronoun in chapter.read(noun)[0].tokens for noun in group)
+    with torch.no_grad():
+        nothing, *closed = (
+            min(chapter.probability(noun, way) for noun in nouns)
+            for way in chapter.ways
+        )
+    assert nothing > 0.8
+    assert min(closed) < nothing - 0.15 and max(closed) > nothing - 0.05
+
+
+def test_the_larger_model_aligns_in_its_last_layers(chapter: Any) -> None:
+    shares = chapter.shares  # (n_layers, H + 1): the last column is the heads' mean
+    assert 22 <= len(chapter.right) <= 31
+    assert shares[-2:, -1].min() > 0.8 and shares[0].max() < 0.4
+    assert (shares[-2:, -1] >= shares[-2:, :-1].max(-1).values).all()

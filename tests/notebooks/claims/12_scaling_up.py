@@ -1,0 +1,57 @@
+"""Chapter 12 quotes tables of benchmarks/results, and counts what an update keeps."""
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The rows of the tables in a text of Markdown."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[field.strip() for field in line.split("|")[1:-1]] for line in lines]
+
+
+def stored(table: str) -> list[list[str]]:
+    path = ROOT / "benchmarks/results" / f"{table}.md"
+    return rows(path.read_text(encoding="utf-8"))
+
+
+def test_speed_is_that_of_the_table(chapter: Any) -> None:
+    wanted = ["d512 × 6 layers", "2048"]
+    speed = {row[1]: int(row[4]) for row in stored("scaling") if row[:4:3] == wanted}
+    assert chapter.speed == speed
+    assert round(speed["bf16"] / speed["fp32"], 2) == 1.75
+
+
+def test_memory_is_that_of_the_table(chapter: Any) -> None:
+    table = {(row[0], row[3]): row for row in stored("memory")}
+    for label, megabytes in chapter.megabytes.items():
+        run = "second" if "second" in label else "first"
+        column = 1 if "text" in label else -1
+        sizes = [f"{thousands * 1000:,}" for thousands in chapter.pairs]
+        assert megabytes == [int(table[size, run][column]) for size in sizes]
+
+
+def test_decoding_is_that_of_the_table(chapter: Any) -> None:
+    path = ROOT / "notebooks/12_scaling_up.ipynb"
+    cells = nbformat.read(path, as_version=4).cells
+    (text,) = [cell.source for cell in cells if "| CTranslate2, int8 |" in cell.source]
+    table = {row[2]: row for row in stored("decoding") if row[:2] == ["greedy", "64"]}
+    for name, per_second, same, bleu in rows(text)[2:]:
+        row = table[name]
+        assert [per_second, same, bleu] == [row[3], row[5], row[6]]
+
+
+def test_what_is_kept(chapter: Any) -> None:
+    def keep(*shape: int, **options: bool) -> float:
+        return float(chapter.kept_mb(chapter.tiny.model, *shape, **options))
+
+    one, two, four = (keep(n, 16) for n in (8, 16, 32))
+    assert four - two == pytest.approx(2 * (two - one), rel=0.01)
+    assert keep(8, 256) < 2.2 * keep(8, 128)
+    assert keep(8, 256, written=True) > 2.9 * keep(8, 128, written=True)
+    assert 0.6 < keep(8, 64, bf16=True) / keep(8, 64) < 0.95

@@ -1,0 +1,37 @@
+"""Builds the site in build/site from the stored outputs: ``python -m tools.book``.
+
+``--linkcheck`` follows the links to other sites instead, which needs a network.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+from tools import pages
+
+
+def main() -> int:
+    from sphinx.cmd.build import build_main
+
+    builder = "linkcheck" if "--linkcheck" in sys.argv else "html"
+    source, out = pages.ROOT / "build/site-pages", pages.ROOT / "build/site"
+    if builder == "linkcheck":
+        out = out.with_name("linkcheck")
+    pages.lay_out(source)
+    shutil.rmtree(out, ignore_errors=True)
+    # A warning is an error (-W): a link between pages that leads nowhere is one.
+    options = ["-q", "-E", "-W", "--keep-going", "-b", builder]
+    folders = ["-c", pages.ROOT / "site", "-d", source / ".doctrees", source, out]
+    failed = build_main([*options, *map(str, folders)])
+    if failed or builder == "linkcheck":
+        return failed
+    shutil.copytree(source / "_static", out / "_static", dirs_exist_ok=True)
+    for path in pages.found(pages.CHAPTERS, pages.DEEPER):
+        shutil.copy(pages.ROOT / path, out / path)  # what the button Download gives
+    print(f"{out}: {len(list(out.rglob('*.html')))} pages")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,279 @@
+"""Lays out the pages of the site: chapters, guide, results, model cards and configs.
+
+Each page keeps its path in the repository, so that links between pages stay valid;
+links to other files lead to the repository on GitHub.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import os
+import re
+import shutil
+from base64 import b64decode
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from urllib.parse import unquote
+
+import nbformat
+from PIL import Image, ImageChops
+
+from tools import links, names
+from tools.links import ROOT
+
+REPOSITORY = "https://github.com/" + links.address()[0]
+CHAPTERS = "notebooks/[0-9][0-9]_*.ipynb"
+DEEPER = "notebooks/deeper/[0-9][0-9]_*.ipynb"
+RESULTS = "benchmarks/results/README.md"
+BELOW_RESULTS = ("benchmarks/results/[!R]*.md", "nmt_lib/pretrained/*/README.md")
+TEXTS = ("notebooks/assignments/README.md", RESULTS, *BELOW_RESULTS)
+CONFIGS = "nmt_lib/configs/*.yaml"
+BADGE = re.compile(r"^\[!\[Open in Colab\].*\]\((.*)\)$", re.MULTILINE)
+LINK = re.compile(r"""(\]\(|\b(?:href|src)=")(?![a-z]+:|/)([^)\s"#]*)(\#[^)\s"]*)?""")
+CODE = re.compile(
+    r'\s*<div class="highlight"[^>]*><pre.*?>(.*)</pre>\s*</div>\s*', re.S
+)
+ICON = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="{}"/></svg>'
+COLAB = ICON.format("M7 4v16l13-8z")
+DOWN = ICON.format("M11 3h2v10l4-4 1 1-6 7-6-7 1-1 4 4zM4 19h16v2H4z")
+
+
+def found(*patterns: str) -> list[str]:
+    """The files of the repository that match, as paths from its root."""
+    return [
+        path.relative_to(ROOT).as_posix()
+        for pattern in patterns
+        for path in sorted(ROOT.glob(pattern))
+    ]
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def notebook_at(path: str) -> nbformat.NotebookNode:
+    return nbformat.read(ROOT / path, as_version=4)
+
+
+def lay_out(out: Path) -> None:
+    """Writes everything that Sphinx reads into the folder ``out``, emptied first."""
+    shutil.rmtree(out, ignore_errors=True)
+    makers: dict[tuple[str, ...], Callable[[str], tuple[str, str]]] = {
+        (CHAPTERS, DEEPER): chapter,
+        TEXTS: text,
+        (CONFIGS,): config,
+        ("site/*.md",): partial(own, out),
+    }
+    for patterns, make in makers.items():
+        for path in found(*patterns):
+            name, content = make(path)
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
+            (out / name).write_text(content, encoding="utf-8")
+    (out / "figures").mkdir()
+    for path in found("figures/*.png"):
+        shutil.copy(ROOT / path, out / path)
+
+
+def page_of(path: str) -> str | None:
+    """The page that shows a file of the repository, if there is one."""
+    if path == "README.md":
+        return "index.md"
+    if path in found(CONFIGS):
+        return path.replace(".yaml", ".md")
+    return path if path in found(CHAPTERS, DEEPER, *TEXTS) else None
+
+
+def with_links(source: str, path: str) -> str:
+    """The text of the file ``path`` with links to pages of the site, or to GitHub."""
+    folder = os.path.dirname(path)
+
+    def replace(match: re.Match[str]) -> str:
+        opening, file, anchor = match[1], match[2], unquote(match[3] or "")
+        target = os.path.normpath(os.path.join(folder, file)) if file else path
+        if page := page_of(target):
+            # Sphinx names the anchor of a heading in another way than Jupyter.
+            slug = re.sub(r"[^\w\-#]", "", anchor.lower())
+            return opening + (os.path.relpath(page, folder) if file else "") + slug
+        outside = target.startswith("..") or not (ROOT / target).exists()
+        if outside or target.endswith(".png"):
+            return match[0]  # Sphinx finds it, or warns
+        return f"{opening}{REPOSITORY}/blob/main/{target}{anchor}"
+
+    return LINK.sub(replace, source)
+
+
+def text(path: str) -> tuple[str, str]:
+    """A page of Markdown; the tables and the model cards are below the results."""
+    content = with_links(read(path), path)
+    if path == RESULTS:
+        folder = os.path.dirname(path)
+        below = [os.path.relpath(page, folder) for page in found(*BELOW_RESULTS)]
+        content += f"\n\n{toctree(below)}\n"
+    return path, content
+
+
+def config(path: str) -> tuple[str, str]:
+    """A config: its first comment, then the keys."""
+    first, _, keys = read(path).partition("\n")
+    content = f"# {Path(path).stem}\n\n{first.lstrip('# ')}\n\n```yaml\n{keys}```\n"
+    return path.replace(".yaml", ".md"), content
+
+
+def chapter(path: str) -> tuple[str, str]:
+    """A notebook with buttons in place of its badge, and folded what is folded."""
+    notebook = notebook_at(path)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = BADGE.sub(partial(buttons, path), cell.source)
+            cell.source = with_links(cell.source, path)
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):
+            cell.metadata.tags = sorted({*cell.metadata.get("tags", []), "hide-input"})
+        for output in cell.get("outputs", []):
+            show_as_code(output)
+    if path in found(CHAPTERS):
+        number = Path(path).name[:2]
+        deeper = found(f"notebooks/deeper/{number}_*.ipynb")
+        tree = toctree([os.path.relpath(page, "notebooks") for page in deeper])
+        notebook.cells.append(nbformat.v4.new_markdown_cell(tree))
+    return path, json.dumps(notebook)
+
+
+def buttons(path: str, badge: re.Match[str]) -> str:
+    """Links in place of the badge, which would be fetched from another site."""
+    return (
+        f'<p class="doors"><span>{minutes(notebook_at(path))} min</span> '
+        f'<a href="{badge[1]}">{COLAB}Open in Colab</a> '
+        f'<a href="{Path(path).name}" download>{DOWN}Download</a></p>'
+    )
+
+
+def show_as_code(output: nbformat.NotebookNode) -> None:
+    """Turns code with colours of its own into code in the colours of the page."""
+    shown = output.get("data", {}).get("text/html", "")
+    if code := CODE.fullmatch(shown):
+        plain = html.unescape(re.sub(r"<[^>]+>", "", code[1])).strip()
+        output.data = nbformat.from_dict({"text/markdown": f"```python\n{plain}\n```"})
+
+
+def own(out: Path, path: str) -> tuple[str, str]:
+    """A page of site/; a name in ``{{…}}`` is replaced by what it lists."""
+    chapters = found(CHAPTERS)
+    makers: dict[str, Callable[[str], str]] = {
+        "list": lambda pattern: listing(found(pattern)),
+        "toctree": lambda pattern: toctree(found(pattern)),
+        "contents": lambda _: toctree(
+            [f"{short(title(notebook_at(path)))} <{path}>" for path in chapters],
+            ":caption: Chapters\n",
+        ),
+        "cards": lambda _: "\n".join(card(out, path) for path in chapters),
+        "names": lambda _: names.page(f"{REPOSITORY}/blob/main"),
+    }
+    source = re.sub(
+        r"\{\{(list|toctree|contents|cards|names) ?(.*?)\}\}",
+        lambda match: makers[match[1]](match[2]),
+        read(path).replace("(REPOSITORY)", f"({REPOSITORY})"),
+    )
+    source = with_links(source, Path(path).name)
+    if "{{viewer}}" in source:
+        source = source.replace("{{viewer}}", viewer(notebook_at(chapters[0])))
+    return Path(path).name, source
+
+
+def viewer(notebook: nbformat.NotebookNode) -> str:
+    """A sentence, its translation and its attention, as a chapter stores them."""
+    outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
+    stored = (output.get("data", {}).get("text/html", "") for output in outputs)
+    shown = next(page for page in stored if 'class="nmt-attention"' in page)
+    shown = shown.replace("; run the cell to explore all of them", "")
+    data = json.loads(re.findall(r"const data = (.*);\n", shown)[0])
+    sides = []
+    for side in ("columns", "rows"):
+        tokens = data["kinds"]["cross"][side]
+        line = " ".join(token for token in tokens if not re.fullmatch(r"<\w+>", token))
+        sides.append(html.escape(re.sub(r" (?=[.,?!])", "", line)))
+    said = f'<span>{sides[0]}</span> → <b lang="fr">{sides[1]}</b>'
+    return f'``````{{raw}} html\n<p class="said">{said}</p>\n{shown}\n``````'
+
+
+def title(notebook: nbformat.NotebookNode) -> str:
+    return str(notebook.cells[0].source.splitlines()[0].lstrip("# "))
+
+
+def short(heading: str) -> str:
+    """A title without what follows its colon."""
+    return heading.partition(": ")[0]
+
+
+def minutes(notebook: nbformat.NotebookNode) -> int:
+    """How long a notebook says that it takes to read; tools/check.py checks it."""
+    first = notebook.cells[0].source
+    said = re.search(r"about\s+(\d+)\s+minutes\s+to\s+read", first)
+    assert said, f"{first.splitlines()[0]} does not say how long it takes"
+    return int(said[1])
+
+
+def toctree(paths: list[str], options: str = "") -> str:
+    """Tells Sphinx which pages are below this one."""
+    if not paths:
+        return ""
+    entries = "\n".join(page_of(path) or path for path in paths)
+    return f"```{{toctree}}\n:hidden:\n{options}{entries}\n```"
+
+
+def listing(paths: list[str]) -> str:
+    """Links to configs, each with its first comment."""
+    firsts = {path: read(path).splitlines()[0].lstrip("# ") for path in paths}
+    return "\n".join(
+        f"- [`{Path(path).stem}`]({path}): {first}" for path, first in firsts.items()
+    )
+
+
+def card(out: Path, path: str) -> str:
+    """A chapter on the start page: picture, title, what it is for, minutes."""
+    notebook = notebook_at(path)
+    aim = r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)"
+    about = re.search(aim, notebook.cells[0].source, re.DOTALL)
+    goal = " ".join(plain(about[1]).split()) if about else ""
+    image = ""
+    if picture := chosen(notebook):
+        file = f"_static/cards/{Path(path).stem}.webp"
+        (out / file).parent.mkdir(parents=True, exist_ok=True)
+        picture.thumbnail((480, 360), Image.Resampling.LANCZOS)
+        picture.save(out / file, quality=80)
+        size = f'width="{picture.width}" height="{picture.height}"'
+        image = f'<img src="{file}" alt="" loading="lazy" {size}>'
+    return (
+        f'<a href="{path.replace(".ipynb", ".html")}">{image}'
+        f"<b>{plain(short(title(notebook)))}</b>"
+        f"<span>{goal[:1].upper()}{goal[1:]}</span>"
+        f"<i>{minutes(notebook)} min</i></a>"
+    )
+
+
+def chosen(notebook: nbformat.NotebookNode) -> Image.Image | None:
+    """The picture of the cell tagged ``card``, else the first that is not a strip."""
+    pictures: list[tuple[bool, bool, int, Image.Image]] = []
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if png := output.get("data", {}).get("image/png"):
+                image = without_margins(b64decode(png))
+                no_card = "card" not in cell.metadata.get("tags", [])
+                strip = image.width > 2.5 * image.height
+                pictures.append((no_card, strip, len(pictures), image))
+    return min(pictures)[-1] if pictures else None
+
+
+def without_margins(png: bytes) -> Image.Image:
+    """A picture on white, cut to what is not white."""
+    image = Image.open(io.BytesIO(png)).convert("RGBA")
+    white = Image.new("RGBA", image.size, "white")
+    image = Image.alpha_composite(white, image).convert("RGB")
+    return image.crop(ImageChops.difference(image, white.convert("RGB")).getbbox())
+
+
+def plain(markdown: str) -> str:
+    """Markdown without its markup, safe inside HTML."""
+    return html.escape(re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`$]", r"\1", markdown))
