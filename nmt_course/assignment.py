@@ -4,10 +4,12 @@ a submission is run."""
 from __future__ import annotations
 
 import ast
+import base64
+import io
 import re
 from collections import defaultdict
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -75,6 +77,24 @@ class Assignment:
         slow = any("optim" in text for text in self.solutions.values())
         slow = slow or any(name.startswith("aten.") for name in self.blocked)
         self.warm = ["torch._dynamo"] if slow else []
+
+    @cached_property
+    def pictures(self) -> dict[str, NotebookNode]:
+        """The pictures that written questions are about, for those who read answers."""
+        found = dict[str, NotebookNode]()
+        for cell in self.source.cells:
+            if "alt" in cell.metadata.get("nmt", {}):
+                names, tree = dict(self.namespace), ast.parse(cell.source)
+                last: Any = tree.body.pop()
+                exec(compile(tree, "picture", "exec"), names)
+                figure = eval(
+                    compile(ast.Expression(last.value), "picture", "eval"), names
+                )
+                image = io.BytesIO()
+                figure.savefig(image, format="png", bbox_inches="tight")
+                data = {"image/png": base64.b64encode(image.getvalue()).decode()}
+                found[grade_id(cell)] = v4.new_output("display_data", data)
+        return found
 
     def restored(self, handed_in: NotebookNode) -> tuple[NotebookNode, list[str]]:
         """The release with the student's answers and own cells in it, whatever became

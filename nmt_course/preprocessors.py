@@ -59,6 +59,8 @@ class Mark(_Preprocessor):
         notes = nb.metadata.nmt.notes = [*nb.metadata.nmt.notes, *notes]
         show(nb, results)
         for cell in list(nb.cells):
+            if picture := assignment.pictures.get(grade_id(cell)):
+                cell.outputs = [picture]
             if scheme := assignment.schemes.get(grade_id(cell)):
                 text = f"**Marking scheme** (students do not see it)\n\n{scheme}"
                 _beside(nb, cell, text)

@@ -189,11 +189,12 @@ class Config(Section):
         lines = []
         for name, value in self:
             if not isinstance(value, Section):
-                lines.append(f"{name}: {json.dumps(value)}")
+                lines.append(f"{name}: {json.dumps(value, ensure_ascii=False)}")
                 continue
             lines.append(f"{name}:")
             for key, field in type(value).model_fields.items():
-                text = json.dumps(getattr(value, key))  # every JSON value is YAML
+                # Every JSON value is YAML.
+                text = json.dumps(getattr(value, key), ensure_ascii=False)
                 lines.append(f"  {key}: {text}  # {field.description}")
         return "\n".join(lines) + "\n"
 
@@ -317,11 +318,13 @@ def changed(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
 
 
 def _nearest(word: str, choices: list[str]) -> str:
-    near = difflib.get_close_matches(word, choices, 1)
-    if not near:  # in another section, or without one
-        last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
-        names = difflib.get_close_matches(word.rpartition(".")[2], last, 1)
-        near = [last[name] for name in names]
+    last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
+    name = word.rpartition(".")[2]
+    if name in last:  # in another section, or without one
+        near = [last[name]]
+    else:
+        near = difflib.get_close_matches(word, choices, 1)
+        near = near or [last[n] for n in difflib.get_close_matches(name, last, 1)]
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 

@@ -223,13 +223,12 @@ def _from_hub(
         raise CorpusError(
             f"corpus {name} is not on the hub: set NMT_DATA to its folder"
         )
-    hub_name, config = "Helsinki-NLP/europarl", "-".join(sorted((src, tgt)))
-    names = {"train": "train"}
-    if name == "multi30k":
-        hub_name = (
-            "romrawinjp/multi30k" if "fr" in (src, tgt) else "bentrevett/multi30k"
-        )
-        config, names = None, names | {"valid": "validation", "test": "test"}
+    names, config = {"train": "train"}, None
+    if name == "europarl":
+        hub_name, config = "Helsinki-NLP/europarl", "-".join(sorted((src, tgt)))
+    else:
+        hub_name = f"{'romrawinjp' if 'fr' in (src, tgt) else 'bentrevett'}/multi30k"
+        names |= {"valid": "validation", "test": "test"}
     splits = {}
     try:
         # Any answer will do; ``datasets`` would retry for half a minute.

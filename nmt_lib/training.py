@@ -140,6 +140,10 @@ class Trainer:
         """Goes on from a checkpoint."""
         ckpt.unpack(saved.tensors, self.model, self.optimizer)
         self.progress = ckpt.Progress(**saved.state)
+        rank = self.processes.process_index
+        if rank:  # the file has the main process's random numbers only
+            seed = self.config.train.seed + rank
+            torch.manual_seed(seed + 1_000_003 * self.progress.step)
 
     def finish(self) -> None:
         """Loads the final weights into the model, and saves it."""

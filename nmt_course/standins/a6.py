@@ -181,7 +181,7 @@ class Stub:
 
     __name__ = "model"  # for hints
 
-    def __init__(self, replies: list[Tensor], path: str = "", n_heads: int = 0) -> None:
+    def __init__(self, replies: Any, path: str = "", n_heads: int = 0) -> None:
         self._replies, self._path, self.n_heads = (
             iter(replies) if isinstance(replies, list) else replies,
             path,
@@ -191,7 +191,7 @@ class Stub:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        part = Stub(self._replies, f"{self._path} {name}".strip(), self.n_heads)  # type: ignore[arg-type]
+        part = Stub(self._replies, f"{self._path} {name}".strip(), self.n_heads)
         return part() if name in ("words", "positions") else part
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

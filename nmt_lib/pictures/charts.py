@@ -230,7 +230,7 @@ def plot_bars(
             groups = draw_bars(axis.barh, names, series, stacked, marked)
             room = np.inf
             set_words(axis.yaxis, names, room)
-            axis.set_ylim(len(names) - 0.5, -0.5)
+            axis.set_ylim(n_labels - 0.5, -0.5)  # bars of all panels in line
             axis.margins(x=margin)
             if level is not None:
                 draw_places(axis, level)

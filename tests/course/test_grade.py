@@ -162,6 +162,7 @@ def test_feedback_shows_points_and_neither_scheme_nor_hidden_test(graded: Path):
     assert "not written yet" in page and "all tests pass" in page
     page = (graded / f"class/feedback/ada/{NAME}/{NAME}.html").read_text()
     assert "95.5" in page, "points for written answers, given since"
+    assert "data:image/png" in page, "the picture that is asked about"
     read = nbformat.read(graded / f"class/autograded/ada/{NAME}/{NAME}.ipynb", 4)
     assert any("Marking scheme" in c.source for c in read.cells), "for formgrader"
 

@@ -112,7 +112,8 @@ def small_translator(
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a file of a corpus, without the spaces around them."""
-    return [line.strip() for line in open(path, encoding="utf-8", newline="\n")]
+    with open(path, encoding="utf-8", newline="\n") as file:
+        return [line.strip() for line in file]
 
 
 def made_translation(
