@@ -44,7 +44,7 @@ def test_a_validation_loss_does_not_uncover_the_leak(chapter: Any) -> None:
 
 def test_the_trained_model_and_dropout(chapter: Any) -> None:
     """The smoothed training loss stays above its floor; dropout adds noise and loss."""
-    V = len(chapter.tokenizers[1])
+    V = len(chapter.run.tokenizers[1])
     q = torch.full((V,), 0.1 / V)
     q[0] += 0.9
     last = chapter.run.history[-1]
