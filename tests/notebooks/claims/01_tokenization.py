@@ -61,7 +61,7 @@ def test_the_code_for_torchtext_gives_the_same_ids(chapter: Any) -> None:
 
 def test_real_captions_have_these_lengths_and_vocabularies(chapter: Any) -> None:
     corpus = nmt.load_corpus(nmt.load_config("writeup_c").data)
-    cut, german = chapter.spacy_words("en"), chapter.spacy_words("de")
+    cut, german = nmt.spacy_words("en"), nmt.spacy_words("de")
     train = [german(pair.tgt) for pair in corpus.train]
     test = [german(pair.tgt) for pair in corpus.test]
     english = [len(cut(pair.src)) for pair in corpus.train]
