@@ -305,11 +305,12 @@ class FirstFailure:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and not self.name:
             self.name = report.location[2].rpartition("::")[2]
-            self.source_only = "show_source(" in report.longreprtext
             plain = re.sub(r"\x1b\[[0-9;]*m", "", report.longreprtext)
             errors = r"^(?:E? *)(\w*(?:Error|Exception)\b.*|.*mismatch.*)$"
             lines = re.findall(errors, plain, re.MULTILINE)
             self.said = lines[-1].strip() if lines else "another output"
+            shown = "show_source(" in plain
+            self.source_only = shown and "mismatch 'stdout'" not in plain
 
 
 @pytest.mark.parametrize("name", PLANTED)
