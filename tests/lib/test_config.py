@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nmt_lib as nmt
-from nmt_lib.config import FOLDER, Config
+from nmt_lib.config import FOLDER, Config, Section
+from tests.lib.small import SMALL
 
 NAMED = pytest.mark.parametrize("name", nmt.config_names())
 
@@ -128,7 +129,9 @@ def test_overrides_win_over_the_file_and_a_direction_has_its_own_name() -> None:
     assert (config.train.seed, config.train.betas) == (7, (0.8, 0.9))
     assert config.model == nmt.load_config("tiny").model
     assert nmt.load_config(config, name="other").train.seed == 7
-    assert nmt.load_config("tiny", **{"data.tgt_lang": "de"}).name == "tiny-en-de"
+    german = {"data.tgt_lang": "de"}
+    assert nmt.load_config("tiny", **german).name == "tiny-en-de"
+    assert nmt.load_config("tiny", name="mine", **german).name == "mine"
 
 
 @pytest.mark.parametrize(
@@ -152,11 +155,14 @@ def test_overrides_that_are_not_key_and_value_are_errors(text: str) -> None:
 
 
 @NAMED
-def test_a_named_config_comes_back_equal_from_its_yaml(
+def test_a_named_config_builds_its_model_and_comes_back_from_its_yaml(
     tmp_path: Path, name: str
 ) -> None:
     config = nmt.load_config(name)
     assert nmt.load_config(write(tmp_path, config.to_yaml())) == config
+    small = nmt.load_config(config, **{f"model.{k}": v for k, v in SMALL.items()})
+    keys = nmt.build_model(small.model, 9, 9).state_dict()
+    assert any("bias" in key for key in keys) == (name != "writeup_e")
 
 
 TEXT = st.text(st.characters(exclude_categories=["C"]), min_size=1)
@@ -172,6 +178,15 @@ def test_any_value_comes_back_equal_from_yaml(
     config = nmt.load_config("tiny", **values)
     path = write(tmp_path_factory.mktemp("yaml"), config.to_yaml())
     assert nmt.load_config(path) == config
+
+
+def test_every_key_has_a_description_that_to_yaml_shows() -> None:
+    text = Config().to_yaml()
+    for _, section in Config():
+        fields = type(section).model_fields if isinstance(section, Section) else {}
+        for key, field in fields.items():
+            assert field.description, key
+            assert re.search(rf"  {key}: .*  # {re.escape(field.description)}\n", text)
 
 
 @NAMED
@@ -191,3 +206,8 @@ def test_the_run_path_is_run_dir_or_named_after_the_config(
     monkeypatch.delenv("NMT_RUNS")
     monkeypatch.chdir(tmp_path)
     assert nmt.load_config("tiny").run_path == Path("runs/tiny")
+    (tmp_path / "nmt_lib").mkdir()
+    for folder in ("notebooks", "deeper"):
+        Path(folder).mkdir()
+        monkeypatch.chdir(folder)
+        assert nmt.load_config("tiny").run_path == tmp_path / "runs" / "tiny"
