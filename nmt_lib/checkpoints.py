@@ -60,6 +60,7 @@ class Progress:
     loss_tokens: int = 0
     best_loss: float = math.inf
     best_step: int = 0
+    file: str = ""  # that it is saved in: a copy of another one is noticed
     history: list[dict[str, float]] = field(default_factory=list)  # see ``Run``
 
     def add_row(self, lr: float, valid_loss: float) -> None:
@@ -145,6 +146,12 @@ def load(path: Path, config: Config | None = None) -> ModelFile:
     src.sos = found.data.src_specials
     if config is not None:
         check_same_run(config, found, path)
+        name = state.get("file", path.stem)
+        if not path.with_suffix("").as_posix().endswith(name):
+            raise CheckpointError(
+                f"{path} is a copy of {name}.safetensors: restore it, or delete it and "
+                "train again"
+            )
     return ModelFile(found, (src, tgt), tensors, state)
 
 
@@ -365,6 +372,7 @@ class RunFolder:
         """Writes a model file and the history; deletes old checkpoints."""
         if not self.writes:
             return
+        progress.file = name
         saved = ModelFile(self.config, tokenizers, tensors, asdict(progress))
         save(self.path / f"{name}.safetensors", saved)
         lines = ["step,epoch,lr,train_loss,valid_loss"]
