@@ -1,4 +1,4 @@
-"""How long a chapter takes to read: check.py compares it with the limits."""
+"""How long a chapter takes to read and to do: check.py compares it with the limits."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from pathlib import Path
 
 import nbformat
 
+STUB = "# replace this line"
 FOLDED = {"hide-input", "hide-cell"}
 
 
 def measure(path: Path) -> dict[str, float]:
-    """Counts what is open on the page, and the minutes that it takes to read.
+    """Counts what is open on the page, and the minutes to read it and to do it.
 
-    In a minute one reads 170 words, 10 lines of code, 15 lines of the library's source
-    or 40 lines of output; a picture and a question take 20 seconds each. The code of a
-    folded cell is not counted, nor is what follows the heading "Going deeper".
+    In a minute one reads 150 words, 6 lines of code, 10 lines of the library's source
+    or 30 lines of output; a picture and a question take 45 seconds each, a formula 30
+    on a line of its own and 5 in the text. A stub takes 5 minutes to fill, an exercise
+    without one 3. The code of a folded cell is not counted, nor is what follows the
+    heading "Going deeper".
     """
     cells = nbformat.read(path, as_version=4).cells
     n: dict[str, float] = defaultdict(float, {"cells": len(cells)})
@@ -28,11 +31,16 @@ def measure(path: Path) -> dict[str, float]:
         elif cell.cell_type == "markdown":
             text = re.sub(r"```.*?```", "", cell.source, flags=re.S)
             n["questions"] += text.count("<details")
+            n["display"] += len(re.findall(r"\$\$.+?\$\$", text, re.S))
+            n["formulas"] += len(re.findall(r"\$\$.+?\$\$|\$[^$\n]+?\$", text, re.S))
+            n["exercises"] += len(re.findall(r"(?m)^### \d+ ·", text))
             marks = r"\[([^\]]*)\]\([^)]*\)|<[^>]+>|https?://\S+"
             n["words"] += len(re.sub(marks, r"\1", text).split())
-    text_and_code = n["words"] / 170 + n["code"] / 10 + n["source"] / 15
-    shown = n["output"] / 40 + (n["pictures"] + n["questions"]) / 3
-    n["minutes"] = text_and_code + shown
+    text_and_code = n["words"] / 150 + n["code"] / 6 + n["source"] / 10
+    shown = n["output"] / 30 + 0.75 * (n["pictures"] + n["questions"])
+    formulas = n["display"] / 2 + (n["formulas"] - n["display"]) / 12
+    n["reading"] = text_and_code + shown + formulas
+    n["doing"] = 5 * n["stubs"] + 3 * max(0, n["exercises"] - n["stubs"])
     return n
 
 
@@ -50,7 +58,9 @@ def _count_code(cell: nbformat.NotebookNode, n: dict[str, float]) -> None:
         elif not picture:
             text = output.get("text") or data.get("text/plain", "")
             n["output"] += text.count("\n")
-    if not (tags & FOLDED or cell.metadata.get("jupyter", {}).get("source_hidden")):
+    if STUB in cell.source:
+        n["stubs"] += 1
+    elif not (tags & FOLDED or cell.metadata.get("jupyter", {}).get("source_hidden")):
         lines = [line.strip() for line in cell.source.splitlines() if line.strip()]
         n["code"] += len(lines)
         n["longest"] = max(n["longest"], len(lines))

@@ -12,22 +12,27 @@ from tools import budget, names, pages
 
 
 def test_the_minutes_count_what_is_open(tmp_path: Path) -> None:
-    printed = [v4.new_output("stream", text="a\n" * 40)]
+    printed = [v4.new_output("stream", text="a\n" * 30)]
     picture = [v4.new_output("display_data", data={"image/png": ""})]
-    shown = [v4.new_output("display_data", data={"text/html": "<b>x</b>\n" * 15})]
-    lines = "x = 1\n" * 10
+    shown = [v4.new_output("display_data", data={"text/html": "<b>x</b>\n" * 10})]
+    lines = "x = 1\n" * 6
     cells = [
-        v4.new_markdown_cell("word " * 170 + "\n```\nno word\n```"),  # 1 minute
-        v4.new_markdown_cell("<details><summary></summary></details>"),  # 1/3
-        v4.new_code_cell(lines, outputs=printed),  # 1 + 1
+        v4.new_markdown_cell("word " * 148 + "$x$ $$y$$\n```\nno word\n```"),
+        v4.new_markdown_cell("<details><summary></summary></details>"),
+        v4.new_code_cell(lines, outputs=printed),
+        v4.new_code_cell("def f():\n    return None  # replace this line"),
         v4.new_code_cell(lines, outputs=picture, metadata={"tags": ["hide-input"]}),
-        v4.new_code_cell("nmt.show_source(x)", outputs=shown),  # 1/10 + 1
+        v4.new_code_cell("nmt.show_source(x)", outputs=shown),
+        v4.new_markdown_cell("### 1 · One\n### 2 · Two"),
         v4.new_markdown_cell("## Going deeper\n" + "word " * 170),
         v4.new_code_cell(lines, outputs=printed),
     ]
     nbformat.write(v4.new_notebook(cells=cells), tmp_path / "04_x.ipynb")
-    minutes = 1 + 1 / 3 + 2 + 1 / 3 + 1.1
-    assert budget.measure(tmp_path / "04_x.ipynb")["minutes"] == pytest.approx(minutes)
+    n = budget.measure(tmp_path / "04_x.ipynb")
+    headings = 8 / 150
+    minutes = 1 + 1 / 12 + 1 / 2 + 3 / 4 + (1 + 1) + 3 / 4 + (1 / 6 + 1) + headings
+    assert n["reading"] == pytest.approx(minutes)
+    assert n["doing"] == 5 + 3
 
 
 @pytest.mark.parametrize(
