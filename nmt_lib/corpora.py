@@ -241,8 +241,8 @@ def _from_hub(
     except Exception as error:  # the network's errors are many
         reason = " ".join(str(error).split())
         raise CorpusError(
-            f"corpus {name}: cannot read {hub_name} from {ENDPOINT} ({reason}). Connect "
-            f"to the network, set NMT_DATA to a folder that holds {name}/, or use the "
-            "config 'tiny', which needs no download"
+            f"corpus {name}: cannot read {hub_name} from {ENDPOINT} ({reason}). "
+            f"Connect to the network, set NMT_DATA to a folder that holds {name}/, or "
+            "use the config 'tiny', which needs no download"
         ) from None
     return splits, f"{hub_name} on {ENDPOINT.partition('://')[2]}"
