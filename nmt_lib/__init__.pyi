@@ -91,6 +91,9 @@ from .pictures.diagrams import plot_clocks as plot_clocks
 from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
 from .pictures.machine import plot_machine as plot_machine
+from .pictures.subwords import plot_subwords as plot_subwords
+from .pictures.positions import plot_bits as plot_bits
+from .pictures.positions import plot_hands as plot_hands
 from .pictures.viewer import view_attention as view_attention
 from .pictures.source import show_source as show_source
 from .pictures.answers import check_answer as check_answer

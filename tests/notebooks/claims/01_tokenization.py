@@ -28,7 +28,7 @@ def test_300_merges_by_hand_are_those_of_sentencepiece(chapter: Any) -> None:
             counts[tuple(part)] += n
     # The space among the characters counts for ▁.
     size = 4 + len(set("".join(lines))) + 300
-    library = chapter.train_pieces("bpe", lines, size, 1.0, False)
+    library = chapter.train_subwords("bpe", lines, size, 1.0, False)
     by_hand = ["".join(pair) for pair in chapter.learn(counts, 300)]
     assert library.lookup_tokens(range(4, 304)) == by_hand
 
@@ -85,7 +85,7 @@ def test_real_captions_have_these_lengths_and_vocabularies(chapter: Any) -> None
     assert points.pop("characters") == (size, round(n_characters / n, 1))
     for name, (size, length) in points.items():
         wanted = int(name.removeprefix("BPE "))
-        pieces = chapter.train_pieces("bpe", lines, wanted, 1.0, False)
+        pieces = chapter.train_subwords("bpe", lines, wanted, 1.0, False)
         n_pieces = sum(len(pieces.tokenize(pair.tgt)) for pair in corpus.test)
         assert len(pieces) == size
         # Versions of SentencePiece differ a little.

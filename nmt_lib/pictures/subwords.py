@@ -1,0 +1,64 @@
+"""Tokens as boxes over the letters of their text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+
+from .diagrams import MARKED
+from .plotting import FONT, GREY, LETTER, new_figure
+
+PITCH = 0.2  # of the letters, in inches
+
+
+def plot_subwords(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Figure:
+    """Texts cut in several ways: a box spans the letters of a token.
+
+    The letters keep their columns, so that boxes grow together where subwords are
+    merged. A box that is not in the row above is orange.
+
+    Args:
+        texts: text → name of the row → its tokens, in order.
+
+    Raises:
+        ValueError: a token is not in the rest of its text.
+    """
+    names = [name for rows in texts.values() for name in rows]
+    width = max(map(len, texts))
+    size = PITCH * width + LETTER * max(map(len, names)) + 0.4, 0.34 * len(names) + 0.1
+    heights = [len(rows) for rows in texts.values()]
+    figure, axes = new_figure(len(texts), 1, size, height_ratios=heights)
+    for axis, (text, rows) in zip(axes, texts.items(), strict=True):
+        above: set[tuple[int, int]] | None = None
+        for y, tokens in enumerate(rows.values()):
+            boxes = spans(text, tokens)
+            for start, end in boxes:
+                new = above is not None and (start, end) not in above
+                style: Any = {"boxstyle": "round,pad=0,rounding_size=0.25"}
+                style |= {"fc": MARKED if new else "white", "ec": "0.6"}
+                size = end - start - 0.16, 0.72
+                axis.add_patch(FancyBboxPatch((start + 0.08, y - 0.36), *size, **style))
+                for x in range(start, end):
+                    middle: Any = {"ha": "center", "va": "center", "fontsize": FONT}
+                    axis.text(x + 0.5, y, text[x], parse_math=False, **middle)
+            above = set(boxes)
+        axis.set(xlim=(0, width), ylim=(len(rows) - 0.5, -0.5), xticks=[])
+        axis.set_yticks(range(len(rows)), list(rows), parse_math=False)
+        axis.tick_params(length=0, labelcolor=GREY)
+        axis.spines[:].set_visible(False)
+    return figure
+
+
+def spans(text: str, tokens: Iterable[str]) -> list[tuple[int, int]]:
+    """Where each token starts and ends in its text."""
+    found, end = [], 0
+    for token in tokens:
+        start = text.find(token, end)
+        if start < 0:
+            raise ValueError(f"there is no {token!r} after position {end} of {text!r}")
+        end = start + len(token)
+        found.append((start, end))
+    return found
