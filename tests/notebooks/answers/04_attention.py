@@ -186,7 +186,8 @@ def one_key_at_a_time(q, K, V):
     e = [math.exp(score - max(scores)) for score in scores]
     return [sum(a * b for a, b in zip(e, column)) / sum(e) for column in V.T.tolist()]
 """: "right",
-        PLAIN.replace("(q @", "(q.double() @")
-        .replace("zip(K, V)", "zip(K.double(), V.double())"): "right",
+        PLAIN.replace("(q @", "(q.double() @").replace(
+            "zip(K, V)", "zip(K.double(), V.double())"
+        ): "right",
     },
 }
