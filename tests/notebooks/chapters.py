@@ -69,7 +69,7 @@ def stubs(cells: list[Any], chapter: str) -> Iterator[tuple[str, str, dict[str, 
     table = runpy.run_path(str(path))["ANSWERS"] if path.exists() else {}
     for i, cell in enumerate(cells):
         if cell.cell_type == "code" and STUB in cell.source:
-            found = re.search(r"(?m)^def (\w+)", cell.source)
+            found = re.search(r"(?m)^(?:def|class) (\w+)", cell.source)
             name = found[1] if found else f"the stub in cell {i}"
             check = next(c.source for c in cells[i + 1 :] if c.cell_type == "code")
             printed = (
