@@ -84,6 +84,7 @@ from .pictures.charts import plot_bars as plot_bars
 from .pictures.charts import plot_history as plot_history
 from .pictures.charts import plot_hists as plot_hists
 from .pictures.charts import plot_lines as plot_lines
+from .pictures.choices import plot_choices as plot_choices
 from .pictures.diagrams import draw_boxes as draw_boxes
 from .pictures.diagrams import draw_words as draw_words
 from .pictures.diagrams import plot_beam as plot_beam
