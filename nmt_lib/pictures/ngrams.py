@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -20,7 +21,8 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
     """
     figure, (axis,) = new_figure(size=(8.2, 3.9))
     ticks: dict[float, str] = {}  # height → label
-    top, shades = 0.0, []
+    top = 0.0
+    shades: list[str] = []  # of the words
     for n in range(1, 5):
         grams = [tuple(output[i : i + n]) for i in range(len(output) - n + 1)]
         starts = range(len(reference) - n + 1)
@@ -36,7 +38,7 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
         ticks[top + (n - 1) / 2] = f"n = {n}: {sum(found)} of {len(grams)}"
         top += n + 0.7
     for i, (word, shade) in enumerate(zip(output, shades, strict=True)):
-        middle = {"ha": "center", "va": "center", "fontsize": FONT}
+        middle: Any = {"ha": "center", "va": "center", "fontsize": FONT}
         axis.text(i, 0, word, color=shade, parse_math=False, **middle)
     axis.set(xlim=(-0.6, len(output) - 0.4), ylim=(top - 0.8, -0.6), xticks=[])
     axis.set_yticks(list(ticks), list(ticks.values()), fontsize=FONT)
