@@ -85,6 +85,7 @@ from .pictures.charts import plot_history as plot_history
 from .pictures.charts import plot_hists as plot_hists
 from .pictures.charts import plot_lines as plot_lines
 from .pictures.data_path import plot_data_path as plot_data_path
+from .pictures.choices import plot_choices as plot_choices
 from .pictures.diagrams import draw_boxes as draw_boxes
 from .pictures.diagrams import draw_words as draw_words
 from .pictures.diagrams import plot_beam as plot_beam
@@ -96,6 +97,7 @@ from .pictures.subwords import plot_subwords as plot_subwords
 from .pictures.positions import plot_bits as plot_bits
 from .pictures.positions import plot_hands as plot_hands
 from .pictures.steps import plot_steps as plot_steps
+from .pictures.ngrams import plot_ngrams as plot_ngrams
 from .pictures.viewer import view_attention as view_attention
 from .pictures.source import show_source as show_source
 from .pictures.answers import check_answer as check_answer

@@ -13,7 +13,9 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from ..config import Config
 from ..errors import ShapeError
+from ..schedules import learning_rate
 from .data import as_numbers, as_panels, as_series, has_words
 from .plotting import (
     BLUE,
@@ -325,15 +327,18 @@ def plot_hists(
     return figure
 
 
-def plot_history(history: Sequence[dict[str, float]]) -> Figure:
-    """Losses and learning rate at each update, from ``Run.history``."""
+def plot_history(history: Sequence[dict[str, float]], config: Config) -> Figure:
+    """The losses of each validation (``Run.history``) and the rate of each update."""
     column = {key: [row[key] for row in history] for key in history[0]}
+    updates = range(1, int(column["step"][-1]) + 1)
+    d_model = config.model.d_model
+    rates = [learning_rate(step, config.train, d_model) for step in updates]
     losses = {
         "training (smoothed, dropout on)": column["train_loss"],
         "validation (plain, dropout off)": column["valid_loss"],
     }
     panels = {
         "loss (nats a token)": losses,
-        "learning rate": {"learning rate": column["lr"]},
+        "learning rate": {"learning rate": (updates, rates)},
     }
     return plot_lines(panels, column["step"], xlabel="update")

@@ -1,5 +1,6 @@
 """Charts show the numbers that they were given, under the right words."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -124,11 +125,13 @@ def test_what_cannot_be_drawn_is_named(draw: Any, message: str) -> None:
 
 
 def test_the_history_is_drawn_by_update() -> None:
-    rows = [(1, 0.1, 4.0, 3.0), (2, 0.2, 2.0, 1.5), (4, 0.4, 1.0, 0.75)]
-    keys = ("step", "lr", "train_loss", "valid_loss")
-    figure = nmt.plot_history([dict(zip(keys, row, strict=True)) for row in rows])
+    rows = [(1, 4.0, 3.0), (2, 2.0, 1.5), (4, 1.0, 0.75)]
+    keys = ("step", "train_loss", "valid_loss")
+    history = [dict(zip(keys, row, strict=True)) for row in rows]
+    figure = nmt.plot_history(history, nmt.load_config("tiny", **{"train.warmup": 2}))
     losses, rates = map(points, figure.axes)
     assert losses == [[[1, 2, 4], [4, 2, 1]], [[1, 2, 4], [3, 1.5, 0.75]]]
-    assert rates == [[[1, 2, 4], [0.1, 0.2, 0.4]]]
+    falling = [0.006 * math.sqrt(2 / step) for step in (2, 3, 4)]
+    assert rates == [[[1, 2, 3, 4], pytest.approx([0.003, *falling])]]
     first, second = texts(figure.axes[0].get_legend().get_texts())
     assert "training" in first and "validation" in second

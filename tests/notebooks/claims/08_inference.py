@@ -43,3 +43,8 @@ def test_a_large_alpha_prolongs_the_search(chapter: Any) -> None:
 
 def test_unknown_words_get_a_translation(chapter: Any) -> None:
     assert all(t.text for t in chapter.translator(["Zyx qwv brt.", "😀 😀"]))
+
+
+def test_the_right_sentence_is_far_more_likely_than_short_ones(chapter: Any) -> None:
+    right, *short = chapter.asked
+    assert right > max(short) + 3

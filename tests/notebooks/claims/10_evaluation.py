@@ -29,6 +29,17 @@ def test_order_is_learnt_before_gender(chapter: Any) -> None:
     )
 
 
+def test_a_greedy_translation_is_right_if_each_word_read_along_is(chapter: Any) -> None:
+    assert abs(chapter.along.item() - chapter.scored[250].exact) < 0.01
+
+
+def test_the_student_has_a_fixed_taste(chapter: Any) -> None:
+    forms = chapter.forms
+    assert forms["masculine"] > forms["feminine"] + 0.1
+    couples = ("il", "elle"), ("qu'ils", "qu'elles"), ("masculine", "feminine")
+    assert max(abs(forms[a] - forms[b]) for a, b in couples) > 0.3
+
+
 def test_contrasts_are_equally_long(chapter: Any) -> None:
     encode = chapter.tokenizers[1].encode
     for some in chapter.contrasts.values():

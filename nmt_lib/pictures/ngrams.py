@@ -1,0 +1,48 @@
+"""The n-grams of an output as bars: which of them the reference has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from .plotting import BLUE, FONT, new_figure, set_title
+
+MISSING = "#f7c9a0"
+
+
+def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
+    """A bar for each n-gram, n = 1 to 4: blue if found, clipped, and else orange.
+
+    Args:
+        output, reference: words. Each n-gram of the reference is used up once.
+    """
+    figure, (axis,) = new_figure(size=(8.2, 3.9))
+    ticks: dict[float, str] = {}  # height → label
+    top = 0.0
+    shades: list[str] = []  # of the words
+    for n in range(1, 5):
+        grams = [tuple(output[i : i + n]) for i in range(len(output) - n + 1)]
+        starts = range(len(reference) - n + 1)
+        left = Counter(tuple(reference[i : i + n]) for i in starts)
+        found = []
+        for gram in grams:
+            found.append(left[gram] > 0)
+            left[gram] -= 1
+        for i, hit in enumerate(found):
+            color = BLUE if hit else MISSING
+            axis.barh(top + i % n, n - 0.16, 0.78, i - 0.42, color=color)
+        shades = shades or ["white" if hit else "black" for hit in found]
+        ticks[top + (n - 1) / 2] = f"n = {n}: {sum(found)} of {len(grams)}"
+        top += n + 0.7
+    for i, (word, shade) in enumerate(zip(output, shades, strict=True)):
+        middle: Any = {"ha": "center", "va": "center", "fontsize": FONT}
+        axis.text(i, 0, word, color=shade, parse_math=False, **middle)
+    axis.set(xlim=(-0.6, len(output) - 0.4), ylim=(top - 0.8, -0.6), xticks=[])
+    axis.set_yticks(list(ticks), list(ticks.values()), fontsize=FONT)
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    set_title(axis, "reference: " + " ".join(reference))
+    return figure
