@@ -90,6 +90,7 @@ from .pictures.diagrams import plot_beam as plot_beam
 from .pictures.diagrams import plot_clocks as plot_clocks
 from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
+from .pictures.paths import plot_paths as plot_paths
 from .pictures.viewer import view_attention as view_attention
 from .pictures.source import show_source as show_source
 from .pictures.answers import check_answer as check_answer
