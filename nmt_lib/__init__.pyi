@@ -98,6 +98,7 @@ from .pictures.positions import plot_bits as plot_bits
 from .pictures.positions import plot_hands as plot_hands
 from .pictures.steps import plot_steps as plot_steps
 from .pictures.ngrams import plot_ngrams as plot_ngrams
+from .pictures.paths import plot_paths as plot_paths
 from .pictures.viewer import view_attention as view_attention
 from .pictures.source import show_source as show_source
 from .pictures.answers import check_answer as check_answer

@@ -21,18 +21,22 @@ def test_even_a_perfect_head_misses_second_links(chapter: Any) -> None:
     assert 0.045 < sum(rates) / len(rates) < 0.055
 
 
-def test_the_pronoun_needs_some_paths_to_the_noun_and_not_others(chapter: Any) -> None:
-    """Which ones differs from training to training."""
+def test_one_path_carries_the_gender(chapter: Any) -> None:
+    """Which one, and which pronoun suffers, differs from training to training."""
     nouns = [noun for group in chapter.nouns.values() for noun in group]
     for pronoun, group in chapter.nouns.items():
         assert all(pronoun in chapter.read(noun)[0].tokens for noun in group)
     with torch.no_grad():
         nothing, *closed = (
-            min(chapter.probability(noun, way) for noun in nouns)
-            for way in chapter.ways
+            min(chapter.probability(noun, path) for noun in nouns)
+            for path in chapter.closings
         )
     assert nothing > 0.8
     assert min(closed) < nothing - 0.15 and max(closed) > nothing - 0.05
+
+
+def test_heads_find_the_same_words_in_a_nonsense_sentence(chapter: Any) -> None:
+    assert sum(chapter.both) >= 0.6 * len(chapter.both) >= 3
 
 
 def test_the_larger_model_aligns_in_its_last_layers(chapter: Any) -> None:

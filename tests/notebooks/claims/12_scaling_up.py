@@ -54,4 +54,8 @@ def test_what_is_kept(chapter: Any) -> None:
     assert four - two == pytest.approx(2 * (two - one), rel=0.01)
     assert keep(8, 256) < 2.2 * keep(8, 128)
     assert keep(8, 256, written=True) > 2.9 * keep(8, 128, written=True)
+    fp32, bf16, written = chapter.memory.values()
+    assert 0.8 < bf16 / fp32 < 0.9 and 1.6 < written / fp32 < 1.7
+    copies = 2 * 18 * 4 * 4 * 8 * 256**2 / 1e6  # two of each attention's weights
+    assert written - fp32 == pytest.approx(copies, rel=0.02)
     assert 0.6 < keep(8, 64, bf16=True) / keep(8, 64) < 0.95

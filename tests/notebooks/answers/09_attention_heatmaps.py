@@ -1,0 +1,281 @@
+"""Answers to chapter 09, and what its checks must say."""
+
+ANSWERS = {
+    "error_rate": {
+        """
+def error_rate(weights, gold):
+    found = {(int(row.argmax()), t) for t, row in enumerate(weights)}
+    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+""": "column 0 is <sos>",
+        """
+def error_rate(weights, gold):
+    found = {(t, int(row.argmax()) - 1) for t, row in enumerate(weights)}
+    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+""": "not (target, source)",
+        """
+def error_rate(weights, gold):
+    best = weights.argmax(0)
+    found = {(s - 1, int(t)) for s, t in enumerate(best)}
+    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+""": "in each row",
+        """
+def error_rate(weights, gold):
+    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
+    return 2 * len(found & gold) / (len(found) + len(gold))
+""": "AER is 1 minus it",
+        """
+def error_rate(weights, gold):
+    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
+    return 1 - len(found & gold) / (len(found) + len(gold))
+""": "count twice",
+        """
+def error_rate(weights, gold):
+    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
+    return 1 - len(found & gold) / len(found)
+""": "divides by |A| alone",
+        """
+def error_rate(weights, gold):
+    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
+    return 1 - len(found & gold) / len(gold)
+""": "divides by |G| alone",
+        """
+def error_rate(weights, gold):
+    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
+    return 1 - len(found & gold) / len(found | gold)
+""": "union",
+        """
+def error_rate(weights, gold):
+    found = [int(row.argmax()) - 1 for row in weights]
+    return 1 - 2 * len(set(found) & gold) / (len(found) + len(gold))
+""": "expected 0.1111, got 1",
+        """
+def error_rate(weights, gold):
+    return weights.argmax(1) - 1
+""": "expected 0.1111",
+        """
+def error_rate(weights, gold):
+    both = 0
+    for t in range(weights.size(0)):
+        if (weights[t, 1:].max(0).indices.item(), t) in gold:
+            both = both + 1
+    return 1 - both / ((weights.shape[0] + len(gold)) / 2)
+""": "right",
+        """
+def error_rate(weights, gold):
+    best = (weights.argmax(dim=-1) - 1).tolist()
+    found = list(zip(best, range(len(best))))
+    hits = torch.tensor([link in gold for link in found]).float().sum()
+    return 1 - 2 * hits / (len(found) + len(gold))
+""": "right",
+        """
+def error_rate(weights, gold):
+    return nmt.alignment_error_rate(weights, sorted(gold))
+""": "right",
+    },
+    "head_map": {
+        """
+def head_map(x, attention, h):
+    own = slice(h * 16, (h + 1) * 16)
+    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
+    return (Q @ K.T).softmax(-1)
+""": "square root of d_k",
+        """
+def head_map(x, attention, h):
+    own = slice(h * 16, (h + 1) * 16)
+    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
+    return (Q @ K.T / 16).softmax(-1)
+""": "not by d_k",
+        """
+def head_map(x, attention, h):
+    own = slice(h * 16, (h + 1) * 16)
+    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
+    return (Q @ K.T / math.sqrt(x.size(1))).softmax(-1)
+""": "not of D",
+        """
+def head_map(x, attention, h):
+    own = slice(h * 16, (h + 1) * 16)
+    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
+    return (Q @ K.T / math.sqrt(16)).softmax(0)
+""": "along each row",
+        """
+def head_map(x, attention, h):
+    own = slice(h * 16, (h + 1) * 16)
+    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
+    return Q @ K.T / math.sqrt(16)
+""": "softmax is missing",
+        """
+def head_map(x, attention, h):
+    own = slice(h * 16, (h + 1) * 16)
+    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
+    return (K @ Q.T / math.sqrt(16)).softmax(-1)
+""": "rows are queries",
+        """
+def head_map(x, attention, h):
+    Q, K = attention.W_q(x)[:, :16], attention.W_k(x)[:, :16]
+    return (Q @ K.T / math.sqrt(16)).softmax(-1)
+""": "head 0, whatever h says",
+        """
+def head_map(x, attention, h):
+    Q, K = attention.W_q(x), attention.W_k(x)
+    return (Q @ K.T / math.sqrt(16)).softmax(-1)
+""": "cut out the columns",
+        """
+def head_map(x, attention, h):
+    Q, K = attention.W_q(x)[:, h::4], attention.W_k(x)[:, h::4]
+    return (Q @ K.T / math.sqrt(16)).softmax(-1)
+""": "expected [[",
+        """
+def head_map(x, attention, h):
+    Q, K = (W(x).chunk(attention.n_heads, dim=-1)[h] for W in
+            (attention.W_q, attention.W_k))
+    scores = torch.einsum("td,sd->ts", Q, K) * Q.size(-1) ** -0.5
+    return scores.exp() / scores.exp().sum(-1, keepdim=True)
+""": "right",
+        """
+def head_map(x, attention, h):
+    Q = attention.split_heads(attention.W_q(x[None]))[0, h]
+    K = attention.split_heads(attention.W_k(x[None]))[0, h]
+    return torch.softmax(Q @ K.mT / len(Q[0]) ** 0.5, dim=1)
+""": "right",
+        """
+def head_map(x, attention, h):
+    with nmt.collect_weights() as maps:
+        attention(x[None], x[None])
+    return maps[0][0, h]
+""": "right",
+    },
+    "cut_head": {
+        """
+def cut_head(H, T, S, head, t, s):
+    mask = torch.zeros(1, H, T, S).bool()
+    mask[0, head, t, s] = True
+    return mask
+""": "True means: may look",
+        """
+def cut_head(H, T, S, head, t, s):
+    mask = torch.ones(1, H, T, S).bool()
+    mask[..., t, s] = False
+    return mask
+""": "only one head",
+        """
+def cut_head(H, T, S, head, t, s):
+    mask = torch.ones(1, H, max(S, T), max(S, T)).bool()
+    mask[0, head, s, t] = False
+    return mask[:, :, :T, :S]
+""": "the row is t",
+        """
+def cut_head(H, T, S, head, t, s):
+    mask = torch.ones(1, H, T, S).bool()
+    mask[:, head, t] = False
+    return mask
+""": "whole row",
+        """
+def cut_head(H, T, S, head, t, s):
+    mask = torch.ones(1, H, T, S).bool()
+    mask[:, head, :, s] = False
+    return mask
+""": "whole column",
+        """
+def cut_head(H, T, S, head, t, s):
+    return torch.ones(1, H, T, S).bool()
+""": "nothing is cut",
+        """
+def cut_head(H, T, S, head, t, s):
+    mask = torch.ones(1, H, T, S)
+    mask[0, head, t, s] = 0
+    return mask
+""": "expected torch.bool",
+        """
+def cut_head(H, T, S, head, t, s):
+    mask = torch.ones(H, T, S).bool()
+    mask[head, t, s] = False
+    return mask
+""": "expected the shape (1, 2, 3, 4), got (2, 3, 4)",
+        """
+def cut_head(H, T, S, head, t, s):
+    mask = torch.ones(1, H, T, S).bool()
+    mask[0, head - 1, t, s] = False
+    return mask
+""": "expected [[",
+        """
+def cut_head(H, T, S, head, t, s):
+    return torch.arange(H * T * S).view(1, H, T, S) != (head * T + t) * S + s
+""": "right",
+        """
+def cut_head(H, T, S, head, t, s):
+    closed = torch.zeros(H, T, S, dtype=torch.bool)
+    closed[head][t][s] = True
+    return ~closed.unsqueeze(0)
+""": "right",
+        """
+def cut_head(H, T, S, head, t, s):
+    mask = [[[[(a, b, c) != (head, t, s) for c in range(S)] for b in range(T)]
+             for a in range(H)]]
+    return torch.tensor(mask)
+""": "right",
+    },
+    "link_accuracy": {
+        """
+def link_accuracy(weights, gold):
+    found = [(t, int(row.argmax())) for t, row in enumerate(weights)]
+    return sum(link in gold for link in found) / len(weights)
+""": "not (target, source)",
+        """
+def link_accuracy(weights, gold):
+    found = [(int(row.argmax()) - 1, t) for t, row in enumerate(weights)]
+    return sum(link in gold for link in found) / len(weights)
+""": "no <sos> here",
+        """
+def link_accuracy(weights, gold):
+    found = [(int(row.argmax()), t) for t, row in enumerate(weights)]
+    return sum(link in gold for link in found) / weights.size(1)
+""": "not of source words",
+        """
+def link_accuracy(weights, gold):
+    found = [(int(row.argmax()), t) for t, row in enumerate(weights)]
+    return sum(link in gold for link in found) / len(gold)
+""": "not of gold links",
+        """
+def link_accuracy(weights, gold):
+    found = {(int(row.argmax()), t) for t, row in enumerate(weights)}
+    return 2 * len(found & gold) / (len(found) + len(gold))
+""": "this is 1 - AER",
+        """
+def link_accuracy(weights, gold):
+    found = {(int(row.argmax()), t) for t, row in enumerate(weights)}
+    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+""": "this is AER",
+        """
+def link_accuracy(weights, gold):
+    found = [(int(row.argmax()), t) for t, row in enumerate(weights)]
+    return sum(link not in gold for link in found) / len(weights)
+""": "share that is wrong",
+        """
+def link_accuracy(weights, gold):
+    best = weights.argmax(0)
+    return sum((s, int(t)) in gold for s, t in enumerate(best)) / len(weights)
+""": "in each row",
+        """
+def link_accuracy(weights, gold):
+    return len({(int(row.argmax()), t) for t, row in enumerate(weights)} & gold)
+""": "expected 0.75, got 3",
+        """
+def link_accuracy(weights, gold):
+    best = weights.max(dim=1).indices.tolist()
+    return len(gold.intersection(zip(best, range(len(best))))) / len(best)
+""": "right",
+        """
+def link_accuracy(weights, gold):
+    table = torch.zeros(weights.T.shape)
+    for link in gold:
+        table[link] = 1
+    return table[weights.argmax(-1), torch.arange(len(weights))].mean()
+""": "right",
+        """
+def link_accuracy(weights, gold):
+    import numpy
+    best = numpy.argmax(weights.numpy(), axis=1)
+    return numpy.mean([(int(s), t) in gold for t, s in enumerate(best)])
+""": "right",
+    },
+}

@@ -1,0 +1,283 @@
+"""Answers to chapter 11, and what its checks must say."""
+
+ANSWERS = {
+    "broken_pairs": {
+        """
+def broken_pairs(table):
+    off = (table[:, 0::2] ** 2 + table[:, 1::2] ** 2 - 1).abs() > 0.001
+    return int(off.sum())
+""": "counts cells",
+        """
+def broken_pairs(table):
+    off = (table[:, 0::2] ** 2 + table[:, 1::2] ** 2 - 1).abs() > 0.001
+    return int(off.any(1).sum())
+""": "counts positions",
+        """
+def broken_pairs(table):
+    off = (table[:, 0::2] ** 2 + table[:, 1::2] ** 2 - 1).abs() > 0.001
+    return int(off.all(0).sum())
+""": "it need not be all",
+        """
+def broken_pairs(table):
+    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+    return int(((length.mean(0) - 1).abs() > 0.001).sum())
+""": "a mean hides it",
+        """
+def broken_pairs(table):
+    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+    return int((length - 1 > 0.001).any(0).sum())
+""": "absolute difference",
+        """
+def broken_pairs(table):
+    sin, cos = table.chunk(2, dim=1)
+    return int(((sin**2 + cos**2 - 1).abs() > 0.001).any(0).sum())
+""": "not to the first of the second half",
+        """
+def broken_pairs(table):
+    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+    return int(((length - 1).abs() <= 0.001).all(0).sum())
+""": "pairs on the circle",
+        """
+def broken_pairs(table):
+    length = table[:, 0::2] + table[:, 1::2]
+    return int(((length - 1).abs() > 0.001).any(0).sum())
+""": "expected 1, got 8",
+        """
+def broken_pairs(table):
+    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+    return int((length != 1).any(0).sum())
+""": "expected ",
+        """
+def broken_pairs(table):
+    count = 0
+    for i in range(0, table.size(1), 2):
+        worst = max(abs(float(a * a + b * b) - 1) for a, b in table[:, i : i + 2])
+        count += worst > 0.001
+    return count
+""": "right",
+        """
+def broken_pairs(table):
+    pairs = table.unflatten(1, (-1, 2))
+    return ((pairs.norm(dim=-1) ** 2 - 1).abs().amax(0) > 1e-3).sum()
+""": "right",
+        """
+def broken_pairs(table):
+    import numpy
+    pairs = table.numpy().reshape(len(table), -1, 2)
+    off = numpy.abs((pairs**2).sum(-1) - 1) > 0.001
+    return numpy.count_nonzero(off.any(axis=0))
+""": "right",
+    },
+    "hide": {
+        """
+def hide(scores, mask):
+    return scores.masked_fill(~mask, -1e10)
+""": "it raises RuntimeError",
+        """
+def hide(scores, mask):
+    return scores.masked_fill(~mask, float("-inf"))
+""": "-inf becomes NaN",
+        """
+def hide(scores, mask):
+    return scores.masked_fill(mask, torch.finfo(scores.dtype).min)
+""": "True in the mask means",
+        """
+def hide(scores, mask):
+    return scores * mask
+""": "is not hidden",
+        """
+def hide(scores, mask):
+    scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return scores
+""": "nothing is hidden",
+        """
+def hide(scores, mask):
+    return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1)
+""": "softmax comes after",
+        """
+def hide(scores, mask):
+    return scores.float().masked_fill(~mask, -1e10).to(scores.dtype)
+""": "expected [[",
+        """
+def hide(scores, mask):
+    return scores.masked_fill(~mask, torch.finfo(scores.dtype).tiny)
+""": "is not hidden",
+        """
+def hide(scores, mask):
+    return scores[mask]
+""": "not yet",
+        """
+def hide(scores, mask):
+    return torch.where(mask, scores, -1e4)
+""": "right",
+        """
+def hide(scores, mask):
+    lowest = torch.tensor(-65504.0, dtype=scores.dtype)
+    result = scores.clone()
+    result[~mask] = lowest
+    return result
+""": "right",
+        """
+def hide(scores, mask):
+    alive = mask.any(-1, keepdim=True)
+    return scores.masked_fill(~mask & alive, -torch.inf)
+""": "right",
+    },
+    "positions_per_token": {
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    n = 0
+    for i in range(0, len(lengths), batch_size):
+        batch = lengths[i : i + batch_size]
+        n += len(batch) * (width or max(batch))
+    return sum(lengths) / n
+""": "upside down",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    n = 0
+    for i in range(0, len(lengths), batch_size):
+        n += batch_size * (width or max(lengths[i : i + batch_size]))
+    return n / sum(lengths)
+""": "the last batch has fewer rows",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    n = 0
+    for b in range(len(lengths) // batch_size):
+        batch = lengths[b * batch_size : (b + 1) * batch_size]
+        n += batch_size * (width or max(batch))
+    return n / sum(lengths)
+""": "smaller batch is missing",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    return len(lengths) * (width or max(lengths)) / sum(lengths)
+""": "longest sentence of the batch",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    n = 0
+    for i in range(0, len(lengths), batch_size):
+        batch = lengths[i : i + batch_size]
+        n += len(batch) * max(batch)
+    return n / sum(lengths)
+""": "width is ignored",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    n = 0
+    for i in range(0, len(lengths), batch_size):
+        batch = lengths[i : i + batch_size]
+        n += len(batch) * (width or max(batch))
+    return n / len(lengths)
+""": "not by the sentences",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    ratios = []
+    for i in range(0, len(lengths), batch_size):
+        batch = lengths[i : i + batch_size]
+        ratios.append(len(batch) * (width or max(batch)) / sum(batch))
+    return sum(ratios) / len(ratios)
+""": "divide once, at the end",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    n = 0
+    for i in range(0, len(lengths), batch_size):
+        batch = lengths[i : i + batch_size]
+        n += len(batch) * (width or max(batch)) - sum(batch)
+    return n / sum(lengths)
+""": "only the padding",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    lengths, n = sorted(lengths), 0
+    for i in range(0, len(lengths), batch_size):
+        batch = lengths[i : i + batch_size]
+        n += len(batch) * (width or max(batch))
+    return n / sum(lengths)
+""": "without sorting",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    n = 0
+    for i in range(0, len(lengths), batch_size):
+        n += width or max(lengths[i : i + batch_size])
+    return n / sum(lengths)
+""": "expected 1.364, got",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    rows = [[1] * n for n in lengths]
+    parts = [rows[i : i + batch_size] for i in range(0, len(rows), batch_size)]
+    total = sum(nmt.pad_batch(part, width).numel() for part in parts)
+    return total / sum(lengths)
+""": "right",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    longest = [
+        max(lengths[i - i % batch_size : i - i % batch_size + batch_size])
+        for i in range(len(lengths))
+    ]
+    return sum(width if width else n for n in longest) / sum(lengths)
+""": "right",
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    if width is not None:
+        return torch.tensor(width * len(lengths)) / sum(lengths)
+    parts = torch.tensor(lengths).split(batch_size)
+    return sum(part.max() * part.numel() for part in parts) / sum(lengths)
+""": "right",
+    },
+    "has_dropout": {
+        """
+def has_dropout(model, rate):
+    return all(m.p == rate for m in model.modules() if isinstance(m, nn.Dropout))
+""": "all([]) is True",
+        """
+def has_dropout(model, rate):
+    return any(m.p == rate for m in model.modules() if isinstance(m, nn.Dropout))
+""": "one rate of 0.3 is not enough",
+        """
+def has_dropout(model, rate):
+    return {m.p for m in model.children() if isinstance(m, nn.Dropout)} == {rate}
+""": "parts of the parts: .modules()",
+        """
+def has_dropout(model, rate):
+    return all(m.p == rate for m in model.children() if isinstance(m, nn.Dropout))
+""": "and all([]) is True",
+        """
+def has_dropout(model, rate):
+    rates = {m.p for m in model.modules() if isinstance(m, nn.Dropout)}
+    return rates != {rate}
+""": "True where it should say False",
+        """
+def has_dropout(model, rate):
+    return True
+""": "not yet",
+        """
+def has_dropout(model, rate):
+    return {m.p for m in model.modules()} == {rate}
+""": "it raises AttributeError",
+        """
+def has_dropout(model, rate):
+    rates = [m.p for m in model.modules() if isinstance(m, nn.Dropout)]
+    return rates[0] == rate
+""": "it raises IndexError",
+        """
+def has_dropout(model, rate):
+    found = False
+    for part in model.modules():
+        if type(part) is nn.Dropout:
+            found = True
+            if abs(part.p - rate) > 1e-9:
+                return False
+    return found
+""": "right",
+        """
+def has_dropout(model, rate):
+    rates = [m.p for _, m in model.named_modules() if isinstance(m, nn.Dropout)]
+    return len(rates) > 0 and min(rates) == max(rates) == rate
+""": "right",
+        """
+def has_dropout(model, rate):
+    def rates(part):
+        own = [part.p] if isinstance(part, nn.Dropout) else []
+        return own + [p for child in part.children() for p in rates(child)]
+    found = rates(model)
+    return bool(found) and found.count(rate) == len(found)
+""": "right",
+    },
+}
