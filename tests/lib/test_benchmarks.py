@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -64,6 +65,17 @@ def test_a_dry_run_prints_a_table_and_writes_nothing(
         assert (
             "| transformers `generate` |" in out or "| Marian |" in out
         ) == installed
+
+
+def test_the_figures_of_the_readme_are_those_of_the_tables() -> None:
+    _, results = (ROOT / "README.md").read_text("utf-8").split("## Results")
+    cards = (ROOT / "nmt_lib/pretrained").glob("*/README.md")
+    tables = [common.RESULTS / f"{n}.md" for n in ("tiny", "training", "decoding")]
+    texts = [path.read_text("utf-8") for path in (*tables, *cards)]
+    figures = re.findall(r"\d+\.\d+", results)
+    assert len(figures) >= 7 and set(figures) <= set(
+        re.findall(r"\d+\.\d+", " ".join(texts))
+    )
 
 
 def test_gpu_sh_runs_two_trainings_and_scaling() -> None:
