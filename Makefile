@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 TORCHTEXT_VENV ?= .venv-torchtext
+COLAB_VENV ?= .venv-colab
 CONFIG ?= tiny
 SET ?=
 RUNS ?= $(CURDIR)/runs
-CHAPTERS := $(sort $(wildcard notebooks/[0-9]*.ipynb)) $(sort $(wildcard notebooks/deeper/*.ipynb))
+MAIN := $(sort $(wildcard notebooks/[0-9]*.ipynb))
+CHAPTERS := $(MAIN) $(sort $(wildcard notebooks/deeper/*.ipynb))
 ASSIGNMENTS := $(sort $(wildcard notebooks/assignments/source/*.ipynb))
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
@@ -23,7 +25,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # What mypy knows about torch is kept with the environment: it saves half a minute.
 export MYPY_CACHE_DIR := $(abspath $(VENV))/.mypy_cache
 
-.PHONY: help setup run test tiny lint unit chapters planted alone lab notebooks site links browser bench constraints clean class grade kill-table test-class test-torchtext
+.PHONY: help setup run test tiny lint unit chapters planted alone lab notebooks site links browser bench constraints clean class grade kill-table test-class test-colab test-torchtext
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -34,7 +36,7 @@ HASH := $(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
 READER := $(VENV)/.reader-$(HASH)
 STAMP := $(VENV)/.developer-$(HASH)
 $(READER):
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or newer is needed: make PYTHON=python3.12 …")'
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info < (3, 15) and "Python 3.10 to 3.14 is needed, for which constraints.txt has versions: make PYTHON=python3.13 …")'
 	@echo "setting up $(VENV) (once; a few minutes)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) "$$(grep -E '^torch==' constraints.txt)"
@@ -103,6 +105,19 @@ $(TORCHTEXT_STAMP):
 
 test-torchtext: $(TORCHTEXT_STAMP) ## the real torchtext gives the ids, order and errors of nmt_lib.vocab (Python 3.11)
 	$(TORCHTEXT_VENV)/bin/python -m pytest -p no:cacheprovider tests/lib/vocab_equals_torchtext.py
+
+COLAB_STAMP := $(COLAB_VENV)/.made-$(shell cat pyproject.toml constraints-colab.txt | cksum | cut -d' ' -f1)
+COLAB_PIP := $(COLAB_VENV)/bin/python -m pip install -q -c constraints-colab.txt
+$(COLAB_STAMP):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 13) and "Python 3.13 is needed: make test-colab PYTHON=python3.13")'
+	$(PYTHON) -m venv $(COLAB_VENV)
+	$(COLAB_PIP) "$$(grep -E '^torch==' constraints-colab.txt)"
+	$(COLAB_PIP) . ipykernel ipython ipywidgets nbval pytest pytest-xdist
+	@rm -f $(COLAB_VENV)/.made-* && touch $@
+
+test-colab: $(COLAB_STAMP) ## the chapters with Colab's versions and the library as a wheel (Python 3.13)
+	$(COLAB_PIP) --no-deps --force-reinstall .
+	$(COLAB_VENV)/bin/python $(NBVAL) $(MAIN)
 
 notebooks: $(STAMP) ## execute chapters and assignments again and store their outputs
 	$(BIN)/python -m tools.run --config tiny --in-place

@@ -1,4 +1,4 @@
-"""The peak memory of encoding a large corpus: at most 3 GB for two million pairs.
+"""The peak memory of encoding a large corpus.
 
 Run: ``OMP_NUM_THREADS=1 python -m benchmarks.memory [--pairs 2000000]``
 """

@@ -2,23 +2,33 @@
 tutorials do.
 
 Unfinished runs resume. Without ``--test`` only the validation set is read: everything
-is chosen there. With it, the table is written once. Needs the corpus multi30k-tok too.
+is chosen there. With it, the table is written once; test2017 and MSCOCO are read, too,
+where ``NMT_DATA`` holds their files. Needs the corpus multi30k-tok too.
 Run: ``NMT_DATA=… python -m benchmarks.multi30k --directions en-de de-en --seeds 0 1 2``
+
+``--models multi30k-en-de …`` scores trained models instead, as often as you like.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
 from benchmarks import common
+from nmt_lib.config import DataConfig
+from nmt_lib.corpora import FILES, _from_files
 
+# The test sets of later years, by the stem of their published files.
+LATER = {"test2017": "test_2017_flickr", "MSCOCO": "test_2017_mscoco"}
+SIDES = ("data.src_lang", "data.tgt_lang")
+NAMES = {"valid": "validation", "test": "test2016"}
 HEADER = "BLEU, cased | chrF | BLEU, lower-cased and tokenised | BLEU, words, greedy"
 NOTES = (
     "Cased: sacrebleu {}. Lower-cased and tokenised: the output normalised, "
@@ -52,13 +62,32 @@ def plain_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
     return float(bleu.corpus_score(list(hypotheses), [list(references)]).score)
 
 
-def score(translator: nmt.Translator, split: str) -> tuple[list[float], str]:
-    """The four scores of ``HEADER``, and the signature of the first.
+def load_set(data: DataConfig, name: str, corpus: str | None = None) -> list[nmt.Pair]:
+    """A split of the corpus, or one of ``LATER``."""
+    corpus = corpus or data.corpus
+    if name not in LATER:
+        data = data.model_copy(update={"corpus": corpus})
+        return list(getattr(nmt.load_corpus(data), name))
+    file = FILES[corpus]["test"].replace("test_2016_flickr", LATER[name])
+    folder = Path(os.environ["NMT_DATA"]) / corpus
+    return _from_files(folder, {name: file}, (data.src_lang, data.tgt_lang))[name]
+
+
+def test_sets(data: DataConfig) -> list[str]:
+    """The sets that can be read: ``test``, and those of ``LATER`` whose files exist."""
+    folder = Path(os.environ.get("NMT_DATA", "")) / "multi30k"
+    there = [n for n, stem in LATER.items() if any(folder.glob(f"{stem}.*"))]
+    return ["test", *(there if data.corpus == "multi30k" else [])]
+
+
+def score(
+    translator: nmt.Translator, data: DataConfig, name: str
+) -> tuple[list[float], str]:
+    """The four scores of ``HEADER`` on a set, and the signature of the first.
 
     The third one is a number for Multi30k only, which has tokenised references.
     """
-    data = translator.config.data
-    pairs = getattr(nmt.load_corpus(data), split)
+    pairs, lang = load_set(data, name), data.tgt_lang
     sources, references = [p.src for p in pairs], [p.tgt for p in pairs]
     found = nmt.evaluate(translator, pairs)
     # <unk> is one word to a model of words; a tokenizer would cut it in three.
@@ -66,10 +95,9 @@ def score(translator: nmt.Translator, split: str) -> tuple[list[float], str]:
         [translation.text.replace("<unk>", "unk") for translation in some]
         for some in (found.translations, translator.translate(sources, beam_size=1))
     )
-    lower, lang = math.nan, data.tgt_lang
+    lower = math.nan
     if data.corpus == "multi30k":
-        data = data.model_copy(update={"corpus": "multi30k-tok"})
-        tokenised = [pair.tgt for pair in getattr(nmt.load_corpus(data), split)]
+        tokenised = [pair.tgt for pair in load_set(data, name, "multi30k-tok")]
         lower = plain_bleu(moses(beam, lang), tokenised)
     counted = plain_bleu(words(greedy, lang), words(references, lang))
     return [found.bleu, found.chrf, lower, counted], found.bleu_signature
@@ -81,41 +109,55 @@ def spread(values: Sequence[float]) -> str:
     return f"{mean} ± {statistics.stdev(values):.2f}" if len(values) > 1 else mean
 
 
+def trained(options: argparse.Namespace) -> Iterator[list[nmt.Translator]]:
+    """The models of each direction, one for each seed, or each of ``--models``."""
+    for name in options.models:
+        yield [nmt.Translator.load(name)]
+    for direction in [] if options.models else options.directions:
+        languages = dict(zip(SIDES, direction.split("-"), strict=True))
+        stem, models = Path(options.config).stem, []
+        for seed in options.seeds:
+            own = {"name": f"{stem}-{direction}-seed{seed}", "train.seed": seed}
+            config = common.load_config(options.config, **languages, **own)
+            models.append(nmt.train(config).translator)
+        yield models
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--config", default="multi30k", help="a name or a YAML file")
     parser.add_argument("--directions", nargs="+", default=["en-de"])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    help = "score these instead of training: names, or folders of runs"
+    parser.add_argument("--models", nargs="+", default=[], help=help)
     help = "read the test set: once, when everything is chosen"
     parser.add_argument("--test", action="store_true", help=help)
     options = common.parse(parser)
-    split, stem = "test" if options.test else "valid", Path(options.config).stem
-    table = "_".join([stem, *options.directions, split])
-    if options.test and (common.RESULTS / f"{table}.md").exists():
+    stem = "models" if options.models else Path(options.config).stem
+    which = [] if options.models else options.directions
+    table = "_".join([stem, *which, "test" if options.test else "valid"])
+    if which and options.test and (common.RESULTS / f"{table}.md").exists():
         return print(f"the test set has been read already: {table}.md")
     rows = []
-    for direction in options.directions:
-        src_lang, tgt_lang = direction.split("-")
-        keys = {"data.src_lang": src_lang, "data.tgt_lang": tgt_lang}
-        scores = []
-        for seed in options.seeds:
-            own = {"name": f"{stem}-{direction}-seed{seed}", "train.seed": seed}
-            config = common.load_config(options.config, **keys, **own)
-            run = nmt.train(config)
-            numbers, signature = score(run.translator, split)
-            scores.append(numbers)
-            print(direction, seed, numbers, flush=True)
-        columns = map(spread, zip(*scores, strict=True))
-        rows.append([direction.replace("-", "→"), len(scores), *columns])
-    where = "test2016" if options.test else "validation"
+    for models in trained(options):
+        config = models[0].config
+        languages = {side: getattr(config.data, side[5:]) for side in SIDES}
+        data = common.load_config(options.config, **languages).data
+        direction = "→".join(languages.values())
+        for name in test_sets(data) if options.test else ["valid"]:
+            results = [score(model, data, name) for model in models]
+            columns = zip(*(numbers for numbers, _ in results), strict=True)
+            where = NAMES.get(name, name)
+            rows.append([direction, where, len(models), *map(spread, columns)])
+            print(*rows[-1], flush=True)
     common.write_table(
         table,
-        f"{stem} on the {where} set of Multi30k",
-        f"direction | seeds | {HEADER}",
+        f"{stem} on Multi30k",
+        f"direction | set | seeds | {HEADER}",
         rows,
-        f"{config.train.max_steps:,} updates; beam {config.decode.beam_size}, "
-        f"length penalty {config.decode.length_penalty}. "
-        f"{NOTES.format(signature)} ± is the standard deviation over the seeds. "
+        f"{config.train.max_steps:,} updates (in the last round); beam "
+        f"{config.decode.beam_size}, length penalty {config.decode.length_penalty}. "
+        f"{NOTES.format(results[0][1])} ± is the standard deviation over the seeds. "
         f"{common.machine('sacrebleu', 'sacremoses')}, "
         f"train.precision {config.train.precision}.",
     )

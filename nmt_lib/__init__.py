@@ -6,7 +6,12 @@ logits → loss, and back through ``Translator``. ``__init__.pyi`` lists every p
 name with its file. Names are loaded when first used: importing costs next to nothing.
 """
 
+import warnings
+
 import lazy_loader
 
 __version__ = "0.1.0"
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+# Jupyter without ipywidgets shows plain progress bars; nobody needs to be told.
+warnings.filterwarnings("ignore", "IProgress not found")

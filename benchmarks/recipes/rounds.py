@@ -147,7 +147,7 @@ def finish(name: str, translator: nmt.Translator, config: nmt.Config) -> None:
     }
     chosen = best(candidates, nmt.load_corpus(config.data).valid)
     chosen.save(file, half=True)
-    numbers, signature = score(chosen, "valid")
+    numbers, signature = score(chosen, chosen.config.data, "valid")
     common.write_table(
         f"recipe_{name}",
         f"{name}, trained by its recipe: the validation set",

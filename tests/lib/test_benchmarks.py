@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -33,6 +34,7 @@ OTHERS = "contrasts decoding lean memory tiny training writeups"
 RECIPES = "recipes.de_en recipes.en_de recipes.en_fr"
 COMMANDS = [line for line in OF_GPU if line.startswith("-m benchmarks.")]
 COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
+COMMANDS += ["-m benchmarks.multi30k --dry --test --models multi30k-en-de"]
 
 
 def times(folder: Path) -> dict[Path, int]:
@@ -65,6 +67,17 @@ def test_a_dry_run_prints_a_table_and_writes_nothing(
         ) == installed
 
 
+def test_the_figures_of_the_readme_are_those_of_the_tables() -> None:
+    _, results = (ROOT / "README.md").read_text("utf-8").split("## Results")
+    cards = (ROOT / "nmt_lib/pretrained").glob("*/README.md")
+    tables = [common.RESULTS / f"{n}.md" for n in ("tiny", "training", "decoding")]
+    texts = [path.read_text("utf-8") for path in (*tables, *cards)]
+    figures = re.findall(r"\d+\.\d+", results)
+    assert len(figures) >= 7 and set(figures) <= set(
+        re.findall(r"\d+\.\d+", " ".join(texts))
+    )
+
+
 def test_gpu_sh_runs_two_trainings_and_scaling() -> None:
     assert [line.split()[1] for line in OF_GPU[:3]] == [
         "benchmarks.multi30k",
@@ -87,6 +100,24 @@ def test_bleu_of_tokenised_text() -> None:
     assert multi30k.words(["Two dogs, running."], "en") == ["two dogs , running ."]
     assert multi30k.spread([1.0]) == "1.00"
     assert multi30k.spread([1.0, 3.0]) == "2.00 ± 1.41"
+
+
+def test_later_test_sets_are_read_where_their_files_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = nmt.load_config("multi30k").data
+    monkeypatch.setenv("NMT_DATA", str(tmp_path))
+    assert multi30k.test_sets(data) == ["test"]
+    for corpus, end in ("multi30k", ""), ("multi30k-tok", ".lc.norm.tok"):
+        (tmp_path / corpus).mkdir()
+        for lang in ("en", "de"):
+            file = tmp_path / corpus / f"test_2017_mscoco{end}.{lang}"
+            file.write_text(f"{corpus} {lang}")
+    assert multi30k.test_sets(data) == ["test", "MSCOCO"]
+    pairs = [nmt.Pair("multi30k en", "multi30k de")]
+    assert multi30k.load_set(data, "MSCOCO") == pairs
+    (pair,) = multi30k.load_set(data, "MSCOCO", "multi30k-tok")
+    assert pair.tgt == "multi30k-tok de"
 
 
 def test_distillation_is_its_formula() -> None:

@@ -45,6 +45,12 @@ def test_the_whole_library_imports_only_torch_of_the_heavy_ones() -> None:
     assert heavy_imports(f"import {', '.join(modules)}") == ["torch"]
 
 
+def test_progress_bars_without_ipywidgets_come_without_a_warning() -> None:
+    code = "import sys, ipykernel.zmqshell; sys.modules['ipywidgets'] = None; "
+    command = [sys.executable, "-c", code + "import nmt_lib, tqdm.auto"]
+    assert subprocess.run(command, stderr=-1, check=True).stderr == b""
+
+
 @pytest.mark.parametrize("name", nmt.__all__)
 def test_every_public_name_resolves_and_is_explained(name: str) -> None:
     value = getattr(nmt, name)

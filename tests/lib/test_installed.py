@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import site
 import subprocess
 import sys
 import textwrap
+from importlib.metadata import metadata
 from pathlib import Path
 
 import nbformat
 import pytest
+from ruamel.yaml import YAML
 
 from tools import links
 
@@ -47,6 +50,21 @@ def test_every_file_of_the_packages_is_in_it(wheel: Path, tmp_path: Path) -> Non
         and not (tmp_path / file.relative_to(ROOT)).is_file()
     ]
     assert files and missing == []
+
+
+def test_conda_make_ci_and_readme_ask_for_the_same() -> None:
+    names = "environment.yml", ".github/workflows/test.yml", "Makefile", "README.md"
+    conda, ci, makefile, readme = ((ROOT / n).read_text("utf-8") for n in names)
+    python, _, rest = YAML(typ="safe").load(conda)["dependencies"]
+    assert rest == {"pip": ["-e .[notebooks,lab]"]}
+    assert "-e '.[notebooks,lab]'" in makefile and '".[notebooks,lab]"' in readme
+    first, above = (int(minor) for minor in re.findall(r"3\.(\d+)", python))
+    assert metadata("nmt-lib")["Requires-Python"] == f">=3.{first}"
+    assert f"(3, {first}) <= sys.version_info < (3, {above})" in makefile
+    assert f"Python 3.{first} to 3.{above - 1}" in makefile
+    assert f"Python 3.{first} to 3.{above - 1}" in readme
+    matrix = YAML(typ="safe").load(ci)["jobs"]["test"]["strategy"]["matrix"]["python"]
+    assert (matrix[0], matrix[-1]) == (f"3.{first}", f"3.{above - 1}")
 
 
 # What runs on Colab: the first cell installs the library, and nothing else changes.
