@@ -41,7 +41,7 @@ export class Translator {
    *
    * The result has an entry for each token written, <eos> included: `steps` are its most
    * likely choices; its rows of maps.decoder and maps.cross are the weights behind it. */
-  async translate(text, { beamSize = 1, closed, prefix = [], onStep } = {}) {
+  async translate(text, { beamSize = 1, closed, prefix = [], onStep, signal } = {}) {
     const { length_penalty: alpha, max_extra_tokens } = this.config.decode;
     const source = this.encode(text), limit = source.length + max_extra_tokens;
     const { encoder, caches } = this.model.encode(source.map(({ id }) => id), closed);
@@ -74,6 +74,7 @@ export class Translator {
       const reach = (open[0]?.total ?? -Infinity) / lengthPenalty(limit + 1, alpha);
       if (reach <= (found[beamSize - 1]?.score ?? -Infinity)) break;
       await onStep?.(open[0]?.ids ?? []);
+      signal?.throwIfAborted();
     }
     const { ids, steps, score } = found[0], decode = (ids) => this.tgtTokenizer.decode(ids);
     const maps = { encoder, decoder: stack(steps, "decoder"), cross: stack(steps, "cross") };
