@@ -52,12 +52,11 @@ export class Translator {
       const forced = prefix[t] ?? (t < limit ? null : EOS);
       const all = open.flatMap(({ ids, steps, total, own: past }) => {
         const next = this.model.decode(ids.at(-1) ?? SOS, t, past, caches, closed);
-        const best = largest(next.logProbs, Math.max(8, 2 * beamSize));
-        const choice = (id) => ({ ...name(id), p: Math.exp(next.logProbs[id]) });
-        const step = { ...next, choices: best.slice(0, 8).map(choice) };
+        const best = largest(next.p, Math.max(8, 2 * beamSize));
+        const choices = best.slice(0, 8).map((id) => ({ ...name(id), p: next.p[id] }));
         return (forced === null ? best : [forced]).map((id) => ({
-          ids: [...ids, id], steps: [...steps, step], own: next.own,
-          total: total + next.logProbs[id],
+          ids: [...ids, id], own: next.own, total: total + Math.log(next.p[id]),
+          steps: [...steps, { ...next, choices }],
         }));
       }).sort((a, b) => b.total - a.total);
       if (Number.isNaN(all[0].total)) throw new Error("the weights are not finite");
@@ -81,7 +80,7 @@ export class Translator {
     return {
       text: decode(ids), score, trace, ids, tokens: ids.map((id) => name(id).token), maps,
       source: source.map(({ token }) => token), sourceIds: source.map(({ id }) => id),
-      logProbs: ids.map((id, t) => steps[t].logProbs[id]),
+      logProbs: ids.map((id, t) => Math.log(steps[t].p[id])),
       steps: steps.map(({ choices }) => choices),
       nBest: found.slice(0, beamSize).map(({ ids, score }) => ({ text: decode(ids), score })),
     };
@@ -139,7 +138,7 @@ export class Transformer {
     return { encoder, caches };
   }
 
-  /** The target id at position t to the log-probabilities [V] of the next one, and the
+  /** The target id at position t to the probabilities p [V] of the next one, and the
    * weights, [n_layers][H][1]. `past` holds each layer's keys and values of positions
    * 0 … t − 1, the result's `own` those of position t as well. */
   decode(id, t, past, caches, closed) {
@@ -160,9 +159,9 @@ export class Transformer {
       x = this.feedForward(name, x); // (1, D)
     });
     if (this.finalNorm) x = this.norm("decoder.norm", x); // (1, D)
-    const logProbs = softmax(this.linear("output", x)[0]).map(Math.log); // [V]
-    logProbs[PAD] = logProbs[SOS] = -Infinity;
-    return { logProbs, own, decoder, cross };
+    const p = softmax(this.linear("output", x)[0]); // [V]
+    p[PAD] = p[SOS] = 0;
+    return { p, own, decoder, cross };
   }
 
   /** Ids to vectors, each with its position added (sections 3.4 and 3.5). */
@@ -231,10 +230,26 @@ export class Transformer {
   /** x Wᵀ + b: (T, columns of W) to (T, rows of W). */
   linear(name, x) {
     const { data: W, shape: [rows, columns] } = this.weights[`${name}.weight`];
-    const bias = this.weights[`${name}.bias`]?.data;
+    const bias = this.weights[`${name}.bias`]?.data ?? new Float32Array(rows);
     return x.map((row) => {
-      const y = bias ? bias.slice() : new Float32Array(rows);
-      for (let r = 0; r < rows; r++) y[r] += dot(row, 0, W, r * columns, columns);
+      const y = bias.slice(); // [rows]
+      let r = 0;
+      for (; r + 3 < rows; r += 4) { // four rows at once: each number is read once
+        const at = r * columns;
+        let s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        for (let i = 0; i < columns; i++) {
+          const value = row[i];
+          s0 += value * W[at + i];
+          s1 += value * W[at + columns + i];
+          s2 += value * W[at + 2 * columns + i];
+          s3 += value * W[at + 3 * columns + i];
+        }
+        y[r] += s0;
+        y[r + 1] += s1;
+        y[r + 2] += s2;
+        y[r + 3] += s3;
+      }
+      for (; r < rows; r++) y[r] += dot(row, 0, W, r * columns, columns);
       return y;
     });
   }
@@ -242,16 +257,9 @@ export class Transformer {
 
 /** The sum of products of n numbers of a, from i on, with n of b, from j on. */
 function dot(a, i, b, j, n) {
-  let s0 = 0, s1 = 0, s2 = 0, s3 = 0; // four sums at once are faster than one
-  const end = i + n;
-  for (; i + 3 < end; i += 4, j += 4) {
-    s0 += a[i] * b[j];
-    s1 += a[i + 1] * b[j + 1];
-    s2 += a[i + 2] * b[j + 2];
-    s3 += a[i + 3] * b[j + 3];
-  }
-  for (; i < end; i++, j++) s0 += a[i] * b[j];
-  return s0 + s1 + s2 + s3;
+  let sum = 0;
+  for (const end = i + n; i < end; i++, j++) sum += a[i] * b[j];
+  return sum;
 }
 
 /** Weights that sum to 1; all are 0 where every score is −∞, that is hidden. */
