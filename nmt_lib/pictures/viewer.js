@@ -1,3 +1,40 @@
+const node = (space) => (tag, attributes = {}, ...inside) => {
+  const made = document.createElementNS(space, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...inside); // strings become text, never markup
+  return made;
+};
+const html = node("http://www.w3.org/1999/xhtml");
+const svg = node("http://www.w3.org/2000/svg");
+
+const TITLES = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
+
+// A map of weights, row by row, in eleven shades.
+function drawMap(weights, height, width, links = []) {
+  const shades = Array(11).fill("");
+  const square = (i) => `M${i % width} ${Math.floor(i / width)}h1v1h-1z`;
+  weights.forEach((weight, i) => { shades[Math.round(weight * 10)] += square(i); });
+  const paths = shades.map((d, tenth) => svg("path", { d, fill: "currentColor", opacity: tenth / 10 })).slice(1);
+  const gold = svg("path", { class: "true", d: links.map(([row, column]) => square(row * width + column)).join("") });
+  return svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true", "shape-rendering": "crispEdges" }, gold, ...paths);
+}
+
+function check(button, yes) { // of a group, the checked one is reached by Tab
+  button.setAttribute("aria-checked", yes);
+  button.tabIndex = yes ? 0 : -1;
+}
+
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-1e6, 0], End: [1e6, 0] };
+function onArrows(part, move) {
+  part.addEventListener("keydown", (event) => {
+    if (!STEPS[event.key] || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const buttons = [...part.querySelectorAll("button")];
+    move(buttons, buttons.indexOf(event.target), ...STEPS[event.key])?.focus();
+  });
+}
+const within = (list, i) => list[Math.max(0, Math.min(list.length - 1, i))];
+
 // Draws the attention viewer in an element: data holds {kinds, start: {kind, layer, head}, gold}.
 // The viewer that it returns can be given other data; told(state) hears what its reader chooses.
 function attentionViewer(host, data, told = () => {}) {
@@ -61,18 +98,8 @@ function attentionViewer(host, data, told = () => {}) {
       background: var(--soft); border-radius: 8px; }
     .readout span { color: var(--faint); }
     @media (forced-colors: active) { .side [aria-selected=true], .grid [aria-checked=true], .kinds [aria-checked=true] { outline: 2px solid Highlight; } }`;
-  const TITLES = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
   const ROW = 28; // height of a word in pixels
   const state = { ...data.start, seen: null, held: null, gold: true }; // seen, held: {side, index}; head -1: the mean
-
-  const node = (space) => (tag, attributes = {}, ...inside) => {
-    const made = document.createElementNS(space, tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...inside); // strings become text, never markup
-    return made;
-  };
-  const html = node("http://www.w3.org/1999/xhtml");
-  const svg = node("http://www.w3.org/2000/svg");
 
   // ------------------------------------------------------------------ numbers
   const current = () => data.kinds[state.kind];
@@ -127,16 +154,7 @@ function attentionViewer(host, data, told = () => {}) {
     grid.replaceChildren(html("span", {}, "head"), ...heads.map((head) => html("span", {}, head < 0 ? "mean" : `${head}`)));
     weights.forEach((_, layer) => grid.append(html("span", {}, `layer ${layer}`), ...heads.map((head) => html("button",
       { type: "button", role: "radio", "data-layer": layer, "data-head": head, "aria-label": `layer ${layer}, ${headName(head)}` },
-      drawMap(weightsOf(layer, head), rows.length, columns.length)))));
-  }
-
-  function drawMap(weights, height, width) {
-    const shades = Array(11).fill("");
-    const square = (i) => `M${i % width} ${Math.floor(i / width)}h1v1h-1z`;
-    weights.forEach((weight, i) => { shades[Math.round(weight * 10)] += square(i); });
-    const paths = shades.map((d, tenth) => svg("path", { d, fill: "currentColor", opacity: tenth / 10 })).slice(1);
-    const gold = svg("path", { class: "true", d: links().map(([row, column]) => square(row * width + column)).join("") });
-    return svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true", "shape-rendering": "crispEdges" }, gold, ...paths);
+      drawMap(weightsOf(layer, head), rows.length, columns.length, links())))));
   }
 
   function drawHead() {
@@ -184,23 +202,7 @@ function attentionViewer(host, data, told = () => {}) {
     readout.replaceChildren(word, asks ? " looks at:" : " is looked at by:", ...(found.length ? shown : [" no word"]), found.length > 5 ? "\u00a0…" : "");
   }
 
-  function check(button, yes) { // of a group, the checked one is reached by Tab
-    button.setAttribute("aria-checked", yes);
-    button.tabIndex = yes ? 0 : -1;
-  }
-
   // ------------------------------------------------------------------ mouse, touch and keyboard
-  const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-1e6, 0], End: [1e6, 0] };
-  function onArrows(part, move) {
-    part.addEventListener("keydown", (event) => {
-      if (!STEPS[event.key] || event.altKey || event.ctrlKey || event.metaKey) return;
-      event.preventDefault();
-      const buttons = [...part.querySelectorAll("button")];
-      move(buttons, buttons.indexOf(event.target), ...STEPS[event.key])?.focus();
-    });
-  }
-  const within = (list, i) => list[Math.max(0, Math.min(list.length - 1, i))];
-
   for (const kind in data.kinds) kinds.append(html("button", { type: "button", role: "radio", value: kind }, kind));
   const choose = (button) => {
     if (button && button.value !== state.kind) Object.assign(state, { kind: button.value, seen: null, held: null }), drawKind(), told(state);
