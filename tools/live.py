@@ -15,10 +15,11 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib.pictures.heatmaps import KINDS, attention_table
-from nmt_lib.pictures.live import live_page
+from nmt_lib.pictures.live import FILES, live_page
 from nmt_lib.pictures.viewer import all_layers, static_table
 from nmt_lib.translator import PRETRAINED
 
+WORKER = "live-worker.js"  # it serves only pages of its own folder and below
 LANGUAGES = {"en": "English", "de": "German", "fr": "French"}
 # The first is shown on arrival; some come out wrong.
 EXAMPLES = {
@@ -48,8 +49,9 @@ def model_file(name: str) -> Path:
     return PRETRAINED / f"multi30k-{name}" / "model.safetensors"
 
 
-def copy_models(out: Path) -> None:
-    """Puts the models where the page looks for them, in the site's folder."""
+def copy_files(out: Path) -> None:
+    """Puts the models and the worker where the page looks for them in the site."""
+    shutil.copy(FILES / "worker.js", out / WORKER)
     (out / "models").mkdir()
     for name in EXAMPLES:
         shutil.copy(model_file(name), out / f"models/{name}.safetensors")
@@ -78,7 +80,7 @@ def site_page() -> str:
             beam = answer(translator, texts[0], beam=3)
             stored.append({"model": name, **beam})
     data = {"models": models, "stored": stored, "names": KINDS}
-    data |= {"fragment": True, "worker": "live-worker.js"}
+    data |= {"fragment": True, "worker": WORKER}
     return live_page(data, table_of(stored, first))
 
 

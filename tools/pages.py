@@ -21,7 +21,7 @@ from urllib.parse import unquote
 import nbformat
 from PIL import Image, ImageChops
 
-from tools import links, names
+from tools import links, live, names
 from tools.links import ROOT
 
 REPOSITORY = "https://github.com/" + links.address()[0]
@@ -179,6 +179,9 @@ def own(out: Path, path: str) -> tuple[str, str]:
     source = with_links(source, Path(path).name)
     if "{{viewer}}" in source:
         source = source.replace("{{viewer}}", viewer(notebook_at(chapters[0])))
+    if "{{live}}" in source:
+        page = live.site_page()
+        source = source.replace("{{live}}", f"``````{{raw}} html\n{page}\n``````")
     return Path(path).name, source
 
 

@@ -93,7 +93,7 @@ async function keep(store, url, file) { // the model; and the page with all that
   await navigator.serviceWorker.register(data.worker, { scope: location.pathname });
   const parts = performance.getEntriesByType("resource").map((entry) => entry.name);
   const own = parts.filter((part) => part.startsWith(location.origin) && !part.endsWith(url));
-  await store.addAll([...new Set([location.pathname, ...own])]);
+  await Promise.all([location.pathname, ...new Set(own)].map((one) => store.add(one).catch(() => {}))); // what is missing stays so
 }
 
 async function openFile(file) { // a model of the reader's own
@@ -191,7 +191,7 @@ function fill(element, ...inside) { // keeps the focus on the button that is dra
 }
 
 const root = host.attachShadow({ mode: "open" });
-const viewerHost = html("div");
+const viewerHost = html("div", { class: "viewer" });
 let viewer = null;
 const MOVES = [["first", "⇤", -1e6], ["back", "←", -1], ["play", "▶", 0], ["forward", "→", 1], ["last", "⇥", 1e6]];
 const NAMES = { first: "first word", back: "one word back", play: "write it word by word", forward: "one word on", last: "last word" };
@@ -230,6 +230,7 @@ root.append(html("style", {}, STYLE), html("div", { class: "page" },
       html("h2", { id: "heads" }, "Close a head"),
       html("p", { class: "hint" }, "A map suggests; an intervention decides. Each square is one head and where it looks. Press it: the head then passes nothing on. Names of rows and kinds close all of theirs."),
       part("kinds", "div", { class: "kinds" }),
+      part("echo", "div", { class: "echo", "aria-hidden": "true" }),
       html("div", { class: "row" }, part("openAll", "button", { type: "button", class: "quiet" }, "Open all"),
         part("measure", "button", { type: "button", class: "quiet" }, "Try each one"), part("measured", "span", { class: "at", role: "status" })))),
   html("section", { "aria-labelledby": "maps" },
@@ -260,7 +261,8 @@ function draw() {
 }
 
 function drawDirections() {
-  parts.directions.replaceChildren(...[...models.values()].map(({ name, title }) => button({ role: "radio", value: name }, title)));
+  parts.directions.replaceChildren(...[...models.values()].map(({ name, title, source, target }) =>
+    button({ role: "radio", value: name, "aria-label": title }, html("span", {}, title), html("span", { class: "short" }, `${source} → ${target}`))));
 }
 
 function drawAsk() {
@@ -286,8 +288,12 @@ function drawAsk() {
   const line = marked(words(now?.text ?? ""), touched() && !stored ? words(open.text) : null);
   if (parts.result.innerText !== now?.text || line.some((one) => one.tagName === "MARK") || parts.result.querySelector("mark")) parts.result.replaceChildren(...line);
   say(parts.how, !now ? "" : `${stored ? "stored · " : ""}probability ${percent(whole(now))}`);
-  parts.versus.hidden = !touched() || Boolean(stored);
-  parts.versus.replaceChildren(html("small", { lang: "en" }, `before, probability ${percent(whole(open ?? now))}`), open?.text ?? "");
+  const changed = touched() && !stored, before = `before, probability ${percent(whole(open ?? now))}`;
+  parts.versus.hidden = parts.echo.hidden = !changed;
+  if (!changed) return;
+  parts.versus.replaceChildren(html("small", { lang: "en" }, before), open.text);
+  parts.echo.replaceChildren(html("small", {}, before), html("p", {}, open.text), html("small", {}, `now, probability ${percent(whole(now))}`),
+    html("p", {}, ...line.map((one) => (one.cloneNode ? one.cloneNode(true) : one))));
 }
 
 function noteOf(unknown, apart) {
