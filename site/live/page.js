@@ -148,6 +148,7 @@ function flat({ maps, ...found }) { // a translation with its maps as the viewer
 
 async function run() {
   busy?.abort();
+  host.setAttribute("aria-busy", "true");
   const { signal } = (busy = new AbortController()), translator = loaded.get(state.model);
   const length = translator && state.text.trim() ? translator.encode(state.text).length : 0;
   const specials = translator?.config.data.src_specials ? 2 : 1;
@@ -163,6 +164,7 @@ async function run() {
       shown = now ? { now, open, same } : standIn();
     }
     draw();
+    host.setAttribute("aria-busy", "false");
   } catch (error) {
     if (!signal.aborted) throw error;
   }
@@ -228,11 +230,11 @@ root.append(html("style", {}, STYLE), html("div", { class: "page" },
       part("again", "button", { type: "button", class: "quiet" }, "Let the model choose again")),
     html("section", { class: "card", "aria-labelledby": "heads" },
       html("h2", { id: "heads" }, "Close a head"),
-      html("p", { class: "hint" }, "A map suggests; an intervention decides. Each square is one head and where it looks. Press it: the head then passes nothing on. Names of rows and kinds close all of theirs."),
+      html("p", { class: "hint" }, "A map suggests; an intervention decides. Each square is a head, drawn by where it looks. Press it, and it passes nothing on. A number on the left closes a layer, a heading a whole kind."),
       part("kinds", "div", { class: "kinds" }),
       part("echo", "div", { class: "echo", "aria-hidden": "true" }),
       html("div", { class: "row" }, part("openAll", "button", { type: "button", class: "quiet" }, "Open all"),
-        part("measure", "button", { type: "button", class: "quiet" }, "Try each one"), part("measured", "span", { class: "at", role: "status" })))),
+        part("measure", "button", { type: "button", class: "quiet" }, "Which one matters?"), part("measured", "span", { class: "at", role: "status" })))),
   html("section", { "aria-labelledby": "maps" },
     html("h2", { id: "maps" }, "See where each word looks"), viewerHost,
     html("details", {}, html("summary", {}, "The chosen map as a table"), part("mapTable", "div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "the chosen map" }))),
@@ -289,8 +291,8 @@ function drawAsk() {
   if (parts.result.innerText !== now?.text || line.some((one) => one.tagName === "MARK") || parts.result.querySelector("mark")) parts.result.replaceChildren(...line);
   say(parts.how, !now ? "" : `${stored ? "stored · " : ""}probability ${percent(whole(now))}`);
   const changed = touched() && !stored, before = `before, probability ${percent(whole(open ?? now))}`;
-  parts.versus.hidden = parts.echo.hidden = !changed;
-  if (!changed) return;
+  parts.versus.hidden = !changed;
+  if (!changed) return parts.echo.replaceChildren(html("small", {}, stored ? "With the model here, this shows what a closed head changes." : "Close a head, and see here what it changes."));
   parts.versus.replaceChildren(html("small", { lang: "en" }, before), open.text);
   parts.echo.replaceChildren(html("small", {}, before), html("p", {}, open.text), html("small", {}, `now, probability ${percent(whole(now))}`),
     html("p", {}, ...line.map((one) => (one.cloneNode ? one.cloneNode(true) : one))));
@@ -333,6 +335,8 @@ function drawOffer() {
   parts.progress.value = Math.min(1, progress || 0);
 }
 
+const lengths = new Map(); // of the bars, by id
+
 function drawLoop() {
   const { now, same } = shown, { tokens, steps, logProbs, ids } = now, t = state.step;
   say(parts.at, `word ${t + 1} of ${tokens.length}`);
@@ -348,7 +352,9 @@ function drawLoop() {
   fill(parts.bars, ...steps[t].map(({ id, token, p }) => {
     const old = same?.steps[t]?.find((one) => one.id === id)?.p;
     const bar = html("div", { class: "bar" });
-    bar.style.setProperty("--p", p);
+    bar.style.setProperty("--p", lengths.get(id) ?? p); // from its old length to the new one
+    requestAnimationFrame(() => bar.offsetWidth && bar.style.setProperty("--p", p));
+    lengths.set(id, p);
     if (same) bar.append(html("b")), bar.style.setProperty("--old", old ?? 0);
     const mine = t < state.prefix.length && id === ids[t];
     return html("tr", { class: id === ids[t] ? mine ? "taken mine" : "taken" : "" },
