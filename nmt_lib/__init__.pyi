@@ -92,6 +92,8 @@ from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
 from .pictures.viewer import view_attention as view_attention
 from .pictures.source import show_source as show_source
+from .pictures.answers import check_answer as check_answer
+from .pictures.answers import compare_guess as compare_guess
 from .hub import export_hugging_face as export_hugging_face
 from .tiny.contrasts import make_contrasts as make_contrasts
 from .errors import CheckpointError as CheckpointError

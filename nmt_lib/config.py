@@ -20,7 +20,6 @@ from ruamel.yaml import YAML, YAMLError
 from .errors import ConfigError
 
 FOLDER = Path(__file__).parent / "configs"
-CORPORA = "tiny, toy, multi30k, multi30k-tok, europarl, or a folder"
 Language = Literal["en", "de", "fr"]
 Count = Annotated[int, Field(ge=1, strict=True)]
 Share = Annotated[float, Field(ge=0, lt=1, strict=True)]
@@ -30,28 +29,45 @@ Seed = Annotated[int, Field(ge=0, lt=2**32, strict=True)]
 class Section(BaseModel):
     """A part of the config: unknown keys and wrong types are errors."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        allow_inf_nan=False,
+        use_attribute_docstrings=True,
+    )
 
 
 class DataConfig(Section):
     """What is translated, and how text becomes ids."""
 
-    corpus: str = Field("tiny", min_length=1, description=CORPORA)
-    src_lang: Language = Field("en", description="en, de or fr")
-    tgt_lang: Language = Field("fr", description="en, de or fr")
-    tokenizer: Literal["whitespace", "spacy", "unigram", "bpe"] = Field(
-        "spacy", description="the last two are SentencePiece models"
-    )
-    joint: bool = Field(False, description="one vocabulary for both languages")
-    lowercase: bool = Field(False, description="fold case before anything else")
-    vocab_size: int = Field(8000, ge=8, description="SentencePiece: how many subwords")
-    character_coverage: float = Field(1.0, gt=0.9, le=1.0, description="SentencePiece")
-    bpe_dropout: Share = Field(0.0, description="bpe: how likely a merge is left out")
-    min_freq: Count = Field(1, description="words: how often one must occur")
-    src_specials: bool = Field(True, description="<sos> before a source, too")
-    max_length: int = Field(256, ge=4, description="tokens; longer pairs are left out")
-    limit: Count | None = Field(None, description="use only so many training pairs")
-    seed: Seed = Field(0, description="splits a corpus that is published whole")
+    corpus: str = Field("tiny", min_length=1)
+    """tiny, toy, multi30k, multi30k-tok, europarl, or a folder"""
+    src_lang: Language = "en"
+    """en, de or fr"""
+    tgt_lang: Language = "fr"
+    """en, de or fr"""
+    tokenizer: Literal["whitespace", "spacy", "unigram", "bpe"] = "spacy"
+    """the last two are SentencePiece models"""
+    joint: bool = False
+    """one vocabulary for both languages"""
+    lowercase: bool = False
+    """fold case before anything else"""
+    vocab_size: int = Field(8000, ge=8)
+    """SentencePiece: how many subwords"""
+    character_coverage: float = Field(1.0, gt=0.9, le=1.0)
+    """SentencePiece"""
+    bpe_dropout: Share = 0.0
+    """bpe: how likely a merge is left out"""
+    min_freq: Count = 1
+    """words: how often one must occur"""
+    src_specials: bool = True
+    """<sos> before a source, too"""
+    max_length: int = Field(256, ge=4)
+    """tokens; longer pairs are left out"""
+    limit: Count | None = None
+    """use only so many training pairs"""
+    seed: Seed = 0
+    """splits a corpus that is published whole"""
 
     @model_validator(mode="after")
     def _check(self) -> DataConfig:
@@ -76,28 +92,42 @@ class DataConfig(Section):
 class ModelConfig(Section):
     """The architecture (paper, section 3)."""
 
-    d_model: int = Field(512, ge=2, description="width of vectors between layers, D")
-    n_heads: Count = Field(8, description="heads of each attention, H")
-    n_layers: Count = Field(6, description="of the encoder, and of the decoder")
-    n_decoder_layers: Count | None = Field(None, description="null: as n_layers")
-    d_ff: Count = Field(2048, description="width inside feed-forward networks")
-    d_value: Count | None = Field(None, description="of a head; null: D / H")
-    norm: Literal["post", "pre"] = Field("post", description="where the layer norm is")
-    final_norm: bool | None = Field(None, description="on stacks; null: with pre only")
-    bias: bool = Field(True, description="in every linear layer")
-    norm_bias: bool = Field(True, description="in every layer norm")
-    tying: Literal["none", "target", "three-way"] = Field(
-        "none", description="which of source, target and output matrices are one"
-    )
-    scale_embeddings: bool = Field(True, description="multiply embeddings by √D")
-    max_positions: int = Field(512, ge=2, description="at the start; the table grows")
-    dropout: Share = Field(0.1, description="after each sub-layer")
-    embedding_dropout: Share | None = Field(None, description="null: as dropout")
-    ffn_dropout: Share = Field(0.0, description="inside feed-forward networks")
-    attention_dropout: Share = Field(0.0, description="on weights; slower above 0")
-    init: Literal["xavier", "xavier-all", "torch"] = Field(
-        "xavier", description="xavier-all: embeddings too; torch: its defaults"
-    )
+    d_model: int = Field(512, ge=2)
+    """width of vectors between layers, D"""
+    n_heads: Count = 8
+    """heads of each attention, H"""
+    n_layers: Count = 6
+    """of the encoder, and of the decoder"""
+    n_decoder_layers: Count | None = None
+    """null: as n_layers"""
+    d_ff: Count = 2048
+    """width inside feed-forward networks"""
+    d_value: Count | None = None
+    """of a head; null: D / H"""
+    norm: Literal["post", "pre"] = "post"
+    """where the layer norm is"""
+    final_norm: bool | None = None
+    """on stacks; null: with pre only"""
+    bias: bool = True
+    """in every linear layer"""
+    norm_bias: bool = True
+    """in every layer norm"""
+    tying: Literal["none", "target", "three-way"] = "none"
+    """which of source, target and output matrices are one"""
+    scale_embeddings: bool = True
+    """multiply embeddings by √D"""
+    max_positions: int = Field(512, ge=2)
+    """at the start; the table grows"""
+    dropout: Share = 0.1
+    """after each sub-layer"""
+    embedding_dropout: Share | None = None
+    """null: as dropout"""
+    ffn_dropout: Share = 0.0
+    """inside feed-forward networks"""
+    attention_dropout: Share = 0.0
+    """on weights; slower above 0"""
+    init: Literal["xavier", "xavier-all", "torch"] = "xavier"
+    """xavier-all: embeddings too; torch: its defaults"""
 
     @model_validator(mode="after")
     def _check(self) -> ModelConfig:
@@ -117,47 +147,63 @@ class ModelConfig(Section):
 class TrainConfig(Section):
     """How the weights are found (paper, section 5)."""
 
-    seed: Seed = Field(0, description="draws weights, batches and dropout")
-    max_steps: Count = Field(1000, description="updates")
-    batch_by: Literal["tokens", "sentences"] = Field(
-        "tokens", description="tokens: sentences of similar length go together"
-    )
-    batch_tokens: Count = Field(4096, description="sentences × longest side")
-    batch_sentences: Count = Field(64, description="of any length together")
-    accumulate: Count = Field(1, description="batches for one update")
-    optimizer: Literal["adam", "sgd"] = Field("adam", description="adam or sgd")
-    lr: float = Field(1e-3, gt=0, description="the peak; for noam, a factor in front")
-    schedule: Literal["constant", "noam", "inverse-sqrt", "cosine"] = Field(
-        "inverse-sqrt", description="how the learning rate changes after the warm-up"
-    )
-    warmup: int = Field(400, ge=0, description="updates")
-    betas: tuple[Share, Share] = Field((0.9, 0.98), strict=False, description="of Adam")
-    eps: float = Field(1e-9, gt=0, description="of Adam")
-    momentum: Share = Field(0.0, description="of SGD")
-    clip_norm: float | None = Field(None, gt=0, description="of the gradient, at most")
-    label_smoothing: Share = Field(0.1, description="what the right token gives away")
-    precision: Literal["fp32", "bf16", "auto"] = Field(
-        "fp32", description="auto: bf16 where a GPU has it"
-    )
-    validate_every: Count = Field(100, description="updates")
-    checkpoint_every: Count = Field(100, description="updates")
-    keep_checkpoints: Count = Field(3, description="older ones are deleted")
-    select: Literal["best", "last", "average"] = Field(
-        "best", description="the final weights; average: of the checkpoints kept"
-    )
-    threads: Count | None = Field(
-        None, description="of the CPU; null: PyTorch's choice"
-    )
+    seed: Seed = 0
+    """draws weights, batches and dropout"""
+    max_steps: Count = 1000
+    """updates"""
+    batch_by: Literal["tokens", "sentences"] = "tokens"
+    """tokens: sentences of similar length go together"""
+    batch_tokens: Count = 4096
+    """sentences × longest side"""
+    batch_sentences: Count = 64
+    """of any length together"""
+    accumulate: Count = 1
+    """batches for one update"""
+    optimizer: Literal["adam", "sgd"] = "adam"
+    """adam or sgd"""
+    lr: float = Field(1e-3, gt=0)
+    """the peak; for noam, a factor in front"""
+    schedule: Literal["constant", "noam", "inverse-sqrt", "cosine"] = "inverse-sqrt"
+    """how the learning rate changes after the warm-up"""
+    warmup: int = Field(400, ge=0)
+    """updates"""
+    betas: tuple[Share, Share] = Field((0.9, 0.98), strict=False)
+    """of Adam"""
+    eps: float = Field(1e-9, gt=0)
+    """of Adam"""
+    momentum: Share = 0.0
+    """of SGD"""
+    clip_norm: float | None = Field(None, gt=0)
+    """of the gradient, at most"""
+    label_smoothing: Share = 0.1
+    """what the right token gives away"""
+    precision: Literal["fp32", "bf16", "auto"] = "fp32"
+    """auto: bf16 where a GPU has it"""
+    validate_every: Count = 100
+    """updates"""
+    checkpoint_every: Count = 100
+    """updates"""
+    keep_checkpoints: Count = 3
+    """older ones are deleted"""
+    select: Literal["best", "last", "average"] = "best"
+    """the final weights; average: of the checkpoints kept"""
+    threads: Count | None = None
+    """of the CPU; null: PyTorch's choice"""
 
 
 class DecodeConfig(Section):
     """How a translation is searched for (paper, section 6.1)."""
 
-    beam_size: Count = Field(1, description="1: greedy")
-    length_penalty: float = Field(0.6, ge=0, description="α of Wu et al. (2016)")
-    max_extra_tokens: int = Field(50, ge=0, description="beyond those of the source")
-    max_source_tokens: int = Field(1024, ge=2, description="a longer source is cut")
-    batch_tokens: Count = Field(4096, description="rows × longest source")
+    beam_size: Count = 1
+    """1: greedy"""
+    length_penalty: float = Field(0.6, ge=0)
+    """α of Wu et al. (2016)"""
+    max_extra_tokens: int = Field(50, ge=0)
+    """beyond those of the source"""
+    max_source_tokens: int = Field(1024, ge=2)
+    """a longer source is cut"""
+    batch_tokens: Count = 4096
+    """rows × longest source"""
 
 
 class Config(Section):
@@ -276,7 +322,7 @@ def _find(path: Path) -> Path:
     if str(path) in names:
         return FOLDER / f"{path}.yaml"
     raise ConfigError(
-        f"unknown config {str(path)!r}{_nearest(str(path), names)}: give one of "
+        f"unknown config {str(path)!r}{_nearest(path.stem, names)}: give one of "
         f"{', '.join(names)}, or the path of a .yaml file"
     )
 

@@ -239,9 +239,10 @@ def _from_hub(
             texts = (row.get("translation", row) for row in rows)
             splits[ours] = [Pair(t[src].strip(), t[tgt].strip()) for t in texts]
     except Exception as error:  # the network's errors are many
+        reason = " ".join(str(error).split())
         raise CorpusError(
-            f"corpus {name}: cannot read {hub_name} from {ENDPOINT} ({error}). Connect "
-            f"to the network, set NMT_DATA to a folder that holds {name}/, or use the "
-            "config 'tiny', which needs no download"
+            f"corpus {name}: cannot read {hub_name} from {ENDPOINT} ({reason}). "
+            f"Connect to the network, set NMT_DATA to a folder that holds {name}/, or "
+            "use the config 'tiny', which needs no download"
         ) from None
     return splits, f"{hub_name} on {ENDPOINT.partition('://')[2]}"

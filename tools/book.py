@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import sys
 
-from tools import pages
+from tools import live, pages
 
 
 def main() -> int:
@@ -29,6 +29,7 @@ def main() -> int:
     shutil.copytree(source / "_static", out / "_static", dirs_exist_ok=True)
     for path in pages.found(pages.CHAPTERS, pages.DEEPER):
         shutil.copy(pages.ROOT / path, out / path)  # what the button Download gives
+    live.copy_files(out)
     print(f"{out}: {len(list(out.rglob('*.html')))} pages")
     return 0
 

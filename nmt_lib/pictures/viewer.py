@@ -17,6 +17,7 @@ from .heatmaps import KINDS, attention_table, gold_cells
 from .source import Html
 
 TEMPLATE = Path(__file__).with_name("viewer.html")
+SCRIPT = TEMPLATE.with_suffix(".js")
 
 
 def view_attention(
@@ -100,5 +101,6 @@ def page(table: str, data: dict[str, Any]) -> str:
     text = json.dumps(data, separators=(",", ":"))
     key = sha256((table + text).encode()).hexdigest()[:12]
     filled = {"TABLE": table, "DATA": text.replace("<", "\\u003c"), "KEY": key}
+    filled["SCRIPT"] = SCRIPT.read_text(encoding="utf-8")
     template = TEMPLATE.read_text(encoding="utf-8")
-    return re.sub("@(KEY|TABLE|DATA)@", lambda found: filled[found[1]], template)
+    return re.sub("@(KEY|TABLE|DATA|SCRIPT)@", lambda found: filled[found[1]], template)

@@ -90,7 +90,7 @@ def test_values_that_do_not_fit_together_are_explained(
 
 def test_an_unknown_name_or_file_lists_all_names() -> None:
     with pytest.raises(nmt.ConfigError, match="did you mean 'tiny'") as error:
-        nmt.load_config("tinny")
+        nmt.load_config("tinny.yaml")
     assert all(name in str(error.value) for name in nmt.config_names())
     with pytest.raises(nmt.ConfigError, match=r"'nowhere.yaml'"):
         nmt.load_config("nowhere.yaml")

@@ -80,9 +80,12 @@ def test_scale_embeddings_multiplies_by_the_root_of_the_width() -> None:
         ("attention_dropout", "_attention"),
     ],
 )
-def test_each_dropout_acts_alone_and_only_while_training(key: str, home: str) -> None:
-    model = small_model(**({"embedding_dropout": 0.0} | {key: 0.4}))
-    assert torch.allclose(model(SRC, TGT), small_model()(SRC, TGT), atol=1e-5)
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_each_dropout_acts_alone_and_only_while_training(
+    key: str, home: str, norm: str
+) -> None:
+    model = small_model(norm=norm, **({"embedding_dropout": 0.0} | {key: 0.4}))
+    assert torch.allclose(model(SRC, TGT), small_model(norm=norm)(SRC, TGT), atol=1e-5)
     assert not torch.allclose(model.train()(SRC, TGT), model(SRC, TGT))
     rates = {
         name: getattr(module, "p", getattr(module, "dropout", 0.0))

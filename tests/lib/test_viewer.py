@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.pictures.viewer import TEMPLATE
+from nmt_lib.pictures.viewer import SCRIPT, TEMPLATE
 from tests.lib.small import made_translation, small_translator
 
 HOSTILE = ('"', "'", "<b>x</b>", "</script>", "<!--", "@DATA@", "&lt;", "🙂", "שלום")
@@ -92,7 +92,7 @@ def test_it_is_small_repeatable_and_needs_nothing_from_elsewhere() -> None:
         nmt.view_attention(translation, head=head)._repr_html_() for head in (1, 1, 2)
     )
     assert first == again != other and len(first.encode()) < 150_000
-    template = TEMPLATE.read_text(encoding="utf-8")
+    template = "".join(part.read_text(encoding="utf-8") for part in (TEMPLATE, SCRIPT))
     assert set(re.findall(r"//(www[^/\"]+|cdn[^/\"]+)", template)) == {"www.w3.org"}
     assert not re.search(r"\bimport\b|\bfetch\b|XMLHttp|url\(|innerHTML", template)
 

@@ -1,0 +1,110 @@
+"""What a chapter says to a reader's answer and to a guess: one printed line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def check_answer(
+    answer: Callable[[], Any],
+    expected: Any,
+    mistakes: Mapping[str, Any] | None = None,
+    right: str = "the library gives the same",
+) -> None:
+    """Prints whether ``answer()`` equals ``expected``, or which mistake it equals.
+
+    ``mistakes`` maps a sentence to the value that the mistake gives. Values are
+    tensors, numbers, texts, or sequences of these; with several cases in a sequence, a
+    mistake is named only if all of its cases fit. What fits nothing is shown.
+    """
+    try:
+        given = answer()
+    except Exception as error:  # the reader's own code
+        print(f"not yet: it raises {type(error).__name__}: {error}")
+        return
+    if given is None or _all_none(given):
+        print("not written yet")
+    elif same(given, expected):
+        print(f"right: {right}")
+    else:
+        for why, value in (mistakes or {}).items():
+            if same(given, value):
+                print(f"not yet: {why}")
+                return
+        print(f"not yet: {_first_difference(given, expected)}")
+
+
+def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
+    """Prints what was measured beside the reader's guess; None is no guess."""
+    said = f"measured: {_show(measured)}{unit}"
+    print(said if guess is None else f"{said}   your guess: {_show(guess)}{unit}")
+
+
+def same(given: Any, expected: Any, tolerance: float = 1e-4) -> bool:
+    """Whether two answers are equal: kind, shape, and each number to ``tolerance``."""
+    if isinstance(expected, Tensor):
+        given = _as_tensor(given, expected)
+        if given is None or given.shape != expected.shape:
+            return False
+        if (given.dtype == torch.bool) != (expected.dtype == torch.bool):
+            return False
+        return torch.allclose(
+            given.double(), expected.double(), atol=tolerance, equal_nan=True
+        )
+    if isinstance(expected, Sequence) and not isinstance(expected, str):
+        if isinstance(given, Tensor):
+            given = given.tolist()
+        if not isinstance(given, Sequence) or isinstance(given, str):
+            return False
+        return len(given) == len(expected) and all(map(same, given, expected))
+    if isinstance(expected, float | int) and not isinstance(expected, bool):
+        if isinstance(given, bool):
+            return False
+        try:
+            return abs(float(given) - expected) <= tolerance * max(1, abs(expected))
+        except (TypeError, ValueError, RuntimeError):
+            return False
+    return bool(given == expected)
+
+
+def _as_tensor(given: Any, expected: Tensor) -> Tensor | None:
+    try:
+        return torch.as_tensor(given).detach().to(expected.device)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+
+
+def _all_none(given: Any) -> bool:
+    several = isinstance(given, list | tuple) and len(given) > 0
+    return several and all(part is None for part in given)
+
+
+def _first_difference(given: Any, expected: Any) -> str:
+    """Expected and got; of several cases, the first that differs."""
+    several = isinstance(expected, tuple) and isinstance(given, list | tuple)
+    if several and len(given) == len(expected):
+        pairs = zip(given, expected, strict=True)
+        return _first_difference(*next(pair for pair in pairs if not same(*pair)))
+    if isinstance(expected, Tensor) and isinstance(given, Tensor):
+        if given.shape != expected.shape:
+            shapes = tuple(expected.shape), tuple(given.shape)
+            return f"expected the shape {shapes[0]}, got {shapes[1]}"
+        if (given.dtype == torch.bool) != (expected.dtype == torch.bool):
+            return f"expected {expected.dtype}, got {given.dtype}"
+    return f"expected {_show(expected)}, got {_show(given)}"
+
+
+def _show(value: Any) -> str:
+    """A value with few digits."""
+    if isinstance(value, Tensor):
+        value = value.tolist()
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        ends = "()" if isinstance(value, tuple) else "[]"
+        return ends[0] + ", ".join(map(_show, value)) + ends[1]
+    return value if isinstance(value, str) else repr(value)

@@ -1,0 +1,52 @@
+"""What chapters print about a reader's answer."""
+
+from typing import Any
+
+import pytest
+import torch
+
+import nmt_lib as nmt
+
+TABLE = torch.tensor([[1.0, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected", "said"),
+    [
+        (None, 1, "not written yet"),
+        ((None, None), (1, 2), "not written yet"),
+        (TABLE + 1e-6, TABLE, "right: the library gives the same"),
+        (TABLE.tolist(), TABLE, "right: the library gives the same"),
+        ([2, 3], (2, 3), "right: the library gives the same"),
+        (torch.tensor(0.5), 0.5, "right: the library gives the same"),
+        (TABLE.T, TABLE, "not yet: transposed"),
+        (TABLE[:1], TABLE, "not yet: expected the shape (2, 2), got (1, 2)"),
+        (TABLE > 2, TABLE > 3, "not yet: expected [[False, False], [False, True]], "),
+        (TABLE, TABLE > 2, "not yet: expected torch.bool, got torch.float32"),
+        (True, 1, "not yet: expected 1, got True"),
+        ("Ein", ["Ein"], "not yet: expected [Ein], got Ein"),
+        ((1, 5.25), (1, 0.123456), "not yet: expected 0.1235, got 5.25"),
+    ],
+)
+def test_one_line(given: Any, expected: Any, said: str, capsys: Any) -> None:
+    nmt.check_answer(lambda: given, expected, {"transposed": TABLE.T})
+    assert capsys.readouterr().out.startswith(said)
+
+
+def test_a_mistake_is_named_only_if_all_cases_fit(capsys: Any) -> None:
+    mistakes = {"doubled": (2, 4)}
+    nmt.check_answer(lambda: (2, 4), (1, 2), mistakes)
+    nmt.check_answer(lambda: (2, 5), (1, 2), mistakes)
+    nmt.check_answer(lambda: 1 / 0, (1, 2), mistakes)
+    assert capsys.readouterr().out.splitlines() == [
+        "not yet: doubled",
+        "not yet: expected 1, got 2",
+        "not yet: it raises ZeroDivisionError: division by zero",
+    ]
+
+
+def test_guesses(capsys: Any) -> None:
+    nmt.compare_guess(None, 99.6, " %")
+    nmt.compare_guess(80, 99.6, " %")
+    out = capsys.readouterr().out.splitlines()
+    assert out == ["measured: 99.6 %", "measured: 99.6 %   your guess: 80 %"]
