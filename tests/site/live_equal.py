@@ -39,7 +39,7 @@ ANSWER = """async (load, file, jobs) => {
         const found = encode ? {} : await model.translate(text, {closed, ...options})
         const rows = maps ? Object.values(found.maps).flat(3) : []
         answers.push({
-            source: model.encode(text), ...found, ms: performance.now() - start,
+            encoded: model.encode(text), ...found, ms: performance.now() - start,
             maps: rows.flatMap(row => Array.from(row, weight => +weight.toFixed(7))),
         })
     }
@@ -153,10 +153,8 @@ def token_difference(
 ) -> str | None:
     """What differs in the source's tokens, the tokens, the text or the score."""
     ids, labels = translator.encode(job["text"]), list(wanted.src_labels)
-    if [one["id"] for one in found["source"]] != ids:
-        return f"source {found['source']} for {labels}"
-    if labels and [one["token"] for one in found["source"]] != labels:
-        return f"labels {found['source']} for {labels}"
+    if found["encoded"] != [{"id": i, "token": t} for i, t in zip(ids, labels)]:
+        return f"source {found['encoded']} for {labels}"
     if job.get("encode"):
         return None
     if found["tokens"] != list(wanted.tgt_labels) or found["text"] != wanted.text:
