@@ -103,7 +103,9 @@ def answer(translator: nmt.Translator, text: str, beam: int = 1) -> dict[str, An
     def choices(row: torch.Tensor) -> list[dict[str, Any]]:
         top = row.topk(8)
         words = tokenizer.lookup_tokens(top.indices.tolist())
-        values = zip(top.indices.tolist(), words, top.values.exp().tolist())
+        values = zip(
+            top.indices.tolist(), words, top.values.exp().tolist(), strict=True
+        )
         return [{"id": i, "token": w, "p": round(p, 5)} for i, w, p in values]
 
     return {
@@ -115,7 +117,7 @@ def answer(translator: nmt.Translator, text: str, beam: int = 1) -> dict[str, An
         "sourceIds": source,
         "tokens": found.tgt_labels,
         "ids": ids,
-        "logProbs": [float(row[i]) for row, i in zip(log_probs, ids)],
+        "logProbs": [float(row[i]) for row, i in zip(log_probs, ids, strict=True)],
         "steps": [choices(row) for row in log_probs],
         "trace": [
             {

@@ -18,7 +18,7 @@ let busy = null; // the translation that is under way
 // ------------------------------------------------------------------ the state, and the address that holds it
 function readFragment() {
   const asked = new URLSearchParams(data.fragment ? location.hash.slice(1) : "");
-  const list = (name) => (asked.get(name) ?? "").split("_").filter(Boolean);
+  const list = (name, form = /^\d+$/) => (asked.get(name) ?? "").split("_").filter((one) => form.test(one));
   const number = (name, otherwise) => (/^\d+$/.test(asked.get(name)) ? +asked.get(name) : otherwise);
   const model = models.has(asked.get("model")) ? asked.get("model") : data.models[0].name;
   stop();
@@ -30,7 +30,7 @@ function readFragment() {
     layer: number("layer", 99), // the viewer knows the last one
     head: number("head", -1), // the mean
     step: number("step", 0),
-    closed: new Set(list("closed")), // such as cross-3-1
+    closed: new Set(list("closed", /^(encoder|decoder|cross)-\d+-\d+$/)), // such as cross-3-1
     hidden: new Set(list("hidden").map(Number)), // source positions that the decoder may not look at
     prefix: list("prefix").map(Number), // ids that the reader chose
   });
@@ -154,6 +154,7 @@ async function run() {
   const specials = translator?.config.data.src_specials ? 2 : 1;
   state.length = Math.max(0, length - specials);
   if (!translator) getModel(state.model, false);
+  else state.prefix = state.prefix.filter((id) => id > 2 && id < translator.tgtTokenizer.tokens.length);
   try {
     if (state.length <= LIMIT && state.text.trim()) {
       const now = await answer(question(), signal);
@@ -166,7 +167,9 @@ async function run() {
     draw();
     host.setAttribute("aria-busy", "false");
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (signal.aborted) return;
+    say(parts.note, `This cannot be translated: ${error.message}.`);
+    host.setAttribute("aria-busy", "false");
   }
 }
 
