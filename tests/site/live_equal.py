@@ -14,6 +14,7 @@ import random
 import statistics
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -25,6 +26,7 @@ import torch
 import nmt_lib as nmt
 from nmt_lib.translator import PRETRAINED
 from tests.lib.small import read_lines
+from tests.site.browser_site import served
 from tests.site.chromium import ROOT, chromium
 
 SCRIPT = "site/live/translator.js"
@@ -153,7 +155,9 @@ def token_difference(
 ) -> str | None:
     """What differs in the source's tokens, the tokens, the text or the score."""
     ids, labels = translator.encode(job["text"]), list(wanted.src_labels)
-    if found["encoded"] != [{"id": i, "token": t} for i, t in zip(ids, labels)]:
+    if found["encoded"] != [
+        {"id": i, "token": t} for i, t in zip(ids, labels, strict=True)
+    ]:
         return f"source {found['encoded']} for {labels}"
     if job.get("encode"):
         return None
@@ -182,11 +186,11 @@ def random_texts(n: int) -> list[str]:
     """Characters from all of Unicode, mostly from its first planes."""
     draw = random.Random(0)
     tops = [0x250, 0x3000, 0x10000, 0x110000]
-    points = lambda: (draw.randrange(draw.choice(tops)) for _ in range(30))  # noqa: E731
-    return ["".join(chr(p) for p in points() if p >> 11 != 27) for _ in range(n)]
+    points = [[draw.randrange(draw.choice(tops)) for _ in range(30)] for _ in range(n)]
+    return ["".join(chr(p) for p in row if p >> 11 != 27) for row in points]
 
 
-def compare(name: str, where: str, run: Run) -> int:
+def compare(name: str, places: dict[str, Run]) -> int:
     """Prints what is equal and what is not; returns the number of differences."""
     translator = nmt.Translator.load(name, device="cpu")
     some = captions(translator, 200)
@@ -213,21 +217,24 @@ def compare(name: str, where: str, run: Run) -> int:
     }
     file, differences = PRETRAINED / name / "model.safetensors", 0
     for group, jobs in groups.items():
-        answers = run(file, jobs)
         if group == "subwords":
             wanted = [translation_of(translator, job["text"]) for job in jobs]
         else:
             wanted = expected(translator, jobs)
-        found = list(zip(jobs, answers, wanted, strict=True))
-        lines = [token_difference(translator, *one) for one in found]
-        named = [line for line in lines if line]
-        same = [one for one, line in zip(found, lines, strict=True) if not line]
-        largest = [weight_difference(a, w) for job, a, w in same if job.get("maps")]
-        ms = statistics.median(answer["ms"] for answer in answers)
-        weights = f", weights within {max(largest):.1e}" if largest else ""
-        counts = f"{len(same)} of {len(jobs)} equal{weights}, {ms:.0f} ms each"
-        print(f"{name} {where} {group}: {counts}", *named, sep="\n  ", flush=True)
-        differences += len(named) + (max(largest, default=0) >= 1e-3)
+        for place, run in places.items():
+            answers = run(file, jobs)
+            found = list(zip(jobs, answers, wanted, strict=True))
+            lines = [token_difference(translator, *one) for one in found]
+            named = [line for line in lines if line]
+            same = [one for one, line in zip(found, lines, strict=True) if not line]
+            maps = [weight_difference(a, w) for job, a, w in same if job.get("maps")]
+            ms = statistics.median(answer["ms"] for answer in answers)
+            weights = f", weights within {max(maps):.1e}" if maps else ""
+            counts = f"{len(same)} of {len(jobs)} equal{weights}, {ms:.0f} ms each"
+            print(
+                f"{name} in {place}, {group}: {counts}", *named, sep="\n  ", flush=True
+            )
+            differences += len(named) + (max(maps, default=0) >= 1e-3)
     return differences
 
 
@@ -238,18 +245,17 @@ def translation_of(translator: nmt.Translator, text: str) -> nmt.Translation:
 
 
 def main() -> int:
-    from tests.site.browser_site import served
-
     names = sys.argv[1:] or nmt.Translator.pretrained()
-    found = sum(
-        compare(name, "in Node", partial(node, ROOT / SCRIPT)) for name in names
-    )
+    warnings.simplefilter("ignore")  # a text of 10,000 characters is cut
     with served(ROOT) as address, chromium() as browser:
         page = browser.new_page()
+        page.set_default_timeout(0)
         page.goto(f"{address}/LICENSE")
-        found += sum(
-            compare(name, "in Chromium", partial(in_page, page)) for name in names
-        )
+        places = {
+            "Node": partial(node, ROOT / SCRIPT),
+            "Chromium": partial(in_page, page),
+        }
+        found = sum(compare(name, places) for name in names)
     print(f"{found} differences")
     return bool(found)
 
