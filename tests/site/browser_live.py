@@ -263,7 +263,9 @@ def links(page: Any) -> None:
     page.evaluate("location.hash = 'model=en-de&text=A+dog.&kind=cross&layer=2&head=1'")
     assert settled(page) == expected("en-de", "A dog.").text
     assert "layer 2, head 1" in page.locator(".viewer .caption").inner_text()
-    page.evaluate("location.hash = 'model=no&beam=99&layer=x&closed=y&prefix=z_1234567'")
+    page.evaluate(
+        "location.hash = 'model=no&beam=99&layer=x&closed=y&prefix=z_1234567'"
+    )
     assert settled(page), "an address that makes no sense"
 
 
