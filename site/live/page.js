@@ -228,7 +228,7 @@ root.append(html("style", {}, STYLE), html("div", { class: "page" },
       html("table", { class: "bars" },
         html("caption", {}, part("asks", "span")),
         html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "next word"),
-          html("th", { scope: "col", colspan: 2 }, "probability"), part("was", "th", { scope: "col" }))),
+          html("th", { scope: "col", colspan: 2 }, "probability"), part("was", "th", { scope: "col" }, "all open"))),
         part("bars", "tbody")),
       part("again", "button", { type: "button", class: "quiet" }, "Let the model choose again")),
     html("section", { class: "card", "aria-labelledby": "heads" },
@@ -351,7 +351,7 @@ function drawLoop() {
     return made;
   }));
   say(parts.asks, `After ${["<sos>", ...tokens.slice(0, t)].slice(-3).join(" ").replaceAll("▁", "")}, the most likely of all next words`);
-  say(parts.was, same ? "all open" : "");
+  parts.was.hidden = !same;
   fill(parts.bars, ...steps[t].map(({ id, token, p }) => {
     const old = same?.steps[t]?.find((one) => one.id === id)?.p;
     const bar = html("div", { class: "bar" });
@@ -363,7 +363,7 @@ function drawLoop() {
     return html("tr", { class: id === ids[t] ? mine ? "taken mine" : "taken" : "" },
       html("th", { scope: "row" }, button({ "data-id": id, "aria-pressed": id === ids[t] }, subword(token))),
       html("td", { class: "wide" }, bar), html("td", {}, percent(p)),
-      html("td", { class: "faint" }, same ? old === undefined ? "–" : percent(old) : ""));
+      ...(same ? [html("td", { class: "faint" }, old === undefined ? "–" : percent(old))] : []));
   }));
   parts.again.hidden = !state.prefix.length;
 }

@@ -328,7 +328,7 @@ def from_a_folder(browser: Any) -> None:
         stored, were = settled(page), odds(page)
         page.get_by_role("button", name="Get the model").click()
         page.get_by_text("open the model below").wait_for()
-        page.get_by_text("A model of your own").click()
+        page.get_by_text("A model of your own", exact=True).click()
         page.locator("#file").set_input_files(live.model_file("en-de"))
         page.locator(".offer").wait_for(state="hidden")
         assert settled(page) == stored and odds(page) == were
