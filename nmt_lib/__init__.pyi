@@ -91,6 +91,7 @@ from .pictures.diagrams import plot_clocks as plot_clocks
 from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
 from .pictures.viewer import view_attention as view_attention
+from .pictures.live import explore as explore
 from .pictures.source import show_source as show_source
 from .pictures.answers import check_answer as check_answer
 from .pictures.answers import compare_guess as compare_guess

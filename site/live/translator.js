@@ -1,10 +1,10 @@
 // nmt_lib's translator in a browser. It reads the model file that Python writes, and a
 // sentence takes the same path: text → tokens → encoder → decoder → search → text.
-// Names and shapes are those of nmt_lib and of the paper (Vaswani et al., 2017): S and T
-// are the lengths of source and target, D is d_model, H n_heads, V the size of the
+// Names and shapes are those of nmt_lib and of the paper (Vaswani et al., 2017): S and
+// T are the lengths of source and target, D is d_model, H n_heads, V the size of the
 // target vocabulary. A matrix (T, D) is an array of T rows, each a Float32Array.
 
-export const PAD = 0, UNK = 1, SOS = 2, EOS = 3;
+import { EOS, makeTokenizer, PAD, SOS, SPACES, UNK } from "./tokenizers.js";
 
 /** The translator in a `model.safetensors` of nmt_lib, given as an ArrayBuffer. */
 export async function load(buffer) {
@@ -21,8 +21,8 @@ export class Translator {
     this.model = new Transformer(config.model, weights);
   }
 
-  /** The source as the model reads it: [S] of {id, token}; [] for an empty text. What is
-   * unknown has the id UNK, and its own letters as its token. */
+  /** The source as the model reads it: [S] of {id, token}; [] for an empty text.
+   * What is unknown has the id UNK, and its own letters as its token. */
   encode(text) {
     const { max_source_tokens: limit } = this.config.decode;
     const start = [...text].slice(0, 64 * limit).join("").split(SPACES).join(" ");
@@ -39,8 +39,8 @@ export class Translator {
    * `prefix` holds the ids that the translation must begin with. `onStep(ids)` is
    * awaited after each step: there, a page can show the ids, or wait for a moment.
    *
-   * The result has an entry for each token written, <eos> included: `steps` are its most
-   * likely choices; its rows of maps.decoder and maps.cross are the weights behind it. */
+   * The result has an entry for each token written, <eos> included: in `steps` its most
+   * likely choices, in maps.decoder and maps.cross the row of weights behind it. */
   async translate(text, { beamSize = 1, closed, prefix = [], onStep, signal } = {}) {
     const { length_penalty: alpha, max_extra_tokens } = this.config.decode;
     const source = this.encode(text), limit = source.length + max_extra_tokens;
@@ -52,12 +52,11 @@ export class Translator {
       const forced = prefix[t] ?? (t < limit ? null : EOS);
       const all = open.flatMap(({ ids, steps, total, own: past }) => {
         const next = this.model.decode(ids.at(-1) ?? SOS, t, past, caches, closed);
-        const best = largest(next.logProbs, Math.max(8, 2 * beamSize));
-        const choice = (id) => ({ ...name(id), p: Math.exp(next.logProbs[id]) });
-        const step = { ...next, choices: best.slice(0, 8).map(choice) };
+        const best = largest(next.p, Math.max(8, 2 * beamSize));
+        const choices = best.slice(0, 8).map((id) => ({ ...name(id), p: next.p[id] }));
         return (forced === null ? best : [forced]).map((id) => ({
-          ids: [...ids, id], steps: [...steps, step], own: next.own,
-          total: total + next.logProbs[id],
+          ids: [...ids, id], own: next.own, total: total + Math.log(next.p[id]),
+          steps: [...steps, { ...next, choices }],
         }));
       }).sort((a, b) => b.total - a.total);
       if (Number.isNaN(all[0].total)) throw new Error("the weights are not finite");
@@ -66,7 +65,8 @@ export class Translator {
       for (const one of candidates) {
         const ended = one.ids[t] === EOS, { ids, total: logProb } = one;
         const fate = ended ? "finished" : open.includes(one) ? "kept" : "dropped";
-        trace.push({ step: t + 1, prefix: ids.slice(0, t), ...name(ids[t]), logProb, fate });
+        const prefix = ids.slice(0, t);
+        trace.push({ step: t + 1, prefix, ...name(ids[t]), logProb, fate });
         if (ended) found.push({ ...one, score: logProb / lengthPenalty(t + 1, alpha) });
       }
       found.sort((a, b) => b.score - a.score);
@@ -76,14 +76,17 @@ export class Translator {
       await onStep?.(open[0]?.ids ?? []);
       signal?.throwIfAborted();
     }
-    const { ids, steps, score } = found[0], decode = (ids) => this.tgtTokenizer.decode(ids);
-    const maps = { encoder, decoder: stack(steps, "decoder"), cross: stack(steps, "cross") };
+    const nBest = found.slice(0, beamSize).map(({ ids, score }) =>
+      ({ text: this.tgtTokenizer.decode(ids), score }));
+    const { ids, steps } = found[0];
     return {
-      text: decode(ids), score, trace, ids, tokens: ids.map((id) => name(id).token), maps,
-      source: source.map(({ token }) => token), sourceIds: source.map(({ id }) => id),
-      logProbs: ids.map((id, t) => steps[t].logProbs[id]),
+      ...nBest[0], nBest, trace, ids,
+      source: source.map(({ token }) => token),
+      sourceIds: source.map(({ id }) => id),
+      tokens: ids.map((id) => name(id).token),
+      logProbs: ids.map((id, t) => Math.log(steps[t].p[id])),
       steps: steps.map(({ choices }) => choices),
-      nBest: found.slice(0, beamSize).map(({ ids, score }) => ({ text: decode(ids), score })),
+      maps: { encoder, decoder: stack(steps, "decoder"), cross: stack(steps, "cross") },
     };
   }
 }
@@ -139,7 +142,7 @@ export class Transformer {
     return { encoder, caches };
   }
 
-  /** The target id at position t to the log-probabilities [V] of the next one, and the
+  /** The target id at position t to the probabilities p [V] of the next one, and the
    * weights, [n_layers][H][1]. `past` holds each layer's keys and values of positions
    * 0 … t − 1, the result's `own` those of position t as well. */
   decode(id, t, past, caches, closed) {
@@ -147,7 +150,8 @@ export class Transformer {
     let x = this.embed("tgt_embedding", [id], t); // (1, D)
     caches.forEach((source, layer) => {
       const name = `decoder.layers.${layer}`;
-      const hide = (kind) => closed && ((head, _, s) => closed(kind, layer, head, t, s));
+      const hide = (kind) =>
+        closed && ((head, row, column) => closed(kind, layer, head, t, column));
       x = this.residual(`${name}.around_self_attention`, x, (h) => {
         const { keys, values } = this.keysValues(`${name}.self_attention`, h);
         const { keys: k, values: v } = past[layer] ?? { keys: [], values: [] };
@@ -160,9 +164,9 @@ export class Transformer {
       x = this.feedForward(name, x); // (1, D)
     });
     if (this.finalNorm) x = this.norm("decoder.norm", x); // (1, D)
-    const logProbs = softmax(this.linear("output", x)[0]).map(Math.log); // [V]
-    logProbs[PAD] = logProbs[SOS] = -Infinity;
-    return { logProbs, own, decoder, cross };
+    const p = softmax(this.linear("output", x)[0]); // [V]
+    p[PAD] = p[SOS] = 0;
+    return { p, own, decoder, cross };
   }
 
   /** Ids to vectors, each with its position added (sections 3.4 and 3.5). */
@@ -197,7 +201,8 @@ export class Transformer {
   }
 
   keysValues(name, x) {
-    return { keys: this.linear(`${name}.W_k`, x), values: this.linear(`${name}.W_v`, x) };
+    const keys = this.linear(`${name}.W_k`, x), values = this.linear(`${name}.W_v`, x);
+    return { keys, values }; // (S, D) each
   }
 
   /** Two linear layers with ReLU between them (section 3.3). */
@@ -224,17 +229,34 @@ export class Transformer {
       const mean = row.reduce((sum, value) => sum + value, 0) / row.length;
       const squares = row.reduce((sum, value) => sum + (value - mean) ** 2, 0);
       const factor = 1 / Math.sqrt(squares / row.length + 1e-5);
-      return row.map((value, i) => (value - mean) * factor * gain[i] + (bias?.[i] ?? 0));
+      return row.map((value, i) =>
+        (value - mean) * factor * gain[i] + (bias?.[i] ?? 0));
     });
   }
 
   /** x Wᵀ + b: (T, columns of W) to (T, rows of W). */
   linear(name, x) {
     const { data: W, shape: [rows, columns] } = this.weights[`${name}.weight`];
-    const bias = this.weights[`${name}.bias`]?.data;
+    const bias = this.weights[`${name}.bias`]?.data ?? new Float32Array(rows);
     return x.map((row) => {
-      const y = bias ? bias.slice() : new Float32Array(rows);
-      for (let r = 0; r < rows; r++) y[r] += dot(row, 0, W, r * columns, columns);
+      const y = bias.slice(); // [rows]
+      let r = 0;
+      for (; r + 3 < rows; r += 4) { // four rows at once: each number is read once
+        const at = r * columns;
+        let s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+        for (let i = 0; i < columns; i++) {
+          const value = row[i];
+          s0 += value * W[at + i];
+          s1 += value * W[at + columns + i];
+          s2 += value * W[at + 2 * columns + i];
+          s3 += value * W[at + 3 * columns + i];
+        }
+        y[r] += s0;
+        y[r + 1] += s1;
+        y[r + 2] += s2;
+        y[r + 3] += s3;
+      }
+      for (; r < rows; r++) y[r] += dot(row, 0, W, r * columns, columns);
       return y;
     });
   }
@@ -242,16 +264,9 @@ export class Transformer {
 
 /** The sum of products of n numbers of a, from i on, with n of b, from j on. */
 function dot(a, i, b, j, n) {
-  let s0 = 0, s1 = 0, s2 = 0, s3 = 0; // four sums at once are faster than one
-  const end = i + n;
-  for (; i + 3 < end; i += 4, j += 4) {
-    s0 += a[i] * b[j];
-    s1 += a[i + 1] * b[j + 1];
-    s2 += a[i + 2] * b[j + 2];
-    s3 += a[i + 3] * b[j + 3];
-  }
-  for (; i < end; i++, j++) s0 += a[i] * b[j];
-  return s0 + s1 + s2 + s3;
+  let sum = 0;
+  for (const end = i + n; i < end; i++, j++) sum += a[i] * b[j];
+  return sum;
 }
 
 /** Weights that sum to 1; all are 0 where every score is −∞, that is hidden. */
@@ -262,173 +277,11 @@ function softmax(scores) {
   return weights.map((weight) => weight / total);
 }
 
-const SPACES = /[\s\x1c-\x1f\x85]+/u; // as Python's str.split()
-const isWord = (id) => id === UNK || id > EOS;
-
-async function makeTokenizer(text) {
-  const fields = JSON.parse(text);
-  if (fields.tokens) return new WordTokenizer(fields);
-  const zipped = Uint8Array.from(atob(fields.model), (letter) => letter.charCodeAt(0));
-  const inflate = new DecompressionStream("deflate");
-  const model = await new Response(new Blob([zipped]).stream().pipeThrough(inflate));
-  return new SentencePieceTokenizer(fields, new Uint8Array(await model.arrayBuffer()));
-}
-
-/** Subwords: SentencePiece's BPE or unigram model. */
-export class SentencePieceTokenizer {
-  constructor({ kind, lowercase }, model) {
-    Object.assign(this, { kind, lowercase, tokens: [], scores: [], ids: new Map() });
-    for (const [field, content] of protobuf(model)) {
-      if (field !== 1 && field !== 3) continue; // a subword, or how texts are normalised
-      const { 1: name, 2: value, 3: type = 1 } = Object.fromEntries(protobuf(content));
-      if (field === 3) {
-        const size = new DataView(value.buffer, value.byteOffset).getUint32(0, true);
-        this.trie = new Uint32Array(value.slice(4, 4 + size).buffer);
-        this.replacements = value.slice(4 + size);
-        continue;
-      }
-      const token = UTF8.decode(name);
-      if (type === 1) this.ids.set(token, this.tokens.length); // not a special token
-      this.tokens.push(token);
-      this.scores.push(value);
-    }
-  }
-
-  /** The text with ligatures, full-width letters and the like replaced, spaces as ▁. */
-  normalize(text) {
-    const bytes = new TextEncoder().encode(text);
-    let out = "";
-    for (let i = 0, end; i < bytes.length; i = end) {
-      const rule = this.longestRule(bytes, i);
-      for (end = rule?.end ?? i + 1; (bytes[end] & 0xc0) === 0x80; end++); // a character
-      out += UTF8.decode(rule?.replacement ?? bytes.subarray(i, end));
-    }
-    out = out.replace(/^ +| +$/g, "").replace(/ +/g, "▁");
-    return out && `▁${out}`.replace(/▁+$/, "");
-  }
-
-  /** The longest rule for the bytes from i on: a path through a double-array trie. */
-  longestRule(bytes, i) {
-    const below = (unit) => (unit >>> 10) << ((unit & 512) >>> 6);
-    let rule, node = below(this.trie[0]);
-    for (let at = i; at < bytes.length; at++) {
-      const unit = this.trie[node ^= bytes[at]];
-      if ((unit & 0x800000ff) !== bytes[at]) break;
-      node ^= below(unit);
-      if (unit & 256) rule = { end: at + 1, start: this.trie[node] & 0x7fffffff };
-    }
-    if (!rule) return undefined;
-    const stop = this.replacements.indexOf(0, rule.start);
-    return { end: rule.end, replacement: this.replacements.subarray(rule.start, stop) };
-  }
-
-  /** A text to its subwords; neighbours that are unknown become one. */
-  tokenize(text) {
-    const letters = [...this.normalize(this.lowercase ? text.toLowerCase() : text)];
-    const out = [];
-    for (const token of this.kind === "bpe" ? this.merge(letters) : this.split(letters)) {
-      const id = this.ids.get(token) ?? UNK;
-      if (id === UNK && out.at(-1)?.id === UNK) out.at(-1).token += token;
-      else out.push({ id, token });
-    }
-    return out;
-  }
-
-  /** BPE: joins the two neighbours with the best score until no two make a subword. */
-  merge(parts) {
-    const scoreOf = (i) => this.scores[this.ids.get(parts[i] + parts[i + 1])] ?? -Infinity;
-    const scores = parts.map((_, i) => scoreOf(i)); // of each part with the next one
-    for (;;) {
-      let best = 0;
-      for (let i = 1; i < scores.length; i++) if (scores[i] > scores[best]) best = i;
-      if (!(scores[best] > -Infinity)) return parts;
-      parts.splice(best, 2, parts[best] + parts[best + 1]);
-      scores.splice(best, 1);
-      for (const i of [best - 1, best]) if (i >= 0) scores[i] = scoreOf(i);
-    }
-  }
-
-  /** Unigram: the subwords whose log-probabilities have the largest sum (Viterbi). */
-  split(letters) {
-    const unknown = this.scores.reduce((a, b) => Math.min(a, b)) - 10;
-    const best = [{ score: 0 }, ...letters.map(() => ({ score: -Infinity }))];
-    letters.forEach((_, start) => {
-      for (let end = start + 1; end <= Math.min(start + 16, letters.length); end++) {
-        const token = letters.slice(start, end).join(""), id = this.ids.get(token);
-        if (id === undefined && end > start + 1) continue;
-        const score = Math.fround(best[start].score + (this.scores[id] ?? unknown));
-        if (score > best[end].score) best[end] = { score, token, start };
-      }
-    });
-    const parts = [];
-    for (let i = letters.length; i; i = best[i].start) parts.unshift(best[i].token);
-    return parts;
-  }
-
-  decode(ids) {
-    const tokens = ids.filter(isWord).map((id) => (id === UNK ? " ⁇ " : this.tokens[id]));
-    return tokens.join("").replace(/^▁+/, "").replaceAll("▁", " ");
-  }
-}
-
-/** Words: split at spaces, or nearly as spaCy's rules do. */
-export class WordTokenizer {
-  constructor(fields) {
-    Object.assign(this, fields); // kind, lang, lowercase, tokens
-    this.ids = new Map(this.tokens.map((token, id) => [token, id]));
-  }
-
-  tokenize(text) {
-    const folded = this.lowercase ? text.toLowerCase() : text;
-    const words = folded.split(SPACES).filter(Boolean);
-    const parts = this.kind === "spacy" ? words.flatMap((word) => this.split(word)) : words;
-    return parts.map((token) => {
-      const id = this.ids.get(token) ?? UNK;
-      return { id: isWord(id) ? id : UNK, token }; // "<eos>" in a text is a word
-    });
-  }
-
-  /** Cuts off punctuation and clitics, but does not know spaCy's lists of abbreviations,
-   * units and web addresses. */
-  split(word) {
-    const [, before, middle, after] = /^(\p{P}*)(.*?)(\p{P}*)$/u.exec(word);
-    const inside = this.ids.has(middle) ? [middle] : middle.split(LANGUAGES[this.lang].cut);
-    const marks = (text) => text.match(/(.)\1*/gu) ?? []; // "..." is one
-    return [...marks(before), ...inside, ...marks(after)].filter(Boolean);
-  }
-
-  /** Words as they are written, without spaces around punctuation. */
-  decode(ids) {
-    const text = ids.filter(isWord).map((id) => this.tokens[id]).join(" ");
-    if (this.kind !== "spacy") return text;
-    const { before, after, hyphen } = LANGUAGES[this.lang];
-    return text.replace(before, "$1").replace(after, "$1")
-      .replace(/" ([^"]*?) ?"/g, '"$1"').replace(hyphen, "$1-");
-  }
-}
-
-// Where a word is cut, and what is written without a space before, after or around it.
-const LANGUAGES = {
-  en: {
-    cut: /(?=n['’]t$)|(?=['’](?!t$)\p{L}+$)|(-)/u,
-    before: / ([.,!?;:)\]%…”]|(?:n['’]t|['’](?:s|m|re|ve|ll|d)?)(?= |$))/gi,
-    after: /([(\[“]) /g, hyphen: /([\p{L}\p{N}_]) - (?=[\p{L}\p{N}_])/gu,
-  },
-  de: { cut: /$^/, before: / ([.,!?;:)\]…“”])/g, after: /([(\[„]) /g, hyphen: /$^/ },
-  fr: {
-    cut: /(?<=['’])/u, before: / ([.,)\]…”]|-[\p{L}\p{N}_])/gu,
-    after: /([(\[“]|[\p{L}\p{N}_]['’](?= [\p{L}\p{N}_])) /gu,
-    hyphen: /([\p{L}\p{N}_]) - (?=[\p{L}\p{N}_])/gu,
-  },
-};
-
-const UTF8 = new TextDecoder();
-
 /** safetensors: the length of a header, the header as JSON, then the numbers. */
 function readFile(buffer) {
   const size = 8 + Number(new DataView(buffer).getBigUint64(0, true)), weights = {};
-  const header = JSON.parse(UTF8.decode(new Uint8Array(buffer, 8, size - 8)));
-  const { __metadata__: metadata, ...tensors } = header;
+  const header = new TextDecoder().decode(new Uint8Array(buffer, 8, size - 8));
+  const { __metadata__: metadata, ...tensors } = JSON.parse(header);
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(tensors)) {
     const [start, end] = data_offsets.map((offset) => size + offset);
     if (end > buffer.byteLength) throw new Error("the model file is cut off");
@@ -450,20 +303,3 @@ const TO_FLOAT32 = {
   BF16: (bytes) => new Float32Array(
     new Uint32Array(new Uint16Array(bytes)).map((bits) => bits << 16).buffer),
 };
-
-/** The fields of a protocol buffer: [number, an integer, a float or bytes]. */
-function* protobuf(bytes) {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  let at = 0;
-  const integer = () => { // seven bits at a time
-    let value = 0, factor = 1;
-    for (; bytes[at] > 127; factor *= 128) value += (bytes[at++] - 128) * factor;
-    return value + bytes[at++] * factor;
-  };
-  while (at < bytes.length) {
-    const key = integer(), type = key & 7, size = [0, 8, type === 2 && integer(), , , 4][type];
-    at += size;
-    yield [key >>> 3, type === 0 ? integer()
-      : type === 5 ? view.getFloat32(at - 4, true) : bytes.subarray(at - size, at)];
-  }
-}
