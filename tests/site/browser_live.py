@@ -40,6 +40,7 @@ def main() -> int:
                 use(page)
             page.goto(url)
             other_directions(page)
+            ideas(page)
             offline(page, url)
         with watched(browser, java_script_enabled=False) as page:
             page.goto(url)
@@ -202,7 +203,9 @@ def beam(page: Any) -> None:
     page.get_by_role("radio", name="3", exact=True).click()
     assert settled(page) == expected("en-de", OWN, beam=3).text
     trace = live.answer(nmt.Translator.load("multi30k-en-de", device="cpu"), OWN, 3)
-    fates = Counter(one["fate"] for one in trace["trace"])
+    shown = [c for c in trace["trace"] if c["step"] <= len(trace["ids"]) + 1]
+    fates = Counter(one["fate"] for one in shown)
+    # The tree ends one step after the translation.
     for fate, count in fates.items():
         found = page.locator(f".tree g.{fate}").count()
         assert found == count, (fate, found, count)
@@ -263,7 +266,9 @@ def links(page: Any) -> None:
     page.evaluate("location.hash = 'model=en-de&text=A+dog.&kind=cross&layer=2&head=1'")
     assert settled(page) == expected("en-de", "A dog.").text
     assert "layer 2, head 1" in page.locator(".viewer .caption").inner_text()
-    page.evaluate("location.hash = 'model=no&beam=99&layer=x&closed=y&prefix=z_1234567'")
+    page.evaluate(
+        "location.hash = 'model=no&beam=99&layer=x&closed=y&prefix=z_1234567'"
+    )
     assert settled(page), "an address that makes no sense"
 
 
@@ -304,6 +309,17 @@ def other_directions(page: Any) -> None:
         assert settled(page) == stored and odds(page) == were
         again = write(page, f"{text} {text}")
         assert again == expected(name, f"{text} {text}").text
+
+
+def ideas(page: Any) -> None:
+    """What the page invites to try does what it says."""
+    for link, before, after in (
+        ("feminine", "Une voiture rouge est garée", "Un voiture rouge est garé"),
+        ("vegetables last", "Küche Gemüse.", "schneidet Gemüse"),
+    ):
+        page.get_by_role("link", name=link).click()
+        assert after in settled(page)
+        assert before in page.locator(".versus").inner_text()
 
 
 def offline(page: Any, url: str) -> None:
