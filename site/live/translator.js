@@ -65,8 +65,8 @@ export class Translator {
       for (const one of candidates) {
         const ended = one.ids[t] === EOS, { ids, total: logProb } = one;
         const fate = ended ? "finished" : open.includes(one) ? "kept" : "dropped";
-        const prefix = ids.slice(0, t);
-        trace.push({ step: t + 1, prefix, ...name(ids[t]), logProb, fate });
+        const before = { step: t + 1, prefix: ids.slice(0, t) };
+        trace.push({ ...before, ...name(ids[t]), logProb, fate });
         if (ended) found.push({ ...one, score: logProb / lengthPenalty(t + 1, alpha) });
       }
       found.sort((a, b) => b.score - a.score);
@@ -181,13 +181,13 @@ export class Transformer {
 
   /** In each head, each row of x takes a weighted mean of the values, by how well its
    * query fits their keys (section 3.2). The weights [H][T][S] are added to `kept`. */
-  attention(name, x, { keys, values }, kept, hidden = () => false) {
+  attention(name, x, { keys, values }, kept, hidden) {
     const { n_heads: H, d_model: D, d_value } = this.config;
     const d_k = D / H, d_v = d_value ?? d_k;
     const queries = this.linear(`${name}.W_q`, x); // (T, D)
     const heads = x.map(() => new Float32Array(H * d_v)); // (T, H · d_v)
     const weights = Array.from({ length: H }, (_, head) => queries.map((query, t) => {
-      const scores = Float32Array.from(keys, (key, s) => hidden(head, t, s)
+      const scores = Float32Array.from(keys, (key, s) => hidden?.(head, t, s)
         ? -Infinity : dot(query, head * d_k, key, head * d_k, d_k) / Math.sqrt(d_k));
       const row = softmax(scores); // [S]
       values.forEach((value, s) => {

@@ -32,7 +32,7 @@ FAULTS = """async () => {
     const columns = pre => Math.max(...pre.textContent.split('\n').map(l => l.length))
     const fits = pre => innerWidth >= 1200 && columns(pre) <= 88
     const cut = all('pre', pre => wide(pre) && (!scrolls(pre) || fits(pre)))
-    const raw = all('summary', summary => /\$[^$]+\$/.test(summary.textContent))
+    const raw = all('summary', summary => /[$][^$]+[$]/.test(summary.textContent))
     const sets = all('mjx-container[display]',
                      math => !math.closest('details') && wide(math))
     const searches = all('.search-button, .search-button-field', seen)

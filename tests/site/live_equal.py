@@ -14,6 +14,7 @@ import random
 import statistics
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -25,6 +26,7 @@ import torch
 import nmt_lib as nmt
 from nmt_lib.translator import PRETRAINED
 from tests.lib.small import read_lines
+from tests.site.browser_site import served
 from tests.site.chromium import ROOT, chromium
 
 SCRIPT = "site/live/translator.js"
@@ -136,8 +138,12 @@ def masked(model: nmt.Transformer, cells: list[list[Any]]) -> Iterator[None]:
 def expected(translator: nmt.Translator, jobs: list[Job]) -> list[nmt.Translation]:
     """What Python answers; those without closed cells are translated together."""
     results: dict[int, nmt.Translation] = {}
-    for beam in {job.get("beamSize", 1) for job in jobs}:
-        rows = [i for i, job in enumerate(jobs) if job.get("beamSize", 1) == beam]
+    beams = [0 if job.get("encode") else job.get("beamSize", 1) for job in jobs]
+    for i, job in enumerate(jobs):
+        if not beams[i]:
+            results[i] = only_labels(translator, job["text"])
+    for beam in {*beams} - {0}:
+        rows = [i for i, own in enumerate(beams) if own == beam]
         free = [i for i in rows if not jobs[i].get("closed")]
         found = translator.translate([jobs[i]["text"] for i in free], beam_size=beam)
         results |= zip(free, found, strict=True)
@@ -148,12 +154,19 @@ def expected(translator: nmt.Translator, jobs: list[Job]) -> list[nmt.Translatio
     return [results[i] for i in range(len(jobs))]
 
 
+def only_labels(translator: nmt.Translator, text: str) -> nmt.Translation:
+    labels = translator._source_labels(text, translator.encode(text))
+    return nmt.Translation(text, "", (), 0.0, (), tuple(labels))
+
+
 def token_difference(
     translator: nmt.Translator, job: Job, found: dict[str, Any], wanted: nmt.Translation
 ) -> str | None:
     """What differs in the source's tokens, the tokens, the text or the score."""
     ids, labels = translator.encode(job["text"]), list(wanted.src_labels)
-    if found["encoded"] != [{"id": i, "token": t} for i, t in zip(ids, labels)]:
+    if found["encoded"] != [
+        {"id": i, "token": t} for i, t in zip(ids, labels, strict=True)
+    ]:
         return f"source {found['encoded']} for {labels}"
     if job.get("encode"):
         return None
@@ -182,11 +195,11 @@ def random_texts(n: int) -> list[str]:
     """Characters from all of Unicode, mostly from its first planes."""
     draw = random.Random(0)
     tops = [0x250, 0x3000, 0x10000, 0x110000]
-    points = lambda: (draw.randrange(draw.choice(tops)) for _ in range(30))  # noqa: E731
-    return ["".join(chr(p) for p in points() if p >> 11 != 27) for _ in range(n)]
+    points = [[draw.randrange(draw.choice(tops)) for _ in range(30)] for _ in range(n)]
+    return ["".join(chr(p) for p in row if p >> 11 != 27) for row in points]
 
 
-def compare(name: str, where: str, run: Run) -> int:
+def compare(name: str, places: dict[str, Run]) -> int:
     """Prints what is equal and what is not; returns the number of differences."""
     translator = nmt.Translator.load(name, device="cpu")
     some = captions(translator, 200)
@@ -213,43 +226,36 @@ def compare(name: str, where: str, run: Run) -> int:
     }
     file, differences = PRETRAINED / name / "model.safetensors", 0
     for group, jobs in groups.items():
-        answers = run(file, jobs)
-        if group == "subwords":
-            wanted = [translation_of(translator, job["text"]) for job in jobs]
-        else:
-            wanted = expected(translator, jobs)
-        found = list(zip(jobs, answers, wanted, strict=True))
-        lines = [token_difference(translator, *one) for one in found]
-        named = [line for line in lines if line]
-        same = [one for one, line in zip(found, lines, strict=True) if not line]
-        largest = [weight_difference(a, w) for job, a, w in same if job.get("maps")]
-        ms = statistics.median(answer["ms"] for answer in answers)
-        weights = f", weights within {max(largest):.1e}" if largest else ""
-        counts = f"{len(same)} of {len(jobs)} equal{weights}, {ms:.0f} ms each"
-        print(f"{name} {where} {group}: {counts}", *named, sep="\n  ", flush=True)
-        differences += len(named) + (max(largest, default=0) >= 1e-3)
+        wanted = expected(translator, jobs)
+        for place, run in places.items():
+            answers = run(file, jobs)
+            found = list(zip(jobs, answers, wanted, strict=True))
+            lines = [token_difference(translator, *one) for one in found]
+            named = [line for line in lines if line]
+            same = [one for one, line in zip(found, lines, strict=True) if not line]
+            maps = [weight_difference(a, w) for job, a, w in same if job.get("maps")]
+            ms = statistics.median(answer["ms"] for answer in answers)
+            weights = f", weights within {max(maps):.1e}" if maps else ""
+            counts = f"{len(same)} of {len(jobs)} equal{weights}, {ms:.0f} ms each"
+            print(
+                f"{name} in {place}, {group}: {counts}", *named, sep="\n  ", flush=True
+            )
+            differences += len(named) + (max(maps, default=0) >= 1e-3)
     return differences
 
 
-def translation_of(translator: nmt.Translator, text: str) -> nmt.Translation:
-    """Only the labels of the source."""
-    labels = translator._source_labels(text, translator.encode(text))
-    return nmt.Translation(text, "", (), 0.0, (), tuple(labels))
-
-
 def main() -> int:
-    from tests.site.browser_site import served
-
     names = sys.argv[1:] or nmt.Translator.pretrained()
-    found = sum(
-        compare(name, "in Node", partial(node, ROOT / SCRIPT)) for name in names
-    )
+    warnings.simplefilter("ignore")  # a text of 10,000 characters is cut
     with served(ROOT) as address, chromium() as browser:
         page = browser.new_page()
-        page.goto(f"{address}/LICENSE")
-        found += sum(
-            compare(name, "in Chromium", partial(in_page, page)) for name in names
-        )
+        page.set_default_timeout(0)
+        page.goto(address)
+        places = {
+            "Node": partial(node, ROOT / SCRIPT),
+            "Chromium": partial(in_page, page),
+        }
+        found = sum(compare(name, places) for name in names)
     print(f"{found} differences")
     return bool(found)
 
