@@ -30,7 +30,7 @@ try:
 except ModuleNotFoundError:  # on Colab: install it, keep torch and numpy
     from importlib.metadata import version
 
-    library = "nmt-lib @ git+https://github.com/{repo}@v{version}"
+    library = "nmt-lib @ git+https://github.com/{library}"
     keep = [f"{{name}}=={{version(name)}}" for name in ("torch", "numpy")]
     %pip install -q {{" ".join(keep)}} "{{library}}"
     import nmt_lib as nmt
@@ -104,13 +104,6 @@ def said_of_the_site() -> str:
     return BOOK_AT.format(site=documentation()) if published() else BOOK
 
 
-def set_up(repo: str) -> str:
-    """The first lines of a notebook, which install the library where it is missing."""
-    if repo == PLACEHOLDER:
-        return HERE
-    return SET_UP.format(repo=repo, version=address()[1])
-
-
 def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:
     """Writes the badge and the first lines of the set-up cell, and nothing else.
 
@@ -121,18 +114,31 @@ def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:
     """
     repo, version = address()
     name = path.relative_to(NOTEBOOKS).as_posix()
-    first = notebook.cells[0]
-    title, *others = first.source.split("\n\n")
+    badge = BADGE.format(repo=repo, version=version, name=name)
+    first, cell = notebook.cells[0], notebook.cells[1 + (path.parent.name != "source")]
+    first.source = with_badge(first.source, badge if published() else "")
+    library = f"{repo}@v{version}" if published() else ""
+    cell.source = with_set_up(cell.source, library)
+
+
+def with_badge(source: str, badge: str) -> str:
+    """The first cell with this badge below its title, or with none."""
+    title, *others = source.split("\n\n")
     others = [part for part in others if not part.startswith("[![Open in Colab]")]
-    if repo != PLACEHOLDER:
-        others.insert(0, BADGE.format(repo=repo, version=version, name=name))
-    first.source = "\n\n".join([title, *others])
-    cell = notebook.cells[1 if path.parent.name == "source" else 2]
-    head, line, rest = f"{cell.source}\n".rpartition("import nmt_lib as nmt")
+    return "\n\n".join([title, *([badge] if badge else []), *others])
+
+
+def with_set_up(source: str, library: str) -> str:
+    """The set-up cell; it installs the library from this repository, if it is named.
+
+    Raises:
+        ValueError: it is no set-up cell.
+    """
+    head, line, rest = f"{source}\n".rpartition("import nmt_lib as nmt")
     if not line or not f"{head}{line}".startswith(("try:\n", "import nmt_lib")):
-        raise ValueError(f"{name}: no set-up cell")
-    rest = rest.partition("\n")[2]
-    cell.source = f"{set_up(repo)}\n{rest.strip()}".strip()
+        raise ValueError(f"no set-up cell: {source[:60]!r}")
+    head = SET_UP.format(library=library) if library else HERE
+    return f"{head}\n{rest.partition(chr(10))[2].strip()}".strip()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import torch
 
@@ -27,6 +28,7 @@ EXAMPLES = {
         "Two dogs are playing in the snow.",
         "The cook is cutting vegetables in a small kitchen.",
         "Three children are building a sandcastle on the beach.",
+        "A man is throwing a ball to his dog.",
         "The bank closed the account.",
         "A man is riding a 🦄.",
     ],
@@ -42,6 +44,26 @@ EXAMPLES = {
         "Three women are sitting on a bench, and they are laughing.",
         "A penguin is riding a bicycle.",
     ],
+}
+BEAM = "A man is throwing a ball to his dog."  # greedy search throws the dog
+IDEAS = {  # what to close, and what the translation loses
+    "English → French: which head makes the car feminine?": {
+        "model": "en-fr",
+        "text": "A red car is parked in front of a white house.",
+        "kind": "cross",
+        "layer": 2,
+        "head": 1,
+        "closed": "cross-2-1",
+    },
+    "English → German: which head puts the vegetables last?": {
+        "model": "en-de",
+        "text": "The cook is cutting vegetables in a small kitchen.",
+        "kind": "cross",
+        "layer": 3,
+        "head": 2,
+        "step": 3,
+        "closed": "cross-3-2",
+    },
 }
 
 
@@ -77,10 +99,10 @@ def site_page() -> str:
         stored += [{"model": name, **answer(translator, text)} for text in texts]
         if name == "en-de":
             first = translator.translate(texts[0], beam_size=1)
-            beam = answer(translator, texts[0], beam=3)
-            stored.append({"model": name, **beam})
+            stored.append({"model": name, **answer(translator, BEAM, beam=3)})
     data = {"models": models, "stored": stored, "names": KINDS}
-    data |= {"fragment": True, "worker": WORKER}
+    ideas = [{"says": says, "address": urlencode(to)} for says, to in IDEAS.items()]
+    data |= {"ideas": ideas, "fragment": True, "worker": WORKER}
     return live_page(data, table_of(stored, first))
 
 

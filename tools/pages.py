@@ -224,6 +224,7 @@ def viewer(notebook: nbformat.NotebookNode) -> str:
         line = " ".join(token for token in tokens if not re.fullmatch(r"<\w+>", token))
         sides.append(html.escape(re.sub(r" (?=[.,?!])", "", line)))
     said = f'<span>{sides[0]}</span> → <b lang="fr">{sides[1]}</b>'
+    said += ' <a href="live.html">Type your own</a>'
     return f'``````{{raw}} html\n<p class="said">{said}</p>\n{shown}\n``````'
 
 

@@ -4,6 +4,7 @@
 //   data.models    [{name, title, source, target, examples, url, bytes}]: what can be asked for
 //   data.stored    translations that are shown before a model is there: {model, beam, asked} and what `flat` returns
 //   data.names     what the rows and columns of each kind of attention are called
+//   data.ideas     [{says, address}]: changes worth trying
 //   data.fragment  whether the page keeps its state in the address; data.worker: what serves it without a network
 
 const LIMIT = 60; // subwords
@@ -40,12 +41,9 @@ function writeFragment() {
   if (!data.fragment) return;
   const { model, text, beam, kind, layer, head, step } = state;
   const said = new URLSearchParams({ model, text, kind, layer, head });
-  if (beam > 1) said.set("beam", beam);
-  if (step) said.set("step", step);
-  for (const name of ["closed", "hidden", "prefix"]) {
-    const list = [...state[name]].join("_");
-    if (list) said.set(name, list);
-  }
+  const rest = { beam: beam > 1 ? beam : "", step: step || "" };
+  for (const name of ["closed", "hidden", "prefix"]) rest[name] = [...state[name]].join("_");
+  for (const [name, value] of Object.entries(rest)) if (value !== "") said.set(name, value);
   history.replaceState(null, "", `#${said}`);
 }
 
@@ -195,14 +193,12 @@ function fill(element, ...inside) { // keeps the focus on the button that is dra
   if (at !== undefined) element.querySelector(`[data-id="${at}"]`)?.focus();
 }
 
-const root = host.attachShadow({ mode: "open" });
-const viewerHost = html("div", { class: "viewer" });
+const root = host.attachShadow({ mode: "open" }), viewerHost = html("div", { class: "viewer" });
 let viewer = null;
-const MOVES = [["first", "⇤", -1e6], ["back", "←", -1], ["play", "▶", 0], ["forward", "→", 1], ["last", "⇥", 1e6]];
-const NAMES = { first: "first word", back: "one word back", play: "write it word by word", forward: "one word on", last: "last word" };
+const MOVES = [["first word", "⇤", -1e6], ["one word back", "←", -1], ["write it word by word", "▶", 0], ["one word on", "→", 1], ["last word", "⇥", 1e6]];
 
-root.append(html("style", {}, STYLE), html("div", { class: "page" },
-  html("section", { class: "card ask", "aria-label": "translate" },
+root.append(html("style", {}, STYLE), part("page", "div", { class: "page" },
+  part("ask", "section", { class: "card ask", "aria-label": "translate" },
     part("directions", "div", { class: "tabs", role: "radiogroup", "aria-label": "direction" }),
     html("div", { class: "pair" },
       html("div", {},
@@ -222,13 +218,13 @@ root.append(html("style", {}, STYLE), html("div", { class: "page" },
     html("section", { class: "card", "aria-labelledby": "loop" },
       html("h2", { id: "loop" }, "Choose the next word"),
       html("p", { class: "hint" }, "The model only ever says how likely each next word is. Press another word, and the translation goes on from there."),
-      html("div", { class: "steps" }, part("moves", "div", { class: "tabs" }, ...MOVES.map(([name, sign]) =>
-        button({ value: name, "aria-label": NAMES[name], title: NAMES[name] }, sign))), part("at", "span", { class: "at" })),
+      html("div", { class: "steps" }, part("moves", "div", { class: "tabs" }, ...MOVES.map(([name, sign, by]) =>
+        button({ value: by, "aria-label": name, title: name }, sign))), part("at", "span", { class: "at" })),
       part("written", "div", { class: "chips words", role: "group", "aria-label": "words of the translation" }),
       html("table", { class: "bars" },
         html("caption", {}, part("asks", "span")),
         html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "next word"),
-          html("th", { scope: "col", colspan: 2 }, "probability"), part("was", "th", { scope: "col" }))),
+          html("th", { scope: "col", colspan: 2 }, "probability"), part("was", "th", { scope: "col" }, "all open"))),
         part("bars", "tbody")),
       part("again", "button", { type: "button", class: "quiet" }, "Let the model choose again")),
     html("section", { class: "card", "aria-labelledby": "heads" },
@@ -237,7 +233,8 @@ root.append(html("style", {}, STYLE), html("div", { class: "page" },
       part("kinds", "div", { class: "kinds" }),
       part("echo", "div", { class: "echo", "aria-hidden": "true" }),
       html("div", { class: "row" }, part("openAll", "button", { type: "button", class: "quiet" }, "Open all"),
-        part("measure", "button", { type: "button", class: "quiet" }, "Which one matters?"), part("measured", "span", { class: "at", role: "status" })))),
+        part("measure", "button", { type: "button", class: "quiet" }, "Which one matters?"), part("measured", "span", { class: "at", role: "status" })),
+      ...(data.ideas ?? []).map(({ says, address }) => html("p", { class: "idea" }, html("a", { href: `#${address}` }, says))))),
   html("section", { "aria-labelledby": "maps" },
     html("h2", { id: "maps" }, "See where each word looks"), viewerHost,
     html("details", {}, html("summary", {}, "The chosen map as a table"), part("mapTable", "div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "the chosen map" }))),
@@ -288,17 +285,15 @@ function drawAsk() {
   say(parts.count, loaded.has(state.model) ? `${state.length} of ${LIMIT} subwords` : "");
   say(parts.note, noteOf(unknown, apart));
   parts.result.lang = parts.versus.lang = target;
-  const words = (text) => text.split(" ");
   parts.result.classList.toggle("apart", Boolean(apart));
-  const line = marked(words(now?.text ?? ""), touched() && !stored ? words(open.text) : null);
-  if (parts.result.innerText !== now?.text || line.some((one) => one.tagName === "MARK") || parts.result.querySelector("mark")) parts.result.replaceChildren(...line);
+  const line = marked(now?.text ?? "", touched() && !stored ? open.text : null), holder = html("p", {}, ...line.map((one) => one.cloneNode?.(true) ?? one));
+  if (parts.result.innerHTML !== holder.innerHTML) parts.result.replaceChildren(...line); // else a screen reader would say it again
   say(parts.how, !now ? "" : `${stored ? "stored · " : ""}probability ${percent(whole(now))}`);
   const changed = touched() && !stored, before = `before, probability ${percent(whole(open ?? now))}`;
   parts.versus.hidden = !changed;
   if (!changed) return parts.echo.replaceChildren(html("small", {}, stored ? "With the model here, this shows what a closed head changes." : "Close a head, and see here what it changes."));
   parts.versus.replaceChildren(html("small", { lang: "en" }, before), open.text);
-  parts.echo.replaceChildren(html("small", {}, before), html("p", {}, open.text), html("small", {}, `now, probability ${percent(whole(now))}`),
-    html("p", {}, ...line.map((one) => (one.cloneNode ? one.cloneNode(true) : one))));
+  parts.echo.replaceChildren(html("small", {}, before), html("p", {}, open.text), html("small", {}, `now, probability ${percent(whole(now))}`), holder);
 }
 
 function noteOf(unknown, apart) {
@@ -310,8 +305,9 @@ function noteOf(unknown, apart) {
   return "";
 }
 
-function marked(words, others) { // words that are new, compared with others, are marked
-  if (!others) return [words.join(" ")];
+function marked(text, before) { // words that are new are marked
+  if (before === null) return [text];
+  const words = text.split(" "), others = before.split(" ");
   const common = words.map(() => []).concat([[]]);
   for (let i = words.length; i >= 0; i--) for (let j = others.length; j >= 0; j--)
     common[i][j] = i === words.length || j === others.length ? 0
@@ -329,7 +325,9 @@ function drawOffer() {
   const { bytes, progress, failed, url } = models.get(state.model), size = `${(bytes / 1e6).toFixed(1)} MB`;
   parts.offer.hidden = loaded.has(state.model);
   if (parts.offer.hidden) return;
-  const why = touched() ? "To see what this changes, your browser needs" : "To translate your own sentences, your browser needs";
+  const asked = touched() || (shown.now && shown.now.beam !== state.beam); // by something further down the page
+  if (parts.offer.parentNode !== (asked ? parts.page : parts.ask)) asked ? parts.page.append(parts.offer) : parts.examples.before(parts.offer);
+  const why = asked ? "To see what this changes, your browser needs" : "To translate your own sentences, your browser needs";
   say(parts.offerText, failed ? `${failed} ${location.protocol === "file:" ? "A page from a folder may not read other files: open the model below, under “A model of your own”." : ""}`
     : `${why} the model: ${size}, once. It is kept here and works offline; what you type never leaves this page.`);
   say(parts.get, progress ? `${(Math.min(1, progress) * bytes / 1e6).toFixed(1)} of ${size}` : `Get the model (${size})`);
@@ -351,7 +349,7 @@ function drawLoop() {
     return made;
   }));
   say(parts.asks, `After ${["<sos>", ...tokens.slice(0, t)].slice(-3).join(" ").replaceAll("▁", "")}, the most likely of all next words`);
-  say(parts.was, same ? "all open" : "");
+  parts.was.hidden = !same;
   fill(parts.bars, ...steps[t].map(({ id, token, p }) => {
     const old = same?.steps[t]?.find((one) => one.id === id)?.p;
     const bar = html("div", { class: "bar" });
@@ -363,7 +361,7 @@ function drawLoop() {
     return html("tr", { class: id === ids[t] ? mine ? "taken mine" : "taken" : "" },
       html("th", { scope: "row" }, button({ "data-id": id, "aria-pressed": id === ids[t] }, subword(token))),
       html("td", { class: "wide" }, bar), html("td", {}, percent(p)),
-      html("td", { class: "faint" }, same ? old === undefined ? "–" : percent(old) : ""));
+      ...(same ? [html("td", { class: "faint" }, old === undefined ? "–" : percent(old))] : []));
   }));
   parts.again.hidden = !state.prefix.length;
 }
@@ -428,12 +426,14 @@ const table = (head, rows) => html("table", { class: "numbers" },
     ...others.map((one) => (one instanceof Node ? one : html("td", {}, one)))))));
 
 function drawTree() {
-  const { trace, ids, beam } = shown.now, [W, H] = [104, 40];
+  const { ids, beam } = shown.now, [W, H] = [104, 40], trace = shown.now.trace.filter(({ step }) => step <= ids.length + 1);
+  const further = (shown.now.trace.at(-1)?.step ?? 0) - ids.length - 1;
   for (const one of parts.beams.children) check(one, +one.value === state.beam);
   const tree = beam > 1 && trace.length > 0;
   parts.tree.hidden = parts.treeTable.parentElement.hidden = !tree;
   say(parts.beamText, tree ? "A column is a step, a box a candidate with the log-probability of its whole path. Blue goes on, green is finished, grey is dropped; the thick path wins."
-    : "Greedy search keeps one prefix: it takes the most likely word and never takes it back. With a beam of two or more, the search becomes a tree.");
+    + (further > 0 ? ` (The search went ${further} steps further, and found nothing better.)` : "")
+    : beam !== state.beam ? "With the model here, this shows the search tree." : "Greedy search keeps one prefix: it takes the most likely word and never takes it back. With a beam of two or more, the search becomes a tree.");
   if (!tree) return;
   const steps = Map.groupBy ? Map.groupBy(trace, ({ step }) => step) : trace.reduce((all, one) => all.set(one.step, [...(all.get(one.step) ?? []), one]), new Map());
   const tall = H * Math.max(...[...steps.values()].map((column) => column.length)), middle = new Map([["", tall / 2]]);
@@ -483,9 +483,7 @@ async function measure() {
 }
 
 // ------------------------------------------------------------------ mouse, finger and keyboard
-const languages = {
-  of(code) { try { return code && new Intl.DisplayNames("en", { type: "language" }).of(code); } catch { return code; } },
-};
+const languages = { of(code) { try { return code && new Intl.DisplayNames("en", { type: "language" }).of(code); } catch { return code; } } };
 const pressed = (element, choose) => element.addEventListener("click", (event) => {
   const one = event.target.closest("button, tr");
   if (one && element.contains(one)) choose(one.tagName === "TR" ? one.querySelector("button") : one);
@@ -493,10 +491,7 @@ const pressed = (element, choose) => element.addEventListener("click", (event) =
 const toggled = (set, names, on) => names.reduce((all, name) => (on ? all.add(name) : all.delete(name), all), new Set(set));
 let typing = 0, playing = 0;
 
-function stop() {
-  clearInterval(playing);
-  playing = 0;
-}
+const stop = () => { playing = clearInterval(playing); };
 
 function goTo(step) {
   state.step = within([...shown.now.tokens.keys()], step);
@@ -525,9 +520,9 @@ pressed(parts.examples, (one) => change({ text: one.textContent }));
 pressed(parts.get, () => getModel(state.model, true));
 pressed(parts.source, (one) => change({ hidden: toggled(state.hidden, [+one.dataset.id], !state.hidden.has(+one.dataset.id)), prefix: [] }));
 pressed(parts.moves, (one) => {
-  if (one.value === "play") return play();
+  if (one.value === "0") return play();
   stop();
-  goTo(state.step + MOVES.find(([name]) => name === one.value)[2]);
+  goTo(state.step + Number(one.value));
 });
 pressed(parts.written, (one) => (stop(), goTo(+one.dataset.id)));
 onArrows(parts.written, (buttons, i, x, y) => (goTo(i + x + y), parts.written.querySelector(`[data-id="${state.step}"]`)));

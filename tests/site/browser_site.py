@@ -29,7 +29,7 @@ FAULTS = """async () => {
     const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowX)
     const images = all('img', image => !image.alt && !image.closest('.cards'))
     const formulas = all('.math', math => !math.querySelector('mjx-container'))
-    const columns = pre => Math.max(...pre.textContent.split('\n').map(l => l.length))
+    const columns = pre => Math.max(...pre.textContent.split('\\n').map(l => l.length))
     const fits = pre => innerWidth >= 1200 && columns(pre) <= 88
     const cut = all('pre', pre => wide(pre) && (!scrolls(pre) || fits(pre)))
     const raw = all('summary', summary => /[$][^$]+[$]/.test(summary.textContent))
