@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 
-from tools import pages
+from tools import live, pages
 
 
 def main() -> int:
@@ -29,6 +30,10 @@ def main() -> int:
     shutil.copytree(source / "_static", out / "_static", dirs_exist_ok=True)
     for path in pages.found(pages.CHAPTERS, pages.DEEPER):
         shutil.copy(pages.ROOT / path, out / path)  # what the button Download gives
+    live.copy_files(out)
+    for page in out.rglob("*.html"):  # icons also come as a font; this is 1.5 MB more
+        html = page.read_text(encoding="utf-8")
+        page.write_text(re.sub(r"<script [^>]*/fontawesome.js.*\n", "", html), "utf-8")
     print(f"{out}: {len(list(out.rglob('*.html')))} pages")
     return 0
 

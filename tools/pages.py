@@ -21,7 +21,7 @@ from urllib.parse import unquote
 import nbformat
 from PIL import Image, ImageChops
 
-from tools import links, names
+from tools import links, live, names
 from tools.links import ROOT
 
 REPOSITORY = "https://github.com/" + links.address()[0]
@@ -205,6 +205,9 @@ def own(out: Path, path: str) -> tuple[str, str]:
     source = with_links(source, Path(path).name)
     if "{{viewer}}" in source:
         source = source.replace("{{viewer}}", viewer(notebook_at(chapters[0])))
+    if "{{live}}" in source:
+        page = live.site_page()
+        source = source.replace("{{live}}", f"``````{{raw}} html\n{page}\n``````")
     return Path(path).name, source
 
 
@@ -221,6 +224,7 @@ def viewer(notebook: nbformat.NotebookNode) -> str:
         line = " ".join(token for token in tokens if not re.fullmatch(r"<\w+>", token))
         sides.append(html.escape(re.sub(r" (?=[.,?!])", "", line)))
     said = f'<span>{sides[0]}</span> → <b lang="fr">{sides[1]}</b>'
+    said += ' <a href="live.html">Type your own</a>'
     return f'``````{{raw}} html\n<p class="said">{said}</p>\n{shown}\n``````'
 
 

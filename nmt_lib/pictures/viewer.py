@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from hashlib import sha256
@@ -16,7 +17,11 @@ from ..translator import Translation
 from .heatmaps import KINDS, attention_table, gold_cells
 from .source import Html
 
+HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Attention</title>
+<meta name="viewport" content="width=device-width">
+"""
 TEMPLATE = Path(__file__).with_name("viewer.html")
+SCRIPT = TEMPLATE.with_suffix(".js")
 
 
 def view_attention(
@@ -25,6 +30,7 @@ def view_attention(
     layer: int = -1,
     head: int | None = None,
     gold: Sequence[tuple[int, int]] = (),
+    file: str | os.PathLike[str] | None = None,
 ) -> Html:
     """Which words each word attends to, in all kinds, layers and heads.
 
@@ -38,6 +44,7 @@ def view_attention(
         head: from 0; ``None`` is the mean over the heads.
         gold: links (source word, target word) from 0 without special tokens, as
             ``Pair.alignment`` has them.
+        file: where to save it as a page that needs nothing else, such as ``"a.html"``.
 
     Raises:
         ValueError: an unknown kind, layer or head; an empty translation; a gold link to
@@ -59,7 +66,10 @@ def view_attention(
         f"{kind} attention, layer {layer}, {name}; run the cell to explore all of them"
     )
     data = {"kinds": kinds, "start": start, "gold": links}
-    return Html(page(static_table(caption, shown, *words), data))
+    shown_page = page(static_table(caption, shown, *words), data)
+    if file is not None:
+        Path(file).write_text(HEAD + shown_page, encoding="utf-8")
+    return Html(shown_page)
 
 
 def all_layers(translation: Translation, kind: str) -> dict[str, Any]:
@@ -100,5 +110,6 @@ def page(table: str, data: dict[str, Any]) -> str:
     text = json.dumps(data, separators=(",", ":"))
     key = sha256((table + text).encode()).hexdigest()[:12]
     filled = {"TABLE": table, "DATA": text.replace("<", "\\u003c"), "KEY": key}
+    filled["SCRIPT"] = SCRIPT.read_text(encoding="utf-8")
     template = TEMPLATE.read_text(encoding="utf-8")
-    return re.sub("@(KEY|TABLE|DATA)@", lambda found: filled[found[1]], template)
+    return re.sub("@(KEY|TABLE|DATA|SCRIPT)@", lambda found: filled[found[1]], template)

@@ -10,8 +10,11 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from tests.site.chromium import ROOT, barriers, chromium
@@ -73,16 +76,24 @@ class Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a server of the files in a folder."""
+    handler = partial(Quiet, directory=str(folder))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
 def main() -> int:
     pages = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
     names = sys.argv[1:] or pages
     if not names:
         print("error: there is no site in build/site: run make site", file=sys.stderr)
         return 2
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(SITE)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address, found = f"http://127.0.0.1:{server.server_port}", []
-    with chromium() as browser:
+    found = []
+    with chromium() as browser, served(SITE) as address:
         for width, scheme in VIEWS:
             size = {"width": width, "height": 900}
             context = browser.new_context(viewport=size, color_scheme=scheme)
@@ -96,7 +107,6 @@ def main() -> int:
             for script in (True, False)
             for fault in first_screen(browser, address, size, script)
         ]
-    server.shutdown()
     print(*found, f"{len(names)} pages, {len(found)} faults", sep="\n")
     return bool(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,8 +37,10 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-def barriers(page: Any, part: str = "html") -> dict[str, int]:
-    """Barriers that axe-core calls serious or critical, and in how many places."""
+def barriers(
+    page: Any, part: str = "html", impacts: Sequence[str] = ("serious", "critical")
+) -> dict[str, int]:
+    """Barriers that axe-core finds in a part, and in how many places."""
     if not AXE.exists():
         return {}
     page.evaluate(AXE.read_text(encoding="utf-8"))
@@ -47,5 +49,5 @@ def barriers(page: Any, part: str = "html") -> dict[str, int]:
     return {
         f"axe: {one['id']} such as {one['nodes'][0]['target'][0]}": len(one["nodes"])
         for one in page.evaluate(call, part)["violations"]
-        if one["impact"] in ("serious", "critical")
+        if one["impact"] in impacts
     }

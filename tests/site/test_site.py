@@ -1,5 +1,7 @@
 """The site's pages before Sphinx renders them, and the minutes printed on them."""
 
+import json
+import math
 import re
 from pathlib import Path
 
@@ -8,7 +10,8 @@ import pytest
 from nbformat import v4
 
 import nmt_lib as nmt
-from tools import budget, names, pages
+from nmt_lib.pictures.live import FILES, live_page
+from tools import budget, live, names, pages
 
 
 def test_the_minutes_count_what_is_open(tmp_path: Path) -> None:
@@ -96,6 +99,39 @@ def test_the_start_page_has_a_viewer_and_a_card_for_each_chapter(
     assert page.count('<p class="said">') == page.count('class="nmt-attention"') == 1
     assert page.count(" min</i></a>") == len(chapters)
     assert len(list(tmp_path.glob("_static/cards/*.webp"))) == len(chapters)
+
+
+def test_the_live_page_brings_all_that_it_shows_first() -> None:
+    page = live.site_page()
+    (line,) = re.findall(r"(?m)^const data = (.*);$", page)
+    data = json.loads(line)
+    first, *_ = texts = [text for texts in live.EXAMPLES.values() for text in texts]
+    stored = {(one["asked"], one["beam"]): one for one in data["stored"]}
+    assert {*stored} == {(text, 1) for text in texts} | {(live.BEAM, 3)}
+    for one in stored.values():
+        shown = one["kinds"]["cross"]
+        assert len(one["source"]) == len(one["sourceIds"]) == len(shown["columns"])
+        assert len(one["tokens"]) == len(one["ids"]) == len(shown["rows"])
+        for index, log_prob, choices in zip(
+            one["ids"], one["logProbs"], one["steps"], strict=True
+        ):
+            found = [choice["p"] for choice in choices if choice["id"] == index]
+            assert found in ([], [pytest.approx(math.exp(log_prob), abs=1e-5)])
+    for model in data["models"]:
+        assert live.model_file(model["name"]).stat().st_size == model["bytes"] < 6e6
+    table, script = page.split('<script class="model"')
+    assert "@" not in re.sub("<style>.*</style>", "", table, flags=re.DOTALL)
+    assert first in table and stored[first, 1]["text"] in table
+    assert script.count("</script>") == 2, "a word ends the script"
+
+
+def test_the_live_page_is_small_and_needs_nothing_from_elsewhere() -> None:
+    names = ("page.js", "page.css")
+    texts = [(FILES / name).read_text(encoding="utf-8") for name in names]
+    assert sum(text.count("\n") for text in texts) <= 700
+    page = live_page({"models": [], "stored": [], "names": {}})
+    assert set(re.findall(r"//(?:www\.|cdn)[^/\"]+", page)) == {"//www.w3.org"}
+    assert not re.search(r"(?m)^(import|export)\b", page)
 
 
 def test_the_page_of_the_library_has_every_public_name_once() -> None:

@@ -1,0 +1,118 @@
+"""The live page: a translator that runs in the reader's browser, in one part of a page.
+
+Everything is inside it: style, scripts, data and, if given, the model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from ..translator import Translator
+from .heatmaps import KINDS
+from .source import Html
+from .viewer import SCRIPT, TEMPLATE
+
+LIBRARY = Path(__file__).resolve().parents[1]
+# A wheel has the files inside (see setup.py), a checkout beside the library.
+PLACES = LIBRARY / "live", LIBRARY.parent / "site" / "live"
+FILES = next((folder for folder in PLACES if folder.is_dir()), PLACES[0])
+LARGEST = 12_000_000  # bytes of a model that a cell's output can hold
+SENTENCES = {
+    "en": "A man is reading a newspaper.",
+    "de": "Ein Mann liest eine Zeitung.",
+    "fr": "Un homme lit un journal.",
+}
+
+
+def explore(translator: Translator, texts: Sequence[str] = ()) -> Html:
+    """A page in a cell's output that translates what is typed, in the browser itself.
+
+    It shows the attention, closes heads, and goes on from a word of the reader's
+    choice. The model is inside: the page works without Python and without a network.
+
+    Args:
+        translator: of any model that is not too large.
+        texts: sentences that the page offers; default: one in the source language.
+
+    Raises:
+        ValueError: a model of more than about six million weights.
+    """
+    data = translator.config.data
+    sentences = list(texts) or [SENTENCES[data.src_lang]]
+    model = model_file(translator)
+    known = {
+        "name": translator.config.name,
+        "title": f"{data.src_lang} → {data.tgt_lang}",
+        "source": data.src_lang,
+        "target": data.tgt_lang,
+        "examples": sentences,
+        "url": "",
+        "bytes": len(model),
+    }
+    rows = "".join(
+        f"<tr><td>{escape(one.source)}</td><td>{escape(one.text)}</td></tr>"
+        for one in translator.translate(sentences, beam_size=1)
+    )
+    caption = "<caption>Run the cell to translate sentences of your own</caption>"
+    table = f'<table class="dataframe">{caption}{rows}</table>'
+    shown = {"models": [known], "stored": [], "names": KINDS, "fragment": False}
+    return Html(live_page(shown, table, model))
+
+
+def model_file(translator: Translator) -> bytes:
+    """The model as a file, in half precision if nothing is lost, or if it must be."""
+    parameters = list(translator.model.parameters())
+    exact = all(torch.equal(weight, weight.half().float()) for weight in parameters)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "model.safetensors"
+        for half in (exact, True):
+            translator.save(file, half)
+            if file.stat().st_size <= LARGEST:
+                return file.read_bytes()
+        size = file.stat().st_size / 1e6
+    raise ValueError(
+        f"the model has {size:.0f} MB in half precision, and a cell's output can hold "
+        f"{LARGEST / 1e6:.0f} MB: explore a smaller one, or open its file on the live "
+        "page of the site"
+    )
+
+
+def live_page(data: dict[str, Any], table: str = "", model: bytes = b"") -> str:
+    """The page as HTML.
+
+    Args:
+        data: what ``site/live/page.js`` shows first; its head says what that is.
+        table: HTML that is shown where no script runs.
+        model: a model file; without it, the page fetches the one that it needs.
+    """
+
+    def read(name: str) -> str:
+        return (FILES / name).read_text(encoding="utf-8")
+
+    def quoted(value: Any) -> str:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return text.replace("<", "\\u003c")
+
+    viewer = TEMPLATE.read_text(encoding="utf-8")
+    modules = read("tokenizers.js") + read("translator.js")
+    filled = {
+        "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
+        "TABLE": table,
+        "MODEL": b64encode(model).decode(),
+        "DATA": quoted(data),
+        "STYLE": quoted(read("page.css")),
+        "TRANSLATOR": re.sub(r"(?m)^export |^import .*", "", modules),
+        "VIEWER": SCRIPT.read_text(encoding="utf-8"),
+        "PAGE": read("page.js"),
+    }
+    names = "|".join(filled)
+    return re.sub(f"@({names})@", lambda found: filled[found[1]], read("live.html"))

@@ -1,0 +1,264 @@
+"""The translator of the browser against Python's, in Node and in Chromium.
+
+``python -m tests.site.live_equal`` compares, for each model that comes along, 200
+validation captions (``NMT_DATA`` names their folder), greedy and with a beam of 5: the
+tokens, and for greedy every attention weight; captions with closed heads; the subwords
+of all validation captions, of odd texts and of random ones. It names each difference.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import nmt_lib as nmt
+from nmt_lib.translator import PRETRAINED
+from tests.lib.small import read_lines
+from tests.site.browser_site import served
+from tests.site.chromium import ROOT, chromium
+
+SCRIPT = "site/live/translator.js"
+# A job is {text, encode, maps, closed} and options of `translate`; `closed` lists cells
+# [kind, layer, head, row, column], null for any.
+ANSWER = """async (load, file, jobs) => {
+    const model = await load(file), answers = []
+    for (const {text, encode, maps, closed: cells, ...options} of jobs) {
+        const fits = (one, cell) => one.every((v, i) => v === null || v === cell[i])
+        const closed = cells && ((...cell) => cells.some(one => fits(one, cell)))
+        const start = performance.now()
+        const found = encode ? {} : await model.translate(text, {closed, ...options})
+        const rows = maps ? Object.values(found.maps).flat(3) : []
+        answers.push({
+            encoded: model.encode(text), ...found, ms: performance.now() - start,
+            maps: rows.flatMap(row => Array.from(row, weight => +weight.toFixed(7))),
+        })
+    }
+    return answers
+}"""
+NODE = f"""
+import {{readFileSync}} from 'fs'
+const {{script, file, jobs}} = JSON.parse(readFileSync(0, 'utf8'))
+const {{load}} = await import(script), bytes = new Uint8Array(readFileSync(file))
+const answers = await ({ANSWER})(load, bytes.buffer, jobs)
+process.stdout.write(JSON.stringify(answers))
+"""
+PAGE = f"""async ({{script, file, jobs}}) => {{
+    const {{load}} = await import(script)
+    const bytes = await (await fetch(file)).arrayBuffer()
+    return ({ANSWER})(load, bytes, jobs)
+}}"""
+
+Job = dict[str, Any]
+Run = Callable[[Path, list[Job]], list[dict[str, Any]]]
+
+ODD = [
+    "",
+    " \t\n\u00a0\u2003 ",
+    "ﬁne ﬂower ﬃ œuvre Ĳ ǆ ™ ℃ № ½ x² ①",
+    "Ａ ｍａｎ ｒｅａｄｓ ｉｎ ｔｈｅ ｐａｒｋ．",
+    "ガ カ\u3099 ﾊﾟ ㍿ 漢字 한국어 各 𠮷",
+    "e\u0301 A\u030a ñ n\u0303 Å q\u0323\u0307 \u0344 \u1e9b\u0323",
+    "👨‍👩‍👧 🇩🇪 👍🏽 🙂",
+    "שלום עולם مرحبا هل ہیلو नमस्ते ไทย",
+    "ﷺ ﷲ ﻼ",
+    "a\u200bb\u00adc\ufeffd\u2060e\u0000f\u0007g\x1ch\x85i",
+    "▁ ▁▁a ▁b▁ ▁",
+    "<eos> <unk> <pad></s> <0x41>",
+    "“Zwei” „Hunde“ «chiens» … – — ‐ − ′",
+    "İstanbul ΣΑΣ ẞ ǅ",
+    "Wo?!?!!! $5,000.00/kg a/b http://a.b/c?d=e f@g.h",
+    "\ud7ff\ue000\uf8ff\ufffd\uffff\U0010ffff",
+    "x" * 10_000,
+    "Zwei Hunde 🙂 spielen " * 470,
+    "🙂" * 3_000,
+]
+
+
+def node(script: Path, file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
+    """The answers of the translator in Node."""
+    asked = json.dumps({"script": str(script), "file": str(file), "jobs": jobs})
+    command = ["node", "--input-type=module", "--eval", NODE]
+    result = subprocess.run(command, input=asked, capture_output=True, text=True)
+    if result.returncode:
+        raise RuntimeError(result.stderr)
+    answers: list[dict[str, Any]] = json.loads(result.stdout)
+    return answers
+
+
+def in_page(page: Any, file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
+    """The answers of the translator in a page of a browser."""
+    asked = {"script": f"/{SCRIPT}", "file": f"/{file.relative_to(ROOT)}", "jobs": jobs}
+    answers: list[dict[str, Any]] = page.evaluate(PAGE, asked)
+    return answers
+
+
+@contextmanager
+def masked(model: nmt.Transformer, cells: list[list[Any]]) -> Iterator[None]:
+    """Python's own attention without some cells, which name no row; None is any."""
+    stacks = {
+        "encoder": [layer.self_attention for layer in model.encoder.layers],
+        "decoder": [layer.self_attention for layer in model.decoder.layers],
+        "cross": [layer.cross_attention for layer in model.decoder.layers],
+    }
+    with ExitStack() as stack:
+        for kind, layer, head, _, column in cells:
+            heads = slice(None) if head is None else slice(head, head + 1)
+            columns = slice(None) if column is None else slice(column, column + 1)
+
+            def hide(
+                module: Any, args: Any, heads: slice = heads, columns: slice = columns
+            ) -> Any:
+                x, memory, mask, *cache = args
+                known = cache[0].keys.size(2) if cache and cache[0] else 0
+                own = known if cache and cache[0] and not cache[0].grows else 0
+                S = own or known + memory.size(1)
+                seen = torch.ones(1, module.n_heads, x.size(1), S, dtype=torch.bool)
+                seen[:, heads, :, columns] = False
+                return x, memory, seen if mask is None else seen & mask, *cache
+
+            for i, attention in enumerate(stacks[kind]):
+                if layer in (None, i):
+                    hook = attention.register_forward_pre_hook(hide)
+                    stack.callback(hook.remove)
+        yield
+
+
+def expected(translator: nmt.Translator, jobs: list[Job]) -> list[nmt.Translation]:
+    """What Python answers; those without closed cells are translated together."""
+    results: dict[int, nmt.Translation] = {}
+    beams = [0 if job.get("encode") else job.get("beamSize", 1) for job in jobs]
+    for i, job in enumerate(jobs):
+        if not beams[i]:
+            results[i] = only_labels(translator, job["text"])
+    for beam in {*beams} - {0}:
+        rows = [i for i, own in enumerate(beams) if own == beam]
+        free = [i for i in rows if not jobs[i].get("closed")]
+        found = translator.translate([jobs[i]["text"] for i in free], beam_size=beam)
+        results |= zip(free, found, strict=True)
+        for i in set(rows) - set(free):
+            with masked(translator.model, jobs[i]["closed"]), nmt.collect_weights():
+                results[i] = translator.translate(jobs[i]["text"], beam_size=beam)
+                _ = results[i].attention
+    return [results[i] for i in range(len(jobs))]
+
+
+def only_labels(translator: nmt.Translator, text: str) -> nmt.Translation:
+    labels = translator._source_labels(text, translator.encode(text))
+    return nmt.Translation(text, "", (), 0.0, (), tuple(labels))
+
+
+def token_difference(
+    translator: nmt.Translator, job: Job, found: dict[str, Any], wanted: nmt.Translation
+) -> str | None:
+    """What differs in the source's tokens, the tokens, the text or the score."""
+    ids, labels = translator.encode(job["text"]), list(wanted.src_labels)
+    if found["encoded"] != [
+        {"id": i, "token": t} for i, t in zip(ids, labels, strict=True)
+    ]:
+        return f"source {found['encoded']} for {labels}"
+    if job.get("encode"):
+        return None
+    if found["tokens"] != list(wanted.tgt_labels) or found["text"] != wanted.text:
+        both = f"{found['text']!r} {found['score']:.6f}, not {wanted.text!r} "
+        return both + f"{wanted.score:.6f}, for {job['text'][:60]!r}"
+    if abs(found["score"] - wanted.score) > 1e-4:
+        return f"score {found['score']} for {wanted.score}"
+    return None
+
+
+def weight_difference(found: dict[str, Any], wanted: nmt.Translation) -> float:
+    """The largest one in all maps."""
+    maps = wanted.attention
+    tensors = [*maps.encoder, *maps.decoder, *maps.cross]
+    weights = torch.cat([tensor.flatten() for tensor in tensors])
+    return float((torch.tensor(found["maps"]) - weights).abs().max())
+
+
+def captions(translator: nmt.Translator, n: int | None = None) -> list[str]:
+    folder = Path(os.environ["NMT_DATA"]) / "multi30k"
+    return read_lines(folder / f"val.{translator.config.data.src_lang}")[:n]
+
+
+def random_texts(n: int) -> list[str]:
+    """Characters from all of Unicode, mostly from its first planes."""
+    draw = random.Random(0)
+    tops = [0x250, 0x3000, 0x10000, 0x110000]
+    points = [[draw.randrange(draw.choice(tops)) for _ in range(30)] for _ in range(n)]
+    return ["".join(chr(p) for p in row if p >> 11 != 27) for row in points]
+
+
+def compare(name: str, places: dict[str, Run]) -> int:
+    """Prints what is equal and what is not; returns the number of differences."""
+    translator = nmt.Translator.load(name, device="cpu")
+    some = captions(translator, 200)
+    heads = [["cross", 3, 1, None, None], ["encoder", 0, 2, None, None]]
+    closings = [
+        *([cell] for cell in heads),
+        [["decoder", 2, None, None, None]],
+        [[kind, None, 0, None, None] for kind in ("encoder", "decoder", "cross")],
+        [["cross", None, None, None, 2], *heads],
+    ]
+    groups: dict[str, list[Job]] = {
+        "greedy": [{"text": text, "maps": True} for text in some],
+        "beam 5": [{"text": text, "beamSize": 5} for text in some],
+        "closed": [
+            {"text": text, "closed": cells, "maps": True}
+            for text in some[:10]
+            for cells in closings
+        ],
+        "odd": [{"text": text} for text in ODD if len(text) < 1000],
+        "subwords": [
+            {"text": text, "encode": True}
+            for text in [*captions(translator), *ODD, *random_texts(1000)]
+        ],
+    }
+    file, differences = PRETRAINED / name / "model.safetensors", 0
+    for group, jobs in groups.items():
+        wanted = expected(translator, jobs)
+        for place, run in places.items():
+            answers = run(file, jobs)
+            found = list(zip(jobs, answers, wanted, strict=True))
+            lines = [token_difference(translator, *one) for one in found]
+            named = [line for line in lines if line]
+            same = [one for one, line in zip(found, lines, strict=True) if not line]
+            maps = [weight_difference(a, w) for job, a, w in same if job.get("maps")]
+            ms = statistics.median(answer["ms"] for answer in answers)
+            weights = f", weights within {max(maps):.1e}" if maps else ""
+            counts = f"{len(same)} of {len(jobs)} equal{weights}, {ms:.0f} ms each"
+            print(
+                f"{name} in {place}, {group}: {counts}", *named, sep="\n  ", flush=True
+            )
+            differences += len(named) + (max(maps, default=0) >= 1e-3)
+    return differences
+
+
+def main() -> int:
+    names = sys.argv[1:] or nmt.Translator.pretrained()
+    warnings.simplefilter("ignore")  # a text of 10,000 characters is cut
+    with served(ROOT) as address, chromium() as browser:
+        page = browser.new_page()
+        page.set_default_timeout(0)
+        page.goto(address)
+        places = {
+            "Node": partial(node, ROOT / SCRIPT),
+            "Chromium": partial(in_page, page),
+        }
+        found = sum(compare(name, places) for name in names)
+    print(f"{found} differences")
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""What the live page of the site shows before a reader has fetched a model.
+
+Its scripts are in ``site/live``; ``nmt_lib/pictures/live.py`` puts them together.
+"""
+
+from __future__ import annotations
+
+import shutil
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import torch
+
+import nmt_lib as nmt
+from nmt_lib.pictures.heatmaps import KINDS, attention_table
+from nmt_lib.pictures.live import FILES, live_page
+from nmt_lib.pictures.viewer import all_layers, static_table
+from nmt_lib.translator import PRETRAINED
+
+WORKER = "live-worker.js"  # it serves only pages of its own folder and below
+LANGUAGES = {"en": "English", "de": "German", "fr": "French"}
+# The first is shown on arrival; some come out wrong.
+EXAMPLES = {
+    "en-de": [
+        "Two dogs are playing in the snow.",
+        "The cook is cutting vegetables in a small kitchen.",
+        "Three children are building a sandcastle on the beach.",
+        "A man is throwing a ball to his dog.",
+        "The bank closed the account.",
+        "A man is riding a 🦄.",
+    ],
+    "de-en": [
+        "Zwei Hunde spielen im Schnee.",
+        "Ein Junge zieht seine Jacke an.",
+        "Ein Junge zieht seine Jacke aus.",
+        "Der Ball, den der Hund fängt, ist rot.",
+    ],
+    "en-fr": [
+        "A red car is parked in front of a white house.",
+        "A little girl in a red dress is holding a white cat.",
+        "Three women are sitting on a bench, and they are laughing.",
+        "A penguin is riding a bicycle.",
+    ],
+}
+BEAM = "A man is throwing a ball to his dog."  # greedy search throws the dog
+IDEAS = {  # what to close, and what the translation loses
+    "English → French: which head makes the car feminine?": {
+        "model": "en-fr",
+        "text": "A red car is parked in front of a white house.",
+        "kind": "cross",
+        "layer": 2,
+        "head": 1,
+        "closed": "cross-2-1",
+    },
+    "English → German: which head puts the vegetables last?": {
+        "model": "en-de",
+        "text": "The cook is cutting vegetables in a small kitchen.",
+        "kind": "cross",
+        "layer": 3,
+        "head": 2,
+        "step": 3,
+        "closed": "cross-3-2",
+    },
+}
+
+
+def model_file(name: str) -> Path:
+    return PRETRAINED / f"multi30k-{name}" / "model.safetensors"
+
+
+def copy_files(out: Path) -> None:
+    """Puts the models and the worker where the page looks for them in the site."""
+    shutil.copy(FILES / "worker.js", out / WORKER)
+    (out / "models").mkdir()
+    for name in EXAMPLES:
+        shutil.copy(model_file(name), out / f"models/{name}.safetensors")
+
+
+def site_page() -> str:
+    """The page as HTML."""
+    models, stored = [], []
+    for name, texts in EXAMPLES.items():
+        data, (source, target) = model_file(name).read_bytes(), name.split("-")
+        model = {
+            "name": name,
+            "title": f"{LANGUAGES[source]} → {LANGUAGES[target]}",
+            "source": source,
+            "target": target,
+            "examples": texts,
+            # Another file has another address, so no browser shows the old one.
+            "url": f"models/{name}.safetensors?{sha256(data).hexdigest()[:8]}",
+            "bytes": len(data),
+        }
+        models.append(model)
+        translator = nmt.Translator.load(f"multi30k-{name}", device="cpu")
+        stored += [{"model": name, **answer(translator, text)} for text in texts]
+        if name == "en-de":
+            first = translator.translate(texts[0], beam_size=1)
+            stored.append({"model": name, **answer(translator, BEAM, beam=3)})
+    data = {"models": models, "stored": stored, "names": KINDS}
+    ideas = [{"says": says, "address": urlencode(to)} for says, to in IDEAS.items()]
+    data |= {"ideas": ideas, "fragment": True, "worker": WORKER}
+    return live_page(data, table_of(stored, first))
+
+
+@torch.inference_mode()
+def answer(translator: nmt.Translator, text: str, beam: int = 1) -> dict[str, Any]:
+    """A translation as ``site/live/page.js`` keeps it."""
+    model, decode = translator.model, translator.config.decode
+    tokenizer, source = translator.tgt_tokenizer, translator.encode(text)
+    found = translator.translate(text, beam_size=beam)
+    src, trace = torch.tensor([source]), list[nmt.Candidate]()
+    alpha, extra = decode.length_penalty, decode.max_extra_tokens
+    if beam > 1:
+        (best, *_), *_ = nmt.beam_search(model, src, beam, alpha, extra, trace=trace)
+    else:
+        (best,) = nmt.greedy_search(model, src, extra, alpha)
+    ids = [*best.ids, nmt.EOS]
+    log_probs = model(src, torch.tensor([[nmt.SOS, *best.ids]]))[0].log_softmax(-1)
+    log_probs[:, [nmt.PAD, nmt.SOS]] = -torch.inf  # (T, V)
+
+    def choices(row: torch.Tensor) -> list[dict[str, Any]]:
+        top = row.topk(8)
+        words = tokenizer.lookup_tokens(top.indices.tolist())
+        values = zip(
+            top.indices.tolist(), words, top.values.exp().tolist(), strict=True
+        )
+        return [{"id": i, "token": w, "p": round(p, 5)} for i, w, p in values]
+
+    return {
+        "asked": text,
+        "beam": beam,
+        "text": found.text,
+        "score": best.score,
+        "source": found.src_labels,
+        "sourceIds": source,
+        "tokens": found.tgt_labels,
+        "ids": ids,
+        "logProbs": [float(row[i]) for row, i in zip(log_probs, ids, strict=True)],
+        "steps": [choices(row) for row in log_probs],
+        "trace": [
+            {
+                "step": c.step,
+                "prefix": c.prefix,
+                "id": c.token,
+                "token": tokenizer.lookup_tokens([c.token])[0],
+                "logProb": c.log_prob,
+                "fate": c.fate,
+            }
+            for c in trace
+        ],
+        "kinds": {kind: all_layers(found, kind) for kind in KINDS},
+    }
+
+
+def table_of(stored: list[dict[str, Any]], first: nmt.Translation) -> str:
+    """What is shown where no script runs: all translations, and one map."""
+    weights, *words = attention_table(first, "cross", -1)
+    caption = "Where each word of the first translation looks: mean of the last heads"
+    rows = "".join(
+        f"<tr><td>{escape(one['asked'])}</td><td>{escape(one['text'])}</td></tr>"
+        for one in stored
+        if one["beam"] == 1
+    )
+    head = "<caption>Translations, stored: to type your own, allow scripts</caption>"
+    head += "<tr><th>sentence</th><th>translation</th></tr>"
+    table = static_table(caption, weights.mean(0), *words)
+    return f'<table class="dataframe">{head}{rows}</table>{table}'
