@@ -83,7 +83,7 @@ def site_page() -> str:
     """The page as HTML."""
     models, stored = [], []
     for name, texts in EXAMPLES.items():
-        data, (source, target) = model_file(name).read_bytes(), name.split("-")
+        file, (source, target) = model_file(name).read_bytes(), name.split("-")
         model = {
             "name": name,
             "title": f"{LANGUAGES[source]} → {LANGUAGES[target]}",
@@ -91,8 +91,8 @@ def site_page() -> str:
             "target": target,
             "examples": texts,
             # Another file has another address, so no browser shows the old one.
-            "url": f"models/{name}.safetensors?{sha256(data).hexdigest()[:8]}",
-            "bytes": len(data),
+            "url": f"models/{name}.safetensors?{sha256(file).hexdigest()[:8]}",
+            "bytes": len(file),
         }
         models.append(model)
         translator = nmt.Translator.load(f"multi30k-{name}", device="cpu")
@@ -100,9 +100,9 @@ def site_page() -> str:
         if name == "en-de":
             first = translator.translate(texts[0], beam_size=1)
             stored.append({"model": name, **answer(translator, BEAM, beam=3)})
-    data = {"models": models, "stored": stored, "names": KINDS}
     ideas = [{"says": says, "address": urlencode(to)} for says, to in IDEAS.items()]
-    data |= {"ideas": ideas, "fragment": True, "worker": WORKER}
+    data: dict[str, Any] = {"models": models, "stored": stored, "ideas": ideas}
+    data |= {"names": KINDS, "fragment": True, "worker": WORKER}
     return live_page(data, table_of(stored, first))
 
 

@@ -207,8 +207,9 @@ def beam(page: Any) -> None:
     fates = Counter(one["fate"] for one in shown)
     # The tree ends one step after the translation.
     for fate, count in fates.items():
-        found = page.locator(f".tree g.{fate}").count()
-        assert found == count, (fate, found, count)
+        for mark in ("g", "path"):  # a box, and a line to it
+            found = page.locator(f".tree {mark}.{fate}").count()
+            assert found == count, (mark, fate, found, count)
     page.get_by_text("The tree as a table").click()
     rows = page.get_by_role("region", name="the candidates").locator("tbody tr")
     assert rows.count() == sum(fates.values())
