@@ -46,25 +46,50 @@ EXAMPLES = {
     ],
 }
 BEAM = "A man is throwing a ball to his dog."  # greedy search throws the dog
-IDEAS = {  # what to close, and what the translation loses
-    "English → French: which head makes the car feminine?": {
-        "model": "en-fr",
-        "text": "A red car is parked in front of a white house.",
-        "kind": "cross",
-        "layer": 2,
-        "head": 1,
-        "closed": "cross-2-1",
-    },
-    "English → German: which head puts the vegetables last?": {
-        "model": "en-de",
-        "text": "The cook is cutting vegetables in a small kitchen.",
-        "kind": "cross",
-        "layer": 3,
-        "head": 2,
-        "step": 3,
-        "closed": "cross-3-2",
-    },
+CAR = {"model": "en-fr", "text": "A red car is parked in front of a white house."}
+COOK = {
+    "model": "en-de",
+    "text": "The cook is cutting vegetables in a small kitchen.",
 }
+GENDER = CAR | {"kind": "cross", "layer": 2, "head": 1, "closed": "cross-2-1"}
+LAST = COOK | {"kind": "cross", "layer": 3, "head": 2, "closed": "cross-3-2", "step": 3}
+IDEAS = {  # what to close, and what the translation loses
+    "English → French: which head makes the car feminine?": GENDER,
+    "English → German: which head puts the vegetables last?": LAST,
+}
+DOORS = {  # from the chapter of this number: what the page shows then
+    "00": (
+        "Type your own sentence",
+        {
+            "model": "en-de",
+            "text": "Three children are building a sandcastle on the beach.",
+        },
+    ),
+    "04": (
+        "See every head, and close it",
+        {
+            "model": "en-de",
+            "text": "Two dogs are playing in the snow.",
+            "kind": "encoder",
+            "layer": 2,
+            "head": 2,
+        },
+    ),
+    "06": (
+        "Watch a decoder write",
+        CAR | {"kind": "cross", "layer": 2, "head": 3, "step": 2},
+    ),
+    "08": ("Grow the tree yourself", {"model": "en-de", "text": BEAM, "beam": 3}),
+    "09": ("Close the head for gender", GENDER),
+}
+
+
+def door(path: str) -> str:
+    """A link from the page of a chapter, to what the chapter speaks of."""
+    says, state = DOORS.get(Path(path).name[:2], ("", {}))
+    if not says or Path(path).parent.name != "notebooks":
+        return ""
+    return f'<a href="../live.html#{escape(urlencode(state))}">{says}</a> '
 
 
 def model_file(name: str) -> Path:
