@@ -46,25 +46,50 @@ EXAMPLES = {
     ],
 }
 BEAM = "A man is throwing a ball to his dog."  # greedy search throws the dog
-IDEAS = {  # what to close, and what the translation loses
-    "English → French: which head makes the car feminine?": {
-        "model": "en-fr",
-        "text": "A red car is parked in front of a white house.",
-        "kind": "cross",
-        "layer": 2,
-        "head": 1,
-        "closed": "cross-2-1",
-    },
-    "English → German: which head puts the vegetables last?": {
-        "model": "en-de",
-        "text": "The cook is cutting vegetables in a small kitchen.",
-        "kind": "cross",
-        "layer": 3,
-        "head": 2,
-        "step": 3,
-        "closed": "cross-3-2",
-    },
+CAR = {"model": "en-fr", "text": "A red car is parked in front of a white house."}
+COOK = {
+    "model": "en-de",
+    "text": "The cook is cutting vegetables in a small kitchen.",
 }
+GENDER = CAR | {"kind": "cross", "layer": 2, "head": 1, "closed": "cross-2-1"}
+LAST = COOK | {"kind": "cross", "layer": 3, "head": 2, "closed": "cross-3-2", "step": 3}
+IDEAS = {  # what to close, and what the translation loses
+    "English → French: which head makes the car feminine?": GENDER,
+    "English → German: which head puts the vegetables last?": LAST,
+}
+DOORS = {  # from the chapter of this number: what the page shows then
+    "00": (
+        "Type your own sentence",
+        {
+            "model": "en-de",
+            "text": "Three children are building a sandcastle on the beach.",
+        },
+    ),
+    "04": (
+        "See every head, and close it",
+        {
+            "model": "en-de",
+            "text": "Two dogs are playing in the snow.",
+            "kind": "encoder",
+            "layer": 2,
+            "head": 2,
+        },
+    ),
+    "06": (
+        "Watch a decoder write",
+        CAR | {"kind": "cross", "layer": 2, "head": 3, "step": 2},
+    ),
+    "08": ("Grow the tree yourself", {"model": "en-de", "text": BEAM, "beam": 3}),
+    "09": ("Close the head for gender", GENDER),
+}
+
+
+def door(path: str) -> str:
+    """A link from the page of a chapter, to what the chapter speaks of."""
+    says, state = DOORS.get(Path(path).name[:2], ("", {}))
+    if not says or Path(path).parent.name != "notebooks":
+        return ""
+    return f'<a href="../live.html#{escape(urlencode(state))}">{says}</a> '
 
 
 def model_file(name: str) -> Path:
@@ -83,7 +108,7 @@ def site_page() -> str:
     """The page as HTML."""
     models, stored = [], []
     for name, texts in EXAMPLES.items():
-        data, (source, target) = model_file(name).read_bytes(), name.split("-")
+        file, (source, target) = model_file(name).read_bytes(), name.split("-")
         model = {
             "name": name,
             "title": f"{LANGUAGES[source]} → {LANGUAGES[target]}",
@@ -91,8 +116,8 @@ def site_page() -> str:
             "target": target,
             "examples": texts,
             # Another file has another address, so no browser shows the old one.
-            "url": f"models/{name}.safetensors?{sha256(data).hexdigest()[:8]}",
-            "bytes": len(data),
+            "url": f"models/{name}.safetensors?{sha256(file).hexdigest()[:8]}",
+            "bytes": len(file),
         }
         models.append(model)
         translator = nmt.Translator.load(f"multi30k-{name}", device="cpu")
@@ -100,9 +125,9 @@ def site_page() -> str:
         if name == "en-de":
             first = translator.translate(texts[0], beam_size=1)
             stored.append({"model": name, **answer(translator, BEAM, beam=3)})
-    data = {"models": models, "stored": stored, "names": KINDS}
     ideas = [{"says": says, "address": urlencode(to)} for says, to in IDEAS.items()]
-    data |= {"ideas": ideas, "fragment": True, "worker": WORKER}
+    data: dict[str, Any] = {"models": models, "stored": stored, "ideas": ideas}
+    data |= {"names": KINDS, "fragment": True, "worker": WORKER}
     return live_page(data, table_of(stored, first))
 
 

@@ -164,7 +164,8 @@ def buttons(path: str, colab: str) -> str:
     doing = f", {doing} to do" if doing else ""
     opened = f'<a href="{colab}">{COLAB}Open in Colab</a> ' if colab else ""
     return (
-        f'<p class="doors"><span>{reading} min to read{doing}</span> {opened}'
+        f'<p class="doors"><span>{reading} min to read{doing}</span> '
+        f"{live.door(path)}{opened}"
         f'<a href="{Path(path).name}" download>{DOWN}Download</a></p>'
     )
 

@@ -47,6 +47,8 @@ def main() -> int:
             table = page.locator(".nmt-live > table")
             assert FIRST in table.first.inner_text(), "no table where no script runs"
             assert table.nth(1).is_visible()
+        with watched(browser) as page:
+            doors(page, address)
         from_a_folder(browser)
         for width in WIDTHS:
             for scheme in ("light", "dark"):
@@ -207,8 +209,9 @@ def beam(page: Any) -> None:
     fates = Counter(one["fate"] for one in shown)
     # The tree ends one step after the translation.
     for fate, count in fates.items():
-        found = page.locator(f".tree g.{fate}").count()
-        assert found == count, (fate, found, count)
+        for mark in ("g", "path"):  # a box, and a line to it
+            found = page.locator(f".tree {mark}.{fate}").count()
+            assert found == count, (mark, fate, found, count)
     page.get_by_text("The tree as a table").click()
     rows = page.get_by_role("region", name="the candidates").locator("tbody tr")
     assert rows.count() == sum(fates.values())
@@ -320,6 +323,26 @@ def ideas(page: Any) -> None:
         page.get_by_role("link", name=link).click()
         assert after in settled(page)
         assert before in page.locator(".versus").inner_text()
+
+
+def doors(page: Any, address: str) -> None:
+    """The links of the chapters show what they speak of at once."""
+    for number, (says, state) in live.DOORS.items():
+        (chapter,) = SITE.glob(f"notebooks/{number}_*.html")
+        page.goto(f"{address}/notebooks/{chapter.name}")
+        page.get_by_role("link", name=says).click()
+        beam = int(str(state.get("beam", 1)))
+        page.locator(".words .now").wait_for()
+        if "closed" not in state:
+            wanted = expected(str(state["model"]), str(state["text"]), beam)
+            assert settled(page) == wanted.text
+        assert page.locator("#text").input_value() == state["text"]
+        kind, layer = state.get("kind", "cross"), state.get("layer", 3)
+        caption = page.locator(".viewer .caption").inner_text().lower()
+        assert str(kind) in caption and f"layer {layer}, " in caption, caption
+        assert page.locator(".tree svg").is_visible() == (beam > 1)
+        closed = page.get_by_role("switch", checked=False)
+        assert closed.count() == ("closed" in state)
 
 
 def offline(page: Any, url: str) -> None:

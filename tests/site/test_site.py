@@ -3,7 +3,9 @@
 import json
 import math
 import re
+from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import nbformat
 import pytest
@@ -83,6 +85,10 @@ def test_a_chapter_has_buttons_and_its_sources_as_code() -> None:
         first = notebook.cells[0].source
         assert "colab-badge.svg" not in first and 'class="doors"' in first
         assert ("Open in Colab" in first) == pages.PUBLISHED
+        texts = {text for texts in live.EXAMPLES.values() for text in texts}
+        door = re.search(r'href="\.\./live\.html#(.*?)"', first)
+        assert bool(door) == (path[10:12] in live.DOORS)
+        assert not door or {*parse_qs(unescape(door[1]))["text"]} <= texts
         assert "import nmt_lib" not in "".join(c.source for c in notebook.cells)
         for cell in notebook.cells:
             if "show_source(" in cell.source:
