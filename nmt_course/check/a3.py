@@ -115,6 +115,13 @@ def any_layer(layer_class: Any, d_value: int) -> tuple[Any, Tensor, Tensor]:
     return layer, random_numbers(1, 2, 6), random_numbers(1, 4, 6)
 
 
+def layer_gradient(layer_class: Any) -> None:
+    """All that changes ``out`` learns. (A bias of W_k adds the same to all scores.)"""
+    layer, *inputs = any_layer(layer_class, 3)
+    own = [name for name in fill(layer) if name != "W_k.bias"]
+    learns(layer, inputs, "x memory", own)
+
+
 def entropies(answer: Any, n_keys: int) -> None:
     expect(answer is not None, "entropies is not written yet: set it, and run its cell")
     got, most = [number(x, "each of the entropies") for x in answer], math.log(n_keys)

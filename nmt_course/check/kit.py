@@ -63,7 +63,7 @@ def ask(function: Any, *args: Any) -> Any:
 
 
 def name_of(function: Any) -> str:
-    return str(getattr(function, "__name__", "the layer"))
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 def _list(args: Iterable[Any]) -> str:
@@ -135,7 +135,7 @@ def slopes(
     elif isinstance(function, torch.nn.Module):
         leaves |= dict(function.named_parameters())
     out = function(*args)
-    return slopes_of(out[0] if isinstance(out, tuple) else out, leaves, toward)
+    return slopes_of(out[0] if isinstance(out, (tuple, list)) else out, leaves, toward)
 
 
 def slopes_of(
@@ -298,5 +298,6 @@ def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tenso
 
 
 def linear(x: Tensor, state: dict[str, Tensor], name: str) -> Tensor:
-    bias = state.get(f"{name}.bias")
-    return torch.nn.functional.linear(x, state[f"{name}.weight"], bias)
+    weight, bias = (state.get(f"{name}.{kind}") for kind in ("weight", "bias"))
+    expect(weight is not None, f"the layer has no nn.Linear named {name}")
+    return torch.nn.functional.linear(x, weight, bias)
