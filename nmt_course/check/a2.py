@@ -11,6 +11,7 @@ from torch import Tensor
 from .kit import Hint, ask, done, expect, match, tensor
 from .kit import gives as gives
 from .kit import slopes as slopes
+from .kit import part as part
 from .kit import spares as spares
 
 

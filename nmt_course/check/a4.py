@@ -17,6 +17,7 @@ from .kit import ask, done, expect, fill, gives, learns, linear, match, near
 from .kit import random_numbers, state_of, tensor
 from .kit import slopes as slopes
 from .kit import slopes_of as slopes_of
+from .kit import part as part
 from .kit import spares as spares
 
 

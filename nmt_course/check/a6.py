@@ -17,6 +17,7 @@ from ..standins.a6 import Toy as Toy
 from .kit import ask, done, expect, kind, match, number, random_numbers, single, tensor
 from .kit import gives as gives
 from .kit import near as near
+from .kit import part as part
 from .kit import spares as spares
 
 SEEN = torch.tensor([[True] * 4, [True, True, False, False]]).view(2, 1, 1, 4)
