@@ -1,8 +1,9 @@
 """Marks a folder of submissions with nbgrader: ``make grade DIR=…``.
 
 It collects the notebooks, marks (``nbgrader autograde``), writes the pages that go back
-(``generate_feedback``) and the table (``export``), and prints a summary of the class. All of it is in the course's folder, ``build/class``, where nbgrader's own
-commands and its formgrader work as well.
+(``generate_feedback``) and the table (``export``), and prints a summary of the class.
+All of it is in the course's folder, ``build/class``, where nbgrader's own commands and
+its formgrader work as well.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from .kit import CUT as CUT
 from .kit import ask, done, expect, match, name_of, near
 from .kit import gives as gives
 from .kit import item as item
-from .kit import slopes as slopes
 from .kit import part as part
+from .kit import slopes as slopes
 from .kit import spares as spares
 from .kit import two_tensors as two_tensors
 
@@ -27,7 +27,10 @@ def step(function: Any, pad: int) -> None:
     """One batch, twice, by an optimizer that moves nothing: the gradient at the step
     tells what was done before it."""
     toy, one = Toy(1).eval(), batch([4, 2], pad, 1)
-    (loss, right), rows = pull(toy, [one], pad), updates(function, toy, [[one]] * 2, pad)
+    (loss, right), rows = (
+        pull(toy, [one], pad),
+        updates(function, toy, [[one]] * 2, pad),
+    )
     known = [
         (0.0, "there is no gradient: backward()?"),
         (6.0, "the sum of the losses is not divided by the tokens"),
@@ -134,7 +137,9 @@ def pull(toy: Toy, group: Any, pad: int) -> tuple[float, Tensor]:
     first number is that of the toy's factor."""
     toy, total = copy.deepcopy(toy).train(), torch.zeros(())
     for one in group:
-        total = total + toy_loss(toy, one, pad) / sum((b[2] != pad).sum() for b in group)
+        total = total + toy_loss(toy, one, pad) / sum(
+            (b[2] != pad).sum() for b in group
+        )
     grads = torch.autograd.grad(total, list(toy.parameters()))
     return total.item(), torch.cat([grad.flatten() for grad in grads])
 

@@ -119,7 +119,8 @@ def listen(model: Any, src: Tensor, tgt_in: Tensor, toward: Any = ()) -> dict[st
     if not toward:
         return log
     own = dict(model.named_parameters(remove_duplicate=False))
-    (x, *_), (y, memory, *_), table = log["encoder"], log["decoder"], own["table.weight"]
+    (x, *_), (y, memory, *_) = log["encoder"], log["decoder"]
+    table = own["table.weight"]
     ends = (x, table), (y, table), (memory, log["encoder gave"])
     both = zip(ends, toward, strict=True)
     return {str(i): slopes_of(a, {"": b}, t)[""] for i, ((a, b), t) in enumerate(both)}

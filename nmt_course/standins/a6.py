@@ -97,7 +97,9 @@ class Heads(nn.Module):
     def value(self, x: Tensor) -> Tensor:  # (B, n, D) → (B, H, n, d_k)
         return self.W_v(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
-    def mix(self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Tensor:
+    def mix(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None
+    ) -> Tensor:
         scores = query @ key.mT / math.sqrt(query.size(-1))  # (B, H, n, m)
         if mask is not None:  # True = may be attended to
             scores = scores.masked_fill(~mask, -1e9)
