@@ -225,13 +225,13 @@ def grade(
             problems.append(f"{student}: {name} could not be marked: {reason!r}")
             continue
         notes = nbformat.read(path, 4).metadata.nmt.notes
-        api.generate_feedback(name, student, force=True)
+        write_page(api, root, student, name)
         print(f"{student} {name}: marked, {len(notes)} notes", flush=True)
         problems += [f"{student} {name}: {n}" for n in notes if n.startswith(LOOK)]
     for path in sorted(root.glob("autograded/*/*/A*.ipynb")):
         if (one := (path.parts[-3], path.stem)) not in new:
             # Marked before, and read since: points for written answers.
-            api.generate_feedback(path.stem, one[0], force=True)
+            write_page(api, root, *one)
     export = ExportApp()
     export.initialize(["--to", str(root / "grades.csv"), "--log-level=ERROR"])
     export.start()
@@ -240,6 +240,17 @@ def grade(
             print("\n".join(summary(root, name)))
     print(*(f"\n{problem}" for problem in problems), sep="")
     print(f"\nmarks: {root}/grades.csv; pages for students: {root}/feedback")
+
+
+def write_page(api: Any, root: Path, student: str, name: str) -> None:
+    """What goes back to a student. nbgrader lists parts as "Test cell"; here they have
+    their names."""
+    api.generate_feedback(name, student, force=True)
+    page = root / f"feedback/{student}/{name}/{name}.html"
+    named = re.sub(
+        r'(#([\w-]+)">)(Test cell|Written response)', r"\1\2", page.read_text()
+    )
+    page.write_text(named)
 
 
 if __name__ == "__main__":
