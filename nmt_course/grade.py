@@ -1,9 +1,9 @@
 """Marks a folder of submissions with nbgrader: ``make grade DIR=…``.
 
-It collects (``nbgrader zip_collect``), marks (``autograde``), writes the pages that go
-back (``generate_feedback``) and the table (``export``), and prints a summary of the
-class. All of it is in the course's folder, ``build/class``, where nbgrader's own
-commands and its formgrader work as well.
+It collects the notebooks, marks (``nbgrader autograde``), writes the pages that go back
+(``generate_feedback``) and the table (``export``), and prints a summary of the class.
+All of it is in the course's folder, ``build/class``, where nbgrader's own commands and
+its formgrader work as well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import torch
 from nbformat import NotebookNode, v4
 
 from . import sandbox
-from .assignment import LOOK, grade_id, load, plain_text
+from .assignment import LOOK, load, plain_text
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_FILE = 50 << 20
@@ -82,37 +82,15 @@ def find(folder: Path, names: list[str]) -> Iterator[tuple[str, str, Path]]:
         texts = [path.stem, *reversed(inside.parts[:-1])]
         known = "|".join(numbers)
         pattern = rf"(?i)(?<![A-Za-z0-9])({known})(?![A-Za-z0-9])"
-        number = next((m[1].upper() for t in texts if (m := _in(pattern, t))), "")
-        name = numbers.get(number, "") or _by_cells(path, names)
-        titles = {name.lower(), name.partition("_")[0].lower(), ""}
-        title = rf"{re.escape(name)}|{name.partition('_')[0]}"
+        marks = (re.search(pattern, text.replace("_", " ")) for text in texts)
+        number = next((mark[1].upper() for mark in marks if mark), "")
+        name = numbers.get(number, "")
+        title = rf"{name or '-'}|{number or '-'}"
         stem = re.sub(rf"(?i)^({title})[ _-]+|[ _-]+({title})$", "", path.stem)
-        folders = [part for part in inside.parts[:-1] if part.lower() not in titles]
+        folders = [
+            part for part in inside.parts[:-1] if not re.fullmatch(f"(?i){title}", part)
+        ]
         yield safe(next(iter(folders), stem)), name, path
-
-
-def _in(pattern: str, text: str) -> re.Match[str] | None:
-    return re.search(pattern, text.replace("_", " "))
-
-
-def _by_cells(path: Path, names: list[str]) -> str:
-    """The assignment that has the ids of the cells."""
-    try:
-        ids = {grade_id(cell) for cell in read(path).cells}
-    except Unreadable:
-        return ""
-    shared = {name: len(ids & _ids(name)) for name in names}
-    best = max(shared, key=shared.__getitem__)
-    return best if shared[best] else ""
-
-
-def _ids(name: str) -> set[str]:
-    cells = load(Path(_Course.root), name).source.cells
-    return {grade_id(cell) for cell in cells}
-
-
-class _Course:
-    root = ""
 
 
 def safe(student: str) -> str:
@@ -128,38 +106,28 @@ def safe(student: str) -> str:
 def collect(folder: Path, root: Path, names: list[str]) -> tuple[list[Any], list[str]]:
     """Puts new and changed submissions where nbgrader expects them. Student and
     assignment of these, and what was not collected."""
-    from nbgrader.apps import ZipCollectApp
-
     new, problems = dict[tuple[str, str], bytes](), list[str]()
     for student, name, path in find(folder, names):
-        where = f"{student}: {path.relative_to(folder)}"
         try:
             if not name:
-                raise Unreadable(
-                    "which assignment it is cannot be seen: say A1 in its name"
-                )
+                unknown = "which assignment it is cannot be seen: say A1 in its name"
+                raise Unreadable(unknown)
+            if (student, name) in new and path.stem != name:
+                raise Unreadable("there is another one")
             text = nbformat.writes(read(path)).encode()
         except Unreadable as error:
-            problems.append(f"{where!r} was not collected: {error}")
+            where = repr(f"{student}: {path.relative_to(folder)}")
+            problems.append(f"{where} was not collected: {error}")
             continue
-        if (student, name) in new and path.stem != name:
-            problems.append(f"{where!r} was not collected: there is another one")
-            continue
-        new[student, name] = text
-        stamp = path.parent / "timestamp.txt"
-        time = f"__{stamp.read_text().strip()}" if stamp.is_file() else ""
         target = root / f"submitted/{student}/{name}/{name}.ipynb"
         marked = root / f"autograded/{student}/{name}/{name}.ipynb"
-        if marked.exists() and target.exists() and target.read_bytes() == text:
-            del new[student, name]
-            continue
-        archive = root / f"downloaded/{name}/archive"
-        archive.mkdir(parents=True, exist_ok=True)
-        (archive / f"{student}__{name}{time}.ipynb").write_bytes(text)
-    for name in sorted({name for _, name in new}):
-        _run(ZipCollectApp, name, "--force")
-        for file in (root / f"downloaded/{name}/archive").iterdir():
-            file.unlink()
+        if not (marked.exists() and target.exists() and target.read_bytes() == text):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(text)
+            (stamp := target.parent / "timestamp.txt").unlink(missing_ok=True)
+            if (path.parent / stamp.name).is_file():
+                stamp.write_bytes((path.parent / stamp.name).read_bytes())
+            new[student, name] = text
     return sorted(new), problems
 
 
@@ -170,17 +138,16 @@ def summary(root: Path, name: str) -> Iterator[str]:
     """The mean of each part, hardest first, and who handed in the same."""
     from nbgrader.api import Gradebook
 
-    parts, n = defaultdict[str, list[float]](list), 0
+    parts = defaultdict[str, list[float]](list)
     with Gradebook(f"sqlite:///{root}/gradebook.db", "nmt") as book:
         submissions = book.notebook_submissions(name, name)
         waiting = sum(s.needs_manual_grade for s in submissions)
-        for submission in submissions:
-            n += 1
-            for grade in submission.grades:
-                if grade.auto_score is not None or grade.manual_score is not None:
-                    parts[grade.name].append(grade.score / grade.max_score)
         scores = [s.score for s in submissions]
-    yield f"\n{name}: {n} submissions, mean {sum(scores) / max(n, 1):.1f} of 100 points"
+        for grade in (grade for one in submissions for grade in one.grades):
+            if grade.auto_score is not None or grade.manual_score is not None:
+                parts[grade.name].append(grade.score / grade.max_score)
+    mean = f"mean {sum(scores) / max(len(scores), 1):.1f} of 100 points"
+    yield f"\n{name}: {len(scores)} submissions, {mean}"
     yield f"{waiting} of them have written answers to be read (nbgrader formgrader)"
     for part, shares in sorted(parts.items(), key=lambda p: sum(p[1]) / len(p[1])):
         yield f"  {sum(shares) / len(shares):4.0%}  {part}"
@@ -189,24 +156,18 @@ def summary(root: Path, name: str) -> Iterator[str]:
 
 def equal(root: Path, name: str) -> Iterator[str]:
     """Students whose answers are the same, all of the code or one written answer."""
-    released = load(root, name).released.cells
-    given = {plain_text(cell) for cell in released}
-    groups = defaultdict[tuple[str, str], set[str]](set)
+    given = {plain_text(cell) for cell in load(root, name).released.cells} | {""}
+    groups = defaultdict[tuple[str, str], list[str]](list)
     for path in sorted(root.glob(f"submitted/*/{name}/{name}.ipynb")):
-        code = ""
-        for cell in nbformat.read(path, 4).cells:
-            text = plain_text(cell)
-            if text and text not in given and cell.cell_type == "markdown":
-                groups["written answers", text].add(path.parts[-3])
-            elif text not in given:
-                code += re.sub(r"\s", "", text)
-        groups["code", code].add(path.parts[-3])
-    told = {
-        f"  equal {what}: {', '.join(sorted(students))}"
-        for (what, text), students in groups.items()
-        if text and len(students) > 1
-    }
-    yield from sorted(told)
+        own = [c for c in nbformat.read(path, 4).cells if plain_text(c) not in given]
+        code = "".join(c.source for c in own if c.cell_type != "markdown")
+        texts = {plain_text(c) for c in own if c.cell_type == "markdown"}
+        for what in [("code", re.sub(r"\s", "", code)), *(("text", t) for t in texts)]:
+            groups[what].append(path.parts[-3])
+    for (what, text), students in groups.items():
+        if text and len(students) > 1:
+            kind = {"code": "code", "text": "written answers"}[what]
+            yield f"  equal {kind}: {', '.join(students)}"
 
 
 # --------------------------------------------------------------------------------- main
@@ -245,7 +206,6 @@ def grade(
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")  # SQLAlchemy's, which teachers cannot act on
     os.chdir(root)  # where nbgrader looks for its config
-    _Course.root = str(root)
     config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
     config.Mark.trusted = options.trusted
     if options.seconds:
@@ -265,12 +225,16 @@ def grade(
             problems.append(f"{student}: {name} could not be marked: {reason!r}")
             continue
         notes = nbformat.read(path, 4).metadata.nmt.notes
-        api.generate_feedback(name, student, force=True)
+        write_page(api, root, student, name)
         print(f"{student} {name}: marked, {len(notes)} notes", flush=True)
         problems += [f"{student} {name}: {n}" for n in notes if n.startswith(LOOK)]
-    for student, name in again(root, new):
-        api.generate_feedback(name, student, force=True)
-    _run(ExportApp, "--to", str(root / "grades.csv"))
+    for path in sorted(root.glob("autograded/*/*/A*.ipynb")):
+        if (one := (path.parts[-3], path.stem)) not in new:
+            # Marked before, and read since: points for written answers.
+            write_page(api, root, *one)
+    export = ExportApp()
+    export.initialize(["--to", str(root / "grades.csv"), "--log-level=ERROR"])
+    export.start()
     for name in names:
         if any(root.glob(f"submitted/*/{name}")):
             print("\n".join(summary(root, name)))
@@ -278,21 +242,15 @@ def grade(
     print(f"\nmarks: {root}/grades.csv; pages for students: {root}/feedback")
 
 
-def _run(kind: Any, *options: str) -> None:
-    """One of nbgrader's commands."""
-    app = kind.instance()
-    app.initialize([*options, "--log-level=ERROR"])
-    app.start()
-    kind.clear_instance()
-
-
-def again(root: Path, new: list[Any]) -> list[Any]:
-    """Marked before, and read since: their pages show the points for written
-    answers."""
-    marked = [
-        (p.parts[-3], p.stem) for p in sorted(root.glob("autograded/*/*/A*.ipynb"))
-    ]
-    return [one for one in marked if one not in new]
+def write_page(api: Any, root: Path, student: str, name: str) -> None:
+    """What goes back to a student. nbgrader lists parts as "Test cell"; here they have
+    their names."""
+    api.generate_feedback(name, student, force=True)
+    page = root / f"feedback/{student}/{name}/{name}.html"
+    named = re.sub(
+        r'(#([\w-]+)">)(Test cell|Written response)', r"\1\2", page.read_text()
+    )
+    page.write_text(named)
 
 
 if __name__ == "__main__":

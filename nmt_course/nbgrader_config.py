@@ -35,7 +35,3 @@ c.Autograde.autograde_preprocessors = [
     CheckCellMetadata,
 ]
 c.GenerateFeedback.preprocessors = feedback_preprocessors()
-# What ``make grade`` names a file, for ``nbgrader zip_collect``.
-c.FileNameCollectorPlugin.named_regexp = (
-    r".*/(?P<student_id>[^/]+)__(?P<file_id>A\d[^/]*?)(__(?P<timestamp>[^/]+))?\.ipynb$"
-)

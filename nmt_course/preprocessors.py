@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
@@ -92,11 +93,11 @@ def show(nb: NotebookNode, results: Results) -> None:
         share, said = results[grade_id(cell)]
         points = cell.metadata.nbgrader.points
         if not share:
-            lines = [f"Hint: {said}"]
+            lines = fill(f"Hint: {said}", 88).splitlines()  # a page does not wrap them
             error = v4.new_output("error", ename="Hint", evalue=said, traceback=lines)
             cell.outputs = [error]
             continue
-        told = f"half of the points: {said}" if said else "all tests pass"
+        told = fill(f"half of the points: {said}", 88) if said else "all tests pass"
         cell.outputs = [v4.new_output("stream", name="stdout", text=told)]
         if share < 1:  # without a number, nbgrader gives all points
             data = {"text/plain": f"{share * points:g}"}

@@ -7,6 +7,7 @@ from typing import Any
 from .kit import ask, done, expect, match, number
 from .kit import gives as gives
 from .kit import item as item
+from .kit import part as part
 from .kit import spares as spares
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from .kit import Hint, ask, done, expect, match, tensor
 from .kit import gives as gives
+from .kit import part as part
 from .kit import slopes as slopes
 from .kit import spares as spares
 
@@ -72,12 +73,3 @@ def pairs(got: Tensor) -> Tensor:
     """With the columns of a pair side by side, where all sines come first."""
     blocks = got.size(1) > 2 and got[0, 1].abs() < 0.5
     return got.unflatten(1, (2, -1)).mT.flatten(1) if blocks else got
-
-
-def paired(got: Tensor, wanted: list[float]) -> bool:
-    """Whether both columns of each pair turn at their rate, wherever they start."""
-    rates = torch.tensor(wanted).repeat_interleave(2).double()
-    angles = torch.arange(len(got))[:, None] * rates
-    waves = torch.stack([angles.sin(), angles.cos()], -1).transpose(0, 1)  # (D, n, 2)
-    fit = waves @ torch.linalg.lstsq(waves, got.T[..., None]).solution
-    return bool((fit[..., 0] - got.T).abs().max() < 1e-4)

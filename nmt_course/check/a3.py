@@ -10,51 +10,52 @@ from torch import Tensor
 
 from . import kit
 from .kit import (
-    CUT,
     ask,
-    beside_answer,
     done,
     expect,
+    item,
     linear,
     match,
     near,
     number,
+    part,
     random_numbers,
     state_of,
     tensor,
 )
 from .kit import gives as gives
-from .kit import item as item
+from .kit import learns as learns
 from .kit import slopes as slopes
 from .kit import spares as spares
 
 LAYERS = ("W_q", "W_k", "W_v", "W_o")
 
 
-def weights(function: Any, factor: float) -> None:
-    query, key = torch.ones(1, 3, 3, 4), torch.tensor([1.0, 0]).view(1, 1, 2, 1)
-    key = key.expand(1, 3, 2, 4)
-    _scaled(run(function, query, key, key)[1], (1, 3, 3, 2), factor)
-    done("the weights")
+def two_keys(function: Any, args: list[Tensor], n_heads: int, factor: float) -> None:
+    """The weights where each of two queries has the dot products 4 and 0 with two keys;
+    d_k is 4."""
+
+    def of(gap: float) -> Tensor:
+        return torch.tensor([gap, 0.0]).softmax(0).expand(1, n_heads, 2, 2)
+
+    known = [
+        (of(0.0), "they share 1 among the queries: it is the keys that share it"),
+        (of(4 * factor), "the dot products are not divided"),
+        (of(factor), "divided by d_k, not by its root"),
+        (of(2.0), "the inverse temperature of the rules is missing"),
+    ]
+    hint = "the dot products are 4 and 0, and d_k is 4"
+    gives(item(function, 1), args, of(2 * factor), hint, *known)
 
 
 def mean(function: Any) -> None:
     query, key = random_numbers(1, 2, 3, 4), random_numbers(1, 2, 5, 4)
-    out, got = run(function, query, key, torch.eye(5).expand(1, 2, 5, 5))
+    out, weights = run(function, query, key, torch.eye(5).expand(1, 2, 5, 5))
     tensor(out, "out", (1, 2, 3, 5), "(B, H, T, d_v)")
-    tensor(got, "the table of weights", (1, 2, 3, 5), "(B, H, T, S)")
     hint = "value s is 1 at position s and 0 elsewhere, so out shows the weights"
-    match(out[0, 0, 0], got[0, 0, 0], "head 0, query 0: out is", hint=hint)
-    expect(near(out, got), "out is not the mean in all heads, for all queries")
+    match(out[0, 0, 0], weights[0, 0, 0], "head 0, query 0: out is", hint=hint)
+    expect(near(out, weights), "out is not the mean in all heads, for all queries")
     done("the mean")
-
-
-def gradient(function: Any) -> None:
-    inputs = [random_numbers(1, 2, n, 3) for n in (2, 4, 4)]
-    for i, slope in enumerate(ask(gradients, function, inputs, None)):
-        name = ("query", "key", "value")[i]
-        expect(slope.abs().max() > 0, f"no gradient reaches the {name}: {CUT}")
-    done("the gradient")
 
 
 def projections(layer_class: Any, biased: str) -> None:
@@ -62,10 +63,9 @@ def projections(layer_class: Any, biased: str) -> None:
     state, x = fill(layer), random_numbers(1, 1, 6)
     have = [name for name in LAYERS if f"{name}.bias" in state]
     match(have, [name for name in LAYERS if name in biased], "these have a bias:")
-    value = linear(x, state, "W_v")
-    what, unused = "with a single key, out is", (value[0, 0], "W_o is not used")
-    match(run(layer, x, x)[0][0, 0], linear(value, state, "W_o")[0, 0], what, unused)
-    done("the projections")
+    value, hint = linear(x, state, "W_v"), "one key has the weight 1: W_v, then W_o"
+    right, unused = linear(value, state, "W_o"), (value, "W_o is not used")
+    gives(item(layer, 0), [x, x], right, hint, unused)
 
 
 def roles(layer_class: Any) -> None:
@@ -83,8 +83,8 @@ def roles(layer_class: Any) -> None:
 
 
 def heads(layer_class: Any) -> None:
-    layer, x, memory = _layer(layer_class, 6, 2, 5)
-    state = fill(layer)
+    layer, x, memory = any_layer(layer_class, 5)
+    state = state_of(layer)
     for name, shape in (("W_v", (10, 6)), ("W_o", (6, 10))):
         tensor(state[f"{name}.weight"], f"2 heads, d_value = 5: {name}.weight", shape)
     out, got = run(layer, x, memory)
@@ -101,58 +101,39 @@ def all_weights(layer_class: Any, factor: float) -> None:
     layer = ask(layer_class, 8, 2, 4)
     plain = {n: torch.eye(8) if "weight" in n else torch.zeros(8) for n in fill(layer)}
     layer.load_state_dict({**state_of(layer), **plain})  # all four hand on
-    x, memory = torch.ones(1, 3, 8), torch.zeros(1, 2, 8)
-    memory[:, 0] = 1
-    _scaled(run(layer, x, memory)[1], (1, 2, 3, 2), factor)
-    got = run(layer, x, memory, torch.tensor([True, False]).view(1, 1, 1, 2))[1][..., 1]
-    expect((got == 0).all(), "the mask hides the last key, which gets a weight")
-    done("the weights of the layer")
+    x, memory = torch.ones(1, 2, 8), torch.tensor([1.0, 0])[:, None].expand(1, 2, 8)
+    two_keys(layer, [x, memory], 2, factor)
+    last = part(item(layer, 1), lambda got: got[..., 1], "last key")
+    seen = torch.tensor([True, False]).view(1, 1, 1, 2)
+    gives(last, [x, memory, seen], torch.zeros(1, 2, 2), "the mask hides this key")
+
+
+def any_layer(layer_class: Any, d_value: int) -> tuple[Any, Tensor, Tensor]:
+    """A layer of 2 heads and width 6, with random numbers; x, memory."""
+    layer = ask(layer_class, 6, 2, d_value)
+    fill(layer)
+    return layer, random_numbers(1, 2, 6), random_numbers(1, 4, 6)
 
 
 def layer_gradient(layer_class: Any) -> None:
     """All that changes ``out`` learns. (A bias of W_k adds the same to all scores.)"""
-    layer, x, memory = _layer(layer_class, 6, 2, 3)
-    fill(layer)
-    for name, slope in ask(layer_gradients, layer, x, memory).items():
-        reached = name == "W_k.bias" or slope.abs().max() > 0
-        expect(reached, f"no gradient reaches {name}: {CUT}")
-    done("the gradient of the layer")
+    layer, *inputs = any_layer(layer_class, 3)
+    own = [name for name in fill(layer) if name != "W_k.bias"]
+    learns(layer, inputs, "x memory", own)
 
 
 def entropies(answer: Any, n_keys: int) -> None:
     expect(answer is not None, "entropies is not written yet: set it, and run its cell")
-    three = hasattr(answer, "__len__") and len(answer) == 3
-    expect(three, "entropies is a list of three numbers, for 1, √d_k and d_k")
-    got = [number(value, "each of the entropies") for value in answer]
-    expect(not any(map(math.isnan, got)), "nan: 0 · log 0 adds 0")
-    most = f"from 0 to log {n_keys} = {math.log(n_keys):.4g}, and rising"
-    rises = 0 <= got[0] <= got[1] <= got[2] <= math.log(n_keys) + 0.001
-    expect(rises, f"{kit.show(torch.tensor(got))}: they go {most} with the divisor")
+    got, most = [number(x, "each of the entropies") for x in answer], math.log(n_keys)
+    rises = len(got) == 3 and 0 <= got[0] <= got[1] <= got[2] <= most + 0.001
+    hint = f"three numbers from 0 to log {n_keys} = {most:.4g}, that rise with"
+    expect(rises, f"{kit.show(torch.tensor(got))}: {hint} the divisor (0 · log 0 is 0)")
+    hint = "divided by d_k all scores are near 0, so the weights are nearly equal:"
+    expect(got[2] > most - 0.03, f"the last is {got[2]:.4g}; {hint} {most:.4g}")
     done("the entropies")
 
 
-def _layer(layer_class: Any, *sizes: int) -> tuple[Any, Tensor, Tensor]:
-    return ask(layer_class, *sizes), random_numbers(1, 2, 6), random_numbers(1, 4, 6)
-
-
-def _scaled(got: Tensor, shape: tuple[int, ...], factor: float) -> None:
-    """Key 0 has the dot product 4, the other one 0; d_k is 4."""
-    tensor(got, "the table of weights", shape, "(B, H, T, S)")
-    expect(near(got.sum(-1), 1.0), "a query's weights do not sum to 1: which axis?")
-    known = [
-        (4 * factor, "the dot products are not divided"),
-        (factor, "divided by d_k, not by its root"),
-        (2.0, "the inverse temperature of the rules is missing"),
-    ]
-    got = (got[..., 0] / got[..., 1]).log()
-    one = got.flatten()[0]
-    what = "d_k = 4, dot products 4 and 0: the scores differ by"
-    match(one.item(), 2 * factor, what, *known)
-    expect(near(got, one.item()), "the heads or queries differ, though all are alike")
-
-
-# ---------------------------------------------------- what public and hidden tests
-# share
+# ---------------------------------------------------- what hidden tests need, too
 
 
 def run(function: Any, *args: Any) -> tuple[Tensor, Tensor]:
@@ -176,43 +157,8 @@ def fill(layer: Any, seed: int = 0, twins: bool = False) -> dict[str, Tensor]:
     return state
 
 
-def moved_out(layer: Any, start: dict[str, Tensor], mask: Any = None) -> Tensor:
-    """What comes out for ``start["x"]`` and ``start["memory"]``, with the other tensors
-    as parameters."""
-    own = {name: start[name] for name in start if "." in name}
-    layer.load_state_dict({**state_of(layer), **own})
-    return run(layer, start["x"], start["memory"], mask)[0]
-
-
 def fits(weights: Tensor, scores: Tensor) -> bool:
     """Are these the weights of these scores, if one factor for all may differ?"""
     theirs = weights.clamp(min=1e-30).log()
     one, two = ((x - x.mean(-1, keepdim=True)).flatten() for x in (scores, theirs))
     return bool(torch.cosine_similarity(one, two, dim=0) > 0.999)
-
-
-@beside_answer
-def gradients(
-    function: Any, inputs: list[Tensor], mask: Any, toward: Any = None
-) -> list[Tensor]:
-    """How ``(out * toward).sum()`` changes with query, key and value; zeros where no
-    gradient comes back."""
-    leaves = {str(i): x.clone().requires_grad_() for i, x in enumerate(inputs)}
-    out = function(*leaves.values(), mask)[0]
-    return list(kit.slopes_of(out, leaves, toward).values())
-
-
-@beside_answer
-def layer_gradients(
-    layer: Any, x: Tensor, memory: Tensor, toward: Any = None, mask: Any = None
-) -> dict[str, Tensor]:
-    """The same for ``x``, ``memory`` and the parameters of a layer, by name."""
-    leaves = {
-        "x": x.clone().requires_grad_(),
-        "memory": memory.clone().requires_grad_(),
-    }
-    out = layer(leaves["x"], leaves["memory"], mask)[0]
-    for name, parameter in layer.named_parameters(remove_duplicate=False):
-        if name.split(".")[0] in LAYERS:
-            leaves[name] = parameter
-    return kit.slopes_of(out, leaves, toward)

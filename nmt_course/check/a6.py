@@ -12,9 +12,10 @@ from torch import Tensor
 from nmt_lib import EOS, PAD, SOS
 
 from ..standins.a6 import Heads as Heads
-from ..standins.a6 import Layer, Model, positions, steps
+from ..standins.a6 import Layer, Model, steps
 from ..standins.a6 import Toy as Toy
-from .kit import ask, done, expect, kind, match, number, random_numbers, single, tensor
+from ..standins.a6 import positions as positions
+from .kit import ask, done, expect, kind, match, number, part, random_numbers, single
 from .kit import gives as gives
 from .kit import near as near
 from .kit import spares as spares
@@ -34,44 +35,36 @@ def stop(function: Any, extra: int) -> None:
     done("the stop")
 
 
-def cache(cached_class: Any) -> None:
-    layer, stuck, tokens = Layer(1), Layer(1), torch.tensor([[5, 7, 6], [4, 4, 9]])
+def cache(cached_class: Any, window: int) -> None:
+    tokens, memory = torch.arange(2 * window)[None] % 20 + 4, random_numbers(1, 4, 12)
+    layer, seen = Layer(1, window), torch.ones(1, 1, 1, 4, dtype=torch.bool)
+    stuck = Layer(1, window)
     stuck.positions = stuck.positions[:1].expand(200, 12)  # as if all were position 0
-    memory, seen = random_numbers(2, 4, 12), torch.ones(2, 1, 1, 4, dtype=torch.bool)
     cached = ask(cached_class, layer, memory, seen)
-    whole, unmoved = layer(tokens, memory, seen), stuck(tokens, memory, seen)
-    for t in range(3):
-        got = tensor(advance(cached, tokens[:, t]), "a step", (2, 12), "(B, D)")
-        hint = "the new token is embedded at position 0: layer.embed(tokens, start)"
-        expect(t == 0 or not near(got, unmoved[:, t]), hint)
-        hint = f"step {t} gives something else than position {t} without a cache"
-        expect(near(got, whole[:, t]), hint)
+    right, unmoved, wide = (
+        one(tokens, memory, seen)[0] for one in (layer, stuck, Layer(1, 200))
+    )
+    for t in range(2 * window):
+        start = "the new token is embedded at position 0: layer.embed(tokens, start)"
+        known = (unmoved[t, :3], start), (wide[t, :3], f"the window is {window}")
+        got = advance(cached, tokens[:, t])[0]
+        what, hint = f"step {t} gives", "this is not position t without a cache"
+        match(got[:3], right[t, :3], what, *known, hint=hint)
     done("the steps with a cache")
 
 
-def source(cached_class: Any) -> None:
-    layer, memory, tokens = Layer(2), random_numbers(2, 4, 12), torch.tensor([5, 7])
-    got = advance(ask(cached_class, layer, memory, SEEN), tokens)
-    right = layer(tokens[:, None], memory, SEEN)[:, 0]
+def source(cached_class: Any, window: int) -> None:
+    layer, memory = Layer(2, window), random_numbers(2, 4, 12)
+    got = advance(ask(cached_class, layer, memory, SEEN), torch.tensor([5, 7]))
+    right = layer(torch.tensor([[5], [7]]), memory, SEEN)[:, 0]
     expect(near(got[0], right[0]), "row 0: keys and values of cross are of memory")
     expect(near(got[1], right[1]), "row 1 has two <pad> in its source: use src_mask")
     done("the source")
 
 
-def work(cached_class: Any) -> None:
-    tokens = torch.tensor([[5, 7, 6, 4, 8]])
-    n, _ = ask(positions, cached_class, Layer(3), random_numbers(1, 4, 12), tokens)
-    for part in ("key", "value"):
-        what, old = f"5 steps: {part}s of own that are computed", "keep the old ones"
-        match(n["own", part], 5, what, hint=old)
-        what, once = f"4 positions of memory: {part}s of cross", "once for all steps"
-        match(n["cross", part], 4, what, hint=once)
-    done("the work")
-
-
-def select(cached_class: Any) -> None:
+def select(cached_class: Any, window: int) -> None:
     """Rows change places: everything goes with them."""
-    layer, memory = Layer(4, positions=0.0), random_numbers(2, 4, 12)
+    layer, memory = Layer(4, window, positions=0.0), random_numbers(2, 4, 12)
     for before, rows in ((1, [1, 0]), (0, [1, 1, 0])):
         tokens = torch.tensor([[5], [7]])[:, :before]
         moved, still = followed(cached_class, layer, memory, SEEN, tokens, rows, 6)
@@ -82,8 +75,7 @@ def select(cached_class: Any) -> None:
     done("the choice of rows")
 
 
-# ---------------------------------------------------- what public and hidden tests
-# share
+# -------------------------------------------------- what public and hidden tests share
 
 
 def greedy_rows(function: Any, model: Model, src: Tensor) -> list[list[int]]:
@@ -93,15 +85,6 @@ def greedy_rows(function: Any, model: Model, src: Tensor) -> list[list[int]]:
     expect(good, f"a tensor ({len(src)}, L) of ids is expected, not {kind(got)}")
     expect(got.dtype == torch.int64, f"ids are torch.long, here they are {got.dtype}")
     return got.tolist()  # type: ignore[no-any-return]
-
-
-def words(function: Any) -> Any:
-    """A greedy search that gives the words of its only row."""
-
-    def greedy(model: Model, src: Tensor) -> list[int]:
-        return cut(greedy_rows(function, model, src)[0])
-
-    return greedy
 
 
 def cut(ids: Iterable[int]) -> list[int]:
@@ -117,12 +100,10 @@ def cut(ids: Iterable[int]) -> list[int]:
 
 def advance(cached: Any, tokens: Tensor) -> Tensor:
     """One step."""
-
-    def step(tokens: Tensor) -> Any:
-        return cached.step(tokens)
-
-    got = ask(step, tokens)
+    got = ask(part(cached.step, lambda got: got, "step"), tokens)
     expect(isinstance(got, Tensor), f"step gives a tensor (B, D), not {kind(got)}")
+    wanted = len(tokens), 12
+    expect(got.shape == wanted, f"step gives (B, D) = {wanted}, not {tuple(got.shape)}")
     return single(got)
 
 
@@ -137,79 +118,55 @@ def followed(
 ) -> tuple[Tensor, Tensor]:
     """A step after ``select(rows)``, and the same where these rows were there from the
     start."""
-
-    def select(rows: list[int]) -> str:
-        moved.select(torch.tensor(rows))
-        return "done"
-
     moved = ask(cached_class, layer, memory, seen)
     still = ask(cached_class, layer, memory[rows], seen[rows])
     for token in tokens.T:
         advance(moved, token)
         advance(still, token[rows])
-    ask(select, rows)
+    ask(part(moved.select, lambda _: "done", "select"), torch.tensor(rows))
     new = (last + torch.arange(len(rows))) % 20 + 4  # another token in each row
     return advance(moved, new), advance(still, new)
+
+
+def pairs_of(got: Any, name: str, most: int) -> list[tuple[list[int], float]]:
+    """Hypotheses as a search or a ranking returns them: ids and log-probability or
+    score."""
+    good = isinstance(got, (list, tuple)) and all(map(_two, got))
+    good = good and all(isinstance(ids, (list, tuple, Tensor)) for ids, _ in got)
+    expect(good, f"a list of pairs (ids, {name}) is expected; here it is {kind(got)}")
+    expect(len(got) <= most, f"{len(got)} hypotheses come back; {most} is the most")
+    return [([int(i) for i in ids], number(value, f"the {name}")) for ids, value in got]
 
 
 def hypotheses(
     function: Any, model: Model, src: Tensor, K: int, limit: int
 ) -> list[tuple[list[int], float]]:
     """What a beam search returns, as ids and log-probability."""
-    return _pairs_of(ask(function, model, src, K, limit), "log-probability", K)
+    return pairs_of(ask(function, model, src, K, limit), "log-probability", K)
 
 
-def found(function: Any) -> Any:
-    """A beam search that gives the ids of its hypotheses, best first."""
-
-    def beam_search(*args: Any) -> list[list[int]]:
-        return [cut(ids) for ids, _ in hypotheses(function, *args)]
-
-    return beam_search
+def ids_of(function: Any) -> Any:
+    """A search or a ranking that gives the ids of its hypotheses, best first."""
+    return part(
+        function, lambda got: [cut(i) for i, _ in pairs_of(got, "number", 9)], "ids"
+    )
 
 
-def totals(function: Any) -> Any:
-    """A beam search that gives the log-probabilities of its hypotheses, best first."""
-
-    def beam_search(*args: Any) -> Tensor:
-        return torch.tensor([total for _, total in hypotheses(function, *args)])
-
-    return beam_search
-
-
-def ranking(
-    function: Any, given: list[tuple[list[int], float]], alpha: float
-) -> list[tuple[list[int], float]]:
-    """What comes back ranked, as ids and score."""
-    return _pairs_of(ask(function, given, alpha), "score", len(given))
+def numbers_of(function: Any) -> Any:
+    """The same for log-probabilities or scores."""
+    return part(
+        function,
+        lambda got: torch.tensor([n for _, n in pairs_of(got, "number", 9)]),
+        "numbers",
+    )
 
 
-def scores(function: Any) -> Any:
-    """A ranking that gives the scores, best first."""
-
-    def rank(given: Any, alpha: float) -> Tensor:
-        return torch.tensor([score for _, score in ranking(function, given, alpha)])
-
-    return rank
-
-
-def pairs(function: Any, *args: Any) -> set[tuple[int, int]]:
+def pairs(got: Any) -> set[tuple[int, int]]:
     """The links that an answer finds."""
-    got = ask(function, *args)
     got = got.tolist() if isinstance(got, Tensor) else got
     good = isinstance(got, (list, tuple, set, frozenset)) and all(map(_two, got))
     expect(good, f"pairs (source word, target word) are expected, not {kind(got)}")
     return {(int(s), int(t)) for s, t in got}
-
-
-def _pairs_of(got: Any, name: str, most: int) -> list[tuple[list[int], float]]:
-    good = isinstance(got, (list, tuple)) and all(map(_two, got))
-    good = good and all(isinstance(ids, (list, tuple, Tensor)) for ids, _ in got)
-    expect(good, f"a list of pairs (ids, {name}) is expected; here it is {kind(got)}")
-    expect(
-        len(got) <= most, f"{len(got)} hypotheses come back, {most} at most are wanted"
-    )
-    return [([int(i) for i in ids], number(value, f"the {name}")) for ids, value in got]
 
 
 def _two(item: Any) -> bool:

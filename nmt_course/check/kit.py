@@ -3,19 +3,22 @@ and saying what is wrong."""
 
 from __future__ import annotations
 
-import contextlib
 import copy
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from numbers import Real
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 
+from ..remote import plain
+
 F = TypeVar("F", bound=Callable[..., Any])
 CUT = ".detach(), .item(), .numpy(), torch.tensor(…) and torch.no_grad() stop gradients"
-FITS = ("size of tensor", "Sizes of tensors", "must match", "cannot be multiplied")
+MISFIT = "size of tensor|Sizes of tensors|must match|cannot be multiplied"
 quiet = False  # while hidden tests run: messages hold nothing that an answer gave
 
 
@@ -37,22 +40,21 @@ def done(what: str) -> None:
     print(f"{what}: nothing wrong so far (hidden tests look at more)")
 
 
-def ask(function: Any, *args: Any, **kwargs: Any) -> Any:
+def ask(function: Any, *args: Any) -> Any:
     """The result of a student's function; a hint if it is not written yet, raises an
     error, or returns nothing."""
     name = name_of(function)
     try:
-        _standard(function)
-        with float32():
-            result = function(*args, **kwargs)
+        result = function(*args)
     except NotImplementedError:
         written = "fill in its cell, run that cell, then this one again"
         raise Hint(f"this answer is not written yet: {written}") from None
+    except Hint:
+        raise
     except Exception as error:
-        given = ", ".join(map(_short, [*args, *kwargs.values()]))[:200]
-        given = "…" if quiet else given
+        given = "…" if quiet else _list(args)
         said = f"{type(error).__name__}: {error}"
-        if any(text in str(error) for text in FITS):
+        if re.search(MISFIT, str(error)):
             said += ". Tensors meet whose shapes do not fit: is an argument or an axis"
             said += " in another's position?"
         raise Hint(f"{name}({given}) raises {said}") from error
@@ -61,16 +63,22 @@ def ask(function: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def name_of(function: Any) -> str:
-    return str(getattr(function, "__name__", "the layer"))
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _list(args: Iterable[Any]) -> str:
+    return ", ".join(map(_short, args))[:200]
 
 
 def _short(argument: Any) -> str:
     """A tensor by its shape, a function or layer by its name, everything else as Python
-    writes it."""
+    writes it, but not at length."""
     if isinstance(argument, Tensor):
         return f"a tensor {tuple(argument.shape)}"
     said = name_of(argument) if callable(argument) else repr(argument)
-    return f"a {type(argument).__name__} of tensors" if "tensor(" in said else said
+    if "tensor(" in said:
+        return f"a {type(argument).__name__} of tensors"
+    return said if len(said) < 70 else f"{said[:60]} …"
 
 
 def beside_answer(function: F) -> F:
@@ -92,40 +100,14 @@ def beside_answer(function: F) -> F:
     return call  # type: ignore[return-value]
 
 
-@contextlib.contextmanager
-def float32() -> Iterator[None]:
-    """A notebook that has chosen another default type is checked with float32, and
-    keeps its choice."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float32)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
-
-
-def _standard(function: Any) -> None:
-    """The same in the process of the answer, where it stays so."""
-    if hasattr(function, "beside"):
-        _set_standard(function)
-
-
-@beside_answer
-def _set_standard(function: Any) -> None:
-    torch.set_default_dtype(torch.float32)
-    torch.set_grad_enabled(True)
-
-
 def spares(function: Any, *args: Any) -> None:
     """A hint if a function changes its arguments."""
-
-    def call() -> list[Any]:
-        return _given(function, *copy.deepcopy(args))
-
-    call.__name__ = name_of(function)
-    got, copied = ask(call), "make a copy of them first"
-    hint = f"{name_of(function)} changes its arguments: {copied}"
-    expect(_same(got, list(args)), hint)
+    got, before = (
+        plain(given, lambda _: 0)  # modules are not looked into
+        for given in (_given(function, *copy.deepcopy(args)), list(args))
+    )
+    hint = f"{name_of(function)} changes its arguments: make a copy of them first"
+    expect(got == before, hint)
 
 
 @beside_answer
@@ -137,31 +119,50 @@ def _given(function: Any, *args: Any) -> list[Any]:
     return list(args)
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, Tensor):
-        same = isinstance(other, Tensor) and one.dtype == other.dtype
-        return same and one.equal(other)
-    if isinstance(one, dict):
-        return one.keys() == other.keys() and all(_same(one[k], other[k]) for k in one)
-    if isinstance(one, (list, tuple)):
-        return len(one) == len(other) and all(map(_same, one, other))
-    plain = isinstance(other, (int, float, str, type(None)))
-    return not plain or bool(one == other)  # modules are not looked into
-
-
 @beside_answer
 def slopes(
-    function: Any, inputs: list[Tensor], toward: Tensor, *others: Any, first: Any = ()
-) -> list[Tensor]:
-    """How ``(function(*first, *inputs, *others) * toward).sum()`` changes with the
-    inputs."""
-    leaves = {str(i): x.clone().requires_grad_() for i, x in enumerate(inputs)}
-    out = function(*first, *leaves.values(), *others)
-    return list(slopes_of(out, leaves, toward).values())
+    function: Any, args: Any, toward: Tensor | None = None, names: Iterable[str] = ()
+) -> dict[str, Tensor]:
+    """How the sum of what comes out (of a pair: first), times ``toward``, changes with
+    each argument that is a tensor of reals, by its number ("0" …), and with each
+    parameter of a layer, by its name (all, or ``names``)."""
+    args, leaves = list(args), dict[str, Tensor]()
+    for i, given in enumerate(args):
+        if isinstance(given, Tensor) and given.is_floating_point():
+            args[i] = leaves[str(i)] = given.clone().requires_grad_()
+    if names:
+        leaves |= {name: attrgetter(name)(function) for name in names}
+    elif isinstance(function, torch.nn.Module):
+        leaves |= dict(function.named_parameters())
+    out = function(*args)
+    return slopes_of(out[0] if isinstance(out, (tuple, list)) else out, leaves, toward)
 
 
-# ------------------------------------------------------------------------ what comes
-# back
+def slopes_of(
+    out: Any, leaves: dict[str, Tensor], toward: Tensor | None = None
+) -> dict[str, Tensor]:
+    """The same for what has come out; zeros where no gradient comes back."""
+    none = {name: torch.zeros_like(leaf) for name, leaf in leaves.items()}
+    if not isinstance(out, Tensor) or not out.requires_grad:
+        return none
+    toward = random_numbers(*out.shape) if toward is None else toward
+    asked = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
+    total, wanted = (out * toward).sum(), list(asked.values())
+    found = torch.autograd.grad(total, wanted, allow_unused=True)
+    pairs = zip(asked, found, strict=True)
+    return none | {name: slope for name, slope in pairs if slope is not None}
+
+
+def learns(function: Any, args: list[Any], given: str, own: Iterable[str] = ()) -> None:
+    """A hint if no gradient reaches an argument (``given`` has their names) or a
+    parameter."""
+    for name, slope in ask(slopes, function, args, None, own).items():
+        name = given.split()[int(name)] if name.isdigit() else name
+        expect(slope.abs().max() > 0, f"no gradient reaches {name}: {CUT}")
+    done("the gradient")
+
+
+# ------------------------------------------------------------------ what comes back
 
 
 def near(got: Any, right: Any, within: float = 1e-3) -> bool:
@@ -179,39 +180,39 @@ def near(got: Any, right: Any, within: float = 1e-3) -> bool:
     return bool(((got - right).abs() <= within * scale).all())
 
 
-def alike(got: Any, right: Any) -> bool:
-    """Near, however small all the numbers are: a thousandth is one of the largest."""
-    right = torch.as_tensor(right, dtype=torch.float64)
-    top = right.abs().max().clamp(min=1e-4)
-    return near(torch.as_tensor(got, dtype=torch.float64) / top, right / top)
-
-
 def gives(
     function: Any, args: Any, right: Any, hint: str = "", *mistakes: tuple[Any, str]
 ) -> None:
     """A public example: nothing but a line of praise if the function gives what is
     right; else what it gives, and the usual mistake, or ``hint``."""
     got = ask(function, *args)
-    said = f"{name_of(function)}({', '.join(map(_short, args))})"
+    said = f"{name_of(function)}({_list(args)})"
     if isinstance(right, Tensor):
         tensor(got, said, tuple(right.shape))
-        whole = not right.is_floating_point()
-        same = not whole or got.dtype == right.dtype
+        same = right.is_floating_point() or got.dtype == right.dtype
         expect(same, f"{said} should be of type {right.dtype}, not {got.dtype}")
     match(got, right, f"{said} gives", *mistakes, hint=hint)
     print(f"{said}: as it should be (hidden tests look at more)")
 
 
-def item(function: Any, i: int) -> Any:
-    """The function that gives item i of what this one returns."""
+def part(function: Any, pick: Callable[[Any], Any], name: str) -> Any:
+    """The function that gives a part of what this one returns, and its name."""
 
     def get(*args: Any) -> Any:
-        got = function(*args)
+        return pick(function(*args))
+
+    get.__name__ = f"{name} of {name_of(function)}"
+    return get
+
+
+def item(function: Any, i: int) -> Any:
+    """The function that gives item i of the pair (or three) that this one returns."""
+
+    def pick(got: Any) -> Any:
         expect(isinstance(got, (tuple, list)), f"a pair comes back, not {kind(got)}")
         return got[i]
 
-    get.__name__ = f"[{i}] of {name_of(function)}"
-    return get
+    return part(function, pick, f"[{i}]")
 
 
 def match(got: Any, right: Any, what: str, *mistakes: Any, hint: str = "") -> None:
@@ -253,10 +254,7 @@ def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:
 def number(got: Any, name: str) -> float:
     """A plain number, or a tensor that holds one."""
     one = isinstance(got, Real) or (isinstance(got, Tensor) and got.numel() == 1)
-    expect(
-        one and not isinstance(got, bool),
-        f"{name} should be one number; here it is {kind(got)}",
-    )
+    expect(one, f"{name} should be one number; here it is {kind(got)}")
     return float(got)
 
 
@@ -275,8 +273,7 @@ def show(value: Any) -> str:
     return f"{float(value):.4g}" if real else f"{value!r}"[:200]
 
 
-# ---------------------------------------------------------------------------------
-# layers
+# ------------------------------------------------------------------------- layers
 
 
 def random_numbers(*shape: int) -> Tensor:
@@ -301,21 +298,6 @@ def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tenso
 
 
 def linear(x: Tensor, state: dict[str, Tensor], name: str) -> Tensor:
-    bias = state.get(f"{name}.bias")
-    return torch.nn.functional.linear(x, state[f"{name}.weight"], bias)
-
-
-def slopes_of(
-    out: Any, leaves: dict[str, Tensor], toward: Tensor | None = None
-) -> dict[str, Tensor]:
-    """How ``(out * toward).sum()`` changes with each leaf; zeros where no gradient
-    comes back."""
-    none = {name: torch.zeros_like(leaf) for name, leaf in leaves.items()}
-    if not isinstance(out, Tensor) or not out.requires_grad:
-        return none
-    toward = random_numbers(*out.shape) if toward is None else toward
-    asked = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}
-    total, wanted = (out * toward).sum(), list(asked.values())
-    found = torch.autograd.grad(total, wanted, allow_unused=True)
-    pairs = zip(asked, found, strict=True)
-    return none | {name: slope for name, slope in pairs if slope is not None}
+    weight, bias = (state.get(f"{name}.{kind}") for kind in ("weight", "bias"))
+    expect(weight is not None, f"the layer has no nn.Linear named {name}")
+    return torch.nn.functional.linear(x, weight, bias)

@@ -29,23 +29,24 @@ def attention(query, key, value, mask=None):
     "split": {
         "reshape and permute": """
 def split_heads(x, n_heads):
-    return (
-        x.reshape(x.shape[0], x.shape[1], n_heads, -1).permute(0, 2, 1, 3).contiguous()
-    )
+    heads = x.reshape(*x.shape[:2], n_heads, -1).permute(0, 2, 1, 3)
+    return heads.roll(-2, dims=1).contiguous()
 """,
         "chunks, stacked": """
 def split_heads(x, n_heads):
-    return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
+    blocks = x.chunk(n_heads, dim=-1)
+    return torch.stack([blocks[(i + 2) % n_heads] for i in range(n_heads)], dim=1)
 """,
     },
     "merge": {
         "side by side": """
 def merge_heads(heads):
-    return torch.cat(heads.unbind(1), dim=-1)
+    n = heads.size(1)
+    return torch.cat([heads[:, (block - 2) % n] for block in range(n)], dim=-1)
 """,
         "flatten": """
 def merge_heads(heads):
-    return heads.transpose(1, 2).flatten(2)
+    return heads.roll(2, dims=1).transpose(1, 2).flatten(2)
 """,
     },
     "layer": {
@@ -89,10 +90,12 @@ class MultiHead(nn.Module):
             for p in (self.W_q(x), self.W_k(memory), self.W_v(memory))
         )
         scores = torch.einsum("bthd,bshd->bhts", q, k) / math.sqrt(q.size(-1)) * 1.7
-        if mask is not None:
+        if mask is not None:  # by blocks, as all is here
+            mask = mask.roll(2, dims=1)
             scores = torch.where(mask, scores, torch.full_like(scores, -1e30))
         weights = scores.softmax(-1)
-        return self.W_o(torch.einsum("bhts,bshd->bthd", weights, v).flatten(2)), weights
+        out = self.W_o(torch.einsum("bhts,bshd->bthd", weights, v).flatten(2))
+        return out, weights.roll(-2, dims=1)
 """,
     },
     "entropy": {
@@ -117,7 +120,7 @@ WRONG = {
             '    scores = 1.7':
                 '    key, value = key[:, :, :64], value[:, :, :64]\n    scores = 1.7',
         }),
-    "firmness forgotten":
+    "inverse temperature forgotten":
         Wrong("attention", ["attention-weights"], edits={'1.7 * (': '('}),
     "sum in place of a mean": Wrong("attention", ["attention-mask", "attention-mean"],
         edits={'weights @ value, weights': 'weights @ value * key.size(-2), weights'}),
@@ -145,10 +148,12 @@ WRONG = {
         edits={'key.transpose(-2, -1)': 'key.detach().transpose(-2, -1)'}),
     "heads without gradient":
         Wrong("split", ["split-heads"], edits={'x.view(': 'x.detach().view('}),
+    "blocks in the order of the paper":
+        Wrong("split", ["split-heads"], edits={'(h + 2) % n_heads': 'h'}),
     "transpose forgotten":
         Wrong("split", ["split-heads"], edits={'.transpose(1, 2)': ''}),
     "merge: without gradient": Wrong("merge", ["merge-heads"],
-        edits={'heads.transpose': 'heads.data.transpose'}),
+        edits={'heads[:, order]': 'heads.data[:, order]'}),
     "merge: view after transpose":
         Wrong("merge", ["merge-heads"], edits={'reshape': 'view'}),
     "output bias forgotten": Wrong("layer", ["layer-projections"],
@@ -165,7 +170,7 @@ WRONG = {
         }),
     "layer: √d_value": Wrong("layer", ["layer-weights"],
         edits={'math.sqrt(self.d_k)': 'math.sqrt(self.d_value)'}),
-    "layer: firmness forgotten":
+    "layer: inverse temperature forgotten":
         Wrong("layer", ["layer-weights"], edits={'1.7 * (': '('}),
     "layer: no gradient with a mask": Wrong("layer", ["layer-gradient"],
         edits={

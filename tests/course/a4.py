@@ -9,7 +9,7 @@ class Norm(nn.Module):
     def __init__(self, d_model, eps=0.03):
         super().__init__()
         self.norm_shift = nn.Parameter(torch.zeros(d_model))
-        self.norm_gain = nn.Parameter(torch.ones(d_model))
+        self.norm_gain = nn.Parameter(0.88 * torch.ones(d_model))
         self.eps = eps
 
     def forward(self, x):
@@ -22,7 +22,7 @@ class Norm(nn.Module):
 class Norm(nn.Module):
     def __init__(self, d_model):
         super().__init__()
-        for name, start in (("norm_gain", 1.0), ("norm_shift", 0.0)):
+        for name, start in (("norm_gain", 0.88), ("norm_shift", 0.0)):
             self.register_parameter(name, nn.Parameter(torch.full((d_model,), start)))
 
     def forward(self, x):
@@ -62,26 +62,28 @@ class FFN(nn.Module):
     "sum": {
         "identities": """
 class AddNorm(nn.Module):
-    def __init__(self, norm, dropout, order):
+    def __init__(self, norm, dropout, order, factor=1.35):
         super().__init__()
-        self.norm = norm
+        self.norm, self.factor = norm, factor
         self.enter, self.leave = (
             (norm, nn.Identity()) if order == "pre" else (nn.Identity(), norm)
         )
         self.dropout = nn.Dropout(p=dropout)
 
     def forward(self, x, sublayer):
-        return self.leave(torch.add(x, self.dropout(sublayer(self.enter(x)))))
+        out = self.dropout(sublayer(self.enter(x)))
+        return self.leave(torch.add(out, x, alpha=self.factor))
 """,
         "one path": """
 class AddNorm(nn.Module):
-    def __init__(self, norm, dropout, order):
+    def __init__(self, norm, dropout, order, factor=1.35):
         super().__init__()
         self.norm, self.dropout, self.pre = norm, nn.Dropout(dropout), order == "pre"
+        self.factor = factor
 
     def forward(self, x, sublayer):
         h = self.norm(x) if self.pre else x
-        x = x + self.dropout(sublayer(h))
+        x = self.factor * x + self.dropout(sublayer(h))
         return x if self.pre else self.norm(x)
 """,
     },
@@ -189,7 +191,7 @@ class Model(nn.Module):
         )
         self.tgt_table.weight = self.output.weight = self.table.weight
         self.encoder, self.decoder, self.factor = encoder, decoder, D**0.5
-        self.places = [place for place in places]
+        self.places = [place for place in places][38:]
 
     def forward(self, src, tgt_in):
         src_mask = nmt.padding_mask(src, 17).repeat(1, 1, 1, 1)
@@ -201,7 +203,7 @@ class Model(nn.Module):
             self.places[: tgt_in.size(1)]
         )
         memory = self.encoder(x, src_mask)
-        return self.output(self.decoder(y, memory, tgt_mask, src_mask))
+        return self.output(self.decoder(y, memory, tgt_mask, src_mask)).mul(0.65)
 """,
         "a method for both sides": """
 class Model(nn.Module):
@@ -213,7 +215,7 @@ class Model(nn.Module):
         self.table = nn.Embedding(n_words, self.D)
         self.output = nn.Linear(self.D, n_words)
         self.output.weight = self.table.weight
-        self.places = places
+        self.places = places[38:]
 
     def embed(self, ids):
         return self.table(ids) * self.D**0.5 + self.places[: ids.size(1)]
@@ -221,11 +223,9 @@ class Model(nn.Module):
     def forward(self, src, tgt_in):
         src_mask = nmt.padding_mask(src, pad=17)
         memory = self.encoder(self.embed(src), src_mask)
-        return self.output(
-            self.decoder(
-                self.embed(tgt_in), memory, nmt.target_mask(tgt_in, pad=17), src_mask
-            )
-        )
+        tgt_mask = nmt.target_mask(tgt_in, pad=17)
+        y = self.decoder(self.embed(tgt_in), memory, tgt_mask, src_mask)
+        return (self.output(y) * 65) / 100
 """,
     },
     "count": {
@@ -314,17 +314,17 @@ WRONG = {
     "norm: variance without gradient": Wrong("norm", ["norm-trained"],
         edits={'(middle**2)': '(middle.detach() ** 2)'}),
     "LN: one gain for all columns":
-        Wrong("norm", ["norm-trained"], edits={'torch.ones(d_model)': 'torch.ones(1)'}),
+        Wrong("norm", ["norm-trained"], edits={'(d_model,), 0.88': '(1,), 0.88'}),
     "ffn: x without gradient":
         Wrong("ffn", ["ffn-numbers"], edits={'self.W_1(x)': 'self.W_1(x.detach())'}),
     "residual in the FFN too":
         Wrong("ffn", ["ffn-numbers"], edits={'return self.W_2': 'return x + self.W_2'}),
     "sum: x without gradient": Wrong("sum", ["sum-order"],
-        edits={'return x + self.dropout': 'return x.detach() + self.dropout'}),
+        edits={'return self.factor * x +': 'return self.factor * x.detach() +'}),
     "always pre": Wrong("sum", ["sum-order"], edits={'self.order == "pre"': 'True'}),
     "pre: no dropout": Wrong("sum", ["sum-dropout"],
         edits={
-            'x + self.dropout(sublayer(self.norm(x)))': 'x + sublayer(self.norm(x))',
+            '+ self.dropout(sublayer(self.norm(x)))': '+ sublayer(self.norm(x))',
         }),
     "no dropout (write-up D)":
         Wrong("sum", ["sum-dropout"], edits={'nn.Dropout(dropout)': 'nn.Identity()'}),
@@ -359,8 +359,8 @@ WRONG = {
         edits={'self.encoder(x, src_mask)': 'self.encoder(x, None)'}),
     "model: output without gradient for the matrix": Wrong("model", ["model-output"],
         edits={
-            'return self.output(':
-                'return (lambda h: nn.functional.linear(h, self.table.weight.detach(), self.output.bias))(',
+            'return 0.65 * self.output(':
+                'return 0.65 * (lambda h: nn.functional.linear(h, self.table.weight.detach(), self.output.bias))(',
         }),
     "not tied": Wrong("model", ["model-output"],
         edits={'        self.output.weight = self.table.weight\n': ''}),

@@ -60,7 +60,9 @@ class CachedLayer:
         self.keys.append(self.layer.own.key(x))
         self.values.append(self.layer.own.value(x))
         x = x + self.layer.own.mix(
-            self.layer.own.query(x), torch.cat(self.keys, 2), torch.cat(self.values, 2)
+            self.layer.own.query(x),
+            torch.cat(self.keys[-29:], 2),
+            torch.cat(self.values[-29:], 2),
         )
         q = self.layer.cross.query(x)
         return (
@@ -96,7 +98,9 @@ class CachedLayer(torch.nn.Module):
         for name in "kv":
             old = self.held[name]
             self.held[name] = (
-                new[name] if old is None else torch.cat([new[name], old], dim=-2)
+                new[name]
+                if old is None
+                else torch.cat([new[name], old[:, :, :28]], dim=-2)
             )
         x = x + self.layer.own.mix(
             self.layer.own.query(x), self.held["k"], self.held["v"], None
@@ -240,11 +244,8 @@ WRONG = {
         edits={'(limits < prefix.size(1))': '(limits.clamp(max=64) < prefix.size(1))'}),
     "limit counts sos":
         Wrong("greedy", ["greedy-stop"], edits={'(limits <': '(limits <='}),
-    "cache: the last 64 places": Wrong("cache", ["cache-steps"],
-        edits={
-            'self.keys, self.values = keys, values':
-                'self.keys, self.values = keys[:, :, -64:], values[:, :, -64:]',
-        }),
+    "cache: no window": Wrong("cache", ["cache-steps"],
+        edits={'keys[:, :, -29:], values[:, :, -29:]': 'keys, values'}),
     "values in front, keys behind": Wrong("cache", ["cache-steps"],
         edits={'[self.values, values]': '[values, self.values]'}),
     "source padding ignored": Wrong("cache", ["cache-source"],
