@@ -91,6 +91,7 @@ from .pictures.diagrams import plot_beam as plot_beam
 from .pictures.diagrams import plot_clocks as plot_clocks
 from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
+from .pictures.layer import plot_encoder_layer as plot_encoder_layer
 from .pictures.steps import plot_steps as plot_steps
 from .pictures.viewer import view_attention as view_attention
 from .pictures.source import show_source as show_source
