@@ -96,6 +96,7 @@ from .pictures.machine import plot_machine as plot_machine
 from .pictures.subwords import plot_subwords as plot_subwords
 from .pictures.positions import plot_bits as plot_bits
 from .pictures.positions import plot_hands as plot_hands
+from .pictures.layer import plot_encoder_layer as plot_encoder_layer
 from .pictures.steps import plot_steps as plot_steps
 from .pictures.ngrams import plot_ngrams as plot_ngrams
 from .pictures.paths import plot_paths as plot_paths
