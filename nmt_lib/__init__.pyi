@@ -94,6 +94,7 @@ from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
 from .pictures.machine import plot_machine as plot_machine
 from .pictures.subwords import plot_subwords as plot_subwords
+from .pictures.padding import plot_padding as plot_padding
 from .pictures.positions import plot_bits as plot_bits
 from .pictures.positions import plot_hands as plot_hands
 from .pictures.layer import plot_encoder_layer as plot_encoder_layer

@@ -4,8 +4,8 @@ import nmt_lib as nmt
 
 
 def test_hands_start_at_twelve_and_turn_clockwise() -> None:
-    rows = nmt.sinusoids(2, 4)
-    first, second, *_ = nmt.plot_hands(dict(zip("01", rows)), ["fast", "slow"]).axes
+    clocks = {"0": nmt.sinusoids(1, 4), "1": nmt.sinusoids(1, 4, start=1)}
+    first, second, *_ = nmt.plot_hands(clocks, ["fast", "slow"]).axes
     tips = [axis.lines[1].get_xydata()[1].tolist() for axis in (first, second)]
     assert tips[0][0] == 0 < tips[0][1], "up at position 0"
     assert tips[1][0] > 0.7 > tips[1][1] > 0, "to the right after one radian"

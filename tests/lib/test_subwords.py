@@ -21,3 +21,9 @@ def test_spaces_are_skipped_and_a_foreign_token_is_refused() -> None:
     assert [text.get_position()[0] for text in axis.texts] == [0.5, 3.5]
     with pytest.raises(ValueError, match="no 'c' after position 1"):
         nmt.plot_subwords({"a b": {"at spaces": ["a", "c"]}})
+
+
+def test_padding_is_what_lies_beyond_the_length() -> None:
+    (axis,) = nmt.plot_padding({"a bucket": ([1, 3], 4)}).axes
+    assert axis.images[0].get_array().tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
+    assert axis.get_title() == "a bucket: 2 × 4 ids, 50% padding"
