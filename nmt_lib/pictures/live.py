@@ -17,9 +17,9 @@ from typing import Any
 import torch
 
 from ..translator import Translator
-from .heatmaps import KINDS, attention_table
+from .heatmaps import KINDS
 from .source import Html
-from .viewer import SCRIPT, TEMPLATE, static_table
+from .viewer import SCRIPT, TEMPLATE
 
 LIBRARY = Path(__file__).resolve().parents[1]
 # A wheel has the files inside (see setup.py), a checkout beside the library.
@@ -58,10 +58,12 @@ def explore(translator: Translator, texts: Sequence[str] = ()) -> Html:
         "url": "",
         "bytes": len(model),
     }
-    first = translator.translate(sentences[0], beam_size=1)
-    weights, *words = attention_table(first, "cross", -1)
-    caption = f"“{first}”: the last cross-attention; run the cell to type a sentence"
-    table = static_table(escape(caption), weights.mean(0), *words)
+    rows = "".join(
+        f"<tr><td>{escape(one.source)}</td><td>{escape(one.text)}</td></tr>"
+        for one in translator.translate(sentences, beam_size=1)
+    )
+    caption = "<caption>Run the cell to translate sentences of your own</caption>"
+    table = f'<table class="dataframe">{caption}{rows}</table>'
     shown = {"models": [known], "stored": [], "names": KINDS, "fragment": False}
     return Html(live_page(shown, table, model))
 

@@ -27,7 +27,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in PACKAGES:
         ignore = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, project / name, ignore=ignore)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    shutil.copytree(ROOT / "site/live", project / "site/live")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, project)
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "wheel"]
     options = ["--no-deps", "--no-build-isolation", "-w", folder, project]
@@ -39,6 +40,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_file_of_the_packages_is_in_it(wheel: Path, tmp_path: Path) -> None:
     shutil.unpack_archive(wheel, tmp_path, "zip")
     files = [file for name in PACKAGES for file in (ROOT / name).rglob("*.*")]
+    live = {file.name for file in (ROOT / "site/live").iterdir()}
+    assert "translator.js" in live
+    assert {file.name for file in (tmp_path / "nmt_lib/live").iterdir()} == live
     missing = [
         file
         for file in files
@@ -73,7 +77,9 @@ DRIVER = """
         assert os.path.islink(path), f"{package} was replaced"
         assert os.stat(path).st_mtime_ns == before[package].st_mtime_ns
     print(nmt_lib.config_names()[0], nmt_lib.Translator.pretrained()[0])
-    print(nmt_lib.Translator.load("multi30k-en-de")("Two dogs.").text)
+    translator = nmt_lib.Translator.load("multi30k-en-de")
+    assert "class Transformer" in nmt_lib.explore(translator).data
+    print(translator("Two dogs.").text)
     assert os.listdir() == []
 """
 

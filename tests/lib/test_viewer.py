@@ -4,13 +4,16 @@ import json
 import re
 import subprocess
 import sys
+from base64 import b64decode
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 import nmt_lib as nmt
+from nmt_lib.pictures import live
 from nmt_lib.pictures.viewer import SCRIPT, TEMPLATE
 from tests.lib.small import made_translation, small_translator
 
@@ -95,6 +98,53 @@ def test_it_is_small_repeatable_and_needs_nothing_from_elsewhere() -> None:
     template = "".join(part.read_text(encoding="utf-8") for part in (TEMPLATE, SCRIPT))
     assert set(re.findall(r"//(www[^/\"]+|cdn[^/\"]+)", template)) == {"www.w3.org"}
     assert not re.search(r"\bimport\b|\bfetch\b|XMLHttp|url\(|innerHTML", template)
+
+
+def test_it_can_be_saved_as_a_page(
+    translation: nmt.Translation, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.html"
+    shown = nmt.view_attention(translation, head=1, file=file)._repr_html_()
+    saved = file.read_text(encoding="utf-8")
+    assert saved.startswith("<!doctype html>") and saved.endswith(shown)
+
+
+def model_in(page: str, file: Path) -> nmt.Translator:
+    (packed,) = re.findall(r'base64">(.*?)</script>', page)
+    file.write_bytes(b64decode(packed))
+    return nmt.Translator.load(file, device="cpu")
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_the_live_page_holds_the_model_exactly(half: bool, tmp_path: Path) -> None:
+    translator, file = small_translator(2), tmp_path / "model.safetensors"
+    for weight in translator.model.parameters():
+        weight.data = weight.half().float() if half else weight.data
+    page = nmt.explore(translator, ["ich sehe", "<b>"])._repr_html_()
+    again = model_in(page, file)
+    for name, weight in translator.model.named_parameters():
+        assert torch.equal(weight, again.model.get_parameter(name))
+    translator.save(tmp_path / "saved.safetensors", half)
+    assert file.stat().st_size == (tmp_path / "saved.safetensors").stat().st_size
+    table, *scripts = page.split("<script")
+    assert f"<td>ich sehe</td><td>{translator('ich sehe')}</td>" in table
+    assert "<td>&lt;b&gt;</td>" in table and len(scripts) == 2
+    assert '"examples":["ich sehe","\\u003cb>"]' in page
+    assert not re.search(r"(?m)^(import|export) |^@\w+@$", page)
+
+
+def test_a_model_too_large_for_a_cell_is_halved_or_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    translator, file = small_translator(2), tmp_path / "model.safetensors"
+    translator.save(file)
+    monkeypatch.setattr(live, "LARGEST", file.stat().st_size - 1)
+    again = model_in(nmt.explore(translator)._repr_html_(), file)
+    weight = translator.model.output.weight
+    assert torch.equal(again.model.output.weight, weight.half().float())
+    monkeypatch.setattr(live, "LARGEST", file.stat().st_size - 1)
+    with pytest.raises(ValueError, match=r"MB in half precision, and a cell's output"):
+        nmt.explore(translator)
 
 
 @pytest.mark.parametrize(
