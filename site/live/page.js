@@ -435,7 +435,7 @@ function drawTree() {
     + (further > 0 ? ` (The search went ${further} steps further, and found nothing better.)` : "")
     : beam !== state.beam ? "With the model here, this shows the search tree." : "Greedy search keeps one prefix: it takes the most likely word and never takes it back. With a beam of two or more, the search becomes a tree.");
   if (!tree) return;
-  const steps = Map.groupBy ? Map.groupBy(trace, ({ step }) => step) : trace.reduce((all, one) => all.set(one.step, [...(all.get(one.step) ?? []), one]), new Map());
+  const steps = trace.reduce((all, one) => all.set(one.step, [...(all.get(one.step) ?? []), one]), new Map());
   const tall = H * Math.max(...[...steps.values()].map((column) => column.length)), middle = new Map([["", tall / 2]]);
   const lines = svg("g"), boxes = svg("g"), best = ids.join();
   const box = (x, y, kind, ...texts) => boxes.append(svg("g", { class: kind, transform: `translate(${x} ${y})` },

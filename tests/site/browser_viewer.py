@@ -18,6 +18,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 import nmt_lib as nmt
 from tests.lib.small import made_translation
 from tests.notebooks.browser import jupyterlab, run_all
+from tests.site.browser_live import expected, settled
 from tests.site.chromium import ROOT, barriers, chromium
 
 OUT = ROOT / "build" / "viewer"
@@ -26,6 +27,7 @@ TGT = ["the", "dog", "drank", '"hello"', "🙂", "."]
 GOLD = [(0, 0), (1, 1), (2, 2), (3, 3), (5, 4), (6, 5)]
 PAIR = made_translation(SRC, TGT)
 VIEWER = ".nmt-attention"
+EXPLORED = 'nmt.Translator.load("multi30k-en-de")'
 
 # Every weight that the viewer shows, by its buttons: {kind: [layer][head] of rows};
 # head 0 is the mean.
@@ -66,6 +68,9 @@ def main() -> int:
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     notebook = new_notebook(cells=cells, metadata=kernel)
     nbformat.write(notebook, OUT / "notebooks" / "viewer.ipynb")
+    cells = [new_code_cell(f"import nmt_lib as nmt\nnmt.explore({EXPLORED})")]
+    notebook = new_notebook(cells=cells, metadata=kernel)
+    nbformat.write(notebook, OUT / "notebooks" / "live.ipynb")
     with chromium() as browser, jupyterlab(OUT, PYTHONPATH=str(ROOT)) as address:
         for width, scheme in ((1280, "light"), (390, "dark")):
             with watched(browser, width, scheme) as page:
@@ -92,6 +97,15 @@ def main() -> int:
             look_and_use(page, "lab")
             count = "window.jupyterapp.shell.currentWidget.content.widgets.length"
             assert page.evaluate(count) == 2, "keys of the viewer changed the notebook"
+        with watched(browser, 1280, "light") as page:
+            page.goto(f"{address}/lab/tree/live.ipynb?reset")
+            run_all(page)
+            page.locator(".words .now").wait_for()
+            page.locator("#text").fill("")
+            page.locator("#text").press_sequentially("Two dogs.", delay=20)
+            assert settled(page) == expected("en-de", "Two dogs.").text
+            assert page.evaluate(count) == 1, "typing changed the notebook"
+            page.screenshot(path=OUT / "live.png")
     print(f"the viewer shows the tensors' weights and obeys; screenshots: {OUT}")
     return 0
 
