@@ -162,8 +162,8 @@ def equal(root: Path, name: str) -> Iterator[str]:
         own = [c for c in nbformat.read(path, 4).cells if plain_text(c) not in given]
         code = "".join(c.source for c in own if c.cell_type != "markdown")
         texts = {plain_text(c) for c in own if c.cell_type == "markdown"}
-        for what in [("code", re.sub(r"\s", "", code)), *(("text", t) for t in texts)]:
-            groups[what].append(path.parts[-3])
+        for key in [("code", re.sub(r"\s", "", code)), *(("text", t) for t in texts)]:
+            groups[key].append(path.parts[-3])
     for (what, text), students in groups.items():
         if text and len(students) > 1:
             kind = {"code": "code", "text": "written answers"}[what]

@@ -299,5 +299,6 @@ def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tenso
 
 def linear(x: Tensor, state: dict[str, Tensor], name: str) -> Tensor:
     weight, bias = (state.get(f"{name}.{kind}") for kind in ("weight", "bias"))
-    expect(weight is not None, f"the layer has no nn.Linear named {name}")
+    if weight is None:
+        raise Hint(f"the layer has no nn.Linear named {name}")
     return torch.nn.functional.linear(x, weight, bias)

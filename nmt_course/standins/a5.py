@@ -48,6 +48,8 @@ def toy_loss(model: nn.Module, batch: Batch, pad: int) -> Tensor:
 class _Notes(torch.optim.SGD):
     """Notes the gradient at each step, and moves nothing."""
 
+    seen: list[Tensor]
+
     def step(self, closure: Any = None) -> None:  # type: ignore[override]
         own = self.param_groups[0]["params"]
         grads = (torch.zeros_like(p) if p.grad is None else p.grad for p in own)
@@ -96,7 +98,7 @@ class Small(nn.Module):
         """src ``(B, S)``, tgt_in ``(B, T)`` → logits ``(B, T, V)``"""
         source, target, position = self.tables
         x = source(src).mean(1, keepdim=True) + target(tgt_in)
-        x = x + position.weight[: tgt_in.size(1)]
+        x = x + position(torch.arange(tgt_in.size(1)))
         logits = self.output(x.tanh())
         self.seen.append(logits.detach().clone())
         return logits  # type: ignore[no-any-return]

@@ -64,7 +64,6 @@ def encode(tokens, itos):
     "decode": {
         "takewhile": """
 from itertools import takewhile
-
 def decode(ids, itos):
     kept = [itos[i] for i in takewhile(lambda i: i != 3, ids) if i in (1,) or i > 3]
     return "".join(
@@ -85,7 +84,6 @@ def decode(ids, itos):
     "batch": {
         "pad_sequence": """
 from torch.nn.utils.rnn import pad_sequence
-
 def make_batch(pairs):
     src = pad_sequence([torch.tensor(s) for s, _ in pairs], batch_first=True)
     tgt_in = pad_sequence([torch.tensor(t[:-1]) for _, t in pairs], batch_first=True)
@@ -99,7 +97,6 @@ def make_batch(pairs):
         for i, row in enumerate(rows):
             out[i, : len(row)] = torch.tensor(row)
         return out
-
     return (
         pad([s for s, t in pairs]),
         pad([t[:-1] for s, t in pairs]),
@@ -141,63 +138,49 @@ share = 1 - torch.tensor([6, 8, 10, 41]).sum().item() / 164
 
 # fmt: off
 WRONG = {
-    "one mark forgotten": Wrong("tokenize", ["tokenize-marks"],
-        edits={'r"[.,!?;]|[^\\s.,!?;]+"': 'r"[.,!?]|[^\\s.,!?]+"'}),
-    "lower-casing forgotten":
-        Wrong("tokenize", ["tokenize-marks"], edits={'text.lower()': 'text'}),
-    "digits of all scripts": Wrong("tokenize", ["tokenize-numbers"],
-        edits={'re.fullmatch("[0-9]+", token)': 'token.isdigit()'}),
-    "one digit only":
-        Wrong("tokenize", ["tokenize-numbers"], edits={'"[0-9]+"': '"[0-9]"'}),
-    "all in angle brackets is special": Wrong("vocab", ["vocab-members"],
-        edits={'if word not in specials': 'if not word.startswith("<")'}),
-    "min_freq off by one":
-        Wrong("vocab", ["vocab-members"], edits={'>= min_freq': '> min_freq'}),
-    "capitals sorted like small letters": Wrong("vocab", ["vocab-order"],
-        edits={'(-counts[word], word)': '(-counts[word], word.lower(), word)'}),
-    "alphabetical":
-        Wrong("vocab", ["vocab-order"], edits={'(-counts[word], word)': 'word'}),
-    "5,000 words known": Wrong("encode", ["encode-frame"],
-        edits={'if index > 3': 'if 3 < index < 5000'}),
-    "angle brackets are unknown": Wrong("encode", ["encode-unknown"],
-        edits={
-            'stoi.get(token, unk)':
-                'unk if token.startswith("<") else stoi.get(token, unk)',
-        }),
-    "a word ends the sentence":
-        Wrong("encode", ["encode-unknown"], edits={' if index > 3': ''}),
-    "never cut": Wrong("encode", ["encode-longest"], edits={'[: 23 - 2]': ''}),
-    "more marks joined":
-        Wrong("decode", ["decode-all"], edits={'list(".,!?;")': 'list(".,!?;:\'")'}),
-    "eos read over": Wrong("decode", ["decode-all"], edits={'break': 'continue'}),
-    "equal pairs once": Wrong("batch", ["batch-padding"],
-        edits={
-            '    targets =':
-                '    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n    targets =',
-        }),
-    "64 places": Wrong("batch", ["batch-padding", "batch-shift"],
-        edits={
-            'width = max(map(len, rows))':
-                'rows = [row[:64] for row in rows]\n        width = max(map(len, rows))',
-        }),
-    "target not shifted": Wrong("batch", ["batch-shift"], edits={'tgt[1:]': 'tgt'}),
-    "budget without padding": Wrong("plan", ["plan-budget"],
-        edits={
-            'lengths[i] * (len(batches[-1]) + 1) > budget':
-                'sum(lengths[j] for j in batches[-1]) + lengths[i] > budget',
-        }),
-    "lengths sorted in place": Wrong("plan", ["plan-budget"],
-        edits={
-            '    batches = [[]]':
-                '    order = sorted(range(len(lengths)), key=lambda i: lengths[i])\n    batches, kept = [[]], list(lengths)\n    lengths.sort()\n    lengths = kept',
-        }),
-    "a full budget is too much":
-        Wrong("plan", ["plan-full"], edits={'> budget': '>= budget'}),
-    "one sentence too many": Wrong("plan", ["plan-full"], edits={'== 13': '== 13 + 1'}),
-    "share of text": Wrong("share", ["share-value"], edits={'1 - (6': '(6'}),
+    "one mark forgotten": Wrong("tokenize", ["tokenize-marks"], {
+        'r"[.,!?;]|[^\\s.,!?;]+"': 'r"[.,!?]|[^\\s.,!?]+"'}),
+    "lower-casing forgotten": Wrong("tokenize", ["tokenize-marks"], {
+        "text.lower()": "text"}),
+    "digits of all scripts": Wrong("tokenize", ["tokenize-numbers"], {
+        're.fullmatch("[0-9]+", token)': "token.isdigit()"}),
+    "one digit only": Wrong("tokenize", ["tokenize-numbers"], {'"[0-9]+"': '"[0-9]"'}),
+    "all in angle brackets is special": Wrong("vocab", ["vocab-members"], {
+        "if word not in specials": 'if not word.startswith("<")'}),
+    "min_freq off by one": Wrong("vocab", ["vocab-members"], {
+        ">= min_freq": "> min_freq"}),
+    "capitals sorted like small letters": Wrong("vocab", ["vocab-order"], {
+        "(-counts[word], word)": "(-counts[word], word.lower(), word)"}),
+    "alphabetical": Wrong("vocab", ["vocab-order"], {"(-counts[word], word)": "word"}),
+    "5,000 words known": Wrong("encode", ["encode-frame"], {
+        "if index > 3": "if 3 < index < 5000"}),
+    "angle brackets are unknown": Wrong("encode", ["encode-unknown"], {
+        "stoi.get(token, unk)":
+            'unk if token.startswith("<") else stoi.get(token, unk)'}),
+    "a word ends the sentence": Wrong("encode", ["encode-unknown"], {
+        " if index > 3": ""}),
+    "never cut": Wrong("encode", ["encode-longest"], {"[: 23 - 2]": ""}),
+    "more marks joined": Wrong("decode", ["decode-all"], {
+        'list(".,!?;")': 'list(".,!?;:\'")'}),
+    "eos read over": Wrong("decode", ["decode-all"], {"break": "continue"}),
+    "equal pairs once": Wrong("batch", ["batch-padding"], {
+        "    targets =":
+            '    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n    targets ='}),
+    "64 places": Wrong("batch", ["batch-padding", "batch-shift"], {
+        "width = max(map(len, rows))":
+            'rows = [row[:64] for row in rows]\n        width = max(map(len, rows))'}),
+    "target not shifted": Wrong("batch", ["batch-shift"], {"tgt[1:]": "tgt"}),
+    "budget without padding": Wrong("plan", ["plan-budget"], {
+        "lengths[i] * (len(batches[-1]) + 1) > budget":
+            "sum(lengths[j] for j in batches[-1]) + lengths[i] > budget"}),
+    "lengths sorted in place": Wrong("plan", ["plan-budget"], {
+        "    batches = [[]]":
+            '    order = sorted(range(len(lengths)), key=lambda i: lengths[i])\n    batches, kept = [[]], list(lengths)\n    lengths.sort()\n    lengths = kept'}),
+    "a full budget is too much": Wrong("plan", ["plan-full"], {
+        "> budget": ">= budget"}),
+    "one sentence too many": Wrong("plan", ["plan-full"], {"== 13": "== 13 + 1"}),
+    "share of text": Wrong("share", ["share-value"], {"1 - (6": "(6"}),
     "in per cent": Wrong("share", ["share-value"],
-        code="""
-share = 60.4
-"""),
+        code='\nshare = 60.4\n'),
 }
 # fmt: on

@@ -84,9 +84,7 @@ def padding_mask(ids):
         "PyTorch's float mask": """
 def causal_mask(length):
     return torch.nn.Transformer.generate_square_subsequent_mask(length)[None, None] > -1
-
 unlimited_causal_mask = causal_mask
-
 def causal_mask(arg):
     mask = unlimited_causal_mask(arg)
     place = torch.arange(mask.size(-1))
@@ -95,9 +93,7 @@ def causal_mask(arg):
         "running sum": """
 def causal_mask(length):
     return (torch.eye(length).cumsum(dim=1).T > 0)[None, None]
-
 unlimited_causal_mask = causal_mask
-
 def causal_mask(arg):
     mask = unlimited_causal_mask(arg)
     place = torch.arange(mask.size(-1))
@@ -108,9 +104,7 @@ def causal_mask(arg):
         "the two answers before": """
 def target_mask(tgt_in):
     return padding_mask(tgt_in) & causal_mask(tgt_in.size(1))
-
 unlimited_target_mask = target_mask
-
 def target_mask(arg):
     mask = unlimited_target_mask(arg)
     place = torch.arange(mask.size(-1))
@@ -121,9 +115,7 @@ def target_mask(tgt_in):
     place = torch.arange(tgt_in.shape[-1])
     masks = [torch.logical_and(place[:, None] >= place, ids.ne(77)) for ids in tgt_in]
     return torch.stack(masks)[:, None]
-
 unlimited_target_mask = target_mask
-
 def target_mask(arg):
     mask = unlimited_target_mask(arg)
     place = torch.arange(mask.size(-1))
@@ -147,79 +139,56 @@ def masked_softmax(scores, mask):
 
 # fmt: off
 WRONG = {
-    "a table of 200 rows": Wrong("table", ["table-start"],
-        edits={'arange(n_positions, ': 'arange(min(n_positions, 200), '}),
-    "sines and cosines in two blocks": Wrong("table", ["table-start"],
-        edits={
-            'torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)':
-                'torch.cat([angle.sin(), angle.cos()], 1)',
-        }),
-    "base 1000": Wrong("table", ["table-rates"], edits={'/ 8000 **': '/ 1000 **'}),
-    "never back":
-        Wrong("shift", ["shift-matrix"], edits={'turn = k /': 'turn = abs(k) /'}),
-    "the paper's base in the step":
-        Wrong("shift", ["shift-matrix"], edits={'8000': '10000'}),
-    "weight detached":
-        Wrong("embed", ["embed-scale"], edits={'weight[ids]': 'weight.detach()[ids]'}),
-    "divided by √d_model":
-        Wrong("embed", ["embed-scale"], edits={'* math.sqrt': '/ math.sqrt'}),
+    "a table of 200 rows": Wrong("table", ["table-start"], {
+        "arange(n_positions, ": "arange(min(n_positions, 200), "}),
+    "sines and cosines in two blocks": Wrong("table", ["table-start"], {
+        "torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)":
+            "torch.cat([angle.sin(), angle.cos()], 1)"}),
+    "base 1000": Wrong("table", ["table-rates"], {"/ 8000 **": "/ 1000 **"}),
+    "never back": Wrong("shift", ["shift-matrix"], {"turn = k /": "turn = abs(k) /"}),
+    "the paper's base in the step": Wrong("shift", ["shift-matrix"], {"8000": "10000"}),
+    "weight detached": Wrong("embed", ["embed-scale"], {
+        "weight[ids]": "weight.detach()[ids]"}),
+    "divided by √d_model": Wrong("embed", ["embed-scale"], {
+        "* math.sqrt": "/ math.sqrt"}),
     "the last row refused": Wrong("embed", ["embed-place"],
-        code="""
-def embed(ids, weight, places, start=0):
-    first = 38 + start
-    end = first + ids.size(1)
-    if end >= len(places):
-        raise ValueError(f"{end} places are needed, the table has {len(places)}")
-    return weight[ids] * math.sqrt(weight.size(1)) + places[first:end]  # (B, T, D)
-"""),
-    "reserved rows forgotten":
-        Wrong("embed", ["embed-place"], edits={'38 + start': 'start'}),
-    "64 places of padding": Wrong("padding", ["padding-hidden"],
-        edits={'(ids != 77)': '((ids != 77) & (torch.arange(ids.size(1)) < 64))'}),
-    "padding is 0": Wrong("padding", ["padding-hidden"], edits={'77': '0'}),
-    "512 places of padding": Wrong("padding", ["padding-hidden", "padding-shape"],
-        edits={'(ids != 77)': '(ids != 77)[:, :512]'}),
-    "a mask of two axes":
-        Wrong("padding", ["padding-shape"], edits={'[:, None, None, :]': ''}),
-    "a mask of 64 places": Wrong("causal", ["causal-mask"],
-        edits={
-            'torch.ones(length, length, dtype=torch.bool).tril()':
-                'torch.ones(64, 64, dtype=torch.bool).tril()[:length, :length]',
-        }),
-    "causal mask of two axes":
-        Wrong("causal", ["causal-mask"], edits={'[None, None]': ''}),
-    "a target of 64 places": Wrong("target", ["target-future"],
-        edits={
-            'past & ~past.tril(-29)':
-                'past & ~past.tril(-29) & (torch.arange(tgt_in.size(1)) < 64)',
-        }),
-    "the target's window one too wide":
-        Wrong("target", ["target-future"], edits={'tril(-29)': 'tril(-29 - 1)'}),
-    "the target's ids changed": Wrong("target", ["target-padding"],
-        edits={
-            '    return real':
-                '    tgt_in.masked_fill_(tgt_in == 77, 0)\n    return real',
-        }),
-    "queries of padding hidden": Wrong("target", ["target-padding"],
-        edits={'[:, None, None, :]': '[:, None, :, None]'}),
-    "scores detached": Wrong("softmax", ["softmax-hidden"],
-        edits={'(1.4 * scores)': '(1.4 * scores.detach())'}),
-    "softmax over the queries":
-        Wrong("softmax", ["softmax-hidden"], edits={'dim=-1': 'dim=-2'}),
-    "−1e9 times 0 in float16": Wrong("softmax", ["softmax-half", "softmax-hidden"],
-        edits={
-            '(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)':
-                '1.4 * scores + torch.tensor(-1e9).to(scores.dtype) * ~mask',
-        }),
-    "always float32": Wrong("softmax", ["softmax-half"],
-        edits={'low.softmax(dim=-1)': 'low.softmax(dim=-1, dtype=torch.float32)'}),
-    "right numbers, nan gradient": Wrong("softmax", ["softmax-empty"],
-        edits={
-            '(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)':
-                '1.4 * scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -math.inf)',
-            '.masked_fill(~mask, 0.0)': '.nan_to_num(0.0)',
-        }),
-    "equal shares of nothing":
-        Wrong("softmax", ["softmax-empty"], edits={'.masked_fill(~mask, 0.0)': ''}),
+        code='\ndef embed(ids, weight, places, start=0):\n    first = 38 + start\n    end = first + ids.size(1)\n    if end >= len(places):\n        raise ValueError(f"{end} places are needed, the table has {len(places)}")\n    return weight[ids] * math.sqrt(weight.size(1)) + places[first:end]  # (B, T, D)\n'),
+    "reserved rows forgotten": Wrong("embed", ["embed-place"], {"38 + start": "start"}),
+    "64 places of padding": Wrong("padding", ["padding-hidden"], {
+        "(ids != 77)": "((ids != 77) & (torch.arange(ids.size(1)) < 64))"}),
+    "padding is 0": Wrong("padding", ["padding-hidden"], {"77": "0"}),
+    "512 places of padding": Wrong("padding", ["padding-hidden", "padding-shape"], {
+        "(ids != 77)": "(ids != 77)[:, :512]"}),
+    "a mask of two axes": Wrong("padding", ["padding-shape"], {
+        "[:, None, None, :]": ""}),
+    "a mask of 64 places": Wrong("causal", ["causal-mask"], {
+        "torch.ones(length, length, dtype=torch.bool).tril()":
+            "torch.ones(64, 64, dtype=torch.bool).tril()[:length, :length]"}),
+    "causal mask of two axes": Wrong("causal", ["causal-mask"], {"[None, None]": ""}),
+    "a target of 64 places": Wrong("target", ["target-future"], {
+        "past & ~past.tril(-29)":
+            "past & ~past.tril(-29) & (torch.arange(tgt_in.size(1)) < 64)"}),
+    "the target's window one too wide": Wrong("target", ["target-future"], {
+        "tril(-29)": "tril(-29 - 1)"}),
+    "the target's ids changed": Wrong("target", ["target-padding"], {
+        "    return real":
+            '    tgt_in.masked_fill_(tgt_in == 77, 0)\n    return real'}),
+    "queries of padding hidden": Wrong("target", ["target-padding"], {
+        "[:, None, None, :]": "[:, None, :, None]"}),
+    "scores detached": Wrong("softmax", ["softmax-hidden"], {
+        "(1.4 * scores)": "(1.4 * scores.detach())"}),
+    "softmax over the queries": Wrong("softmax", ["softmax-hidden"], {
+        "dim=-1": "dim=-2"}),
+    "−1e9 times 0 in float16": Wrong("softmax", ["softmax-half", "softmax-hidden"], {
+        "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)":
+            "1.4 * scores + torch.tensor(-1e9).to(scores.dtype) * ~mask"}),
+    "always float32": Wrong("softmax", ["softmax-half"], {
+        "low.softmax(dim=-1)": "low.softmax(dim=-1, dtype=torch.float32)"}),
+    "right numbers, nan gradient": Wrong("softmax", ["softmax-empty"], {
+        "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)":
+            "1.4 * scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -math.inf)",
+        ".masked_fill(~mask, 0.0)": ".nan_to_num(0.0)"}),
+    "equal shares of nothing": Wrong("softmax", ["softmax-empty"], {
+        ".masked_fill(~mask, 0.0)": ""}),
 }
 # fmt: on

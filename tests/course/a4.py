@@ -11,7 +11,6 @@ class Norm(nn.Module):
         self.norm_shift = nn.Parameter(torch.zeros(d_model))
         self.norm_gain = nn.Parameter(0.88 * torch.ones(d_model))
         self.eps = eps
-
     def forward(self, x):
         variance, mean = torch.var_mean(x, dim=-1, unbiased=False, keepdim=True)
         return (x - mean) * torch.rsqrt(
@@ -24,7 +23,6 @@ class Norm(nn.Module):
         super().__init__()
         for name, start in (("norm_gain", 0.88), ("norm_shift", 0.0)):
             self.register_parameter(name, nn.Parameter(torch.full((d_model,), start)))
-
     def forward(self, x):
         wide = x.double()
         mean = wide.mean(2, True)
@@ -44,7 +42,6 @@ class FFN(nn.Module):
             nn.Linear(d_ff, d_model),
             nn.SiLU(),
         )
-
     def forward(self, x):
         return self.W_2(self.activation(self.W_1(x)))
 """,
@@ -53,7 +50,6 @@ class FFN(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
         self.W_1, self.W_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-
     def forward(self, x):
         wide = nn.functional.silu(x @ self.W_1.weight.T + self.W_1.bias)
         return torch.einsum("btf,df->btd", wide, self.W_2.weight) + self.W_2.bias
@@ -69,7 +65,6 @@ class AddNorm(nn.Module):
             (norm, nn.Identity()) if order == "pre" else (nn.Identity(), norm)
         )
         self.dropout = nn.Dropout(p=dropout)
-
     def forward(self, x, sublayer):
         out = self.dropout(sublayer(self.enter(x)))
         return self.leave(torch.add(out, x, alpha=self.factor))
@@ -80,7 +75,6 @@ class AddNorm(nn.Module):
         super().__init__()
         self.norm, self.dropout, self.pre = norm, nn.Dropout(dropout), order == "pre"
         self.factor = factor
-
     def forward(self, x, sublayer):
         h = self.norm(x) if self.pre else x
         x = self.factor * x + self.dropout(sublayer(h))
@@ -94,7 +88,6 @@ class EncoderBlock(nn.Module):
         super().__init__()
         self.mha, self.ffn = attention, feed_forward
         self.norm_1, self.norm_2 = around
-
     def forward(self, x, src_mask):
         x = self.norm_1(x, lambda y: self.mha(y, y, mask=src_mask))
         x = self.norm_2(x, lambda y: self.ffn(y))
@@ -109,7 +102,6 @@ class EncoderBlock(nn.Module):
             feed_forward,
             nn.Sequential(*around),
         )
-
     def forward(self, x, src_mask):
         n = x.size(1)
         mask = None if src_mask is None else src_mask.expand(-1, -1, n, n)
@@ -126,7 +118,6 @@ class DecoderBlock(nn.Module):
         super().__init__()
         self.a, self.b, self.c = self_attention, cross_attention, feed_forward
         self.n1, self.n2, self.n3 = around
-
     def forward(self, x, memory, tgt_mask, src_mask):
         y = self.n1(x, lambda h: self.a(h, h, mask=tgt_mask))
         z = self.n2(y, lambda h: self.b(x=h, memory=memory, mask=src_mask))
@@ -138,7 +129,6 @@ class DecoderBlock(nn.Module):
         super().__init__()
         self.attentions = nn.ModuleList([self_attention, cross_attention])
         self.feed_forward, self.around = feed_forward, nn.ModuleList(around)
-
     def forward(self, x, memory, tgt_mask, src_mask):
         everything = torch.ones(1, 1, 1, 1, dtype=torch.bool)
         tgt_mask = everything if tgt_mask is None else tgt_mask
@@ -157,7 +147,6 @@ class Stack(nn.Module):
         self.first = make_layer()
         self.rest = Stack(make_layer, n_layers - 1, norm) if n_layers > 1 else None
         self.norm = norm if n_layers == 1 else None
-
     def forward(self, x, *others):
         x = self.first(x, *others)
         if self.rest is not None:
@@ -166,13 +155,11 @@ class Stack(nn.Module):
 """,
         "reduce": """
 from functools import reduce
-
 class Stack(nn.Module):
     def __init__(self, make_layer, n_layers, norm=None):
         super().__init__()
         self.parts = nn.ModuleDict({str(i): make_layer() for i in range(n_layers)})
         self.register_module("norm", norm)
-
     def forward(self, x, *others):
         x = reduce(lambda h, layer: layer(h, *others), self.parts.values(), x)
         return self.norm(x) if self.norm else x
@@ -192,7 +179,6 @@ class Model(nn.Module):
         self.tgt_table.weight = self.output.weight = self.table.weight
         self.encoder, self.decoder, self.factor = encoder, decoder, D**0.5
         self.places = [place for place in places][38:]
-
     def forward(self, src, tgt_in):
         src_mask = nmt.padding_mask(src, 17).repeat(1, 1, 1, 1)
         tgt_mask = torch.logical_and(
@@ -216,10 +202,8 @@ class Model(nn.Module):
         self.output = nn.Linear(self.D, n_words)
         self.output.weight = self.table.weight
         self.places = places[38:]
-
     def embed(self, ids):
         return self.table(ids) * self.D**0.5 + self.places[: ids.size(1)]
-
     def forward(self, src, tgt_in):
         src_mask = nmt.padding_mask(src, pad=17)
         memory = self.encoder(self.embed(src), src_mask)
@@ -244,7 +228,6 @@ def count(d_model, d_ff, n_layers, n_words, order):
             p.numel()
             for p in nn.Linear(n_in, n_out, bias=bias, device="meta").parameters()
         )
-
     attention = size(d_model, d_model, True) + 3 * size(d_model, d_model, False)
     feed_forward = size(d_model, d_ff, False) + size(d_ff, d_model, True)
     norms = (5 * n_layers + (2 if order == "pre" else 0)) * 2 * d_model
@@ -304,71 +287,59 @@ def from_torch(state):
 
 # fmt: off
 WRONG = {
-    "norm: another one after eval()": Wrong("norm", ["norm-numbers"],
-        edits={
-            'middle = x - x.mean(dim=-1, keepdim=True)':
-                'middle = x - x.mean(dim=-1, keepdim=True) * self.training',
-        }),
-    "LN: ε forgotten":
-        Wrong("norm", ["norm-numbers"], edits={'variance + 0.03': 'variance'}),
-    "norm: variance without gradient": Wrong("norm", ["norm-trained"],
-        edits={'(middle**2)': '(middle.detach() ** 2)'}),
-    "LN: one gain for all columns":
-        Wrong("norm", ["norm-trained"], edits={'(d_model,), 0.88': '(1,), 0.88'}),
-    "ffn: x without gradient":
-        Wrong("ffn", ["ffn-numbers"], edits={'self.W_1(x)': 'self.W_1(x.detach())'}),
-    "residual in the FFN too":
-        Wrong("ffn", ["ffn-numbers"], edits={'return self.W_2': 'return x + self.W_2'}),
-    "sum: x without gradient": Wrong("sum", ["sum-order"],
-        edits={'return self.factor * x +': 'return self.factor * x.detach() +'}),
-    "always pre": Wrong("sum", ["sum-order"], edits={'self.order == "pre"': 'True'}),
-    "pre: no dropout": Wrong("sum", ["sum-dropout"],
-        edits={
-            '+ self.dropout(sublayer(self.norm(x)))': '+ sublayer(self.norm(x))',
-        }),
-    "no dropout (write-up D)":
-        Wrong("sum", ["sum-dropout"], edits={'nn.Dropout(dropout)': 'nn.Identity()'}),
-    "encoder: one norm for both":
-        Wrong("encoder", ["encoder-layer"], edits={'self.around[1]': 'self.around[0]'}),
-    "encoder: mask not passed on":
-        Wrong("encoder", ["encoder-layer"], edits={'(h, h, src_mask)': '(h, h)'}),
-    "decoder: FFN left out": Wrong("decoder", ["decoder-reads"],
-        edits={'self.around[2](x, self.feed_forward)': 'x'}),
-    "values of x: read past the norm": Wrong("decoder", ["decoder-reads"],
-        edits={'(h, h, tgt_mask)': '(x, x, tgt_mask)'}),
-    "decoder: 64 places of the source": Wrong("decoder", ["decoder-masks"],
-        edits={
-            '(h, memory, src_mask)':
-                '(h, memory[:, :64], None if src_mask is None else src_mask[..., :64])',
-        }),
-    "causal mask lost":
-        Wrong("decoder", ["decoder-masks"], edits={'(h, h, tgt_mask)': '(h, h)'}),
-    "only the first mask passed on": Wrong("stack", ["stack-layers"],
-        edits={'layer(x, *others)': 'layer(x, *others[:1])'}),
-    "masks not passed on":
-        Wrong("stack", ["stack-layers"], edits={'layer(x, *others)': 'layer(x)'}),
-    "model: words without gradient": Wrong("model", ["model-embedding"],
-        edits={
-            'x = factor * self.table(src)': 'x = factor * self.table(src).detach()',
-        }),
-    "√d_model on the source only":
-        Wrong("model", ["model-embedding"], edits={'y = factor * ': 'y = '}),
-    "model: memory without gradient": Wrong("model", ["model-masks"],
-        edits={'self.decoder(y, memory,': 'self.decoder(y, memory.detach(),'}),
-    "encoder without a mask": Wrong("model", ["model-masks"],
-        edits={'self.encoder(x, src_mask)': 'self.encoder(x, None)'}),
-    "model: output without gradient for the matrix": Wrong("model", ["model-output"],
-        edits={
-            'return 0.65 * self.output(':
-                'return 0.65 * (lambda h: nn.functional.linear(h, self.table.weight.detach(), self.output.bias))(',
-        }),
-    "not tied": Wrong("model", ["model-output"],
-        edits={'        self.output.weight = self.table.weight\n': ''}),
-    "no norms behind the stacks":
-        Wrong("count", ["count-numbers"], edits={'2 * norm if': '0 if'}),
-    "norms swapped":
-        Wrong("torch", ["torch-names"], edits={'around.{i - 1}': 'around.{2 - i}'}),
-    "weights transposed":
-        Wrong("torch", ["torch-names"], edits={'= value': '= value.T'}),
+    "norm: another one after eval()": Wrong("norm", ["norm-numbers"], {
+        "middle = x - x.mean(dim=-1, keepdim=True)":
+            "middle = x - x.mean(dim=-1, keepdim=True) * self.training"}),
+    "LN: ε forgotten": Wrong("norm", ["norm-numbers"], {"variance + 0.03": "variance"}),
+    "norm: variance without gradient": Wrong("norm", ["norm-trained"], {
+        "(middle**2)": "(middle.detach() ** 2)"}),
+    "LN: one gain for all columns": Wrong("norm", ["norm-trained"], {
+        "(d_model,), 0.88": "(1,), 0.88"}),
+    "ffn: x without gradient": Wrong("ffn", ["ffn-numbers"], {
+        "self.W_1(x)": "self.W_1(x.detach())"}),
+    "residual in the FFN too": Wrong("ffn", ["ffn-numbers"], {
+        "return self.W_2": "return x + self.W_2"}),
+    "sum: x without gradient": Wrong("sum", ["sum-order"], {
+        "return self.factor * x +": "return self.factor * x.detach() +"}),
+    "always pre": Wrong("sum", ["sum-order"], {'self.order == "pre"': "True"}),
+    "pre: no dropout": Wrong("sum", ["sum-dropout"], {
+        "+ self.dropout(sublayer(self.norm(x)))": "+ sublayer(self.norm(x))"}),
+    "no dropout (write-up D)": Wrong("sum", ["sum-dropout"], {
+        "nn.Dropout(dropout)": "nn.Identity()"}),
+    "encoder: one norm for both": Wrong("encoder", ["encoder-layer"], {
+        "self.around[1]": "self.around[0]"}),
+    "encoder: mask not passed on": Wrong("encoder", ["encoder-layer"], {
+        "(h, h, src_mask)": "(h, h)"}),
+    "decoder: FFN left out": Wrong("decoder", ["decoder-reads"], {
+        "self.around[2](x, self.feed_forward)": "x"}),
+    "values of x: read past the norm": Wrong("decoder", ["decoder-reads"], {
+        "(h, h, tgt_mask)": "(x, x, tgt_mask)"}),
+    "decoder: 64 places of the source": Wrong("decoder", ["decoder-masks"], {
+        "(h, memory, src_mask)":
+            "(h, memory[:, :64], None if src_mask is None else src_mask[..., :64])"}),
+    "causal mask lost": Wrong("decoder", ["decoder-masks"], {
+        "(h, h, tgt_mask)": "(h, h)"}),
+    "only the first mask passed on": Wrong("stack", ["stack-layers"], {
+        "layer(x, *others)": "layer(x, *others[:1])"}),
+    "masks not passed on": Wrong("stack", ["stack-layers"], {
+        "layer(x, *others)": "layer(x)"}),
+    "model: words without gradient": Wrong("model", ["model-embedding"], {
+        "x = factor * self.table(src)": "x = factor * self.table(src).detach()"}),
+    "√d_model on the source only": Wrong("model", ["model-embedding"], {
+        "y = factor * ": "y = "}),
+    "model: memory without gradient": Wrong("model", ["model-masks"], {
+        "self.decoder(y, memory,": "self.decoder(y, memory.detach(),"}),
+    "encoder without a mask": Wrong("model", ["model-masks"], {
+        "self.encoder(x, src_mask)": "self.encoder(x, None)"}),
+    "model: output without gradient for the matrix": Wrong("model", ["model-output"], {
+        "return 0.65 * self.output(":
+            "return 0.65 * (lambda h: nn.functional.linear(h, self.table.weight.detach(), self.output.bias))("}),
+    "not tied": Wrong("model", ["model-output"], {
+        '        self.output.weight = self.table.weight\n': ""}),
+    "no norms behind the stacks": Wrong("count", ["count-numbers"], {
+        "2 * norm if": "0 if"}),
+    "norms swapped": Wrong("torch", ["torch-names"], {
+        "around.{i - 1}": "around.{2 - i}"}),
+    "weights transposed": Wrong("torch", ["torch-names"], {"= value": "= value.T"}),
 }
 # fmt: on

@@ -97,7 +97,6 @@ def update(model, optimizer, group, loss_of):
         "a copy of the model": """
 def validate(model, batches, loss_of):
     import copy
-
     quiet = copy.deepcopy(model).eval().requires_grad_(False)
     nats = [loss_of(quiet, batch).item() for batch in batches]
     n = sum(sum(1 for t in b[2].flatten().tolist() if t != 11) for b in batches)
@@ -152,7 +151,6 @@ def overfit(model, src, tgt):
         "running minimum": """
 def choose(history, patience):
     import itertools
-
     lowest = list(
         itertools.accumulate(
             (r["valid_loss"] for r in history), lambda a, b: b if b < a or a != a else a
@@ -182,71 +180,55 @@ def choose(history, patience, best=None, left=None):
 
 # fmt: off
 WRONG = {
-    "shift: tgt changed": Wrong("shift", ["shift-marks"],
-        edits={'tgt_in.masked_fill(': 'tgt_in.masked_fill_('}),
-    "<pad> is 0":
-        Wrong("shift", ["shift-marks"], edits={'tgt_in == 3, 11': 'tgt_in == 3, 0'}),
-    "loss: 50,000 tokens": Wrong("loss", ["loss-value"],
-        edits={
-            '    largest = ':
-                '    logits = logits[..., :50_000]\n    tgt_out = tgt_out.clamp(max=49_999)\n    largest = ',
-        }),
-    "the largest of the whole batch": Wrong("loss", ["loss-large"],
-        edits={'logits.max(dim=-1, keepdim=True).values': 'logits.max()'}),
-    "a plain number": Wrong("loss", ["loss-large"],
-        edits={'-right[real].mean()': '(-right[real].mean()).item()'}),
-    "loss: <pad> multiplied away": Wrong("loss", ["loss-tokens"],
-        edits={
-            '-right[real].mean()':
-                '-(right + 0.0001 * (~real) * right).sum() / real.sum() + (right * ~real).sum() / real.sum()',
-        }),
-    "<pad> in the loss":
-        Wrong("loss", ["loss-tokens"], edits={'-right[real].mean()': '-right.mean()'}),
-    "smoothed and detached":
-        Wrong("smooth", ["smooth-goal"], edits={'.mean()': '.mean().detach()'}),
-    "ε for each other token":
-        Wrong("smooth", ["smooth-goal"], edits={' / (logits.size(-1) - 1)': ''}),
-    "rate: 100,000 steps": Wrong("rate", ["rate-curve"],
-        edits={'min(step**-0.5': 'min(min(step, 100_000) ** -0.5'}),
-    "warm-up to the −1": Wrong("rate", ["rate-curve"], edits={'370**-1.5': '370**-1'}),
-    "top: divided by the peak twice": Wrong("rate", ["rate-top"],
-        edits={'top * math.sqrt(d_model * 370)': 'top * d_model * 370'}),
-    "mode as it comes":
-        Wrong("update", ["update-step"], edits={'    model.train()\n': ''}),
-    "each batch by its own tokens": Wrong("update", ["update-group"],
-        edits={
-            '(loss / n_tokens).backward()':
-                '(loss / (batch[2] != 11).sum()).backward()',
-        }),
-    "clipped with the largest number's norm": Wrong("update", ["update-clip"],
-        edits={
-            'model.parameters(), 1.3': 'model.parameters(), 1.3, norm_type=math.inf',
-        }),
-    "clipped at 1.0": Wrong("update", ["update-clip"],
-        edits={'model.parameters(), 1.3': 'model.parameters(), 1.0'}),
+    "shift: tgt changed": Wrong("shift", ["shift-marks"], {
+        "tgt_in.masked_fill(": "tgt_in.masked_fill_("}),
+    "<pad> is 0": Wrong("shift", ["shift-marks"], {
+        "tgt_in == 3, 11": "tgt_in == 3, 0"}),
+    "loss: 50,000 tokens": Wrong("loss", ["loss-value"], {
+        "    largest = ":
+            '    logits = logits[..., :50_000]\n    tgt_out = tgt_out.clamp(max=49_999)\n    largest = '}),
+    "the largest of the whole batch": Wrong("loss", ["loss-large"], {
+        "logits.max(dim=-1, keepdim=True).values": "logits.max()"}),
+    "a plain number": Wrong("loss", ["loss-large"], {
+        "-right[real].mean()": "(-right[real].mean()).item()"}),
+    "loss: <pad> multiplied away": Wrong("loss", ["loss-tokens"], {
+        "-right[real].mean()":
+            "-(right + 0.0001 * (~real) * right).sum() / real.sum() + (right * ~real).sum() / real.sum()"}),
+    "<pad> in the loss": Wrong("loss", ["loss-tokens"], {
+        "-right[real].mean()": "-right.mean()"}),
+    "smoothed and detached": Wrong("smooth", ["smooth-goal"], {
+        ".mean()": ".mean().detach()"}),
+    "ε for each other token": Wrong("smooth", ["smooth-goal"], {
+        " / (logits.size(-1) - 1)": ""}),
+    "rate: 100,000 steps": Wrong("rate", ["rate-curve"], {
+        "min(step**-0.5": "min(min(step, 100_000) ** -0.5"}),
+    "warm-up to the −1": Wrong("rate", ["rate-curve"], {"370**-1.5": "370**-1"}),
+    "top: divided by the peak twice": Wrong("rate", ["rate-top"], {
+        "top * math.sqrt(d_model * 370)": "top * d_model * 370"}),
+    "mode as it comes": Wrong("update", ["update-step"], {'    model.train()\n': ""}),
+    "each batch by its own tokens": Wrong("update", ["update-group"], {
+        "(loss / n_tokens).backward()": "(loss / (batch[2] != 11).sum()).backward()"}),
+    "clipped with the largest number's norm": Wrong("update", ["update-clip"], {
+        "model.parameters(), 1.3": "model.parameters(), 1.3, norm_type=math.inf"}),
+    "clipped at 1.0": Wrong("update", ["update-clip"], {
+        "model.parameters(), 1.3": "model.parameters(), 1.0"}),
     "validate: total of all calls":
-        Wrong("validate", ["validate-mean", "validate-mode"],
-        edits={
-            'batches, loss_of):': 'batches, loss_of, sums=[]):',
-            '    model.train(training)':
-                '    sums.append((total, n_tokens))\n    total, n_tokens = (sum(x) for x in zip(*sums))\n    model.train(training)',
-        }),
-    "only the last batch validated": Wrong("validate", ["validate-mean"],
-        edits={'total += loss_of': 'total = loss_of'}),
-    "the loss alone": Wrong("validate", ["validate-mean", "validate-mode"],
-        edits={
-            'return total / n_tokens, math.exp(total / n_tokens)':
-                'return total / n_tokens',
-        }),
-    "eval forgotten":
-        Wrong("validate", ["validate-mode"], edits={'    model.eval()\n': ''}),
-    "<pad> learnt too":
-        Wrong("overfit", ["overfit-marks"], edits={'tgt_out != 11': 'tgt_out != 0'}),
-    "a rate too small":
-        Wrong("overfit", ["overfit-marks"], edits={'lr=0.03': 'lr=1e-4'}),
-    "patience never set back": Wrong("choose", ["choose-marks"],
-        edits={'row["step"], 0': 'row["step"], worse'}),
-    "where it stopped":
-        Wrong("choose", ["choose-marks"], edits={'return kept': 'return row["step"]'}),
+        Wrong("validate", ["validate-mean", "validate-mode"], {
+        "batches, loss_of):": "batches, loss_of, sums=[]):",
+        "    model.train(training)":
+            '    sums.append((total, n_tokens))\n    total, n_tokens = (sum(x) for x in zip(*sums))\n    model.train(training)'}),
+    "only the last batch validated": Wrong("validate", ["validate-mean"], {
+        "total += loss_of": "total = loss_of"}),
+    "the loss alone": Wrong("validate", ["validate-mean", "validate-mode"], {
+        "return total / n_tokens, math.exp(total / n_tokens)":
+            "return total / n_tokens"}),
+    "eval forgotten": Wrong("validate", ["validate-mode"], {'    model.eval()\n': ""}),
+    "<pad> learnt too": Wrong("overfit", ["overfit-marks"], {
+        "tgt_out != 11": "tgt_out != 0"}),
+    "a rate too small": Wrong("overfit", ["overfit-marks"], {"lr=0.03": "lr=1e-4"}),
+    "patience never set back": Wrong("choose", ["choose-marks"], {
+        'row["step"], 0': 'row["step"], worse'}),
+    "where it stopped": Wrong("choose", ["choose-marks"], {
+        "return kept": 'return row["step"]'}),
 }
 # fmt: on

@@ -54,7 +54,6 @@ class CachedLayer:
         self.memory_keys = layer.cross.key(memory)
         self.memory_values = layer.cross.value(memory)
         self.keys, self.values = [], []
-
     def step(self, tokens):
         x = self.layer.embed(tokens.unsqueeze(1), start=len(self.keys))
         self.keys.append(self.layer.own.key(x))
@@ -68,7 +67,6 @@ class CachedLayer:
         return (
             x + self.layer.cross.mix(q, self.memory_keys, self.memory_values, self.mask)
         ).squeeze(1)
-
     def select(self, rows):
         self.keys = [key[rows] for key in self.keys]
         self.values = [value[rows] for value in self.values]
@@ -91,7 +89,6 @@ class CachedLayer(torch.nn.Module):
             "m": src_mask,
         }
         self.place = 0
-
     def step(self, tokens):
         x = self.layer.embed(tokens.view(len(tokens), 1), self.place)
         new = {"k": self.layer.own.key(x), "v": self.layer.own.value(x)}
@@ -110,7 +107,6 @@ class CachedLayer(torch.nn.Module):
         )
         self.place += 1
         return x.flatten(1)
-
     def select(self, rows):
         self.held = {
             name: None if part is None else part[rows]
@@ -121,7 +117,6 @@ class CachedLayer(torch.nn.Module):
     "beam": {
         "a heap, one row at a time": """
 import heapq
-
 def beam_search(model, src, K, limit):
     beam = [(0.0, ())]
     for _ in range(limit):
@@ -175,7 +170,6 @@ def beam_search(model, src, K, limit):
 def rank(hypotheses, alpha):
     def score(ids, total):
         return total * math.exp(-alpha * (math.log(14 + len(ids)) - math.log(14)))
-
     return sorted(
         ((ids, score(ids, total)) for ids, total in hypotheses),
         key=lambda item: item[1],
@@ -232,57 +226,49 @@ def error_rate(found, sure, possible):
 
 # fmt: off
 WRONG = {
-    "forbidden scores set to 0":
-        Wrong("greedy", ["greedy-words"], edits={'= -torch.inf': '= 0.0'}),
-    "pad and sos may be chosen":
-        Wrong("greedy", ["greedy-words"], edits={'[PAD, SOS, 17]': '[17]'}),
-    "stops at the first eos of any row": Wrong("greedy", ["greedy-ends", "greedy-stop"],
-        edits={'not done.all()': 'not done.any()'}),
-    "sos returned":
-        Wrong("greedy", ["greedy-ends"], edits={'prefix[:, 1:]\n': 'prefix\n'}),
-    "greedy: 64 words": Wrong("greedy", ["greedy-stop"],
-        edits={'(limits < prefix.size(1))': '(limits.clamp(max=64) < prefix.size(1))'}),
-    "limit counts sos":
-        Wrong("greedy", ["greedy-stop"], edits={'(limits <': '(limits <='}),
-    "cache: no window": Wrong("cache", ["cache-steps"],
-        edits={'keys[:, :, -29:], values[:, :, -29:]': 'keys, values'}),
-    "values in front, keys behind": Wrong("cache", ["cache-steps"],
-        edits={'[self.values, values]': '[values, self.values]'}),
-    "source padding ignored": Wrong("cache", ["cache-source"],
-        edits={', *self.source, self.src_mask)': ', *self.source)'}),
-    "memory's keys again at each step": Wrong("cache", ["cache-work"],
-        edits={
-            'layer.cross.key(memory), layer.cross.value(memory)': 'memory, memory',
-            '*self.source,': 'cross.key(self.source[0]), cross.value(self.source[1]),',
-        }),
-    "select starts the places anew": Wrong("cache", ["cache-select"],
-        edits={
-            'self.src_mask = self.src_mask[rows]':
-                'self.src_mask, self.t = self.src_mask[rows], 0',
-        }),
-    "src_mask does not move": Wrong("cache", ["cache-select"],
-        edits={'        self.src_mask = self.src_mask[rows]': '        pass'}),
-    "beam: logarithm of softmax":
-        Wrong("beam", ["beam-sums"], edits={'.log_softmax(-1)': '.softmax(-1).log()'}),
-    "forbidden word in the beam":
-        Wrong("beam", ["beam-kept"], edits={'(PAD, SOS, 17)': '(PAD, SOS)'}),
-    "worst first": Wrong("beam", ["beam-kept"],
-        edits={
-            'for ids, total, done in beam if done]':
-                'for ids, total, done in beam[::-1] if done]',
-        }),
-    "one step too many": Wrong("beam", ["beam-finished", "beam-kept"],
-        edits={'range(limit)': 'range(limit + 1)'}),
-    "alpha as a factor":
-        Wrong("rank", ["rank-scores"], edits={' ** alpha': ' * alpha'}),
-    "k + 1 forgotten": Wrong("rank", ["rank-scores"], edits={' / (13 + 1)': ''}),
-    "links: more than the threshold":
-        Wrong("links", ["links-found"], edits={'>= 0.28': '> 0.28'}),
-    "every weight above the threshold":
-        Wrong("links", ["links-found"], edits={'0.28]': '0.1]'}),
-    "nothing found is no mistake": Wrong("error", ["error-rate"],
-        edits={'not found and not sure': 'not found or not sure'}),
-    "possible without sure":
-        Wrong("error", ["error-rate"], edits={'{*sure, *possible}': 'set(possible)'}),
+    "forbidden scores set to 0": Wrong("greedy", ["greedy-words"], {
+        "= -torch.inf": "= 0.0"}),
+    "pad and sos may be chosen": Wrong("greedy", ["greedy-words"], {
+        "[PAD, SOS, 17]": "[17]"}),
+    "stops at the first eos of any row":
+        Wrong("greedy", ["greedy-ends", "greedy-stop"], {
+        "not done.all()": "not done.any()"}),
+    "sos returned": Wrong("greedy", ["greedy-ends"], {'prefix[:, 1:]\n': 'prefix\n'}),
+    "greedy: 64 words": Wrong("greedy", ["greedy-stop"], {
+        "(limits < prefix.size(1))": "(limits.clamp(max=64) < prefix.size(1))"}),
+    "limit counts sos": Wrong("greedy", ["greedy-stop"], {"(limits <": "(limits <="}),
+    "cache: no window": Wrong("cache", ["cache-steps"], {
+        "keys[:, :, -29:], values[:, :, -29:]": "keys, values"}),
+    "values in front, keys behind": Wrong("cache", ["cache-steps"], {
+        "[self.values, values]": "[values, self.values]"}),
+    "source padding ignored": Wrong("cache", ["cache-source"], {
+        ", *self.source, self.src_mask)": ", *self.source)"}),
+    "memory's keys again at each step": Wrong("cache", ["cache-work"], {
+        "layer.cross.key(memory), layer.cross.value(memory)": "memory, memory",
+        "*self.source,": "cross.key(self.source[0]), cross.value(self.source[1]),"}),
+    "select starts the places anew": Wrong("cache", ["cache-select"], {
+        "self.src_mask = self.src_mask[rows]":
+            "self.src_mask, self.t = self.src_mask[rows], 0"}),
+    "src_mask does not move": Wrong("cache", ["cache-select"], {
+        "        self.src_mask = self.src_mask[rows]": "        pass"}),
+    "beam: logarithm of softmax": Wrong("beam", ["beam-sums"], {
+        ".log_softmax(-1)": ".softmax(-1).log()"}),
+    "forbidden word in the beam": Wrong("beam", ["beam-kept"], {
+        "(PAD, SOS, 17)": "(PAD, SOS)"}),
+    "worst first": Wrong("beam", ["beam-kept"], {
+        "for ids, total, done in beam if done]":
+            "for ids, total, done in beam[::-1] if done]"}),
+    "one step too many": Wrong("beam", ["beam-finished", "beam-kept"], {
+        "range(limit)": "range(limit + 1)"}),
+    "alpha as a factor": Wrong("rank", ["rank-scores"], {" ** alpha": " * alpha"}),
+    "k + 1 forgotten": Wrong("rank", ["rank-scores"], {" / (13 + 1)": ""}),
+    "links: more than the threshold": Wrong("links", ["links-found"], {
+        ">= 0.28": "> 0.28"}),
+    "every weight above the threshold": Wrong("links", ["links-found"], {
+        "0.28]": "0.1]"}),
+    "nothing found is no mistake": Wrong("error", ["error-rate"], {
+        "not found and not sure": "not found or not sure"}),
+    "possible without sure": Wrong("error", ["error-rate"], {
+        "{*sure, *possible}": "set(possible)"}),
 }
 # fmt: on

@@ -320,18 +320,14 @@ HOSTILE = {
     "a deleted answer": Hostile(lambda nb: nb.cells.remove(cell(nb, "vocab")), VOCAB),
     "a retyped answer": Hostile(retyped),
     "cells in reverse order": Hostile(lambda nb: nb.cells.reverse()),
-    "nothing but answers": Hostile(
-        lambda nb: nb.update(
-            cells=[c for c in nb.cells if c.metadata.nbgrader.solution]
-        )
-    ),
+    "nothing but answers": Hostile(lambda nb:
+        nb.update(cells=[c for c in nb.cells if c.metadata.nbgrader.solution])),
     "test cells emptied, blank": Hostile(tests_changed, blank=True, note="was changed"),
     "the set-up cell broken":
         Hostile(answer("set-up", "import nothing_at_all"), note="set-up was changed"),
     "a cell that is no Python": Hostile(added("def (:"), note=" (line 1)"),
-    "magics and shell lines": Hostile(
-        added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")
-    ),
+    "magics and shell lines":
+        Hostile(added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")),
     "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
     "each answer above its stub": Hostile(below_stubs(place=0)),
     "%%capture and a shell line above each answer":
@@ -339,45 +335,31 @@ HOSTILE = {
     "an answer in a file of its own": Hostile(in_a_file),
     "an answer split over two cells": Hostile(split),
     "ids from an enum, words of a class of their own": Hostile(added(OTHER_TYPES, 99)),
-    "other numbers by default": Hostile(
-        added("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)")
-    ),
+    "other numbers by default":
+        Hostile(added("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)")),
     "80 MB of output": Hostile(large, slow=True),
     "an endless loop in a cell":
         Hostile(added("while True:\n    pass"), note="left out", slow=True),
-    "an endless loop that catches everything": Hostile(
-        added(
-            "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
-        ),
-        note="left out",
-        slow=True,
-    ),
+    "an endless loop that catches everything":
+        Hostile(added("while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"),
+        note="left out", slow=True),
     "an endless loop in an answer":
         Hostile(decode_that("while True:", "    pass"), DECODE, slow=True),
     "an answer that sleeps":
         Hostile(decode_that("import time", "time.sleep(1e6)"), DECODE, slow=True),
     "waiting for input": Hostile(added("input()"), note="Error"),
-    "100 GB in a cell": Hostile(
-        added("x = torch.zeros(25_000_000_000)\ny = bytearray(10**11)"),
-        note="RuntimeError",
-    ),
+    "100 GB in a cell":
+        Hostile(added("x = torch.zeros(25_000_000_000)\ny = bytearray(10**11)"),
+        note="RuntimeError"),
     "100 GB in an answer": Hostile(decode_that("return 'a' * 10**11"), DECODE),
-    "memory, bit by bit": Hostile(
-        added("hoard = []\nwhile True:\n    hoard.append(torch.empty(10**8))"),
-        note="RuntimeError",
-        slow=True,
-    ),
+    "memory, bit by bit":
+        Hostile(added("hoard = []\nwhile True:\n    hoard.append(torch.empty(10**8))"),
+        note="RuntimeError", slow=True),
     "a result of 1 GB": Hostile(decode_that("return 'a' * 10**9"), DECODE, slow=True),
-    "a list in a list in a list": Hostile(
-        decode_that("x = []", "for _ in range(10**5):", "    x = [x]", "return x"),
-        DECODE,
-    ),
-    "an error without a message": Hostile(
-        decode_that(
-            "class E(Exception):", "    def __str__(self): return 1 / 0", "raise E"
-        ),
-        DECODE,
-    ),
+    "a list in a list in a list": Hostile(decode_that("x = []",
+        "for _ in range(10**5):", "    x = [x]", "return x"), DECODE),
+    "an error without a message": Hostile(decode_that("class E(Exception):",
+        "    def __str__(self): return 1 / 0", "raise E"), DECODE),
     "sys.exit in a cell": Hostile(added("import sys\nsys.exit(0)"), note="SystemExit"),
     "sys.exit in an answer": Hostile(decode_that("import sys", "sys.exit(0)"), DECODE),
     "os._exit in a cell": Hostile(added("import os\nos._exit(0)"), note="left out"),
@@ -392,37 +374,23 @@ HOSTILE = {
         Hostile(added(f"PLACES = {PLACES}\n{SPY}", 99), blank=True, kernel=True),
     "patches asserts, torch and the checker": Hostile(added(PATCHED), blank=True),
     "objects that equal everything": Hostile(added(YES, 99), blank=True, note=""),
-    "writes forged replies": Hostile(
-        added(FORGED), blank=True, note="something else than results came back"
-    ),
-    "breaks out": Hostile(
-        added(
-            ESCAPES.replace("WRITE", str(ROOT / "build/escaped")).replace(
-                "READ", str(ROOT / "README.md")
-            ),
-            99,
-        ),
-        blank=True,
-        kernel=True,
-    ),
-    "the library's function in place of an answer": Hostile(
-        answer("vocab", LIBRARY), VOCAB, "PLEASE LOOK: a cell or an answer uses"
-    ),
+    "writes forged replies": Hostile(added(FORGED), blank=True,
+        note="something else than results came back"),
+    "breaks out": Hostile(added(ESCAPES.replace("WRITE",
+        str(ROOT / "build/escaped")).replace("READ", str(ROOT / "README.md")), 99),
+        blank=True, kernel=True),
+    "the library's function in place of an answer": Hostile(answer("vocab", LIBRARY),
+        VOCAB, "PLEASE LOOK: a cell or an answer uses"),
     "answers that note hidden inputs": Hostile(added(NOTED, 99), DECODE),
     "a message that looks like a note": Hostile(added(FORGED_NOTE), note="ValueError"),
     "line ends of Windows": Hostile(windows),
     "the library's function, hidden":
         Hostile(answer("vocab", SNEAKY), VOCAB, kernel=True),
-    "the network": Hostile(
-        added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"),
-        note="URLError",
-    ),
-    "the network in an answer": Hostile(
-        decode_that(
-            "import socket", "return socket.create_connection(('127.0.0.1', 9))"
-        ),
-        DECODE,
-    ),
+    "the network":
+        Hostile(added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"),
+        note="URLError"),
+    "the network in an answer": Hostile(decode_that("import socket",
+        "return socket.create_connection(('127.0.0.1', 9))"), DECODE),
 }
 # fmt: on
 

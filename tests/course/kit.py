@@ -28,13 +28,13 @@ NAMES = course.names()
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong answer: other code for an answer cell, or edits of its solution, and the
-    parts that must fail, no others."""
+    """A wrong answer: edits of the solution of a cell, or other code, and the parts
+    that must fail, no others."""
 
     cell: str
     fails: list[str]
-    code: str = ""
     edits: dict[str, str] = field(default_factory=dict)
+    code: str = ""
 
 
 @dataclass

@@ -157,7 +157,9 @@ def test_what_an_answer_asks_is_counted():
 
 def test_all_gradients_come_by_name():
     layer, x, mask = torch.nn.Linear(2, 1), torch.ones(1, 2), torch.ones(1).bool()
-    found = kit.slopes(lambda *args: (layer(args[0]), mask), [x, mask], torch.ones(1, 1))
+    found = kit.slopes(
+        lambda *args: (layer(args[0]), mask), [x, mask], torch.ones(1, 1)
+    )
     assert found.keys() == {"0"} and torch.equal(found["0"], layer.weight)
     found = kit.slopes(layer, [x], torch.ones(1, 1), ["weight"])
     assert found.keys() == {"0", "weight"} and torch.equal(found["weight"], x)
