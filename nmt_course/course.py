@@ -19,12 +19,12 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from tools import links
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SOURCES = ROOT / "notebooks/assignments/source"
-BADGE = re.compile(r"^\[!\[Open in Colab\].*\n\n?", re.MULTILINE)
 COLAB = "https://colab.research.google.com"
-LIBRARY = re.compile(r"(git\+https://github\.com/)[\w.-]+/[\w.-]+@[\w.-]+")
 SHOWN = re.compile(r"\{\{(.*?)\}\}")  # in a marking scheme: what the picture shows
 SEED_WORD = "seed"  # among the choices of a drawn constant: any number
 
@@ -57,12 +57,12 @@ def load(name: str, seed: str = "", repo: str = "") -> NotebookNode:
             cell.source = SHOWN.sub(lambda m: _shown(m[1]), cell.source)
         if seed and cell.cell_type == "code":
             cell.update(outputs=[], execution_count=None)
-        if repo and cell.metadata.nbgrader.grade_id == "set-up":
-            cell.source = LIBRARY.sub(rf"\g<1>{repo}", cell.source)
+    first, set_up = notebook.cells[:2]
     address = f"{COLAB}/github/{repo}/blob/main/{name}/{name}.ipynb"
-    image = f"{COLAB}/assets/colab-badge.svg"
-    badge = f"[![Open in Colab]({image})]({address})\n\n" if repo else ""
-    notebook.cells[0].source = BADGE.sub(badge, notebook.cells[0].source)
+    badge = f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({address})"
+    first.source = links.with_badge(first.source, badge if repo else "")
+    if repo:
+        set_up.source = links.with_set_up(set_up.source, repo)
     return notebook
 
 

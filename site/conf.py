@@ -12,7 +12,7 @@ from tools import pages
 
 project = "Neural machine translation"
 html_title = "NMT with the original Transformer"
-html_baseurl = pages.links.documentation()
+html_baseurl = pages.links.documentation() if pages.PUBLISHED else ""
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",

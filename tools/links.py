@@ -2,7 +2,9 @@
 
 ``python -m tools.links`` takes it, and the version that the set-up cells install, from
 pyproject.toml; ``python -m tools.links owner/name`` writes that address there first,
-and the address of the site into pyproject.toml and README.
+and the address of the site into pyproject.toml and README. As long as the address is
+the placeholder ``OWNER/REPO``, there is no badge, no install line and no link to the
+site: none would lead anywhere.
 """
 
 from __future__ import annotations
@@ -20,17 +22,22 @@ BADGE = (
     "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
     "(https://colab.research.google.com/github/{repo}/blob/v{version}/notebooks/{name})"
 )
+PLACEHOLDER = "OWNER/REPO"
+HERE = "import nmt_lib as nmt  # not found? In the repository: pip install .\n"
 SET_UP = """\
 try:
     import nmt_lib as nmt
 except ModuleNotFoundError:  # on Colab: install it, keep torch and numpy
     from importlib.metadata import version
 
-    library = "nmt-lib @ git+https://github.com/{repo}@v{version}"
+    library = "nmt-lib @ git+https://github.com/{library}"
     keep = [f"{{name}}=={{version(name)}}" for name in ("torch", "numpy")]
     %pip install -q {{" ".join(keep)}} "{{library}}"
     import nmt_lib as nmt
 """
+# What README says of the site, before and after it has an address.
+BOOK = "`make site` writes it as a book for the web, to `build/site`"
+BOOK_AT = "Read it as a [book on the web]({site})"
 
 
 def main() -> int:
@@ -69,6 +76,11 @@ def address() -> tuple[str, str]:
     return repo[1], version[1]
 
 
+def published() -> bool:
+    """Whether the repository has an address."""
+    return address()[0] != PLACEHOLDER
+
+
 def documentation() -> str:
     """The address of the site, on GitHub Pages."""
     owner, _, name = address()[0].partition("/")
@@ -77,13 +89,19 @@ def documentation() -> str:
 
 def set_address(repo: str) -> None:
     """Writes another repository, and the site that belongs to it."""
-    old, site = address()[0], documentation()
+    old, site, book = address()[0], documentation(), said_of_the_site()
     file = ROOT / "pyproject.toml"
-    text = file.read_text(encoding="utf-8")
-    file.write_text(text.replace(f"github.com/{old}", f"github.com/{repo}"), "utf-8")
-    for file in (ROOT / "pyproject.toml", ROOT / "README.md"):
-        text = file.read_text(encoding="utf-8")
-        file.write_text(text.replace(site, documentation()), "utf-8")
+    text = file.read_text(encoding="utf-8").replace(site, "{site}")
+    text = text.replace(f"github.com/{old}", f"github.com/{repo}")
+    file.write_text(text, "utf-8")
+    file.write_text(text.replace("{site}", documentation()), "utf-8")
+    file = ROOT / "README.md"
+    text = file.read_text(encoding="utf-8").replace(book, said_of_the_site())
+    file.write_text(text.replace(site, documentation()), "utf-8")
+
+
+def said_of_the_site() -> str:
+    return BOOK_AT.format(site=documentation()) if published() else BOOK
 
 
 def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:
@@ -92,20 +110,35 @@ def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:
     The set-up cell is the third of a chapter and the second of an assignment.
 
     Raises:
-        ValueError: the notebook has no badge in its first cell, or no set-up cell.
+        ValueError: there is no set-up cell.
     """
     repo, version = address()
     name = path.relative_to(NOTEBOOKS).as_posix()
     badge = BADGE.format(repo=repo, version=version, name=name)
-    first = notebook.cells[0]
-    set_up = notebook.cells[1 if path.parent.name == "source" else 2]
-    line = re.compile(r"^\[!\[Open in Colab\].*$", re.MULTILINE)
-    first.source, n = line.subn(badge, first.source)
-    _, *rest = f"{set_up.source}\n".split("    import nmt_lib as nmt\n")
-    if n != 1 or len(rest) != 2 or not set_up.source.startswith("try:\n"):
-        raise ValueError(f"{name}: no badge in its first cell, or no set-up cell")
-    head = SET_UP.format(repo=repo, version=version)
-    set_up.source = f"{head}\n{rest[1].strip()}".strip()
+    first, cell = notebook.cells[0], notebook.cells[1 + (path.parent.name != "source")]
+    first.source = with_badge(first.source, badge if published() else "")
+    library = f"{repo}@v{version}" if published() else ""
+    cell.source = with_set_up(cell.source, library)
+
+
+def with_badge(source: str, badge: str) -> str:
+    """The first cell with this badge below its title, or with none."""
+    title, *others = source.split("\n\n")
+    others = [part for part in others if not part.startswith("[![Open in Colab]")]
+    return "\n\n".join([title, *([badge] if badge else []), *others])
+
+
+def with_set_up(source: str, library: str) -> str:
+    """The set-up cell; it installs the library from this repository, if it is named.
+
+    Raises:
+        ValueError: it is no set-up cell.
+    """
+    head, line, rest = f"{source}\n".rpartition("import nmt_lib as nmt")
+    if not line or not f"{head}{line}".startswith(("try:\n", "import nmt_lib")):
+        raise ValueError(f"no set-up cell: {source[:60]!r}")
+    head = SET_UP.format(library=library) if library else HERE
+    return f"{head}\n{rest.partition(chr(10))[2].strip()}".strip()
 
 
 if __name__ == "__main__":

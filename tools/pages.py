@@ -25,17 +25,22 @@ from tools import links, names
 from tools.links import ROOT
 
 REPOSITORY = "https://github.com/" + links.address()[0]
+PUBLISHED = links.published()
+TO_REPOSITORY = re.compile(rf"\[([^\]]*)\]\({REPOSITORY}(?:/blob/main/)?([^)]*)\)")
 CHAPTERS = "notebooks/[0-9][0-9]_*.ipynb"
 DEEPER = "notebooks/deeper/[0-9][0-9]_*.ipynb"
 RESULTS = "benchmarks/results/README.md"
 BELOW_RESULTS = ("benchmarks/results/[!R]*.md", "nmt_lib/pretrained/*/README.md")
 TEXTS = ("notebooks/assignments/README.md", RESULTS, *BELOW_RESULTS)
 CONFIGS = "nmt_lib/configs/*.yaml"
-BADGE = re.compile(r"^\[!\[Open in Colab\].*\]\((.*)\)$", re.MULTILINE)
+BADGE = re.compile(r"(?m)^\[!\[Open in Colab\].*\]\((.*)\)\n\n")
+SUMMARY = re.compile(r"<summary>.*?</summary>", re.S)
 LINK = re.compile(r"""(\]\(|\b(?:href|src)=")(?![a-z]+:|/)([^)\s"#]*)(\#[^)\s"]*)?""")
 CODE = re.compile(
     r'\s*<div class="highlight"[^>]*><pre.*?>(.*)</pre>\s*</div>\s*', re.S
 )
+COLAB_NOW = "On Colab, press “Open in Colab” above a chapter."
+COLAB_LATER = "On Colab, once `make links` has written the repository's address."
 ICON = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="{}"/></svg>'
 COLAB = ICON.format("M7 4v16l13-8z")
 DOWN = ICON.format("M11 3h2v10l4-4 1 1-6 7-6-7 1-1 4 4zM4 19h16v2H4z")
@@ -102,7 +107,14 @@ def with_links(source: str, path: str) -> str:
             return match[0]  # Sphinx finds it, or warns
         return f"{opening}{REPOSITORY}/blob/main/{target}{anchor}"
 
-    return LINK.sub(replace, source)
+    source = LINK.sub(replace, source)
+    return source if PUBLISHED else TO_REPOSITORY.sub(unlinked, source)
+
+
+def unlinked(link: re.Match[str]) -> str:
+    """The text of a link to the repository, and where the file lies in it."""
+    label, file = link.groups()
+    return label if Path(file).name in label else f"{label} (`{file}`)"
 
 
 def text(path: str) -> tuple[str, str]:
@@ -125,10 +137,15 @@ def config(path: str) -> tuple[str, str]:
 def chapter(path: str) -> tuple[str, str]:
     """A notebook with buttons in place of its badge, and folded what is folded."""
     notebook = notebook_at(path)
+    first = notebook.cells[0]
+    badge = BADGE.search(first.source)
+    first.source = BADGE.sub("", first.source)
+    doors = buttons(path, badge[1] if badge else "")
+    first.source = first.source.replace("\n", f"\n\n{doors}\n", 1)
+    del notebook.cells[1:3]  # parameters and set-up: for those who run it
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = BADGE.sub(partial(buttons, path), cell.source)
-            cell.source = with_links(cell.source, path)
+            cell.source = SUMMARY.sub(with_formulas, with_links(cell.source, path))
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata.tags = sorted({*cell.metadata.get("tags", []), "hide-input"})
         for output in cell.get("outputs", []):
@@ -141,13 +158,21 @@ def chapter(path: str) -> tuple[str, str]:
     return path, json.dumps(notebook)
 
 
-def buttons(path: str, badge: re.Match[str]) -> str:
+def buttons(path: str, colab: str) -> str:
     """Links in place of the badge, which would be fetched from another site."""
+    reading, doing = minutes(notebook_at(path))
+    doing = f", {doing} to do" if doing else ""
+    opened = f'<a href="{colab}">{COLAB}Open in Colab</a> ' if colab else ""
     return (
-        f'<p class="doors"><span>{minutes(notebook_at(path))} min</span> '
-        f'<a href="{badge[1]}">{COLAB}Open in Colab</a> '
+        f'<p class="doors"><span>{reading} min to read{doing}</span> {opened}'
         f'<a href="{Path(path).name}" download>{DOWN}Download</a></p>'
     )
+
+
+def with_formulas(summary: re.Match[str]) -> str:
+    """A summary is HTML, where only MathJax's own marks make a formula."""
+    formula = r'<span class="math">\\(\1\\)</span>'
+    return re.sub(r"\$([^$]+)\$", formula, summary[0])
 
 
 def show_as_code(output: nbformat.NotebookNode) -> None:
@@ -169,10 +194,11 @@ def own(out: Path, path: str) -> tuple[str, str]:
             ":caption: Chapters\n",
         ),
         "cards": lambda _: "\n".join(card(out, path) for path in chapters),
+        "colab": lambda _: COLAB_LATER if not PUBLISHED else COLAB_NOW,
         "names": lambda _: names.page(f"{REPOSITORY}/blob/main"),
     }
     source = re.sub(
-        r"\{\{(list|toctree|contents|cards|names) ?(.*?)\}\}",
+        r"\{\{(list|toctree|contents|cards|colab|names) ?(.*?)\}\}",
         lambda match: makers[match[1]](match[2]),
         read(path).replace("(REPOSITORY)", f"({REPOSITORY})"),
     )
@@ -207,12 +233,12 @@ def short(heading: str) -> str:
     return heading.partition(": ")[0]
 
 
-def minutes(notebook: nbformat.NotebookNode) -> int:
-    """How long a notebook says that it takes to read; tools/check.py checks it."""
+def minutes(notebook: nbformat.NotebookNode) -> tuple[str, str]:
+    """How long a notebook says that it takes to read, and to do."""
     first = notebook.cells[0].source
-    said = re.search(r"about\s+(\d+)\s+minutes\s+to\s+read", first)
+    said = re.search(r"about (\d+) minutes to read(?:, (\d+) to do)?", first)
     assert said, f"{first.splitlines()[0]} does not say how long it takes"
-    return int(said[1])
+    return said[1], said[2] or ""
 
 
 def toctree(paths: list[str], options: str = "") -> str:
@@ -249,7 +275,7 @@ def card(out: Path, path: str) -> str:
         f'<a href="{path.replace(".ipynb", ".html")}">{image}'
         f"<b>{plain(short(title(notebook)))}</b>"
         f"<span>{goal[:1].upper()}{goal[1:]}</span>"
-        f"<i>{minutes(notebook)} min</i></a>"
+        f"<i>{' + '.join(filter(None, minutes(notebook)))} min</i></a>"
     )
 
 

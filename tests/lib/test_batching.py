@@ -31,6 +31,8 @@ def test_the_seed_alone_draws_the_batches() -> None:
     one, same, other = (token_batches(lengths, 60, seed) for seed in (0, 0, 1))
     assert one == same != other
     assert {frozenset(batch) for batch in one} != {frozenset(batch) for batch in other}
+    longest = [max(max(lengths[i]) for i in batch) for batch in one]
+    assert longest != sorted(longest)  # the batches come in a random order
     assert torch.equal(torch.get_rng_state(), state)
 
 

@@ -96,7 +96,9 @@ DRIVER = """
 """
 
 
-def test_set_up_cells_on_colab(wheel: Path, tmp_path: Path) -> None:
+def test_set_up_cells_on_colab(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In an environment with everything but the library, the set-up cell installs it.
 
     The cell is the same in all notebooks; those of the assignments also import their
@@ -113,12 +115,15 @@ def test_set_up_cells_on_colab(wheel: Path, tmp_path: Path) -> None:
     found = subprocess.run(missing, cwd=tmp_path, capture_output=True)
     assert b"ModuleNotFoundError" in found.stderr
 
-    repo, version = links.address()
-    address = f"git+https://github.com/{repo}@v{version}"
+    version = links.address()[1]
+    monkeypatch.setattr(links, "address", lambda: ("ada/nmt", version))
+    address = f"git+https://github.com/ada/nmt@v{version}"
     cells = {}
     for path in (*links.chapters(), *links.assignments()):
+        notebook = nbformat.read(path, as_version=4)
+        links.stamp(notebook, path)
         number = 1 if path.parent.name == "source" else 2
-        cells[path.name] = nbformat.read(path, as_version=4).cells[number].source
+        cells[path.name] = notebook.cells[number].source
     heads = {source.partition("\n\nimport")[0].strip() for source in cells.values()}
     assert len(heads) == 1 and heads.pop().count(address) == 1
     chosen = [path.name for path in (links.chapters()[0], *links.assignments())]

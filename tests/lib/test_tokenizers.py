@@ -118,6 +118,8 @@ def test_lowercase_folds_the_text_in_training_and_in_use(kind: str) -> None:
     tokenizer = build(kind, lowercase=True)[0]
     assert tokenizer.encode("THE OLD MAN") == tokenizer.encode("the old man")
     assert nmt.UNK not in tokenizer.encode("THE OLD MAN")
+    tokens = tokenizer.lookup_tokens(range(4, len(tokenizer)))
+    assert all(token == token.lower() for token in tokens)
 
 
 @SUBWORDS
@@ -153,6 +155,11 @@ def test_with_no_merge_left_out_the_subwords_are_those_of_encode() -> None:
     tokenizer, draw = build("bpe", vocab_size=90)[1], random.Random(0).random
     for text in [*STRANGE, *(pair.tgt for pair in PAIRS)]:
         assert tokenizer.sample(text, 0.0, draw) == tokenizer.encode(text)
+    bare = build("bpe", vocab_size=90, src_specials=False)[0]
+    assert bare.sample("The happy man", 0.0, draw) == bare.encode("The happy man")
+    # The first merge learnt comes first, at the end of a word, too.
+    bpe = build("bpe", [nmt.Pair("b a n d " * 9 + "xyzand " * 9, "q")], vocab_size=16)
+    assert bpe[0].sample("bandxyzand", 0.0, draw) == bpe[0].encode("bandxyzand")
     ids = tokenizer.sample("Der alte Mann", 1.0, draw)  # every merge left out
     assert tokenizer.lookup_tokens(ids) == ["<sos>", *"▁Der▁alte▁Mann", "<eos>"]
 

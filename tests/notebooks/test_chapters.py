@@ -50,13 +50,19 @@ def test_links_write_another_repository_and_back(tmp_path: Path) -> None:
         files = [*tmp_path.glob("*.*"), *tmp_path.glob("notebooks/*")]
         return {file.name: file.read_text(encoding="utf-8") for file in files}
 
-    before, (repo, version) = texts(), links.address()
+    placeholder, version = links.PLACEHOLDER, links.address()[1]
+    assert write(placeholder) == 0
+    before = texts()
+    for name, text in before.items():
+        found = text.count(placeholder)
+        assert found == (name == "pyproject.toml"), name  # nothing leads nowhere
     assert write("somebody/fork") == 0
     for path in MAIN[:2]:
         assert f"github.com/somebody/fork@v{version}" in texts()[path.name]
         assert f"github/somebody/fork/blob/v{version}" in texts()[path.name]
-        assert repo not in texts()[path.name]
-    for name in ("pyproject.toml", "README.md"):
-        assert "https://somebody.github.io/fork/" in texts()[name]
-    assert write(repo) == 0 and texts() == before
+    for name, text in texts().items():
+        assert placeholder not in text
+        if name in ("pyproject.toml", "README.md"):
+            assert "https://somebody.github.io/fork/" in text
+    assert write(placeholder) == 0 and texts() == before
     assert write("no address") == 2

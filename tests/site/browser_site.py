@@ -17,7 +17,7 @@ from typing import Any
 from tests.site.chromium import ROOT, barriers, chromium
 
 SITE = ROOT / "build" / "site"
-VIEWS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+VIEWS = [(width, scheme) for width in (1280, 1200, 390) for scheme in ("light", "dark")]
 FAULTS = """async () => {
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise
     const seen = element => element.checkVisibility()
@@ -26,7 +26,10 @@ FAULTS = """async () => {
     const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowX)
     const images = all('img', image => !image.alt && !image.closest('.cards'))
     const formulas = all('.math', math => !math.querySelector('mjx-container'))
-    const cut = all('pre', pre => wide(pre) && !scrolls(pre))
+    const columns = pre => Math.max(...pre.textContent.split('\\n').map(l => l.length))
+    const fits = pre => innerWidth >= 1200 && columns(pre) <= 88
+    const cut = all('pre', pre => wide(pre) && (!scrolls(pre) || fits(pre)))
+    const raw = all('summary', summary => /[$][^$]+[$]/.test(summary.textContent))
     const sets = all('mjx-container[display]',
                      math => !math.closest('details') && wide(math))
     const searches = all('.search-button, .search-button-field', seen)
@@ -34,6 +37,7 @@ FAULTS = """async () => {
         'scrolls sideways': +(document.documentElement.scrollWidth > innerWidth),
         'picture without text': images.length,
         'formula not set': formulas.length + all('mjx-merror', seen).length,
+        'formula in a summary not set': raw.length,
         'code cut off': cut.length,
         'formula cut off': sets.length,
         'not one search': searches.length === 1 ? 0 : 1,
@@ -54,7 +58,7 @@ CHAPTER = """async () => {
         return !(folded && hidden && fold.open && inside.checkVisibility())
     })
     return {
-        'no link to Colab': +!links.some(link => link.host.startsWith('colab.')),
+        'link to nowhere': links.filter(link => /OWNER/i.test(link.href)).length,
         'no file to download': file && (await fetch(file.href)).ok ? 0 : 1,
         'no next or previous page': +!main.querySelector('.left-prev, .right-next'),
         'does not unfold': shut.length,

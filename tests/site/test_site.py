@@ -43,17 +43,39 @@ def test_the_minutes_count_what_is_open(tmp_path: Path) -> None:
         ("99_nowhere.ipynb", "99_nowhere.ipynb"),  # Sphinx complains
     ],
 )
-def test_links_lead_to_pages_or_to_the_repository(link: str, target: str) -> None:
+def test_links_lead_to_pages_or_to_the_repository(
+    link: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PUBLISHED", True)
     text = f'[a]({link}) <a href="{link}">'
     expected = f'[a]({target}) <a href="{target}">'
     assert pages.with_links(text, "notebooks/04_attention.ipynb") == expected
+
+
+def test_before_the_repository_has_an_address_no_link_leads_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pages, "PUBLISHED", False)
+    text = "[the rules](../Makefile), [attention.py](../nmt_lib/attention.py)"
+    said = pages.with_links(text, "notebooks/04_attention.ipynb")
+    assert said == "the rules (`Makefile`), attention.py"
+    start = pages.own(pages.ROOT / "build", "site/api.md")[1]
+    assert "attention.py" in start and pages.REPOSITORY not in start
+
+
+def test_formulas_in_a_summary_are_set() -> None:
+    summary = "<summary>Is $a_1$ larger than $b$?</summary>"
+    said = pages.SUMMARY.sub(pages.with_formulas, f"{summary} $c$")
+    assert said.count('<span class="math">\\(') == 2 and said.endswith(" $c$")
 
 
 def test_a_chapter_has_buttons_and_its_sources_as_code() -> None:
     for path in pages.found(pages.CHAPTERS):
         notebook = nbformat.reads(pages.chapter(path)[1], as_version=4)
         first = notebook.cells[0].source
-        assert "colab-badge.svg" not in first and "Open in Colab" in first
+        assert "colab-badge.svg" not in first and 'class="doors"' in first
+        assert ("Open in Colab" in first) == pages.PUBLISHED
+        assert "import nmt_lib" not in "".join(c.source for c in notebook.cells)
         for cell in notebook.cells:
             if "show_source(" in cell.source:
                 assert "text/html" not in str(cell.get("outputs"))
