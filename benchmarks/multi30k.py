@@ -150,16 +150,19 @@ def main() -> None:
             where = NAMES.get(name, name)
             rows.append([direction, where, len(models), *map(spread, columns)])
             print(*rows[-1], flush=True)
+    train = config.train
+    trained_how = f"{train.max_steps:,} updates, train.precision {train.precision}. "
+    if options.models:
+        trained_how = ""
     common.write_table(
         table,
         f"{stem} on Multi30k",
         f"direction | set | seeds | {HEADER}",
         rows,
-        f"{config.train.max_steps:,} updates (in the last round); beam "
-        f"{config.decode.beam_size}, length penalty {config.decode.length_penalty}. "
+        f"{trained_how}Beam {config.decode.beam_size}, length penalty "
+        f"{config.decode.length_penalty}. "
         f"{NOTES.format(results[0][1])} ± is the standard deviation over the seeds. "
-        f"{common.machine('sacrebleu', 'sacremoses')}, "
-        f"train.precision {config.train.precision}.",
+        f"{common.machine('sacrebleu', 'sacremoses')}.",
     )
 
 
