@@ -89,40 +89,40 @@ def head_map(x, attention, h):
 def head_map(x, attention, h):
     own = slice(h * 16, (h + 1) * 16)
     Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (Q @ K.T / math.sqrt(x.size(1))).softmax(-1)
+    return (Q @ K.T / x.size(1) ** 0.5).softmax(-1)
 """: "not of D",
         """
 def head_map(x, attention, h):
     own = slice(h * 16, (h + 1) * 16)
     Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (Q @ K.T / math.sqrt(16)).softmax(0)
+    return (Q @ K.T / 16**0.5).softmax(0)
 """: "along each row",
         """
 def head_map(x, attention, h):
     own = slice(h * 16, (h + 1) * 16)
     Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return Q @ K.T / math.sqrt(16)
+    return Q @ K.T / 16**0.5
 """: "softmax is missing",
         """
 def head_map(x, attention, h):
     own = slice(h * 16, (h + 1) * 16)
     Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (K @ Q.T / math.sqrt(16)).softmax(-1)
+    return (K @ Q.T / 16**0.5).softmax(-1)
 """: "rows are queries",
         """
 def head_map(x, attention, h):
     Q, K = attention.W_q(x)[:, :16], attention.W_k(x)[:, :16]
-    return (Q @ K.T / math.sqrt(16)).softmax(-1)
+    return (Q @ K.T / 16**0.5).softmax(-1)
 """: "head 0, whatever h says",
         """
 def head_map(x, attention, h):
     Q, K = attention.W_q(x), attention.W_k(x)
-    return (Q @ K.T / math.sqrt(16)).softmax(-1)
+    return (Q @ K.T / 16**0.5).softmax(-1)
 """: "cut out the columns",
         """
 def head_map(x, attention, h):
     Q, K = attention.W_q(x)[:, h::4], attention.W_k(x)[:, h::4]
-    return (Q @ K.T / math.sqrt(16)).softmax(-1)
+    return (Q @ K.T / 16**0.5).softmax(-1)
 """: "expected [[",
         """
 def head_map(x, attention, h):
