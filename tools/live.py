@@ -57,7 +57,8 @@ IDEAS = {  # what to close, and what the translation loses
     "English → French: which head makes the car feminine?": GENDER,
     "English → German: which head puts the vegetables last?": LAST,
 }
-DOORS = {  # from the chapter of this number: what the page shows then
+# From the chapter of this number: what the page shows then.
+DOORS: dict[str, tuple[str, dict[str, Any]]] = {
     "00": (
         "Type your own sentence",
         {

@@ -70,14 +70,18 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
         axis, top.values.tolist(), tokenizer.lookup_tokens(top.indices.tolist())
     )
     draw_paths(axis, len(src_ids), tgt_in.size(1))
-    title = {"fontsize": 15, "color": BLUE, "va": "center"}
+    title: dict[str, Any] = {"fontsize": 15, "color": BLUE, "va": "center"}
     axis.text(LEFT, 7.0, "It reads, all at once …", **title)
     axis.text(RIGHT, 7.0, "… and writes, word by word.", **title)
     axis.text(LEFT, 6.5, "A column of colours is a vector:", color=GREY)
     axis.text(LEFT, 6.26, f"the first 16 of its {memory.size(-1)} numbers.", color=GREY)
     axis.text(LEFT + 0.3, 5.97, "is the chapter that explains the part.", color=GREY)
     for x, y, number in CHAPTERS:
-        circle = {"boxstyle": "circle,pad=0.22", "fc": BLUE, "ec": "none"}
+        circle: dict[str, Any] = {
+            "boxstyle": "circle,pad=0.22",
+            "fc": BLUE,
+            "ec": "none",
+        }
         axis.text(x, y, number, color="white", fontsize=8.5, bbox=circle, **MIDDLE)
     axis.set(xlim=(-0.15, 8.1), ylim=(0.1, 7.2), aspect="auto")
     axis.axis("off")
@@ -88,7 +92,12 @@ def draw_column(axis: Axes, x: float, words: Sequence[str]) -> None:
     """Words from bottom to top, side by side."""
     for i, word in enumerate(words):
         place = x + STEP * (i + 0.5), 0.95
-        style = {"rotation": 90, "ha": "center", "va": "top", "parse_math": False}
+        style: dict[str, Any] = {
+            "rotation": 90,
+            "ha": "center",
+            "va": "top",
+            "parse_math": False,
+        }
         axis.text(*place, word, **style)
 
 
@@ -103,7 +112,12 @@ def draw_vectors(axis: Axes, x: float, y: float, table: Tensor, label: str) -> N
 
 def draw_block(axis: Axes, x: float, title: str, lines: Sequence[str]) -> None:
     """A stack of layers, and what is in each."""
-    style = {"boxstyle": "round,pad=0.06", "fc": "#fff3d6", "ec": "0.7", "zorder": 0}
+    style: dict[str, Any] = {
+        "boxstyle": "round,pad=0.06",
+        "fc": "#fff3d6",
+        "ec": "0.7",
+        "zorder": 0,
+    }
     axis.add_patch(FancyBboxPatch((x, 2.5), 3.0, 1.3, **style))
     axis.text(x + 1.5, 3.58, title, weight="bold", **MIDDLE)
     axis.text(x + 1.5, 2.98, "\n".join(lines), linespacing=1.4, **MIDDLE)

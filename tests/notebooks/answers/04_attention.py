@@ -164,8 +164,11 @@ def split_heads(x, n_heads):
         CLASS.replace("q @ k.mT", 'torch.einsum("bhtd,bhsd->bhts", q, k)'): "right",
     },
     "one_key_at_a_time": {
+        ONE.replace(
+            "top, total, mixed = -math.inf", "top, total, mixed = 0.0"
+        ): "below 0",
         PLAIN: "exp(128) is infinite",
-        PLAIN.replace(" / total", ""): "divide by their sum (and exp(128)",
+        PLAIN.replace(" / total", ""): "expected",
         PLAIN.replace(" / math.sqrt(len(q))", ""): "by √d_k (and exp(128)",
         PLAIN.replace("math.sqrt(len(q))", "len(q)"): "not by d_k",
         ONE.replace(" / total", ""): "expected",
