@@ -1,6 +1,6 @@
 """The peak memory of encoding a large corpus.
 
-Run: ``OMP_NUM_THREADS=1 python -m benchmarks.memory [--pairs 2000000]``
+Run: ``OMP_NUM_THREADS=1 python -m benchmarks.memory [--pairs 20000 1000000]``
 """
 
 from __future__ import annotations
@@ -32,20 +32,24 @@ def make_pairs(n: int) -> list[nmt.Pair]:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--pairs", type=int, default=2_000_000)
+    parser.add_argument("--pairs", type=int, nargs="+", default=[20_000, 1_000_000])
     options = common.parse(parser)
     config = common.load_config("multi30k", **{"data.vocab_size": 8000})
-    pairs = make_pairs(500 if options.dry else options.pairs)
-    tokenizers = nmt.build_tokenizers(config.data, pairs[:20_000])
-    start = time.perf_counter()
-    examples = nmt.encode_pairs(pairs, tokenizers, config)
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    tokenizers = nmt.build_tokenizers(config.data, make_pairs(20_000))
+    rows = []
+    for n in [500] if options.dry else sorted(options.pairs):  # the peak only rises
+        pairs = make_pairs(n)
+        start = time.perf_counter()
+        examples = nmt.encode_pairs(pairs, tokenizers, config)
+        seconds = time.perf_counter() - start
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        rows.append([f"{len(examples):,}", f"{seconds:.0f}", f"{peak:.0f}"])
+        del pairs, examples
     common.write_table(
         "memory",
         "Peak memory of encoding a corpus",
         "pairs | encoding, s | peak, MB",
-        [[f"{len(examples):,}", f"{seconds:.0f}", f"{peak:.0f}"]],
+        rows,
         "Generated sentences of 25 words; joint BPE of 8,000 subwords. Peak: the "
         "largest resident size of the process, with the text, the ids and torch in it. "
         f"{common.machine()}.",
