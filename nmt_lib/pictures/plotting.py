@@ -307,5 +307,6 @@ def plot_tables(
         set_title(axis, title)
     label_axes(figure, xlabel, ylabel, n_lines=shape[0])
     if not yes_no:
-        figure.colorbar(image, ax=axes, aspect=30).outline.set_visible(False)
+        bar: Any = figure.colorbar(image, ax=axes, aspect=30)
+        bar.outline.set_visible(False)
     return figure
