@@ -74,8 +74,8 @@ class KVCache:
 
     def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Appends those of new positions, and returns all."""
-        self.keys = torch.cat([self.keys, keys], dim=2)  # (B, H, S + 1, d_k)
-        self.values = torch.cat([self.values, values], dim=2)  # (B, H, S + 1, d_v)
+        self.keys = torch.cat([self.keys, keys], dim=2)  # (B, H, t + 1, d_k)
+        self.values = torch.cat([self.values, values], dim=2)  # (B, H, t + 1, d_v)
         return self.keys, self.values
 
     def select(self, rows: Tensor) -> None:

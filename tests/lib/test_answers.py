@@ -8,6 +8,7 @@ import torch
 import nmt_lib as nmt
 
 TABLE = torch.tensor([[1.0, 2], [3, 4]])
+LONG, LAST = torch.zeros(2, 40), torch.tensor([39])
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,9 @@ TABLE = torch.tensor([[1.0, 2], [3, 4]])
         (TABLE, TABLE > 2, "not yet: expected torch.bool, got torch.float32"),
         (True, 1, "not yet: expected 1, got True"),
         ("Ein", ["Ein"], "not yet: expected [Ein], got Ein"),
-        ((1, 5.25), (1, 0.123456), "not yet: expected 0.1235, got 5.25"),
+        ((1, 5.25), (1, 0.123456), "not yet: expected (1, 0.1235), got (1, 5.25)"),
+        (LONG.index_fill(1, LAST, 5), LONG, "not yet: expected 0 at [0, 39], got 5"),
+        ((LONG, [2] * 50), (LONG, [2] * 49 + [3]), "not yet: expected 3, got 2"),
     ],
 )
 def test_one_line(given: Any, expected: Any, said: str, capsys: Any) -> None:
@@ -40,7 +43,7 @@ def test_a_mistake_is_named_only_if_all_cases_fit(capsys: Any) -> None:
     nmt.check_answer(lambda: 1 / 0, (1, 2), mistakes)
     assert capsys.readouterr().out.splitlines() == [
         "not yet: doubled",
-        "not yet: expected 1, got 2",
+        "not yet: expected (1, 2), got (2, 5)",
         "not yet: it raises ZeroDivisionError: division by zero",
     ]
 

@@ -127,6 +127,16 @@ def my_merge(subwords, pair):
     """
 def my_merge(subwords, pair):
     merged = []
+    for subword in subwords:
+        if merged and merged[-1] + subword == "".join(pair):
+            merged[-1] += subword
+        else:
+            merged.append(subword)
+    return tuple(merged)
+""": "compare both parts",
+    """
+def my_merge(subwords, pair):
+    merged = []
     for i, subword in enumerate(subwords):
         merged.append("".join(pair) if subwords[i : i + 2] == pair else subword)
     return tuple(merged)
@@ -244,6 +254,20 @@ def my_cut(word, merges):
 def my_cut(word, merges):
     return merge(tuple("▁" + word), merges)
 """: "nothing is merged",
+    """
+def my_cut(word, merges):
+    parts = tuple("▁" + word)
+    for pair in merges:
+        parts = merge(parts, "".join(pair))
+    return parts
+""": "give merge the pair itself",
+    """
+def my_cut(word, merges):
+    text = " ".join("▁" + word)
+    for pair in merges:
+        text = text.replace(" ".join(pair), "".join(pair))
+    return tuple(text.split())
+""": "no b is left for a b",
 }
 
 BATCHES = {
@@ -353,6 +377,29 @@ def my_batches(lengths, budget):
 def my_batches(lengths, budget):
     return [[length] for length in lengths]
 """: "expected",
+    """
+def my_batches(lengths, budget):
+    n = budget // max(lengths, default=1)
+    return [lengths[i : i + n] for i in range(0, len(lengths), n)]
+""": "not of all",
+    """
+def my_batches(lengths, budget):
+    batches = []
+    for length in lengths:
+        if not batches or batches[-1][-1] * (len(batches[-1]) + 1) > budget:
+            batches.append([])
+        batches[-1].append(length)
+    return batches
+""": "not with those before",
+    """
+def my_batches(lengths, budget):
+    batches = []
+    for length in lengths:
+        if not batches or batches[-1][-1] * len(batches[-1]) > budget:
+            batches.append([])
+        batches[-1].append(length)
+    return batches
+""": "in the batch, not before",
 }
 
 ANSWERS = {

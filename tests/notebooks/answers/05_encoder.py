@@ -36,7 +36,8 @@ def layer_norm(x, gain, bias, eps=1e-5):
         NORM.replace("gain * ", "").replace(
             " + bias", ""
         ): "gain and bias are not used",
-        NORM.replace(" + eps", ""): "eps is not used",
+        NORM.replace(" + eps", ""): "eps must be under the root",
+        NORM.replace("(variance + eps).sqrt()", "variance.sqrt() + eps"): "under the",
         NORM.replace("(variance + eps).sqrt()", "(variance.sqrt() + eps)"): "under",
         NORM.replace("-1, keepdim=True", "-1"): "RuntimeError",
         NORM.replace("gain * inner", "(gain * inner + bias)").replace(

@@ -56,6 +56,12 @@ def best(
     return ALL.format(end=end, choose=choose, new=new, total=total)
 
 
+LAST = """def best_of_all(path="", probability=1.0):
+    found = probability, path
+    for word, p in toy.get(path, {}).items():
+        found = best_of_all(f"{path} {word}".strip(), probability * p)
+    return found"""
+
 ANSWERS = {
     "my_greedy": {
         greedy(end="written.append(token); break"): "<eos> should not be in",
@@ -65,6 +71,8 @@ ANSWERS = {
         greedy(limit="limit + 1"): "beyond the limit",
         greedy(limit="99"): "raises RuntimeError: the model is asked for",
         greedy(best="argmin"): "least likely",
+        greedy(best="max"): "argmax is its index",
+        greedy(start="[2]", limit="limit + 1"): "should not hold <sos>",
         greedy(end="return token"): "expected",
         greedy(end="continue"): "it never stops",
         greedy(seen="written[-1:]"): "expected",
@@ -120,6 +128,8 @@ ANSWERS = {
         best(new='f"{path} {word}"'): "no choices after it",
         best(end="(path, probability)"): "expected",
         best(choose="min"): "least likely",
+        best().replace("return max", "return next"): "the first branch",
+        LAST: "the last branch",
         "best_of_all = lambda: ('un chien court', 0.324)": "wrong way round",
         "best_of_all = lambda: (0.324, ' un chien court')": "begins with a space",
         "best_of_all = lambda: (0.4, 'un chien court')": "the first one",

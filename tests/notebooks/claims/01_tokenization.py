@@ -66,8 +66,8 @@ def test_the_code_for_torchtext_gives_the_same_ids(chapter: Any) -> None:
     with mock.patch.dict(sys.modules, modules):
         exec(code, names)
     words = nmt.build_vocab_from_iterator(map(chapter.tokenize, lines), 2, nmt.SPECIALS)
-    assert names["words"].get_itos() == words.get_itos()
-    assert names["ids"] == [2, *words(chapter.tokenize("The dog is old.")), 3]
+    assert names["vocab"].get_itos() == words.get_itos()
+    assert names["numbers"] == [2, *words(chapter.tokenize("The dog is old.")), 3]
 
 
 def test_real_captions_have_these_lengths_and_vocabularies(chapter: Any) -> None:
