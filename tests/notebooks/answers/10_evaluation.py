@@ -40,6 +40,16 @@ def paired(wins=WINS, result="wins / len(draws)"):
     return PAIRED.format(wins=wins, result=result)
 
 
+OVERLAP = """def my_precision(output, reference, n):
+    left, found = reference[:], 0
+    for i in range(len(output) - n + 1):
+        for j in range(len(left) - n + 1):
+            if left[j : j + n] == output[i : i + n]:
+                left[j : j + n] = [None] * n
+                found += 1
+                break
+    return found / (len(output) - n + 1)"""
+
 ANSWERS = {
     "my_precision": {
         precision(used="pass"): "not clipped",
@@ -61,6 +71,11 @@ ANSWERS = {
                 break
     return found / (len(output) - n + 1)""": "changes the list",
         precision(total="len(output)"): "expected",
+        precision(
+            result="sum(g in mine for g in cut(reference, 1)) / len(mine)"
+        ): "other way round",
+        precision().replace("tuple(", "frozenset("): "another order",
+        OVERLAP: "n-grams overlap",
         precision().replace("- n +", "- 1 +").replace("i + n", "i + 1"): "expected",
         precision(): "right",
         precision(result="float(f'{found / total:.8f}')"): "right",
@@ -98,7 +113,9 @@ ANSWERS = {
         paired(result="wins"): "the number of samples",
         paired(result="100 * wins / len(draws)"): "percent",
         paired("bleu_of(a[rows].sum(0)) > bleu_of(b.sum(0))"): "the same rows",
-        paired("bleu_of(a.sum(0)) > bleu_of(b.sum(0))"): "draws are not used",
+        paired("bleu_of(a.sum(0)) > bleu_of(b.sum(0))"): "one comparison for each",
+        paired(result="1 - wins / len(draws)"): "does *not* win",
+        paired(WINS.replace("[rows]", "[rows.unique()]")): "counts twice",
         paired(result="wins / len(a)"): "expected",
         paired("bleu_of(a[rows].sum(0)) - bleu_of(b[rows].sum(0))"): "expected",
         paired("bleu_of(a[rows]) > bleu_of(b[rows])"): "raises",

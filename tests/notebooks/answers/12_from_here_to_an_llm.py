@@ -24,10 +24,15 @@ ANSWERS = {
         NORM + "    size = x.square().mean(1, keepdim=True)\n"
         "    return weight * x / size.sqrt()": "not over the positions",
         NORM + "    return weight * x / x.std(-1, keepdim=True)": "expected",
+        NORM + "    return weight * x / size.sqrt()": "add eps, or",
+        NORM + "    return F.layer_norm(x, (8,))": "and the weight is missing",
         NORM + "    return weight * x / x.square().mean(-1).sqrt()": "RuntimeError",
         NORM + "    return F.rms_norm(x, weight.shape, weight, eps)": "right",
         NORM + "    return x * (size + eps).rsqrt() * weight": "right",
-        NORM + "    return weight * x * 8**0.5 / x.norm(dim=-1, keepdim=True)": "right",
+        NORM
+        + "    return weight * x / (x.norm(dim=-1)[..., None] ** 2 / 8 + eps) ** 0.5": (
+            "right"
+        ),
     },
     "my_rotate": {
         TURN + "    first, second = a * cos + b * sin, b * cos - a * sin\n" + PAIRS: (

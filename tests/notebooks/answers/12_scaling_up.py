@@ -126,7 +126,9 @@ def hours(flop_per_token, n_tokens, peak, mfu):
         UPDATES + "math.ceil(corpus_tokens / (batch_tokens * (1 - padding) * processes "
         "* accumulate))": "read `epochs` times",
         UPDATES + "math.ceil(corpus_tokens * epochs * processes / (batch_tokens "
-        "* (1 - padding) * accumulate))": "expected 38",
+        "* (1 - padding) * accumulate))": "expected (300, 38",
+        UPDATES + "math.ceil(math.ceil(corpus_tokens / (batch_tokens * (1 - padding))) "
+        "* epochs / (processes * accumulate))": "need not be a whole number",
         UPDATES
         + "-int(-corpus_tokens * epochs // (batch_tokens * (1 - padding) * processes "
         "* accumulate))": "right",
