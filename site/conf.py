@@ -27,6 +27,7 @@ html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer", "priority": 100})]  # before MathJax
 html_context = {"default_mode": "auto"}
 html_favicon = str(STATIC / "icon.svg")
+html_use_index = False
 html_copy_source = False
 html_show_sourcelink = False
 html_sidebars = {

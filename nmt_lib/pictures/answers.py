@@ -75,8 +75,10 @@ def same(given: Any, expected: Any, tolerance: float = 1e-4) -> bool:
 
 def _as_tensor(given: Any, expected: Tensor) -> Tensor | None:
     try:
+        if isinstance(given, list | tuple) and isinstance(given[0], Tensor):
+            given = torch.stack(list(given))
         return torch.as_tensor(given).detach().to(expected.device)
-    except (TypeError, ValueError, RuntimeError):
+    except (LookupError, TypeError, ValueError, RuntimeError):
         return None
 
 
@@ -104,7 +106,15 @@ def _first_difference(given: Any, expected: Any) -> str:
             at = tuple((~equal).nonzero()[0].tolist())
             right, got = _show(expected[at]), _show(given[at])
             return f"expected {right} at {list(at)}, got {got}"
+    if len(both) > 3 * LINE:
+        return f"expected {_kind(expected)}, got {_kind(given)}"
     return both
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    return f"a {type(value).__name__} of {len(value)}"
 
 
 def _show(value: Any) -> str:

@@ -18,6 +18,8 @@ LONG, LAST = torch.zeros(2, 40), torch.tensor([39])
         ((None, None), (1, 2), "not written yet"),
         (TABLE + 1e-6, TABLE, "right: the library gives the same"),
         (TABLE.tolist(), TABLE, "right: the library gives the same"),
+        ([*TABLE], TABLE, "right: the library gives the same"),
+        ([], TABLE, "not yet: expected [[1, 2], [3, 4]], got []"),
         ([2, 3], (2, 3), "right: the library gives the same"),
         (torch.tensor(0.5), 0.5, "right: the library gives the same"),
         (TABLE.T, TABLE, "not yet: transposed"),

@@ -87,7 +87,8 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    pages = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+    found = (path.relative_to(SITE) for path in SITE.rglob("*.html"))
+    pages = sorted(p.as_posix() for p in found if p.parts[0] != "_static")
     names = sys.argv[1:] or pages
     if not names:
         print("error: there is no site in build/site: run make site", file=sys.stderr)

@@ -31,8 +31,8 @@ ANSWERS = {
     "my_target_mask": {
         TARGET
         + "    return nmt.padding_mask(tgt_in) | nmt.causal_mask(n)": "needs both",
-        TARGET + "    return nmt.causal_mask(n)": "the shape (3, 1, 4, 4)",
-        TARGET + "    return nmt.padding_mask(tgt_in)": "the shape (3, 1, 4, 4)",
+        TARGET + "    return nmt.causal_mask(n)": "the shape (4, 1, 4, 4)",
+        TARGET + "    return nmt.padding_mask(tgt_in)": "the shape (4, 1, 4, 4)",
         TARGET + "    real = (tgt_in != 0)[:, None, :, None]\n"
         "    return real & nmt.causal_mask(n)": "hidden as a query",
         TARGET + "    real = (tgt_in != 0)[:, None, None]\n"
@@ -44,7 +44,7 @@ ANSWERS = {
         TARGET + "    real = (tgt_in != 0)[:, None, None]\n"
         "    return real & nmt.causal_mask(n).mT": "the future is what you let",
         TARGET + "    real = (tgt_in != 0)[:, None]\n"
-        "    return real & nmt.causal_mask(n)[0]": "the shape (3, 1, 4, 4)",
+        "    return real & nmt.causal_mask(n)[0]": "the shape (4, 1, 4, 4)",
         TARGET + "    real = (tgt_in != 0)[:, None, None]\n"
         "    return (real & nmt.causal_mask(n)).float()": "got torch.float32",
         TARGET + "    real = (tgt_in > 3)[:, None, None]\n"

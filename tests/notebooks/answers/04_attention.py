@@ -191,6 +191,17 @@ def one_key_at_a_time(q, K, V):
 """: "right",
         PLAIN.replace("(q @", "(q.double() @").replace(
             "zip(K, V)", "zip(K.double(), V.double())"
-        ): "right",
+        ): "subtract the largest so far",
+        PLAIN.replace("q @ k", "q @ (k - K[0])"): "subtract the largest so far",
+        """
+def one_key_at_a_time(q, K, V):
+    largest, kept = -math.inf, []
+    for k, v in zip(K, V):
+        score = float(q @ k) / len(q) ** 0.5
+        largest = max(largest, score)
+        kept = [(s, w) for s, w in kept if s > largest - 60] + [(score, v)]
+    e = [math.exp(s - largest) for s, _ in kept]
+    return sum(x * v for x, (_, v) in zip(e, kept)) / sum(e)
+""": "right",
     },
 }

@@ -30,7 +30,9 @@ ANSWERS = {
         LAYER.replace("x, tgt_mask)", "x, None)").replace(
             "memory, src_mask)", "memory, None)"
         ): "no mask is used",
-        LAYER.replace("(x, memory, src_mask)", "(x, x, tgt_mask)"): "expected",
+        LAYER.replace(
+            "(x, memory, src_mask)", "(x, x, tgt_mask)"
+        ): "memory with src_mask",
         LAYER.replace("(x, memory, src_mask)", "(x, x, None)"): "not x",
         LAYER.replace("(x, memory, src_mask)", "(memory, x, None)"): "RuntimeError",
         LAYER.replace("x + part.self", "part.self"): "not added to self-attention",
@@ -84,7 +86,12 @@ def decoder_layer(part, x, memory, tgt_mask, src_mask):
         .replace("* D + V_tgt", "* D"): "and the output layer, have biases",
         COUNT.replace("* D + V_tgt", "* D"): "the output layer has a bias",
         COUNT.replace("+ V_tgt * D", ""): "not tied",
-        COUNT.replace(" + V_tgt * D + V_tgt", ""): "the output layer is missing",
+        COUNT.replace(" + V_tgt * D + V_tgt", ""): "needed twice",
+        COUNT.replace("+ d_ff + D", ""): "feed-forward network has biases, too",
+        COUNT.replace("+ d_ff + D", "+ d_ff"): "two biases",
+        COUNT.replace(
+            "2 * D * d_ff + d_ff + D", "8 * D * D + 5 * D"
+        ): "not always 4 · D",
         COUNT.replace("2 * attention", "attention"): "has two attentions",
         COUNT.replace("3 * norm", "2 * norm"): "three norms",
         COUNT.replace("2 * attention", "attention").replace("3 * norm", "2 * norm"): (

@@ -47,16 +47,27 @@ def error_rate(weights, gold):
 def error_rate(weights, gold):
     found = [int(row.argmax()) - 1 for row in weights]
     return 1 - 2 * len(set(found) & gold) / (len(found) + len(gold))
-""": "expected 0.1111, got 1",
+""": "expected (0.1111, 0.5, 0.6364), got (1, 1, 1)",
         """
 def error_rate(weights, gold):
     return weights.argmax(1) - 1
-""": "expected 0.1111",
+""": "expected",
+        """
+def error_rate(weights, gold):
+    found = {(int(row[1:].argmax()), t) for t, row in enumerate(weights)}
+    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+""": "largest at <sos>",
+        """
+def error_rate(weights, gold):
+    found = {(s - 1, t) for t, row in enumerate(weights)
+             for s, weight in enumerate(row) if weight >= 0.5}
+    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+""": "small or not",
         """
 def error_rate(weights, gold):
     both = 0
     for t in range(weights.size(0)):
-        if (weights[t, 1:].max(0).indices.item(), t) in gold:
+        if (weights[t].max(0).indices.item() - 1, t) in gold:
             both = both + 1
     return 1 - both / ((weights.shape[0] + len(gold)) / 2)
 """: "right",
@@ -75,55 +86,79 @@ def error_rate(weights, gold):
     "head_map": {
         """
 def head_map(x, attention, h):
-    own = slice(h * 16, (h + 1) * 16)
+    d = x.size(1) // attention.n_heads
+    own = slice(h * d, (h + 1) * d)
     Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
     return (Q @ K.T).softmax(-1)
 """: "square root of d_k",
         """
 def head_map(x, attention, h):
-    own = slice(h * 16, (h + 1) * 16)
+    d = x.size(1) // attention.n_heads
+    own = slice(h * d, (h + 1) * d)
     Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (Q @ K.T / 16).softmax(-1)
+    return (Q @ K.T / d).softmax(-1)
 """: "not by d_k",
         """
 def head_map(x, attention, h):
-    own = slice(h * 16, (h + 1) * 16)
+    d = x.size(1) // attention.n_heads
+    own = slice(h * d, (h + 1) * d)
     Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
     return (Q @ K.T / x.size(1) ** 0.5).softmax(-1)
 """: "not of D",
         """
 def head_map(x, attention, h):
-    own = slice(h * 16, (h + 1) * 16)
+    d = x.size(1) // attention.n_heads
+    own = slice(h * d, (h + 1) * d)
     Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (Q @ K.T / 16**0.5).softmax(0)
+    return (Q @ K.T / len(Q) ** 0.5).softmax(-1)
+""": "number of tokens",
+        """
+def head_map(x, attention, h):
+    d = x.size(1) // attention.n_heads
+    own = slice(h * d, (h + 1) * d)
+    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
+    return (Q @ K.T / attention.n_heads).softmax(-1)
+""": "number of heads",
+        """
+def head_map(x, attention, h):
+    d = x.size(1) // attention.n_heads
+    own = slice(h * d, (h + 1) * d)
+    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
+    return (Q @ K.T / d**0.5).softmax(0)
 """: "along each row",
         """
 def head_map(x, attention, h):
-    own = slice(h * 16, (h + 1) * 16)
+    d = x.size(1) // attention.n_heads
+    own = slice(h * d, (h + 1) * d)
     Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return Q @ K.T / 16**0.5
+    return Q @ K.T / d**0.5
 """: "softmax is missing",
         """
 def head_map(x, attention, h):
-    own = slice(h * 16, (h + 1) * 16)
+    d = x.size(1) // attention.n_heads
+    own = slice(h * d, (h + 1) * d)
     Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (K @ Q.T / 16**0.5).softmax(-1)
+    return (K @ Q.T / d**0.5).softmax(-1)
 """: "rows are queries",
         """
 def head_map(x, attention, h):
-    Q, K = attention.W_q(x)[:, :16], attention.W_k(x)[:, :16]
-    return (Q @ K.T / 16**0.5).softmax(-1)
+    d = x.size(1) // attention.n_heads
+    Q, K = attention.W_q(x)[:, :d], attention.W_k(x)[:, :d]
+    return (Q @ K.T / d**0.5).softmax(-1)
 """: "head 0, whatever h says",
         """
 def head_map(x, attention, h):
+    d = x.size(1) // attention.n_heads
     Q, K = attention.W_q(x), attention.W_k(x)
-    return (Q @ K.T / 16**0.5).softmax(-1)
+    return (Q @ K.T / d**0.5).softmax(-1)
 """: "cut out the columns",
         """
 def head_map(x, attention, h):
-    Q, K = attention.W_q(x)[:, h::4], attention.W_k(x)[:, h::4]
-    return (Q @ K.T / 16**0.5).softmax(-1)
-""": "expected [[",
+    d = x.size(1) // attention.n_heads
+    H = attention.n_heads
+    Q, K = attention.W_q(x)[:, h::H], attention.W_k(x)[:, h::H]
+    return (Q @ K.T / d**0.5).softmax(-1)
+""": "expected ",
         """
 def head_map(x, attention, h):
     Q, K = (W(x).chunk(attention.n_heads, dim=-1)[h] for W in
@@ -177,6 +212,12 @@ def cut_head(H, T, S, head, t, s):
 """: "whole column",
         """
 def cut_head(H, T, S, head, t, s):
+    mask = torch.ones(1, H, T, S).bool()
+    mask[0, head] = False
+    return mask
+""": "the whole head",
+        """
+def cut_head(H, T, S, head, t, s):
     return torch.ones(1, H, T, S).bool()
 """: "nothing is cut",
         """
@@ -196,7 +237,7 @@ def cut_head(H, T, S, head, t, s):
     mask = torch.ones(1, H, T, S).bool()
     mask[0, head - 1, t, s] = False
     return mask
-""": "expected [[",
+""": "expected ",
         """
 def cut_head(H, T, S, head, t, s):
     return torch.arange(H * T * S).view(1, H, T, S) != (head * T + t) * S + s
@@ -257,8 +298,17 @@ def link_accuracy(weights, gold):
 """: "in each row",
         """
 def link_accuracy(weights, gold):
+    found = [(int(row[1:].argmax()), t) for t, row in enumerate(weights)]
+    return sum(link in gold for link in found) / len(weights)
+""": "column 0 is a word",
+        """
+def link_accuracy(weights, gold):
+    return sum(weights[t, s] >= 0.5 for s, t in gold) / len(weights)
+""": "small or not",
+        """
+def link_accuracy(weights, gold):
     return len({(int(row.argmax()), t) for t, row in enumerate(weights)} & gold)
-""": "expected 0.75, got 3",
+""": "expected (0.75, 0.4, 0.5), got (3, 2, 1)",
         """
 def link_accuracy(weights, gold):
     best = weights.max(dim=1).indices.tolist()
