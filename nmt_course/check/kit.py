@@ -41,9 +41,11 @@ def done(what: str) -> None:
 
 
 def ask(function: Any, *args: Any) -> Any:
-    """The result of a student's function; a hint if it is not written yet, raises an
-    error, or returns nothing."""
-    name = name_of(function)
+    """The result of a student's function, or of a helper that calls one; a hint if it
+    is not written yet, raises an error, or returns nothing."""
+    helper = hasattr(function, "__wrapped__")
+    answer, *rest = args if helper else (function, *args)
+    name = name_of(answer)
     try:
         result = function(*args)
     except NotImplementedError:
@@ -52,7 +54,7 @@ def ask(function: Any, *args: Any) -> Any:
     except Hint:
         raise
     except Exception as error:
-        given = "…" if quiet else _list(args)
+        given = "…" if quiet else _list(rest)
         said = f"{type(error).__name__}: {error}"
         if re.search(MISFIT, str(error)):
             said += ". Tensors meet whose shapes do not fit: is an argument or an axis"
@@ -244,11 +246,17 @@ def single(got: Tensor) -> Tensor:
     return got.float() if got.dtype == torch.float64 else got
 
 
-def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:
+def pair(got: Any, names: str) -> Any:
     two = isinstance(got, (tuple, list)) and len(got) == 2
-    two = two and all(isinstance(item, Tensor) for item in got)
-    expect(two, f"two tensors come back, {names}; here it is {kind(got)}")
-    return got[0], got[1]
+    expect(two, f"two values come back, {names}; here it is {kind(got)}")
+    return got
+
+
+def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:
+    one, two = pair(got, names)
+    both = isinstance(one, Tensor) and isinstance(two, Tensor)
+    expect(both, f"{names} are tensors; here it is {kind(got)}")
+    return one, two
 
 
 def number(got: Any, name: str) -> float:
@@ -285,6 +293,12 @@ def state_of(layer: Any) -> dict[str, Tensor]:
     made = "class …(nn.Module), and super().__init__() first"
     expect(hasattr(layer, "state_dict"), f"this is no nn.Module: {made}")
     return dict(layer.state_dict())
+
+
+@beside_answer
+def n_parameters(layer: Any) -> int:
+    """How many numbers are trained; what is shared counts once."""
+    return sum(parameter.numel() for parameter in layer.parameters())
 
 
 def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:
