@@ -18,7 +18,8 @@ from ..remote import plain
 
 F = TypeVar("F", bound=Callable[..., Any])
 CUT = ".detach(), .item(), .numpy(), torch.tensor(…) and torch.no_grad() stop gradients"
-MISFIT = "size of tensor|Sizes of tensors|must match|cannot be multiplied"
+MISFIT = "size of tensor|Sizes of|must match|cannot be multiplied|invalid for input"
+HALF = ". These numbers are of type float16, which ends at 65504"
 quiet = False  # while hidden tests run: messages hold nothing that an answer gave
 
 
@@ -59,6 +60,7 @@ def ask(function: Any, *args: Any) -> Any:
         if re.search(MISFIT, str(error)):
             said += ". Tensors meet whose shapes do not fit: is an argument or an axis"
             said += " in another's position?"
+        said += HALF * ("Half" in said)
         raise Hint(f"{name}({given}) raises {said}") from error
     expect(result is not None, f"{name} returns None: is a return missing?")
     return result
@@ -201,7 +203,11 @@ def part(function: Any, pick: Callable[[Any], Any], name: str) -> Any:
     """The function that gives a part of what this one returns, and its name."""
 
     def get(*args: Any) -> Any:
-        return pick(function(*args))
+        got = function(*args)
+        try:
+            return pick(got)
+        except (TypeError, LookupError, AttributeError):
+            raise Hint(f"no {name} can be taken from {kind(got)}") from None
 
     get.__name__ = f"{name} of {name_of(function)}"
     return get
@@ -255,7 +261,7 @@ def pair(got: Any, names: str) -> Any:
 def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:
     one, two = pair(got, names)
     both = isinstance(one, Tensor) and isinstance(two, Tensor)
-    expect(both, f"{names} are tensors; here it is {kind(got)}")
+    expect(both, f"{names} are tensors; here they are {kind(one)}; {kind(two)}")
     return one, two
 
 
@@ -269,7 +275,7 @@ def number(got: Any, name: str) -> float:
 def kind(got: Any) -> str:
     if isinstance(got, Tensor):
         return f"a tensor of shape {tuple(got.shape)}"
-    return type(got).__name__ if quiet else f"{type(got).__name__}: {got!r}"[:80]
+    return type(got).__name__ if quiet else f"{type(got).__name__}: {_short(got)}"
 
 
 def show(value: Any) -> str:

@@ -10,7 +10,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt_lib import EOS, PAD, SOS, MultiHeadAttention, causal_mask
+from nmt_lib import (
+    EOS,
+    PAD,
+    SOS,
+    MultiHeadAttention,
+    causal_mask,
+    scaled_dot_product_attention,
+)
 
 from ..check.kit import beside_answer, expect, fill, random_numbers
 
@@ -95,8 +102,8 @@ class Heads(MultiHeadAttention):
     def mix(
         self, query: Tensor, key: Tensor, value: Tensor, mask: Any = None
     ) -> Tensor:
-        attend = nn.functional.scaled_dot_product_attention
-        return self.W_o(self.join_heads(attend(query, key, value, mask)))  # (B, n, D)
+        heads, _ = scaled_dot_product_attention(query, key, value, mask)
+        return self.W_o(self.join_heads(heads))  # (B, n, D)
 
 
 class Layer(nn.Module):
@@ -127,7 +134,8 @@ class Layer(nn.Module):
 def positions(cached_class: Any, layer: Layer, memory: Any, tokens: Any) -> Any:
     """Of how many positions keys and values are computed for all tokens, one step each:
     of the target's (two numbers), of the memory's (two)."""
-    done, own, cross = Counter[Any](), layer.own, layer.cross
+    done: Any = Counter()
+    own, cross = layer.own, layer.cross
     linears = own.W_k, own.W_v, cross.W_k, cross.W_v
     for linear in linears:
         linear.register_forward_hook(
