@@ -26,7 +26,7 @@ class Model(nn.Module):
     """Random numbers in place of a trained Transformer: ``model(src, prefix)`` gives
     the scores of each next token.
 
-    Whatever stands in the source (``<pad>`` apart) and in the prefix up to a position
+    Whatever is in the source (``<pad>`` apart) and in the prefix up to a position
     changes the scores of that position.
     """
 

@@ -165,7 +165,7 @@ WRONG = {
     "budget without padding": Wrong("plan", ["plan-budget"], {
         "lengths[i] * (len(batches[-1]) + 1) > budget":
             "sum(lengths[j] for j in batches[-1]) + lengths[i] > budget"}),
-    "lengths sorted in position": Wrong("plan", ["plan-budget"], {
+    "lengths sorted in place": Wrong("plan", ["plan-budget"], {
         "    batches = [[]]":
             '    order = sorted(range(len(lengths)), key=lambda i: lengths[i])\n    batches, kept = [[]], list(lengths)\n    lengths.sort()\n    lengths = kept'}),
     "a full budget is too much": Wrong("plan", ["plan-full"], {

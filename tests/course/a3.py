@@ -109,7 +109,7 @@ WRONG = {
             '    key, value = key[:, :, :64], value[:, :, :64]\n    scores = 1.7'}),
     "inverse temperature forgotten": Wrong("attention", ["attention-weights"], {
         "1.7 * (": "("}),
-    "sum in position of a mean": Wrong("attention", ["attention-mask", "attention-mean"], {
+    "sum in place of a mean": Wrong("attention", ["attention-mask", "attention-mean"], {
         "weights @ value, weights": "weights @ value * key.size(-2), weights"}),
     "mask of the first head only": Wrong("attention", ["attention-mask"], {
         '    if mask is not None:\n        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)\n':
@@ -124,7 +124,7 @@ WRONG = {
     "uniform where nothing is seen": Wrong("attention", ["attention-nothing"], {
         '    if mask is not None:\n        weights = weights.masked_fill(~mask, 0.0)\n':
             ""}),
-    "softmax result changed in position": Wrong("attention", ["attention-gradient"], {
+    "softmax result changed in place": Wrong("attention", ["attention-gradient"], {
         "weights = weights.masked_fill(": "weights.masked_fill_("}),
     "keys detached": Wrong("attention", ["attention-gradient"], {
         "key.transpose(-2, -1)": "key.detach().transpose(-2, -1)"}),
