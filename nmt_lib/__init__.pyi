@@ -111,7 +111,6 @@ from .tiny.contrasts import make_contrasts as make_contrasts
 from .errors import CheckpointError as CheckpointError
 from .errors import ConfigError as ConfigError
 from .errors import CorpusError as CorpusError
-from .errors import MissingPackageError as MissingPackageError
 from .errors import NMTError as NMTError
 from .errors import ShapeError as ShapeError
 from .errors import TrainingError as TrainingError

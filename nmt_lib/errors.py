@@ -33,10 +33,6 @@ class TrainingError(NMTError, RuntimeError):
     """Training cannot continue: the loss is not finite, a sentence exceeds a batch."""
 
 
-class MissingPackageError(NMTError, ImportError):
-    """A package that only some uses need is not installed."""
-
-
 def warn(message: str) -> None:
     """A warning that points to the first line outside this library."""
     level = 1

@@ -228,6 +228,8 @@ def plot_vectors(
     axis.margins(0.15)
     axis.autoscale_view()
     axis.set(xlabel="first number", ylabel="second number")
+    if arrows:  # their lengths and angles are read off
+        axis.set_aspect("equal", "datalim")
     add_legend(figure)
     return figure
 

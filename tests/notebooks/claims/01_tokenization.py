@@ -1,5 +1,6 @@
 """Chapter 01 quotes counts from a real corpus, and learns merges by hand."""
 
+import math
 import re
 import sys
 from collections import Counter
@@ -31,6 +32,16 @@ def test_300_merges_by_hand_are_those_of_sentencepiece(chapter: Any) -> None:
     library = chapter.train_subwords("bpe", lines, size, 1.0, False)
     by_hand = ["".join(pair) for pair in chapter.learn(counts, 300)]
     assert library.lookup_tokens(range(4, 304)) == by_hand
+
+
+def test_unigram_takes_the_most_likely_of_all_cuts(chapter: Any) -> None:
+    word, log_p = "▁Kaffeetasse", chapter.log_p
+    best = [0.0]  # of the first letters
+    for end in range(1, len(word) + 1):
+        cuts = (best[i] + log_p.get(word[i:end], -math.inf) for i in range(end))
+        best.append(max(cuts))
+    found = sum(log_p[subword] for subword in chapter.best)
+    assert math.isclose(found, best[-1], abs_tol=1e-4)
 
 
 def test_padding_by_the_formula_is_padding_in_the_tensors(chapter: Any) -> None:

@@ -22,9 +22,12 @@ def stored(table: str) -> list[list[str]]:
 
 def test_speed_is_that_of_the_table(chapter: Any) -> None:
     wanted = ["d512 × 6 layers", "2048"]
-    speed = {row[1]: int(row[4]) for row in stored("scaling") if row[:4:3] == wanted}
+    table = {row[1]: row for row in stored("scaling") if row[:4:3] == wanted}
+    speed = {precision: int(row[4]) for precision, row in table.items()}
     assert chapter.speed == speed
-    assert round(speed["bf16"] / speed["fp32"], 2) == 1.75
+    assert round(speed["bf16"] / speed["fp32"], 2) == 2.08
+    peaks = {precision: float(row[8]) for precision, row in table.items()}
+    assert {name: peak / 1e12 for name, peak in chapter.peaks.items()} == peaks
 
 
 def test_memory_is_that_of_the_table(chapter: Any) -> None:
