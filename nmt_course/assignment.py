@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from contextlib import suppress
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,7 +23,6 @@ from .course import drawn_constants
 
 CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
 LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
-MISSING = "# this cell was not handed in"
 LOOK = "PLEASE LOOK: "  # begins what only a teacher is told
 # A cell's source, the answer in whose place it is, and whether it is still its stub.
 Step = tuple[str, str, bool]
@@ -72,11 +72,9 @@ class Assignment:
             if isinstance(thing, ModuleType)
         ]
         self.helpers = [name for name in modules if name.startswith(f"{__package__}.")]
-        # An optimizer imports this when it is first used, and so does a refused
-        # operator: two seconds that are not the student's.
-        slow = any("optim" in text for text in self.solutions.values())
-        slow = slow or any(name.startswith("aten.") for name in self.blocked)
-        self.warm = ["torch._dynamo"] if slow else []
+        # What is imported before the clock runs: an optimizer, and an operator that is
+        # refused, would import it when they are first used.
+        self.warm = list(source.metadata.nmt.get("warm", []))
 
     @cached_property
     def pictures(self) -> dict[str, NotebookNode]:
@@ -99,52 +97,38 @@ class Assignment:
     def restored(self, handed_in: NotebookNode) -> tuple[NotebookNode, list[str]]:
         """The release with the student's answers and own cells in it, whatever became
         of ids, order and locked cells; and notes."""
+        ids = [grade_id(c) for c in self.released.cells]
         texts = {plain_text(c): grade_id(c) for c in self.released.cells}
-        open_ids = [
-            grade_id(c) for c in self.released.cells if not c.metadata.nbgrader.locked
-        ]
+        following = dict(pairwise(["", *ids]))
+        have = {grade_id(c) for c in handed_in.cells}
         answers, own = defaultdict[str, list[str]](list), defaultdict[str, list](list)
         notes, place = self.of_another_seed(handed_in), ""
-        locked = {
-            grade_id(c): c for c in self.source.cells if c.metadata.nbgrader.locked
-        }
         for cell in handed_in.cells:
             text, id = plain_text(cell), grade_id(cell)
-            id = id if id in open_ids or id in locked else texts.get(text, "")
-            if id in open_ids:
+            id = id if id in ids else texts.get(text, "")
+            expected = following.get(place, "")
+            if not id and expected not in have and self._can_be(cell, expected):
+                id = expected  # which this cell has lost
+            if id in self.solutions or id in self.schemes:
                 answers[id].append(text)
-            elif id:
-                ours = (plain_text(locked[id]), *texts)
-                if cell.cell_type == "code" and text not in ours:
-                    notes.append(f"locked cell {id} was changed; that does not count")
-            elif text:
-                own[place].append(cell)
+            elif id and cell.cell_type == "code" and text not in texts:
+                notes.append(f"locked cell {id} was changed; that does not count")
+            elif text and not id:
+                own[place].append(_new_cell(cell.cell_type, text))
             place = id or place
-        nb = nbformat.from_dict({**self.released, "cells": []})
-        nb.cells += map(_own_cell, own[""])
-        for before, cell in zip(
-            [None, *self.released.cells], self.released.cells, strict=False
-        ):
-            cell, id = nbformat.from_dict(cell), grade_id(cell)
-            if id in open_ids:
-                candidates = own[grade_id(before)] if before else []
-                lost = next((c for c in candidates if self._can_be(c, cell)), None)
-                if id not in answers and lost is not None:  # its id was lost
-                    answers[id] = [plain_text(lost)]
-                    nb.cells = [c for c in nb.cells if c.source != lost.source]
-                *copies, last = answers.get(id) or [""]
-                nb.cells += [_new_cell(cell.cell_type, text) for text in copies]
-                missing = MISSING if cell.cell_type == "code" else cell.source
-                cell.source = last or missing
-            nb.cells += [cell, *map(_own_cell, own[id])]
+        nb = nbformat.from_dict({**self.released, "cells": own[""]})
+        for cell in map(nbformat.from_dict, self.released.cells):
+            *copies, last = answers[grade_id(cell)] or [""]
+            nb.cells += [_new_cell(cell.cell_type, text) for text in copies]
+            cell.source = last or cell.source
+            nb.cells += [cell, *own[grade_id(cell)]]
         return nb, notes
 
-    def _can_be(self, found: NotebookNode, cell: NotebookNode) -> bool:
-        """Whether a cell without an id can be this answer, which has no cell."""
-        if found.cell_type != cell.cell_type or found.cell_type == "markdown":
-            return bool(found.cell_type == cell.cell_type)
-        wanted = self.answers[grade_id(cell)]
-        return bool(wanted.keys() & _names(parsed(found.source)))
+    def _can_be(self, found: NotebookNode, id: str) -> bool:
+        """Whether a cell without an id can be this answer."""
+        if found.cell_type == "markdown":
+            return id in self.schemes
+        return bool(self.answers.get(id, {}).keys() & _names(parsed(found.source)))
 
     def program(self, notebook: NotebookNode) -> list[Step]:
         """The cells of a restored notebook to run: our set-up, then all that the
@@ -160,36 +144,18 @@ class Assignment:
         return steps
 
     def of_another_seed(self, handed_in: NotebookNode) -> list[str]:
-        """Notes on locked cells, and on published solutions, that have the constants of
-        a class made with another seed."""
+        """A note if code, our own or published solutions, has the constants of a class
+        made with another seed."""
 
-        def bare(source: str) -> str:
-            return self.drawn.sub("_", source)
+        def bare(text: str) -> str:
+            return ast.dump(parsed(self.drawn.sub("_", text)))
 
-        cells = [*self.released.cells, *self.source.cells]
-        ours = {plain_text(c) for c in cells}
-        like_ours = set(map(bare, ours))
-        texts, notes = [plain_text(c) for c in handed_in.cells], []
-        n = sum(text not in ours and bare(text) in like_ours for text in texts)
-        if n:
-            notes.append(
-                f"{LOOK}{n} locked cells are of another SEED: was the class made again?"
-            )
+        ours = [plain_text(c) for c in (*self.released.cells, *self.source.cells)]
+        exact, alike = {ast.dump(parsed(text)) for text in ours}, set(map(bare, ours))
         code = [plain_text(c) for c in handed_in.cells if c.cell_type == "code"]
-        exact = {ast.dump(parsed(text)) for text in code}
-        alike = {ast.dump(parsed(bare(text))) for text in code}
-        copied = [
-            id
-            for id, text in self.solutions.items()
-            if ast.dump(parsed(bare(text))) in alike
-        ]
-        adapted = [id for id in copied if ast.dump(parsed(self.solutions[id])) in exact]
-        if copied != adapted and len(copied) >= min(3, len(self.answers)):
-            notes.append(
-                f"{LOOK}published solutions with the constants of another SEED: "
-                + ", ".join(copied)
-            )
-        return notes
+        n = sum(ast.dump(parsed(t)) not in exact and bare(t) in alike for t in code)
+        why = "was the class made again, or are these published solutions?"
+        return [f"{LOOK}{n} cells have the constants of another SEED: {why}"] * (n > 2)
 
 
 @lru_cache(8)
@@ -244,10 +210,6 @@ def _names(tree: ast.Module) -> dict[str, bool]:
         elif not isinstance(node, inner):  # names in those are their own
             nodes += ast.iter_child_nodes(node)
     return names
-
-
-def _own_cell(cell: NotebookNode) -> NotebookNode:
-    return _new_cell(cell.cell_type, str(cell.source))
 
 
 def _new_cell(kind: str, source: str) -> NotebookNode:

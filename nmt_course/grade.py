@@ -51,10 +51,8 @@ def read(path: Path) -> NotebookNode:
         data = json.loads(path.read_bytes())
         cells = data["cells"] if "cells" in data else data["worksheets"][0]["cells"]
         return v4.new_notebook(cells=[_cell(i, cell) for i, cell in enumerate(cells)])
-    except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
+    except Exception as error:  # too deep or too large, too
         raise Unreadable(f"it is no notebook ({type(error).__name__})") from None
-    except (RecursionError, MemoryError):
-        raise Unreadable("it is no notebook (too deep or too large)") from None
 
 
 def _cell(number: int, cell: dict[str, Any]) -> NotebookNode:

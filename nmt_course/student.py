@@ -144,7 +144,7 @@ class Student:
         return len(self.answers) - 1
 
     def on_cell(self, source: str, place: str, stub: bool) -> list[str]:
-        """Runs a cell, and takes what it has bound anew. An answer is what its names
+        """Runs a cell, and takes what it has bound. An answer is what its names
         stand for after the last cell that binds them: a function or class anywhere, a
         variable in the answer's own place if it is bound there; a stub counts where
         there is nothing else. So copied, moved, retyped, split cells and lost metadata

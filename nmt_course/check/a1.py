@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .kit import ask, done, expect, match, number
-from .kit import gives as gives
-from .kit import item as item
-from .kit import part as part
-from .kit import spares as spares
+from .kit import *
 
 
 def ids(itos: list[str]) -> list[int]:

@@ -8,11 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .kit import Hint, ask, done, expect, match, tensor
-from .kit import gives as gives
-from .kit import part as part
-from .kit import slopes as slopes
-from .kit import spares as spares
+from .kit import *
 
 
 def start(function: Any) -> None:

@@ -8,25 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import kit
-from .kit import (
-    ask,
-    done,
-    expect,
-    item,
-    linear,
-    match,
-    near,
-    number,
-    part,
-    random_numbers,
-    state_of,
-    tensor,
-)
-from .kit import gives as gives
-from .kit import learns as learns
-from .kit import slopes as slopes
-from .kit import spares as spares
+from .kit import *
 
 LAYERS = ("W_q", "W_k", "W_v", "W_o")
 
@@ -60,7 +42,7 @@ def mean(function: Any) -> None:
 
 def projections(layer_class: Any, biased: str) -> None:
     layer = ask(layer_class, 6, 1, 6)
-    state, x = fill(layer), random_numbers(1, 1, 6)
+    state, x = redraw(layer), random_numbers(1, 1, 6)
     have = [name for name in LAYERS if f"{name}.bias" in state]
     match(have, [name for name in LAYERS if name in biased], "these have a bias:")
     value, hint = linear(x, state, "W_v"), "one key has the weight 1: W_v, then W_o"
@@ -70,7 +52,7 @@ def projections(layer_class: Any, biased: str) -> None:
 
 def roles(layer_class: Any) -> None:
     layer = ask(layer_class, 6, 1, 6)
-    state, x, memory = fill(layer), random_numbers(1, 2, 6), random_numbers(1, 3, 6)
+    state, x, memory = redraw(layer), random_numbers(1, 2, 6), random_numbers(1, 3, 6)
     what = "two positions of x ask three of memory: the table"
     got = tensor(run(layer, x, memory)[1], what, (1, 1, 2, 3))[0]
     right, swapped = (
@@ -99,7 +81,9 @@ def heads(layer_class: Any) -> None:
 
 def all_weights(layer_class: Any, factor: float) -> None:
     layer = ask(layer_class, 8, 2, 4)
-    plain = {n: torch.eye(8) if "weight" in n else torch.zeros(8) for n in fill(layer)}
+    plain = {
+        n: torch.eye(8) if "weight" in n else torch.zeros(8) for n in redraw(layer)
+    }
     layer.load_state_dict({**state_of(layer), **plain})  # all four hand on
     x, memory = torch.ones(1, 2, 8), torch.tensor([1.0, 0])[:, None].expand(1, 2, 8)
     two_keys(layer, [x, memory], 2, factor)
@@ -111,14 +95,14 @@ def all_weights(layer_class: Any, factor: float) -> None:
 def any_layer(layer_class: Any, d_value: int) -> tuple[Any, Tensor, Tensor]:
     """A layer of 2 heads and width 6, with random numbers; x, memory."""
     layer = ask(layer_class, 6, 2, d_value)
-    fill(layer)
+    redraw(layer)
     return layer, random_numbers(1, 2, 6), random_numbers(1, 4, 6)
 
 
 def layer_gradient(layer_class: Any) -> None:
     """All that changes ``out`` learns. (A bias of W_k adds the same to all scores.)"""
     layer, *inputs = any_layer(layer_class, 3)
-    own = [name for name in fill(layer) if name != "W_k.bias"]
+    own = [name for name in redraw(layer) if name != "W_k.bias"]
     learns(layer, inputs, "x memory", own)
 
 
@@ -127,7 +111,7 @@ def entropies(answer: Any, n_keys: int) -> None:
     got, most = [number(x, "each of the entropies") for x in answer], math.log(n_keys)
     rises = len(got) == 3 and 0 <= got[0] <= got[1] <= got[2] <= most + 0.001
     hint = f"three numbers from 0 to log {n_keys} = {most:.4g}, that rise with"
-    expect(rises, f"{kit.show(torch.tensor(got))}: {hint} the divisor (0 · log 0 is 0)")
+    expect(rises, f"{show(torch.tensor(got))}: {hint} the divisor (0 · log 0 is 0)")
     hint = "divided by d_k all scores are near 0, so the weights are nearly equal:"
     expect(got[2] > most - 0.03, f"the last is {got[2]:.4g}; {hint} {most:.4g}")
     done("the entropies")
@@ -138,17 +122,17 @@ def entropies(answer: Any, n_keys: int) -> None:
 
 def run(function: Any, *args: Any) -> tuple[Tensor, Tensor]:
     """The mean and the weights; float64 is as good as float32."""
-    out, weights = kit.two_tensors(ask(function, *args), "out and weights")
-    return kit.single(out), kit.single(weights)
+    out, weights = two_tensors(ask(function, *args), "out and weights")
+    return single(out), single(weights)
 
 
-def fill(layer: Any, seed: int = 0, twins: bool = False) -> dict[str, Tensor]:
+def redraw(layer: Any, seed: int = 0, twins: bool = False) -> dict[str, Tensor]:
     """Gives the four projections random numbers, and returns these by name
     (``"W_q.weight"``). With ``twins``, W_q and W_k get the same weight, and no bias:
     then it does not matter which is which."""
     lost = [name for name in LAYERS if f"{name}.weight" not in state_of(layer)]
     expect(not lost, f"the layer has no nn.Linear named {', '.join(lost)}")
-    state = kit.fill(layer, seed, LAYERS)
+    state = fill(layer, seed, LAYERS)
     if twins:
         state["W_k.weight"] = state["W_q.weight"].clone()
         zero = {"W_q.bias", "W_k.bias"} & set(state)

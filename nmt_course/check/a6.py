@@ -11,14 +11,8 @@ from torch import Tensor
 
 from nmt_lib import EOS, PAD, SOS
 
-from ..standins.a6 import Heads as Heads
-from ..standins.a6 import Layer, Model, steps
-from ..standins.a6 import Toy as Toy
-from ..standins.a6 import positions as positions
-from .kit import ask, done, expect, kind, match, number, part, random_numbers, single
-from .kit import gives as gives
-from .kit import near as near
-from .kit import spares as spares
+from ..standins.a6 import *
+from .kit import *
 
 SEEN = torch.tensor([[True] * 4, [True, True, False, False]]).view(2, 1, 1, 4)
 
@@ -29,16 +23,15 @@ def stop(function: Any, extra: int) -> None:
     got = [len(cut(row)) for row in greedy_rows(function, Toy({}), src)]
     hint = f"{extra} words more than ids in its row of src, <pad> not counted"
     match(got, [3 + extra, 5 + extra], "no <eos> comes: words in each row", hint=hint)
-    asked, _ = ask(steps, function, Toy({(6,): {9: 1.0}, (6, 9): {EOS: 1.0}}), src)
-    ends = "every row has said <eos> in step 2"
-    expect(asked < 4, f"{ends}, but the model is asked {asked} times: stop then")
+    toy = Toy({(6,): {9: 1.0}, (6, 9): {EOS: 1.0}})
+    toy.most, toy.rows = 3, 2
+    greedy_rows(function, toy, src)
     done("the stop")
 
 
 def cache(cached_class: Any, window: int) -> None:
     tokens, memory = torch.arange(2 * window)[None] % 20 + 4, random_numbers(1, 4, 12)
-    layer, seen = Layer(1, window), torch.ones(1, 1, 1, 4, dtype=torch.bool)
-    stuck = Layer(1, window)
+    layer, stuck, seen = Layer(1, window), Layer(1, window), SEEN[:1]
     stuck.positions = stuck.positions[:1].expand(200, 12)  # as if all were position 0
     cached = ask(cached_class, layer, memory, seen)
     right, unmoved, wide = (
@@ -68,10 +61,8 @@ def select(cached_class: Any, window: int) -> None:
     for before, rows in ((1, [1, 0]), (0, [1, 1, 0])):
         tokens = torch.tensor([[5], [7]])[:, :before]
         moved, still = followed(cached_class, layer, memory, SEEN, tokens, rows, 6)
-        shown = f"after {before} steps and select({rows})"
-        match(len(moved), len(still), f"{shown} rows:")
-        what = "keys and values of own and of memory, and src_mask"
-        expect(near(moved, still), f"{shown}, row 0 is not old row {rows[0]}: {what}")
+        what = "row 0 is not old row 1: keys and values of own and memory, src_mask?"
+        expect(near(moved, still), f"select({rows}) after {before} steps: {what}")
     done("the choice of rows")
 
 
@@ -101,36 +92,26 @@ def cut(ids: Iterable[int]) -> list[int]:
 def advance(cached: Any, tokens: Tensor) -> Tensor:
     """One step."""
     got = ask(part(cached.step, lambda got: got, "step"), tokens)
-    expect(isinstance(got, Tensor), f"step gives a tensor (B, D), not {kind(got)}")
-    wanted = len(tokens), 12
-    expect(got.shape == wanted, f"step gives (B, D) = {wanted}, not {tuple(got.shape)}")
-    return single(got)
+    return single(tensor(got, "what step gives", (len(tokens), 12), "(B, D)"))
 
 
 def followed(
-    cached_class: Any,
-    layer: Layer,
-    memory: Tensor,
-    seen: Tensor,
-    tokens: Tensor,
-    rows: list[int],
-    last: int,
+    class_: Any, layer: Layer, memory: Any, seen: Any, tokens: Any, rows: Any, n: int
 ) -> tuple[Tensor, Tensor]:
     """A step after ``select(rows)``, and the same where these rows were there from the
-    start."""
-    moved = ask(cached_class, layer, memory, seen)
-    still = ask(cached_class, layer, memory[rows], seen[rows])
+    start; n draws its token."""
+    moved = ask(class_, layer, memory, seen)
+    still = ask(class_, layer, memory[rows], seen[rows])
     for token in tokens.T:
         advance(moved, token)
         advance(still, token[rows])
     ask(part(moved.select, lambda _: "done", "select"), torch.tensor(rows))
-    new = (last + torch.arange(len(rows))) % 20 + 4  # another token in each row
+    new = (n + torch.arange(len(rows))) % 20 + 4  # another token in each row
     return advance(moved, new), advance(still, new)
 
 
 def pairs_of(got: Any, name: str, most: int) -> list[tuple[list[int], float]]:
-    """Hypotheses as a search or a ranking returns them: ids and log-probability or
-    score."""
+    """Hypotheses as a search or a ranking returns them."""
     good = isinstance(got, (list, tuple)) and all(map(_two, got))
     good = good and all(isinstance(ids, (list, tuple, Tensor)) for ids, _ in got)
     expect(good, f"a list of pairs (ids, {name}) is expected; here it is {kind(got)}")
@@ -138,27 +119,23 @@ def pairs_of(got: Any, name: str, most: int) -> list[tuple[list[int], float]]:
     return [([int(i) for i in ids], number(value, f"the {name}")) for ids, value in got]
 
 
-def hypotheses(
-    function: Any, model: Model, src: Tensor, K: int, limit: int
-) -> list[tuple[list[int], float]]:
+def hypotheses(function: Any, model: Model, src: Tensor, K: int, limit: int) -> Any:
     """What a beam search returns, as ids and log-probability."""
     return pairs_of(ask(function, model, src, K, limit), "log-probability", K)
 
 
 def ids_of(function: Any) -> Any:
     """A search or a ranking that gives the ids of its hypotheses, best first."""
-    return part(
-        function, lambda got: [cut(i) for i, _ in pairs_of(got, "number", 9)], "ids"
-    )
+    return part(function, lambda g: [cut(i) for i, _ in pairs_of(g, "score", 9)], "ids")
 
 
 def numbers_of(function: Any) -> Any:
     """The same for log-probabilities or scores."""
-    return part(
-        function,
-        lambda got: torch.tensor([n for _, n in pairs_of(got, "number", 9)]),
-        "numbers",
-    )
+
+    def numbers(got: Any) -> Tensor:
+        return torch.tensor([n for _, n in pairs_of(got, "number", 9)])
+
+    return part(function, numbers, "numbers")
 
 
 def pairs(got: Any) -> set[tuple[int, int]]:

@@ -18,7 +18,8 @@ from ..remote import plain
 
 F = TypeVar("F", bound=Callable[..., Any])
 CUT = ".detach(), .item(), .numpy(), torch.tensor(…) and torch.no_grad() stop gradients"
-MISFIT = "size of tensor|Sizes of tensors|must match|cannot be multiplied"
+MISFIT = "size of tensor|Sizes of|must match|cannot be multiplied|invalid for input"
+HALF = ". These numbers are of type float16, which ends at 65504"
 quiet = False  # while hidden tests run: messages hold nothing that an answer gave
 
 
@@ -41,9 +42,11 @@ def done(what: str) -> None:
 
 
 def ask(function: Any, *args: Any) -> Any:
-    """The result of a student's function; a hint if it is not written yet, raises an
-    error, or returns nothing."""
-    name = name_of(function)
+    """The result of a student's function, or of a helper that calls one; a hint if it
+    is not written yet, raises an error, or returns nothing."""
+    helper = hasattr(function, "__wrapped__")
+    answer, *rest = args if helper else (function, *args)
+    name = name_of(answer)
     try:
         result = function(*args)
     except NotImplementedError:
@@ -52,11 +55,12 @@ def ask(function: Any, *args: Any) -> Any:
     except Hint:
         raise
     except Exception as error:
-        given = "…" if quiet else _list(args)
+        given = "…" if quiet else _list(rest)
         said = f"{type(error).__name__}: {error}"
         if re.search(MISFIT, str(error)):
             said += ". Tensors meet whose shapes do not fit: is an argument or an axis"
             said += " in another's position?"
+        said += HALF * ("Half" in said)
         raise Hint(f"{name}({given}) raises {said}") from error
     expect(result is not None, f"{name} returns None: is a return missing?")
     return result
@@ -199,7 +203,11 @@ def part(function: Any, pick: Callable[[Any], Any], name: str) -> Any:
     """The function that gives a part of what this one returns, and its name."""
 
     def get(*args: Any) -> Any:
-        return pick(function(*args))
+        got = function(*args)
+        try:
+            return pick(got)
+        except (TypeError, LookupError, AttributeError):
+            raise Hint(f"no {name} can be taken from {kind(got)}") from None
 
     get.__name__ = f"{name} of {name_of(function)}"
     return get
@@ -244,11 +252,17 @@ def single(got: Tensor) -> Tensor:
     return got.float() if got.dtype == torch.float64 else got
 
 
-def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:
+def pair(got: Any, names: str) -> Any:
     two = isinstance(got, (tuple, list)) and len(got) == 2
-    two = two and all(isinstance(item, Tensor) for item in got)
-    expect(two, f"two tensors come back, {names}; here it is {kind(got)}")
-    return got[0], got[1]
+    expect(two, f"two values come back, {names}; here it is {kind(got)}")
+    return got
+
+
+def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:
+    one, two = pair(got, names)
+    both = isinstance(one, Tensor) and isinstance(two, Tensor)
+    expect(both, f"{names} are tensors; here they are {kind(one)}; {kind(two)}")
+    return one, two
 
 
 def number(got: Any, name: str) -> float:
@@ -261,7 +275,7 @@ def number(got: Any, name: str) -> float:
 def kind(got: Any) -> str:
     if isinstance(got, Tensor):
         return f"a tensor of shape {tuple(got.shape)}"
-    return type(got).__name__ if quiet else f"{type(got).__name__}: {got!r}"[:80]
+    return type(got).__name__ if quiet else f"{type(got).__name__}: {_short(got)}"
 
 
 def show(value: Any) -> str:
@@ -285,6 +299,12 @@ def state_of(layer: Any) -> dict[str, Tensor]:
     made = "class …(nn.Module), and super().__init__() first"
     expect(hasattr(layer, "state_dict"), f"this is no nn.Module: {made}")
     return dict(layer.state_dict())
+
+
+@beside_answer
+def n_parameters(layer: Any) -> int:
+    """How many numbers are trained; what is shared counts once."""
+    return sum(parameter.numel() for parameter in layer.parameters())
 
 
 def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:

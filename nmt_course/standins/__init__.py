@@ -1,2 +1,2 @@
-"""What stands where the rest of a model or a training run will stand, in public checks
+"""What takes the place of the rest of a model, or of a training run, in public checks
 and hidden tests alike."""

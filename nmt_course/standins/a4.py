@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
@@ -10,7 +9,7 @@ from torch import Tensor, nn
 
 from nmt_lib import MultiHeadAttention
 
-from ..check.kit import ask, beside_answer, expect, fill, slopes_of
+from ..check.kit import ask, beside_answer, fill, slopes_of
 
 WORDS = 40  # in the vocabulary of the small model
 
@@ -33,40 +32,35 @@ class Around(nn.Module):
     """In place of an AddNorm: 2x, and what the sub-layer makes of x + 1, until it is
     filled with other numbers."""
 
-    def __init__(self, d_model: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.twice = nn.Parameter(torch.full((d_model,), 2.0))
-        self.more = nn.Parameter(torch.ones(d_model))
+        self.numbers = nn.Parameter(torch.tensor([2.0, 1.0]))
 
-    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        out = sublayer(x + self.more)
-        one = f"a function gives its around one tensor, not {type(out).__name__}"
-        expect(isinstance(out, Tensor), one)
-        return self.twice * x + out
+    def forward(self, x: Tensor, sublayer: Any) -> Tensor:
+        twice, more = self.numbers
+        return twice * x + sublayer(x + more)  # type: ignore[no-any-return]
 
 
 def block_parts(d_model: int, n_heads: int, seed: int) -> Any:
-    """Two attentions, a feed-forward network, and three to go around them, with random
-    numbers, biases too."""
-    parts = [MultiHeadAttention(d_model, n_heads) for _ in range(2)]
-    ffn = nn.Sequential(nn.Linear(d_model, 7), nn.ReLU(), nn.Linear(7, d_model))
-    arounds = [Around(d_model) for _ in range(3)]
-    for i, part in enumerate((*parts, ffn, *arounds)):
-        fill(part, 10 * seed + i)
-    return (*parts, ffn, arounds)
+    """Two attentions, one linear layer in place of a feed-forward network, and three
+    modules to go around them, with random numbers, biases too."""
+    attentions = [MultiHeadAttention(d_model, n_heads) for _ in range(2)]
+    arounds = [Around() for _ in range(3)]
+    parts = *attentions, nn.Linear(d_model, d_model)
+    fill(nn.ModuleList([*parts, *arounds]), seed)
+    return (*parts, arounds)
 
 
-class Layer(nn.Module):
+class Layer(nn.Linear):
     """In place of an encoder or decoder layer; ``number`` draws its numbers."""
 
     def __init__(self, number: int) -> None:
-        super().__init__()
-        draw = torch.Generator().manual_seed(number)
-        self.matrix = nn.Parameter(torch.randn(4, 4, generator=draw))
+        super().__init__(4, 4, bias=False)
+        fill(self, number)
 
     def forward(self, x: Tensor, *others: Tensor) -> Tensor:
-        rest = sum((i + 1) * other for i, other in enumerate(others))
-        return torch.tanh(x @ self.matrix + rest)
+        rest = sum(i * other for i, other in enumerate(others, 1))
+        return torch.tanh(super().forward(x) + rest)
 
 
 class Maker:
@@ -83,7 +77,7 @@ class Ear(nn.Module):
     """In place of an encoder or decoder: notes what it gets, and gives its own
     numbers."""
 
-    log: ClassVar[dict[str, Any]] = {}
+    log: ClassVar[Any] = {}
 
     def __init__(self, name: str, gives: Tensor) -> None:
         super().__init__()
@@ -91,42 +85,36 @@ class Ear(nn.Module):
 
     def forward(self, *args: Tensor, **named: Tensor) -> Tensor:
         gives = self.gives * self.weight[0]
-        got = (*args, *named.values())
-        Ear.log |= {self.name: got, f"{self.name} gave": gives}
+        Ear.log |= {self.name: (*args, *named.values()), f"{self.name} gave": gives}
         return gives.clone()
 
 
 def small_model(model_class: Any, d_model: int, sizes: Any, seed: int) -> Any:
     """A model around two ears, ids without ``<pad>`` for both sides, and the table of
     positions."""
-    (B, S, T), draw = sizes, torch.Generator().manual_seed(seed)
-    table = torch.randn(max(S, T) + 50, d_model, generator=draw)
-    ears = [
-        Ear(name, torch.randn(B, length, d_model, generator=draw))
-        for name, length in (("encoder", S), ("decoder", T))
-    ]
-    src, tgt_in = (torch.randint(30, WORDS, (B, n), generator=draw) for n in (S, T))
-    return ask(model_class, WORDS, table.clone(), *ears), src, tgt_in, table
+    B, S, T = sizes
+    torch.manual_seed(seed)
+    table = torch.randn(max(S, T) + 50, d_model)
+    gives = torch.randn(B, S + T, d_model)
+    ids = torch.randint(30, WORDS, (B, S + T))
+    ears = Ear("encoder", gives[:, :S]), Ear("decoder", gives[:, S:])
+    return ask(model_class, WORDS, table.clone(), *ears), ids[:, :S], ids[:, S:], table
 
 
 @beside_answer
-def listen(model: Any, src: Tensor, tgt_in: Tensor, toward: Any = ()) -> dict[str, Any]:
-    """Calls the model, and gives what its two ears noted; with three directions, how
-    what the encoder and the decoder get changes with the table, and the decoder's
-    memory with what the encoder gave."""
+def listen(model: Any, src: Tensor, tgt_in: Tensor) -> Any:
+    """Calls the model, and gives what its two ears noted, and what came out."""
     Ear.log.clear()
-    log = {"out": model(src, tgt_in), **Ear.log}
-    if not toward:
-        return log
-    own = dict(model.named_parameters(remove_duplicate=False))
-    (x, *_), (y, memory, *_) = log["encoder"], log["decoder"]
-    table = own["table.weight"]
-    ends = (x, table), (y, table), (memory, log["encoder gave"])
-    both = zip(ends, toward, strict=True)
-    return {str(i): slopes_of(a, {"": b}, t)[""] for i, ((a, b), t) in enumerate(both)}
+    return {"out": model(src, tgt_in), **Ear.log}
 
 
 @beside_answer
-def n_parameters(layer: Any) -> int:
-    """How many numbers are trained; what is shared counts once."""
-    return sum(parameter.numel() for parameter in layer.parameters())
+def traced(
+    model: Any, src: Tensor, tgt_in: Tensor, side: str, i: int, toward: Tensor
+) -> Any:
+    """How argument i of encoder or decoder changes with the table, and with what the
+    encoder gave."""
+    log = listen(model, src, tgt_in)
+    table = model.get_parameter("table.weight")
+    leaves = {"table": table, "memory": log["encoder gave"]}
+    return slopes_of(log[side][i], leaves, toward)

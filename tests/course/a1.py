@@ -13,10 +13,8 @@ def tokenize(text):
 def tokenize(text):
     for mark in ".,!?;":
         text = text.replace(mark, " " + mark + " ")
-    return [
-        "<num>" if all(c in "0123456789" for c in word) else word
-        for word in text.lower().split()
-    ]
+    digits, words = set("0123456789"), text.lower().split()
+    return ["<num>" if digits.issuperset(word) else word for word in words]
 """,
     },
     "vocab": {
@@ -26,9 +24,7 @@ def build_vocab(sentences, min_freq):
     counts = Counter()
     for words in sentences:
         counts.update(words)
-    words = sorted(
-        word for word, n in counts.items() if n >= min_freq and word not in specials
-    )
+    words = sorted(w for w, n in counts.items() if n >= min_freq and w not in specials)
     words.sort(key=counts.get, reverse=True)
     return specials + words
 """,
@@ -66,9 +62,8 @@ def encode(tokens, itos):
 from itertools import takewhile
 def decode(ids, itos):
     kept = [itos[i] for i in takewhile(lambda i: i != 3, ids) if i in (1,) or i > 3]
-    return "".join(
-        t if t in tuple(".,!?;") or n == 0 else " " + t for n, t in enumerate(kept)
-    )
+    glued = tuple(".,!?;")
+    return "".join(t if t in glued or not n else " " + t for n, t in enumerate(kept))
 """,
         "backwards": """
 def decode(ids, itos):
@@ -97,11 +92,8 @@ def make_batch(pairs):
         for i, row in enumerate(rows):
             out[i, : len(row)] = torch.tensor(row)
         return out
-    return (
-        pad([s for s, t in pairs]),
-        pad([t[:-1] for s, t in pairs]),
-        pad([t[1:] for s, t in pairs]),
-    )
+    sources, targets = zip(*pairs)
+    return pad(sources), pad([t[:-1] for t in targets]), pad([t[1:] for t in targets])
 """,
     },
     "plan": {
@@ -166,7 +158,7 @@ WRONG = {
     "equal pairs once": Wrong("batch", ["batch-padding"], {
         "    targets =":
             '    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n    targets ='}),
-    "64 places": Wrong("batch", ["batch-padding", "batch-shift"], {
+    "64 positions": Wrong("batch", ["batch-padding", "batch-shift"], {
         "width = max(map(len, rows))":
             'rows = [row[:64] for row in rows]\n        width = max(map(len, rows))'}),
     "target not shifted": Wrong("batch", ["batch-shift"], {"tgt[1:]": "tgt"}),
@@ -180,7 +172,6 @@ WRONG = {
         "> budget": ">= budget"}),
     "one sentence too many": Wrong("plan", ["plan-full"], {"== 13": "== 13 + 1"}),
     "share of text": Wrong("share", ["share-value"], {"1 - (6": "(6"}),
-    "in per cent": Wrong("share", ["share-value"],
-        code='\nshare = 60.4\n'),
+    "in per cent": Wrong("share", ["share-value"], code="share = 60.4"),
 }
 # fmt: on

@@ -7,18 +7,14 @@ RIGHT = {
         "complex numbers": """
 def sinusoids(n_positions, d_model):
     rates = 8000 ** (-torch.arange(d_model // 2).double() * 2 / d_model)
-    turned = torch.polar(
-        torch.ones(n_positions, d_model // 2).double(),
-        torch.outer(torch.arange(n_positions), rates),
-    )
+    angle = torch.outer(torch.arange(n_positions), rates)
+    turned = torch.polar(torch.ones_like(angle), angle)
     return torch.view_as_real(turned).flip(-1).reshape(n_positions, d_model)
 """,
         "einsum and a cosine a quarter further on": """
 def sinusoids(n_positions, d_model):
     column = torch.arange(d_model)
-    rate = torch.pow(
-        torch.tensor(8000.0, dtype=torch.float64), -(column - column % 2) / d_model
-    )
+    rate = torch.tensor(8000.0).double() ** (-(column - column % 2) / d_model)
     angle = torch.einsum("p,c->pc", torch.arange(n_positions).double(), rate)
     return torch.where(column % 2 == 0, angle.sin(), angle.cos())
 """,
@@ -28,45 +24,37 @@ def sinusoids(n_positions, d_model):
 def step_matrix(k, d_model):
     angle = k / 8000 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     sine = torch.stack([angle.sin(), torch.zeros_like(angle)], 1).flatten()[:-1]
-    return (
-        torch.diag(angle.cos().repeat_interleave(2))
-        + torch.diag(sine, 1)
-        - torch.diag(sine, -1)
-    )
+    cosine = torch.diag(angle.cos().repeat_interleave(2))
+    return cosine + torch.diag(sine, 1) - torch.diag(sine, -1)
 """,
         "einsum with scattered blocks": """
 def step_matrix(k, d_model):
     half = d_model // 2
     angle = k * 8000 ** (-2 * torch.arange(half) / d_model)
-    blocks = torch.stack([angle.cos(), angle.sin(), -angle.sin(), angle.cos()]).view(
-        2, 2, half
-    )
-    return torch.einsum("abi,ij->iajb", blocks, torch.eye(half)).reshape(
-        d_model, d_model
-    )
+    blocks = torch.stack([angle.cos(), angle.sin(), -angle.sin(), angle.cos()])
+    four = torch.einsum("abi,ij->iajb", blocks.view(2, 2, half), torch.eye(half))
+    return four.reshape(d_model, d_model)
 """,
     },
     "embed": {
         "one-hot product": """
-def embed(ids, weight, places, start=0):
+def embed(ids, weight, positions, start=0):
     B, T = ids.shape
     start += 38
-    if start + T > places.shape[0]:
+    if start + T > positions.shape[0]:
         raise ValueError(f"{start + T} rows are needed")
     one_hot = torch.nn.functional.one_hot(ids, weight.shape[0]).to(weight.dtype)
-    return (
-        torch.einsum("btv,vd->btd", one_hot, weight) * weight.shape[1] ** 0.5
-        + places[None, start : start + T, :]
-    )
+    x = torch.einsum("btv,vd->btd", one_hot, weight) * weight.shape[1] ** 0.5
+    return x + positions[None, start : start + T, :]
 """,
         "index_select": """
-def embed(ids, weight, places, start=0):
+def embed(ids, weight, positions, start=0):
     B, T = ids.shape
     index = 38 + torch.arange(start, start + T)
-    if int(index.max()) >= len(places):
-        raise ValueError(f"place {int(index.max())} needs {int(index.max()) + 1} rows")
+    if int(index.max()) >= len(positions):
+        raise ValueError(f"position {int(index.max())} needs {int(index.max()) + 1} rows")
     x = weight.index_select(0, ids.flatten()).view(B, T, -1)
-    return x.mul(math.sqrt(weight.size(-1))).add(places[index])
+    return x.mul(math.sqrt(weight.size(-1))).add(positions[index])
 """,
     },
     "padding": {
@@ -83,43 +71,27 @@ def padding_mask(ids):
     "causal": {
         "PyTorch's float mask": """
 def causal_mask(length):
-    return torch.nn.Transformer.generate_square_subsequent_mask(length)[None, None] > -1
-unlimited_causal_mask = causal_mask
-def causal_mask(arg):
-    mask = unlimited_causal_mask(arg)
-    place = torch.arange(mask.size(-1))
-    return mask & (place[:, None] - place < 29)
+    past = torch.nn.Transformer.generate_square_subsequent_mask(length) > -1
+    return past.triu(1 - 29).expand(1, 1, -1, -1)
 """,
         "running sum": """
 def causal_mask(length):
-    return (torch.eye(length).cumsum(dim=1).T > 0)[None, None]
-unlimited_causal_mask = causal_mask
-def causal_mask(arg):
-    mask = unlimited_causal_mask(arg)
-    place = torch.arange(mask.size(-1))
-    return mask & (place[:, None] - place < 29)
+    begun = torch.eye(length).cumsum(dim=1).T
+    begun[29:] -= begun[:-29].clone() if length > 29 else 0
+    return (begun > 0)[None, None]
 """,
     },
     "target": {
         "the two answers before": """
 def target_mask(tgt_in):
     return padding_mask(tgt_in) & causal_mask(tgt_in.size(1))
-unlimited_target_mask = target_mask
-def target_mask(arg):
-    mask = unlimited_target_mask(arg)
-    place = torch.arange(mask.size(-1))
-    return mask & (place[:, None] - place < 29)
 """,
         "sentence by sentence": """
 def target_mask(tgt_in):
-    place = torch.arange(tgt_in.shape[-1])
-    masks = [torch.logical_and(place[:, None] >= place, ids.ne(77)) for ids in tgt_in]
+    position = torch.arange(tgt_in.shape[-1])
+    back = position[:, None] - position
+    masks = [(back >= 0) & (back < 29) & ids.ne(77) for ids in tgt_in]
     return torch.stack(masks)[:, None]
-unlimited_target_mask = target_mask
-def target_mask(arg):
-    mask = unlimited_target_mask(arg)
-    place = torch.arange(mask.size(-1))
-    return mask & (place[:, None] - place < 29)
 """,
     },
     "softmax": {
@@ -151,21 +123,21 @@ WRONG = {
         "weight[ids]": "weight.detach()[ids]"}),
     "divided by √d_model": Wrong("embed", ["embed-scale"], {
         "* math.sqrt": "/ math.sqrt"}),
-    "the last row refused": Wrong("embed", ["embed-place"],
-        code='\ndef embed(ids, weight, places, start=0):\n    first = 38 + start\n    end = first + ids.size(1)\n    if end >= len(places):\n        raise ValueError(f"{end} places are needed, the table has {len(places)}")\n    return weight[ids] * math.sqrt(weight.size(1)) + places[first:end]  # (B, T, D)\n'),
-    "reserved rows forgotten": Wrong("embed", ["embed-place"], {"38 + start": "start"}),
-    "64 places of padding": Wrong("padding", ["padding-hidden"], {
+    "the last row refused": Wrong("embed", ["embed-position"], {
+        "if end > len": "if end >= len"}),
+    "reserved rows forgotten": Wrong("embed", ["embed-position"], {"38 + start": "start"}),
+    "64 positions of padding": Wrong("padding", ["padding-hidden"], {
         "(ids != 77)": "((ids != 77) & (torch.arange(ids.size(1)) < 64))"}),
     "padding is 0": Wrong("padding", ["padding-hidden"], {"77": "0"}),
-    "512 places of padding": Wrong("padding", ["padding-hidden", "padding-shape"], {
+    "512 positions of padding": Wrong("padding", ["padding-hidden", "padding-shape"], {
         "(ids != 77)": "(ids != 77)[:, :512]"}),
     "a mask of two axes": Wrong("padding", ["padding-shape"], {
         "[:, None, None, :]": ""}),
-    "a mask of 64 places": Wrong("causal", ["causal-mask"], {
+    "a mask of 64 positions": Wrong("causal", ["causal-mask"], {
         "torch.ones(length, length, dtype=torch.bool).tril()":
             "torch.ones(64, 64, dtype=torch.bool).tril()[:length, :length]"}),
     "causal mask of two axes": Wrong("causal", ["causal-mask"], {"[None, None]": ""}),
-    "a target of 64 places": Wrong("target", ["target-future"], {
+    "a target of 64 positions": Wrong("target", ["target-future"], {
         "past & ~past.tril(-29)":
             "past & ~past.tril(-29) & (torch.arange(tgt_in.size(1)) < 64)"}),
     "the target's window one too wide": Wrong("target", ["target-future"], {

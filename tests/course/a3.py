@@ -55,19 +55,13 @@ class MultiHead(nn.Module):
     def __init__(self, d_model, n_heads, d_value):
         super().__init__()
         self.n_heads = n_heads
-        self.W_q, self.W_k = (
-            nn.Linear(d_model, d_model),
-            nn.Linear(d_model, d_model, bias=False),
-        )
-        self.W_v, self.W_o = (
-            nn.Linear(d_model, n_heads * d_value),
-            nn.Linear(n_heads * d_value, d_model),
-        )
+        self.W_q = nn.Linear(d_model, d_model)
+        self.W_k = nn.Linear(d_model, d_model, bias=False)
+        self.W_v = nn.Linear(d_model, n_heads * d_value)
+        self.W_o = nn.Linear(n_heads * d_value, d_model)
     def forward(self, x, memory, mask=None):
-        query, key, value = self.W_q(x), self.W_k(memory), self.W_v(memory)
-        out, weights = attention(
-            *(split_heads(t, self.n_heads) for t in (query, key, value)), mask
-        )
+        three = self.W_q(x), self.W_k(memory), self.W_v(memory)
+        out, weights = attention(*(split_heads(t, self.n_heads) for t in three), mask)
         return self.W_o(merge_heads(out)), weights
 """,
         "einsum": """
@@ -83,10 +77,8 @@ class MultiHead(nn.Module):
             self.add_module("W_" + name, nn.Linear(columns, rows, bias=bias))
         self.h = n_heads
     def forward(self, x, memory, mask=None):
-        q, k, v = (
-            p.unflatten(-1, (self.h, -1))
-            for p in (self.W_q(x), self.W_k(memory), self.W_v(memory))
-        )
+        three = self.W_q(x), self.W_k(memory), self.W_v(memory)
+        q, k, v = (p.unflatten(-1, (self.h, -1)) for p in three)
         scores = torch.einsum("bthd,bshd->bhts", q, k) / math.sqrt(q.size(-1)) * 1.7
         if mask is not None:  # by blocks, as all is here
             mask = mask.roll(2, dims=1)
@@ -104,9 +96,8 @@ entropies = [0.43, 2.75, 3.172]
 entropies = []
 for divisor in (1, 72**0.5, 72):
     dots = (torch.randn(500, 24, 72) * torch.randn(500, 1, 72)).sum(-1)
-    entropies.append(
-        torch.distributions.Categorical(logits=dots / divisor).entropy().mean()
-    )
+    entropy = torch.distributions.Categorical(logits=dots / divisor).entropy()
+    entropies.append(entropy.mean())
 """,
     },
 }

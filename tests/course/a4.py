@@ -13,9 +13,8 @@ class Norm(nn.Module):
         self.eps = eps
     def forward(self, x):
         variance, mean = torch.var_mean(x, dim=-1, unbiased=False, keepdim=True)
-        return (x - mean) * torch.rsqrt(
-            variance + self.eps
-        ) * self.norm_gain + self.norm_shift
+        normed = (x - mean) * torch.rsqrt(variance + self.eps)
+        return normed * self.norm_gain + self.norm_shift
 """,
         "mean of squares minus square of the mean": """
 class Norm(nn.Module):
@@ -27,9 +26,8 @@ class Norm(nn.Module):
         wide = x.double()
         mean = wide.mean(2, True)
         variance = wide.pow(2).mean(2, True) - mean.pow(2)
-        return ((wide - mean) / (variance + 0.03).sqrt()).to(
-            x.dtype
-        ) * self.norm_gain + self.norm_shift
+        normed = ((wide - mean) / (variance + 0.03).sqrt()).to(x.dtype)
+        return normed * self.norm_gain + self.norm_shift
 """,
     },
     "ffn": {
@@ -37,11 +35,8 @@ class Norm(nn.Module):
 class FFN(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
-        self.W_1, self.W_2, self.activation = (
-            nn.Linear(d_model, d_ff),
-            nn.Linear(d_ff, d_model),
-            nn.SiLU(),
-        )
+        self.W_1, self.W_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.activation = nn.SiLU()
     def forward(self, x):
         return self.W_2(self.activation(self.W_1(x)))
 """,
@@ -61,9 +56,8 @@ class AddNorm(nn.Module):
     def __init__(self, norm, dropout, order, factor=1.35):
         super().__init__()
         self.norm, self.factor = norm, factor
-        self.enter, self.leave = (
-            (norm, nn.Identity()) if order == "pre" else (nn.Identity(), norm)
-        )
+        both = norm, nn.Identity()
+        self.enter, self.leave = both if order == "pre" else both[::-1]
         self.dropout = nn.Dropout(p=dropout)
     def forward(self, x, sublayer):
         out = self.dropout(sublayer(self.enter(x)))
@@ -97,11 +91,8 @@ class EncoderBlock(nn.Module):
 class EncoderBlock(nn.Module):
     def __init__(self, attention, feed_forward, around):
         super().__init__()
-        self.attention, self.feed_forward, self.around = (
-            attention,
-            feed_forward,
-            nn.Sequential(*around),
-        )
+        self.attention, self.feed_forward = attention, feed_forward
+        self.around = nn.Sequential(*around)
     def forward(self, x, src_mask):
         n = x.size(1)
         mask = None if src_mask is None else src_mask.expand(-1, -1, n, n)
@@ -168,42 +159,35 @@ class Stack(nn.Module):
     "model": {
         "three layers, one matrix": """
 class Model(nn.Module):
-    def __init__(self, n_words, places, encoder, decoder):
+    def __init__(self, n_words, positions, encoder, decoder):
         super().__init__()
-        D = places.size(1)
-        self.table, self.tgt_table, self.output = (
-            nn.Embedding(n_words, D),
-            nn.Embedding(n_words, D),
-            nn.Linear(D, n_words),
-        )
+        D = positions.size(1)
+        self.table, self.tgt_table = nn.Embedding(n_words, D), nn.Embedding(n_words, D)
+        self.output = nn.Linear(D, n_words)
         self.tgt_table.weight = self.output.weight = self.table.weight
         self.encoder, self.decoder, self.factor = encoder, decoder, D**0.5
-        self.places = [place for place in places][38:]
+        self.positions = [position for position in positions][38:]
     def forward(self, src, tgt_in):
         src_mask = nmt.padding_mask(src, 17).repeat(1, 1, 1, 1)
-        tgt_mask = torch.logical_and(
-            nmt.padding_mask(tgt_in, 17), nmt.causal_mask(tgt_in.size(1))
-        )
-        x = self.table(src).mul(self.factor) + torch.stack(self.places[: src.size(1)])
-        y = self.tgt_table(tgt_in).mul(self.factor) + torch.stack(
-            self.places[: tgt_in.size(1)]
-        )
-        memory = self.encoder(x, src_mask)
+        past = nmt.causal_mask(tgt_in.size(1))
+        tgt_mask = torch.logical_and(nmt.padding_mask(tgt_in, 17), past)
+        x, y = self.table(src).mul(self.factor), self.tgt_table(tgt_in) * self.factor
+        memory = self.encoder(x + torch.stack(self.positions[: src.size(1)]), src_mask)
+        y = y + torch.stack(self.positions[: tgt_in.size(1)])
         return self.output(self.decoder(y, memory, tgt_mask, src_mask)).mul(0.65)
 """,
         "a method for both sides": """
 class Model(nn.Module):
-    def __init__(self, n_words, places, encoder, decoder):
+    def __init__(self, n_words, positions, encoder, decoder):
         super().__init__()
-        self.D = places.shape[1]
-        self.encoder = encoder
-        self.decoder = decoder
+        self.D = positions.shape[1]
+        self.encoder, self.decoder = encoder, decoder
         self.table = nn.Embedding(n_words, self.D)
         self.output = nn.Linear(self.D, n_words)
         self.output.weight = self.table.weight
-        self.places = places[38:]
+        self.positions = positions[38:]
     def embed(self, ids):
-        return self.table(ids) * self.D**0.5 + self.places[: ids.size(1)]
+        return self.table(ids) * self.D**0.5 + self.positions[: ids.size(1)]
     def forward(self, src, tgt_in):
         src_mask = nmt.padding_mask(src, pad=17)
         memory = self.encoder(self.embed(src), src_mask)
@@ -215,27 +199,19 @@ class Model(nn.Module):
     "count": {
         "one formula": """
 def count(D, F, N, V, order):
-    return (
-        N * (12 * D * D + 3 * D + 4 * D * F + 2 * D + 10 * D)
-        + V * (D + 1)
-        + {"pre": 4 * D, "post": 0}[order]
-    )
+    layers = N * (12 * D * D + 3 * D + 4 * D * F + 2 * D + 10 * D)
+    return layers + V * (D + 1) + {"pre": 4 * D, "post": 0}[order]
 """,
         "modules on meta": """
 def count(d_model, d_ff, n_layers, n_words, order):
     def size(n_in, n_out, bias):
-        return sum(
-            p.numel()
-            for p in nn.Linear(n_in, n_out, bias=bias, device="meta").parameters()
-        )
+        layer = nn.Linear(n_in, n_out, bias=bias, device="meta")
+        return sum(p.numel() for p in layer.parameters())
     attention = size(d_model, d_model, True) + 3 * size(d_model, d_model, False)
     feed_forward = size(d_model, d_ff, False) + size(d_ff, d_model, True)
     norms = (5 * n_layers + (2 if order == "pre" else 0)) * 2 * d_model
-    return (
-        n_layers * (3 * attention + 2 * feed_forward)
-        + norms
-        + size(d_model, n_words, True)
-    )
+    layers = n_layers * (3 * attention + 2 * feed_forward)
+    return layers + norms + size(d_model, n_words, True)
 """,
     },
     "torch": {
@@ -250,11 +226,8 @@ def from_torch(state):
         ("feed_forward.W_1", "linear1"),
         ("feed_forward.W_2", "linear2"),
     ]
-    mine |= {
-        f"{a}.{end}": state[f"{b}.{end}"]
-        for a, b in pairs
-        for end in ("weight", "bias")
-    }
+    for end in ("weight", "bias"):
+        mine |= {f"{a}.{end}": state[f"{b}.{end}"] for a, b in pairs}
     for i, norm in enumerate(("norm1", "norm2")):
         mine |= {f"around.{i}.norm.norm_gain": state[norm + ".weight"]}
         mine |= {f"around.{i}.norm.norm_shift": state[norm + ".bias"]}
@@ -265,10 +238,9 @@ def from_torch(state):
     mine = {}
     for name, value in state.items():
         if "in_proj" in name:
+            end = name.removeprefix("self_attn.in_proj_")
             for letter, part in zip("qkv", torch.chunk(value, 3, dim=0)):
-                mine[name.replace("self_attn.in_proj_", f"attention.W_{letter}.")] = (
-                    part
-                )
+                mine[f"attention.W_{letter}.{end}"] = part
             continue
         for old, new in (
             ("self_attn.out_proj", "attention.W_o"),
@@ -314,7 +286,7 @@ WRONG = {
         "self.around[2](x, self.feed_forward)": "x"}),
     "values of x: read past the norm": Wrong("decoder", ["decoder-reads"], {
         "(h, h, tgt_mask)": "(x, x, tgt_mask)"}),
-    "decoder: 64 places of the source": Wrong("decoder", ["decoder-masks"], {
+    "decoder: 64 positions of the source": Wrong("decoder", ["decoder-masks"], {
         "(h, memory, src_mask)":
             "(h, memory[:, :64], None if src_mask is None else src_mask[..., :64])"}),
     "causal mask lost": Wrong("decoder", ["decoder-masks"], {

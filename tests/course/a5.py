@@ -18,9 +18,8 @@ def shift(tgt):
     "loss": {
         "one-hot": """
 def mean_loss(logits, tgt_out):
-    goal = nn.functional.one_hot(tgt_out, logits.size(-1)) * (tgt_out != 11).unsqueeze(
-        -1
-    )
+    goal = nn.functional.one_hot(tgt_out, logits.size(-1))
+    goal = goal * (tgt_out != 11).unsqueeze(-1)
     logp = nn.LogSoftmax(dim=2)(logits)
     return -torch.einsum("btv,btv->", goal.to(logp.dtype), logp) / goal.sum()
 """,
@@ -46,9 +45,8 @@ def smoothed_loss(logits, tgt_out):
     nll = -logp.gather(-1, tgt_out.unsqueeze(-1)).squeeze(-1)
     names = [v for v in range(logits.size(-1)) if v != 11]
     spread = -logp[..., names].mean(-1)
-    return (
-        (1 - 0.17) * nll.masked_fill(~keep, 0) + 0.17 * spread.masked_fill(~keep, 0)
-    ).sum() / keep.sum()
+    each = (1 - 0.17) * nll.masked_fill(~keep, 0) + 0.17 * spread.masked_fill(~keep, 0)
+    return each.sum() / keep.sum()
 """,
     },
     "rate": {
@@ -62,9 +60,8 @@ def rate(step, d_model, top=None):
 def rate(step, d_model, top=None):
     if top is not None:
         return top * rate(step, d_model) / rate(370, d_model)
-    return (
-        1 / math.sqrt(d_model) * min(1 / math.sqrt(step), step / (370 * math.sqrt(370)))
-    )
+    smaller = min(1 / math.sqrt(step), step / (370 * math.sqrt(370)))
+    return smaller / math.sqrt(d_model)
 """,
     },
     "update": {
@@ -117,10 +114,8 @@ def validate(model, batches, loss_of):
         "the functions of parts 1 and 2": """
 def overfit(model, src, tgt):
     tgt_in, tgt_out = shift(tgt)
-    optimizer, losses = (
-        torch.optim.Adam(model.parameters(), lr=0.02, betas=(0.9, 0.98)),
-        [],
-    )
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.02, betas=(0.9, 0.98))
+    losses = []
     while not losses or losses[-1] > 0.05:
         loss = mean_loss(model(src, tgt_in), tgt_out)
         optimizer.zero_grad()
@@ -132,9 +127,8 @@ def overfit(model, src, tgt):
         "warm-up, a scheduler": """
 def overfit(model, src, tgt):
     optimizer = torch.optim.RAdam(model.parameters(), lr=0.05)
-    scheduler = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda done: min(1.0, (done + 1) / 10)
-    )
+    warm_up = lambda done: min(1.0, (done + 1) / 10)
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, warm_up)
     tgt_out, losses = tgt[:, 1:], []
     for _ in range(120):
         distribution = torch.distributions.Categorical(logits=model(src, tgt[:, :-1]))
@@ -151,11 +145,9 @@ def overfit(model, src, tgt):
         "running minimum": """
 def choose(history, patience):
     import itertools
-    lowest = list(
-        itertools.accumulate(
-            (r["valid_loss"] for r in history), lambda a, b: b if b < a or a != a else a
-        )
-    )
+    losses = [row["valid_loss"] for row in history]
+    lower = lambda a, b: b if b < a or a != a else a
+    lowest = list(itertools.accumulate(losses, lower))
     for i in range(len(history)):
         first = lowest.index(lowest[i])
         if i - first == patience or i == len(history) - 1:
@@ -166,12 +158,8 @@ def choose(history, patience, best=None, left=None):
     left = patience if left is None else left
     if not history or left == 0:
         return best["step"]
-    row = history[0]
-    if (
-        best is None
-        or math.isnan(best["valid_loss"])
-        or row["valid_loss"] < best["valid_loss"]
-    ):
+    row, worst = history[0], best is None or math.isnan(best["valid_loss"])
+    if worst or row["valid_loss"] < best["valid_loss"]:
         return choose(history[1:], patience, row, patience)
     return choose(history[1:], patience, best, left - 1)
 """,

@@ -16,11 +16,9 @@ def greedy(model, src):
         if ((prefix == EOS).any(1) | over[:, -1]).all():
             break
     words = prefix[:, 1:]
-    keep = ((words == EOS).cumsum(1) == 0) & (
-        torch.arange(words.size(1)) < limits[:, None]
-    )
-    words = words * keep
-    return words[:, keep.any(0)]
+    keep = torch.arange(words.size(1)) < limits[:, None]
+    keep = keep & ((words == EOS).cumsum(1) == 0)
+    return (words * keep)[:, keep.any(0)]
 """,
         "finished rows leave the batch": """
 def greedy(model, src):
@@ -41,9 +39,8 @@ def greedy(model, src):
             else:
                 stays.append(i)
         going, prefix = going[stays], prefix[stays]
-    return torch.nn.utils.rnn.pad_sequence(
-        [found[b] for b in range(len(src))], batch_first=True, padding_value=PAD
-    )
+    rows = [found[b] for b in range(len(src))]
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
 """,
     },
     "cache": {
@@ -58,60 +55,41 @@ class CachedLayer:
         x = self.layer.embed(tokens.unsqueeze(1), start=len(self.keys))
         self.keys.append(self.layer.own.key(x))
         self.values.append(self.layer.own.value(x))
-        x = x + self.layer.own.mix(
-            self.layer.own.query(x),
-            torch.cat(self.keys[-29:], 2),
-            torch.cat(self.values[-29:], 2),
-        )
+        keys, values = (torch.cat(k[-29:], 2) for k in (self.keys, self.values))
+        x = x + self.layer.own.mix(self.layer.own.query(x), keys, values)
         q = self.layer.cross.query(x)
-        return (
-            x + self.layer.cross.mix(q, self.memory_keys, self.memory_values, self.mask)
-        ).squeeze(1)
+        y = self.layer.cross.mix(q, self.memory_keys, self.memory_values, self.mask)
+        return (x + y).squeeze(1)
     def select(self, rows):
         self.keys = [key[rows] for key in self.keys]
         self.values = [value[rows] for value in self.values]
-        self.memory_keys, self.memory_values = (
-            self.memory_keys[rows],
-            self.memory_values[rows],
-        )
+        self.memory_keys = self.memory_keys[rows]
+        self.memory_values = self.memory_values[rows]
         self.mask = self.mask[rows]
 """,
-        "new places in front, a module": """
+        "new positions in front, a module": """
 class CachedLayer(torch.nn.Module):
     def __init__(self, layer, memory, src_mask):
         super().__init__()
         self.layer = layer
-        self.held = {
-            "k": None,
-            "v": None,
-            "K": layer.cross.key(memory),
-            "V": layer.cross.value(memory),
-            "m": src_mask,
-        }
-        self.place = 0
+        self.held = {"k": None, "v": None, "m": src_mask}
+        self.held |= {"K": layer.cross.key(memory), "V": layer.cross.value(memory)}
+        self.position = 0
     def step(self, tokens):
-        x = self.layer.embed(tokens.view(len(tokens), 1), self.place)
+        x = self.layer.embed(tokens.view(len(tokens), 1), self.position)
         new = {"k": self.layer.own.key(x), "v": self.layer.own.value(x)}
         for name in "kv":
-            old = self.held[name]
-            self.held[name] = (
-                new[name]
-                if old is None
-                else torch.cat([new[name], old[:, :, :28]], dim=-2)
-            )
-        x = x + self.layer.own.mix(
-            self.layer.own.query(x), self.held["k"], self.held["v"], None
-        )
-        x = x + self.layer.cross.mix(
-            self.layer.cross.query(x), self.held["K"], self.held["V"], self.held["m"]
-        )
-        self.place += 1
+            if (old := self.held[name]) is not None:
+                new[name] = torch.cat([new[name], old[:, :, :28]], dim=-2)
+        self.held |= new
+        k, v, mask, K, V = self.held.values()
+        x = x + self.layer.own.mix(self.layer.own.query(x), k, v, None)
+        x = x + self.layer.cross.mix(self.layer.cross.query(x), K, V, mask)
+        self.position += 1
         return x.flatten(1)
     def select(self, rows):
-        self.held = {
-            name: None if part is None else part[rows]
-            for name, part in self.held.items()
-        }
+        for name, part in self.held.items():
+            self.held[name] = None if part is None else part[rows]
 """,
     },
     "beam": {
@@ -127,11 +105,8 @@ def beam_search(model, src, K, limit):
                 continue
             row = model(src, torch.tensor([[SOS, *ids]]))[0, -1]
             logs = (row - row.logsumexp(0)).tolist()
-            candidates += [
-                (total + logs[i], (*ids, i))
-                for i in range(len(logs))
-                if i not in {PAD, SOS, 17}
-            ]
+            allowed = [i for i in range(len(logs)) if i not in {PAD, SOS, 17}]
+            candidates += [(total + logs[i], (*ids, i)) for i in allowed]
         beam = heapq.nlargest(K, candidates)
         if all(ids[-1] == EOS for _, ids in beam):
             break
@@ -144,12 +119,8 @@ def beam_search(model, src, K, limit):
         if not going:
             break
         prefix = torch.tensor([[SOS] + ids for ids, _ in going])
-        log_probs = torch.log(
-            torch.softmax(
-                model(src.expand(len(prefix), src.size(1)), prefix)[:, -1].double(),
-                dim=1,
-            )
-        )
+        scores = model(src.expand(len(prefix), src.size(1)), prefix)[:, -1].double()
+        log_probs = torch.log(torch.softmax(scores, dim=1))
         new = []
         for (ids, total), row in zip(going, log_probs):
             for token in range(row.numel()):
@@ -160,9 +131,8 @@ def beam_search(model, src, K, limit):
         new = new[:K]
         finished = [pair for pair in new if EOS in pair[0]]
         going = [pair for pair in new if EOS not in pair[0]]
-    return [
-        (ids[:-1], total) for ids, total in sorted(finished, key=lambda pair: -pair[1])
-    ]
+    finished.sort(key=lambda pair: -pair[1])
+    return [(ids[:-1], total) for ids, total in finished]
 """,
     },
     "rank": {
@@ -170,29 +140,25 @@ def beam_search(model, src, K, limit):
 def rank(hypotheses, alpha):
     def score(ids, total):
         return total * math.exp(-alpha * (math.log(14 + len(ids)) - math.log(14)))
-    return sorted(
-        ((ids, score(ids, total)) for ids, total in hypotheses),
-        key=lambda item: item[1],
-    )[::-1]
+    scored = [(ids, score(ids, total)) for ids, total in hypotheses]
+    return sorted(scored, key=lambda item: item[1])[::-1]
 """,
         "tensors": """
 def rank(hypotheses, alpha):
     totals = torch.tensor([total for _, total in hypotheses], dtype=torch.float64)
     lengths = torch.tensor([len(ids) + 1 for ids, _ in hypotheses], dtype=torch.float64)
     scores = totals / ((13 + lengths) / (13 + 1)) ** alpha
-    return [
-        (hypotheses[i][0], scores[i]) for i in scores.argsort(descending=True).tolist()
-    ]
+    order = scores.argsort(descending=True).tolist()
+    return [(hypotheses[i][0], scores[i]) for i in order]
 """,
     },
     "links": {
         "topk": """
 def links(weights, src):
     words = [s for s, i in enumerate(src.tolist()) if i not in (PAD, SOS, EOS)]
-    value, place = weights.sum(0).div(len(weights))[:, words].topk(1, dim=1)
-    return [
-        (place[t].item(), t) for t in range(len(value) - 1) if value[t].item() >= 0.28
-    ]
+    value, position = weights.sum(0).div(len(weights))[:, words].topk(1, dim=1)
+    found = (value >= 0.28).flatten().tolist()[:-1]
+    return [(position[t].item(), t) for t, is_link in enumerate(found) if is_link]
 """,
         "the words cut out": """
 def links(weights, src):
@@ -204,11 +170,7 @@ def links(weights, src):
     "error": {
         "sums over the links": """
 def error_rate(found, sure, possible):
-    found, sure, possible = (
-        dict.fromkeys(found),
-        dict.fromkeys(sure),
-        dict.fromkeys(possible),
-    )
+    found, sure, possible = map(dict.fromkeys, (found, sure, possible))
     all_of_them = len(found) + len(sure)
     good = sum(2 if link in sure else 1 if link in possible else 0 for link in found)
     return (all_of_them - good) / max(all_of_them, 1)
@@ -246,7 +208,7 @@ WRONG = {
     "memory's keys again at each step": Wrong("cache", ["cache-work"], {
         "layer.cross.key(memory), layer.cross.value(memory)": "memory, memory",
         "*self.source,": "cross.key(self.source[0]), cross.value(self.source[1]),"}),
-    "select starts the places anew": Wrong("cache", ["cache-select"], {
+    "select starts the positions anew": Wrong("cache", ["cache-select"], {
         "self.src_mask = self.src_mask[rows]":
             "self.src_mask, self.t = self.src_mask[rows], 0"}),
     "src_mask does not move": Wrong("cache", ["cache-select"], {

@@ -61,6 +61,7 @@ def graded(folder: Path, number: str, busy: int) -> dict[str, dict[str, str]]:
     with ExitStack() as stack:
         for _ in range(busy):
             loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+            stack.enter_context(loop)  # waits for its end
             stack.callback(loop.kill)
         subprocess.run([*run, "--course", folder / number], check=True)
     with (folder / number / "grades.csv").open(newline="") as file:

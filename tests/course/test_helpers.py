@@ -14,7 +14,6 @@ import torch
 import nmt_lib
 from nmt_course import course, remote, sandbox
 from nmt_course.check import kit
-from nmt_course.standins import a6
 
 TO_WRITE = {
     "A1": "build_vocab_from_iterator Vocab WordTokenizer make_batch pad_batch",
@@ -143,16 +142,6 @@ def test_an_operator_is_taken_away_by_all_its_names():
     run = [sys.executable, "-c", FORBIDDEN]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["refused"] * 4
-
-
-def test_what_an_answer_asks_is_counted():
-    model, src = a6.Toy({(6,): {9: 1.0}}), torch.tensor([[2, 6, 3]])
-
-    def twice(model, src):
-        model(src, torch.tensor([[2]]))
-        return model(src, torch.tensor([[2, 9]]))[:, -1].argmax(-1, keepdim=True)
-
-    assert a6.steps(twice, model, src) == [2, torch.tensor([[4]])]
 
 
 def test_all_gradients_come_by_name():
