@@ -14,7 +14,7 @@ ANSWERS = {
         "len(margins)": "do not divide",
         WON
         + "sum(a * b > 0 for a, b in zip(margins[::2], margins[1::2]))": "two losses",
-        WON + "sum(abs(m) > 0 for m in margins[::2])": "expected 1, got 4",
+        WON + "sum(abs(m) > 0 for m in margins[::2])": "expected (1, 2), got (4, 4)",
         """
 def couples_won(margins):
     won = 0
