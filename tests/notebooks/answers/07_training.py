@@ -84,6 +84,7 @@ ANSWERS = {
         adam(m="m / 0.1", v="v / 0.02"): "same step",
         adam(b2=0.999, v="v / (1 - 0.999**step)"): "not 0.999",
         adam().replace("**step", "**len(gradients)"): "number of gradients",
+        adam().replace("1e-9", "1e-8"): "not 1e-8",
         adam().replace("return theta", "    return theta"): "expected",
         adam(move=f"- rate * {HATS[0]} / ({HATS[1]}).sqrt().add(1e-9)"): "right",
         adam().replace("return theta", "return theta.tolist()"): "right",
