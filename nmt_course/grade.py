@@ -103,7 +103,11 @@ def safe(student: str) -> str:
 
 def collect(folder: Path, root: Path, names: list[str]) -> tuple[list[Any], list[str]]:
     """Puts new and changed submissions where nbgrader expects them. Student and
-    assignment of these, and what was not collected."""
+    assignment of these, and what was not collected.
+
+    ``nbgrader zip_collect`` follows links, and collects nothing of the whole class if
+    it cannot read the time of one submission.
+    """
     new, problems = dict[tuple[str, str], bytes](), list[str]()
     for student, name, path in find(folder, names):
         try:
@@ -219,7 +223,7 @@ def grade(
         done = api.autograde(name, student, force=True)
         path = root / f"autograded/{student}/{name}/{name}.ipynb"
         if not done["success"]:
-            reason = next(reversed(str(done["log"]).strip().splitlines()), "")
+            reason = str(done["error"]).strip().splitlines()[-1]
             problems.append(f"{student}: {name} could not be marked: {reason!r}")
             continue
         notes = nbformat.read(path, 4).metadata.nmt.notes

@@ -75,10 +75,10 @@ def same(given: Any, expected: Any, tolerance: float = 1e-4) -> bool:
 
 def _as_tensor(given: Any, expected: Tensor) -> Tensor | None:
     try:
-        if isinstance(given, list | tuple) and isinstance(given[0], Tensor):
+        if isinstance(given, list | tuple) and given and isinstance(given[0], Tensor):
             given = torch.stack(list(given))
         return torch.as_tensor(given).detach().to(expected.device)
-    except (LookupError, TypeError, ValueError, RuntimeError):
+    except (TypeError, ValueError, RuntimeError):
         return None
 
 
@@ -89,32 +89,39 @@ def _all_none(given: Any) -> bool:
 
 def _first_difference(given: Any, expected: Any) -> str:
     """Expected and got; of what is long, the first part that differs."""
+    if isinstance(expected, Tensor):
+        tensor = _as_tensor(given, expected)
+        if tensor is not None:
+            return _tensor_difference(tensor, expected)
     both = f"expected {_show(expected)}, got {_show(given)}"
     several = isinstance(expected, list | tuple) and isinstance(given, list | tuple)
     if several and len(given) == len(expected) and len(both) > LINE:
         pairs = zip(given, expected, strict=True)
         return _first_difference(*next(pair for pair in pairs if not same(*pair)))
-    if isinstance(expected, Tensor) and isinstance(given, Tensor):
-        if given.shape != expected.shape:
-            shapes = tuple(expected.shape), tuple(given.shape)
-            return f"expected the shape {shapes[0]}, got {shapes[1]}"
-        if (given.dtype == torch.bool) != (expected.dtype == torch.bool):
-            return f"expected {expected.dtype}, got {given.dtype}"
-        if len(both) > LINE:
-            wide = given.double(), expected.double()
-            equal = torch.isclose(*wide, atol=1e-4, equal_nan=True)
-            at = tuple((~equal).nonzero()[0].tolist())
-            right, got = _show(expected[at]), _show(given[at])
-            return f"expected {right} at {list(at)}, got {got}"
     if len(both) > 3 * LINE:
         return f"expected {_kind(expected)}, got {_kind(given)}"
     return both
 
 
+def _tensor_difference(given: Tensor, expected: Tensor) -> str:
+    if given.shape != expected.shape:
+        shapes = tuple(expected.shape), tuple(given.shape)
+        return f"expected the shape {shapes[0]}, got {shapes[1]}"
+    if (given.dtype == torch.bool) != (expected.dtype == torch.bool):
+        return f"expected {expected.dtype}, got {given.dtype}"
+    both = f"expected {_show(expected)}, got {_show(given)}"
+    if len(both) <= LINE:
+        return both
+    numbers = given.double(), expected.double()
+    equal = torch.isclose(*numbers, atol=1e-4, equal_nan=True)
+    at = tuple((~equal).nonzero()[0].tolist())
+    return f"expected {_show(expected[at])} at {list(at)}, got {_show(given[at])}"
+
+
 def _kind(value: Any) -> str:
-    if isinstance(value, Tensor):
-        return f"a tensor of shape {tuple(value.shape)}"
-    return f"a {type(value).__name__} of {len(value)}"
+    """What is too long to be shown."""
+    length = f" of {len(value)}" if isinstance(value, list | tuple) else ""
+    return f"a {type(value).__name__}{length}"
 
 
 def _show(value: Any) -> str:

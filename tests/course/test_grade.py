@@ -63,8 +63,7 @@ def test_names_are_safe_and_stay_different():
     assert grade.safe("ada.lovelace") == "ada.lovelace"
 
 
-# ------------------------------------------------------------------------ a class,
-# graded
+# ------------------------------------------------------------------ a class, graded
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +74,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     hand_in(folder / "1/ada/A1.ipynb", answers="mine")
     hand_in(folder / "1/=cmd;x/A1.ipynb", answers="mine")
     hand_in(folder / "1/bob/A1.ipynb", blank=True)
+    hand_in(folder / "1/abe/A1.ipynb", answers="abe's")
+    (folder / "1/abe/timestamp.txt").write_text("yesterday")
     for title, (data, _) in FILES.items():
         (folder / "1" / f"{title[:3]}_A1.ipynb").write_bytes(data)
     hand_in(folder / "2/bob/A1.ipynb", answers="bob's")
@@ -93,9 +94,7 @@ def hand_in(path: Path, answers: str = "", blank: bool = False, part: str = "") 
     notebook = kit.submission(OF, alone, blank=blank or bool(part))
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and answers and cell.metadata.nbgrader.solution:
-            cell.source = (
-                f"Written by {answers} hand: {cell.metadata.nbgrader.grade_id}"
-            )
+            cell.source = f"By {answers} hand: {cell.metadata.nbgrader.grade_id}"
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, path)
 
@@ -136,6 +135,7 @@ def test_a_broken_file_is_told_and_costs_nobody(graded: Path):
     for title, (_, reason) in FILES.items():
         assert not reason or f"{title[:3]}_A1.ipynb' was not collected: it is" in said
     assert said.count("was not collected") == sum(bool(r) for _, r in FILES.values())
+    assert said.count("abe: A1_tokenization could not be marked") == 1
 
 
 def test_the_class_is_summed_up(graded: Path):
