@@ -1,79 +1,10 @@
 """Answers to the stubs of chapter 01, and what their checks must say."""
 
-ENCODE = {
-    """
+ENCODE = """
 def my_encode(words, stoi):
-    ids = [2]
-    for word in words:
-        index = stoi[word] if word in stoi else 1
-        ids.append(1 if index in (0, 1, 2, 3) else index)
-    return ids + [3]
-""": "right",
-    """
-def my_encode(words, stoi):
-    known = {word: index for word, index in stoi.items() if index > 3}
-    return torch.tensor([2, *(known.get(word, 1) for word in words), 3])
-""": "right",
-    """
-def my_encode(words, stoi):
-    return (2, *[1 if w[:1] == "<" else stoi.get(w, 1) for w in words], 3)
-""": "right",
-    """
-def my_encode(words, stoi):
-    return [2] + [stoi.get(word, 1) for word in words] + [3]
-""": "a special token in the text",
-    """
-def my_encode(words, stoi):
-    return [2] + [stoi[word] for word in words] + [3]
-""": "it raises KeyError",
-    """
-def my_encode(words, stoi):
-    return [2] + [stoi[word] for word in words if word in stoi] + [3]
-""": "expected",
-    """
-def my_encode(words, stoi):
-    return [2] + [stoi[w] for w in words if stoi.get(w, 0) > 3] + [3]
-""": "do not leave it out",
-    """
-def my_encode(words, stoi):
-    return [stoi.get(word, 1) for word in words]
-""": "are missing, and a special token",
-    """
-def my_encode(words, stoi):
-    return [max(stoi.get(word, 1), 1) if stoi.get(word, 1) > 3 else 1 for word in words]
-""": "<sos> (2) in front and <eos> (3) behind are missing",
-    """
-def my_encode(words, stoi):
-    return [2] + [i if i > 3 else 1 for i in (stoi.get(w, 1) for w in words)]
-""": "<eos> (3) behind is missing",
-    """
-def my_encode(words, stoi):
-    return [i if i > 3 else 1 for i in (stoi.get(w, 1) for w in words)] + [3]
-""": "<sos> (2) in front is missing",
-    """
-def my_encode(words, stoi):
-    return [3] + [i if i > 3 else 1 for i in (stoi.get(w, 1) for w in words)] + [2]
-""": "yours are swapped",
-    """
-def my_encode(words, stoi):
-    return [2] + [i if i > 3 else 0 for i in (stoi.get(w, 0) for w in words)] + [3]
-""": "gets 1, not 0",
-    """
-def my_encode(words, stoi):
-    return [2] + [stoi.get(word, 0) for word in words] + [3]
-""": "expected",
-    """
-def my_encode(words, stoi):
-    return ["<sos>"] + words + ["<eos>"]
-""": "expected",
-    """
-def my_encode(words, stoi):
-    return [2, 4, 1, 5, 3]
-""": "expected",
-}
-
-MERGE = {
-    """
+    return [2] + [i if i > 3 else 1 for i in (stoi.get(w, 1) for w in words)] + [3]
+"""
+MERGE = """
 def my_merge(subwords, pair):
     merged = []
     for subword in subwords:
@@ -81,9 +12,97 @@ def my_merge(subwords, pair):
             merged[-1] += subword
         else:
             merged.append(subword)
-    return merged
+    return tuple(merged)
+"""
+CUT = """
+def my_cut(word, merges):
+    parts = tuple("▁" + word)
+    for pair in merges:
+        parts = merge(parts, pair)
+    return parts
+"""
+BATCHES = """
+def my_batches(lengths, budget):
+    batches, batch = [], []
+    for length in lengths:
+        if batch and length * (len(batch) + 1) > budget:
+            batches.append(batch)
+            batch = []
+        batch.append(length)
+    return batches + [batch]
+"""
+IN_PLACE = """
+def my_batches(lengths, budget):
+    batches = []
+    for length in lengths:
+        if not batches or length * (len(batches[-1]) + 1) > budget:
+            batches.append([])
+        batches[-1].append(length)
+    return batches
+"""
+ANSWERS = {
+    "my_encode": {
+        """
+def my_encode(words, stoi):
+    ids = [2]
+    for word in words:
+        index = stoi[word] if word in stoi else 1
+        ids.append(1 if index in (0, 1, 2, 3) else index)
+    return ids + [3]
 """: "right",
-    """
+        """
+def my_encode(words, stoi):
+    known = {word: index for word, index in stoi.items() if index > 3}
+    return torch.tensor([2, *(known.get(word, 1) for word in words), 3])
+""": "right",
+        """
+def my_encode(words, stoi):
+    return (2, *[1 if w[:1] == "<" else stoi.get(w, 1) for w in words], 3)
+""": "right",
+        """
+def my_encode(words, stoi):
+    return [2] + [stoi.get(word, 1) for word in words] + [3]
+""": "a special token in the text",
+        """
+def my_encode(words, stoi):
+    return [2] + [stoi[word] for word in words] + [3]
+""": "it raises KeyError",
+        """
+def my_encode(words, stoi):
+    return [2] + [stoi[word] for word in words if word in stoi] + [3]
+""": "expected",
+        """
+def my_encode(words, stoi):
+    return [2] + [stoi[w] for w in words if stoi.get(w, 0) > 3] + [3]
+""": "do not leave it out",
+        """
+def my_encode(words, stoi):
+    return [stoi.get(word, 1) for word in words]
+""": "are missing, and a special token",
+        """
+def my_encode(words, stoi):
+    return [max(stoi.get(word, 1), 1) if stoi.get(word, 1) > 3 else 1 for word in words]
+""": "<sos> (2) in front and <eos> (3) behind are missing",
+        ENCODE.replace(" + [3]", ""): "<eos> (3) behind is missing",
+        ENCODE.replace(" [2] +", ""): "<sos> (2) in front is missing",
+        ENCODE.replace("2", "3").replace("+ [3", "+ [2"): "yours are swapped",
+        ENCODE.replace("else 1", "else 0").replace("1", "0"): "gets 1, not 0",
+        """
+def my_encode(words, stoi):
+    return [2] + [stoi.get(word, 0) for word in words] + [3]
+""": "expected",
+        """
+def my_encode(words, stoi):
+    return ["<sos>"] + words + ["<eos>"]
+""": "expected",
+        """
+def my_encode(words, stoi):
+    return [2, 4, 1, 5, 3]
+""": "expected",
+    },
+    "my_merge": {
+        MERGE.replace("tuple(merged)", "merged"): "right",
+        """
 def my_merge(subwords, pair):
     if len(subwords) < 2:
         return subwords
@@ -91,17 +110,17 @@ def my_merge(subwords, pair):
         return (pair[0] + pair[1],) + my_merge(subwords[2:], pair)
     return subwords[:1] + my_merge(subwords[1:], pair)
 """: "right",
-    """
+        """
 def my_merge(subwords, pair):
     text = "".join(f" {s} " for s in subwords)
     a, b = pair
     return tuple(text.replace(f" {a}  {b} ", f" {a}{b} ").split())
 """: "right",
-    """
+        """
 def my_merge(subwords, pair):
     return tuple(" ".join(subwords).replace(" ".join(pair), "".join(pair)).split())
 """: "compare whole subwords",
-    """
+        """
 def my_merge(subwords, pair):
     merged, i = [], 0
     while i < len(subwords) - 1:
@@ -113,45 +132,31 @@ def my_merge(subwords, pair):
             i += 1
     return tuple(merged)
 """: "the last subword is lost",
-    """
+        """
 def my_merge(subwords, pair):
     return subwords
 """: "nothing is joined",
-    """
+        """
 def my_merge(subwords, pair):
     for i in range(len(subwords) - 1):
         if subwords[i : i + 2] == pair:
             return (*subwords[:i], "".join(pair), *subwords[i + 2 :])
     return subwords
 """: "only the first pair",
-    """
-def my_merge(subwords, pair):
-    merged = []
-    for subword in subwords:
-        if merged and merged[-1] + subword == "".join(pair):
-            merged[-1] += subword
-        else:
-            merged.append(subword)
-    return tuple(merged)
-""": "compare both parts",
-    """
+        MERGE.replace(" (", " ").replace(
+            ", subword) == pair", ' + subword == "".join(pair)'
+        ): "compare both parts",
+        """
 def my_merge(subwords, pair):
     merged = []
     for i, subword in enumerate(subwords):
         merged.append("".join(pair) if subwords[i : i + 2] == pair else subword)
     return tuple(merged)
 """: "skip the second of the pair",
-    """
-def my_merge(subwords, pair):
-    merged = []
-    for subword in subwords:
-        if merged and {merged[-1], subword} == set(pair):
-            merged[-1] += subword
-        else:
-            merged.append(subword)
-    return tuple(merged)
-""": "the order matters",
-    """
+        MERGE.replace(" (", " {").replace(
+            ") == pair", "} == set(pair)"
+        ): "the order matters",
+        """
 def my_merge(subwords, pair):
     merged = []
     for subword in subwords:
@@ -161,29 +166,28 @@ def my_merge(subwords, pair):
             merged.append(subword)
     return tuple(merged)
 """: "expected",
-    """
+        """
 def my_merge(subwords, pair):
     return "".join(subwords)
 """: "not one text",
-    """
+        """
 def my_merge(subwords, pair):
     return tuple("".join(subwords).replace("".join(pair), "*"))
 """: "expected",
-}
-
-CUT = {
-    """
+    },
+    "my_cut": {
+        """
 def my_cut(word, merges):
     if not merges:
         return tuple("▁" + word)
     return merge(my_cut(word, merges[:-1]), merges[-1])
 """: "right",
-    """
+        """
 from functools import reduce
 def my_cut(word, merges):
     return list(reduce(merge, merges, ("▁", *word)))
 """: "right",
-    """
+        """
 def my_cut(word, merges):
     parts, rank = list("▁" + word), {pair: i for i, pair in enumerate(merges)}
     while True:
@@ -192,35 +196,15 @@ def my_cut(word, merges):
             return parts
         parts = list(merge(tuple(parts), min(pairs, key=rank.get)))
 """: "right",
-    """
-def my_cut(word, merges):
-    parts = tuple(word)
-    for pair in merges:
-        parts = merge(parts, pair)
-    return parts
-""": "▁ in front is missing",
-    """
-def my_cut(word, merges):
-    parts = tuple("▁" + word)
-    for pair in reversed(merges):
-        parts = merge(parts, pair)
-    return parts
-""": "the order is that in which they were learnt",
-    """
-def my_cut(word, merges):
-    parts = tuple("▁" + word)
-    for pair in merges:
-        merge(parts, pair)
-    return parts
-""": "nothing is merged",
-    """
-def my_cut(word, merges):
-    parts = tuple("▁" + word)
-    for pair in merges:
-        result = merge(parts, pair)
-    return result
-""": "nothing is merged",
-    """
+        CUT.replace('"▁" + ', ""): "▁ in front is missing",
+        CUT.replace(
+            "in merges", "in reversed(merges)"
+        ): "the order is that in which they were learnt",
+        CUT.replace("parts = merge", "merge"): "nothing is merged",
+        CUT.replace("parts = merge", "result = merge").replace(
+            "return parts", "return result"
+        ): "nothing is merged",
+        """
 def my_cut(word, merges):
     text, known, parts = "▁" + word, {"".join(pair) for pair in merges}, []
     while text:
@@ -229,49 +213,24 @@ def my_cut(word, merges):
         text = text[n:]
     return tuple(parts)
 """: "b c was learnt first",
-    """
-def my_cut(word, merges):
-    parts = "▁" + word
-    for pair in merges:
-        parts = merge(parts, pair)
-    return parts
-""": "expected",
-    """
-def my_cut(word, merges):
-    parts = tuple("▁" + word)
-    for pair in sorted(merges):
-        parts = merge(parts, pair)
-    return parts
-""": "b c was learnt first",
-    """
-def my_cut(word, merges):
-    parts = tuple("▁" + word)
-    for pair in merges:
-        parts = merge(parts, pair)
-    return "".join(parts)
-""": "expected",
-    """
+        CUT.replace("tuple(", "").replace("word)", "word"): "expected",
+        CUT.replace("in merges", "in sorted(merges)"): "b c was learnt first",
+        CUT.replace("return parts", 'return "".join(parts)'): "expected",
+        """
 def my_cut(word, merges):
     return merge(tuple("▁" + word), merges)
 """: "nothing is merged",
-    """
-def my_cut(word, merges):
-    parts = tuple("▁" + word)
-    for pair in merges:
-        parts = merge(parts, "".join(pair))
-    return parts
-""": "give merge the pair itself",
-    """
+        CUT.replace(", pair", ', "".join(pair)'): "give merge the pair itself",
+        """
 def my_cut(word, merges):
     text = " ".join("▁" + word)
     for pair in merges:
         text = text.replace(" ".join(pair), "".join(pair))
     return tuple(text.split())
 """: "no b is left for a b",
-}
-
-BATCHES = {
-    """
+    },
+    "my_batches": {
+        """
 def my_batches(lengths, budget):
     batches, batch = [], []
     for length in lengths:
@@ -281,14 +240,14 @@ def my_batches(lengths, budget):
         batch.append(length)
     return batches + [batch] if batch else batches
 """: "right",
-    """
+        """
 def my_batches(lengths, budget):
     if not lengths:
         return []
     n = max(k for k in range(1, len(lengths) + 1) if k * lengths[k - 1] <= budget)
     return [lengths[:n]] + my_batches(lengths[n:], budget)
 """: "right",
-    """
+        """
 def my_batches(lengths, budget):
     batches, start = [], 0
     for end in range(1, len(lengths) + 1):
@@ -297,114 +256,34 @@ def my_batches(lengths, budget):
             start = end
     return tuple(batches)
 """: "right",
-    """
-def my_batches(lengths, budget):
-    batches = []
-    for length in lengths:
-        if not batches or sum(batches[-1]) + length > budget:
-            batches.append([])
-        batches[-1].append(length)
-    return batches
-""": "not the sum of the lengths",
-    """
-def my_batches(lengths, budget):
-    batches = []
-    for length in lengths:
-        if not batches or length * (len(batches[-1]) + 1) >= budget:
-            batches.append([])
-        batches[-1].append(length)
-    return batches
-""": "may fill the budget exactly",
-    """
-def my_batches(lengths, budget):
-    batches = []
-    for length in lengths:
-        if not batches or batches[-1][0] * (len(batches[-1]) + 1) > budget:
-            batches.append([])
-        batches[-1].append(length)
-    return batches
-""": "take the longest sentence",
-    """
-def my_batches(lengths, budget):
-    batches, batch = [], []
-    for length in lengths:
-        if batch and length * (len(batch) + 1) > budget:
-            batches.append(batch)
-            batch = []
-        batch.append(length)
-    return batches
-""": "the last batch is missing",
-    """
-def my_batches(lengths, budget):
-    batches, batch = [], []
-    for length in lengths:
-        if batch and length * (len(batch) + 1) > budget:
-            batches.append(batch)
-            batch = []
-        batch.append(length)
-    return batches + [batch]
-""": "yours has an empty one",
-    """
-def my_batches(lengths, budget):
-    batches = [[]]
-    for length in lengths:
-        if length * (len(batches[-1]) + 1) > budget:
-            batches.append([])
-        batches[-1].append(length)
-    return batches
-""": "yours has an empty one",
-    """
-def my_batches(lengths, budget):
-    batches, batch = [], []
-    for length in lengths:
-        if length * (len(batch) + 1) > budget:
-            batches.append(batch)
-            batch = []
-        else:
-            batch.append(length)
-    return batches + [batch]
-""": "is lost",
-    """
-def my_batches(lengths, budget):
-    batches = []
-    for length in lengths:
-        if not batches or length * len(batches[-1]) > budget:
-            batches.append([])
-        batches[-1].append(length)
-    return batches
-""": "with the new sentence",
-    """
+        IN_PLACE.replace("length * (len", "sum").replace(
+            "1)", "length"
+        ): "not the sum of the lengths",
+        IN_PLACE.replace(">", ">="): "may fill the budget exactly",
+        IN_PLACE.replace(
+            " or length", " or batches[-1][0]"
+        ): "take the longest sentence",
+        BATCHES.replace(" + [batch]", ""): "the last batch is missing",
+        BATCHES: "yours has an empty one",
+        IN_PLACE.replace(" [", " [[]").replace(
+            " not batches or", ""
+        ): "yours has an empty one",
+        BATCHES.replace("batch and ", "").replace(
+            "batch.", "else:\n            batch."
+        ): "is lost",
+        IN_PLACE.replace(" (", " ").replace(") + 1", ""): "with the new sentence",
+        """
 def my_batches(lengths, budget):
     return [[length] for length in lengths]
 """: "expected",
-    """
+        """
 def my_batches(lengths, budget):
     n = budget // max(lengths, default=1)
     return [lengths[i : i + n] for i in range(0, len(lengths), n)]
 """: "not of all",
-    """
-def my_batches(lengths, budget):
-    batches = []
-    for length in lengths:
-        if not batches or batches[-1][-1] * (len(batches[-1]) + 1) > budget:
-            batches.append([])
-        batches[-1].append(length)
-    return batches
-""": "not with those before",
-    """
-def my_batches(lengths, budget):
-    batches = []
-    for length in lengths:
-        if not batches or batches[-1][-1] * len(batches[-1]) > budget:
-            batches.append([])
-        batches[-1].append(length)
-    return batches
-""": "in the batch, not before",
-}
-
-ANSWERS = {
-    "my_encode": ENCODE,
-    "my_merge": MERGE,
-    "my_cut": CUT,
-    "my_batches": BATCHES,
+        IN_PLACE.replace(" or length", " or batches[-1][-1]"): "not with those before",
+        IN_PLACE.replace("length * (", "batches[-1][-1] * ").replace(
+            ") + 1", ""
+        ): "in the batch, not before",
+    },
 }

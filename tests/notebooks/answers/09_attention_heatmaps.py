@@ -1,48 +1,49 @@
 """Answers to chapter 09, and what its checks must say."""
 
+ERROR_RATE = """
+def error_rate(weights, gold):
+    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
+    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+"""
+HEAD_MAP = """
+def head_map(x, attention, h):
+    d = x.size(1) // attention.n_heads
+    own = slice(h * d, (h + 1) * d)
+    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
+    return (Q @ K.T / d**0.5).softmax(-1)
+"""
+CUT_HEAD = """
+def cut_head(H, T, S, head, t, s):
+    mask = torch.ones(1, H, T, S).bool()
+    mask[0, head, t, s] = False
+    return mask
+"""
+ACCURACY = """
+def link_accuracy(weights, gold):
+    found = [(int(row.argmax()), t) for t, row in enumerate(weights)]
+    return sum(link in gold for link in found) / len(weights)
+"""
 ANSWERS = {
     "error_rate": {
-        """
-def error_rate(weights, gold):
-    found = {(int(row.argmax()), t) for t, row in enumerate(weights)}
-    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
-""": "column 0 is <sos>",
-        """
-def error_rate(weights, gold):
-    found = {(t, int(row.argmax()) - 1) for t, row in enumerate(weights)}
-    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
-""": "not (target, source)",
+        ERROR_RATE.replace(" - 1", ""): "column 0 is <sos>",
+        ERROR_RATE.replace("{(", "{(t, ").replace(", t", ""): "not (target, source)",
         """
 def error_rate(weights, gold):
     best = weights.argmax(0)
     found = {(s - 1, int(t)) for s, t in enumerate(best)}
     return 1 - 2 * len(found & gold) / (len(found) + len(gold))
 """: "in each row",
-        """
-def error_rate(weights, gold):
-    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
-    return 2 * len(found & gold) / (len(found) + len(gold))
-""": "AER is 1 minus it",
-        """
-def error_rate(weights, gold):
-    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
-    return 1 - len(found & gold) / (len(found) + len(gold))
-""": "count twice",
-        """
-def error_rate(weights, gold):
-    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
-    return 1 - len(found & gold) / len(found)
-""": "divides by |A| alone",
-        """
-def error_rate(weights, gold):
-    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
-    return 1 - len(found & gold) / len(gold)
-""": "divides by |G| alone",
-        """
-def error_rate(weights, gold):
-    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
-    return 1 - len(found & gold) / len(found | gold)
-""": "union",
+        ERROR_RATE.replace("1 - ", ""): "AER is 1 minus it",
+        ERROR_RATE.replace("2 * ", ""): "count twice",
+        ERROR_RATE.replace("2 * ", "").replace(
+            "(len(found) + len(gold))", "len(found)"
+        ): "divides by |A| alone",
+        ERROR_RATE.replace("2 * ", "").replace(
+            "(len(found) + len(gold))", "len(gold)"
+        ): "divides by |G| alone",
+        ERROR_RATE.replace("2 * ", "").replace(
+            "(len(found) + len(gold))", "len(found | gold)"
+        ): "union",
         """
 def error_rate(weights, gold):
     found = [int(row.argmax()) - 1 for row in weights]
@@ -52,17 +53,11 @@ def error_rate(weights, gold):
 def error_rate(weights, gold):
     return weights.argmax(1) - 1
 """: "expected",
-        """
-def error_rate(weights, gold):
-    found = {(int(row[1:].argmax()), t) for t, row in enumerate(weights)}
-    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
-""": "largest at <sos>",
-        """
-def error_rate(weights, gold):
-    found = {(s - 1, t) for t, row in enumerate(weights)
-             for s, weight in enumerate(row) if weight >= 0.5}
-    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
-""": "small or not",
+        ERROR_RATE.replace("(row", "(row[1:]").replace(" - 1", ""): "largest at <sos>",
+        ERROR_RATE.replace("int(row.argmax())", "s").replace(
+            "weights)",
+            "weights)\n             for s, weight in enumerate(row) if weight >= 0.5",
+        ): "small or not",
         """
 def error_rate(weights, gold):
     both = 0
@@ -84,62 +79,16 @@ def error_rate(weights, gold):
 """: "right",
     },
     "head_map": {
-        """
-def head_map(x, attention, h):
-    d = x.size(1) // attention.n_heads
-    own = slice(h * d, (h + 1) * d)
-    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (Q @ K.T).softmax(-1)
-""": "square root of d_k",
-        """
-def head_map(x, attention, h):
-    d = x.size(1) // attention.n_heads
-    own = slice(h * d, (h + 1) * d)
-    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (Q @ K.T / d).softmax(-1)
-""": "not by d_k",
-        """
-def head_map(x, attention, h):
-    d = x.size(1) // attention.n_heads
-    own = slice(h * d, (h + 1) * d)
-    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (Q @ K.T / x.size(1) ** 0.5).softmax(-1)
-""": "not of D",
-        """
-def head_map(x, attention, h):
-    d = x.size(1) // attention.n_heads
-    own = slice(h * d, (h + 1) * d)
-    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (Q @ K.T / len(Q) ** 0.5).softmax(-1)
-""": "number of tokens",
-        """
-def head_map(x, attention, h):
-    d = x.size(1) // attention.n_heads
-    own = slice(h * d, (h + 1) * d)
-    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (Q @ K.T / attention.n_heads).softmax(-1)
-""": "number of heads",
-        """
-def head_map(x, attention, h):
-    d = x.size(1) // attention.n_heads
-    own = slice(h * d, (h + 1) * d)
-    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (Q @ K.T / d**0.5).softmax(0)
-""": "along each row",
-        """
-def head_map(x, attention, h):
-    d = x.size(1) // attention.n_heads
-    own = slice(h * d, (h + 1) * d)
-    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return Q @ K.T / d**0.5
-""": "softmax is missing",
-        """
-def head_map(x, attention, h):
-    d = x.size(1) // attention.n_heads
-    own = slice(h * d, (h + 1) * d)
-    Q, K = attention.W_q(x)[:, own], attention.W_k(x)[:, own]
-    return (K @ Q.T / d**0.5).softmax(-1)
-""": "rows are queries",
+        HEAD_MAP.replace(" / d**0.5", ""): "square root of d_k",
+        HEAD_MAP.replace("**0.5", ""): "not by d_k",
+        HEAD_MAP.replace("d**", "x.size(1) ** "): "not of D",
+        HEAD_MAP.replace("d**", "len(Q) ** "): "number of tokens",
+        HEAD_MAP.replace("d**0.5", "attention.n_heads"): "number of heads",
+        HEAD_MAP.replace("-1", "0"): "along each row",
+        HEAD_MAP.replace("return (", "return ").replace(
+            ").softmax(-1)", ""
+        ): "softmax is missing",
+        HEAD_MAP.replace("Q @ K", "K @ Q"): "rows are queries",
         """
 def head_map(x, attention, h):
     d = x.size(1) // attention.n_heads
@@ -180,64 +129,30 @@ def head_map(x, attention, h):
 """: "right",
     },
     "cut_head": {
-        """
-def cut_head(H, T, S, head, t, s):
-    mask = torch.zeros(1, H, T, S).bool()
-    mask[0, head, t, s] = True
-    return mask
-""": "True means: may look",
-        """
-def cut_head(H, T, S, head, t, s):
-    mask = torch.ones(1, H, T, S).bool()
-    mask[..., t, s] = False
-    return mask
-""": "only one head",
+        CUT_HEAD.replace("ones", "zeros").replace(
+            "False", "True"
+        ): "True means: may look",
+        CUT_HEAD.replace("0, head", "..."): "only one head",
         """
 def cut_head(H, T, S, head, t, s):
     mask = torch.ones(1, H, max(S, T), max(S, T)).bool()
     mask[0, head, s, t] = False
     return mask[:, :, :T, :S]
 """: "the row is t",
-        """
-def cut_head(H, T, S, head, t, s):
-    mask = torch.ones(1, H, T, S).bool()
-    mask[:, head, t] = False
-    return mask
-""": "whole row",
-        """
-def cut_head(H, T, S, head, t, s):
-    mask = torch.ones(1, H, T, S).bool()
-    mask[:, head, :, s] = False
-    return mask
-""": "whole column",
-        """
-def cut_head(H, T, S, head, t, s):
-    mask = torch.ones(1, H, T, S).bool()
-    mask[0, head] = False
-    return mask
-""": "the whole head",
+        CUT_HEAD.replace("0", ":").replace(", head, t, s]", ", head, t]"): "whole row",
+        CUT_HEAD.replace("0", ":").replace(
+            ", head, t, s]", ", head, :, s]"
+        ): "whole column",
+        CUT_HEAD.replace("0, head, t, s", "0, head"): "the whole head",
         """
 def cut_head(H, T, S, head, t, s):
     return torch.ones(1, H, T, S).bool()
 """: "nothing is cut",
-        """
-def cut_head(H, T, S, head, t, s):
-    mask = torch.ones(1, H, T, S)
-    mask[0, head, t, s] = 0
-    return mask
-""": "expected torch.bool",
-        """
-def cut_head(H, T, S, head, t, s):
-    mask = torch.ones(H, T, S).bool()
-    mask[head, t, s] = False
-    return mask
-""": "expected the shape (1, 2, 3, 4), got (2, 3, 4)",
-        """
-def cut_head(H, T, S, head, t, s):
-    mask = torch.ones(1, H, T, S).bool()
-    mask[0, head - 1, t, s] = False
-    return mask
-""": "expected ",
+        CUT_HEAD.replace(".bool()", "").replace("False", "0"): "expected torch.bool",
+        CUT_HEAD.replace("1, ", "").replace(
+            "0, ", ""
+        ): "expected the shape (1, 2, 3, 4), got (2, 3, 4)",
+        CUT_HEAD.replace("0, head", "0, head - 1"): "expected ",
         """
 def cut_head(H, T, S, head, t, s):
     return torch.arange(H * T * S).view(1, H, T, S) != (head * T + t) * S + s
@@ -256,26 +171,10 @@ def cut_head(H, T, S, head, t, s):
 """: "right",
     },
     "link_accuracy": {
-        """
-def link_accuracy(weights, gold):
-    found = [(t, int(row.argmax())) for t, row in enumerate(weights)]
-    return sum(link in gold for link in found) / len(weights)
-""": "not (target, source)",
-        """
-def link_accuracy(weights, gold):
-    found = [(int(row.argmax()) - 1, t) for t, row in enumerate(weights)]
-    return sum(link in gold for link in found) / len(weights)
-""": "no <sos> here",
-        """
-def link_accuracy(weights, gold):
-    found = [(int(row.argmax()), t) for t, row in enumerate(weights)]
-    return sum(link in gold for link in found) / weights.size(1)
-""": "not of source words",
-        """
-def link_accuracy(weights, gold):
-    found = [(int(row.argmax()), t) for t, row in enumerate(weights)]
-    return sum(link in gold for link in found) / len(gold)
-""": "not of gold links",
+        ACCURACY.replace("[(", "[(t, ").replace(", t", ""): "not (target, source)",
+        ACCURACY.replace("))", ")) - 1"): "no <sos> here",
+        ACCURACY.replace("len(weights", "weights.size(1"): "not of source words",
+        ACCURACY.replace("len(weights", "len(gold"): "not of gold links",
         """
 def link_accuracy(weights, gold):
     found = {(int(row.argmax()), t) for t, row in enumerate(weights)}
@@ -286,21 +185,13 @@ def link_accuracy(weights, gold):
     found = {(int(row.argmax()), t) for t, row in enumerate(weights)}
     return 1 - 2 * len(found & gold) / (len(found) + len(gold))
 """: "this is AER",
-        """
-def link_accuracy(weights, gold):
-    found = [(int(row.argmax()), t) for t, row in enumerate(weights)]
-    return sum(link not in gold for link in found) / len(weights)
-""": "share that is wrong",
+        ACCURACY.replace("(link ", "(link not "): "share that is wrong",
         """
 def link_accuracy(weights, gold):
     best = weights.argmax(0)
     return sum((s, int(t)) in gold for s, t in enumerate(best)) / len(weights)
 """: "in each row",
-        """
-def link_accuracy(weights, gold):
-    found = [(int(row[1:].argmax()), t) for t, row in enumerate(weights)]
-    return sum(link in gold for link in found) / len(weights)
-""": "column 0 is a word",
+        ACCURACY.replace("(row", "(row[1:]"): "column 0 is a word",
         """
 def link_accuracy(weights, gold):
     return sum(weights[t, s] >= 0.5 for s, t in gold) / len(weights)
