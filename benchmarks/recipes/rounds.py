@@ -94,15 +94,17 @@ class Distillation(nmt.Objective):
     def forward(self, batch: nmt.Batch) -> Tensor:
         """The *sum* over all target tokens, in nats."""
         real = batch.tgt_out != nmt.PAD  # (B, T)
+        targets, eps = batch.tgt_out[real], self.label_smoothing  # (N,)
         logits = self.model(batch.src, batch.tgt_in)[real].float()  # (N, V)
         with torch.no_grad():
-            theirs = [teacher(batch.src, batch.tgt_in) for teacher in self.teachers]
-            probs = [scores[real].float().softmax(-1) for scores in theirs]
-        goal = torch.stack(probs).mean(0)  # (N, V)
-        targets, eps = batch.tgt_out[real], self.label_smoothing
-        right = F.cross_entropy(logits, targets, reduction="sum", label_smoothing=eps)
-        taught = F.cross_entropy(logits, goal, reduction="sum")
-        return (1 - self.share) * right + self.share * taught
+            goal = torch.zeros_like(logits)
+            for teacher in self.teachers:
+                goal += teacher(batch.src, batch.tgt_in)[real].float().softmax(-1)
+            goal *= self.share / len(self.teachers)
+            goal += (1 - self.share) * eps / logits.size(-1)
+            rest = torch.full_like(logits[:, :1], (1 - self.share) * (1 - eps))
+            goal.scatter_add_(1, targets[:, None], rest)
+        return F.cross_entropy(logits, goal, reduction="sum")
 
 
 def back_translated(corpus: nmt.Corpus, translator: str) -> nmt.Corpus:
