@@ -58,19 +58,21 @@ def same(given: Any, expected: Any, tolerance: float = 1e-4) -> bool:
             given.double(), expected.double(), atol=tolerance, equal_nan=True
         )
     if isinstance(expected, Sequence) and not isinstance(expected, str):
-        if isinstance(given, Tensor):
-            given = given.tolist()
+        given = given.tolist() if hasattr(given, "tolist") else given
         if not isinstance(given, Sequence) or isinstance(given, str):
             return False
         return len(given) == len(expected) and all(map(same, given, expected))
     if isinstance(expected, float | int) and not isinstance(expected, bool):
-        if isinstance(given, bool):
+        if isinstance(given, bool | str):
             return False
         try:
             return abs(float(given) - expected) <= tolerance * max(1, abs(expected))
         except (TypeError, ValueError, RuntimeError):
             return False
-    return bool(given == expected)
+    try:
+        return bool(given == expected)
+    except (TypeError, ValueError, RuntimeError):  # an array has no single truth
+        return False
 
 
 def _as_tensor(given: Any, expected: Tensor) -> Tensor | None:
@@ -94,6 +96,8 @@ def _first_difference(given: Any, expected: Any) -> str:
         if tensor is not None:
             return _tensor_difference(tensor, expected)
     both = f"expected {_show(expected)}, got {_show(given)}"
+    if _show(given) == _show(expected):
+        both = f"expected {expected!r}, got {given!r}"
     several = isinstance(expected, list | tuple) and isinstance(given, list | tuple)
     if several and len(given) == len(expected) and len(both) > LINE:
         pairs = zip(given, expected, strict=True)
@@ -115,7 +119,10 @@ def _tensor_difference(given: Tensor, expected: Tensor) -> str:
     numbers = given.double(), expected.double()
     equal = torch.isclose(*numbers, atol=1e-4, equal_nan=True)
     at = tuple((~equal).nonzero()[0].tolist())
-    return f"expected {_show(expected[at])} at {list(at)}, got {_show(given[at])}"
+    one, other = _show(expected[at]), _show(given[at])
+    if one == other:
+        one, other = repr(expected[at].item()), repr(given[at].item())
+    return f"expected {one} at {list(at)}, got {other}"
 
 
 def _kind(value: Any) -> str:
@@ -132,5 +139,6 @@ def _show(value: Any) -> str:
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
         ends = "()" if isinstance(value, tuple) else "[]"
-        return ends[0] + ", ".join(map(_show, value)) + ends[1]
+        parts = (repr(v) if isinstance(v, str) else _show(v) for v in value)
+        return ends[0] + ", ".join(parts) + ends[1]
     return value if isinstance(value, str) else repr(value)

@@ -60,7 +60,7 @@ def test_conda_make_ci_and_readme_ask_for_the_same() -> None:
     names = "environment.yml", ".github/workflows/test.yml", "Makefile", "README.md"
     conda, ci, makefile, readme = ((ROOT / n).read_text("utf-8") for n in names)
     python, _, rest = YAML(typ="safe").load(conda)["dependencies"]
-    assert rest == {"pip": ["-e .[notebooks,lab]"]}
+    assert rest == {"pip": ["-c constraints.txt", "-e .[notebooks,lab]"]}
     assert "-e '.[notebooks,lab]'" in makefile and '".[notebooks,lab]"' in readme
     first, above = (int(minor) for minor in re.findall(r"3\.(\d+)", python))
     assert metadata("nmt-lib")["Requires-Python"] == f">=3.{first}"

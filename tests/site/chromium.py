@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -22,7 +23,7 @@ def chromium() -> Iterator[Any]:
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         print("SKIPPED: no Chromium on this machine (apt-get install chromium)")
-        sys.exit(0)
+        sys.exit("CI" in os.environ)  # there, a skipped check is a failed one
     if not AXE.exists() and shutil.which("npm"):
         npm = ["npm", "install", "--silent", "--prefix", AXE.parents[2]]
         AXE.parents[2].mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,8 @@ ANSWERS = {
             "order of the text"
         ),
         UNKNOWN + "[w for w in text if w not in known]": "expected",
+        UNKNOWN + "list(dict.fromkeys(w for w in tokenizer.tokenize(text) if w not in "
+        "known))": "counts twice",
         UNKNOWN + "[w for w in tokenizer.tokenize(text) if w not in words]": "right",
         UNKNOWN + "list(filter(lambda w: w not in known, tokenizer.tokenize(text)))": (
             "right"
@@ -38,7 +40,14 @@ ANSWERS = {
             "every row"
         ),
         NEXT + "p = logits[0].softmax(0)[-1]\n    return p.argmax(), p.max()": (
-            "expected"
+            "softmax runs along"
+        ),
+        NEXT + "return p.argmax(), logits[0].softmax(0)[-1].max()": "over the rows",
+        NEXT + "return logits[0].softmax(-1).max(-1)": "max gives the value first",
+        NEXT
+        + "p, best = logits.softmax(-1).max(-1)\n    return best, p": "logits[0, -1]",
+        NEXT + "p = logits[0, 2].softmax(-1)\n    return p.argmax(), p.max()": (
+            "it raises IndexError"
         ),
         NEXT + "return p.argmin(), p.min()": "least likely",
         NEXT + "return logits.argmax(), logits.softmax(-1).max()": "within one row",
@@ -52,10 +61,13 @@ ANSWERS = {
         PRODUCT + "sum(steps)": "that is the sum",
         PRODUCT + "sum(steps) / len(steps)": "that is the mean",
         PRODUCT + "min(steps)": "least sure",
+        PRODUCT + "max(steps)": "surest",
+        PRODUCT + "steps[0]": "expected",
+        PRODUCT + "steps[-1]": "expected",
         PRODUCT + "0 * math.prod(steps)": "start at 1",
         PRODUCT + "math.prod(steps[:-1])": "<eos> is the last",
         PRODUCT + "sum(math.log(p) for p in steps)": "exp of them",
-        PRODUCT + "math.prod(steps) ** (1 / len(steps))": "a root",
+        PRODUCT + "math.prod(steps) ** (1 / len(steps))": "root",
         PRODUCT + "1 - math.prod(steps)": "expected",
         PRODUCT + "math.prod(steps)": "right",
         PRODUCT + "math.exp(sum(math.log(p) for p in steps))": "right",

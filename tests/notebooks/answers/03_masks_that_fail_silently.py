@@ -21,7 +21,7 @@ def mask_works(attend, x, hidden):
     two[~hidden] = torch.randn(2, 4)
     before = attend(x)
     return torch.equal(attend(one), before) and not torch.equal(attend(two), before)
-""": "results at hidden positions may change",
+""": "compare visible results only",
         """
 def mask_works(attend, x, hidden):
     one, two = x, x
@@ -41,6 +41,25 @@ def mask_works(attend, x, hidden):
     other[~hidden] += 1
     return torch.allclose(attend(other)[hidden], attend(x)[hidden])
 """: "not yet",
+        """
+def mask_works(attend, x, hidden):
+    return False
+""": "even the right mask fails",
+        """
+def mask_works(attend, x, hidden):
+    hidden = ~hidden
+    one, two = x.clone(), x.clone()
+    one[hidden] += 1
+    two[~hidden] = torch.randn(int((~hidden).sum()), 4)
+    before, after, other = (attend(v)[~hidden] for v in (x, one, two))
+    return torch.allclose(after, before) and not torch.allclose(other, before)
+""": "True in hidden means",
+        """
+def mask_works(attend, x, hidden):
+    other = x.clone()
+    other[hidden] += 1
+    return attend(other)[~hidden] == attend(x)[~hidden]
+""": "expected",
         """
 def mask_works(attend, x, hidden):
     def results(where):

@@ -1,5 +1,10 @@
 """Answers to chapter 11, and what its checks must say."""
 
+DROPOUT = """
+def has_dropout(model, rate):
+    rates = [m.p for m in model.modules() if isinstance(m, nn.Dropout)]
+    return bool(rates and all(p == rate for p in rates))
+"""
 ANSWERS = {
     "broken_pairs": {
         """
@@ -41,12 +46,27 @@ def broken_pairs(table):
 def broken_pairs(table):
     length = table[:, 0::2] + table[:, 1::2]
     return int(((length - 1).abs() > 0.001).any(0).sum())
-""": "expected (1, 0, 3, 7), got",
+""": "expected (3, 0, 3, 7), got",
         """
 def broken_pairs(table):
     length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
     return int((length != 1).any(0).sum())
 """: "expected ",
+        """
+def broken_pairs(table):
+    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+    return int(((length[:, :-1] - 1).abs() > 0.001).any(0).sum())
+""": "expected",
+        """
+def broken_pairs(table):
+    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+    return int(((length - 1).abs() > 0.03).any(0).sum())
+""": "expected",
+        """
+def broken_pairs(table):
+    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+    return int(((length[-1] - 1).abs() > 0.001).sum())
+""": "expected",
         """
 def broken_pairs(table):
     count = 0
@@ -97,7 +117,7 @@ def hide(scores, mask):
         """
 def hide(scores, mask):
     return scores.float().masked_fill(~mask, -1e10).to(scores.dtype)
-""": "expected [[",
+""": "becomes NaN in float16",
         """
 def hide(scores, mask):
     return scores.masked_fill(~mask, torch.finfo(scores.dtype).tiny)
@@ -106,6 +126,14 @@ def hide(scores, mask):
 def hide(scores, mask):
     return scores[mask]
 """: "not yet",
+        """
+def hide(scores, mask):
+    return scores.masked_fill(~mask, torch.finfo(scores.dtype).max)
+""": "the largest number wins",
+        """
+def hide(scores, mask):
+    return scores.masked_fill(~mask, -5)
+""": "expected 0 at [0, 1], got 0.0006662",
         """
 def hide(scores, mask):
     return torch.where(mask, scores, -1e4)
@@ -124,6 +152,14 @@ def hide(scores, mask):
 """: "right",
     },
     "positions_per_token": {
+        """
+def positions_per_token(lengths, batch_size, width=None):
+    total, n = sum(lengths), 0
+    while lengths:
+        batch = [lengths.pop(0) for _ in range(min(batch_size, len(lengths)))]
+        n += len(batch) * (width or max(batch))
+    return n / total
+""": "right",
         """
 def positions_per_token(lengths, batch_size, width=None):
     n = 0
@@ -222,40 +258,29 @@ def positions_per_token(lengths, batch_size, width=None):
 """: "right",
     },
     "has_dropout": {
-        """
-def has_dropout(model, rate):
-    return all(m.p == rate for m in model.modules() if isinstance(m, nn.Dropout))
-""": "all([]) is True",
-        """
-def has_dropout(model, rate):
-    return any(m.p == rate for m in model.modules() if isinstance(m, nn.Dropout))
-""": "one rate of 0.3 is not enough",
-        """
-def has_dropout(model, rate):
-    return {m.p for m in model.children() if isinstance(m, nn.Dropout)} == {rate}
-""": "parts of the parts: .modules()",
-        """
-def has_dropout(model, rate):
-    return all(m.p == rate for m in model.children() if isinstance(m, nn.Dropout))
-""": "and all([]) is True",
-        """
-def has_dropout(model, rate):
-    rates = {m.p for m in model.modules() if isinstance(m, nn.Dropout)}
-    return rates != {rate}
-""": "True where it should say False",
-        """
-def has_dropout(model, rate):
-    return True
-""": "not yet",
-        """
-def has_dropout(model, rate):
-    return {m.p for m in model.modules()} == {rate}
-""": "it raises AttributeError",
-        """
-def has_dropout(model, rate):
-    rates = [m.p for m in model.modules() if isinstance(m, nn.Dropout)]
-    return rates[0] == rate
-""": "it raises IndexError",
+        DROPOUT.replace("rates and ", ""): "all([]) is True",
+        DROPOUT.replace("rates and all", "any"): "one rate of 0.3 is not enough",
+        DROPOUT.replace("modules", "children"): "parts of the parts: .modules()",
+        DROPOUT.replace("modules", "children").replace("rates and ", ""): (
+            "and all([]) is True"
+        ),
+        DROPOUT.replace("return ", "return not "): "True where it should say False",
+        DROPOUT.replace("== rate", "== 0.3"): "not always 0.3",
+        DROPOUT.replace("== rate", ">= rate"): "a higher rate is wrong",
+        DROPOUT.replace("all(p == rate for p in rates)", "min(rates) == rate"): (
+            "a higher rate is wrong"
+        ),
+        DROPOUT.replace("all(p == rate for p in rates)", "rates[-1] == rate"): (
+            "expected"
+        ),
+        DROPOUT.replace("all(p == rate for p in rates)", "rates[0] == rate"): (
+            "expected"
+        ),
+        DROPOUT.replace("all(p", "sum(rates) / len(rates) == rate or all(p"): (
+            "expected"
+        ),
+        DROPOUT.replace(" if isinstance(m, nn.Dropout)", ""): "raises AttributeError",
+        "def has_dropout(model, rate):\n    return True": "not yet: expected",
         """
 def has_dropout(model, rate):
     found = False

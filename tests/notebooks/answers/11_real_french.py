@@ -14,6 +14,11 @@ ANSWERS = {
         "len(margins)": "do not divide",
         WON
         + "sum(a * b > 0 for a, b in zip(margins[::2], margins[1::2]))": "two losses",
+        WON
+        + "sum(min(margins[i:i+2]) > 0 for i in range(2, len(margins), 2))": "expected",
+        WON + "sum(min(margins[i:i+2]) > 0 for i in range(0, len(margins) - 2, 2))": (
+            "expected"
+        ),
         WON + "sum(abs(m) > 0 for m in margins[::2])": "expected (1, 2), got (4, 4)",
         """
 def couples_won(margins):

@@ -39,11 +39,11 @@ ANSWERS = {
             "the other way"
         ),
         TURN + "    first, second = a * cos - b * sin, b * cos - a * sin\n" + PAIRS: (
-            "changed sign"
+            "both sine terms"
         ),
         TURN + "    first, second = a * cos, b * cos\n" + PAIRS: "its cosine only",
         TURN + "    first = a * cos - b * sin\n"
-        "    second = first * sin + b * cos\n" + PAIRS: "as it was",
+        "    second = first * sin + b * cos\n" + PAIRS: "the old a and b",
         TURN + "    first, second = a * cos - b * sin, a * sin + b * cos\n"
         "    return torch.cat([first, second], dim=-1)": "all first ones",
         TURN + "    a, b = x.chunk(2, dim=-1)\n"
@@ -51,7 +51,7 @@ ANSWERS = {
         TURN + "    return x + torch.stack([sin, cos], dim=-1).flatten(-2)": "added",
         TURN + "    return a * cos - b * sin": "the shape (1, 2, 5, 6)",
         TURN + "    x[..., 0::2] = a * cos - b * sin\n"
-        "    x[..., 1::2] = a * sin + b * cos\n    return x": "as it was",
+        "    x[..., 1::2] = a * sin + b * cos\n    return x": "the old a and b",
         TURN + "    turned = torch.complex(a, b) * torch.polar(torch.ones(()), theta)\n"
         "    return torch.view_as_real(turned).flatten(-2)": "right",
         TURN + "    y = torch.empty_like(x)\n    y[..., 0::2] = a * cos - b * sin\n"
