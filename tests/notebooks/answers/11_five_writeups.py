@@ -1,5 +1,27 @@
 """Answers to chapter 11, and what its checks must say."""
 
+BROKEN = """
+def broken_pairs(table):
+    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
+    return int(((length - 1).abs() > 0.001).any(0).sum())
+"""
+OFF = """
+def broken_pairs(table):
+    off = (table[:, 0::2] ** 2 + table[:, 1::2] ** 2 - 1).abs() > 0.001
+    return int(off.any(0).sum())
+"""
+HIDE = """
+def hide(scores, mask):
+    return scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+"""
+POSITIONS = """
+def positions_per_token(lengths, batch_size, width=None):
+    n = 0
+    for i in range(0, len(lengths), batch_size):
+        batch = lengths[i : i + batch_size]
+        n += len(batch) * (width or max(batch))
+    return n / sum(lengths)
+"""
 DROPOUT = """
 def has_dropout(model, rate):
     rates = [m.p for m in model.modules() if isinstance(m, nn.Dropout)]
@@ -7,66 +29,24 @@ def has_dropout(model, rate):
 """
 ANSWERS = {
     "broken_pairs": {
-        """
-def broken_pairs(table):
-    off = (table[:, 0::2] ** 2 + table[:, 1::2] ** 2 - 1).abs() > 0.001
-    return int(off.sum())
-""": "counts cells",
-        """
-def broken_pairs(table):
-    off = (table[:, 0::2] ** 2 + table[:, 1::2] ** 2 - 1).abs() > 0.001
-    return int(off.any(1).sum())
-""": "counts positions",
-        """
-def broken_pairs(table):
-    off = (table[:, 0::2] ** 2 + table[:, 1::2] ** 2 - 1).abs() > 0.001
-    return int(off.all(0).sum())
-""": "it need not be all",
-        """
-def broken_pairs(table):
-    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
-    return int(((length.mean(0) - 1).abs() > 0.001).sum())
-""": "a mean hides it",
-        """
-def broken_pairs(table):
-    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
-    return int((length - 1 > 0.001).any(0).sum())
-""": "absolute difference",
+        OFF.replace("any(0).", ""): "counts cells",
+        OFF.replace("(0", "(1"): "counts positions",
+        OFF.replace("any", "all"): "it need not be all",
+        BROKEN.replace("(length", "(length.mean(0)").replace(
+            "any(0).", ""
+        ): "a mean hides it",
+        BROKEN.replace("((", "(").replace(").abs()", ""): "absolute difference",
         """
 def broken_pairs(table):
     sin, cos = table.chunk(2, dim=1)
     return int(((sin**2 + cos**2 - 1).abs() > 0.001).any(0).sum())
 """: "not to the first of the second half",
-        """
-def broken_pairs(table):
-    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
-    return int(((length - 1).abs() <= 0.001).all(0).sum())
-""": "pairs on the circle",
-        """
-def broken_pairs(table):
-    length = table[:, 0::2] + table[:, 1::2]
-    return int(((length - 1).abs() > 0.001).any(0).sum())
-""": "expected (3, 0, 3, 7), got",
-        """
-def broken_pairs(table):
-    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
-    return int((length != 1).any(0).sum())
-""": "expected ",
-        """
-def broken_pairs(table):
-    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
-    return int(((length[:, :-1] - 1).abs() > 0.001).any(0).sum())
-""": "expected",
-        """
-def broken_pairs(table):
-    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
-    return int(((length - 1).abs() > 0.03).any(0).sum())
-""": "expected",
-        """
-def broken_pairs(table):
-    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2
-    return int(((length[-1] - 1).abs() > 0.001).sum())
-""": "expected",
+        BROKEN.replace(">", "<=").replace("any", "all"): "pairs on the circle",
+        BROKEN.replace("** 2 ", "").replace(" ** 2", ""): "expected (3, 0, 3, 7), got",
+        BROKEN.replace("(length - 1).abs() > 0.001", "length != 1"): "expected ",
+        BROKEN.replace("(length", "(length[:, :-1]"): "expected",
+        BROKEN.replace("001", "03"): "expected",
+        BROKEN.replace("(length", "(length[-1]").replace("any(0).", ""): "expected",
         """
 def broken_pairs(table):
     count = 0
@@ -97,39 +77,25 @@ def hide(scores, mask):
 def hide(scores, mask):
     return scores.masked_fill(~mask, float("-inf"))
 """: "-inf becomes NaN",
-        """
-def hide(scores, mask):
-    return scores.masked_fill(mask, torch.finfo(scores.dtype).min)
-""": "True in the mask means",
+        HIDE.replace("~", ""): "True in the mask means",
         """
 def hide(scores, mask):
     return scores * mask
 """: "is not hidden",
-        """
-def hide(scores, mask):
-    scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return scores
-""": "nothing is hidden",
-        """
-def hide(scores, mask):
-    return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1)
-""": "softmax comes after",
+        HIDE.replace("return ", "").replace(
+            "min)", "min)\n    return scores"
+        ): "nothing is hidden",
+        HIDE.replace("min)", "min).softmax(-1)"): "softmax comes after",
         """
 def hide(scores, mask):
     return scores.float().masked_fill(~mask, -1e10).to(scores.dtype)
 """: "becomes NaN in float16",
-        """
-def hide(scores, mask):
-    return scores.masked_fill(~mask, torch.finfo(scores.dtype).tiny)
-""": "is not hidden",
+        HIDE.replace("min", "tiny"): "is not hidden",
         """
 def hide(scores, mask):
     return scores[mask]
 """: "not yet",
-        """
-def hide(scores, mask):
-    return scores.masked_fill(~mask, torch.finfo(scores.dtype).max)
-""": "the largest number wins",
+        HIDE.replace("min", "max"): "the largest number wins",
         """
 def hide(scores, mask):
     return scores.masked_fill(~mask, -5)
@@ -160,21 +126,10 @@ def positions_per_token(lengths, batch_size, width=None):
         n += len(batch) * (width or max(batch))
     return n / total
 """: "right",
-        """
-def positions_per_token(lengths, batch_size, width=None):
-    n = 0
-    for i in range(0, len(lengths), batch_size):
-        batch = lengths[i : i + batch_size]
-        n += len(batch) * (width or max(batch))
-    return sum(lengths) / n
-""": "upside down",
-        """
-def positions_per_token(lengths, batch_size, width=None):
-    n = 0
-    for i in range(0, len(lengths), batch_size):
-        n += batch_size * (width or max(lengths[i : i + batch_size]))
-    return n / sum(lengths)
-""": "the last batch has fewer rows",
+        POSITIONS.replace("n / sum(lengths)", "sum(lengths) / n"): "upside down",
+        POSITIONS.replace("batch = ", "n += batch_size * (width or max(").replace(
+            "\n        n += len(batch) * (width or max(batch", ""
+        ): "the last batch has fewer rows",
         """
 def positions_per_token(lengths, batch_size, width=None):
     n = 0
@@ -187,22 +142,8 @@ def positions_per_token(lengths, batch_size, width=None):
 def positions_per_token(lengths, batch_size, width=None):
     return len(lengths) * (width or max(lengths)) / sum(lengths)
 """: "longest sentence of the batch",
-        """
-def positions_per_token(lengths, batch_size, width=None):
-    n = 0
-    for i in range(0, len(lengths), batch_size):
-        batch = lengths[i : i + batch_size]
-        n += len(batch) * max(batch)
-    return n / sum(lengths)
-""": "width is ignored",
-        """
-def positions_per_token(lengths, batch_size, width=None):
-    n = 0
-    for i in range(0, len(lengths), batch_size):
-        batch = lengths[i : i + batch_size]
-        n += len(batch) * (width or max(batch))
-    return n / len(lengths)
-""": "not by the sentences",
+        POSITIONS.replace("(width or max(batch)", "max(batch"): "width is ignored",
+        POSITIONS.replace("sum", "len"): "not by the sentences",
         """
 def positions_per_token(lengths, batch_size, width=None):
     ratios = []
@@ -211,29 +152,11 @@ def positions_per_token(lengths, batch_size, width=None):
         ratios.append(len(batch) * (width or max(batch)) / sum(batch))
     return sum(ratios) / len(ratios)
 """: "divide once, at the end",
-        """
-def positions_per_token(lengths, batch_size, width=None):
-    n = 0
-    for i in range(0, len(lengths), batch_size):
-        batch = lengths[i : i + batch_size]
-        n += len(batch) * (width or max(batch)) - sum(batch)
-    return n / sum(lengths)
-""": "only the padding",
-        """
-def positions_per_token(lengths, batch_size, width=None):
-    lengths, n = sorted(lengths), 0
-    for i in range(0, len(lengths), batch_size):
-        batch = lengths[i : i + batch_size]
-        n += len(batch) * (width or max(batch))
-    return n / sum(lengths)
-""": "without sorting",
-        """
-def positions_per_token(lengths, batch_size, width=None):
-    n = 0
-    for i in range(0, len(lengths), batch_size):
-        n += width or max(lengths[i : i + batch_size])
-    return n / sum(lengths)
-""": "expected (1.364, 2.273, 1.409), got",
+        POSITIONS.replace("))", ")) - sum(batch)"): "only the padding",
+        POSITIONS.replace("n =", "lengths, n = sorted(lengths),"): "without sorting",
+        POSITIONS.replace("batch = ", "n += width or max(").replace(
+            "\n        n += len(batch) * (width or max(batch)", ""
+        ): "expected (1.364, 2.273, 1.409), got",
         """
 def positions_per_token(lengths, batch_size, width=None):
     rows = [[1] * n for n in lengths]
@@ -261,26 +184,25 @@ def positions_per_token(lengths, batch_size, width=None):
         DROPOUT.replace("rates and ", ""): "all([]) is True",
         DROPOUT.replace("rates and all", "any"): "one rate of 0.3 is not enough",
         DROPOUT.replace("modules", "children"): "parts of the parts: .modules()",
-        DROPOUT.replace("modules", "children").replace("rates and ", ""): (
-            "and all([]) is True"
-        ),
+        DROPOUT.replace("modules", "children").replace(
+            "rates and ", ""
+        ): "and all([]) is True",
         DROPOUT.replace("return ", "return not "): "True where it should say False",
-        DROPOUT.replace("== rate", "== 0.3"): "not always 0.3",
-        DROPOUT.replace("== rate", ">= rate"): "a higher rate is wrong",
-        DROPOUT.replace("all(p == rate for p in rates)", "min(rates) == rate"): (
-            "a higher rate is wrong"
-        ),
-        DROPOUT.replace("all(p == rate for p in rates)", "rates[-1] == rate"): (
-            "expected"
-        ),
-        DROPOUT.replace("all(p == rate for p in rates)", "rates[0] == rate"): (
-            "expected"
-        ),
-        DROPOUT.replace("all(p", "sum(rates) / len(rates) == rate or all(p"): (
-            "expected"
-        ),
+        DROPOUT.replace("= rate", "= 0.3"): "not always 0.3",
+        DROPOUT.replace("p =", "p >"): "a higher rate is wrong",
+        DROPOUT.replace("all(p", "min(rates)").replace(
+            " for p in rates)", ""
+        ): "a higher rate is wrong",
+        DROPOUT.replace("all(p", "rates[-1]").replace(
+            " for p in rates)", ""
+        ): "expected",
+        DROPOUT.replace("all(p", "rates[0]").replace(
+            " for p in rates)", ""
+        ): "expected",
+        DROPOUT.replace("and ", "and sum(rates) / len(rates) == rate or "): "expected",
         DROPOUT.replace(" if isinstance(m, nn.Dropout)", ""): "raises AttributeError",
-        "def has_dropout(model, rate):\n    return True": "not yet: expected",
+        """def has_dropout(model, rate):
+    return True""": "not yet: expected",
         """
 def has_dropout(model, rate):
     found = False
