@@ -2,8 +2,8 @@
 
 It gives what the two plain lines in ``losses.py`` give, but never holds all scores:
 for 4,096 positions × 10,000 tokens they would take 160 MB. The gradient is computed
-together with the loss. On a CPU a training step of multi30k is 1.3 times as fast with
-it (``benchmarks/results/training.md``).
+together with the loss. On a CPU a training step of multi30k is 1.2 to 1.3 times as fast
+with it (``benchmarks/results/training.md``).
 """
 
 from __future__ import annotations

@@ -95,9 +95,7 @@ def _first_difference(given: Any, expected: Any) -> str:
         tensor = _as_tensor(given, expected)
         if tensor is not None:
             return _tensor_difference(tensor, expected)
-    both = f"expected {_show(expected)}, got {_show(given)}"
-    if _show(given) == _show(expected):
-        both = f"expected {expected!r}, got {given!r}"
+    both = _both(expected, given)
     several = isinstance(expected, list | tuple) and isinstance(given, list | tuple)
     if several and len(given) == len(expected) and len(both) > LINE:
         pairs = zip(given, expected, strict=True)
@@ -113,16 +111,21 @@ def _tensor_difference(given: Tensor, expected: Tensor) -> str:
         return f"expected the shape {shapes[0]}, got {shapes[1]}"
     if (given.dtype == torch.bool) != (expected.dtype == torch.bool):
         return f"expected {expected.dtype}, got {given.dtype}"
-    both = f"expected {_show(expected)}, got {_show(given)}"
+    both = _both(expected, given)
     if len(both) <= LINE:
         return both
     numbers = given.double(), expected.double()
     equal = torch.isclose(*numbers, atol=1e-4, equal_nan=True)
     at = tuple((~equal).nonzero()[0].tolist())
-    one, other = _show(expected[at]), _show(given[at])
+    return _both(expected[at].item(), given[at].item(), f" at {list(at)}")
+
+
+def _both(expected: Any, given: Any, where: str = "") -> str:
+    """With few digits, or with all where few show no difference."""
+    one, other = _show(expected), _show(given)
     if one == other:
-        one, other = repr(expected[at].item()), repr(given[at].item())
-    return f"expected {one} at {list(at)}, got {other}"
+        one, other = repr(expected), repr(given)
+    return f"expected {one}{where}, got {other}"
 
 
 def _kind(value: Any) -> str:

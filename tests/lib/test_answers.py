@@ -39,6 +39,7 @@ LONG, LAST = torch.zeros(2, 40), torch.tensor([39])
         ((1, 5.25), (1, 0.123456), "not yet: expected (1, 0.1235), got (1, 5.25)"),
         (LONG.index_fill(1, LAST, 5), LONG, "not yet: expected 0 at [0, 39], got 5"),
         (LONG + 2.0761, LONG + 2.0764, "not yet: expected 2.07640"),
+        (TABLE[0] + 3e-4, TABLE[0], "not yet: expected tensor([1., 2.]), got tensor("),
         ((LONG, [2] * 50), (LONG, [2] * 49 + [3]), "not yet: expected 3, got 2"),
     ],
 )

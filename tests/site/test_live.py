@@ -125,7 +125,7 @@ def test_it_goes_on_from_any_word(beam: int, tmp_path: Path) -> None:
     for choices, row in zip(found["steps"], log_probs.exp(), strict=True):
         assert [c["id"] for c in choices] == row.topk(8).indices.tolist()
         p = row.topk(8).values.tolist()
-        assert [c["p"] for c in choices] == pytest.approx(p, abs=1e-5)
+        assert [c["p"] for c in choices] == pytest.approx(p, rel=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore:a text of:UserWarning")
