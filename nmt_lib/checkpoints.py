@@ -1,42 +1,40 @@
-"""Model files, and the folder of a run.
+"""The folder of a run: checkpoints, from which it resumes, and the finished model.
 
-One ``model.safetensors`` holds weights, config and tokenizers. A checkpoint is such a
-file, too; it also holds the optimizer's state, the state of the random numbers, and how
-far the run has come. A digest covers every byte, so damage is noticed. A file is
-written beside its place and then renamed: a crash at any moment leaves the old or the
-new one. safetensors stores plain arrays: loading a file never runs code in it.
+A checkpoint is a model file that also holds the optimizer's state, the state of the
+random numbers, and how far the run has come.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import os
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import torch
 from filelock import FileLock
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
-from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from .config import Config
-from .errors import CheckpointError, ConfigError
-from .tokenizers import Tokenizers, load_tokenizer
-from .transformer import Transformer, empty_model
+from .errors import CheckpointError
+from .model_file import (
+    ModelFile,
+    load,
+    load_weights,
+    model_tensors,
+    part,
+    save,
+    write_file,
+)
+from .tokenizers import Tokenizers
+from .transformer import Transformer
 
 if TYPE_CHECKING:
     from .translator import Translator
 
-DIGEST = b'"digest":"'  # in the file's header; 32 hexadecimal digits follow
 # Keys of ``train`` that may differ between a run and the config that resumes it: they
 # don't change what has been learnt so far.
 FREE_KEYS = (
@@ -71,136 +69,29 @@ class Progress:
         self.loss_sum, self.loss_tokens = 0.0, 0
 
 
-class ModelFile(NamedTuple):
-    """What one file holds."""
-
-    config: Config
-    tokenizers: Tokenizers
-    tensors: dict[str, Tensor]  # "model.…"; in a checkpoint "optimizer.…", "random.…"
-    state: dict[str, Any]  # of a run: its ``Progress``; else empty
-
-    @property
-    def weights(self) -> dict[str, Tensor]:
-        """The model's weights by name; a matrix that is used twice is listed once."""
-        return part(self.tensors, "model.")
-
-    def build_model(self, device: str | None = None) -> Transformer:
-        """The model with these weights; default device: the GPU where there is one."""
-        model = empty_model(self.config.model, *map(len, self.tokenizers))
-        load_weights(model, self.weights)
-        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-        try:
-            return model.to(device)
-        except (RuntimeError, AssertionError) as error:  # it says which devices exist
-            reason = str(error).splitlines()[0]
-            raise ConfigError(f"cannot use device={device!r}: {reason}") from None
-
-
-def save(path: Path, saved: ModelFile) -> None:
-    """Writes a file."""
-    src, tgt = (tokenizer.dumps() for tokenizer in saved.tokenizers)
-    metadata = {"config": saved.config.model_dump_json(), "src_tokenizer": src}
-    if tgt != src:
-        metadata["tgt_tokenizer"] = tgt
-    metadata |= {"state": json.dumps(saved.state), "digest": "0" * 32}
-    tensors = {}
-    for name, tensor in saved.tensors.items():  # safetensors wants them in one piece
-        tensors[name] = tensor.detach().cpu().contiguous().clone()
-    data = bytearray(save_tensors(tensors, metadata))
-    start = data.index(DIGEST) + len(DIGEST)
-    data[start : start + 32] = _digest(data, start)
-    write_file(path, data)
-
-
-def load(path: Path, config: Config | None = None) -> ModelFile:
-    """Reads a file.
-
-    Args:
-        path: of the file.
-        config: of the run that the file must be of; None: any.
+def load_own(path: Path, config: Config) -> ModelFile:
+    """Reads a file of this config's run.
 
     Raises:
-        CheckpointError: it is missing, damaged, or of another run.
+        CheckpointError: as ``load``; or it is of another run, and then the first key
+            that differs is named; or it is a copy of another file.
     """
-    if not path.is_file():
-        raise CheckpointError(
-            f"no model file {path}: train first, or give the folder of a run"
-        )
-    try:
-        data = path.read_bytes()
-        start = data.index(DIGEST) + len(DIGEST)
-        if data[start : start + 32] != _digest(data, start):
-            raise ValueError("its digest does not fit")
-        length = int.from_bytes(data[:8], "little")  # of the header, which is JSON
-        metadata = json.loads(data[8 : 8 + length])["__metadata__"]
-        found = Config.model_validate_json(metadata["config"])
-        src = load_tokenizer(metadata["src_tokenizer"])
-        tgt = load_tokenizer(metadata.get("tgt_tokenizer", metadata["src_tokenizer"]))
-        state = json.loads(metadata["state"])
-        tensors = load_tensors(data)
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise CheckpointError(
-            f"{path} is damaged, or not a model file of this library ({error}): "
-            "restore it, or delete it and train again"
-        ) from None
-    src.sos = found.data.src_specials
-    if config is not None:
-        check_same_run(config, found, path)
-        name = state.get("file", path.stem)
-        if not path.with_suffix("").as_posix().endswith(name):
-            raise CheckpointError(
-                f"{path} is a copy of {name}.safetensors: restore it, or delete it and "
-                "train again"
-            )
-    return ModelFile(found, (src, tgt), tensors, state)
-
-
-def _digest(data: bytes | bytearray, start: int) -> bytes:
-    """Of all bytes but the 32 from ``start``, where the digest itself is."""
-    digest = hashlib.blake2b(data[:start], digest_size=16)
-    digest.update(memoryview(data)[start + 32 :])
-    return digest.hexdigest().encode()
-
-
-def write_file(path: Path, data: bytes | bytearray) -> None:
-    """Writes beside the place, forces it to the disk, then moves it there."""
-    writer = f"{os.getpid()}-{threading.get_ident()}"  # each has a file of its own
-    beside = path.with_name(f".{path.name}-{writer}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(beside, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
-        raise CheckpointError(
-            f"cannot write {path} ({error.strerror}); files written before are kept, "
-            "and a run resumes from its last checkpoint"
-        ) from None
-
-
-def check_same_run(config: Config, found: Config, path: Path) -> None:
-    """Stops a config that would resume the run of another one.
-
-    Raises:
-        CheckpointError: it names the first key that differs.
-    """
+    saved = load(path)
     for name in ("data", "model", "train"):
         for key, value in getattr(config, name):
-            theirs = getattr(getattr(found, name), key)
+            theirs = getattr(getattr(saved.config, name), key)
             if value != theirs and not (name == "train" and key in FREE_KEYS):
                 raise CheckpointError(
                     f"{path} is of a run with {name}.{key}={theirs!r}, not {value!r}: "
                     "give this one a folder of its own (run_dir=…), or delete that one"
                 )
-
-
-def model_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """The weights as ``ModelFile.tensors`` names them."""
-    return {f"model.{name}": weight for name, weight in model.named_parameters()}
+    name = saved.state.get("file", path.stem)
+    if not path.with_suffix("").as_posix().endswith(name):
+        raise CheckpointError(
+            f"{path} is a copy of {name}.safetensors: restore it, or delete it and "
+            "train again"
+        )
+    return saved
 
 
 def pack(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
@@ -231,19 +122,6 @@ def unpack(
         torch.cuda.set_rng_state(tensors["random.cuda"])
 
 
-def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The entries under a prefix, without it."""
-    names = [name for name in tensors if name.startswith(prefix)]
-    return {name.removeprefix(prefix): tensors[name] for name in names}
-
-
-@torch.no_grad()
-def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
-    """Copies weights of the same names and shapes into a model."""
-    for name, parameter in model.named_parameters():
-        parameter.copy_(weights[name])
-
-
 def average_weights(paths: list[Path], config: Config) -> dict[str, Tensor]:
     """The mean of the weights of several checkpoints of a run (paper, section 6.1).
 
@@ -252,22 +130,13 @@ def average_weights(paths: list[Path], config: Config) -> dict[str, Tensor]:
     """
     total: dict[str, Tensor] = {}
     for path in paths:
-        for name, weight in load_checkpoint(path, config).weights.items():
+        for name, weight in load_own(path, config).weights.items():
             total[name] = total.get(name, 0) + weight.double()
     return {name: (value / len(paths)).float() for name, value in total.items()}
 
 
 def checkpoint_name(step: int) -> str:
     return f"checkpoints/step-{step:08d}"
-
-
-def load_checkpoint(path: Path, config: Config) -> ModelFile:
-    """As ``load``; a CheckpointError, too, if it is that of another step."""
-    saved = load(path, config)
-    step = saved.state.get("step", 0)
-    if not checkpoint_name(step).endswith(path.stem):
-        raise CheckpointError(f"{path} is a copy of the checkpoint of step {step}")
-    return saved
 
 
 @dataclass(frozen=True)
@@ -341,7 +210,7 @@ class RunFolder:
         path, train = self.path / "model.safetensors", self.config.train
         if not path.exists():
             return None
-        saved = load(path, self.config)
+        saved = load_own(path, self.config)
         if not saved.state:
             raise CheckpointError(
                 f"{path} is a saved translator, not a run: choose another run_dir, or "
@@ -356,7 +225,7 @@ class RunFolder:
     def newest(self) -> ModelFile | None:
         """The last checkpoint."""
         paths = self.checkpoints()
-        return load_checkpoint(paths[-1], self.config) if paths else None
+        return load_own(paths[-1], self.config) if paths else None
 
     def checkpoints(self) -> list[Path]:
         """Oldest first."""
@@ -387,7 +256,7 @@ class RunFolder:
         """What ``train.select`` asks for; None: the last ones."""
         train = self.config.train
         if train.select == "best":
-            return load(self.path / "best.safetensors", self.config).weights
+            return load_own(self.path / "best.safetensors", self.config).weights
         if train.select == "average":
             paths = self.checkpoints()[-train.keep_checkpoints :]
             return average_weights(paths, self.config)

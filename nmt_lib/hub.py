@@ -16,9 +16,9 @@ import torch
 from safetensors.torch import save
 from torch import Tensor, nn
 
-from .checkpoints import write_file
 from .embeddings import sinusoids
 from .errors import CheckpointError, ConfigError
+from .model_file import write_file
 from .special import EOS, PAD, SOS, SPECIALS, UNK
 from .tokenizers import SentencePieceTokenizer, Tokenizer
 from .transformer import Transformer, count_parameters

@@ -12,12 +12,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from . import checkpoints as ckpt
 from .batching import Example, encode_pairs, make_batch, plan_epoch, validation_batches
+from .checkpoints import Progress, Run, RunFolder, checkpoint_name, pack, unpack
 from .config import Config, load_config
 from .corpora import Corpus, load_corpus
 from .errors import TrainingError
 from .losses import Objective, validation_loss
+from .model_file import ModelFile, load_weights, model_tensors
 from .schedules import build_optimizer, learning_rate, use_bf16
 from .tokenizers import Tokenizers, build_tokenizers
 from .transformer import build_model
@@ -42,8 +43,8 @@ class Trainer:
         self.bf16 = use_bf16(config.train, self.device)
         objective = Objective(self.model, config.train.label_smoothing)
         self.objective = self.processes.prepare_model(objective)
-        self.progress = ckpt.Progress()
-        self.folder = ckpt.RunFolder(config, config.run_path, writes=rank == 0)
+        self.progress = Progress()
+        self.folder = RunFolder(config, config.run_path, writes=rank == 0)
 
     def run(self) -> None:
         """Updates, validates and saves, until ``train.max_steps`` updates are done."""
@@ -125,21 +126,21 @@ class Trainer:
         progress.add_row(self.optimizer.param_groups[0]["lr"], loss)
         if loss < progress.best_loss:
             progress.best_loss, progress.best_step = loss, progress.step
-            self.write("best", ckpt.model_tensors(self.model))
+            self.write("best", model_tensors(self.model))
         return loss
 
     def save(self) -> None:
         """Writes a checkpoint."""
-        name = ckpt.checkpoint_name(self.progress.step)
-        self.write(name, ckpt.pack(self.model, self.optimizer))
+        name = checkpoint_name(self.progress.step)
+        self.write(name, pack(self.model, self.optimizer))
 
     def write(self, name: str, tensors: dict[str, Tensor]) -> None:
         self.folder.write(name, self.tokenizers, tensors, self.progress)
 
-    def resume(self, saved: ckpt.ModelFile) -> None:
+    def resume(self, saved: ModelFile) -> None:
         """Goes on from a checkpoint."""
-        ckpt.unpack(saved.tensors, self.model, self.optimizer)
-        self.progress = ckpt.Progress(**saved.state)
+        unpack(saved.tensors, self.model, self.optimizer)
+        self.progress = Progress(**saved.state)
         rank = self.processes.process_index
         if rank:  # the file has the main process's random numbers only
             seed = self.config.train.seed + rank
@@ -153,8 +154,8 @@ class Trainer:
         self.processes.wait_for_everyone()  # until the main process has written
         weights = self.folder.final_weights()
         if weights is not None:
-            ckpt.load_weights(self.model, weights)
-        self.write("model", ckpt.model_tensors(self.model))
+            load_weights(self.model, weights)
+        self.write("model", model_tensors(self.model))
 
     def check_finite(self, value: float, what: str) -> None:
         if not math.isfinite(value):
@@ -164,7 +165,7 @@ class Trainer:
             )
 
 
-def train(config: Config | str | Path, **overrides: Any) -> ckpt.Run:
+def train(config: Config | str | Path, **overrides: Any) -> Run:
     """Trains until ``train.max_steps``, or resumes where an earlier call was cut off.
 
     Args:
@@ -177,7 +178,7 @@ def train(config: Config | str | Path, **overrides: Any) -> ckpt.Run:
         TrainingError: the loss is not finite.
     """
     config = load_config(config, **overrides)
-    folder = ckpt.RunFolder(config, config.run_path)
+    folder = RunFolder(config, config.run_path)
     threads = torch.get_num_threads()
     if run := folder.finished():
         return run
@@ -197,4 +198,4 @@ def train(config: Config | str | Path, **overrides: Any) -> ckpt.Run:
             trainer.finish()
         finally:
             torch.set_num_threads(threads)
-    return ckpt.Run(config, trainer.model, tokenizers, trainer.progress)
+    return Run(config, trainer.model, tokenizers, trainer.progress)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib.checkpoints import load
+from nmt_lib.model_file import load
 from nmt_lib.training import Trainer
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import write_corpus

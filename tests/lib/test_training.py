@@ -12,9 +12,10 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib import checkpoints as ckpt
 from nmt_lib import cli, training
 from nmt_lib.batching import make_batch
+from nmt_lib.checkpoints import RunFolder
+from nmt_lib.model_file import load
 from nmt_lib.training import Trainer
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import write_corpus
@@ -45,14 +46,14 @@ def mini(tmp_path: Path, run: str = "run", **overrides: Any) -> nmt.Config:
 
 
 def checkpoints(config: nmt.Config) -> list[Path]:
-    return ckpt.RunFolder(config, config.run_path).checkpoints()
+    return RunFolder(config, config.run_path).checkpoints()
 
 
 def assert_same(
     ours: nmt.Run | Path, theirs: nmt.Run | Path, atol: float = 0.0
 ) -> None:
     a, b = (
-        ckpt.load(x if isinstance(x, Path) else x.path / "model.safetensors").weights
+        load(x if isinstance(x, Path) else x.path / "model.safetensors").weights
         for x in (ours, theirs)
     )
     torch.testing.assert_close(a, b, rtol=0, atol=atol)
@@ -193,7 +194,7 @@ def test_selecting_other_weights_does_not_train_again(
     assert best.best_step == 8
     assert_same(best, files[0])
     average = nmt.train(mini(tmp_path, train__select="average", **options))
-    parts = [ckpt.load(file).weights for file in files]
+    parts = [load(file).weights for file in files]
     mean = {name: (parts[0][name] + parts[1][name]) / 2 for name in parts[0]}
     torch.testing.assert_close(dict(average.model.named_parameters()), mean)
     assert len(updates) == 12
@@ -264,7 +265,7 @@ def test_weights_that_explode_are_not_saved(tmp_path: Path, every: int) -> None:
     with pytest.raises(nmt.TrainingError, match=r"is (nan|inf) after \d"):
         nmt.train(config)
     for file in checkpoints(config):
-        assert all(value.isfinite().all() for value in ckpt.load(file).weights.values())
+        assert all(value.isfinite().all() for value in load(file).weights.values())
 
 
 def test_a_validation_loss_that_is_not_finite_stops_the_run(
@@ -410,7 +411,7 @@ def test_two_processes_that_share_the_work_equal_one_that_accumulates(
     processes = [start(share, tmp_path / "two.yaml", rank, port) for rank in (0, 1)]
     assert exit_codes(*processes) == [0, 0]
     assert_same(one, tmp_path / "two" / "model.safetensors", atol=1e-6)
-    history = ckpt.load(tmp_path / "two" / "model.safetensors").state["history"]
+    history = load(tmp_path / "two" / "model.safetensors").state["history"]
     losses = [row["train_loss"] for row in one.history]
     assert [row["train_loss"] for row in history] == pytest.approx(losses, rel=1e-4)
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib import checkpoints
+from nmt_lib import model_file
 from nmt_lib.special import SPECIALS
 from nmt_lib.tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
 from nmt_lib.translator import PRETRAINED
@@ -71,9 +71,9 @@ def test_any_model_translates_as_in_python(
 ) -> None:
     file = tmp_path / "model.safetensors"
     small_translator(3, src_specials=dtype != torch.float16, **options).save(file)
-    saved = checkpoints.load(file)
+    saved = model_file.load(file)
     tensors = {name: value.to(dtype) for name, value in saved.tensors.items()}
-    checkpoints.save(file, saved._replace(tensors=tensors))
+    model_file.save(file, saved._replace(tensors=tensors))
     head = [["cross", 1, 2, None, None]]
     word = [[kind, None, None, None, 1] for kind in ("encoder", "cross")]
     ways: list[dict[str, Any]] = [{"maps": True}, {"beamSize": 3}]
