@@ -68,6 +68,9 @@ ANSWERS = {
         greedy(start="[2]", limit="limit + 1", seen="written[1:]"): "<sos> should not",
         greedy(seen="[]"): "does not see",
         greedy(limit="limit - 1"): "before the limit",
+        greedy(end="written.append(token); break").replace(
+            "return written", "return written[:-1]"
+        ): "before the limit",
         greedy(limit="limit + 1"): "beyond the limit",
         greedy(limit="99"): "raises RuntimeError: the model is asked for",
         greedy(best="argmin"): "least likely",
@@ -104,7 +107,8 @@ ANSWERS = {
         step(n="99").replace("going =", "best = best[:2 * K]; going ="): "among",
         step().replace("return going, finished", "return finished, going"): "expected",
         step().replace("(*ids, i)", "(i,)"): "expected",
-        step().replace("return going, finished", "return going"): "raises",
+        step().replace("return going, finished", "return going"): "two lists",
+        step().replace("going, finished", "going + finished"): "two lists",
         step(): "right",
         step(each="2 * K"): "right",
         step().replace("p[i].item()", "p[i]").replace("[]", "list()"): "right",

@@ -118,7 +118,7 @@ def hours(flop_per_token, n_tokens, peak, mfu):
             "processes × accumulate"
         ),
         UPDATES + "math.ceil(corpus_tokens * epochs / (batch_tokens * processes "
-        "* accumulate))": "three quarters of real tokens",
+        "* accumulate))": "only three quarters",
         UPDATES + "math.ceil(corpus_tokens * epochs * (1 + padding) / (batch_tokens "
         "* processes * accumulate))": "× (1 - padding)",
         UPDATES + "math.ceil(corpus_tokens * epochs / (batch_tokens / (1 + padding) "
@@ -126,7 +126,7 @@ def hours(flop_per_token, n_tokens, peak, mfu):
         UPDATES + "math.ceil(corpus_tokens / (batch_tokens * (1 - padding) * processes "
         "* accumulate))": "read `epochs` times",
         UPDATES + "math.ceil(corpus_tokens * epochs * processes / (batch_tokens "
-        "* (1 - padding) * accumulate))": "expected (300, 38",
+        "* (1 - padding) * accumulate))": "expected (75, 38",
         UPDATES + "math.ceil(math.ceil(corpus_tokens / (batch_tokens * (1 - padding))) "
         "* epochs / (processes * accumulate))": "need not be a whole number",
         UPDATES

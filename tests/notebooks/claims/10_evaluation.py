@@ -33,6 +33,15 @@ def test_a_greedy_translation_is_right_if_each_word_read_along_is(chapter: Any) 
     assert abs(chapter.along.item() - chapter.scored[250].exact) < 0.01
 
 
+def test_on_its_own_a_sentence_with_a_mistake_gets_worse(chapter: Any) -> None:
+    references = [chapter.references]
+    along, alone = (
+        chapter.BLEU().corpus_score(outputs, references).score
+        for outputs in chapter.said.values()
+    )
+    assert alone < along + 1
+
+
 def test_the_student_has_a_fixed_preference(chapter: Any) -> None:
     forms = chapter.forms
     assert forms["qu'elles"] > 0.9 and forms["qu'ils"] <= 0.3
