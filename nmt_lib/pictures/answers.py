@@ -29,7 +29,7 @@ def check_answer(
         print(f"not yet: it raises {type(error).__name__}: {error}")
         return
     if given is None or _all_none(given):
-        print("not written yet: it gives None")
+        print("not written yet, or nothing is returned: it gives None")
     elif same(given, expected):
         print(f"right: {right}")
     else:

@@ -36,9 +36,14 @@ def layer_norm(x, gain, bias, eps=1e-5):
         NORM.replace("gain * ", "").replace(
             " + bias", ""
         ): "gain and bias are not used",
-        NORM.replace(" + eps", ""): "eps must be under the root",
+        NORM.replace(" + eps", ""): "eps is missing",
         NORM.replace("(variance + eps).sqrt()", "variance.sqrt() + eps"): "under the",
         NORM.replace("(variance + eps).sqrt()", "(variance.sqrt() + eps)"): "under",
+        """
+def layer_norm(x, gain, bias, eps=1e-5):
+    mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
+    return gain * (x - mean) / (std + eps) + bias
+""": "std divides by D − 1",
         NORM.replace("-1, keepdim=True", "-1"): "RuntimeError",
         NORM.replace("gain * inner", "(gain * inner + bias)").replace(
             " + bias\n", "\n"

@@ -45,6 +45,10 @@ ANSWERS = {
         LAYER.replace("part.norm2", ""): "the second norm is missing",
         LAYER.replace("part.norm3", ""): "the last norm is missing",
         LAYER.replace("norm2", "norm1").replace("norm3", "norm1"): "norm of its own",
+        LAYER.replace("norm3", "norm2"): "a norm of its own",
+        LAYER.replace("norm2", "norm")
+        .replace("norm1", "norm2")
+        .replace("norm(", "norm1("): "norm1 comes first",
         LAYER.replace("memory, src_mask))", "memory, tgt_mask))"): "ShapeError",
         """
 def decoder_layer(part, x, memory, tgt_mask, src_mask):
@@ -89,6 +93,8 @@ def decoder_layer(part, x, memory, tgt_mask, src_mask):
         COUNT.replace(" + V_tgt * D + V_tgt", ""): "needed twice",
         COUNT.replace("+ d_ff + D", ""): "feed-forward network has biases, too",
         COUNT.replace("+ d_ff + D", "+ d_ff"): "two biases",
+        COUNT.replace("4 * (D * D + D)", "4 * D * D"): "layers of an attention",
+        COUNT.replace("4 * (D", "3 * (D"): "W_o",
         COUNT.replace(
             "2 * D * d_ff + d_ff + D", "8 * D * D + 5 * D"
         ): "not always 4 · D",

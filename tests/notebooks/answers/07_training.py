@@ -35,6 +35,8 @@ ANSWERS = {
         "my_shift = lambda tgt: (tgt, tgt[:, 1:])": "tgt_in still has all",
         "my_shift = lambda tgt: (tgt[:, :-1], tgt)": "tgt_out still has all",
         "my_shift = lambda tgt: (tgt[:, :-1] * (tgt[:, :-1] != 3), tgt[:, 1:])": "lost",
+        "my_shift = lambda tgt: (tgt[:, :-1].masked_fill_(tgt[:, :-1] == 3, 0), "
+        "tgt[:, 1:])": "expected",
         "my_shift = lambda tgt: tgt[:, :-1]": "expected",
         "my_shift = lambda tgt: (tgt[:, :-2], tgt[:, 2:])": "expected",
         "my_shift = lambda tgt: [tgt[:, :-1], tgt[:, 1:]]": "right",
@@ -54,6 +56,10 @@ ANSWERS = {
         LOSS + "-said[real].mean()": "the logarithm is missing",
         LOSS + "-said.log()[real & (p.argmax(-1) != 0)].mean()": "even where",
         LOSS + "-said.log2()[real].mean()": "base 2",
+        LOSS + "-said.log()[real].sum() / logits.size(-1)": "expected",
+        LOSS
+        + "-logits.gather(-1, tgt_out[..., None])[real].mean()": "these are logits",
+        LOSS + "-p.log()[real].mean()": "gather",
         LOSS + "nmt.cross_entropy(logits, tgt_out, 0.1)": "expected",
         LOSS + "-said.log()": "expected the shape",
         LOSS + "said.mean().missing": "it raises AttributeError",
@@ -85,6 +91,14 @@ ANSWERS = {
         adam(b2=0.999, v="v / (1 - 0.999**step)"): "not 0.999",
         adam().replace("**step", "**len(gradients)"): "number of gradients",
         adam().replace("1e-9", "1e-8"): "not 1e-8",
+        adam(first=2): "not 2",
+        adam()
+        .replace("        theta = ", f"        m, v = {HATS[0]}, {HATS[1]}; theta = ")
+        .replace(f"{HATS[0]} / (({HATS[1]})", "m / ((v)"): "for this update only",
+        adam(
+            move="- rate * (1 - 0.98**step) ** 0.5 / (1 - 0.9**step) "
+            "* m / (v ** 0.5 + 1e-9)"
+        ): "not of v",
         adam().replace("return theta", "    return theta"): "expected",
         adam(move=f"- rate * {HATS[0]} / ({HATS[1]}).sqrt().add(1e-9)"): "right",
         adam().replace("return theta", "return theta.tolist()"): "right",
@@ -108,6 +122,8 @@ ANSWERS = {
         hits("100 * hits[real].float().mean()"): "percent",
         hits("hits[real].mean()"): "it raises RuntimeError",
         hits("hits.all(1).float().mean()"): "expected",
+        hits("hits[:, :-1].float().mean()"): "expected",
+        hits("hits[~real].float().mean()"): "the padding only",
         hits("sum(hits[real].tolist()) / len(hits[real])"): "right",
         hits("((hits & real).sum() / real.sum()).item()"): "right",
         hits("(best[real] - tgt_out[real]).eq(0).double().mean()"): "right",

@@ -24,6 +24,15 @@ def test_only_the_large_rate_at_once_collapses(chapter: Any) -> None:
     assert (chapter.p.amax(0) - chapter.p.amin(0)).max() < 0.005
 
 
+@torch.no_grad()
+def test_the_decoder_of_the_stuck_model_collapses_too(chapter: Any) -> None:
+    stuck, batch = chapter.stuck, chapter.four[0]
+    masks = nmt.padding_mask(batch.src), nmt.target_mask(batch.tgt_in)
+    x = stuck.decode(batch.tgt_in, stuck.encode(batch.src, masks[0]), *masks)
+    x = x[batch.tgt_out != nmt.PAD]  # (N, D)
+    assert (x - x.mean(0)).norm() < 0.005 * x.norm()
+
+
 def test_a_leak_has_a_splendid_loss_and_no_translations(chapter: Any) -> None:
     for losses in (chapter.honest_losses, chapter.leaky_losses):
         assert (
