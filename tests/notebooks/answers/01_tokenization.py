@@ -82,8 +82,8 @@ def my_encode(words, stoi):
         """
 def my_encode(words, stoi):
     return [max(stoi.get(word, 1), 1) if stoi.get(word, 1) > 3 else 1 for word in words]
-""": "<sos> (2) in front and <eos> (3) behind are missing",
-        ENCODE.replace(" + [3]", ""): "<eos> (3) behind is missing",
+""": "<sos> (2) in front and <eos> (3) at the end are missing",
+        ENCODE.replace(" + [3]", ""): "<eos> (3) at the end is missing",
         ENCODE.replace(" [2] +", ""): "<sos> (2) in front is missing",
         ENCODE.replace("2", "3").replace("+ [3", "+ [2"): "yours are swapped",
         ENCODE.replace("else 1", "else 0").replace("1", "0"): "gets 1, not 0",
