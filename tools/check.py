@@ -137,6 +137,9 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
                 found.append(
                     f"{stub.source.splitlines()[0]!r}: no folded check follows"
                 )
+    sections = [int(n) for n in re.findall(r"(?m)^## (\d+) · ", text)]
+    if sections != list(range(1, len(sections) + 1)):
+        found.append(f"its sections have the numbers {sections}")
     if text.count("<details>") != text.count("</details>"):
         found.append("a <details> is not closed")
     for link in re.findall(r"\]\((?!https?://)([^)#]+)", text):
