@@ -12,11 +12,11 @@ from typing import Any, overload
 
 import torch
 
+from . import model_file
 from .batching import CHARACTERS, fill_batches, pad_batch
 from .config import Config, DecodeConfig, changed
 from .decoding import Hypothesis, beam_search, greedy_search
 from .errors import CheckpointError, warn
-from .model_file import ModelFile, load, model_tensors, save
 from .special import EOS, SOS, UNK
 from .tokenizers import Tokenizer
 from .training import train
@@ -116,7 +116,7 @@ class Translator:
                 "was cut off resumes), check the path, or name one that comes with the "
                 f"library ({', '.join(cls.pretrained())})"
             )
-        saved = load(file)
+        saved = model_file.load(file)
         changes = decode if isinstance(decode, dict) else dict(decode or {})
         settings = changed(saved.config.decode, changes)
         config = saved.config.model_copy(update={"decode": settings})
@@ -142,12 +142,13 @@ class Translator:
         file = Path(path)
         if file.suffix != ".safetensors":
             file = file / "model.safetensors"
-        tensors = model_tensors(self.model)
+        tensors = model_file.model_tensors(self.model)
         if half:
             tensors = {name: value.half() for name, value in tensors.items()}
         config = self.config.model_copy(update={"run_dir": ""})  # it says who trained
         tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
-        save(file, ModelFile(config, tokenizers, tensors, {}))
+        saved = model_file.ModelFile(config, tokenizers, tensors, {})
+        model_file.save(file, saved)
 
     @overload
     def translate(
