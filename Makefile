@@ -55,7 +55,7 @@ run: $(READER) ## execute the chapters with CONFIG, show translations and where 
 lab: $(READER) ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
-test: $(STAMP) ## everything that CI checks: code, unit tests, each notebook against its stored outputs, planted mistakes
+test: $(STAMP) ## what CI checks, apart from the site: code, unit tests, each notebook against its stored outputs, planted mistakes
 	$(MAKE) -j 3 lint tiny unit # tests that need the tiny model wait for it
 	$(MAKE) chapters planted
 

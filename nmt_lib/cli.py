@@ -40,7 +40,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="python -m nmt_lib", description=(__doc__ or "")[:76])
+    says = "Train, translate or evaluate."
+    parser = _Parser(prog="python -m nmt_lib", description=says)
     commands = parser.add_subparsers(required=True, metavar="train|translate|evaluate")
     for run in (train, translate, evaluate):
         command = commands.add_parser(run.__name__, help=run.__doc__)

@@ -55,6 +55,7 @@ class Corpus:
     provenance: str
 
 
+HELD_OUT = 2000  # pairs for validation, and for testing, of a corpus in one piece
 # The files of each published corpus: split → name, where {lang} is the language.
 FILES = {
     "multi30k": {
@@ -205,10 +206,11 @@ def _drop_empty(pairs: list[Pair], where: str) -> list[Pair]:
 def _hold_out(pairs: list[Pair], seed: int) -> dict[str, list[Pair]]:
     """Splits a corpus that is published as one piece.
 
-    A twentieth of it, at most 2,000 pairs, is for validation, and as much for testing.
+    A twentieth of it, at most ``HELD_OUT`` pairs, is for validation, and as much for
+    testing.
     """
     drawn = random.Random(seed).sample(pairs, len(pairs))
-    n = min(2000, len(pairs) // 20)
+    n = min(HELD_OUT, len(pairs) // 20)
     return {"valid": drawn[:n], "test": drawn[n : 2 * n], "train": drawn[2 * n :]}
 
 
@@ -235,7 +237,8 @@ def _from_hub(
         get_session().head(ENDPOINT, timeout=2)
         for ours, theirs in names.items():
             rows = datasets.load_dataset(hub_name, config, split=theirs, streaming=True)
-            rows = rows if limit is None or ours != "train" else rows.take(limit)
+            if limit is not None and ours == "train":
+                rows = rows.take(limit + 2 * HELD_OUT)  # ``load_corpus`` takes the rest
             texts = (row.get("translation", row) for row in rows)
             splits[ours] = [Pair(t[src].strip(), t[tgt].strip()) for t in texts]
     except Exception as error:  # the network's errors are many

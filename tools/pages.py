@@ -185,7 +185,8 @@ def show_as_code(output: nbformat.NotebookNode) -> None:
 
 
 def own(out: Path, path: str) -> tuple[str, str]:
-    """A page of site/; a name in ``{{…}}`` is replaced by what it lists."""
+    """A page of site/, at the root of the book; a name in ``{{…}}`` is replaced by what
+    it lists."""
     chapters = found(CHAPTERS)
     makers: dict[str, Callable[[str], str]] = {
         "list": lambda pattern: listing(found(pattern)),
@@ -201,7 +202,7 @@ def own(out: Path, path: str) -> tuple[str, str]:
     source = re.sub(
         r"\{\{(list|toctree|contents|cards|colab|names) ?(.*?)\}\}",
         lambda match: makers[match[1]](match[2]),
-        read(path).replace("(REPOSITORY)", f"({REPOSITORY})"),
+        read(path).replace("(REPOSITORY)", f"({REPOSITORY})").replace("](../", "]("),
     )
     source = with_links(source, Path(path).name)
     if "{{viewer}}" in source:
@@ -285,15 +286,14 @@ def card(out: Path, path: str) -> str:
 
 
 def chosen(notebook: nbformat.NotebookNode) -> Image.Image | None:
-    """The picture of the cell tagged ``card``, else the first that is not a strip."""
-    pictures: list[tuple[bool, bool, int, Image.Image]] = []
+    """The first picture that is not a strip, or else the first."""
+    pictures: list[tuple[bool, int, Image.Image]] = []
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if png := output.get("data", {}).get("image/png"):
                 image = without_margins(b64decode(png))
-                no_card = "card" not in cell.metadata.get("tags", [])
                 strip = image.width > 2.5 * image.height
-                pictures.append((no_card, strip, len(pictures), image))
+                pictures.append((strip, len(pictures), image))
     return min(pictures)[-1] if pictures else None
 
 
