@@ -187,7 +187,7 @@ def machine(*packages: str) -> str:
     versions = ", ".join(f"{name} {version(name)}" for name in there)
     setting = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}"
     return (
-        f"{device}; {setting}, {torch.get_num_threads()} torch threads; "
+        f"{device}; {setting}, torch threads: {torch.get_num_threads()}; "
         f"Python {platform.python_version()}, {versions}; {datetime.date.today()}"
     )
 

@@ -20,7 +20,14 @@ import torch
 import nmt_lib as nmt
 from benchmarks import common, contrasts, multi30k
 from benchmarks.recipes import rounds
-from tests.lib.small import random_rows, small_model, small_translator
+from nmt_lib.config import DataConfig
+from nmt_lib.tokenizers import Tokenizers
+from tests.lib.small import (
+    random_rows,
+    small_config,
+    small_model,
+    small_translator,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 OF_GPU = subprocess.run(
@@ -121,28 +128,73 @@ def test_later_test_sets_are_read_where_their_files_are(
     assert pair.tgt == "multi30k-tok de"
 
 
-def test_distillation_is_its_formula() -> None:
+def test_distillation_and_its_gradient_are_those_of_the_formula(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     rows = random_rows([6, 4, 3], 11), random_rows([5, 7, 3], 13, seed=1)
     batch = nmt.make_batch(list(zip(*rows, strict=True)))
     teachers = [small_model(seed=1), small_model(seed=2)]
     student = small_model(seed=3).train()
     objective = rounds.Distillation(student, 0.1)
-    objective.teachers, objective.share = teachers, 0.3
+    objective.teachers = dict(zip(teachers, (0.4, 0.6), strict=True))
+    objective.share = 0.3
     log_p = student(batch.src, batch.tgt_in).log_softmax(-1)  # (B, T, V)
     V = log_p.size(-1)
     right = torch.nn.functional.one_hot(batch.tgt_out, V)
     theirs = [model(batch.src, batch.tgt_in).softmax(-1) for model in teachers]
-    goal = 0.7 * (0.9 * right + 0.1 / V) + 0.3 * sum(theirs) / 2
+    both = 0.4 * theirs[0] + 0.6 * theirs[1]
+    goal = 0.7 * (0.9 * right + 0.1 / V) + 0.3 * both
     real = (batch.tgt_out != nmt.PAD)[..., None]
-    torch.testing.assert_close(objective(batch), -(real * goal * log_p).sum())
+    known = -(real * goal * log_p).sum()
+    (expected := known / 7).backward()  # another factor than 1 reaches the gradient
+    slopes = [weight.grad.clone() for weight in student.parameters()]
+    student.zero_grad()
+    monkeypatch.setattr(rounds, "ROWS", 4)
+    (found := objective(batch) / 7).backward()
+    torch.testing.assert_close(found, expected)
+    for weight, slope in zip(student.parameters(), slopes, strict=True):
+        torch.testing.assert_close(weight.grad, slope)
 
 
 def test_distillation_leaves_the_teachers_in_evaluation_mode() -> None:
     teacher = small_model()
     objective = rounds.Distillation(small_model())
-    objective.teachers = [teacher]
-    assert not objective.train().teachers[0].training
+    objective.teachers = {teacher: 1.0}
+    objective.train()
+    assert not teacher.training
     assert len(list(objective.parameters())) == len(list(teacher.parameters()))
+
+
+def test_a_model_moves_to_another_vocabulary() -> None:
+    def tokenizers(*words: str) -> Tokenizers:
+        data = DataConfig(tokenizer="bpe", joint=True, vocab_size=14)
+        return nmt.build_tokenizers(data, [nmt.Pair(word, word) for word in words])
+
+    old, new = tokenizers("abc ab ab", "abcd"), tokenizers("bcd bc bc", "bcda")
+    size = len(old[1])
+    model = small_model(src_size=size, tgt_size=size, tying="three-way")
+    config = nmt.load_config("tiny")
+    config = config.model_copy(update={"model": small_config(tying="three-way")})
+    moved = rounds.moved(nmt.Translator(model, *old, config), new).model
+    assert moved.output.weight is moved.src_embedding.lookup.weight
+    pieces = [one.lookup_tokens(range(len(one))) for one in (old[1], new[1])]
+    seen = set()
+    for after, before in (
+        (moved.output.weight, model.output.weight),
+        (moved.output.bias, model.output.bias),
+    ):
+        for i, piece in enumerate(pieces[1]):
+            if piece in pieces[0]:
+                expected = before[pieces[0].index(piece)]
+            else:
+                parts = old[1].ids(piece.strip("▁"))
+                assert len(parts) > 1
+                expected = sum(before[part] for part in parts) / len(parts)
+            seen.add(piece in pieces[0])
+            torch.testing.assert_close(after[i], expected)
+    assert seen == {True, False}
+    layers = zip(moved.encoder.parameters(), model.encoder.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in layers)
 
 
 def test_mixed_weights() -> None:
