@@ -206,8 +206,7 @@ def _drop_empty(pairs: list[Pair], where: str) -> list[Pair]:
 def _hold_out(pairs: list[Pair], seed: int) -> dict[str, list[Pair]]:
     """Splits a corpus that is published as one piece.
 
-    A twentieth of it, at most ``HELD_OUT`` pairs, is for validation, and as much for
-    testing.
+    A twentieth, at most ``HELD_OUT`` pairs, is for validation, and as much for testing.
     """
     drawn = random.Random(seed).sample(pairs, len(pairs))
     n = min(HELD_OUT, len(pairs) // 20)
@@ -238,7 +237,7 @@ def _from_hub(
         for ours, theirs in names.items():
             rows = datasets.load_dataset(hub_name, config, split=theirs, streaming=True)
             if limit is not None and ours == "train":
-                rows = rows.take(limit + 2 * HELD_OUT)  # ``load_corpus`` takes the rest
+                rows = rows.take(limit + 2 * HELD_OUT)  # cut in ``load_corpus``
             texts = (row.get("translation", row) for row in rows)
             splits[ours] = [Pair(t[src].strip(), t[tgt].strip()) for t in texts]
     except Exception as error:  # the network's errors are many

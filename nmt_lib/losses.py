@@ -46,14 +46,19 @@ class Objective(nn.Module):
         It equals ``cross_entropy(model(src, tgt_in), tgt_out) * batch.n_tokens``, but
         padding is left out before the costly output layer.
         """
-        src_mask, tgt_mask = padding_mask(batch.src), target_mask(batch.tgt_in)
-        memory = self.model.encode(batch.src, src_mask)  # (B, S, D)
-        x = self.model.decode(batch.tgt_in, memory, src_mask, tgt_mask)  # (B, T, D)
+        x = before_output(self.model, batch)  # (B, T, D)
         real = batch.tgt_out != PAD  # (B, T)
         smoothing = self.label_smoothing if self.training else 0.0
         return fused_cross_entropy(
             x[real], self.model.output, batch.tgt_out[real], smoothing
         )
+
+
+def before_output(model: Transformer, batch: Batch) -> Tensor:
+    """The vectors that the output layer turns into scores, ``(B, T, D)``."""
+    src_mask, tgt_mask = padding_mask(batch.src), target_mask(batch.tgt_in)
+    memory = model.encode(batch.src, src_mask)  # (B, S, D)
+    return model.decode(batch.tgt_in, memory, src_mask, tgt_mask)  # (B, T, D)
 
 
 @torch.no_grad()

@@ -52,6 +52,18 @@ def test_fused_equals_two_plain_lines_in_value_and_gradients(
     torch.testing.assert_close(*gradients, rtol=1e-5, atol=1e-5)
 
 
+def test_fused_multiplies_in_bf16_where_the_two_plain_lines_do() -> None:
+    torch.manual_seed(0)
+    output, targets = nn.Linear(64, 50, bias=False), torch.randint(50, (30,))
+    hidden = torch.randn(30, 64)
+    exact = fused_cross_entropy(hidden, output, targets)
+    with torch.autocast("cpu", torch.bfloat16):
+        fused = fused_cross_entropy(hidden, output, targets)
+        plain = F.cross_entropy(output(hidden).float(), targets, reduction="sum")
+    torch.testing.assert_close(fused, plain)
+    assert abs(fused - exact) > 100 * abs(fused - plain)
+
+
 def test_fused_gradients_equal_finite_differences(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

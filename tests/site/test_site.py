@@ -62,6 +62,19 @@ def test_links_lead_to_pages_or_to_the_repository(
     assert pages.with_links(text, "notebooks/04_attention.ipynb") == expected
 
 
+def test_relative_links_of_the_texts_lead_to_files() -> None:
+    texts = pages.found("*.md", "site/*.md", "notebooks/**/*.md", "benchmarks/**/*.md")
+    texts += pages.found("nmt_lib/**/*.md")
+    dead = [
+        (path, match[2])
+        for path in texts
+        for match in pages.LINK.finditer(pages.read(path))
+        if match[2].endswith((".md", ".ipynb", ".py", ".yaml", ".png"))
+        and not (pages.ROOT / path).parent.joinpath(match[2]).exists()
+    ]
+    assert len(texts) > 20 and not dead
+
+
 def test_before_the_repository_has_an_address_no_link_leads_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -44,3 +44,20 @@ def test_the_larger_model_aligns_in_its_last_layers(chapter: Any) -> None:
     assert 22 <= len(chapter.right) <= 31
     assert shares[-2:, -1].min() > 0.8 and shares[0].max() < 0.4
     assert (shares[-2:, -1] >= shares[-2:, :-1].max(-1).values).all()
+
+
+def test_without_head_2_of_the_last_layer_the_vegetables_come_sooner(
+    chapter: Any,
+) -> None:
+    def close(module: Any, args: Any) -> Any:
+        heads = args[0].clone()  # (B, T, H · d_k)
+        heads[..., 64:96] = 0.0  # head 2 of 4, 32 numbers each
+        return (heads,)
+
+    assert chapter.cook.text.endswith("Küche Gemüse.")
+    last = chapter.real.model.decoder.layers[-1].cross_attention
+    handle = last.W_o.register_forward_pre_hook(close)
+    try:
+        assert "schneidet Gemüse in" in chapter.real(chapter.cook.source).text
+    finally:
+        handle.remove()
