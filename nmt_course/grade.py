@@ -179,9 +179,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--course", type=Path, default=ROOT / "build/class")
-    parser.add_argument("--seconds", type=float, help="processor time of a part")
     parser.add_argument("--trusted", action="store_true", help="without a sandbox")
-    parser.add_argument("--again", action="store_true", help="mark unchanged ones, too")
     options = parser.parse_args()
     root, folder = options.course.resolve(), options.folder.resolve()
     names = sorted(path.name for path in root.glob("source/*"))
@@ -210,15 +208,9 @@ def grade(
     os.chdir(root)  # where nbgrader looks for its config
     config = PyFileConfigLoader("nbgrader_config.py", path=str(root)).load_config()
     config.Mark.trusted = options.trusted
-    if options.seconds:
-        config.Mark.seconds = options.seconds
     api = NbGraderAPI(config=config)
     logging.getLogger("traitlets").setLevel(logging.CRITICAL)
     new, problems = collect(folder, root, names)
-    if options.again:
-        new = [
-            (p.parts[-3], p.stem) for p in sorted(root.glob("submitted/*/*/A*.ipynb"))
-        ]
     for student, name in new:
         done = api.autograde(name, student, force=True)
         path = root / f"autograded/{student}/{name}/{name}.ipynb"

@@ -254,9 +254,7 @@ def load_tokenizer(text: str) -> Tokenizer:
     return SentencePieceTokenizer(kind, model, lowercase)
 
 
-SUBWORD_SENTENCES = (
-    500_000  # subwords are learnt from at most so many, drawn by data.seed
-)
+SUBWORD_SENTENCES = 500_000  # subwords are learnt from at most so many, evenly spaced
 
 
 def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> Tokenizers:

@@ -122,7 +122,7 @@ async function answer(asked, signal) { // undefined where the model is not here
   const key = keyOf(asked), translator = loaded.get(asked.model);
   if (known.has(key) || !translator) return known.get(key);
   const shut = new Set(asked.closed), columns = new Set(asked.hidden);
-  const closed = (kind, layer, head, row, column) =>
+  const closed = (kind, layer, head, column) =>
     shut.has(`${kind}-${layer}-${head}`) || (kind === "cross" && columns.has(column));
   const found = flat(await translator.translate(asked.asked, {
     beamSize: asked.beam, prefix: asked.prefix, signal, onStep: () => new Promise((go) => setTimeout(go)),

@@ -35,7 +35,7 @@ export class Translator {
 
   /** Translates a text: greedily, or with a beam of several prefixes (section 6.1).
    *
-   * `closed(kind, layer, head, row, column)` says which cells attention may not use;
+   * `closed(kind, layer, head, column)` says which columns attention may not use;
    * `prefix` holds the ids that the translation must begin with. `onStep(ids)` is
    * awaited after each step: there, a page can show the ids, or wait for a moment.
    *
@@ -131,7 +131,7 @@ export class Transformer {
     let x = this.embed("src_embedding", ids, 0); // (S, D)
     for (let layer = 0; layer < n_layers; layer++) {
       const name = `encoder.layers.${layer}`, own = `${name}.self_attention`;
-      const hidden = closed && ((...cell) => closed("encoder", layer, ...cell));
+      const hidden = closed && ((head, column) => closed("encoder", layer, head, column));
       x = this.residual(`${name}.around_attention`, x, (h) =>
         this.attention(own, h, this.keysValues(own, h), encoder, hidden)); // (S, D)
       x = this.feedForward(name, x); // (S, D)
@@ -151,7 +151,7 @@ export class Transformer {
     caches.forEach((source, layer) => {
       const name = `decoder.layers.${layer}`;
       const hide = (kind) =>
-        closed && ((head, row, column) => closed(kind, layer, head, t, column));
+        closed && ((head, column) => closed(kind, layer, head, column));
       x = this.residual(`${name}.around_self_attention`, x, (h) => {
         const { keys, values } = this.keysValues(`${name}.self_attention`, h);
         const { keys: k, values: v } = past[layer] ?? { keys: [], values: [] };
@@ -187,7 +187,7 @@ export class Transformer {
     const queries = this.linear(`${name}.W_q`, x); // (T, D)
     const heads = x.map(() => new Float32Array(H * d_v)); // (T, H · d_v)
     const weights = Array.from({ length: H }, (_, head) => queries.map((query, t) => {
-      const scores = Float32Array.from(keys, (key, s) => hidden?.(head, t, s)
+      const scores = Float32Array.from(keys, (key, s) => hidden?.(head, s)
         ? -Infinity : dot(query, head * d_k, key, head * d_k, d_k) / Math.sqrt(d_k));
       const row = softmax(scores); // [S]
       values.forEach((value, s) => {

@@ -1,48 +1,32 @@
-"""The translator of the browser against Python's, in Node and in Chromium.
-
-``python -m tests.site.live_equal`` compares, for each model that comes along, 200
-validation captions (``NMT_DATA`` names their folder), greedy and with a beam of 5: the
-tokens, and for greedy every attention weight; captions with closed heads; the subwords
-of all validation captions, of odd texts and of random ones. It names each difference.
-"""
+"""The browser's translator in Node, Python's, and what differs between the two."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
-import statistics
 import subprocess
-import sys
 import unicodedata
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.translator import PRETRAINED
-from tests.lib.small import read_lines
-from tests.site.browser_site import served
-from tests.site.chromium import ROOT, chromium
 
 SCRIPT = "site/live/translator.js"
-# A job is {text, encode, maps, closed} and options of `translate`; `closed` lists cells
-# [kind, layer, head, row, column], null for any.
+# A job is {text, encode, maps, closed} and options of `translate`; `closed` lists
+# [kind, layer, head, column], null for any.
 ANSWER = """async (load, file, jobs) => {
     const model = await load(file), answers = []
     for (const {text, encode, maps, closed: cells, ...options} of jobs) {
         const fits = (one, cell) => one.every((v, i) => v === null || v === cell[i])
         const closed = cells && ((...cell) => cells.some(one => fits(one, cell)))
-        const start = performance.now()
         const found = encode ? {} : await model.translate(text, {closed, ...options})
         const rows = maps ? Object.values(found.maps).flat(3) : []
         answers.push({
-            encoded: model.encode(text), ...found, ms: performance.now() - start,
+            encoded: model.encode(text), ...found,
             maps: rows.flatMap(row => Array.from(row, weight => +weight.toFixed(7))),
         })
     }
@@ -55,14 +39,7 @@ const {{load}} = await import(script), bytes = new Uint8Array(readFileSync(file)
 const answers = await ({ANSWER})(load, bytes.buffer, jobs)
 process.stdout.write(JSON.stringify(answers))
 """
-PAGE = f"""async ({{script, file, jobs}}) => {{
-    const {{load}} = await import(script)
-    const bytes = await (await fetch(file)).arrayBuffer()
-    return ({ANSWER})(load, bytes, jobs)
-}}"""
-
 Job = dict[str, Any]
-Run = Callable[[Path, list[Job]], list[dict[str, Any]]]
 
 ODD = [
     "",
@@ -98,23 +75,16 @@ def node(script: Path, file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
     return answers
 
 
-def in_page(page: Any, file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
-    """The answers of the translator in a page of a browser."""
-    asked = {"script": f"/{SCRIPT}", "file": f"/{file.relative_to(ROOT)}", "jobs": jobs}
-    answers: list[dict[str, Any]] = page.evaluate(PAGE, asked)
-    return answers
-
-
 @contextmanager
 def masked(model: nmt.Transformer, cells: list[list[Any]]) -> Iterator[None]:
-    """Python's own attention without some cells, which name no row; None is any."""
+    """Python's own attention without some columns; None is any."""
     stacks = {
         "encoder": [layer.self_attention for layer in model.encoder.layers],
         "decoder": [layer.self_attention for layer in model.decoder.layers],
         "cross": [layer.cross_attention for layer in model.decoder.layers],
     }
     with ExitStack() as stack:
-        for kind, layer, head, _, column in cells:
+        for kind, layer, head, column in cells:
             heads = slice(None) if head is None else slice(head, head + 1)
             columns = slice(None) if column is None else slice(column, column + 1)
 
@@ -187,11 +157,6 @@ def weight_difference(found: dict[str, Any], wanted: nmt.Translation) -> float:
     return float((torch.tensor(found["maps"]) - weights).abs().max())
 
 
-def captions(translator: nmt.Translator, n: int | None = None) -> list[str]:
-    folder = Path(os.environ["NMT_DATA"]) / "multi30k"
-    return read_lines(folder / f"val.{translator.config.data.src_lang}")[:n]
-
-
 def random_texts(n: int) -> list[str]:
     """Characters of Unicode 3.2, mostly from its first planes.
 
@@ -203,68 +168,3 @@ def random_texts(n: int) -> list[str]:
     points = [[draw.randrange(draw.choice(tops)) for _ in range(30)] for _ in range(n)]
     rows = [[chr(p) for p in row if p >> 11 != 27] for row in points]
     return ["".join(c for c in row if known(c) != "Cn") for row in rows]
-
-
-def compare(name: str, places: dict[str, Run]) -> int:
-    """Prints what is equal and what is not; returns the number of differences."""
-    translator = nmt.Translator.load(name, device="cpu")
-    some = captions(translator, 200)
-    heads = [["cross", 3, 1, None, None], ["encoder", 0, 2, None, None]]
-    closings = [
-        *([cell] for cell in heads),
-        [["decoder", 2, None, None, None]],
-        [[kind, None, 0, None, None] for kind in ("encoder", "decoder", "cross")],
-        [["cross", None, None, None, 2], *heads],
-    ]
-    groups: dict[str, list[Job]] = {
-        "greedy": [{"text": text, "maps": True} for text in some],
-        "beam 5": [{"text": text, "beamSize": 5} for text in some],
-        "closed": [
-            {"text": text, "closed": cells, "maps": True}
-            for text in some[:10]
-            for cells in closings
-        ],
-        "odd": [{"text": text} for text in ODD if len(text) < 1000],
-        "subwords": [
-            {"text": text, "encode": True}
-            for text in [*captions(translator), *ODD, *random_texts(1000)]
-        ],
-    }
-    file, differences = PRETRAINED / name / "model.safetensors", 0
-    for group, jobs in groups.items():
-        wanted = expected(translator, jobs)
-        for place, run in places.items():
-            answers = run(file, jobs)
-            found = list(zip(jobs, answers, wanted, strict=True))
-            lines = [token_difference(translator, *one) for one in found]
-            named = [line for line in lines if line]
-            same = [one for one, line in zip(found, lines, strict=True) if not line]
-            maps = [weight_difference(a, w) for job, a, w in same if job.get("maps")]
-            ms = statistics.median(answer["ms"] for answer in answers)
-            weights = f", weights within {max(maps):.1e}" if maps else ""
-            counts = f"{len(same)} of {len(jobs)} equal{weights}, {ms:.0f} ms each"
-            print(
-                f"{name} in {place}, {group}: {counts}", *named, sep="\n  ", flush=True
-            )
-            differences += len(named) + (max(maps, default=0) >= 1e-3)
-    return differences
-
-
-def main() -> int:
-    names = sys.argv[1:] or nmt.Translator.pretrained()
-    warnings.simplefilter("ignore")  # a text of 10,000 characters is cut
-    with served(ROOT) as address, chromium() as browser:
-        page = browser.new_page()
-        page.set_default_timeout(0)
-        page.goto(address)
-        places = {
-            "Node": partial(node, ROOT / SCRIPT),
-            "Chromium": partial(in_page, page),
-        }
-        found = sum(compare(name, places) for name in names)
-    print(f"{found} differences")
-    return bool(found)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,4 @@
-"""The browser's translator, run in Node, does what Python's does.
-
-``python -m tests.site.live_equal`` compares many more sentences, in Chromium as well.
-"""
+"""The browser's translator, run in Node, does what Python's does."""
 
 import shutil
 from pathlib import Path
@@ -18,6 +15,7 @@ from nmt_lib.translator import PRETRAINED
 from nmt_lib.vocab import Vocab
 from tests.lib.small import small_model, small_translator
 from tests.site import live_equal as live
+from tests.site.chromium import ROOT
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("node"), reason="no Node on this machine (apt-get install nodejs)"
@@ -42,7 +40,7 @@ UNUSUAL: dict[str, Any] = {
 def answers(file: Path, jobs: list[live.Job]) -> list[dict[str, Any]]:
     """The answers in Node, which are all equal to Python's."""
     translator = nmt.Translator.load(file, device="cpu")
-    found = live.node(live.ROOT / live.SCRIPT, file, jobs)
+    found = live.node(ROOT / live.SCRIPT, file, jobs)
     wanted = live.expected(translator, jobs)
     for job, answer, translation in zip(jobs, found, wanted, strict=True):
         assert not live.token_difference(translator, job, answer, translation)
@@ -74,11 +72,11 @@ def test_any_model_translates_as_in_python(
     saved = model_file.load(file)
     tensors = {name: value.to(dtype) for name, value in saved.tensors.items()}
     model_file.save(file, saved._replace(tensors=tensors))
-    head = [["cross", 1, 2, None, None]]
-    word = [[kind, None, None, None, 1] for kind in ("encoder", "cross")]
+    head = [["cross", 1, 2, None]]
+    word = [[kind, None, None, 1] for kind in ("encoder", "cross")]
     ways: list[dict[str, Any]] = [{"maps": True}, {"beamSize": 3}]
     ways += [{"closed": cells, "maps": True} for cells in (head, word, head + word)]
-    ways += [{"closed": [["decoder", 0, None, None, None]], "maps": True}]
+    ways += [{"closed": [["decoder", 0, None, None]], "maps": True}]
     found = answers(file, [{"text": text, **way} for way in ways for text in TEXTS])
     assert len({str(answer["maps"]) for answer in found}) > len(TEXTS)
 
@@ -111,7 +109,7 @@ def test_it_goes_on_from_any_word(beam: int, tmp_path: Path) -> None:
     translator = small_translator(1)
     translator.save(file)
     job = {"text": TEXTS[0], "beamSize": beam, "prefix": prefix, "closed": None}
-    (found,) = live.node(live.ROOT / live.SCRIPT, file, [job])
+    (found,) = live.node(ROOT / live.SCRIPT, file, [job])
     ids = found["ids"]
     assert ids[:3] == prefix and ids[-1] == nmt.EOS
     src = torch.tensor([translator.encode(TEXTS[0])])
@@ -156,4 +154,4 @@ def test_a_file_that_is_cut_off_is_noticed(tmp_path: Path) -> None:
     small_translator().save(file)
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(RuntimeError, match="the model file is cut off"):
-        live.node(live.ROOT / live.SCRIPT, file, [])
+        live.node(ROOT / live.SCRIPT, file, [])

@@ -44,6 +44,10 @@ def layer_norm(x, gain, bias, eps=1e-5):
     mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
     return gain * (x - mean) / (std + eps) + bias
 """: "std divides by D − 1",
+        """
+def layer_norm(x, gain, bias, eps=1e-5):
+    return gain * (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True) + bias
+""": "two faults",
         NORM.replace("-1, keepdim=True", "-1"): "RuntimeError",
         NORM.replace("gain * inner", "(gain * inner + bias)").replace(
             " + bias\n", "\n"
@@ -85,6 +89,11 @@ def encoder_layer(part, x, mask):
     x = x + part.self_attention(h, h, mask)
     return x + part.feed_forward(part.norm2(x))
 """: "pre-LN",
+        """
+def encoder_layer(part, x, mask):
+    x = x + part.norm1(part.self_attention(x, x, mask))
+    return x + part.norm2(part.feed_forward(x))
+""": "norm the sum",
         LAYER.replace("part.feed_forward(x)", "part.self_attention(x, x, mask)"): (
             "expected"
         ),

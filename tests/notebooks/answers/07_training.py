@@ -85,6 +85,7 @@ ANSWERS = {
         adam().replace("theta - rate", "theta + rate"): "subtract",
         adam().replace("+ 1e-9", ""): "ε is missing",
         adam().replace("rate *", ""): "the rate is missing",
+        adam().replace("theta - rate", "-rate"): "the last one alone",
         adam(move="- rate * g"): "plain",
         adam(first=0): "start at 1",
         adam(m="m / 0.1", v="v / 0.02"): "same step",

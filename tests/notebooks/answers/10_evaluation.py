@@ -70,7 +70,8 @@ ANSWERS = {
                 found += 1
                 break
     return found / (len(output) - n + 1)""": "changes the list",
-        precision(total="len(output)"): "expected",
+        precision(total="len(output)"): "not of its words",
+        precision(end="0").replace("(reference, 1)", "(reference, 0)"): "in both",
         precision(
             result="sum(g in mine for g in cut(reference, 1)) / len(mine)"
         ): "other way round",
