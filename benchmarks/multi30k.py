@@ -138,12 +138,13 @@ def main() -> None:
     table = "_".join([stem, *which, "test" if options.test else "valid"])
     if which and options.test and (common.RESULTS / f"{table}.md").exists():
         return print(f"the test set has been read already: {table}.md")
-    rows = []
+    rows, penalties = [], {}
     for models in trained(options):
         config = models[0].config
         languages = {side: getattr(config.data, side[5:]) for side in SIDES}
         data = common.load_config(options.config, **languages).data
         direction = "→".join(languages.values())
+        penalties[direction] = config.decode.length_penalty
         for name in test_sets(data) if options.test else ["valid"]:
             results = [score(model, data, name) for model in models]
             columns = zip(*(numbers for numbers, _ in results), strict=True)
@@ -160,7 +161,7 @@ def main() -> None:
         f"direction | set | seeds | {HEADER}",
         rows,
         f"{trained_how}Beam {config.decode.beam_size}, length penalty "
-        f"{config.decode.length_penalty}. "
+        f"{', '.join(f'{alpha} ({one})' for one, alpha in penalties.items())}. "
         f"{NOTES.format(results[0][1])} ± is the standard deviation over the seeds. "
         f"{common.machine('sacrebleu', 'sacremoses')}.",
     )

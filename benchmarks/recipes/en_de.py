@@ -5,9 +5,10 @@
    ``multi30k-de-en`` beside the pairs; the mean of the last 20 checkpoints, with 0.3 of
    the first round's weights (chosen on the validation set).
 3. 1,400 updates from there on the same pairs, distilled from two teachers: the second
-   round's model, and a pre-LN model that began as ``multi30k-en-fr`` and was trained
-   for 2,200 updates on the pairs; the mean of the last 20 checkpoints, with 0.3 of
-   the second round's weights (chosen on the validation set).
+   round's model, and a pre-LN model that began as ``multi30k-en-fr`` (with two of its
+   four rounds then) and was trained for 2,200 updates on the pairs; the mean of the
+   last 20 checkpoints, with 0.3 of the second round's weights (chosen on the validation
+   set).
 
 Run: ``NMT_DATA=… python -m benchmarks.recipes.en_de`` (some 9 hours of one CPU core)
 """
