@@ -171,7 +171,7 @@ def split_heads(x, n_heads):
         PLAIN.replace(" / total", ""): "expected",
         PLAIN.replace(" / math.sqrt(len(q))", ""): "by √d_k (and exp(128)",
         PLAIN.replace("math.sqrt(len(q))", "len(q)"): "not by d_k",
-        ONE.replace(" / total", ""): "expected",
+        ONE.replace(" / total", ""): "divide by their sum",
         ONE.replace("math.sqrt(len(q))", "math.sqrt(len(K))"): "divides by √S",
         ONE.replace(" / math.sqrt(len(q))", ""): "divide the scores by √d_k",
         ONE.replace("e * v", "v / len(K) * total"): "expected",

@@ -54,6 +54,7 @@ def error_rate(weights, gold):
     return weights.argmax(1) - 1
 """: "expected",
         ERROR_RATE.replace("(row", "(row[1:]").replace(" - 1", ""): "largest at <sos>",
+        ERROR_RATE.replace("weights)}", "weights) if row.argmax()}"): "count it in |A|",
         ERROR_RATE.replace("int(row.argmax())", "s").replace(
             "weights)",
             "weights)\n             for s, weight in enumerate(row) if weight >= 0.5",
