@@ -72,6 +72,10 @@ def test_couples_by_source_cannot_be_won_blind_and_pronouns_are_a_taste(
     for first, second in zip(without[:4:2], without[1:4:2], strict=True):
         assert abs(first + second) < 0.01, "the same two sentences"
     assert max(without[4::2]) < -1 and min(without[5::2]) > 1, "il, as with its own"
+    tastes = [*chapter.in_couples[4:], *without[4:]]
+    moves = [a + b for a, b in zip(tastes[::2], tastes[1::2], strict=True)]
+    assert max(map(abs, tastes)) < 6 and max(moves) < 1.6, "1 to 6 nats, 0.1 to 1.5"
+    assert sum(move < 0 for move in moves) == 1, "once the wrong way"
     museum, hand, school = chapter.trapped
     assert min(museum, hand) > 2 and school < -2
 
