@@ -19,6 +19,9 @@ ANSWERS = {
             "order of the text"
         ),
         UNKNOWN + "[w for w in text if w not in known]": "expected",
+        UNKNOWN + "[w for w in tokenizer.tokenize(text) if w not in ' '.join(known)]": (
+            "expected"
+        ),
         UNKNOWN + "list(dict.fromkeys(w for w in tokenizer.tokenize(text) if w not in "
         "known))": "counts twice",
         UNKNOWN + "[w for w in tokenizer.tokenize(text) if w not in words]": "right",
@@ -44,6 +47,7 @@ ANSWERS = {
         ),
         NEXT + "return p.argmax(), logits[0].softmax(0)[-1].max()": "over the rows",
         NEXT + "return logits[0].softmax(-1).max(-1)": "max gives the value first",
+        NEXT + "return logits.softmax(-1).max(-1)": "value first: logits[0, -1]",
         NEXT
         + "p, best = logits.softmax(-1).max(-1)\n    return best, p": "logits[0, -1]",
         NEXT + "p = logits[0, 2].softmax(-1)\n    return p.argmax(), p.max()": (

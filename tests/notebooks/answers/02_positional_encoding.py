@@ -61,6 +61,12 @@ def my_table(n_positions, d_model):
     angle = torch.arange(n_positions)[:, None] / 10000 ** (j / d_model)
     return torch.where(j % 2 == 0, angle.sin(), angle.cos())
 """: "share one exponent",
+    """
+def my_table(n_positions, d_model):
+    j = torch.arange(d_model)
+    angle = torch.arange(n_positions)[:, None] / 10000 ** (2 * j / d_model)
+    return torch.where(j % 2 == 0, angle.sin(), angle.cos())
+""": "i is not the column",
     table(result="table.T"): "transpose",
     table(two="sin"): "expected",
     table(result="torch.cat([table[:, 0::2], table[:, 1::2]], 1)"): "alternate",
@@ -133,6 +139,7 @@ EMBED = {
     embed(place="0"): "positions are missing",
     embed(place="P[1 : ids.size(1) + 1]"): "count from 0",
     embed(word="math.sqrt(d_model) * E[ids]"): "the page's d_model",
+    embed(word="config.model.d_model**0.5 * E[ids]"): "this is config.model.d_model",
     embed(place="nmt.sinusoids(ids.size(1), E.size(1))"): "add the rows of P",
     embed(place="P"): "it raises RuntimeError",
     embed(word="math.sqrt(ids.size(1)) * E[ids]"): "expected",

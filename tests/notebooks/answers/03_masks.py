@@ -31,8 +31,8 @@ ANSWERS = {
     "my_target_mask": {
         TARGET
         + "    return nmt.padding_mask(tgt_in) | nmt.causal_mask(n)": "needs both",
-        TARGET + "    return nmt.causal_mask(n)": "the shape (4, 1, 4, 4)",
-        TARGET + "    return nmt.padding_mask(tgt_in)": "the shape (4, 1, 4, 4)",
+        TARGET + "    return nmt.causal_mask(n)": "the shape (3, 1, 4, 4)",
+        TARGET + "    return nmt.padding_mask(tgt_in)": "the shape (3, 1, 4, 4)",
         TARGET + "    real = (tgt_in != 0)[:, None, :, None]\n"
         "    return real & nmt.causal_mask(n)": "hidden as a query",
         TARGET + "    real = (tgt_in != 0)[:, None, None]\n"
@@ -44,11 +44,17 @@ ANSWERS = {
         TARGET + "    real = (tgt_in != 0)[:, None, None]\n"
         "    return real & nmt.causal_mask(n).mT": "the future is what you let",
         TARGET + "    real = (tgt_in != 0)[:, None]\n"
-        "    return real & nmt.causal_mask(n)[0]": "the shape (4, 1, 4, 4)",
+        "    return real & nmt.causal_mask(n)[0]": "the shape (3, 1, 4, 4)",
         TARGET + "    real = (tgt_in != 0)[:, None, None]\n"
         "    return (real & nmt.causal_mask(n)).float()": "got torch.float32",
         TARGET + "    real = (tgt_in > 3)[:, None, None]\n"
-        "    return real & nmt.causal_mask(n)": "expected",
+        "    return real & nmt.causal_mask(n)": "<sos>, <unk> and <eos> stay",
+        TARGET + "    real = (tgt_in != 0)[:, None, None]\n"
+        "    return real & nmt.causal_mask(n).tril(-1)": "may look at itself",
+        TARGET + "    real = (tgt_in != 0)[:, None, None]\n"
+        "    return real & torch.ones(n, n).tril(1).bool()": "one diagonal too many",
+        TARGET + "    real = (tgt_in != 0)[:, None, None]\n"
+        "    return real & nmt.causal_mask(len(tgt_in))": "it raises RuntimeError",
         TARGET + "    return nmt.padding_mask(tgt_in) * nmt.causal_mask(n)": "right",
         TARGET + "    past = torch.ones(n, n).tril()\n"
         "    return (tgt_in.sign()[:, None, None] * past) > 0": "right",
@@ -66,6 +72,7 @@ ANSWERS = {
         SOFT
         + "    kept = scores.exp() * mask\n    return kept / kept.sum()": "expected",
         SOFT + "    return scores.masked_fill(~mask, -1).softmax(-1)": "not low enough",
+        SOFT + "    return scores.masked_fill(~mask, -30).softmax(-1)": "your number",
         SOFT + "    return scores[mask].softmax(-1)": "the shape (3, 4)",
         SOFT + "    scores.masked_fill(~mask, -1e9)\n"
         "    return scores.softmax(-1)": "not used",

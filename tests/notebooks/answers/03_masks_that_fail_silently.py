@@ -7,7 +7,16 @@ def mask_works(attend, x, hidden):
     other = x.clone()
     other[hidden] += 1
     return torch.allclose(attend(other)[~hidden], attend(x)[~hidden])
-""": "visible ones must matter",
+""": "must depend on the visible ones",
+        """
+def mask_works(attend, x, hidden):
+    one, two = x.clone(), x.clone()
+    one[hidden] += 1
+    two[~hidden] = torch.randn(2, 4)
+    before = attend(x)
+    same = torch.allclose(attend(one)[~hidden], before[~hidden])
+    return same and not torch.allclose(attend(two), before)
+""": "must depend on the visible ones",
         """
 def mask_works(attend, x, hidden):
     other = x.clone()
