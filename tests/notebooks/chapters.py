@@ -22,6 +22,9 @@ import pytest
 from nbformat.v4 import new_code_cell
 from nbval.plugin import IPyNbCell, IPyNbFile
 
+# nbval reads a cell's messages when it has run: those of a long progress bar get lost.
+os.environ.setdefault("TQDM_MININTERVAL", "3600")
+
 HERE = Path(__file__).resolve().parent
 CLAIMS, ANSWERS = HERE / "claims", HERE / "answers"
 STUB = "# replace this line"
