@@ -136,7 +136,6 @@ browser: site ## in a Chromium: each page of the site, each chapter in JupyterLa
 	$(BIN)/python -m tests.site.browser_live
 
 bench: $(STAMP) ## measure speed; writes benchmarks/results
-	$(PIP) --no-build-isolation -e '.[bench]'
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.decoding
 	$(BIN)/python -m benchmarks.tiny

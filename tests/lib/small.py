@@ -19,33 +19,8 @@ SMALL: dict[str, Any] = {
     "d_ff": 24,
     "dropout": 0.0,
 }
-GERMAN = [
-    "ich",
-    "du",
-    "wir",
-    "mochte",
-    "sehe",
-    "ein",
-    "der",
-    "bier",
-    "cola",
-    "haus",
-    "hund",
-]
-ENGLISH = [
-    "i",
-    "you",
-    "we",
-    "want",
-    "see",
-    "a",
-    "the",
-    "beer",
-    "coke",
-    "house",
-    "dog",
-    ".",
-]
+GERMAN = "ich du wir mochte sehe ein der bier cola haus hund"
+ENGLISH = "i you we want see a the beer coke house dog ."
 
 
 def small_config(**options: Any) -> ModelConfig:
@@ -100,7 +75,7 @@ def small_translator(
         decode=DecodeConfig(**({"max_extra_tokens": 6} | (decode or {}))),
     )
     tokenizers = [
-        WordTokenizer.train("whitespace", lang, words, 1, False)
+        WordTokenizer.train("whitespace", lang, [words], 1, False)
         for lang, words in (("de", GERMAN), ("en", ENGLISH))
     ]
     tokenizers[0].sos = src_specials

@@ -9,8 +9,6 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -21,7 +19,6 @@ import nmt_lib as nmt
 from benchmarks import common, contrasts, multi30k
 from benchmarks.recipes import rounds
 from nmt_lib.config import DataConfig
-from nmt_lib.tokenizers import Tokenizers
 from tests.lib.small import (
     random_rows,
     small_config,
@@ -67,11 +64,8 @@ def test_a_dry_run_prints_a_table_and_writes_nothing(
     out = capsys.readouterr().out
     assert "| --- |" in out and "Made by `" in out
     assert times(common.RESULTS) == before and not any(tmp_path.iterdir())
-    if module in ("benchmarks.training", "benchmarks.decoding"):
-        installed = find_spec("transformers") is not None
-        assert (
-            "| transformers `generate` |" in out or "| Marian |" in out
-        ) == installed
+    theirs = {"benchmarks.training": "Marian", "benchmarks.decoding": "generate` |"}
+    assert theirs.get(module, "") in out
 
 
 def test_the_figures_of_the_readme_are_those_of_the_tables() -> None:
@@ -94,7 +88,6 @@ def test_gpu_sh_runs_two_trainings_and_scaling() -> None:
     ]
 
 
-@pytest.mark.skipif(not find_spec("sacremoses"), reason="the extra `bench` brings it")
 def test_moses_gives_text_like_the_published_files() -> None:
     texts = ["A dog's ball, \u201cred\u201d & big.", "Zwei Männer (alt)."]
     assert multi30k.moses(texts, "en") == [
@@ -104,7 +97,7 @@ def test_moses_gives_text_like_the_published_files() -> None:
 
 
 def test_bleu_of_tokenised_text() -> None:
-    assert multi30k.plain_bleu(["a b c d ."], ["a b c d ."]) == pytest.approx(100)
+    assert multi30k.plain_bleu(["a b c d."], ["a b c d ."]) < 100, "not cut again"
     assert multi30k.words(["Two dogs, running."], "en") == ["two dogs , running ."]
     assert multi30k.spread([1.0]) == "1.00"
     assert multi30k.spread([1.0, 3.0]) == "2.00 ± 1.41"
@@ -166,33 +159,27 @@ def test_distillation_leaves_the_teachers_in_evaluation_mode() -> None:
 
 
 def test_a_model_moves_to_another_vocabulary() -> None:
-    def tokenizers(*words: str) -> Tokenizers:
-        data = DataConfig(tokenizer="bpe", joint=True, vocab_size=14)
-        return nmt.build_tokenizers(data, [nmt.Pair(word, word) for word in words])
-
-    old, new = tokenizers("abc ab ab", "abcd"), tokenizers("bcd bc bc", "bcda")
+    """What both know keeps its vectors; another subword gets the mean of its parts'."""
+    data = DataConfig(tokenizer="bpe", joint=True, vocab_size=14)
+    old, new = (
+        nmt.build_tokenizers(data, [nmt.Pair(word, word) for word in words.split()])
+        for words in ("abc ab ab abcd", "bcd bc bc bcda")
+    )
     size = len(old[1])
     model = small_model(src_size=size, tgt_size=size, tying="three-way")
     config = nmt.load_config("tiny")
     config = config.model_copy(update={"model": small_config(tying="three-way")})
     moved = rounds.moved(nmt.Translator(model, *old, config), new).model
     assert moved.output.weight is moved.src_embedding.lookup.weight
-    pieces = [one.lookup_tokens(range(len(one))) for one in (old[1], new[1])]
-    seen = set()
-    for after, before in (
-        (moved.output.weight, model.output.weight),
-        (moved.output.bias, model.output.bias),
-    ):
-        for i, piece in enumerate(pieces[1]):
-            if piece in pieces[0]:
-                expected = before[pieces[0].index(piece)]
-            else:
-                parts = old[1].ids(piece.strip("▁"))
-                assert len(parts) > 1
-                expected = sum(before[part] for part in parts) / len(parts)
-            seen.add(piece in pieces[0])
-            torch.testing.assert_close(after[i], expected)
-    assert seen == {True, False}
+    known, wanted = (one.lookup_tokens(range(len(one))) for one in (old[1], new[1]))
+    for piece in wanted:
+        ids = [known.index(piece)] if piece in known else old[1].ids(piece.strip("▁"))
+        for after, before in (
+            (moved.output.weight, model.output.weight),
+            (moved.output.bias, model.output.bias),
+        ):
+            mean = before[ids].mean(0)
+            torch.testing.assert_close(after[wanted.index(piece)], mean)
     layers = zip(moved.encoder.parameters(), model.encoder.parameters(), strict=True)
     assert all(torch.equal(one, other) for one, other in layers)
 
@@ -225,68 +212,58 @@ def test_back_translations_come_after_the_real_pairs_and_only_once(
     assert corpus.train == [*pairs, nmt.Pair("new", "I want a coke.")]
 
 
-Rule = Callable[[str], list[str]]
-ARTICLE, AGREEMENT = contrasts.wrong_articles, contrasts.wrong_agreements
-PLACE = contrasts.wrong_places
-WRONG: list[tuple[Rule, str, list[str]]] = [
-    (
-        ARTICLE,
-        "Une femme lit sur un banc.",
-        ["Un femme lit sur un banc.", "Une femme lit sur une banc."],
-    ),
-    (ARTICLE, "Des gens dans la rue.", ["Des gens dans le rue."]),
-    (ARTICLE, "Il lave un T-shirt.", ["Il lave une T-shirt."]),
-    (AGREEMENT, "Elle porte une robe noire.", ["Elle porte une robe noir."]),
-    (AGREEMENT, "Deux petites filles.", ["Deux petits filles."]),
-    (AGREEMENT, "Deux gros chiens.", ["Deux grosses chiens."]),
-    (
-        AGREEMENT,
-        "Un petit chien brun dort.",
-        ["Un petit chien brune dort.", "Un petite chien brun dort."],
-    ),
-    (AGREEMENT, "Il a des cheveux gris.", ["Il a des cheveux grises."]),
-    (AGREEMENT, "Elle a les cheveux blancs.", ["Elle a les cheveux blanches."]),
-    (PLACE, "Un chien noir court.", ["Un noir chien court."]),
-    (PLACE, "Un gros chien noir court.", ["Un gros noir chien court."]),
-    (PLACE, "Elle lave des chemises rouges.", ["Elle lave des rouges chemises."]),
-    # Both genders exist.
-    (ARTICLE, "Un enfant et une élève.", []),
-    # The noun is not next to the article.
-    (ARTICLE, "Une jeune femme.", []),
-    # A reference with a mistake of its own.
-    (ARTICLE, "Un rue.", []),
-    (AGREEMENT, "Un pantalon blancs.", []),
-    # One form for both genders.
-    (ARTICLE, "Les femmes, des rues, l'homme.", []),
-    (AGREEMENT, "Une robe rouge, un chien jaune.", []),
-    (ARTICLE, "Un homme-sandwich.", []),
-    # "noire" is right, too.
-    (AGREEMENT, "Une veste en cuir noir.", []),
-    # A colour with a qualifier does not agree.
-    (AGREEMENT, "Une robe bleu clair, une veste vert foncé.", []),
-    (AGREEMENT, "Un chien noir et blanc.", []),
-    # It agrees with both nouns.
-    (AGREEMENT, "Une chemise et un pantalon noirs.", []),
-    (AGREEMENT, "Un petit enfant, une photo en noir.", []),
-    # "une blonde femme" may be said.
-    (PLACE, "Une femme blonde.", []),
-    # These come before the noun anyway.
-    (PLACE, "Un petit chien, une grande rue.", []),
-    (PLACE, "Un drapeau rouge, blanc et bleu.", []),
-    # The article would change, too.
-    (PLACE, "L'écharpe verte.", []),
-]
+# Kind, reference, wrong ones.
+WRONG = """
+article: Une femme et un banc. → Un femme et un banc. → Une femme et une banc.
+article: Des gens dans la rue. → Des gens dans le rue.
+article: Il lave un T-shirt. → Il lave une T-shirt.
+agreement: Elle porte une robe noire. → Elle porte une robe noir.
+agreement: Deux petites filles. → Deux petits filles.
+agreement: Deux gros chiens. → Deux grosses chiens.
+agreement: Un petit chien brun. → Un petit chien brune. → Un petite chien brun.
+agreement: Il a des cheveux gris. → Il a des cheveux grises.
+agreement: Deux chevaux blancs. → Deux chevaux blanches.
+adjective place: Un chien noir court. → Un noir chien court.
+adjective place: Un gros chien noir court. → Un gros noir chien court.
+adjective place: Elle lave des chemises rouges. → Elle lave des rouges chemises.
+# Both genders exist.
+article: Un enfant et une élève.
+# The noun is not next to the article.
+article: Une jeune femme.
+# A reference with a mistake of its own.
+article: Un rue.
+agreement: Un pantalon blancs.
+# One form for both genders.
+article: Les femmes, des rues, l'homme.
+agreement: Une robe rouge, un chien jaune.
+article: Un homme-sandwich.
+# "noire" is right, too.
+agreement: Une veste en cuir noir.
+# A colour with a qualifier does not agree.
+agreement: Une robe bleu clair, une veste vert foncé.
+agreement: Un chien noir et blanc.
+# It agrees with both nouns.
+agreement: Une chemise et un pantalon noirs.
+agreement: Un petit enfant, une photo en noir.
+# "une blonde femme" may be said.
+adjective place: Une femme blonde.
+# These come before the noun anyway.
+adjective place: Un petit chien, une grande rue.
+adjective place: Un drapeau rouge, blanc et bleu.
+# The article would change, too.
+adjective place: L'écharpe verte.
+"""
+CASES = [re.split(": | → ", line) for line in WRONG.splitlines() if ": " in line]
 
 
-@pytest.mark.parametrize(("rule", "right", "wrong"), WRONG)
-def test_the_wrong_sentences_a_rule_makes(
-    rule: Rule, right: str, wrong: list[str]
-) -> None:
-    assert sorted(rule(right)) == sorted(wrong)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[1])
+def test_the_wrong_sentences_a_rule_makes(case: list[str]) -> None:
+    kind, right, *wrong = case
+    assert sorted(contrasts.RULES[kind](right)) == sorted(wrong)
 
 
 def test_at_most_one_contrast_a_kind_and_caption_drawn_by_its_seed() -> None:
-    pairs = [nmt.Pair(text, text) for _, text, _ in WRONG]
+    pairs = [nmt.Pair(text, text) for _, text, *_ in CASES]
     found = contrasts.contrasts(pairs)
     assert found == contrasts.contrasts(pairs) != contrasts.contrasts(pairs, seed=1)
     for kind, rule in contrasts.RULES.items():
@@ -295,18 +272,10 @@ def test_at_most_one_contrast_a_kind_and_caption_drawn_by_its_seed() -> None:
         assert all(contrast.wrong in rule(contrast.right) for contrast in found[kind])
 
 
-def test_no_noun_has_two_genders_and_every_form_has_another() -> None:
+def test_no_noun_has_two_genders() -> None:
     words = " ".join(contrasts.NOUNS.values()).split()
-    assert len(words) == len(set(words))
-    genders = {"m": set[str](), "f": set[str]()}
-    for form, (gender, _) in contrasts.KINDS_OF.items():
-        genders[gender].add(form)
-    assert len(genders["m"]) + len(genders["f"]) == len(contrasts.KINDS_OF)
-    assert len(contrasts.KINDS_OF) == 2 * len(words)
-    assert not {"enfant", "élève", "livre", "tour", "cycliste", "porte"} & set(words)
-    plurals = {"chevaux", "animaux", "bateaux", "cheveux", "robes"}
-    assert plurals <= set(contrasts.KINDS_OF)
-    assert all(form != other for (_, _, form), other in contrasts.AGREE.items())
+    assert len(contrasts.KINDS_OF) == 2 * len(words) == 2 * len({*words})
+    assert not {"enfant", "élève", "livre", "tour", "cycliste", "porte"} & {*words}
 
 
 def test_wilson_interval() -> None:
@@ -320,9 +289,3 @@ def test_the_table_of_contrasts_is_that_of_the_model_that_comes_along() -> None:
     text = (common.RESULTS / "contrasts.md").read_text(encoding="utf-8")
     model = nmt.Translator.load(contrasts.MODEL, device="cpu").model
     assert f"weights {contrasts.digest(model)}." in text
-    lines = [line for line in text.splitlines() if line.startswith("| ")][2:]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    assert [row[0] for row in rows] == list(contrasts.RULES)
-    for _, n, won, interval, _ in rows:
-        assert interval == contrasts.interval(int(won.split()[0]), int(n))
-        assert float(interval.split("%")[0]) > 80

@@ -10,25 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from nmt_lib import cli
+from nmt_lib import cli, train
 
 Done = subprocess.CompletedProcess[bytes]
 Call = Callable[..., Done]
-NOWHERE = {"HF_ENDPOINT": "https://name-that-does-not-exist.invalid"}
-
-
-def process(*arguments: str, cwd: Path, **environment: str) -> Done:
-    kept = {k: v for k, v in os.environ.items() if k not in ("NMT_DATA", "NMT_RUNS")}
-    command = [sys.executable, "-m", "nmt_lib", *arguments]
-    env = kept | NOWHERE | environment
-    return subprocess.run(command, cwd=cwd, capture_output=True, env=env)
 
 
 @pytest.fixture
 def nmt_lib(
     monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> Call:
-    """The same in this process: loading takes seconds."""
+    """Calls it in this process: loading the library takes seconds."""
 
     def call(
         *arguments: str, cwd: Path, stdin: bytes = b"", **environment: str
@@ -53,12 +45,9 @@ def nmt_lib(
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of the toy config, trained by a process, in a path with a space."""
+    """A run of the toy config, in a path with a space."""
     path = tmp_path_factory.mktemp("toy run") / "it is here"
-    options = ("--set", f"run_dir={path}", "train.max_steps=60")
-    result = process("train", "toy", *options, cwd=path.parent)
-    assert result.returncode == 0, result.stderr.decode()
-    assert b"60 updates, validation loss" in result.stdout
+    train("toy", run_dir=str(path))
     return path
 
 
@@ -88,7 +77,7 @@ def test_scores_are_printed_with_their_signature(toy: Call) -> None:
 
 def test_training_again_finds_the_run_finished(run: Path, toy: Call) -> None:
     before = (run / "model.safetensors").stat().st_mtime_ns
-    assert toy("train", "train.max_steps=60").returncode == 0
+    assert b"60 updates, validation loss" in toy("train").stdout
     assert (run / "model.safetensors").stat().st_mtime_ns == before
 
 
@@ -125,11 +114,6 @@ def test_a_mistake_is_one_line_and_exit_code_2(
     assert_one_line(result, *parts)
 
 
-def test_a_process_without_network_says_so_in_one_line(tmp_path: Path) -> None:
-    result = process("train", "multi30k", cwd=tmp_path)
-    assert_one_line(result, "cannot read", "NMT_DATA", "'tiny'")
-
-
 def test_input_that_is_not_utf8_is_one_line(toy: Call) -> None:
     result = toy("translate", stdin=b"ich\nm\xf6chte\n")
     assert_one_line(result, "standard input is not UTF-8")
@@ -152,9 +136,13 @@ def test_what_torch_raises_is_one_line_and_stopping_is_no_error(
         assert (result.returncode, result.stderr.count(b"\n")) == (code, 1)
 
 
-def test_a_model_that_comes_along_translates_in_any_locale(tmp_path: Path) -> None:
-    asked = ("translate", "multi30k-en-fr", "--text", "A boy eats.")
+def test_a_process_translates_with_a_model_that_comes_along_in_any_locale(
+    tmp_path: Path,
+) -> None:
+    command = [sys.executable, "-m", "nmt_lib", "translate", "multi30k-en-fr"]
+    command += ["--text", "A boy eats.", "--set", "decode.beam_size=1"]
     locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    result = process(*asked, "--set", "decode.beam_size=1", cwd=tmp_path, **locale)
+    env = os.environ | locale
+    result = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True)
     assert "garçon" in result.stdout.decode("utf-8"), result.stderr.decode()
     assert list(tmp_path.iterdir()) == []

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import nmt_lib as nmt
 from nmt_lib.config import FOLDER, Config, Section
@@ -163,21 +161,6 @@ def test_a_named_config_builds_its_model_and_comes_back_from_its_yaml(
     small = nmt.load_config(config, **{f"model.{k}": v for k, v in SMALL.items()})
     keys = nmt.build_model(small.model, 9, 9).state_dict()
     assert any("bias" in key for key in keys) == (name != "writeup_e")
-
-
-TEXT = st.text(st.characters(exclude_categories=["C"]), min_size=1)
-LIKE = st.sampled_from(["1e4", "on", "null", "2024-01-01", "0x10", "- a", "a: b", "#"])
-
-
-@settings(max_examples=60, deadline=None)
-@given(name=TEXT | LIKE, lr=st.floats(1e-12, 1e6), seed=st.integers(0, 2**32 - 1))
-def test_any_value_comes_back_equal_from_yaml(
-    tmp_path_factory: Any, name: str, lr: float, seed: int
-) -> None:
-    values = {"name": name, "run_dir": name, "train.lr": lr, "train.seed": seed}
-    config = nmt.load_config("tiny", **values)
-    path = write(tmp_path_factory.mktemp("yaml"), config.to_yaml())
-    assert nmt.load_config(path) == config
 
 
 def test_every_key_has_a_description_that_to_yaml_shows() -> None:

@@ -62,16 +62,6 @@ def test_every_public_name_resolves_and_is_explained(name: str) -> None:
         assert value.__name__ == name
 
 
-def test_public_names_are_listed_once_and_shown_by_dir() -> None:
-    assert len(set(nmt.__all__)) == len(nmt.__all__) > 80
-    assert set(nmt.__all__) <= set(dir(nmt))
-
-
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="attribute load_corpora"):
-        nmt.load_corpora  # noqa: B018
-
-
 def mypy(code: str, tmp_path: Path) -> list[str]:
     """What mypy says about a user's file, with the project's settings.
 

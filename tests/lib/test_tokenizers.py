@@ -4,8 +4,6 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import nmt_lib as nmt
 from nmt_lib import tokenizers as module
@@ -195,12 +193,6 @@ def test_words_join_to_the_sentence_they_were_split_from(lang: str, text: str) -
 
 
 LANGUAGES = ("en", "de", "fr")
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.text(max_size=4), max_size=12), st.sampled_from(LANGUAGES))
-def test_joining_only_moves_spaces(words: list[str], lang: str) -> None:
-    assert "".join(join_words(words, lang).split()) == "".join("".join(words).split())
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

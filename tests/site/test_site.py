@@ -1,4 +1,4 @@
-"""The site's pages before Sphinx renders them, and the minutes printed on them."""
+"""The site's pages before Sphinx renders them."""
 
 import json
 import math
@@ -9,35 +9,9 @@ from urllib.parse import parse_qs
 
 import nbformat
 import pytest
-from nbformat import v4
 
 import nmt_lib as nmt
-from nmt_lib.pictures.live import FILES, live_page
-from tools import budget, live, names, pages
-
-
-def test_the_minutes_count_what_is_open(tmp_path: Path) -> None:
-    printed = [v4.new_output("stream", text="a\n" * 30)]
-    picture = [v4.new_output("display_data", data={"image/png": ""})]
-    shown = [v4.new_output("display_data", data={"text/html": "<b>x</b>\n" * 10})]
-    lines = "x = 1\n" * 6
-    cells = [
-        v4.new_markdown_cell("word " * 148 + "$x$ $$y$$\n```\nno word\n```"),
-        v4.new_markdown_cell("<details><summary></summary></details>"),
-        v4.new_code_cell(lines, outputs=printed),
-        v4.new_code_cell("def f():\n    return None  # replace this line"),
-        v4.new_code_cell(lines, outputs=picture, metadata={"tags": ["hide-input"]}),
-        v4.new_code_cell("nmt.show_source(x)", outputs=shown),
-        v4.new_markdown_cell("### 1 · One\n### 2 · Two"),
-        v4.new_markdown_cell("## Going deeper\n" + "word " * 170),
-        v4.new_code_cell(lines, outputs=printed),
-    ]
-    nbformat.write(v4.new_notebook(cells=cells), tmp_path / "04_x.ipynb")
-    n = budget.measure(tmp_path / "04_x.ipynb")
-    headings = 8 / 150
-    minutes = 1 + 1 / 12 + 1 / 2 + 3 / 4 + (1 + 1) + 3 / 4 + (1 / 6 + 1) + headings
-    assert n["reading"] == pytest.approx(minutes)
-    assert n["doing"] == 5 + 3
+from tools import live, names, pages
 
 
 @pytest.mark.parametrize(
@@ -142,15 +116,6 @@ def test_the_live_page_brings_all_that_it_shows_first() -> None:
     assert "@" not in re.sub("<style>.*</style>", "", table, flags=re.DOTALL)
     assert first in table and stored[first, 1]["text"] in table
     assert script.count("</script>") == 2, "a word ends the script"
-
-
-def test_the_live_page_is_small_and_needs_nothing_from_elsewhere() -> None:
-    names = ("page.js", "page.css")
-    texts = [(FILES / name).read_text(encoding="utf-8") for name in names]
-    assert sum(text.count("\n") for text in texts) <= 700
-    page = live_page({"models": [], "stored": [], "names": {}})
-    assert set(re.findall(r"//(?:www\.|cdn)[^/\"]+", page)) == {"//www.w3.org"}
-    assert not re.search(r"(?m)^(import|export)\b", page)
 
 
 def test_the_page_of_the_library_has_every_public_name_once() -> None:
