@@ -19,8 +19,6 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from tools import links
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 SOURCES = ROOT / "notebooks/assignments/source"
@@ -43,6 +41,8 @@ def load(name: str, seed: str = "", repo: str = "") -> NotebookNode:
     repository ``owner/name`` where the teacher publishes it, whose library the set-up
     cell installs; without one there is no badge.
     """
+    from tools import links  # the checkout's: only who makes a class needs it
+
     notebook = nbformat.read(SOURCES / f"{name}.ipynb", as_version=4)
     notebook.metadata.nmt.seed = seed
     draw, chosen = random.Random(f"{name} {seed}"), dict[str, str]()
@@ -107,7 +107,8 @@ def make(seed: str, repo: str, out: Path) -> None:
             "remove that folder if they are graded, or name another one with --out"
         )
     out.mkdir(parents=True, exist_ok=True)
-    shutil.copy(HERE / "nbgrader_config.py", out)
+    if not (out / "nbgrader_config.py").exists():  # else the teacher's
+        shutil.copy(HERE / "nbgrader_config.py", out)
     config = PyFileConfigLoader("nbgrader_config.py", path=str(out)).load_config()
     api = NbGraderAPI(config=config)
     for name in names():

@@ -123,12 +123,20 @@ def collect(folder: Path, root: Path, names: list[str]) -> tuple[list[Any], list
             continue
         target = root / f"submitted/{student}/{name}/{name}.ipynb"
         marked = root / f"autograded/{student}/{name}/{name}.ipynb"
-        if not (marked.exists() and target.exists() and target.read_bytes() == text):
+        time, stamp = path.parent / "timestamp.txt", target.parent / "timestamp.txt"
+        wanted = time.read_bytes() if time.is_file() else None
+        if wanted is not None and len(list(path.parent.glob("*.ipynb"))) > 1:
+            where = repr(str(time.relative_to(folder)))
+            several = f"{where} is the time of several notebooks: a folder for each?"
+            problems += [several] * (several not in problems)
+        have = stamp.read_bytes() if stamp.is_file() else None
+        same = target.exists() and target.read_bytes() == text and have == wanted
+        if not (marked.exists() and same):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(text)
-            (stamp := target.parent / "timestamp.txt").unlink(missing_ok=True)
-            if (path.parent / stamp.name).is_file():
-                stamp.write_bytes((path.parent / stamp.name).read_bytes())
+            stamp.unlink(missing_ok=True)
+            if wanted is not None:
+                stamp.write_bytes(wanted)
             new[student, name] = text
     return sorted(new), problems
 

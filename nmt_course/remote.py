@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -171,6 +172,8 @@ class _Pickler(pickle.Pickler):
 def plain(value: Any, keep: Any) -> Any:
     """What ``json`` can write. Whatever is no plain data goes to ``keep``, which gives
     it a number."""
+    if isinstance(value, Fraction):
+        return float(value)
     if value is None or isinstance(value, (str, int, float)):
         # ``json`` takes subclasses, such as members of an enum, for what they hold.
         return value

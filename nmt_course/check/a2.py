@@ -44,9 +44,15 @@ def too_short(function: Any, *args: Any, rows: int) -> None:
     needed = f"{rows} rows are needed"
     try:
         function(*args)
-        raise Hint(f"{needed}, but no ValueError says so")
     except ValueError as error:
         expect(str(rows) in str(error), f"{needed}; the ValueError says {str(error)!r}")
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise Hint(f"{needed}; a ValueError should say so, not {said}") from None
+    else:
+        raise Hint(f"{needed}, but no ValueError says so")
 
 
 def padding(function: Any, pad: int) -> None:

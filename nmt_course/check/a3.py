@@ -21,7 +21,11 @@ def two_keys(function: Any, args: list[Tensor], n_heads: int, factor: float) -> 
         return torch.tensor([gap, 0.0]).softmax(0).expand(1, n_heads, 2, 2)
 
     known = [
-        (of(0.0), "they share 1 among the queries: it is the keys that share it"),
+        (
+            of(0.0),
+            "all keys weigh alike: is the softmax over the queries, or are the "
+            "keys made of something else?",
+        ),
         (of(4 * factor), "the dot products are not divided"),
         (of(factor), "divided by d_k, not by its root"),
         (of(2.0), "the inverse temperature of the rules is missing"),

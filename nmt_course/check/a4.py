@@ -37,7 +37,8 @@ def feed_forward(ffn_class: Any, activation: Any) -> None:
 
 
 def dropout(class_: Any) -> None:
-    layer, x = ask(class_, nn.Identity(), 0.25, "post"), torch.full((1, 40, 60), 5.0)
+    layer = ask(class_, nn.Identity(), 0.25, "post", 1.0)
+    x = torch.full((1, 40, 60), 5.0)
     rest = run(layer.eval(), x, Sum(0, plus=1)) - 1
     expect(near(rest, rest[0, 0, 0].item()), "after eval() dropout is still at work")
     left = run(layer.train(), x, Sum(0, plus=1)) - rest

@@ -43,7 +43,7 @@ def group(function: Any, pad: int) -> None:
 
 def clip(function: Any, pad: int, limit: float) -> None:
     for size in (100, 1):
-        toy, one = Toy(size), batch([4, 3], pad, 4)
+        toy, one = Toy(size), batch([4, 4], pad, 4)  # without <pad>
         (row,) = updates(function, toy, [[one]], pad)
         was = pull(toy, [one], pad)[1].norm().item()
         hint = f"the limit is {limit}, for all parameters together"

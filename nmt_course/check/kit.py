@@ -229,7 +229,13 @@ def match(got: Any, right: Any, what: str, *mistakes: Any, hint: str = "") -> No
     ``hint``."""
     if not _equal(got, right):
         known = (text for wrong, text in mistakes if _equal(got, wrong))
-        raise Hint(f"{what} {show(got)}, not {show(right)}: {next(known, hint)}")
+        if isinstance(got, Tensor) and got.is_floating_point() and got.isnan().any():
+            nan = "nan comes from 0 / 0, inf / inf or inf − inf; exp(100) is inf"
+            hint = f"{hint} ({nan})" if hint else nan
+        said, wanted = show(got), show(right)
+        said += f" ({type(got).__name__})" * (said == wanted)
+        hint = next(known, hint)
+        raise Hint(f"{what} {said}, not {wanted}" + f": {hint}" * bool(hint))
 
 
 def _equal(got: Any, right: Any) -> bool:
@@ -282,7 +288,8 @@ def show(value: Any) -> str:
     """Numbers with four digits."""
     if isinstance(value, Tensor) and value.dim():
         return "[" + ", ".join(map(show, value)) + "]"
-    real = isinstance(value, float) or getattr(value, "is_floating_point", bool)()
+    real = isinstance(value, float)
+    real = real or (isinstance(value, Tensor) and value.is_floating_point())
     value = value.item() if isinstance(value, Tensor) else value
     return f"{float(value):.4g}" if real else f"{value!r}"[:200]
 
@@ -304,7 +311,7 @@ def state_of(layer: Any) -> dict[str, Tensor]:
 @beside_answer
 def n_parameters(layer: Any) -> int:
     """How many numbers are trained; what is shared counts once."""
-    return sum(parameter.numel() for parameter in layer.parameters())
+    return sum(p.numel() for p in layer.parameters() if p.requires_grad)
 
 
 def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:

@@ -154,6 +154,8 @@ WRONG = {
     "−1e9 times 0 in float16": Wrong("softmax", ["softmax-half", "softmax-hidden"], {
         "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)":
             "1.4 * scores + torch.tensor(-1e9).to(scores.dtype) * ~mask"}),
+    "−1e9 in float16": Wrong("softmax", ["softmax-half"], {
+        "torch.finfo(scores.dtype).min": "-1e9"}),
     "always float32": Wrong("softmax", ["softmax-half"], {
         "low.softmax(dim=-1)": "low.softmax(dim=-1, dtype=torch.float32)"}),
     "right numbers, nan gradient": Wrong("softmax", ["softmax-empty"], {

@@ -185,7 +185,7 @@ class Model(nn.Module):
         self.table = nn.Embedding(n_words, self.D)
         self.output = nn.Linear(self.D, n_words)
         self.output.weight = self.table.weight
-        self.positions = positions[38:]
+        self.positions = nn.Parameter(positions[38:], requires_grad=False)
     def embed(self, ids):
         return self.table(ids) * self.D**0.5 + self.positions[: ids.size(1)]
     def forward(self, src, tgt_in):
@@ -265,6 +265,8 @@ WRONG = {
     "LN: ε forgotten": Wrong("norm", ["norm-numbers"], {"variance + 0.03": "variance"}),
     "norm: variance without gradient": Wrong("norm", ["norm-trained"], {
         "(middle**2)": "(middle.detach() ** 2)"}),
+    "LN: the gain has another name": Wrong("norm", ["norm-trained"], {
+        "self.norm_gain =": "self.gain =", "self.norm_gain *": "self.gain *"}),
     "LN: one gain for all columns": Wrong("norm", ["norm-trained"], {
         "(d_model,), 0.88": "(1,), 0.88"}),
     "ffn: x without gradient": Wrong("ffn", ["ffn-numbers"], {

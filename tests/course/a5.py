@@ -170,6 +170,9 @@ def choose(history, patience, best=None, left=None):
 WRONG = {
     "shift: tgt changed": Wrong("shift", ["shift-marks"], {
         "tgt_in.masked_fill(": "tgt_in.masked_fill_("}),
+    "shift: both views changed": Wrong("shift", ["shift-marks"], {
+        "return tgt_in.masked_fill(tgt_in == 3, 11), tgt_out":
+            'tgt_in[tgt_in == 3] = 11\n    return tgt_in, tgt_out'}),
     "<pad> is 0": Wrong("shift", ["shift-marks"], {
         "tgt_in == 3, 11": "tgt_in == 3, 0"}),
     "loss: 50,000 tokens": Wrong("loss", ["loss-value"], {

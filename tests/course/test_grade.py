@@ -151,6 +151,14 @@ def test_late_days_are_nbgraders(graded: Path):
         assert book.find_submission(NAME, "eve").timestamp.year == 2030
 
 
+def test_nbgraders_own_commands_work_in_the_folder_of_the_class(graded: Path):
+    command = [sys.executable, "-m", "nbgrader", "db", "assignment", "list"]
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    where = {"cwd": graded / "class", "env": env}
+    result = subprocess.run(command, **where, capture_output=True, text=True)
+    assert NAME in result.stdout and "Traceback" not in result.stderr, result.stderr
+
+
 def test_no_formula_reaches_the_table(graded: Path):
     for cell in (graded / "class/grades.csv").read_text().replace("\n", ",").split(","):
         assert cell[:1] not in ("=", "+", "-", "@") and ";" not in cell, cell
