@@ -87,7 +87,6 @@ from .pictures.charts import plot_lines as plot_lines
 from .pictures.data_path import plot_data_path as plot_data_path
 from .pictures.choices import plot_choices as plot_choices
 from .pictures.diagrams import draw_boxes as draw_boxes
-from .pictures.diagrams import draw_words as draw_words
 from .pictures.diagrams import plot_beam as plot_beam
 from .pictures.diagrams import plot_clocks as plot_clocks
 from .pictures.diagrams import plot_vectors as plot_vectors

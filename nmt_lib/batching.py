@@ -11,10 +11,8 @@ import random
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 Ids = Sequence[int]
 Example = tuple[Ids, Ids]  # of the source and of the target, with their special tokens
-CHARACTERS = 32  # a text with more of them for each token that it may have is too long
 
 
 def encode_pairs(
@@ -45,32 +42,32 @@ def encode_pairs(
     Args:
         epoch: of training. With ``data.bpe_dropout``, the subwords are drawn from the
             seed and the epoch; None draws nothing.
+
+    Raises:
+        TrainingError: there are no pairs, or none is short enough.
     """
     from tqdm.auto import tqdm
 
     if not pairs:
         raise TrainingError("there are no pairs to encode")
-    most = config.data.max_length
-    encode_src, encode_tgt = (tokenizer.encode for tokenizer in tokenizers)
-    if epoch is not None and config.data.bpe_dropout:
-        draw = random.Random(f"{config.train.seed} {epoch}").random
-        options: Any = {"share": config.data.bpe_dropout, "draw": draw}
-        encode_src, encode_tgt = (
-            partial(tokenizer.sample, **options)  # type: ignore[attr-defined]
-            for tokenizer in tokenizers  # SentencePieceTokenizer: see DataConfig
-        )
+    most, share = config.data.max_length, config.data.bpe_dropout
+    draw = random.Random(f"{config.train.seed} {epoch}").random
+
+    def encode(tokenizer: Any, text: str) -> array[int]:
+        if share and epoch is not None:  # a SentencePieceTokenizer: see DataConfig
+            return array("i", tokenizer.sample(text, share, draw))
+        return array("i", tokenizer.encode(text))  # four bytes an id
+
     examples: list[Example] = []
     for pair in tqdm(pairs, desc="encoding", unit=" pairs", delay=10):
-        if max(len(pair.src), len(pair.tgt)) <= CHARACTERS * most:
-            src = array("i", encode_src(pair.src))  # four bytes an id
-            tgt = array("i", encode_tgt(pair.tgt))
-            if max(len(src), len(tgt)) <= most:
-                examples.append((src, tgt))
+        src, tgt = map(encode, tokenizers, (pair.src, pair.tgt))
+        if max(len(src), len(tgt)) <= most:
+            examples.append((src, tgt))
     if not examples:
         raise TrainingError(
             f"every pair is longer than data.max_length={most} tokens: raise it"
         )
-    if len(examples) < len(pairs) and not epoch:
+    if len(examples) < len(pairs) and epoch is None:
         left = len(pairs) - len(examples)
         warn(
             f"left out {left} of {len(pairs)} pairs, longer than "
@@ -148,19 +145,16 @@ def token_batches(
         TrainingError: one example alone is over the budget.
     """
     draw = random.Random(seed)
-    sides = np.array(lengths).reshape(-1, 2)
-    longest = sides.max(axis=1)  # (N,)
-    drawn = draw.sample(range(len(sides)), len(sides))
-    order = np.array(drawn, dtype=np.int64)  # equally long ones stay in the order drawn
-    order = order[np.lexsort((sides[order, 1], sides[order, 0], longest[order]))]
-    too_long = order[longest[order] > batch_tokens]
-    if len(too_long) and not alone:
+    longest = [max(sides) for sides in lengths]
+    order = draw.sample(range(len(lengths)), len(lengths))
+    order.sort(key=lambda i: (longest[i], lengths[i]))  # equals stay in the order drawn
+    if order and longest[order[-1]] > batch_tokens and not alone:
         raise TrainingError(
-            f"sentence {too_long[0]} has {longest[too_long[0]]} tokens, more than "
+            f"sentence {order[-1]} has {longest[order[-1]]} tokens, more than "
             f"train.batch_tokens={batch_tokens}: raise train.batch_tokens or lower "
             "data.max_length"
         )
-    batches = fill_batches(order.tolist(), longest.tolist(), batch_tokens)
+    batches = fill_batches(order, longest, batch_tokens)
     draw.shuffle(batches)
     return batches
 

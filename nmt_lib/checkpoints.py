@@ -210,7 +210,7 @@ class RunFolder:
         path, train = self.path / "model.safetensors", self.config.train
         if not path.exists():
             return None
-        saved = load_own(path, self.config)
+        saved = self.read(path)
         if not saved.state:
             raise CheckpointError(
                 f"{path} is a saved translator, not a run: choose another run_dir, or "
@@ -225,7 +225,17 @@ class RunFolder:
     def newest(self) -> ModelFile | None:
         """The last checkpoint."""
         paths = self.checkpoints()
-        return load_own(paths[-1], self.config) if paths else None
+        return self.read(paths[-1]) if paths else None
+
+    def read(self, path: Path) -> ModelFile:
+        """A file to go on from, or to end with: of this run, and not beyond its end."""
+        saved, most = load_own(path, self.config), self.config.train.max_steps
+        if (step := saved.state.get("step", 0)) > most:
+            raise CheckpointError(
+                f"{path} has {step} updates, more than train.max_steps={most}: give "
+                "this run a folder of its own (run_dir=…), or delete that one"
+            )
+        return saved
 
     def checkpoints(self) -> list[Path]:
         """Oldest first."""

@@ -16,6 +16,8 @@ from typing import Any, NoReturn
 
 import nmt_lib as nmt
 
+from .checkpoints import load_own
+
 CONFIG = "a name such as tiny, the path of a .yaml file, or multi30k-en-de"
 
 
@@ -103,4 +105,5 @@ def _load(name: str, overrides: dict[str, Any]) -> nmt.Translator:
         decode = {key.removeprefix("decode."): v for key, v in overrides.items()}
         return nmt.Translator.load(name, decode=decode)
     config = nmt.load_config(name, **overrides)
-    return nmt.Translator.load(config.run_path, decode=config.decode)
+    saved = load_own(config.run_path / "model.safetensors", config)
+    return nmt.Translator(saved.build_model(), *saved.tokenizers, config)

@@ -350,7 +350,8 @@ def checked(section: type[S], values: dict[str, Any], where: str) -> S:
         for e in error.errors()[:20]:
             key = ".".join(map(str, e["loc"]))
             if e["type"] == "extra_forbidden":
-                unknown.append(f"unknown key {key!r}{_nearest(key, KEYS)}")
+                choices = KEYS if section is Config else list(section.model_fields)
+                unknown.append(f"unknown key {key!r}{_nearest(key, choices)}")
             elif e["type"] == "value_error":
                 others.append(e["msg"].removeprefix("Value error, "))
             else:
@@ -364,17 +365,14 @@ def changed(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
 
 
 def _nearest(word: str, choices: list[str]) -> str:
-    last = {choice.rpartition(".")[2]: choice for choice in reversed(choices)}
-    name = word.rpartition(".")[2]
-    if name in last:  # in another section, or without one
-        near = [last[name]]
-    else:
-        near = difflib.get_close_matches(word, choices, 1)
-        near = near or [last[n] for n in difflib.get_close_matches(name, last, 1)]
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    """The most similar choices; a word without a section may be of any section."""
+    names = {c: c if "." in word else c.rpartition(".")[2] for c in choices}
+    near = difflib.get_close_matches(word, names.values(), 1)
+    found = [repr(choice) for choice, name in names.items() if name in near]
+    return f" (did you mean {' or '.join(found)}?)" if found else ""
 
 
-KEYS = list(Config.model_fields)
+KEYS = ["name", "run_dir"]
 for _name, _value in Config():
     if isinstance(_value, Section):
         KEYS += [f"{_name}.{key}" for key in type(_value).model_fields]

@@ -126,7 +126,7 @@ def _check(translator: Translator) -> None:
     m, data = translator.config.model, translator.config.data
     pre = m.norm == "pre"
     wrong = {
-        "words: set data.tokenizer to bpe or unigram": data.tokenizer
+        "words as tokens (set data.tokenizer to bpe or unigram)": data.tokenizer
         not in ("bpe", "unigram"),
         "data.lowercase=true": data.lowercase,
         "this model.final_norm": m.final_norm not in (None, pre),
@@ -135,7 +135,7 @@ def _check(translator: Translator) -> None:
     }
     for what, found in wrong.items():
         if found:
-            raise ConfigError(f"cannot export to transformers: it does not have {what}")
+            raise ConfigError(f"cannot export to transformers, which has no {what}")
 
 
 def _tables(translator: Translator) -> dict[str, dict[str, Any]]:

@@ -43,8 +43,8 @@ class Objective(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """The *sum* of the losses of all target tokens, in nats.
 
-        It equals ``cross_entropy(model(src, tgt_in), tgt_out) * batch.n_tokens``, but
-        padding is left out before the costly output layer.
+        It equals ``cross_entropy(model(src, tgt_in), tgt_out, label_smoothing)`` times
+        ``batch.n_tokens``, but padding is left out before the costly output layer.
         """
         x = before_output(self.model, batch)  # (B, T, D)
         real = batch.tgt_out != PAD  # (B, T)

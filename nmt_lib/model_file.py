@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from .config import Config
 from .errors import CheckpointError, ConfigError
 from .tokenizers import Tokenizers, load_tokenizer
-from .transformer import Transformer, empty_model
+from .transformer import Transformer, build_model
 
 DIGEST = b'"digest":"'  # in the file's header; 32 hexadecimal digits follow
 
@@ -45,7 +45,8 @@ class ModelFile(NamedTuple):
 
     def build_model(self, device: str | None = None) -> Transformer:
         """The model with these weights; default device: the GPU where there is one."""
-        model = empty_model(self.config.model, *map(len, self.tokenizers))
+        with torch.random.fork_rng(devices=[]):  # what is drawn is overwritten
+            model = build_model(self.config.model, *map(len, self.tokenizers))
         load_weights(model, self.weights)
         device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
@@ -136,8 +137,9 @@ def model_tensors(model: nn.Module) -> dict[str, Tensor]:
 
 def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """The entries under a prefix, without it."""
-    names = [name for name in tensors if name.startswith(prefix)]
-    return {name.removeprefix(prefix): tensors[name] for name in names}
+    return {
+        k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)
+    }
 
 
 @torch.no_grad()

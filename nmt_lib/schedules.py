@@ -66,4 +66,4 @@ def use_bf16(train: TrainConfig, device: torch.device) -> bool:
             "fp32 or auto"
         )
     auto = train.precision == "auto" and device.type == "cuda"
-    return train.precision == "bf16" or (auto and has_it)
+    return has_it and (auto or train.precision == "bf16")

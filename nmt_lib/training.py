@@ -150,7 +150,7 @@ class Trainer:
         """Loads the final weights into the model, and saves it."""
         history = self.progress.history
         if not history or history[-1]["step"] != self.progress.step:
-            self.validate()  # train.max_steps is lower than it was
+            self.validate()  # it resumed at its end
         self.processes.wait_for_everyone()  # until the main process has written
         weights = self.folder.final_weights()
         if weights is not None:

@@ -46,7 +46,7 @@ class Transformer(nn.Module):
         self.encoder, self.decoder = Encoder(config), Decoder(config)
         self.output = nn.Linear(D, tgt_vocab_size, config.bias)
         self._initialise(config.init)
-        self.tie(config.tying)
+        self._tie(config.tying)
 
     def _initialise(self, how: str) -> None:
         if how == "torch":
@@ -61,7 +61,7 @@ class Transformer(nn.Module):
             elif isinstance(module, nn.Embedding):  # about 1 after the factor √D
                 nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
-    def tie(self, tying: str) -> None:
+    def _tie(self, tying: str) -> None:
         """Shares matrices (paper, section 3.4), as ``model.tying`` says.
 
         ``target``: output and target embedding; ``three-way``: source embedding, too.
@@ -151,18 +151,6 @@ def build_model(
 ) -> Transformer:
     """A model with fresh weights; ``torch.manual_seed`` decides which."""
     return Transformer(config, src_vocab_size, tgt_vocab_size)
-
-
-def empty_model(
-    config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int
-) -> Transformer:
-    """A model whose weights are to be filled in; no random numbers are drawn for it."""
-    with torch.device("meta"):
-        model = Transformer(config, src_vocab_size, tgt_vocab_size)
-    model.to_empty(device="cpu").tie(config.tying)
-    positions = PositionalEncoding(config.d_model, config.max_positions)
-    model.src_embedding.positions = model.tgt_embedding.positions = positions
-    return model
 
 
 def count_parameters(model: nn.Module) -> int:

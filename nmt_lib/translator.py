@@ -13,7 +13,7 @@ from typing import Any, overload
 import torch
 
 from . import model_file
-from .batching import CHARACTERS, fill_batches, pad_batch
+from .batching import fill_batches, pad_batch
 from .config import Config, DecodeConfig, changed
 from .decoding import Hypothesis, beam_search, greedy_search
 from .errors import CheckpointError, warn
@@ -224,21 +224,16 @@ class Translator:
     def encode(self, text: str) -> list[int]:
         """The source ids as the model was trained on them; none for an empty text."""
         limit = self.config.decode.max_source_tokens
-        ids = self.src_tokenizer.encode(self._cut(text))
+        ids = self.src_tokenizer.encode(" ".join(text.split()))
         if len(ids) == 1 + self.src_tokenizer.sos:  # nothing but special tokens
             return []
-        if len(ids) > limit or len(text) > limit * CHARACTERS:
+        if len(ids) > limit:
             warn(
                 f"a text of {len(text)} characters is cut to {limit} tokens "
                 f"(decode.max_source_tokens): {text[:40]!r} …"
             )
-            ids = [*ids[:-1][: limit - 1], EOS]
+            ids = [*ids[: limit - 1], EOS]
         return ids
-
-    def _cut(self, text: str) -> str:
-        """Single spaces, and no more of the text than may be needed."""
-        most = self.config.decode.max_source_tokens * CHARACTERS
-        return " ".join(text[: 2 * most].split())[:most]
 
     def _search(
         self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool
@@ -269,7 +264,7 @@ class Translator:
         """The tokens as the model sees them, but unknown words with their letters."""
         labels = self.src_tokenizer.lookup_tokens(source)
         if UNK in source:
-            words = self.src_tokenizer.tokenize(self._cut(text))
+            words = self.src_tokenizer.tokenize(" ".join(text.split()))
             first = int(source[0] == SOS)
             for i, index in enumerate(source):
                 if index == UNK:

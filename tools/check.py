@@ -15,7 +15,7 @@ from pathlib import Path
 
 import nbformat
 
-from tools import budget, links
+from tools import budget, links, run
 
 PARAMETERS = 'config = "tiny"\noverrides = ""'
 EXEMPT, FOLDED = "nbval-ignore-output", "hide-input"
@@ -202,18 +202,13 @@ def cells(notebook: nbformat.NotebookNode) -> list[str]:
 
 def pictures(notebook: nbformat.NotebookNode) -> list[str]:
     """Each picture has a text for those who cannot see it."""
-    texts = [
-        (cell, output.metadata.get("image/png", {}).get("alt"))
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if "image/png" in output.get("data", {})
-    ]
-    if not texts:
+    shown = list(run.pictures(notebook))
+    if not shown:
         return ["there is no picture"]
     return [
         f"the picture of {cell.source.splitlines()[0]!r} lacks its alt text"
-        for cell, alt in texts
-        if not alt
+        for cell, output in shown
+        if not output.metadata.get("image/png", {}).get("alt")
     ]
 
 

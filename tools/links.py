@@ -113,7 +113,7 @@ def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:
         ValueError: there is no set-up cell.
     """
     repo, version = address()
-    name = path.relative_to(NOTEBOOKS).as_posix()
+    name = path.resolve().relative_to(NOTEBOOKS).as_posix()
     badge = BADGE.format(repo=repo, version=version, name=name)
     first, cell = notebook.cells[0], notebook.cells[1 + (path.parent.name != "source")]
     first.source = with_badge(first.source, badge if published() else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -46,8 +47,8 @@ def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
     print(said if guess is None else f"{said}   your guess: {_show(guess)}{unit}")
 
 
-def same(given: Any, expected: Any, tolerance: float = 1e-4) -> bool:
-    """Whether two answers are equal: kind, shape, and each number to ``tolerance``."""
+def same(given: Any, expected: Any) -> bool:
+    """Whether two answers are equal: kind, shape, and each number to 1e-4."""
     if isinstance(expected, Tensor):
         given = _as_tensor(given, expected)
         if given is None or given.shape != expected.shape:
@@ -55,7 +56,7 @@ def same(given: Any, expected: Any, tolerance: float = 1e-4) -> bool:
         if (given.dtype == torch.bool) != (expected.dtype == torch.bool):
             return False
         return torch.allclose(
-            given.double(), expected.double(), atol=tolerance, equal_nan=True
+            given.double(), expected.double(), atol=1e-4, equal_nan=True
         )
     if isinstance(expected, Sequence) and not isinstance(expected, str):
         given = given.tolist() if hasattr(given, "tolist") else given
@@ -66,7 +67,7 @@ def same(given: Any, expected: Any, tolerance: float = 1e-4) -> bool:
         if isinstance(given, bool | str):
             return False
         try:
-            return abs(float(given) - expected) <= tolerance * max(1, abs(expected))
+            return math.isclose(float(given), expected, rel_tol=1e-4, abs_tol=1e-4)
         except (TypeError, ValueError, RuntimeError):
             return False
     try:

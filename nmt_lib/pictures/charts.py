@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from itertools import cycle, pairwise
+from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from ..config import Config
-from ..errors import ShapeError
 from ..schedules import learning_rate
-from .data import as_numbers, as_panels, as_series, has_words
 from .plotting import (
     BLUE,
     FONT,
@@ -24,6 +21,8 @@ from .plotting import (
     LETTER,
     ORANGE,
     WIDTH,
+    as_numbers,
+    as_panels,
     as_titled,
     label_axes,
     new_figure,
@@ -59,16 +58,12 @@ def plot_lines(
     Args:
         curves: label → y, or label → (x, y), or panel title → such a dict; or one y
             alone. A y of ``(runs, n)`` draws each run thin and their mean thick.
-        x: the positions of all y without their own, numbers or words; default: 0, 1 …
+        x: the positions of all y without their own; default: 0, 1 …
         xlabel, ylabel: of all panels; with a ``ylabel`` they share their scale.
         log: the logarithmic axes: ``"x"``, ``"y"`` or ``"xy"``.
         level: name → height of a thin horizontal line, or the height alone.
         at: name → position of a thin vertical line, or the position alone.
         dots: label → (x, y), single points.
-
-    Raises:
-        ValueError: nothing to draw.
-        ShapeError: a curve has more or fewer values than positions.
     """
     panels = as_panels(curves)
     size = (WIDTH if len(panels) > 1 else 6.4, 2.9)
@@ -83,7 +78,7 @@ def plot_lines(
             for (label, y), style in zip((series | extra).items(), cycle(SERIES))
         ]
         if level is not None:
-            draw_levels(axis, level, named=axis is axes[-1])
+            draw_levels(axis, level)
         if at is not None:
             draw_places(axis, at)
         low, high = axis.dataLim.intervaly
@@ -95,8 +90,7 @@ def plot_lines(
             axis.yaxis.set_minor_formatter("")
         points = np.unique(np.concatenate(positions))
         if len(points) <= FEW:
-            names = [x[int(p)] if has_words(x) else f"{p:,g}" for p in points]
-            set_ticks(axis, points, names, WIDTH / len(axes) - 1)
+            set_ticks(axis, points, WIDTH / len(axes) - 1)
     add_legend(figure)
     label_axes(figure, xlabel, ylabel)
     return figure
@@ -106,18 +100,11 @@ def draw_curve(
     axis: Axes, label: str, y: Any, x: Any, style: tuple[str, Any, str]
 ) -> np.ndarray:
     """One curve, with its runs if it has several; gives its positions."""
-    if isinstance(y, tuple) and len(y) == 2 and np.ndim(as_numbers(y[0])) == 1:
+    if isinstance(y, tuple):
         x, y = y
     runs = np.atleast_2d(as_numbers(y))  # (runs, n)
     n = runs.shape[1]
-    x = range(n) if x is None else range(len(x)) if has_words(x) else x
-    positions = as_numbers(x)
-    if len(positions) != n:
-        raise ShapeError(
-            f"curve {label!r} has {n} values for {len(positions)} positions"
-        )
-    if not n:
-        raise ValueError(f"nothing to draw: curve {label!r} is empty")
+    positions = as_numbers(range(n) if x is None else x)  # (n,)
     color, dashes, marker = style
     for run in runs if len(runs) > 1 else ():
         axis.plot(positions, run, color=color, lw=0.8, alpha=0.5)
@@ -127,12 +114,12 @@ def draw_curve(
     return positions
 
 
-def draw_levels(axis: Axes, levels: Any, named: bool) -> None:
+def draw_levels(axis: Axes, levels: Any) -> None:
     """Thin horizontal lines, with their names at the right."""
     for name, y in as_titled(levels).items():
         axis.axhline(y, **THIN)
         where: Any = {"xycoords": axis.get_yaxis_transform(), "va": "center"}
-        words = textwrap.fill(name, 16) if named else ""
+        words = textwrap.fill(name, 16)
         axis.annotate(words, (1, y), (4, 0), **where, **NAME, parse_math=False)
 
 
@@ -144,8 +131,9 @@ def draw_places(axis: Axes, places: Any) -> None:
         axis.annotate(name, (x, 1), (4, -1), **where, **NAME, parse_math=False)
 
 
-def set_ticks(axis: Axes, x: Any, names: Sequence[str], inches: float) -> None:
-    """A tick at each x, without those whose words would touch the one before."""
+def set_ticks(axis: Axes, x: np.ndarray, inches: float) -> None:
+    """A tick at each x, without those whose numbers would touch the one before."""
+    names = [f"{value:,g}" for value in x]
     scaled = np.log10(x) if axis.get_xscale() == "log" else x
     letter = LETTER * max(scaled[-1] - scaled[0], 1e-9) / inches
     kept = [0]
@@ -154,7 +142,7 @@ def set_ticks(axis: Axes, x: Any, names: Sequence[str], inches: float) -> None:
         if scaled[i] - scaled[kept[-1]] > letter * letters:
             kept.append(i)
     axis.minorticks_off()
-    axis.set_xticks(x[kept], [names[i] for i in kept], parse_math=False)
+    axis.set_xticks(x[kept], [names[i] for i in kept])
 
 
 def add_legend(figure: Figure) -> None:
@@ -177,128 +165,54 @@ def add_legend(figure: Figure) -> None:
 
 def plot_bars(
     bars: Any,
-    labels: Sequence[Any] | None = None,
+    labels: Sequence[str] = (),
     *,
-    flat: bool = False,
     stacked: bool = False,
     numbers: str = ".0f",
-    marked: Sequence[Any] = (),
-    level: Any = None,
+    marked: Sequence[str] = (),
+    log: bool = False,
     xlabel: str = "",
     ylabel: str = "",
-    log: bool = False,
 ) -> Figure:
-    """Bars with the number at each.
+    """Horizontal bars with the number at each, the first on top.
 
     Args:
-        bars: label → height, or series → heights, or panel title → one of these; or
-            heights alone.
-        labels: the words under the bars of a series; default: numbers from 0.
-        flat: horizontal, with the words at the left.
-        stacked: the series on top of each other, not side by side.
-        numbers: how the heights are written, such as ``".2f"``, where there is room;
-            ``""``: not at all.
+        bars: label → length, or series → lengths, or lengths alone.
+        labels: the words at the bars of a series.
+        stacked: the series end to end, not below each other.
+        numbers: how the lengths are written, such as ``".2f"``.
         marked: labels whose bars are orange.
-        level: name → height of a thin line across, or the height alone.
-        xlabel, ylabel: of all panels; with a label for the heights they share their
-            scale.
-        log: heights on a logarithmic axis.
-
-    Raises:
-        ValueError: nothing to draw.
-        ShapeError: a series has more or fewer heights than labels.
+        log: lengths on a logarithmic axis.
+        xlabel, ylabel: of the axes.
     """
-    panels = {
-        title: as_series(panel, labels) for title, panel in as_panels(bars).items()
-    }
-    n_labels = max(len(names) for names, _ in panels.values())
-    n_letters = max(len(name) for names, _ in panels.values() for name in names)
-    n_series = max(len(series) for _, series in panels.values())
-    bar = max(0.34, 0.22 * (1 if stacked else n_series))  # inches for each label
-    if flat:
-        width, height = 6.2, 0.9 + n_labels * bar
-    else:
-        width, height = 1 + n_labels * max(bar, LETTER * n_letters + 0.1), 2.7
-    width = min(max(width, 3.2), WIDTH / len(panels) if len(panels) > 1 else 6.8)
-    size = (width * len(panels), height)
-    shared = {"sharex": bool(xlabel)} if flat else {"sharey": bool(ylabel)}
-    figure, axes = new_figure(1, len(panels), size, **shared)
-    margin = 0.15 if numbers and not stacked else None
-    for axis, (title, (names, series)) in zip(axes, panels.items(), strict=True):
-        set_title(axis, title)
-        positive = [h for heights in series.values() for h in heights if h > 0]
-        least = 10 ** np.floor(np.log10(min(positive, default=1)) - 0.5)
-        if flat:
-            groups = draw_bars(axis.barh, names, series, stacked, marked)
-            room = np.inf
-            set_words(axis.yaxis, names, room)
-            axis.set_ylim(n_labels - 0.5, -0.5)  # bars of all panels in line
-            axis.margins(x=margin)
-            if level is not None:
-                draw_places(axis, level)
-            if log:
-                axis.set(xscale="log", xlim=(least, None))
-        else:
-            groups = draw_bars(axis.bar, names, series, stacked, marked)
-            room = (width - 0.8) / len(names)  # inches for each label
-            set_words(axis.xaxis, names, room)
-            axis.margins(y=margin)
-            if level is not None:
-                draw_levels(axis, level, named=axis is axes[-1])
-            if log:
-                axis.set(yscale="log", ylim=(least, None))
-        if numbers:
-            write_heights(axis, groups, numbers, stacked, room)
+    series = {name: as_numbers(lengths) for name, lengths in as_titled(bars).items()}
+    if not labels:  # label → length
+        series, labels = {"": as_numbers(series.values())}, [*series]
+    places, start = np.arange(len(labels)), np.zeros(len(labels))
+    n = 1 if stacked else len(series)
+    figure, (axis,) = new_figure(size=(6.2, 0.9 + max(0.34, 0.22 * n) * len(labels)))
+    for i, (name, lengths) in enumerate(series.items()):
+        shift = 0 if stacked else (i - (n - 1) / 2) * 0.8 / n
+        colors = [ORANGE if label in marked else SERIES[i][0] for label in labels]
+        place = places + shift
+        group = axis.barh(place, lengths, 0.76 / n, start, color=colors, label=name)
+        style: Any = {"padding": 2}
+        if stacked:
+            start = start + lengths
+            style = {"label_type": "center", "color": "white"}
+        room = 0.06 * sum(series.values()).max() if stacked else -np.inf
+        texts = [format(x, numbers) if x > room else "" for x in lengths]
+        axis.bar_label(group, texts, fontsize=FONT, **style)
+    axis.set_yticks(places, labels, parse_math=False)
+    axis.tick_params(axis="y", length=0)
+    axis.set_ylim(len(labels) - 0.5, -0.5)
+    axis.margins(x=None if stacked else 0.15)
+    if log:
+        least = 10 ** np.floor(np.log10(min(series[""])) - 0.5)
+        axis.set(xscale="log", xlim=(least, None))
     add_legend(figure)
     label_axes(figure, xlabel, ylabel)
     return figure
-
-
-def draw_bars(
-    draw: Callable[..., Any],
-    names: Sequence[str],
-    series: Mapping[str, np.ndarray],
-    stacked: bool,
-    marked: Sequence[Any],
-) -> list[Any]:
-    """The bars of a panel, by ``Axes.bar`` or ``Axes.barh``: a group each series."""
-    marks, groups = {str(label) for label in marked}, []
-    places, start = np.arange(len(names)), np.zeros(len(names))
-    thick = 0.8 if stacked else 0.8 / len(series)
-    for i, (label, heights) in enumerate(series.items()):
-        color = SERIES[i % len(SERIES)][0]
-        colors = [ORANGE if name in marks else color for name in names]
-        shift = 0 if stacked else (i - (len(series) - 1) / 2) * thick
-        bars = places + shift, heights, 0.95 * thick, start
-        groups.append(draw(*bars, color=colors, label=label))
-        start = start + heights * stacked
-    return groups
-
-
-def write_heights(
-    axis: Axes, groups: Sequence[Any], numbers: str, stacked: bool, room: float
-) -> None:
-    """The height of each bar, if it fits; ``room``: inches for each label."""
-    least, share = -np.inf, 0.8 / len(groups)
-    style: Any = {"padding": 2}
-    if stacked:
-        least = 0.06 * sum(group.datavalues for group in groups).max()
-        share, style = 0.8, {"label_type": "center", "color": "white"}
-    for group in groups:
-        heights = map(float, group.datavalues)
-        texts = [format(h, numbers) if h > least else "" for h in heights]
-        if LETTER * max(map(len, texts)) < room * share + 0.05:
-            axis.bar_label(group, texts, fontsize=FONT, **style)
-
-
-def set_words(axis: Axis, names: Sequence[str], room: float) -> None:
-    """A word at each bar, turned where they would touch; ``room``: inches for each."""
-    near = [(len(a) + len(b)) / 2 for a, b in pairwise(names)] or [len(names[0])]
-    style: Any = {"parse_math": False}
-    if LETTER * (max(near) + 1) > room:
-        style |= {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-    axis.set_ticks(range(len(names)), names, **style)
-    axis.set_tick_params(length=0)
 
 
 def plot_hists(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, cycle, groupby, zip_longest
+from itertools import groupby, zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,18 @@ from matplotlib.text import Text
 
 from ..decoding import Candidate
 from ..special import EOS
-from .charts import SERIES, add_legend
-from .data import as_numbers, as_panels
-from .plotting import BLUE, FONT, GREY, LETTER, ORANGE, new_figure, set_title
+from .charts import SERIES
+from .plotting import (
+    BLUE,
+    FONT,
+    GREY,
+    LETTER,
+    ORANGE,
+    as_numbers,
+    as_panels,
+    new_figure,
+    set_title,
+)
 
 SHADES = {
     "tensor": "#e8eef7",
@@ -34,7 +43,7 @@ def draw_boxes(
     axis: Axes,
     boxes: Mapping[str, tuple[str, float, float, str]],
     arrows: Sequence[tuple[Any, ...]] = (),
-) -> None:
+) -> dict[str, Any]:
     """Boxes, and arrows from edge to edge; the axes lose their frame.
 
     Args:
@@ -43,6 +52,9 @@ def draw_boxes(
             ``module`` (yellow), ``number`` (red), ``data`` (green) or ``plain``.
         arrows: (from, to) or (from, to, bend): the bend is 0 for a straight line, 0.3
             for a clear bow to the right.
+
+    Returns:
+        Name → what is drawn, from which and to which further arrows can lead.
     """
     drawn = {
         name: boxed(axis, x, y, text, SHADES[kind], pad=0.4).get_bbox_patch()
@@ -62,6 +74,7 @@ def draw_boxes(
     _, xs, ys, _ = zip(*boxes.values(), strict=True)
     axis.set(xlim=(min(xs) - 0.5, max(xs) + 0.5), ylim=(min(ys) - 0.5, max(ys) + 0.5))
     axis.axis("off")
+    return drawn
 
 
 def boxed(
@@ -85,28 +98,23 @@ def draw_words(
     axis: Axes,
     rows: Sequence[Sequence[str]],
     labels: Sequence[str],
-    title: str = "",
-    at: Any = None,
-    marked: Any = (),
+    at: Any,
+    marked: Any,
 ) -> None:
     """Rows of tokens in boxes: ``<sos>`` blue, ``<eos>`` orange, ``<pad>`` grey …
 
     Args:
-        axis: its x axis counts positions from 0.
-        rows: the tokens, first row on top.
+        axis: where they are drawn, the first row on top.
+        rows: the tokens.
         labels: the name of each row.
-        title: of the axes.
-        at: where each position is on the x axis; default: 0, 1, 2 …
+        at: where each position is on the x axis.
         marked: the (row, position) of tokens in orange.
     """
     width = max(map(len, rows))
-    at = range(width) if at is None else at
     for y, words in enumerate(rows):
         for x, word in enumerate(words):
             shade = MARKED if (y, x) in marked else TOKENS.get(word, "white")
             boxed(axis, at[x], y, word, shade)
-    axis.set(xlim=(at[0] - 0.6, at[-1] + 0.6), ylim=(len(rows) - 0.5, -0.5))
-    set_title(axis, title)
     axis.set_yticks(range(len(rows)), labels, parse_math=False)
     axis.set_xticks(at[:width], [str(x) for x in range(width)])
     axis.tick_params(length=0, labelcolor=GREY)
@@ -131,17 +139,9 @@ def plot_words(
             tokens. Rows are counted from 0 through all panels.
         marked: the (row, position) of tokens in orange.
         positions: write the position under each column.
-
-    Raises:
-        ValueError: nothing to draw; a link or mark where there is no token.
     """
     panels = as_panels(rows)
     lines = [[*map(str, row)] for part in panels.values() for row in part.values()]
-    if not any(lines):
-        raise ValueError("nothing to draw: no row has a token")
-    for r, x in [*marked, *chain(*links)]:
-        if not (0 <= r < len(lines) and 0 <= x < len(lines[r])):
-            raise ValueError(f"there is no token at row {r}, position {x}")
     columns = zip_longest(*lines, fillvalue="")
     widths = [LETTER * max(2, *map(len, column)) + 0.26 for column in columns]  # inches
     at = np.cumsum(widths) - np.array(widths) / 2
@@ -156,7 +156,8 @@ def plot_words(
     for axis, (name, part) in zip(axes, panels.items(), strict=True):
         end = first + len(part)
         mine = [(r - first, x) for r, x in marked]
-        draw_words(axis, lines[first:end], names[first:end], name or title, at, mine)
+        draw_words(axis, lines[first:end], names[first:end], at, mine)
+        set_title(axis, name or title)
         axis.set(xlim=(0, sum(widths)), ylim=(len(part) - 0.5, -1.35 if bows else -0.5))
         if not positions:
             axis.set_xticks([])
@@ -182,55 +183,25 @@ def draw_link(
     axis.annotate("", (other_x, row - 0.42), (x, row - 0.42), arrowprops=style)
 
 
-def plot_vectors(
-    points: Any = None,
-    arrows: Mapping[str, Any] | None = None,
-    *,
-    hull: Any = None,
-    cloud: Any = None,
-    marked: Sequence[str] = (),
-) -> Figure:
-    """Vectors of the plane with their words: points, or arrows from the origin.
+def plot_vectors(arrows: Mapping[str, Any], marked: Sequence[str] = ()) -> Figure:
+    """Vectors of the plane as arrows from the origin.
 
     Args:
-        points: word → (x, y), or series → such a dict, each series in a colour and
-            shape of its own.
         arrows: word → (x, y).
-        hull: corners of an area ``(n, 2)``, in order around it.
-        cloud: points without words ``(n, 2)``, grey.
         marked: words in orange.
-
-    Raises:
-        ValueError: neither points nor arrows.
     """
-    if not points and not arrows:
-        raise ValueError("nothing to draw: neither points nor arrows")
     figure, (axis,) = new_figure(size=(6.0, 4.0))
+    head: Any = {"arrowstyle": "-|>", "lw": 2.5, "shrinkA": 0, "shrinkB": 0}
     text: Any = {"xytext": (5, 5), "textcoords": "offset points", "parse_math": False}
-    if hull is not None:
-        axis.fill(*as_numbers(hull).T, facecolor="#e3eef7", edgecolor="#a9cbe4")
-    if cloud is not None:
-        axis.plot(*as_numbers(cloud).T, ".", color="0.65", ms=3)
-    groups = as_panels(points) if points else {}
-    for (series, group), (blue, _, marker) in zip(groups.items(), cycle(SERIES)):
-        xy = as_numbers(group.values())
-        colors = [ORANGE if word in marked else blue for word in group]
-        style: Any = {"c": colors, "marker": marker, "label": series}
-        axis.scatter(xy[:, 0], xy[:, 1], s=50, zorder=3, **style)
-        for word, place, color in zip(group, xy, colors, strict=True):
-            axis.annotate(word, place, color=color, fontsize=FONT, **text)
-    for word, end in (arrows or {}).items():
+    for word, end in arrows.items():
         place, color = as_numbers(end), ORANGE if word in marked else BLUE
-        head = {"arrowstyle": "-|>", "lw": 2.5, "shrinkA": 0, "shrinkB": 0}
         axis.annotate("", place, (0, 0), arrowprops=head | {"color": color})
         axis.annotate(word, place, color=color, fontsize=FONT, **text)
         axis.update_datalim([(0, 0), place])
     axis.margins(0.15)
     axis.autoscale_view()
     axis.set(xlabel="first number", ylabel="second number")
-    if arrows:  # their lengths and angles are read off
-        axis.set_aspect("equal", "datalim")
-    add_legend(figure)
+    axis.set_aspect("equal", "datalim")  # lengths and angles are read off
     return figure
 
 
@@ -279,12 +250,7 @@ def plot_beam(
             steps only.
         lookup: ids to words, such as ``tgt_tokenizer.lookup_tokens``.
         best: ids, without ``<eos>``, of the translation whose path is drawn thick.
-
-    Raises:
-        ValueError: an empty trace.
     """
-    if not trace:
-        raise ValueError("an empty trace has no tree to draw")
     columns = [list(group) for _, group in groupby(trace, key=lambda c: c.step)]
     width, height = len(columns) + 1, max(map(len, columns))  # in boxes
     figure, (axis,) = new_figure(size=(1.1 * width, 0.55 * height + 0.3))

@@ -22,13 +22,11 @@ KINDS = {  # kind → (label of the rows, label of the columns)
 def plot_attention(
     translation: Translation | Sequence[Translation],
     kind: str = "cross",
-    layer: int | None = -1,
+    layer: int = -1,
     heads: Sequence[int] | None = None,
-    columns: int = 4,
     *,
     mean: bool = False,
     gold: Sequence[Any] = (),
-    small: bool = False,
 ) -> Figure:
     """A grid for each head: row = query token, column = key token, dark = much.
 
@@ -36,52 +34,37 @@ def plot_attention(
         translation: of a ``Translator``; or several, each in a panel with its sentence
             as the title.
         kind: ``"encoder"``, ``"decoder"`` or ``"cross"``.
-        layer: from 0; −1 is the last; ``None``: all layers, below each other.
+        layer: from 0; −1 is the last.
         heads: which; default: all.
-        columns: grids side by side, where only one layer is drawn.
         mean: one grid, the mean of the heads.
         gold: links (source word, target word) without special tokens, as
             ``Pair.alignment`` has them, framed in orange; a list of links for each
             translation, where there are several.
-        small: small and without words.
 
     Raises:
-        ValueError: an unknown kind, layer or head; an empty translation; a gold link to
-            a word that does not exist; more or fewer lists of links than translations.
+        ValueError: an unknown kind or layer; an empty translation; a gold link to a
+            word that does not exist; more or fewer lists of links than translations.
+        IndexError: an unknown head.
     """
     several = not isinstance(translation, Translation)
     shown: Any = translation if several else [translation]
     golds = gold if several and gold else [gold] * len(shown)
-    lines, frames = [], []
+    grids, frames = [], []
     for one, links in zip(shown, golds, strict=True):
-        n_layers = len(getattr(one.attention, kind, [0]))
-        for i in range(n_layers) if layer is None else [layer]:
-            weights, *words = attention_table(one, kind, i)  # (H, T, S)
-            n_heads = len(weights)
-            chosen = list(range(n_heads) if heads is None else heads)
-            if not chosen or not -n_heads <= min(chosen) <= max(chosen) < n_heads:
-                raise ValueError(
-                    f"heads {chosen}: this layer has heads 0 to {n_heads - 1}"
-                )
-            tables, names = weights[chosen], [f"head {h % n_heads}" for h in chosen]
-            if mean:
-                tables, names = tables.mean(0, keepdim=True), ["mean of the heads"]
-            if several and len(names) == 1:
-                names = [""]  # the sentence is enough
-            before = [one.source] * several + [f"layer {i}"] * (layer is None)
-            names = [", ".join(filter(None, [*before, name])) for name in names]
-            if small:
-                words = [[""] * len(some) for some in words]
-            lines.append(
-                [Grid(*grid, *words) for grid in zip(names, tables, strict=True)]
-            )
-            frames += [gold_cells(one, kind, links)] * len(names)
-    if layer is not None:
-        flat = [grid for line in lines for grid in line]
-        lines = [flat[i : i + columns] for i in range(0, len(flat), columns)]
+        weights, *words = attention_table(one, kind, layer)  # (H, T, S)
+        chosen = [*range(len(weights))] if heads is None else list(heads)
+        tables, names = weights[chosen], [f"head {h % len(weights)}" for h in chosen]
+        if mean:
+            tables, names = tables.mean(0, keepdim=True), ["mean of the heads"]
+        if several and len(names) == 1:
+            names = [one.source]  # the sentence is enough
+        elif several:
+            names = [f"{one.source}, {name}" for name in names]
+        grids += [Grid(*grid, *words) for grid in zip(names, tables, strict=True)]
+        frames += [gold_cells(one, kind, links)] * len(names)
+    lines = [grids[i : i + 4] for i in range(0, len(grids), 4)]
     rows_label, columns_label = KINDS[kind]
-    cell = (0.11, 0.1) if small else (0.3, 0.26)
-    figure, axes = draw_grids(lines, columns_label, rows_label, cell)
+    figure, axes = draw_grids(lines, columns_label, rows_label)
     frame: Any = {"fill": False, "edgecolor": ORANGE, "linewidth": 2}
     for axis, cells in zip(axes, frames, strict=True):
         for x, y in cells:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from .charts import SERIES
-from .diagrams import SHADES, boxed
+from .diagrams import draw_boxes
 from .plotting import FONT, new_figure
 
 
@@ -29,10 +29,7 @@ def plot_paths(
         KeyError: a path leads through a box that is not there.
     """
     figure, (axis,) = new_figure(size=(6.4, 3.8))
-    drawn = {
-        name: boxed(axis, x, y, text, SHADES[kind], pad=0.5).get_bbox_patch()
-        for name, (text, x, y, kind) in boxes.items()
-    }
+    drawn = draw_boxes(axis, boxes)
     lines = []
     for (color, dashes, _), (label, stops) in zip(SERIES, paths.items(), strict=False):
         style = {"arrowstyle": "-|>", "color": color, "ls": dashes, "lw": 2}
@@ -40,9 +37,6 @@ def plot_paths(
             ends = {"patchA": drawn[a], "patchB": drawn[b], "shrinkA": 0, "shrinkB": 2}
             axis.annotate("", boxes[b][1:3], boxes[a][1:3], arrowprops=style | ends)
         lines.append(Line2D([], [], color=color, ls=dashes, lw=2, label=label))
-    _, xs, ys, _ = zip(*boxes.values(), strict=True)
-    axis.set(xlim=(min(xs) - 0.6, max(xs) + 0.6), ylim=(min(ys) - 0.4, max(ys) + 0.4))
-    axis.axis("off")
     where: Any = {"loc": "outside lower center", "frameon": False}
     figure.legend(handles=lines, fontsize=FONT, **where)
     return figure

@@ -23,8 +23,6 @@ from matplotlib.figure import Figure
 from PIL import Image
 from torch import Tensor
 
-from ..errors import ShapeError
-
 BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
 FONT = 10  # points
 LETTER, WIDTH = 0.083, 8.2  # width of a letter and of a page in inches
@@ -87,29 +85,16 @@ def draw_grid(
     columns: Sequence[str],
     **style: Any,
 ) -> None:
-    """A table of numbers from 0 to 1 as shades, with a word at each row and column.
+    """Numbers from 0 to 1, ``(R, C)``, as shades, a word at each row and column.
 
-    Args:
-        axis: where it is drawn.
-        weights: ``(R, C)``.
-        rows, columns: the words.
-        style: further options of ``Axes.imshow``, such as ``cmap`` or ``vmax``.
-
-    Raises:
-        ShapeError: the table does not have one word for each row and each column.
+    ``style`` has further options of ``Axes.imshow``, such as ``cmap`` or ``vmax``.
     """
-    if tuple(weights.shape) != (len(rows), len(columns)):
-        raise ShapeError(
-            f"weights {tuple(weights.shape)} need {len(rows)} rows "
-            f"and {len(columns)} columns of words"
-        )
-    weights = weights.detach().cpu()
     default: Any = {"cmap": "Blues", "vmin": 0, "vmax": 1, "aspect": "auto"}
-    axis.imshow(weights.float().numpy(), **default | style)
+    axis.imshow(weights.detach().cpu().float().numpy(), **default | style)
     turned = 0 if max(map(len, columns), default=0) <= 2 else 90
     text: Any = {"fontsize": FONT, "parse_math": False}
-    axis.set_xticks(range(len(columns)), columns, rotation=turned, **text)
-    axis.set_yticks(range(len(rows)), rows, **text)
+    axis.set_xticks(range(weights.size(1)), columns, rotation=turned, **text)
+    axis.set_yticks(range(weights.size(0)), rows, **text)
     axis.tick_params(length=0)
     axis.spines[:].set(visible=True, color="0.7")
 
@@ -127,10 +112,10 @@ def draw_grids(
     lines: Sequence[Sequence[Grid]],
     xlabel: str,
     ylabel: str,
-    cell: tuple[float, float] = (0.3, 0.26),
+    cell: float = 0.3,
     **style: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """Lines of grids; ``cell`` is the width and height of a cell in inches.
+    """Lines of grids; ``cell`` is the width of a cell in inches.
 
     Words that the grid to the left or below has are not repeated.
     """
@@ -143,9 +128,9 @@ def draw_grids(
         max(line[j].table.size(1) for line in lines if j < len(line)) for j in range(n)
     ]  # in cells
     high = [max(grid.table.size(0) for grid in line) for line in lines]
-    across = max(min(cell[0], (WIDTH - gaps) / sum(wide)), 0.05)
+    across = max(min(cell, (WIDTH - gaps) / sum(wide)), 0.05)
     width = max(across * sum(wide), 1.2 * n) + gaps
-    height = cell[1] * sum(high) + under + 0.35 * len(lines) + 0.4
+    height = 0.26 * sum(high) + under + 0.35 * len(lines) + 0.4
     size, ratios = (width, height), {"width_ratios": wide, "height_ratios": high}
     figure, axes = new_figure(len(lines), n, size, **ratios)
     for i, line in enumerate(lines):
@@ -202,14 +187,13 @@ def plot_grids(
             ``None``: the smallest or largest value of all grids.
 
     Raises:
-        ValueError: nothing to draw.
-        ShapeError: too many or too few words.
+        ValueError: too many or too few words.
     """
     given = list(grids) if isinstance(grids, list | tuple) else [as_titled(grids)]
     titles = [title for line in given for title in line]
-    tables = checked_tables([table for line in given for table in line.values()])
+    tables = [table for line in given for table in line.values()]
     words = axis_words(rows, tables, 0), axis_words(columns, tables, 1)
-    panels = [*map(Grid, titles, tables, *words)]
+    panels = [Grid(*parts) for parts in zip(titles, tables, *words, strict=True)]
     cell, needed = 0.3, 0.2
     if numbers:
         values = [value for table in tables for value in table.flatten().tolist()]
@@ -227,7 +211,7 @@ def plot_grids(
     if all(table.dtype == torch.bool for table in tables):
         vmax = 1.4  # True is not the darkest blue
     style: Any = {"cmap": cmap, "vmin": vmin, "vmax": vmax}
-    figure, axes = draw_grids(cuts, xlabel, ylabel, (cell, 0.26), **style)
+    figure, axes = draw_grids(cuts, xlabel, ylabel, cell, **style)
     for axis, table in zip(axes, tables, strict=True):
         if lines:
             n_rows, n_columns = table.shape
@@ -255,14 +239,20 @@ def as_titled(data: Any) -> dict[str, Any]:
     return dict(data) if isinstance(data, Mapping) else {"": data}
 
 
-def checked_tables(tables: Sequence[Tensor]) -> list[Tensor]:
-    """The tables, if there is something to draw in each."""
-    if not tables or any(table.dim() != 2 or not table.numel() for table in tables):
-        raise ValueError(
-            "nothing to draw: each table must have two dimensions (R, C) "
-            "and at least one cell"
-        )
-    return list(tables)
+def as_panels(data: Any) -> dict[str, Any]:
+    """Panel title → {label: data}, also from {label: data} or from the data alone."""
+    data = as_titled(data)
+    nested = [isinstance(part, Mapping) for part in data.values()]
+    return data if all(nested) else {"": data}
+
+
+def as_numbers(values: Any) -> Any:
+    """Numbers from a tensor, a list, a range, a list of tensors …"""
+    if isinstance(values, Tensor):
+        return values.detach().double().cpu().numpy()
+    if isinstance(values, np.ndarray | str) or not hasattr(values, "__iter__"):
+        return np.asarray(values, dtype=float)
+    return np.asarray([as_numbers(value) for value in values], dtype=float)
 
 
 def axis_words(words: Any, tables: Sequence[Tensor], axis: int) -> list[list[str]]:
@@ -273,40 +263,31 @@ def axis_words(words: Any, tables: Sequence[Tensor], axis: int) -> list[list[str
         lists = [words] * len(tables)
     else:
         lists = words
-    if len(lists) != len(tables):
-        raise ShapeError(f"{len(lists)} lists of words for {len(tables)} grids")
     return [[str(word) for word in some] for some in lists]
 
 
-def plot_tables(
-    tables: Any, *, xlabel: str = "column", ylabel: str = "position"
-) -> Figure:
-    """Large tables of numbers from −1 to 1, without words.
+def plot_tables(tables: Any, *, xlabel: str = "column") -> Figure:
+    """Large tables of numbers from −1 to 1, a position in each row, without words.
 
-    Wide ones are drawn below each other. Tables of booleans have no colour bar.
+    Wide ones are drawn below each other.
 
     Args:
         tables: a tensor ``(R, C)``, or title → tensor.
-        xlabel, ylabel: of all tables.
-
-    Raises:
-        ValueError: nothing to draw.
+        xlabel: of all tables.
     """
     titled = as_titled(tables)
-    given = checked_tables([*titled.values()])
-    n, yes_no = len(given), given[0].dtype == torch.bool
-    if below := all(table.size(1) > 1.5 * table.size(0) for table in given):
+    n = len(titled)
+    if below := all(table.size(1) > 1.5 * table.size(0) for table in titled.values()):
         shape, size = (n, 1), (WIDTH, 0.4 + (1.4 if n > 1 else 2.4) * n)
     else:
         shape, size = (1, n), (min(WIDTH, 0.8 + 3.6 * n), 3.2)
     figure, axes = new_figure(*shape, size, sharex=below)
     style: Any = {"cmap": "cividis", "aspect": "auto", "interpolation": "nearest"}
-    style |= {"vmin": 0 if yes_no else -1, "vmax": 1}
-    for axis, title, table in zip(axes, titled, given, strict=True):
+    style |= {"vmin": -1, "vmax": 1}
+    for axis, (title, table) in zip(axes, titled.items(), strict=True):
         image = axis.imshow(table.detach().cpu().float().numpy(), **style)
         set_title(axis, title)
-    label_axes(figure, xlabel, ylabel, n_lines=shape[0])
-    if not yes_no:
-        bar: Any = figure.colorbar(image, ax=axes, aspect=30)
-        bar.outline.set_visible(False)
+    label_axes(figure, xlabel, "position", n_lines=shape[0])
+    bar: Any = figure.colorbar(image, ax=axes, aspect=30)
+    bar.outline.set_visible(False)
     return figure

@@ -10,8 +10,7 @@ import torch
 from matplotlib.figure import Figure
 
 from .charts import SERIES
-from .data import as_numbers
-from .plotting import BLUE, FONT, draw_grid, new_figure, set_title
+from .plotting import BLUE, FONT, as_numbers, draw_grid, new_figure, set_title
 
 
 def plot_bits(n_bits: int) -> Figure:

@@ -26,47 +26,34 @@ SCRIPT = TEMPLATE.with_suffix(".js")
 
 def view_attention(
     translation: Translation,
-    kind: str = "cross",
-    layer: int = -1,
-    head: int | None = None,
     gold: Sequence[tuple[int, int]] = (),
     file: str | os.PathLike[str] | None = None,
 ) -> Html:
     """Which words each word attends to, in all kinds, layers and heads.
 
     It can be explored with mouse, finger or keyboard. Where no script runs (on GitHub,
-    in a notebook that is not trusted), a table of the chosen head is shown instead.
+    in a notebook that is not trusted), a table is shown instead: the cross-attention of
+    the last layer, the mean of its heads.
 
     Args:
         translation: of a ``Translator``.
-        kind: what is shown first: ``"encoder"``, ``"decoder"`` or ``"cross"``.
-        layer: from 0; −1 is the last.
-        head: from 0; ``None`` is the mean over the heads.
         gold: links (source word, target word) from 0 without special tokens, as
             ``Pair.alignment`` has them.
         file: where to save it as a page that needs nothing else, such as ``"a.html"``.
 
     Raises:
-        ValueError: an unknown kind, layer or head; an empty translation; a gold link to
-            a word that does not exist.
+        ValueError: an empty translation; a gold link to a word that does not exist.
     """
-    weights, *words = attention_table(translation, kind, layer)  # (H, T, S)
-    n_heads = len(weights)
-    if head is not None and not -n_heads <= head < n_heads:
-        raise ValueError(f"head {head}: this layer has heads 0 to {n_heads - 1}")
+    weights, *words = attention_table(translation, "cross", -1)  # (H, T, S)
     kinds = {name: all_layers(translation, name) for name in KINDS}
-    layer %= len(kinds[kind]["weights"])
-    shown, name = weights.mean(0), "mean of all heads"
-    if head is not None:
-        head %= n_heads
-        shown, name = weights[head], f"head {head}"
-    start = {"kind": kind, "layer": layer, "head": -1 if head is None else head}
+    start = {"kind": "cross", "layer": len(kinds["cross"]["weights"]) - 1, "head": -1}
     links = [(row, column) for column, row in gold_cells(translation, "cross", gold)]
     caption = (
-        f"{kind} attention, layer {layer}, {name}; run the cell to explore all of them"
+        f"cross attention, layer {start['layer']}, mean of all heads; run the cell to "
+        "explore all of them"
     )
     data = {"kinds": kinds, "start": start, "gold": links}
-    shown_page = page(static_table(caption, shown, *words), data)
+    shown_page = page(static_table(caption, weights.mean(0), *words), data)
     if file is not None:
         Path(file).write_text(HEAD + shown_page, encoding="utf-8")
     return Html(shown_page)

@@ -17,9 +17,7 @@ from .grammar import statement
 from .phrases import NP, french_agreement
 from .lexicon import (
     ADJECTIVES,
-    GERMAN_CONTRACTION,
     NOUNS,
-    PLACES,
     VERBS,
     VOWELS,
     Adjective,
@@ -27,35 +25,25 @@ from .lexicon import (
 )
 
 
-def make_contrasts(pairs: Sequence[Pair], lang: str) -> dict[str, list[Contrast]]:
+def make_contrasts(pairs: Sequence[Pair]) -> dict[str, list[Contrast]]:
     """Contrasts by what is wrong, at most one of each kind for a pair.
 
     Args:
-        pairs: of the tiny corpus, from English.
-        lang: of the targets, ``"fr"`` or ``"de"``.
+        pairs: of the tiny corpus, English to French.
 
     Returns:
-        Kind → contrasts. In both languages: ``roles`` (subject and object change
-        places) and ``pronoun`` (*it* or *they* in the wrong gender). French:
-        ``adjective place`` (on the wrong side of its noun), ``agreement`` (an adjective
-        or participle in the wrong gender). German: ``verb place`` (not last after
-        *dass*), ``article`` (wrong gender).
-
-    Raises:
-        ValueError: another language.
+        Kind → contrasts: ``roles`` (subject and object change places), ``adjective
+        place`` (on the wrong side of its noun), ``agreement`` (an adjective or
+        participle in the wrong gender), ``pronoun`` (*it* or *they* in the wrong
+        gender).
     """
-    if lang not in KINDS:
-        raise ValueError(
-            f"there are no contrasts for {lang!r}: choose one of {', '.join(KINDS)}"
-        )
-    found: dict[str, list[Contrast]] = {kind: [] for kind in KINDS[lang]}
+    found: dict[str, list[Contrast]] = {kind: [] for kind in KINDS}
     for pair in pairs:
-        words = spacy_words(lang)(pair.tgt)
-        for kind, change in KINDS[lang].items():
-            wrong = change(pair.src, words)
-            if wrong:
+        words = spacy_words("fr")(pair.tgt)
+        for kind, change in KINDS.items():
+            if wrong := change(pair.src, words):
                 found[kind].append(
-                    Contrast(pair.src, pair.tgt, join_words(wrong, lang))
+                    Contrast(pair.src, pair.tgt, join_words(wrong, "fr"))
                 )
     return found
 
@@ -70,13 +58,14 @@ _DEEDS = {
     for form in (verb.en, verb.en_past)
 }
 # Article; adjective, if any, and noun; in the singular
-_WHO = r"(an?|the) ((?:(?:{}) )?(?:{}))"
-_BEING = _WHO.format("|".join(ADJECTIVES), "|".join(_BEINGS))
+_BEING = r"(an?|the) ((?:(?:{}) )?(?:{}))".format(
+    "|".join(ADJECTIVES), "|".join(_BEINGS)
+)
 _CLAUSE = re.compile(rf"{_BEING} ({'|'.join(_DEEDS)}) {_BEING}\.", re.IGNORECASE)
 
 
-def _swap_roles(src: str, lang: str) -> list[str]:
-    """ "Le chien suit la fille" → "La fille suit le chien"; German with cases."""
+def _swap_roles(src: str, words: list[str]) -> list[str]:
+    """ "Le chien suit la fille" → "La fille suit le chien"."""
     match = _CLAUSE.fullmatch(src)
     if not match:
         return []
@@ -84,10 +73,10 @@ def _swap_roles(src: str, lang: str) -> list[str]:
         NP.of(f"{match[i].lower().removesuffix('n')} {match[i + 1]}") for i in (1, 4)
     )
     verb, past = _DEEDS[match[3]]
-    return list(statement(obj, verb, subject, past=past).tokens[lang])
+    return list(statement(obj, verb, subject, past=past).tokens["fr"])
 
 
-# --------------------------------------------------------------------------- French
+# ------------------------------------------------------------ forms and their gender
 def _forms(adjective: Adjective, many: bool) -> tuple[str, str]:
     """Masculine and feminine."""
     return (
@@ -159,7 +148,7 @@ def _break_agreement(src: str, words: list[str]) -> list[str]:
     return []
 
 
-def _wrong_pronoun_fr(src: str, words: list[str]) -> list[str]:
+def _wrong_pronoun(src: str, words: list[str]) -> list[str]:
     """ "La chaise …, elle est très lourde" → "La chaise …, il est très lourd"."""
     swap = {"il": "elle", "elle": "il", "ils": "elles", "elles": "ils"}
     # "Elle" at the start is another word.
@@ -170,57 +159,9 @@ def _wrong_pronoun_fr(src: str, words: list[str]) -> list[str]:
     return [*words[:at], swap[words[at]], *said]
 
 
-# --------------------------------------------------------------------------- German
-_SUBJECT = re.compile(
-    _WHO.format("|".join(ADJECTIVES), "|".join(NOUNS)) + r"\b", re.IGNORECASE
-)
-# "auf", "im", …
-_PLACED = {place.de for place in PLACES.values()} | {*GERMAN_CONTRACTION.values()}
-_NOUNS_DE = {form for noun in NOUNS.values() for form in (noun.de, noun.de_many)}
-
-
-def _early_verb(src: str, words: list[str]) -> list[str]:
-    """ "…, dass die Katze die Milch trinkt" → "…, dass die Katze trinkt die Milch".
-
-    Not with a place, which may follow the verb.
-    """
-    start = words.index("dass") if "dass" in words else len(words)
-    nouns = [i for i, word in enumerate(words) if i > start and word in _NOUNS_DE]
-    if len(nouns) < 2 or set(words[nouns[0] :]) & _PLACED:
-        return []
-    end = nouns[0] + 1  # of the subject
-    return [*words[:end], words[-2], *words[end:-2], words[-1]]
-
-
-def _wrong_article(src: str, words: list[str]) -> list[str]:
-    """The first word: "Der alte Mann" → "Das alte Mann"."""
-    match = _SUBJECT.match(src)
-    # "Die Junge" is a young woman, and "das Junge" a young animal.
-    if not match or match[2].endswith("boy"):
-        return []
-    indefinite = match[1].lower().startswith("a")
-    forms = ("Eine", "Ein", "Eine") if indefinite else ("Das", "Das", "Der")
-    noun = NOUNS[match[2].split()[-1]]
-    return [forms["mfn".index(noun.de_gender)], *words[1:]]
-
-
-def _wrong_pronoun_de(src: str, words: list[str]) -> list[str]:
-    """ "Der Stuhl …, er ist sehr schwer" → "…, sie ist sehr schwer"."""
-    other = {"er": "sie", "sie": "es", "es": "er"}
-    return [other.get(word, word) for word in words] if re.search(r"\bit ", src) else []
-
-
-KINDS: dict[str, dict[str, Callable[[str, list[str]], list[str]]]] = {
-    "fr": {
-        "roles": lambda src, words: _swap_roles(src, "fr"),
-        "adjective place": _move_adjective,
-        "agreement": _break_agreement,
-        "pronoun": _wrong_pronoun_fr,
-    },
-    "de": {
-        "roles": lambda src, words: _swap_roles(src, "de"),
-        "verb place": _early_verb,
-        "article": _wrong_article,
-        "pronoun": _wrong_pronoun_de,
-    },
+KINDS: dict[str, Callable[[str, list[str]], list[str]]] = {
+    "roles": _swap_roles,
+    "adjective place": _move_adjective,
+    "agreement": _break_agreement,
+    "pronoun": _wrong_pronoun,
 }

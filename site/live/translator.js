@@ -25,9 +25,7 @@ export class Translator {
    * What is unknown has the id UNK, and its own letters as its token. */
   encode(text) {
     const { max_source_tokens: limit } = this.config.decode;
-    const start = [...text].slice(0, 64 * limit).join("").split(SPACES).join(" ");
-    const cut = [...start.trim()].slice(0, 32 * limit).join("");
-    const tokens = this.srcTokenizer.tokenize(cut);
+    const tokens = this.srcTokenizer.tokenize(text.split(SPACES).join(" ").trim());
     if (!tokens.length) return [];
     if (this.config.data.src_specials) tokens.unshift({ id: SOS, token: "<sos>" });
     return [...tokens.slice(0, limit - 1), { id: EOS, token: "<eos>" }];

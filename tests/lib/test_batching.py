@@ -65,20 +65,13 @@ def test_the_target_is_shifted_by_one() -> None:
 
 
 def test_pairs_that_are_too_long_are_left_out() -> None:
-    """Far too long ones before they are tokenized, since spaCy would take minutes."""
-    seen: list[str] = []
-
-    def encode(text: str) -> list[int]:
-        seen.append(text)
-        return [5] * len(text.split())
-
+    encode = lambda text: [5] * len(text.split())  # noqa: E731
     tokenizers: Any = (SimpleNamespace(encode=encode),) * 2
     config = nmt.load_config("toy", **{"data.max_length": 10})
-    fits, over, far_over = nmt.Pair("x", "x " * 10), "x " * 11, "(" * 321
-    pairs = [fits, nmt.Pair("x", over), nmt.Pair(over, "x"), nmt.Pair(far_over, "x")]
-    with pytest.warns(UserWarning, match="left out 3 of 4 pairs"):
+    fits, over = nmt.Pair("x", "x " * 10), "x " * 11
+    pairs = [fits, nmt.Pair("x", over), nmt.Pair(over, "x")]
+    with pytest.warns(UserWarning, match="left out 2 of 3 pairs"):
         examples = nmt.encode_pairs(pairs, tokenizers, config)
     assert [(list(src), list(tgt)) for src, tgt in examples] == [([5], [5] * 10)]
-    assert far_over not in seen
     with pytest.raises(nmt.TrainingError, match=r"longer than data.max_length=10"):
         nmt.encode_pairs(pairs[1:], tokenizers, config)

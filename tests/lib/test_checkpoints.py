@@ -121,8 +121,11 @@ def test_a_file_of_another_run_is_refused_by_key(folder: Path) -> None:
         other = config.model_copy(update={section: part})
         with pytest.raises(nmt.CheckpointError, match=rf"{section}.{key}=.*delete"):
             load_own(path, other)
-    train = config.train.model_copy(update={"max_steps": 7, "select": "last"})
+    train = config.train.model_copy(update={"max_steps": 10, "select": "last"})
     load_own(path, config.model_copy(update={"train": train}))
+    train = train.model_copy(update={"max_steps": 7})
+    with pytest.raises(nmt.CheckpointError, match="has 10 updates, more than"):
+        RunFolder(config.model_copy(update={"train": train}), folder).newest()
 
 
 # --- writing

@@ -76,7 +76,7 @@ def test_a_wrong_type_or_value_is_named_with_its_key(key: str, value: Any) -> No
         ({"model.tying": "three-way"}, "data.joint=true"),
         ({"data.bpe_dropout": 0.1}, "'spacy' has none: use tokenizer=bpe"),
         ({"data.joint": True}, "needs subwords"),
-        ({"train": 3}, "train: "),
+        ({"train": 3}, "unknown key 'train'"),
     ],
 )
 def test_values_that_do_not_fit_together_are_explained(

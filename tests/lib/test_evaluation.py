@@ -135,6 +135,5 @@ def test_gold_links_beyond_the_weights_are_an_error(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         alignment_error_rate(weights(1, 2), gold)
-    for wrong in (torch.rand(4, 3, 3), torch.full((3, 3), torch.nan)):
-        with pytest.raises(nmt.ShapeError, match="one head"):
-            alignment_error_rate(wrong, [(0, 0)])
+    with pytest.raises(nmt.ShapeError, match="one head"):
+        alignment_error_rate(torch.rand(4, 3, 3), [(0, 0)])

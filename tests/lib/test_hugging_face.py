@@ -76,7 +76,7 @@ def test_what_transformers_does_not_have_is_refused(
 ) -> None:
     with pytest.raises(nmt.ConfigError, match=rf"cannot export.*{reason}"):
         nmt.export_hugging_face(translator(**options), tmp_path / "model")
-    with pytest.raises(nmt.ConfigError, match=r"words: set data\.tokenizer"):
+    with pytest.raises(nmt.ConfigError, match=r"words as tokens .set data\.tokenizer"):
         nmt.export_hugging_face(small_translator(), tmp_path / "model")
     assert not (tmp_path / "model").exists()
 

@@ -56,10 +56,12 @@ def test_an_encoder_layer_has_its_widths_and_the_number_of_layers() -> None:
 
 
 def test_the_machine_shows_the_words_so_far_and_the_next_one() -> None:
-    tiny, text = small_translator(), "ich sehe ein haus"
+    tiny, text = small_translator(10), "ich sehe ein haus"
     (axis,) = nmt.plot_machine(tiny, text, n_words=2).axes
     found = tiny(text)
-    wanted = {*found.src_labels, *found.tgt_labels[:3], "<sos>"}
+    *written, new = found.tgt_labels[:3]
+    assert new not in (*written, *found.src_labels)
+    wanted = {*found.src_labels, *written, new, "<sos>"}
     assert wanted <= {*words(axis)}
     assert len(axis.images) == 2 * (len(found.src_labels) + 1 + 2)
 

@@ -115,6 +115,7 @@ def test_killed_three_times_and_while_a_file_is_written(
     folder: Path, alone: nmt.Run
 ) -> None:
     draw, config, run = random.Random(2017), folder / "config.yaml", folder / "run"
+    shutil.rmtree(run, ignore_errors=True)
     killed(folder, "update", draw.randint(EVERY + 1, 2 * EVERY))
     killed(folder, "half-written", draw.randint(2, 4))
     assert list(run.rglob(".*.tmp"))

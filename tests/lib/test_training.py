@@ -200,11 +200,11 @@ def test_selecting_other_weights_does_not_train_again(
     assert len(updates) == 12
 
 
-def test_fewer_steps_than_a_checkpoint_has_are_validated(
+def test_the_last_step_is_validated_though_its_checkpoint_was_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped(monkeypatch, mini(tmp_path, train__validate_every=50), 6)
-    run = nmt.train(mini(tmp_path, train__validate_every=50, train__max_steps=3))
+    run = nmt.train(mini(tmp_path, train__validate_every=50, train__max_steps=4))
     assert [row["step"] for row in run.history] == [4]
 
 

@@ -52,11 +52,11 @@ def test_each_kind_has_its_words_and_every_weight(translation: nmt.Translation) 
             torch.testing.assert_close(found, weights[0], atol=0.00051, rtol=0)
 
 
-def test_what_is_shown_first_can_be_chosen(translation: nmt.Translation) -> None:
+def test_the_mean_of_the_last_layer_is_shown_first(
+    translation: nmt.Translation,
+) -> None:
     first = data_of(nmt.view_attention(translation))["start"]
     assert first == {"kind": "cross", "layer": 2, "head": -1}
-    chosen = data_of(nmt.view_attention(translation, "decoder", 1, head=-2))["start"]
-    assert chosen == {"kind": "decoder", "layer": 1, "head": 2}
 
 
 @pytest.mark.parametrize("specials", [True, False])
@@ -66,12 +66,12 @@ def test_gold_links_are_where_their_words_are(specials: bool) -> None:
     assert gold == [[1, 0 + specials], [0, 2 + specials]]
 
 
-def test_without_scripts_there_is_a_table_of_the_chosen_head(
+def test_without_scripts_there_is_a_table(
     translation: nmt.Translation,
 ) -> None:
-    caption, *cells = cells_of(nmt.view_attention(translation, layer=1, head=3))
-    assert caption.startswith("cross attention, layer 1, head 3")
-    weights = translation.attention.cross[1][0, 3].tolist()
+    caption, *cells = cells_of(nmt.view_attention(translation))
+    assert caption.startswith("cross attention, layer 2, mean of all heads")
+    weights = translation.attention.cross[2][0].mean(0).tolist()
     expected = ["", *translation.src_labels]
     for word, row in zip(translation.tgt_labels, weights, strict=True):
         expected += [word]
@@ -90,10 +90,8 @@ def test_words_stay_text() -> None:
 
 def test_it_is_small_repeatable_and_needs_nothing_from_elsewhere() -> None:
     translation = made_translation("abcdefghijkl", "abcdefghijkl")
-    first, again, other = (
-        nmt.view_attention(translation, head=head)._repr_html_() for head in (1, 1, 2)
-    )
-    assert first == again != other and len(first.encode()) < 150_000
+    first, again = (nmt.view_attention(translation)._repr_html_() for _ in range(2))
+    assert first == again and len(first.encode()) < 150_000
     assert not re.search(r"https?://(?!www\.w3\.org)", first)
 
 
@@ -101,7 +99,7 @@ def test_it_can_be_saved_as_a_page(
     translation: nmt.Translation, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.html"
-    shown = nmt.view_attention(translation, head=1, file=file)._repr_html_()
+    shown = nmt.view_attention(translation, file=file)._repr_html_()
     saved = file.read_text(encoding="utf-8")
     assert saved.startswith("<!doctype html>") and saved.endswith(shown)
 
@@ -142,20 +140,6 @@ def test_a_model_too_large_for_a_cell_is_halved_or_named(
     monkeypatch.setattr(live, "LARGEST", file.stat().st_size - 1)
     with pytest.raises(ValueError, match=r"MB in half precision, and a cell's output"):
         nmt.explore(translator)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"kind": "self"}, "kind 'self': choose one of encoder, decoder, cross"),
-        ({"head": 4}, "head 4: this layer has heads 0 to 3"),
-    ],
-)
-def test_a_wrong_choice_is_named(
-    translation: nmt.Translation, options: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        nmt.view_attention(translation, **options)
 
 
 def test_source_and_viewer_need_no_ipython() -> None:

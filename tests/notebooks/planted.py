@@ -60,8 +60,8 @@ MISTAKES = {
     ),
     "axes of a heatmap swapped": Mistake(
         "pictures/plotting.py",
-        "weights.float().numpy(),",
-        "weights.float().numpy().T,",
+        "weights.detach().cpu().float().numpy(),",
+        "weights.detach().cpu().float().numpy().T,",
         "09_attention_heatmaps",
     ),
 }
