@@ -189,17 +189,17 @@ class RunFolder:
         """Other trainings of the same run wait until the end."""
         from accelerate import Accelerator
 
-        processes = Accelerator(mixed_precision="no")
+        accelerator = Accelerator(mixed_precision="no")
         lock = FileLock(self.path / ".lock")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            if processes.is_main_process:
+            if accelerator.is_main_process:
                 lock.acquire()
         except OSError as error:
             raise CheckpointError(
                 f"cannot use {self.path} for a run: {error}"
             ) from None
-        processes.wait_for_everyone()
+        accelerator.wait_for_everyone()
         try:
             yield
         finally:

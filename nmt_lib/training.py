@@ -31,8 +31,8 @@ class Trainer:
         from accelerate import Accelerator, DistributedDataParallelKwargs
 
         same = DistributedDataParallelKwargs(broadcast_buffers=False)  # positions
-        self.processes = Accelerator(mixed_precision="no", kwargs_handlers=[same])
-        self.device, rank = self.processes.device, self.processes.process_index
+        self.accelerator = Accelerator(mixed_precision="no", kwargs_handlers=[same])
+        self.device, rank = self.accelerator.device, self.accelerator.process_index
         self.config, self.pairs, self.tokenizers = config, corpus.train, tokenizers
         self.examples = encode_pairs(corpus.train, tokenizers, config)
         self.valid = validation_batches(corpus.valid, tokenizers, config)
@@ -42,7 +42,7 @@ class Trainer:
         self.optimizer = build_optimizer(config.train, self.model.parameters())
         self.bf16 = use_bf16(config.train, self.device)
         objective = Objective(self.model, config.train.label_smoothing)
-        self.objective = self.processes.prepare_model(objective)
+        self.objective = self.accelerator.prepare_model(objective)
         self.progress = Progress()
         self.folder = RunFolder(config, config.run_path, writes=rank == 0)
 
@@ -56,7 +56,7 @@ class Trainer:
             total=train.max_steps,
             initial=progress.step,
             unit="step",
-            disable=not self.processes.is_main_process,
+            disable=not self.accelerator.is_main_process,
         ) as bar:
             for batches in self.updates():
                 self.update(batches)
@@ -71,7 +71,7 @@ class Trainer:
     def updates(self) -> Iterator[list[list[Example]]]:
         """The batches of each update that is still to be done."""
         train, stream = self.config.train, self.batches()
-        size = self.processes.num_processes * train.accumulate
+        size = self.accelerator.num_processes * train.accumulate
         while self.progress.step < train.max_steps:
             yield list(islice(stream, size))
 
@@ -94,21 +94,22 @@ class Trainer:
         The loss of each batch is divided by the tokens of *all*, so that the gradient
         is that of one large batch, however it is cut and spread over processes.
         """
-        train, progress, processes = self.config.train, self.progress, self.processes
+        train, progress = self.config.train, self.progress
+        accelerator = self.accelerator
         n_tokens = sum(len(tgt) - 1 for examples in batches for _, tgt in examples)
         lr = learning_rate(progress.step + 1, train, self.config.model.d_model)
         for options in self.optimizer.param_groups:
             options["lr"] = lr
         self.objective.train()
         total = torch.zeros((), device=self.device)
-        for examples in batches[processes.process_index :: processes.num_processes]:
+        for examples in batches[accelerator.process_index :: accelerator.num_processes]:
             batch = make_batch(examples).to(self.device)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
                 loss = self.objective(batch)
             # Processes average their gradients; the factor makes it a sum.
-            (loss * processes.num_processes / n_tokens).backward()
+            (loss * accelerator.num_processes / n_tokens).backward()
             total += loss.detach()
-        loss_sum = float(processes.reduce(total, "sum"))
+        loss_sum = float(accelerator.reduce(total, "sum"))
         self.check_finite(loss_sum, "loss")
         if train.clip_norm is not None:
             nn.utils.clip_grad_norm_(self.model.parameters(), train.clip_norm)
@@ -141,7 +142,7 @@ class Trainer:
         """Goes on from a checkpoint."""
         unpack(saved.tensors, self.model, self.optimizer)
         self.progress = Progress(**saved.state)
-        rank = self.processes.process_index
+        rank = self.accelerator.process_index
         if rank:  # the file has the main process's random numbers only
             seed = self.config.train.seed + rank
             torch.manual_seed(seed + 1_000_003 * self.progress.step)
@@ -151,7 +152,7 @@ class Trainer:
         history = self.progress.history
         if not history or history[-1]["step"] != self.progress.step:
             self.validate()  # it resumed at its end
-        self.processes.wait_for_everyone()  # until the main process has written
+        self.accelerator.wait_for_everyone()  # until the main process has written
         weights = self.folder.final_weights()
         if weights is not None:
             load_weights(self.model, weights)
