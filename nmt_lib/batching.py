@@ -147,7 +147,7 @@ def token_batches(
     draw = random.Random(seed)
     longest = [max(sides) for sides in lengths]
     order = draw.sample(range(len(lengths)), len(lengths))
-    order.sort(key=lambda i: (longest[i], lengths[i]))  # equals stay in the order drawn
+    order.sort(key=lambda i: (longest[i], *lengths[i]))  # equals stay as drawn
     if order and longest[order[-1]] > batch_tokens and not alone:
         raise TrainingError(
             f"sentence {order[-1]} has {longest[order[-1]]} tokens, more than "
