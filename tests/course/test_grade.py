@@ -151,6 +151,21 @@ def test_late_days_are_nbgraders(graded: Path):
         assert book.find_submission(NAME, "eve").timestamp.year == 2030
 
 
+def test_a_new_time_is_collected_again_and_a_shared_one_is_told(tmp_path: Path):
+    inbox, root = tmp_path / "in", tmp_path / "class"
+    hand_in(inbox / "ada/A1.ipynb", blank=True)
+    time = inbox / "ada/timestamp.txt"
+    marked = root / f"autograded/ada/{NAME}/{NAME}.ipynb"
+    marked.parent.mkdir(parents=True)
+    marked.touch()
+    for said in ("2027-01-02", "2027-01-03"):
+        time.write_text(f"{said} 10:00:00 UTC")
+        assert grade.collect(inbox, root, [NAME]) == ([("ada", NAME)], [])
+        assert grade.collect(inbox, root, [NAME]) == ([], [])
+    (inbox / "ada/A2.ipynb").write_bytes(b"")
+    assert "time of several notebooks" in grade.collect(inbox, root, [NAME])[1][0]
+
+
 def test_nbgraders_own_commands_work_in_the_folder_of_the_class(graded: Path):
     command = [sys.executable, "-m", "nbgrader", "db", "assignment", "list"]
     env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
