@@ -288,10 +288,8 @@ def show(value: Any) -> str:
     """Numbers with four digits."""
     if isinstance(value, Tensor) and value.dim():
         return "[" + ", ".join(map(show, value)) + "]"
-    real = isinstance(value, float)
-    real = real or (isinstance(value, Tensor) and value.is_floating_point())
     value = value.item() if isinstance(value, Tensor) else value
-    return f"{float(value):.4g}" if real else f"{value!r}"[:200]
+    return f"{value:.4g}" if isinstance(value, float) else f"{value!r}"[:200]
 
 
 # ------------------------------------------------------------------------- layers
