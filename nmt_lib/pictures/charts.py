@@ -14,6 +14,7 @@ from matplotlib.ticker import LogLocator
 
 from ..config import Config
 from ..schedules import learning_rate
+from .data import as_numbers, as_panels, as_titled
 from .plotting import (
     BLUE,
     FONT,
@@ -21,9 +22,6 @@ from .plotting import (
     LETTER,
     ORANGE,
     WIDTH,
-    as_numbers,
-    as_panels,
-    as_titled,
     label_axes,
     new_figure,
     set_title,

@@ -15,14 +15,13 @@ from matplotlib.text import Text
 from ..decoding import Candidate
 from ..special import EOS
 from .charts import SERIES
+from .data import as_numbers, as_panels
 from .plotting import (
     BLUE,
     FONT,
     GREY,
     LETTER,
     ORANGE,
-    as_numbers,
-    as_panels,
     new_figure,
     set_title,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import textwrap
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 from torch import Tensor
+
+from .data import as_titled
 
 BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
 FONT = 10  # points
@@ -232,27 +234,6 @@ def write_numbers(axis: Axes, table: Tensor, numbers: str) -> None:
         text = format(table[r, c].item(), numbers).replace("-", "−")
         style: Any = {"fontsize": FONT, "color": "black" if bright else "white"}
         axis.text(c, r, text, ha="center", va="center", **style)
-
-
-def as_titled(data: Any) -> dict[str, Any]:
-    """Title → thing; a thing alone has an empty title."""
-    return dict(data) if isinstance(data, Mapping) else {"": data}
-
-
-def as_panels(data: Any) -> dict[str, Any]:
-    """Panel title → {label: data}, also from {label: data} or from the data alone."""
-    data = as_titled(data)
-    nested = [isinstance(part, Mapping) for part in data.values()]
-    return data if all(nested) else {"": data}
-
-
-def as_numbers(values: Any) -> Any:
-    """Numbers from a tensor, a list, a range, a list of tensors …"""
-    if isinstance(values, Tensor):
-        return values.detach().double().cpu().numpy()
-    if isinstance(values, np.ndarray | str) or not hasattr(values, "__iter__"):
-        return np.asarray(values, dtype=float)
-    return np.asarray([as_numbers(value) for value in values], dtype=float)
 
 
 def axis_words(words: Any, tables: Sequence[Tensor], axis: int) -> list[list[str]]:

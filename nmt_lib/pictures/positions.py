@@ -10,7 +10,8 @@ import torch
 from matplotlib.figure import Figure
 
 from .charts import SERIES
-from .plotting import BLUE, FONT, as_numbers, draw_grid, new_figure, set_title
+from .data import as_numbers
+from .plotting import BLUE, FONT, draw_grid, new_figure, set_title
 
 
 def plot_bits(n_bits: int) -> Figure:

@@ -1,0 +1,30 @@
+"""What a chapter gives to draw, in any form, as panels of labelled numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+
+def as_titled(data: Any) -> dict[str, Any]:
+    """Title → thing; a thing alone has an empty title."""
+    return dict(data) if isinstance(data, Mapping) else {"": data}
+
+
+def as_panels(data: Any) -> dict[str, Any]:
+    """Panel title → {label: data}, also from {label: data} or from the data alone."""
+    data = as_titled(data)
+    nested = [isinstance(part, Mapping) for part in data.values()]
+    return data if all(nested) else {"": data}
+
+
+def as_numbers(values: Any) -> Any:
+    """Numbers from a tensor, a list, a range, a list of tensors …"""
+    if isinstance(values, Tensor):
+        return values.detach().double().cpu().numpy()
+    if isinstance(values, np.ndarray | str) or not hasattr(values, "__iter__"):
+        return np.asarray(values, dtype=float)
+    return np.asarray([as_numbers(value) for value in values], dtype=float)
