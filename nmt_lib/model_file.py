@@ -139,7 +139,7 @@ def digest(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
     text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
     crc = zlib.crc32(text.encode())
     for name in names:
-        crc = zlib.crc32(tensors[name].flatten().view(torch.uint8).numpy(), crc)
+        crc = zlib.crc32(tensors[name].flatten().view(torch.uint8).numpy().data, crc)
     return f"{crc:08x}"
 
 

@@ -14,16 +14,14 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors import safe_open
-from safetensors.torch import load as tensors_of
 from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
 from nmt_lib import checkpoints as ckpt
 from nmt_lib.checkpoints import RunFolder, checkpoint_name, load_own
-from nmt_lib.model_file import ModelFile, digest, load, model_tensors, save
+from nmt_lib.model_file import ModelFile, load, model_tensors, save
 from tests.lib.forked import exit_codes, start
-from tests.lib.small import small_translator
+from tests.lib.small import rewritten, small_translator
 
 
 def model_file(step: int = 1, size: int = 100, **options: Any) -> ModelFile:
@@ -103,14 +101,10 @@ def test_a_missing_file_and_one_of_another_library_are_named(tmp_path: Path) -> 
         assert "delete" not in str(error.value)
 
 
-def made_elsewhere(path: Path, **changes: Any) -> str:
+def made_elsewhere(path: Path, **changes: str) -> str:
     """The refusal of a whole file, its digest right, whose metadata were changed."""
-    with safe_open(path, "pt") as file:
-        metadata = file.metadata() | changes
-    tensors, name = tensors_of(path.read_bytes()), path.with_name("other.safetensors")
-    del metadata["digest"]
-    metadata["digest"] = digest(tensors, metadata)
-    name.write_bytes(safetensors_bytes(tensors, metadata))
+    name = path.with_name("other.safetensors")
+    name.write_bytes(rewritten(path, **changes))
     with pytest.raises(nmt.CheckpointError) as error:
         load(name)
     assert "delete" not in str(error.value) and "damaged" not in str(error.value)
