@@ -1,6 +1,6 @@
 """What the live page of the site shows before a reader has fetched a model.
 
-Its scripts are in ``site/live``; ``nmt_lib/pictures/live.py`` puts them together.
+Its scripts are in ``nmt_lib/web``; ``nmt_lib/pictures/live.py`` puts them together.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from urllib.parse import urlencode
 import torch
 
 import nmt_lib as nmt
+from nmt_lib import web
 from nmt_lib.pictures.heatmaps import KINDS, attention_table
-from nmt_lib.pictures.live import FILES, live_page
+from nmt_lib.pictures.live import live_page
 from nmt_lib.pictures.viewer import all_layers, static_table
 from nmt_lib.translator import PRETRAINED
 
@@ -99,7 +100,7 @@ def model_file(name: str) -> Path:
 
 def copy_files(out: Path) -> None:
     """Puts the models and the worker where the page looks for them in the site."""
-    shutil.copy(FILES / "worker.js", out / WORKER)
+    shutil.copy(web.FILES / "worker.js", out / WORKER)
     (out / "models").mkdir()
     for name in EXAMPLES:
         shutil.copy(model_file(name), out / f"models/{name}.safetensors")
@@ -134,7 +135,7 @@ def site_page() -> str:
 
 @torch.inference_mode()
 def answer(translator: nmt.Translator, text: str, beam: int = 1) -> dict[str, Any]:
-    """A translation as ``site/live/page.js`` keeps it."""
+    """A translation as ``nmt_lib/web/page.js`` keeps it."""
     model, decode = translator.model, translator.config.decode
     tokenizer, source = translator.tgt_tokenizer, translator.encode(text)
     found = translator.translate(text, beam_size=beam)
