@@ -1,4 +1,4 @@
-"""What a chapter says to a reader's answer and to a guess: one printed line each."""
+"""Feedback on a reader's answers and guesses, one line each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def check_answer(
 
     ``mistakes`` maps a sentence to the value that the mistake gives. Values are
     tensors, numbers, texts, or sequences of these; with several cases in a sequence, a
-    mistake is named only if all of its cases fit. What fits nothing is shown.
+    mistake is named only if all of its cases match. An answer that matches nothing is
+    shown.
     """
     try:
         given = answer()
@@ -42,7 +43,7 @@ def check_answer(
 
 
 def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
-    """Prints what was measured beside the reader's guess; None is no guess."""
+    """Prints the measured value next to the reader's guess; None means no guess."""
     said = f"measured: {_show(measured)}{unit}"
     print(said if guess is None else f"{said}   your guess: {_show(guess)}{unit}")
 
@@ -91,7 +92,7 @@ def _all_none(given: Any) -> bool:
 
 
 def _first_difference(given: Any, expected: Any) -> str:
-    """Expected and got; of what is long, the first part that differs."""
+    """Expected and actual value; if they are long, the first part that differs."""
     if isinstance(expected, Tensor):
         tensor = _as_tensor(given, expected)
         if tensor is not None:
@@ -122,7 +123,7 @@ def _tensor_difference(given: Tensor, expected: Tensor) -> str:
 
 
 def _both(expected: Any, given: Any, where: str = "") -> str:
-    """With few digits, or with all where few show no difference."""
+    """Both values with few digits, or with all if few would hide a difference."""
     one, other = _show(expected), _show(given)
     if one == other:
         one, other = repr(expected), repr(given)
@@ -130,7 +131,7 @@ def _both(expected: Any, given: Any, where: str = "") -> str:
 
 
 def _kind(value: Any) -> str:
-    """What is too long to be shown."""
+    """A description of a value that is too long to print."""
     length = f" of {len(value)}" if isinstance(value, list | tuple) else ""
     return f"a {type(value).__name__}{length}"
 
