@@ -149,7 +149,7 @@ RULES = {
 def contrasts(
     pairs: Sequence[nmt.Pair], seed: int = 0
 ) -> dict[str, list[nmt.Contrast]]:
-    """Kind → at most one contrast per caption, drawn if a rule applies twice."""
+    """Kind → at most one contrast a caption, drawn where a rule applies twice."""
     draw, found = random.Random(seed), {}
     for kind, rule in RULES.items():
         wrong = [(pair, rule(pair.tgt)) for pair in pairs]

@@ -1,4 +1,4 @@
-"""How much of a training batch is padding, for each way to make batches.
+"""How much of a training batch is padding, by the way batches are made.
 
 Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python -m benchmarks.lean``
 """

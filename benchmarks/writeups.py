@@ -17,13 +17,13 @@ import nmt_lib as nmt
 from benchmarks import common
 
 LOVE, MAN = "I love you.", "A man with an orange hat is staring at something."
-RUNS = [  # config, direction, a text, updates (one of A or D takes minutes on a CPU)
+RUNS = [  # config, direction, a text, updates (one of A or D takes a CPU minutes)
     ("writeup_a", "en-fr", LOVE, 16),
     ("writeup_b", "fr-en", "Un homme avec un chapeau regarde quelque chose.", 60),
     ("writeup_b", "en-fr", MAN, 30),
     ("writeup_c", "en-de", MAN, 60),
     ("writeup_d", "en-fr", LOVE, 8),
-    ("writeup_e", "de-en", "ich mochte ein bier", 30),  # all that it has
+    ("writeup_e", "de-en", "ich mochte ein bier", 30),  # as many as it has
 ]
 SENTENCES = 64  # of the validation set
 

@@ -43,7 +43,7 @@ def check_answer(
 
 
 def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
-    """Prints the measured value next to the reader's guess; None means no guess."""
+    """Prints what was measured beside the reader's guess; None is no guess."""
     said = f"measured: {_show(measured)}{unit}"
     print(said if guess is None else f"{said}   your guess: {_show(guess)}{unit}")
 
@@ -92,7 +92,7 @@ def _all_none(given: Any) -> bool:
 
 
 def _first_difference(given: Any, expected: Any) -> str:
-    """Expected and actual value; if they are long, the first part that differs."""
+    """Expected and got; of what is long, the first part that differs."""
     if isinstance(expected, Tensor):
         tensor = _as_tensor(given, expected)
         if tensor is not None:
@@ -123,7 +123,7 @@ def _tensor_difference(given: Tensor, expected: Tensor) -> str:
 
 
 def _both(expected: Any, given: Any, where: str = "") -> str:
-    """Both values with few digits, or with all if few would hide a difference."""
+    """With few digits, or with all where few show no difference."""
     one, other = _show(expected), _show(given)
     if one == other:
         one, other = repr(expected), repr(given)
@@ -131,7 +131,7 @@ def _both(expected: Any, given: Any, where: str = "") -> str:
 
 
 def _kind(value: Any) -> str:
-    """A description of a value that is too long to print."""
+    """What is too long to be shown."""
     length = f" of {len(value)}" if isinstance(value, list | tuple) else ""
     return f"a {type(value).__name__}{length}"
 
