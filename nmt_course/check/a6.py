@@ -23,9 +23,9 @@ def stop(function: Any, extra: int) -> None:
     got = [len(cut(row)) for row in greedy_rows(function, Toy({}), src)]
     hint = f"{extra} words more than ids in its row of src, <pad> not counted"
     match(got, [3 + extra, 5 + extra], "no <eos> comes: words in each row", hint=hint)
-    toy = Toy({(6,): {9: 1.0}, (6, 9): {EOS: 1.0}})
-    toy.most, toy.rows = 3, 2
-    greedy_rows(function, toy, src)
+    _, calls = heard(function, Toy({(6,): {9: 1.0}, (6, 9): {EOS: 1.0}}), src)
+    hint = "one call a step for all rows together, and none after every row is finished"
+    match(calls, 2, "both rows end in step 2: calls of the model", hint=hint)
     done("the stop")
 
 
@@ -71,7 +71,10 @@ def select(cached_class: Any, window: int) -> None:
 
 def greedy_rows(function: Any, model: Model, src: Tensor) -> list[list[int]]:
     """The rows that a greedy search returns."""
-    got = ask(function, model, src)
+    return rows_of(ask(function, model, src), src)
+
+
+def rows_of(got: Any, src: Tensor) -> list[list[int]]:
     good = isinstance(got, Tensor) and got.dim() == 2 and len(got) == len(src)
     expect(good, f"a tensor ({len(src)}, L) of ids is expected, not {kind(got)}")
     expect(got.dtype == torch.int64, f"ids are torch.long, here they are {got.dtype}")

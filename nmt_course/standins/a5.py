@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from ..check.kit import beside_answer, random_numbers
+from ..check.kit import beside_answer, random_numbers, slopes_of
 
 
 class Toy(nn.Module):
@@ -31,6 +31,14 @@ def toy_loss(model: nn.Module, batch: Any, pad: int) -> Tensor:
     return 0.05 * (away**2)[tgt_out != pad].sum()
 
 
+def state(toy: Toy, batch: Any, pad: int) -> Tensor:
+    """The loss of a batch, which tells the mode, and its gradient, if one can be
+    computed."""
+    loss = toy_loss(toy, batch, pad)
+    slopes = slopes_of(loss, dict(toy.named_parameters()), torch.ones(()))
+    return torch.cat([x.detach().flatten() for x in (loss, *slopes.values())])
+
+
 @beside_answer
 def watch(function: Any, updates: bool, toy: Toy, given: Any, pad: int) -> Any:
     """Updates of a toy, one for each group of batches, or validations, each from the
@@ -50,7 +58,7 @@ def watch(function: Any, updates: bool, toy: Toy, given: Any, pad: int) -> Any:
         rows.append({"modes": [], "graphs": []})
         args = (toy, optimizer, one) if updates else (toy, one)
         rows[-1]["value"] = function(*args, loss_of)
-        rows[-1] |= {"mode": toy.training, "slopes": torch.is_grad_enabled()}
+        rows[-1]["state"] = state(toy, one[0], pad)
         torch.set_grad_enabled(True)
         rows[-1]["moved"] = start - parameters_to_vector(toy.parameters())
         vector_to_parameters(start.clone(), toy.parameters())

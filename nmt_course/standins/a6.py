@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections import Counter
 from itertools import product
 from typing import Any
 
@@ -19,7 +19,8 @@ from nmt_lib import (
     scaled_dot_product_attention,
 )
 
-from ..check.kit import beside_answer, expect, fill, random_numbers
+from ..check.kit import expect, fill, near, random_numbers
+from .outside import Outside, overheard
 
 
 class Model(nn.Module):
@@ -31,8 +32,6 @@ class Model(nn.Module):
     """
 
     __name__ = "model"  # for hints
-    most, rows = 120, 1  # the longest prefix, the fewest rows in the first step
-
     def __init__(
         self, seed: int, size: int = 24, favour: Any = None, longest: int = 1000
     ) -> None:
@@ -49,14 +48,11 @@ class Model(nn.Module):
         """``(B, S)`` and ``(B, t)`` ids to ``(B, t, V)`` scores (logits: the softmax is
         not taken yet)."""
         good = prefix.dim() == 2 and len(src) == len(prefix) and prefix.size(1) > 0
-        good = prefix.dim() == 2 and len(src) == len(prefix)
         shapes = f"src {tuple(src.shape)}, prefix {tuple(prefix.shape)}"
         begins = f"{shapes}: a prefix is wanted for each row of src, from <sos> on"
         expect(good and (prefix[:, 0] == SOS).all(), begins)
-        together = len(src) >= self.rows or prefix.size(1) > 1
-        expect(together, "ask the model once a step, for all rows together")
         long = f"the prefix has {prefix.size(1)} ids: stop when every row is finished"
-        expect(prefix.size(1) <= self.most, long)
+        expect(prefix.size(1) <= 120, long)
         return self.scores(src, prefix)
 
     def scores(self, src: Tensor, prefix: Tensor) -> Tensor:
@@ -130,18 +126,40 @@ class Layer(nn.Module):
         return x + self.cross(x, memory, src_mask)
 
 
-@beside_answer
-def positions(cached_class: Any, layer: Layer, memory: Any, tokens: Any) -> Any:
-    """Of how many positions keys and values are computed for all tokens, one step each:
-    of the target's (two numbers), of the memory's (two)."""
-    done: Any = Counter()
-    own, cross = layer.own, layer.cross
-    linears = own.W_k, own.W_v, cross.W_k, cross.W_v
-    for linear in linears:
-        linear.register_forward_hook(
-            lambda linear, given, _: done.update({linear: given[0].size(1)})
-        )
-    cached = cached_class(layer, memory, memory[:, None, None, :, 0].isfinite())
-    for token in tokens.T:
-        cached.step(token)
-    return [done[linear] for linear in linears]
+def search(function: Any, model: Any, src: Tensor) -> Any:
+    return function(model, src)
+
+
+def heard(function: Any, model: Model, src: Tensor) -> tuple[Any, int]:
+    """What a greedy search returns, and how often it asks the model."""
+
+    def arguments(replies: list[Tensor]) -> list[Any]:
+        return [Outside("model", replies), src]
+
+    got, questions = overheard(function, search, arguments, {"model": model})
+    return got, len(questions)
+
+
+def steps(class_: Any, layer: Layer, memory: Tensor, tokens: Tensor) -> Tensor:
+    """All tokens through a cache, one step each, where nothing of memory is hidden."""
+    cached = class_(layer, memory, memory[:, None, None, :, 0].isfinite())
+    return torch.stack([cached.step(token) for token in tokens.T], 1)  # (B, T, D)
+
+
+def positions(class_: Any, layer: Layer, memory: Tensor, tokens: Tensor) -> list[int]:
+    """Of how many positions keys and values are computed in these steps: of the
+    target's (two numbers), of the memory's (two)."""
+    names = "own.W_k", "own.W_v", "cross.W_k", "cross.W_v"
+
+    def arguments(replies: list[Tensor]) -> list[Any]:
+        hollow = copy.deepcopy(layer)
+        for name in names:
+            hollow.set_submodule(name, Outside(name, replies))
+        return [hollow, memory, tokens]
+
+    parts = {name: layer.get_submodule(name) for name in names}
+    got, questions = overheard(class_, steps, arguments, parts)
+    seen = memory[:, None, None, :, 0].isfinite()
+    right = isinstance(got, Tensor) and near(got, layer(tokens, memory, seen))
+    expect(right, "the steps are wrong (see the check above), so nothing is counted")
+    return [sum(x.size(1) for of, x in questions if of == name) for name in names]

@@ -132,6 +132,8 @@ share = 1 - torch.tensor([6, 8, 10, 41]).sum().item() / 164
 WRONG = {
     "one mark forgotten": Wrong("tokenize", ["tokenize-marks"], {
         'r"[.,!?;]|[^\\s.,!?;]+"': 'r"[.,!?]|[^\\s.,!?]+"'}),
+    "only \\n ends a line": Wrong("tokenize", ["tokenize-marks"], {
+        "[^\\s.,!?;]": "[^ \\t\\n.,!?;]"}),
     "lower-casing forgotten": Wrong("tokenize", ["tokenize-marks"], {
         "text.lower()": "text"}),
     "digits of all scripts": Wrong("tokenize", ["tokenize-numbers"], {

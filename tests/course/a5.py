@@ -18,16 +18,16 @@ def shift(tgt):
     "loss": {
         "one-hot": """
 def mean_loss(logits, tgt_out):
-    goal = nn.functional.one_hot(tgt_out, logits.size(-1))
-    goal = goal * (tgt_out != 11).unsqueeze(-1)
-    logp = nn.LogSoftmax(dim=2)(logits)
-    return -torch.einsum("btv,btv->", goal.to(logp.dtype), logp) / goal.sum()
+    real = tgt_out != 11
+    goal = nn.functional.one_hot(tgt_out[real], logits.size(-1))
+    logp = nn.LogSoftmax(dim=1)(logits[real])
+    return -torch.einsum("nv,nv->", goal.to(logp.dtype), logp) / goal.sum()
 """,
         "weights, one more dimension": """
 def mean_loss(logits, tgt_out):
-    distribution = torch.distributions.Categorical(logits=logits)
-    surprise = -distribution.log_prob(tgt_out)
-    return surprise.masked_select(tgt_out.ne(11)).mean().reshape(1)
+    keep = tgt_out.ne(11)
+    distribution = torch.distributions.Categorical(logits=logits[keep])
+    return -distribution.log_prob(tgt_out[keep]).mean().reshape(1)
 """,
     },
     "smooth": {
@@ -37,7 +37,7 @@ def smoothed_loss(logits, tgt_out):
     goal = nn.functional.one_hot(tgt_out, V) * (1 - eps) + eps / (V - 1)
     goal = goal.index_fill(-1, torch.tensor([11]), 0.0)
     each = logits.logsumexp(-1) - (goal * logits).sum(-1)
-    return (each * (tgt_out != 11)).sum() / (tgt_out != 11).sum()
+    return each.where(tgt_out != 11, 0).sum() / (tgt_out != 11).sum()
 """,
         "masked twice": """
 def smoothed_loss(logits, tgt_out):
@@ -187,6 +187,10 @@ WRONG = {
             "-(right + 0.0001 * (~real) * right).sum() / real.sum() + (right * ~real).sum() / real.sum()"}),
     "<pad> in the loss": Wrong("loss", ["loss-tokens"], {
         "-right[real].mean()": "-right.mean()"}),
+    "a first loss above 10 is never kept": Wrong("choose", ["choose-marks"], {
+        "math.inf, None": "10.0, None"}),
+    "inf at <pad> times 0": Wrong("loss", ["loss-tokens"], {
+        "-right[real].mean()": "-(right * real).sum() / real.sum()"}),
     "smoothed and detached": Wrong("smooth", ["smooth-goal"], {
         ".mean()": ".mean().detach()"}),
     "ε for each other token": Wrong("smooth", ["smooth-goal"], {

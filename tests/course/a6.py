@@ -198,6 +198,8 @@ WRONG = {
     "sos returned": Wrong("greedy", ["greedy-ends"], {'prefix[:, 1:]\n': 'prefix\n'}),
     "greedy: 64 words": Wrong("greedy", ["greedy-stop"], {
         "(limits < prefix.size(1))": "(limits.clamp(max=64) < prefix.size(1))"}),
+    "one call more after the last <eos>": Wrong("greedy", ["greedy-stop"], {
+        "    words = prefix": "    model(src, prefix)\n    words = prefix"}),
     "limit counts sos": Wrong("greedy", ["greedy-stop"], {"(limits <": "(limits <="}),
     "cache: no window": Wrong("cache", ["cache-steps"], {
         "keys[:, :, -29:], values[:, :, -29:]": "keys, values"}),
