@@ -1,4 +1,4 @@
-"""Draws lots: in the pictures of the written questions, which letter stands for what."""
+"""Draws lots: which letter is what in the pictures of the written questions."""
 
 from __future__ import annotations
 

@@ -29,14 +29,6 @@ def two_keys(function: Any, args: list[Tensor], n_heads: int, factor: float) -> 
     gives(item(function, 1), args, of(2 * factor), hint, *known)
 
 
-def mean(function: Any) -> None:
-    query, key = random_numbers(1, 2, 3, 4), random_numbers(1, 2, 5, 4)
-    out, weights = run(function, query, key, torch.eye(5).expand(1, 2, 5, 5))
-    hint = "value s is 1 at position s and 0 elsewhere, so out shows the weights"
-    match(out, weights, "out is", hint=hint)
-    done("the mean")
-
-
 def projections(layer_class: Any, biased: str) -> None:
     layer, x = ask(layer_class, 6, 1, 6), random_numbers(1, 1, 6)
     state = redraw(layer)

@@ -119,9 +119,7 @@ def _given(function: Any, *args: Any) -> list[Any]:
 
 
 @beside_answer
-def slopes(
-    function: Any, args: Any, toward: Tensor | None = None
-) -> dict[str, Tensor]:
+def slopes(function: Any, args: Any, toward: Tensor | None = None) -> dict[str, Tensor]:
     """The gradients of sum(result * toward) with respect to each floating-point
     argument, under its number ("0", …), and to each parameter of a layer, under its
     name. If the result is a pair, its first item counts."""
@@ -163,7 +161,7 @@ def learns(function: Any, args: list[Any], given: str, but: str = "") -> None:
 # ------------------------------------------------------------------------- results
 
 
-def near(got: Any, right: Any, within: float = 1e-3) -> bool:
+def near(got: Any, right: Any) -> bool:
     """Whether shapes are equal and numbers differ by a thousandth at most, relative to
     the largest right one if that exceeds 1. A plain number on the right stands for a
     tensor full of it."""
@@ -172,7 +170,7 @@ def near(got: Any, right: Any, within: float = 1e-3) -> bool:
     if got.shape != right.shape and not full:
         return False
     scale = max(1.0, right.abs().max().item()) if right.numel() else 1.0
-    return bool(((got - right).abs() <= within * scale).all())
+    return bool(((got - right).abs() <= 1e-3 * scale).all())
 
 
 def gives(
@@ -305,11 +303,12 @@ def n_parameters(layer: Any) -> int:
 def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:
     """Sets all parameters, or those of the named parts, to random numbers, and returns
     them by name."""
-    whole, draw = state_of(layer), torch.Generator().manual_seed(seed)
-    names = [name for name in whole if not only or name.split(".")[0] in only]
-    new = {name: 0.5 * torch.randn(whole[name].shape, generator=draw) for name in names}
-    layer.load_state_dict({**whole, **new})
-    return new
+    new, draw = state_of(layer), torch.Generator().manual_seed(seed)
+    names = [name for name in new if not only or name.split(".")[0] in only]
+    for name in names:
+        new[name] = 0.5 * torch.randn(new[name].shape, generator=draw)
+    layer.load_state_dict(new)
+    return {name: new[name] for name in names}
 
 
 def linear(x: Tensor, state: dict[str, Tensor], name: str) -> Tensor:

@@ -1,8 +1,7 @@
-"""A6: models and a decoder layer to search with."""
+"""A6: models to search with, and a decoder layer."""
 
 from __future__ import annotations
 
-import copy
 import math
 from itertools import product
 from typing import Any
@@ -20,18 +19,16 @@ from nmt_lib import (
 )
 
 from ..check.kit import expect, fill, near, random_numbers
-from .outside import Outside, overheard
+from .outside import overheard
 
 
 class Model(nn.Module):
     """Random numbers in place of a trained Transformer: ``model(src, prefix)`` gives
-    the scores of each next token.
-
-    Whatever is in the source (``<pad>`` apart) and in the prefix up to a position
-    changes the scores of that position.
-    """
+    the scores of each next token. They depend on every token of the source (except
+    ``<pad>``) and of the prefix so far."""
 
     __name__ = "model"  # for hints
+
     def __init__(
         self, seed: int, size: int = 24, favour: Any = None, longest: int = 1000
     ) -> None:
@@ -45,14 +42,12 @@ class Model(nn.Module):
             self.output.bias[token] += score
 
     def forward(self, src: Tensor, prefix: Tensor) -> Tensor:
-        """``(B, S)`` and ``(B, t)`` ids to ``(B, t, V)`` scores (logits: the softmax is
-        not taken yet)."""
+        """``(B, S)`` and ``(B, t)`` ids to ``(B, t, V)`` scores, before the softmax."""
         good = prefix.dim() == 2 and len(src) == len(prefix) and prefix.size(1) > 0
         shapes = f"src {tuple(src.shape)}, prefix {tuple(prefix.shape)}"
-        begins = f"{shapes}: a prefix is wanted for each row of src, from <sos> on"
+        begins = f"{shapes}: expected a prefix for each row of src, starting with <sos>"
         expect(good and (prefix[:, 0] == SOS).all(), begins)
-        long = f"the prefix has {prefix.size(1)} ids: stop when every row is finished"
-        expect(prefix.size(1) <= 120, long)
+        expect(prefix.size(1) <= 120, "the prefix has over 120 ids: when do you stop?")
         return self.scores(src, prefix)
 
     def scores(self, src: Tensor, prefix: Tensor) -> Tensor:
@@ -65,9 +60,9 @@ class Model(nn.Module):
 
 
 class Toy(Model):
-    """Probabilities made by hand. ``table[6, 9, 8]`` are those of the next token, by
-    id, where 6 is the first word of the source, and 9 and 8 are written already. Where
-    the table says nothing, the next token is 4: it talks on."""
+    """Probabilities by hand. ``table[6, 9, 8]`` holds those of the next token, by id,
+    after 9 and 8 if 6 is the first word of the source. Where the table says nothing,
+    the next token is 4, for ever."""
 
     def __init__(self, table: dict[Any, dict[int, float]]) -> None:
         super().__init__(0)
@@ -83,7 +78,7 @@ class Toy(Model):
 
 
 class Heads(MultiHeadAttention):
-    """Attention in small steps: ``heads(x, memory, mask)`` is ``heads.mix(
+    """Attention in steps: ``heads(x, memory, mask)`` equals ``heads.mix(
     heads.query(x), heads.key(memory), heads.value(memory), mask)``."""
 
     def query(self, x: Tensor) -> Tensor:  # (B, n, D) → (B, H, n, d_k)
@@ -131,13 +126,9 @@ def search(function: Any, model: Any, src: Tensor) -> Any:
 
 
 def heard(function: Any, model: Model, src: Tensor) -> tuple[Any, int]:
-    """What a greedy search returns, and how often it asks the model."""
-
-    def arguments(replies: list[Tensor]) -> list[Any]:
-        return [Outside("model", replies), src]
-
-    got, questions = overheard(function, search, arguments, {"model": model})
-    return got, len(questions)
+    """What a greedy search returns, and how often it calls the model."""
+    got, calls = overheard(function, search, {"model": model}, None, src)
+    return got, len(calls)
 
 
 def steps(class_: Any, layer: Layer, memory: Tensor, tokens: Tensor) -> Tensor:
@@ -147,19 +138,12 @@ def steps(class_: Any, layer: Layer, memory: Tensor, tokens: Tensor) -> Tensor:
 
 
 def positions(class_: Any, layer: Layer, memory: Tensor, tokens: Tensor) -> list[int]:
-    """Of how many positions keys and values are computed in these steps: of the
-    target's (two numbers), of the memory's (two)."""
+    """How many positions keys and values are computed for in these steps: two numbers
+    for the target, two for the memory."""
     names = "own.W_k", "own.W_v", "cross.W_k", "cross.W_v"
-
-    def arguments(replies: list[Tensor]) -> list[Any]:
-        hollow = copy.deepcopy(layer)
-        for name in names:
-            hollow.set_submodule(name, Outside(name, replies))
-        return [hollow, memory, tokens]
-
     parts = {name: layer.get_submodule(name) for name in names}
-    got, questions = overheard(class_, steps, arguments, parts)
+    got, calls = overheard(class_, steps, parts, layer, memory, tokens)
     seen = memory[:, None, None, :, 0].isfinite()
     right = isinstance(got, Tensor) and near(got, layer(tokens, memory, seen))
     expect(right, "the steps are wrong (see the check above), so nothing is counted")
-    return [sum(x.size(1) for of, x in questions if of == name) for name in names]
+    return [sum(x.size(1) for of, x in calls if of == name) for name in names]

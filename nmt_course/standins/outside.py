@@ -1,35 +1,33 @@
 """Parts that stay outside the student's process, so that their calls can be counted.
 
-A stand-in for such a part knows replies only. When it has none left, the run ends with
-a question; the test notes it, works out the reply, and runs the answer again with one
-reply more. Whatever an answer does to its own process, it gets no number without asking
-for it.
+In place of such a part, the answer gets a stand-in that only knows replies. When there
+is none left, the run ends with a question. The test notes it, computes the reply, and
+runs the answer again with one more reply. So an answer cannot get a result without
+asking for it, whatever it does to its own process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from ..check.kit import ask, beside_answer
 
 
 class Question(BaseException):
-    """Ends a run: the name of the part that is asked, and its arguments."""
+    """Ends a run; its arguments are the name of a part, and those of its call."""
 
 
 class Outside(nn.Module):
-    """In place of a part; all stand-ins of a run share their replies."""
+    """In place of a part. All stand-ins of a run share their replies."""
 
     __name__ = "model"  # for hints
 
     def __init__(self, name: str, replies: list[Tensor]) -> None:
         super().__init__()
         self.name, self.replies = name, replies
-        self.empty = nn.Parameter(torch.zeros(0))  # it has a device, as a model has
 
     def forward(self, *args: Tensor) -> Tensor:
         if not self.replies:
@@ -38,30 +36,35 @@ class Outside(nn.Module):
 
 
 @beside_answer
-def attempt(answer: Any, scene: Any, *args: Any) -> Any:
-    """What the scene gives, or else the question with which it ended."""
+def attempt(answer: Any, *args: Any) -> Any:
+    """What a scene returns, or the question with which it ended."""
+    *rest, scene = args
     try:
-        return "gives", scene(answer, *args)
+        return "returns", scene(answer, *rest)
     except Question as question:
         return question.args
 
 
 def overheard(
-    answer: Any,
-    scene: Callable[..., Any],
-    arguments: Callable[[list[Tensor]], Any],
-    parts: dict[str, Callable[..., Tensor]],
+    answer: Any, scene: Any, parts: Any, whole: Any, *args: Any
 ) -> tuple[Any, list[Any]]:
-    """Plays a scene with an answer: what it gives in the end, and all questions before.
+    """What ``scene(answer, whole, *args)`` returns in the end, and all calls of parts.
 
     Args:
-        arguments: makes those of the scene, with stand-ins that have these replies.
-        parts: by the names of their stand-ins.
+        parts: the modules to replace, by their names in ``whole``; if ``whole`` is
+            None, the only part is in its place.
     """
-    questions, replies = list[Any](), list[Tensor]()
+    calls, replies = list[Any](), list[Tensor]()
     while True:
-        name, *given = ask(attempt, answer, scene, *arguments(replies[:]))
-        if name == "gives":
-            return given[0], questions
+        left, hollow = replies[:], copy.deepcopy(whole)
+        for name in parts:
+            stand_in = Outside(name, left)
+            if whole is None:
+                hollow = stand_in
+            else:
+                hollow.set_submodule(name, stand_in)
+        name, *given = ask(attempt, answer, hollow, *args, scene)
+        if name == "returns":
+            return given[0], calls
+        calls.append((name, *given))
         replies.append(parts[name](*given).detach())
-        questions.append((name, *given))

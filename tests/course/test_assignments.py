@@ -204,15 +204,11 @@ def test_counts_are_out_of_a_student_s_reach(forged: str):
     assert marks.shares == {**dict.fromkeys(of.tests, 1.0), part: 0.0}, marks.says
 
 
-def test_what_no_test_can_see_is_the_written_answer_s(capsys: pytest.CaptureFixture):
-    """Whether ``validate`` keeps graphs costs no point by machine."""
+def test_what_no_test_can_see_costs_no_point_by_machine():
+    """Whether ``validate`` keeps graphs is asked in a written answer."""
     of = kit.assignment("A5_training")
-    kept = kit.solution(of.source, "validate").replace("torch.no_grad", "torch.enable_grad")
+    kept = kit.solution(of.source, "validate").replace("no_grad", "enable_grad")
     assert kit.failed_here(of, kit.solutions(of.source) | {"validate": kept}) == {}
-    names = dict(of.namespace)
-    exec(kept, names)
-    names["check"].mode(names["validate"], 11)
-    assert "gradient needs" in capsys.readouterr().out
 
 
 def test_another_default_type_costs_nothing(of: Assignment):
