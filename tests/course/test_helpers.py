@@ -150,7 +150,7 @@ def test_all_gradients_come_by_name():
         lambda *args: (layer(args[0]), mask), [x, mask], torch.ones(1, 1)
     )
     assert found.keys() == {"0"} and torch.equal(found["0"], layer.weight)
-    found = kit.slopes(layer, [x], torch.ones(1, 1), ["weight"])
-    assert found.keys() == {"0", "weight"} and torch.equal(found["weight"], x)
+    found = kit.slopes(layer, [x], torch.ones(1, 1))
+    assert found.keys() == {"0", "weight", "bias"} and torch.equal(found["weight"], x)
     with pytest.raises(kit.Hint, match=r"no gradient reaches query"):
         kit.learns(lambda x: layer(x.detach()), [x], "query")
