@@ -48,12 +48,12 @@ System = Callable[[Group, int], Group]  # sources and the beam's size to transla
 def prefix_loop(model: nmt.Transformer, ids: list[int], limit: int) -> list[int]:
     """One sentence, no cache, attention written out: what the write-ups print."""
     out = [nmt.SOS]
-    with collect_weights():
-        memory = model.encode(torch.tensor([ids]), None)
-        while len(out) <= limit and out[-1] != nmt.EOS:
-            mask = nmt.causal_mask(len(out))
-            x = model.decode(torch.tensor([out]), memory, None, mask)
-            out.append(int(model.output(x)[0, -1].argmax()))
+    written, _ = collect_weights(model)
+    src = torch.tensor([ids])  # (1, S)
+    memory = written.encode(src)  # (1, S, D)
+    while len(out) <= limit and out[-1] != nmt.EOS:
+        x = written.decode(torch.tensor([out]), memory, nmt.padding_mask(src))
+        out.append(int(model.output(x)[0, -1].argmax()))
     return [token for token in out[1:] if token != nmt.EOS]
 
 

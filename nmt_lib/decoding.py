@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from .errors import TrainingError
-from .masks import padding_mask, target_mask
+from .masks import padding_mask
 from .special import EOS, PAD, SOS
 from .transformer import Transformer
 
@@ -65,12 +65,10 @@ class Scorer:
 
         Those of ``<pad>`` and ``<sos>`` are −∞.
         """
-        new, tgt_mask = prefix[:, -1:], None  # (B, 1) it sees all in the caches
-        if self.caches is None:
-            new, tgt_mask = prefix, target_mask(prefix)  # (B, t), (B, 1, t, t)
+        new = prefix if self.caches is None else prefix[:, -1:]  # (B, t) or (B, 1)
         x = self.model.decode(
-            new, self.memory, self.src_mask, tgt_mask, self.caches
-        )  # (B, 1, D) or (B, t, D)
+            new, self.memory, self.src_mask, caches=self.caches
+        )  # (B, t, D) or (B, 1, D)
         logits = self.model.output(x[:, -1])  # (B, V)
         log_probs = logits.float().log_softmax(-1)  # (B, V)
         log_probs[:, [PAD, SOS]] = -torch.inf
@@ -125,7 +123,7 @@ def greedy_search(
             hypothesis = _hypothesis(prefix[row, 1:-1], float(total[row]), alpha)
             found.setdefault(int(active[row]), hypothesis)  # the first <eos> counts
         going = [r for r, i in enumerate(active.tolist()) if i not in found]
-        # To move the caches costs as much as some idle rows.
+        # Moving the caches costs about as much as decoding a few finished rows.
         if 0 < len(going) <= 0.75 * len(active):
             rows = torch.tensor(going, device=device)
             active, limits = active[rows], limits[rows]

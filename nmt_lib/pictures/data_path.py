@@ -39,7 +39,7 @@ def plot_data_path(
     src_mask, tgt_mask = padding_mask(src), target_mask(tgt_in)
     read, x = model.src_embedding(src), model.tgt_embedding(tgt_in)
     memory = model.encoder(read, src_mask)  # (B, S, D)
-    out = model.decoder(x, memory, tgt_mask, src_mask)  # (B, T, D)
+    out = model.decoder(x, memory, src_mask, tgt_mask)  # (B, T, D)
     logits = model.output(out)  # (B, T, V)
     sources = src_tok.lookup_tokens(src[row].tolist())
     targets = tgt_tok.lookup_tokens(tgt_in[row].tolist())

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from torch import Tensor
 
-from ..masks import target_mask
+from ..masks import padding_mask
 from ..special import SOS
 from .plotting import BLUE, GREY, ORANGE, new_figure
 
@@ -50,8 +50,8 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     device = model.output.weight.device
     src = torch.tensor([src_ids], device=device)  # (1, S)
     tgt_in = torch.tensor([[SOS, *tgt_ids]], device=device)  # (1, T)
-    memory = model.encode(src, None)  # (1, S, D)
-    decoded = model.decode(tgt_in, memory, None, target_mask(tgt_in))  # (1, T, D)
+    memory = model.encode(src)  # (1, S, D)
+    decoded = model.decode(tgt_in, memory, padding_mask(src))  # (1, T, D)
     top = model.output(decoded)[0, -1].softmax(-1).topk(4)  # (4,)
 
     figure, (axis,) = new_figure(size=(8.2, 7.3))
