@@ -75,7 +75,7 @@ def _ones(n):
     "The decoder's mask for a batch of ids: no padding and no future.",
     cases={
         "padding on the right": (torch.tensor([[2, 8, 0, 0], [2, 1, 7, 0]]),),
-        "no padding": (torch.tensor([[2, 5, 6], [2, 9, 3]]),),
+        "no padding": (torch.tensor([[2, 5, 6], [2, 9, 3], [2, 4, 1]]),),
         "padding on the left, and an <eos> that is read": (
             torch.tensor([[0, 0, 2, 5, 6, 3], [2, 1, 3, 0, 0, 0]]),
         ),

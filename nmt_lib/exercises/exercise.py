@@ -37,6 +37,10 @@ def exercise(task: str, **about: Any) -> Callable[[Answer], Exercise]:
     return lambda answer: Exercise(answer, task, **about)
 
 
+def _plain(answer: Answer, *arguments: Any) -> Any:
+    return answer(*arguments)
+
+
 class Exercise:
     """A stub's check, hints and answer; ``nmt_lib/exercises/__init__.py`` says how.
 
@@ -54,6 +58,7 @@ class Exercise:
         part: the keyword of ``nmt.try_it``, if it can run in a translator.
         uses: earlier exercises whose functions the answer calls.
         call: how a case asks an answer; default: ``answer(*arguments)``.
+        fixed: numbers of arguments that are meant to have one size in all cases.
     """
 
     def __init__(
@@ -70,10 +75,12 @@ class Exercise:
         minutes: int,
         part: str = "",
         uses: Sequence[Exercise] = (),
-        call: Callable[..., Any] = lambda answer, *arguments: answer(*arguments),
+        call: Callable[..., Any] = _plain,
+        fixed: Sequence[int] = (),
     ) -> None:
         self.name, self.task, self.cases, self.says = answer.__name__, task, cases, says
         self.hints, self.part, self.uses, self._call = hints, part, uses, call
+        self.fixed = fixed
         self.module = answer.__module__.rpartition(".")[2]
         dots = ("●" * n + "○" * (3 - n) for n in (difficulty, importance))
         self.rating = "{} difficulty · {} importance · {} minutes".format(
@@ -111,7 +118,7 @@ class Exercise:
 
     def verdict(self, answer: Any) -> str:
         """What the check says; it starts with "right" if all cases are right."""
-        if isinstance(answer, torch.Tensor | list | tuple | str):
+        if self._call is _plain and not callable(answer):
             return f"not yet: give the function itself, check.{self.name}({self.name})"
         given, expected = self.outcomes(answer), self.outcomes(self.right)
         if all(value is None or value is ... for value in given):
@@ -119,7 +126,7 @@ class Exercise:
                 "not written yet, or nothing is returned. "
                 f"A hint: check.{self.name}.hint()"
             )
-        right = [_equal(*pair) for pair in zip(given, expected, strict=True)]
+        right = list(map(_equal, given, expected))
         if all(right):
             return f"right: {self.says}"
         for other in self.uses:
@@ -128,13 +135,17 @@ class Exercise:
                 return f"not yet: it calls {other.name}, which is not right so far"
         for why, functions in self.mistakes.items():
             for mistake in functions:
-                if all(map(_equal, given, self.outcomes(mistake))):
+                if self.alike(given, self.outcomes(mistake)):
                     return f"not yet: {why}"
         return f"not yet: {self._first_difference(answer, given, expected, right)}"
 
     def outcomes(self, answer: Answer) -> list[Any]:
         """What an answer gives in each case: its value, or the error that it raises."""
         return [self._outcome(answer, case) for case in self.cases.values()]
+
+    def alike(self, given: list[Any], expected: list[Any]) -> bool:
+        """Whether two lists of outcomes are equal in every case."""
+        return all(map(_equal, given, expected))
 
     def _outcome(self, answer: Answer, case: Sequence[Any]) -> Any:
         arguments = copy.deepcopy(case)
@@ -180,12 +191,9 @@ class Exercise:
         return f"{said}{shown}\n  {values.difference(given[i], expected[i])}"
 
     def _input(self, case: Sequence[Any]) -> str:
-        named = inspect.signature(self._call).parameters
-        kind = list(named.values())[-1].kind
-        if kind is inspect.Parameter.VAR_POSITIONAL:  # the default way to ask
+        names = list(inspect.signature(self._call).parameters)[1:]
+        if self._call is _plain:
             names = list(inspect.signature(self.right).parameters)
-        else:
-            names = list(named)[1:]
         parts = [
             f"{name} = {values.show(value)}"
             for name, value in zip(names, case, strict=False)

@@ -13,14 +13,13 @@ import inspect
 import linecache
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from .attention import MultiHeadAttention
+from .attention import MultiHeadAttention, copy_modules
 from .corpora import Pair
 from .decoder import DecoderLayer
 from .decoding import Hypothesis, Scorer
@@ -109,8 +108,8 @@ def try_it(
     both = list(zip(expected, found, strict=True))
     odd = [pair for pair in both if pair[0].text != pair[1].text]
     alike = f"{len(both) - len(odd)} of {len(both)}"
-    print(f"with yours, {alike} translations are as the library's; the perplexity of")
-    print(f"the references is {surprise:.4g}, the library's {usual:.4g}")
+    print(f"with yours, {alike} translations are as the library's")
+    print(f"perplexity of the references: {surprise:.4g} (the library's: {usual:.4g})")
     for one, other in odd[:1]:
         print(f"  {one.source}\n  library: {one.text}\n  yours:   {other.text[:80]}")
     if not odd and abs(surprise - usual) < 1e-3 * usual:
@@ -119,8 +118,8 @@ def try_it(
 
 def replaced(translator: Translator, **parts: Hers) -> Translator:
     """A translator with the same weights and these parts."""
-    new, weights = copy.copy(translator), translator.model.parameters()
-    new.model = copy.deepcopy(translator.model, {id(w): w for w in weights})
+    new = copy.copy(translator)
+    new.model = copy_modules(translator.model)
     for name, hers in parts.items():
         owner, method, adapter = PARTS[name]
         for one in [new, *new.model.modules()]:
@@ -294,7 +293,7 @@ def masked(make: Hers) -> Hers:
 
     def decode(
         hers: Hers, self: Any, old: Hers, tgt_in: Tensor, memory: Tensor,
-        src_mask: Any, tgt_mask: Any, caches: Any = None,
+        src_mask: Any, tgt_mask: Any = None, caches: Any = None,
     ) -> Tensor:  # fmt: skip
         if caches is None:
             tgt_mask = make(hers, tgt_in)  # (B, 1, T, T)
@@ -425,7 +424,7 @@ def _encoder_layer(hers: Hers, self: Any, old: Hers, x: Tensor, mask: Any) -> Te
 
 @part("decoder_layer", DecoderLayer, "forward")
 def _decoder_layer(
-    hers: Hers, self: Any, old: Hers, x: Tensor, memory: Tensor, tgt_mask: Any,
-    src_mask: Any, cache: Any = None,
+    hers: Hers, self: Any, old: Hers, x: Tensor, memory: Tensor, src_mask: Any,
+    tgt_mask: Any, cache: Any = None,
 ) -> Tensor:  # fmt: skip
-    return ask(hers, parts_of(self), x, memory, tgt_mask, src_mask, like=x)
+    return ask(hers, parts_of(self), x, memory, src_mask, tgt_mask, like=x)
