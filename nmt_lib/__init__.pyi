@@ -99,6 +99,8 @@ from .pictures.padding import plot_padding as plot_padding
 from .pictures.positions import plot_bits as plot_bits
 from .pictures.positions import plot_hands as plot_hands
 from .pictures.layer import plot_encoder_layer as plot_encoder_layer
+from .pictures.who_sees import plot_mask_paths as plot_mask_paths
+from .pictures.who_sees import plot_reads_and_says as plot_reads_and_says
 from .pictures.steps import plot_steps as plot_steps
 from .pictures.ngrams import plot_ngrams as plot_ngrams
 from .pictures.paths import plot_paths as plot_paths

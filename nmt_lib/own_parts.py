@@ -87,7 +87,7 @@ def try_it(
     if isinstance(translator, str):
         translator = loaded(translator)
     theirs = greedy(translator)
-    given = captions() if texts is None else list(texts)
+    given: list[Any] = captions() if texts is None else list(texts)
     sources = [item.src if isinstance(item, Pair) else item for item in given]
     expected = theirs.translate(sources)
     pairs = [

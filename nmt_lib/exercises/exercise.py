@@ -12,6 +12,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -93,7 +94,7 @@ class Exercise:
             **vars(sys.modules[answer.__module__]),
             **{other.name: other.right for other in uses},
         }
-        self.right = self._made(self.source)
+        self.right: Answer = self._made(self.source)
         self.mistakes = {why: list(self._variants(m)) for why, m in mistakes.items()}
         self._hints_given = 0
 
@@ -120,7 +121,7 @@ class Exercise:
         """What the check says; it starts with "right" if all cases are right."""
         if self._call is _plain and not callable(answer):
             return f"not yet: give the function itself, check.{self.name}({self.name})"
-        given, expected = self.outcomes(answer), self.outcomes(self.right)
+        given, expected = self.outcomes(answer), self._expected
         if all(value is None or value is ... for value in given):
             return (
                 "not written yet, or nothing is returned. "
@@ -133,15 +134,27 @@ class Exercise:
             own = _names_used(answer).get(other.name)
             if callable(own) and not other.verdict(own).startswith("right"):
                 return f"not yet: it calls {other.name}, which is not right so far"
-        for why, functions in self.mistakes.items():
-            for mistake in functions:
-                if self.alike(given, self.outcomes(mistake)):
-                    return f"not yet: {why}"
+        for why, outcomes in self._known:
+            if self.alike(given, outcomes):
+                return f"not yet: {why}"
         return f"not yet: {self._first_difference(answer, given, expected, right)}"
 
     def outcomes(self, answer: Answer) -> list[Any]:
         """What an answer gives in each case: its value, or the error that it raises."""
         return [self._outcome(answer, case) for case in self.cases.values()]
+
+    @cached_property
+    def _expected(self) -> list[Any]:
+        return self.outcomes(self.right)
+
+    @cached_property
+    def _known(self) -> list[tuple[str, list[Any]]]:
+        """Each mistake's sentence and outcomes; the mistakes run when first needed."""
+        return [
+            (why, self.outcomes(mistake))
+            for why, functions in self.mistakes.items()
+            for mistake in functions
+        ]
 
     def alike(self, given: list[Any], expected: list[Any]) -> bool:
         """Whether two lists of outcomes are equal in every case."""
