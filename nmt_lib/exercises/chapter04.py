@@ -227,6 +227,8 @@ def _layer(D, H):
 def _with_weights(answer, D, H, x, memory, mask):
     """What a class gives with the weights of that layer."""
     theirs, own = _layer(D, H), answer(D, H)
+    if missing := [name for name in NAMES if not hasattr(own, name)]:
+        raise ValueError(f"keep the names of the four layers: {missing[0]} is missing")
     for name in NAMES:
         getattr(own, name).load_state_dict(getattr(theirs, name).state_dict())
     with torch.no_grad():

@@ -319,6 +319,8 @@ def test_her_functions_are_kept_when_they_translate(
         capsys.readouterr().out == "yours: attention, MultiHead; printed answers: 1\n"
     )
     assert "hers" in str(found["attention"].__code__.co_consts)
+    own_parts.remember(written={"attention": "def attention(*a):\n    return helper()"})
+    assert "helper" not in functions(wanted)["attention"].__code__.co_names
     assert chapter.MultiHead.verdict(found["MultiHead"]).startswith("right")
 
 
