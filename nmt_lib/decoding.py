@@ -30,7 +30,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One extension that a beam step looked at; a list of them is the search tree."""
+    """One extension that a beam step considered; a list of them is the search tree."""
 
     step: int
     prefix: tuple[int, ...]  # ids before this one, without <sos>
@@ -50,8 +50,8 @@ def length_penalty(length: int, alpha: float) -> float:
 class Scorer:
     """Log-probabilities of the next token for every row, with or without a cache.
 
-    With a cache a step computes one new position. Without, it computes the whole prefix
-    again, as the write-ups do.
+    With a cache, a step computes one new position. Without a cache, it computes the
+    whole prefix again, as the write-ups do.
     """
 
     def __init__(self, model: Transformer, src: Tensor, use_cache: bool = True) -> None:
@@ -77,7 +77,7 @@ class Scorer:
     def select(self, rows: Tensor, sources: bool = True) -> None:
         """Keeps the rows with these numbers.
 
-        ``sources=False`` says that each still has the source that it had.
+        ``sources=False`` says that each row keeps its source.
         """
         if sources:
             self.src_mask, self.memory = self.src_mask[rows], self.memory[rows]
@@ -146,7 +146,7 @@ def beam_search(
 
     A sentence is done when no open prefix can still beat the worst of its K finished
     translations. Each gets up to K hypotheses, best first. All candidates of the first
-    sentence are appended to ``trace``; other arguments are as of ``greedy_search``.
+    sentence are appended to ``trace``. For other arguments see ``greedy_search``.
     """
     K, device = beam_size, src.device
     scorer = Scorer(model, src, use_cache)

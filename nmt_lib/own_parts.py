@@ -27,6 +27,7 @@ from .embeddings import Embedding, PositionalEncoding
 from .encoder import EncoderLayer
 from .errors import TrainingError
 from .evaluation import perplexity
+from .exercises.exercise import unfilled
 from .exercises.progress import remember
 from .layers import FeedForward
 from .masks import padding_mask
@@ -132,7 +133,7 @@ def replaced(translator: Translator, **parts: Hers) -> Translator:
 def ask(hers: Hers, *arguments: Any, like: Tensor | None = None) -> Any:
     """What a reader's function gives; ``like`` makes a tensor of it, also of lists."""
     answer = hers(*arguments)
-    if answer is None or answer is ...:
+    if unfilled(answer):
         raise NotWritten
     if like is None:
         return answer

@@ -122,7 +122,7 @@ class Exercise:
         if self._call is _plain and not callable(answer):
             return f"not yet: give the function itself, check.{self.name}({self.name})"
         given, expected = self.outcomes(answer), self._expected
-        if all(value is None or value is ... for value in given):
+        if all(map(unfilled, given)):
             return (
                 "not written yet, or nothing is returned. "
                 f"A hint: check.{self.name}.hint()"
@@ -213,6 +213,13 @@ class Exercise:
         ]
         shown = ", ".join(parts)
         return f"\n  {shown}" if len(shown) <= 2 * values.LINE else ""
+
+
+def unfilled(value: Any) -> bool:
+    """Whether a stub gives this: None, ``...``, several of them, or its error."""
+    if isinstance(value, tuple) and value:
+        return all(map(unfilled, value))
+    return value is None or value is ... or isinstance(value, NotImplementedError)
 
 
 def _equal(given: Any, expected: Any) -> bool:

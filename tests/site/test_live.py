@@ -40,7 +40,7 @@ UNUSUAL: dict[str, Any] = {
     "n_decoder_layers": 3,
     "scale_embeddings": False,
 }
-SCRIPT = str(ROOT / "site/live/translator.js")
+SCRIPT = str(ROOT / "nmt_lib/web/translator.js")
 # A job is {text, encode, maps, closed} and options of `translate`; `closed` lists
 # [kind, layer, head, column], null for any.
 ANSWER = """async (load, file, jobs) => {
