@@ -75,7 +75,7 @@ from .evaluation import contrastive_accuracy as contrastive_accuracy
 from .evaluation import evaluate as evaluate
 from .evaluation import perplexity as perplexity
 from .evaluation import sentence_log_probs as sentence_log_probs
-from .own_parts import try_it as try_it
+from .own_code import try_it as try_it
 from .exercises.progress import progress as progress
 from .pictures.plotting import draw_grid as draw_grid
 from .pictures.plotting import new_figure as new_figure

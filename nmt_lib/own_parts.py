@@ -1,39 +1,29 @@
-"""A reader's own function in a trained translator: what becomes of the translations?
+"""Where a reader's functions can go in a trained translator: one adapter a part.
 
-Her function is put into a copy of the model's modules that shares the weights. The
-translator itself never changes, so there is nothing to restore after an error, and no
-other thread or compiled model notices anything.
+An adapter gets her function, the instance whose method it replaces, the method as it
+was, and the arguments of the call. ``own_code.py`` puts it into a copy of the model.
 """
 
 from __future__ import annotations
 
-import ast
-import copy
-import inspect
-import linecache
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from .attention import MultiHeadAttention, copy_modules
-from .corpora import Pair
+from .attention import MultiHeadAttention
 from .decoder import DecoderLayer
 from .decoding import Hypothesis, Scorer
 from .embeddings import Embedding, PositionalEncoding
 from .encoder import EncoderLayer
-from .errors import TrainingError
-from .evaluation import perplexity
 from .exercises.exercise import unfilled
-from .exercises.progress import remember
 from .layers import FeedForward
 from .masks import padding_mask
 from .special import EOS, SOS
 from .transformer import Transformer
-from .translator import PRETRAINED, Translator
+from .translator import Translator
 
 Hers = Callable[..., Any]
 
@@ -63,73 +53,6 @@ def part(name: str, owner: type, method: str) -> Callable[[Hers], Hers]:
     return register
 
 
-def try_it(
-    translator: Translator | str,
-    texts: Sequence[str] | Sequence[Pair] | None = None,
-    use_cache: bool = False,
-    **parts: Hers,
-) -> None:
-    """Translates with a reader's functions in the model, and prints what changes.
-
-    That is how many translations are as the library's, and the perplexity of the
-    references, since many mistakes translate as well as the right answer. What
-    translates as the library does is kept for chapter 08 (``exercises.json`` beside the
-    runs).
-
-    Args:
-        translator: or the name of a model that comes with the library.
-        texts: pairs, or texts, for which the library's translations are the references;
-            default: fifty captions that come with the library.
-        use_cache: off, because with it no mask is needed, and some mistakes are hidden.
-        parts: her functions by the names in ``PARTS``, as in ``attention=attention``.
-    """
-    if unknown := sorted(set(parts) - set(PARTS)):
-        raise TypeError(f"no part is called {unknown[0]}; there are {', '.join(PARTS)}")
-    if isinstance(translator, str):
-        translator = loaded(translator)
-    theirs = greedy(translator)
-    given: list[Any] = captions() if texts is None else list(texts)
-    sources = [item.src if isinstance(item, Pair) else item for item in given]
-    expected = theirs.translate(sources)
-    pairs = [
-        item if isinstance(item, Pair) else Pair(item, translation.text)
-        for item, translation in zip(given, expected, strict=True)
-    ]
-    yours = replaced(theirs, **parts)
-    try:
-        found = yours.translate(sources, use_cache=use_cache)
-        surprise = perplexity(yours, pairs)
-    except NotWritten:
-        return print("not written yet: nothing is translated with it")
-    except TrainingError:
-        return print("with yours the scores become nan: is an exp infinite, or 0 / 0?")
-    except Exception as error:  # the reader's own code
-        return print(f"yours stops it: {type(error).__name__}: {error}"[:200])
-    usual = perplexity(theirs, pairs)
-    both = list(zip(expected, found, strict=True))
-    odd = [pair for pair in both if pair[0].text != pair[1].text]
-    alike = f"{len(both) - len(odd)} of {len(both)}"
-    print(f"with yours, {alike} translations are as the library's")
-    print(f"perplexity of the references: {surprise:.4g} (the library's: {usual:.4g})")
-    for one, other in odd[:1]:
-        print(f"  {one.source}\n  library: {one.text}\n  yours:   {other.text[:80]}")
-    if not odd and abs(surprise - usual) < 1e-3 * usual:
-        keep(parts)
-
-
-def replaced(translator: Translator, **parts: Hers) -> Translator:
-    """A translator with the same weights and these parts."""
-    new = copy.copy(translator)
-    new.model = copy_modules(translator.model)
-    for name, hers in parts.items():
-        owner, method, adapter = PARTS[name]
-        for one in [new, *new.model.modules()]:
-            if isinstance(one, owner):
-                bound = partial(adapter, hers, one, getattr(one, method))
-                setattr(one, method, bound)
-    return new
-
-
 def ask(hers: Hers, *arguments: Any, like: Tensor | None = None) -> Any:
     """What a reader's function gives; ``like`` makes a tensor of it, also of lists."""
     answer = hers(*arguments)
@@ -140,50 +63,6 @@ def ask(hers: Hers, *arguments: Any, like: Tensor | None = None) -> Any:
     if isinstance(answer, list | tuple) and any(isinstance(a, Tensor) for a in answer):
         answer = torch.stack(list(answer))
     return torch.as_tensor(answer, device=like.device).to(like.dtype)
-
-
-def greedy(translator: Translator) -> Translator:
-    """The same translator, with greedy search that soon gives up."""
-    new, few = copy.copy(translator), {"beam_size": 1, "max_extra_tokens": 10}
-    decode = new.config.decode.model_copy(update=few)
-    new.config = new.config.model_copy(update={"decode": decode})
-    return new
-
-
-@lru_cache(maxsize=1)
-def loaded(name: str) -> Translator:
-    return Translator.load(name)
-
-
-def captions() -> list[str]:
-    """Fifty English captions, written for this."""
-    return (PRETRAINED / "captions.txt").read_text(encoding="utf-8").splitlines()
-
-
-def keep(parts: dict[str, Hers]) -> None:
-    """Keeps the text of functions that translate as the library's."""
-    texts = {name: source_of(hers) for name, hers in parts.items()}
-    remember(written={name: text for name, text in texts.items() if text})
-
-
-def source_of(thing: Any) -> str:
-    """The text of a function or class, cut out of its file or cell.
-
-    ``inspect.getsource`` does not find a class that a notebook defines.
-    """
-    methods = [thing] if inspect.isfunction(thing) else vars(thing).values()
-    files = [m.__code__.co_filename for m in methods if inspect.isfunction(m)]
-    cell = "".join(linecache.getlines(files[0])) if files else ""
-    found = [
-        ast.get_source_segment(cell, node)
-        for node in ast.parse(cell).body
-        if getattr(node, "name", "") == thing.__name__
-    ]
-    return f"{found[-1]}\n" if found else ""
-
-
-# Below: one adapter a part. It gets the reader's function, the instance whose method it
-# replaces, the method as it was, and the arguments of the call.
 
 
 def one_by_one(search: Hers) -> Hers:

@@ -10,16 +10,23 @@ import ast
 import importlib
 import json
 import re
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from nmt_lib import own_parts
 from nmt_lib.exercises import Exercise, exercise
-from nmt_lib.exercises.progress import exercises, functions, modules, progress, recall
+from nmt_lib.exercises.progress import (
+    exercises,
+    functions,
+    modules,
+    progress,
+    recall,
+    remember,
+)
+from nmt_lib.own_code import TRIALS, captions, loaded, try_it
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = [one for module in modules() for one in exercises(module)]
@@ -110,19 +117,24 @@ def test_cases_have_two_widths_and_two_lengths(one: Exercise) -> None:
             assert len(sizes) != 1 or i in one.fixed, f"argument {i}: only {found}"
 
 
-def test_the_part_translates_as_the_library(
+def test_the_part_does_as_the_library(
     one: Exercise, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """In a translation, in a training, in subwords or batches."""
     if not one.part:
         pytest.skip("this exercise does not run in a translator")
-    texts = own_parts.captions()[: 2 if one.part in SLOW else 10]
-    own_parts.try_it("multi30k-en-de", texts, **{one.part: one.right})
-    said = capsys.readouterr().out
-    assert f"{len(texts)} of {len(texts)} translations are as the library's" in said
-    mine, theirs = map(float, re.findall(r"\d+\.\d+", said))
-    assert mine == pytest.approx(theirs, rel=1e-3)
-    own_parts.try_it("multi30k-en-de", texts, **{one.part: lambda *args: None})
+    texts = captions()[: 2 if one.part in SLOW else 10]
+    try_it("multi30k-en-de", texts, **{one.part: lambda *args: None})
     assert capsys.readouterr().out.startswith("not written yet") or one.uses
+    try_it("multi30k-en-de", texts, **{one.part: one.right})
+    said = capsys.readouterr().out
+    for count, of in re.findall(r"(\d+) of (\d+)", said):
+        assert count == of
+    *_, mine, theirs = map(float, re.findall(r"\d+\.?\d*", f"0 0 {said}"))
+    assert one.part in TRIALS or mine == pytest.approx(theirs, rel=1e-3)
+    for numbers in re.findall(r"loss in .*", said):
+        yours, library = re.findall(r"[\d.]+ → [\d.]+", numbers)
+        assert yours == library
 
 
 SLOW = {"one_key", "next_word", "beam_step", "turn"}
@@ -289,7 +301,7 @@ def test_no_file_where_none_can_be_written(
     monkeypatch.setenv("NMT_RUNS", str(tmp_path / "file" / "runs"))
     double(lambda n: 2 * n)
     assert recall() == {"solved": [], "written": {}}
-    assert not own_parts.remember(solved="chapter04.attention")
+    assert not remember(solved="chapter04.attention")
 
 
 def test_her_functions_are_kept_when_they_translate(
@@ -307,11 +319,11 @@ def test_her_functions_are_kept_when_they_translate(
     names: dict[str, Any] = {"torch": torch, "math": importlib.import_module("math")}
     linecache.cache["cell"] = (len(cell), None, cell.splitlines(True), "cell")
     exec(compile(cell, "cell", "exec"), names)
-    few = own_parts.captions()[:3]
-    own_parts.try_it("multi30k-en-de", few, attention=names["attention"])
-    own_parts.try_it("multi30k-en-de", few, multi_head=names["MultiHead"])
+    few = captions()[:3]
+    try_it("multi30k-en-de", few, attention=names["attention"])
+    try_it("multi30k-en-de", few, multi_head=names["MultiHead"])
     wrong = chapter.split_heads.mistakes
-    own_parts.try_it("multi30k-en-de", few, split_heads=next(iter(wrong.values()))[0])
+    try_it("multi30k-en-de", few, split_heads=next(iter(wrong.values()))[0])
     assert set(recall()["written"]) == {"attention", "multi_head"}
     capsys.readouterr()
     found = functions(wanted)
@@ -319,7 +331,7 @@ def test_her_functions_are_kept_when_they_translate(
         capsys.readouterr().out == "yours: attention, MultiHead; printed answers: 1\n"
     )
     assert "hers" in str(found["attention"].__code__.co_consts)
-    own_parts.remember(written={"attention": "def attention(*a):\n    return helper()"})
+    remember(written={"attention": "def attention(*a):\n    return helper()"})
     assert "helper" not in functions(wanted)["attention"].__code__.co_names
     assert chapter.MultiHead.verdict(found["MultiHead"]).startswith("right")
 
@@ -334,26 +346,50 @@ def test_her_functions_are_kept_when_they_translate(
 def test_what_stops_a_translation(
     hers: Any, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    own_parts.try_it("multi30k-en-de", own_parts.captions()[:3], attention=hers)
+    try_it("multi30k-en-de", captions()[:3], attention=hers)
     assert said in capsys.readouterr().out
 
 
 def test_the_translator_is_left_as_it_was() -> None:
-    translator = own_parts.loaded("multi30k-en-de")
+    translator = loaded("multi30k-en-de")
     before = {n: t.clone() for n, t in translator.model.state_dict().items()}
-    text = own_parts.captions()[0]
+    text = captions()[0]
     expected = translator(text).text
 
     def in_place(ids: Any, E: Any, P: Any) -> Any:
         return E.mul_(0)[ids] + P.zero_()[: ids.size(1)]
 
-    own_parts.try_it(translator, [text], embed=in_place, attention=lambda *a: a[2])
+    try_it(translator, [text], embed=in_place, attention=lambda *a: a[2])
     assert translator(text).text == expected
     after = translator.model.state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before)
     assert not any("attend" in vars(m) for m in translator.model.modules())
 
 
+def test_what_no_translation_calls(capsys: pytest.CaptureFixture[str]) -> None:
+    def cut(word: str, merges: list[tuple[str, str]]) -> tuple[str, ...]:
+        parts = list("▁" + word)
+        for pair in merges:
+            while pair in (pairs := list(pairwise(parts))):
+                i = pairs.index(pair)
+                parts[i : i + 2] = ["".join(pair)]
+        return tuple(parts)
+
+    def shifted(tgt: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return tgt[:, :-1], tgt[:, :-1]
+
+    try_it("multi30k-en-de", cut=cut)
+    try_it("multi30k-en-de", cut=lambda word, merges: cut(word, merges[::-1]))
+    try_it("multi30k-en-de", batches=lambda lengths, budget: [lengths])
+    try_it("multi30k-en-de", shift=shifted)
+    right, wrong, _, batches, training = capsys.readouterr().out.splitlines()
+    assert right == "197 of 197 words are cut as by the model"
+    assert not wrong.startswith("197 of")
+    assert "1 batches (the library: 29)" in batches
+    yours, library = re.findall(r"→ ([\d.]+)", training)
+    assert float(yours) < float(library) - 1, "it learns to copy"
+
+
 def test_an_unknown_part_is_named() -> None:
     with pytest.raises(TypeError, match="no part is called atention; there are "):
-        own_parts.try_it("multi30k-en-de", ["A dog."], atention=lambda: None)
+        try_it("multi30k-en-de", ["A dog."], atention=lambda: None)
