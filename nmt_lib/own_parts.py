@@ -134,8 +134,9 @@ def _beam(hers: Hers, model: Transformer, src: Tensor, limit: int) -> Sequence[i
 
 @part("encode", Translator, "encode")
 def _encode(hers: Hers, self: Translator, old: Hers, text: str) -> list[int]:
-    words = self.src_tokenizer.tokenize(" ".join(text.split()))
-    return list(ask(hers, words, self.src_tokenizer.vocab.get_stoi()))  # type: ignore[attr-defined]
+    tokenizer: Any = self.src_tokenizer  # of words: subwords have no Vocab
+    words = tokenizer.tokenize(" ".join(text.split()))
+    return list(ask(hers, words, tokenizer.vocab.get_stoi()))
 
 
 # 02: embeddings and positions
@@ -172,9 +173,15 @@ def masked(make: Hers) -> Hers:
     """A ``Transformer.decode`` with another mask for the target."""
 
     def decode(
-        hers: Hers, self: Any, old: Hers, tgt_in: Tensor, memory: Tensor,
-        src_mask: Any, tgt_mask: Any = None, caches: Any = None,
-    ) -> Tensor:  # fmt: skip
+        hers: Hers,
+        self: Any,
+        old: Hers,
+        tgt_in: Tensor,
+        memory: Tensor,
+        src_mask: Any,
+        tgt_mask: Any = None,
+        caches: Any = None,
+    ) -> Tensor:
         if caches is None:
             tgt_mask = make(hers, tgt_in)  # (B, 1, T, T)
         return old(tgt_in, memory, src_mask, tgt_mask, caches)
@@ -261,9 +268,14 @@ def _split_heads(hers: Hers, self: Any, old: Hers, x: Tensor) -> Tensor:
 
 @part("multi_head", MultiHeadAttention, "forward")
 def _multi_head(
-    hers: Hers, self: Any, old: Hers, x: Tensor, memory: Tensor, mask: Any = None,
+    hers: Hers,
+    self: Any,
+    old: Hers,
+    x: Tensor,
+    memory: Tensor,
+    mask: Any = None,
     cache: Any = None,
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     own = hers(x.size(-1), self.n_heads)
     own.W_q, own.W_k, own.W_v, own.W_o = self.W_q, self.W_k, self.W_v, self.W_o
     return ask(own, x, memory, mask, like=x)
@@ -304,7 +316,13 @@ def _encoder_layer(hers: Hers, self: Any, old: Hers, x: Tensor, mask: Any) -> Te
 
 @part("decoder_layer", DecoderLayer, "forward")
 def _decoder_layer(
-    hers: Hers, self: Any, old: Hers, x: Tensor, memory: Tensor, src_mask: Any,
-    tgt_mask: Any, cache: Any = None,
-) -> Tensor:  # fmt: skip
+    hers: Hers,
+    self: Any,
+    old: Hers,
+    x: Tensor,
+    memory: Tensor,
+    src_mask: Any,
+    tgt_mask: Any,
+    cache: Any = None,
+) -> Tensor:
     return ask(hers, parts_of(self), x, memory, src_mask, tgt_mask, like=x)
