@@ -75,6 +75,8 @@ from .evaluation import contrastive_accuracy as contrastive_accuracy
 from .evaluation import evaluate as evaluate
 from .evaluation import perplexity as perplexity
 from .evaluation import sentence_log_probs as sentence_log_probs
+from .own_code import try_it as try_it
+from .exercises.progress import progress as progress
 from .pictures.plotting import draw_grid as draw_grid
 from .pictures.plotting import new_figure as new_figure
 from .pictures.plotting import plot_grids as plot_grids
@@ -97,6 +99,8 @@ from .pictures.padding import plot_padding as plot_padding
 from .pictures.positions import plot_bits as plot_bits
 from .pictures.positions import plot_hands as plot_hands
 from .pictures.layer import plot_encoder_layer as plot_encoder_layer
+from .pictures.who_sees import plot_mask_paths as plot_mask_paths
+from .pictures.who_sees import plot_reads_and_says as plot_reads_and_says
 from .pictures.steps import plot_steps as plot_steps
 from .pictures.ngrams import plot_ngrams as plot_ngrams
 from .pictures.paths import plot_paths as plot_paths
