@@ -139,7 +139,6 @@ bench: $(STAMP) ## measure speed; writes benchmarks/results
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.decoding
 	$(BIN)/python -m benchmarks.tiny
-	$(BIN)/python -m benchmarks.lean
 	$(BIN)/python -m benchmarks.scaling --precisions fp32 bf16
 
 constraints: $(STAMP) ## pin what pyproject.toml asks for, for all Pythons and systems (UPGRADE=1: the newest releases)
