@@ -94,7 +94,7 @@ def door(path: str) -> str:
     return f'<a href="../live.html#{escape(urlencode(state))}">{says}</a> '
 
 
-def model_file(name: str) -> Path:
+def model_path(name: str) -> Path:
     return PRETRAINED / f"multi30k-{name}" / "model.safetensors"
 
 
@@ -103,14 +103,14 @@ def copy_files(out: Path) -> None:
     shutil.copy(web.FILES / "worker.js", out / WORKER)
     (out / "models").mkdir()
     for name in EXAMPLES:
-        shutil.copy(model_file(name), out / f"models/{name}.safetensors")
+        shutil.copy(model_path(name), out / f"models/{name}.safetensors")
 
 
 def site_page() -> str:
     """The page as HTML."""
     models, stored = [], []
     for name, texts in EXAMPLES.items():
-        file, (source, target) = model_file(name).read_bytes(), name.split("-")
+        file, (source, target) = model_path(name).read_bytes(), name.split("-")
         model = {
             "name": name,
             "title": f"{LANGUAGES[source]} → {LANGUAGES[target]}",
