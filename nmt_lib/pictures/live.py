@@ -1,6 +1,6 @@
-"""The live page: a translator that runs in the reader's browser, in one part of a page.
+"""The live page: a translator that runs in the reader's browser.
 
-Everything is inside it: style, scripts, data and, if given, the model.
+The page contains everything: style, scripts, data and, if given, the model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..translator import Translator
 from .heatmaps import KINDS
 from .source import Html
 
-LARGEST = 12_000_000  # bytes of a model that a cell's output can hold
+LARGEST = 12_000_000  # bytes: the largest model in a cell's output
 SENTENCES = {
     "en": "A man is reading a newspaper.",
     "de": "Ein Mann liest eine Zeitung.",
@@ -29,14 +29,14 @@ SENTENCES = {
 
 
 def explore(translator: Translator, texts: Sequence[str] = ()) -> Html:
-    """A page in a cell's output that translates what is typed, in the browser itself.
+    """A page in a cell's output that translates typed text, in the browser itself.
 
-    It shows the attention, closes heads, and goes on from a word of the reader's
-    choice. The model is inside: the page works without Python and without a network.
+    It shows the attention, can switch off heads, and continues from a word that the
+    reader chooses. It contains the model, so it needs neither Python nor a network.
 
     Args:
-        translator: of any model that is not too large.
-        texts: sentences that the page offers; default: one in the source language.
+        translator: any that is not too large.
+        texts: sentences that the page suggests; default: one in the source language.
 
     Raises:
         ValueError: a model of more than about six million weights.
@@ -64,7 +64,7 @@ def explore(translator: Translator, texts: Sequence[str] = ()) -> Html:
 
 
 def model_file(translator: Translator) -> bytes:
-    """The model as a file, in half precision if nothing is lost, or if it must be."""
+    """The model as a file, in fp16 if that loses nothing or if fp32 is too large."""
     parameters = list(translator.model.parameters())
     exact = all(torch.equal(weight, weight.half().float()) for weight in parameters)
     with TemporaryDirectory() as folder:
@@ -86,7 +86,7 @@ def live_page(data: dict[str, Any], table: str = "", model: bytes = b"") -> str:
 
     Args:
         data: what ``nmt_lib/web/page.js`` shows first; its head says what that is.
-        table: HTML that is shown where no script runs.
+        table: HTML to show where no script runs.
         model: a model file; without it, the page fetches the one that it needs.
     """
 

@@ -1,4 +1,4 @@
-"""Attention to explore: a small page in a cell's output (``web/viewer.html``)."""
+"""Interactive attention: a small page in a cell's output (``web/viewer.html``)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def view_attention(
         translation: of a ``Translator``.
         gold: links (source word, target word) from 0 without special tokens, as
             ``Pair.alignment`` has them.
-        file: where to save it as a page that needs nothing else, such as ``"a.html"``.
+        file: where to save it as a page that works alone, such as ``"a.html"``.
 
     Raises:
         ValueError: an empty translation; a gold link to a word that does not exist.

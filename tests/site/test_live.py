@@ -140,7 +140,7 @@ def answers(file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
         if job.get("encode"):
             continue
         beam, closed = job.get("beamSize", 1), job.get("closed") or []
-        with masked(translator.model, closed), nmt.collect_weights():
+        with masked(translator.model, closed):
             wanted = translator.translate(text, beam, use_cache=False)
             maps = wanted.attention
         assert answer["tokens"] == list(wanted.tgt_labels)
