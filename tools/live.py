@@ -1,6 +1,6 @@
 """The data that the live page of the site shows before a model is loaded.
 
-Its scripts are in ``nmt_lib/web``; ``nmt_lib/pictures/live.py`` puts them together.
+Its scripts are in ``nmt_lib/web``; ``nmt_lib/pictures/explore.py`` puts them together.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib import web
+from nmt_lib.pictures.explore import live_page
 from nmt_lib.pictures.heatmaps import KINDS, attention_table
-from nmt_lib.pictures.live import live_page
 from nmt_lib.pictures.viewer import all_layers, static_table
 from nmt_lib.translator import PRETRAINED
 

@@ -1,5 +1,5 @@
 // The live page: type a sentence, choose its words, close heads, and see what changes.
-// nmt_lib/pictures/live.py puts it into a page, behind translator.js and the attention viewer. It finds there
+// nmt_lib/pictures/explore.py puts it into a page, behind translator.js and the attention viewer. It finds there
 //   host, STYLE    the element to draw in, and page.css
 //   data.models    [{name, title, source, target, examples, url, bytes}]: what can be asked for
 //   data.stored    translations that are shown before a model is there: {model, beam, asked} and what `flat` returns
