@@ -119,6 +119,9 @@ def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
     assert sorted(texts(axis.texts)) == ["1.0", "2.2", "3.0"]
     bottom, top = axis.get_ylim()
     assert bottom > top
+    (axis,) = nmt.plot_bars({"x": [1e3, 1e6]}, ["a", "b"], log=True).axes
+    assert axis.get_xscale() == "log" and labels(axis)[0] == ["a", "b"]
+    assert labels(nmt.plot_bars([1, 2]).axes[0])[0] == ["0", "1"]
 
 
 # Diagrams.
