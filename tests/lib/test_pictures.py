@@ -124,6 +124,13 @@ def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
     assert labels(nmt.plot_bars([1, 2]).axes[0])[0] == ["0", "1"]
 
 
+def test_training_and_validation_have_their_own_losses() -> None:
+    rows = [{"step": 1, "train_loss": 4.0, "valid_loss": 3.0}]
+    axis, _ = nmt.plot_history(rows, nmt.load_config("tiny")).axes
+    drawn = {line.get_label()[:8]: line.get_ydata().tolist() for line in axis.lines}
+    assert drawn == {"training": [4], "validati": [3]}
+
+
 # Diagrams.
 
 
