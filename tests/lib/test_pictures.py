@@ -200,6 +200,14 @@ def test_ngrams_are_clipped() -> None:
     assert seen == [True, False, True, True, True, False, True, True, False]
 
 
+def test_steps_write_scores_weights_and_outputs() -> None:
+    Q, K, V = torch.tensor([[2.0], [1.0]]), torch.tensor([[1.0], [0.0]]), torch.eye(2)
+    (axis,) = nmt.plot_steps(Q, K, V, ["a", "b"], ["size"], ["x", "y"], framed=0).axes
+    # Sigmoids of 2 and of 1: as weights, and, since V is the identity, as output.
+    numbers = ("0.88", "0.12", "0.73", "0.27")
+    assert [texts(axis.texts).count(number) for number in numbers] == [2, 2, 2, 2]
+
+
 def test_a_box_spans_the_letters_of_its_token() -> None:
     rows = {"characters": list("a  b"), "words": ["a", "b"]}
     (axis,) = nmt.plot_subwords({"a  b": rows}).axes
