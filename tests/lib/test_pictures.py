@@ -201,8 +201,9 @@ def test_ngrams_are_clipped() -> None:
 
 
 def test_steps_write_scores_weights_and_outputs() -> None:
-    Q, K, V = torch.tensor([[2.0], [1.0]]), torch.tensor([[1.0], [0.0]]), torch.eye(2)
-    (axis,) = nmt.plot_steps(Q, K, V, ["a", "b"], ["size"], ["x", "y"], framed=0).axes
+    Q, K, V = torch.zeros(2, 4), torch.zeros(2, 4), torch.eye(2)
+    Q[:, 0], K[0, 0] = torch.tensor([4.0, 2.0]), 1.0  # over √4: 2 and 1
+    (axis,) = nmt.plot_steps(Q, K, V, ["a", "b"], list("qrst"), ["x", "y"], 0).axes
     # Sigmoids of 2 and of 1: as weights, and, since V is the identity, as output.
     numbers = ("0.88", "0.12", "0.73", "0.27")
     assert [texts(axis.texts).count(number) for number in numbers] == [2, 2, 2, 2]
