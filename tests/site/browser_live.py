@@ -40,6 +40,7 @@ def main() -> int:
             other_directions(page)
             ideas(page)
             offline(page, url)
+            damaged_cache(page, url)
         with watched(browser, java_script_enabled=False) as page:
             page.goto(url)
             table = page.locator(".nmt-live > table")
@@ -174,6 +175,26 @@ def offline(page: Any, url: str) -> None:
     page.locator(".offer").wait_for(state="hidden")
     assert write(page, OWN) == expected("en-de", OWN).text
     page.context.set_offline(False)
+
+
+DAMAGE = """async () => {
+    const store = await caches.open("nmt-live");
+    for (const {url} of await store.keys()) if (url.includes("/models/")) {
+        const bytes = new Uint8Array(await (await store.match(url)).arrayBuffer());
+        bytes[bytes.length >> 1] ^= 1;
+        await store.put(url, new Response(bytes));
+    }
+}"""
+
+
+def damaged_cache(page: Any, url: str) -> None:
+    """What this browser keeps is checked, too, and fetched again if it is damaged."""
+    page.evaluate(DAMAGE)
+    page.goto("about:blank")
+    page.goto(url)
+    page.get_by_text("its digest does not fit").wait_for()
+    get_model(page)
+    assert write(page, OWN) == expected("en-de", OWN).text
 
 
 def from_a_folder(browser: Any) -> None:
