@@ -105,10 +105,10 @@ from .pictures.steps import plot_steps as plot_steps
 from .pictures.ngrams import plot_ngrams as plot_ngrams
 from .pictures.paths import plot_paths as plot_paths
 from .pictures.viewer import view_attention as view_attention
-from .pictures.live import explore as explore
-from .pictures.source import show_source as show_source
-from .pictures.answers import check_answer as check_answer
-from .pictures.answers import compare_guess as compare_guess
+from .pictures.explore import explore as explore
+from .chapters import show_source as show_source
+from .chapters import check_answer as check_answer
+from .chapters import compare_guess as compare_guess
 from .hub import export_hugging_face as export_hugging_face
 from .tiny.contrasts import make_contrasts as make_contrasts
 from .errors import CheckpointError as CheckpointError

@@ -68,7 +68,7 @@ def main() -> int:
 def problems(path: Path) -> list[str]:
     """The faults of a chapter, a deeper page or the source of an assignment."""
     notebook = nbformat.read(path, as_version=4)
-    found = [*stored_run(notebook), *pictures(notebook)]
+    found = [*stored_run(notebook), *alt_texts(notebook)]
     if path.stat().st_size > MAX_BYTES:
         found.append(f"more than {MAX_BYTES:,} bytes")
     if path.parent.name != "source":  # course.py checks the frame of an assignment
@@ -199,9 +199,9 @@ def cells(notebook: nbformat.NotebookNode) -> list[str]:
     return found
 
 
-def pictures(notebook: nbformat.NotebookNode) -> list[str]:
+def alt_texts(notebook: nbformat.NotebookNode) -> list[str]:
     """Each picture has an alt text."""
-    shown = list(run.pictures(notebook))
+    shown = list(run.images(notebook))
     if not shown:
         return ["there is no picture"]
     return [

@@ -1,11 +1,48 @@
-"""Feedback on a reader's answers and guesses, one line each."""
+"""What a chapter calls that is no picture: the library's source, and feedback on a
+reader's answers and guesses, one line each."""
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..exercises.values import difference, same, show
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from .exercises.values import difference, same, show
+from .web import Html
+
+STYLE = (
+    "font-family: monospace; font-size: 13px; line-height: 1.35; "
+    "background: #f8f8f8; color: #222; padding: 6px"
+)
+
+
+def show_source(thing: Any) -> Html:
+    """The source of a function, method or class, with syntax highlighting.
+
+    Docstrings are left out, because the chapter explains the same in other words.
+    """
+    source = without_docstrings(textwrap.dedent(inspect.getsource(thing)))
+    look = HtmlFormatter(noclasses=True, nobackground=True, prestyles=STYLE)
+    return Html(highlight(source, PythonLexer(), look))
+
+
+def without_docstrings(source: str) -> str:
+    """Python source without the docstrings of its functions and classes."""
+    lines, hidden = source.splitlines(), set[int]()
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef) or len(node.body) < 2:
+            continue
+        if ast.get_docstring(node):
+            end = node.body[0].end_lineno or 0
+            blank = end < len(lines) and not lines[end].strip()  # below the docstring
+            hidden |= set(range(node.body[0].lineno - 1, end + blank))
+    return "\n".join(line for i, line in enumerate(lines) if i not in hidden)
 
 
 def check_answer(
