@@ -23,7 +23,9 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
 from .config import Config
+from .embeddings import sinusoids
 from .errors import CheckpointError, ConfigError
+from .schedules import default_device
 from .tokenizers import Tokenizers, load_tokenizer
 from .transformer import Transformer, build_model
 
@@ -43,17 +45,26 @@ class ModelFile(NamedTuple):
         """The model's weights by name; a matrix that is used twice is listed once."""
         return part(self.tensors, "model.")
 
-    def build_model(self, device: str | None = None) -> Transformer:
-        """The model with these weights; default device: the GPU where there is one."""
-        with torch.random.fork_rng(devices=[]):  # what is drawn is overwritten
+    def build_model(self, device: str | torch.device | None = None) -> Transformer:
+        """The model with these weights, in evaluation mode.
+
+        ``device`` is where it is; default: ``default_device()``.
+        """
+        device = device or default_device()
+        with torch.device("meta"):  # shapes without numbers: nothing is drawn
             model = build_model(self.config.model, *map(len, self.tokenizers))
-        load_weights(model, self.weights)
-        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        positions = model.src_embedding.positions
+        table = sinusoids(*positions.table.shape)
         try:
-            return model.to(device)
+            positions.table = table.to(device)
+            for name, parameter in model.named_parameters():
+                weight = self.weights[name].to(device, parameter.dtype)
+                # In place, so that a matrix that is used twice stays one.
+                torch.utils.swap_tensors(parameter, nn.Parameter(weight))
         except (RuntimeError, AssertionError) as error:  # it says which devices exist
             reason = str(error).splitlines()[0]
             raise ConfigError(f"cannot use device={device!r}: {reason}") from None
+        return model.eval()
 
 
 def save(path: Path, saved: ModelFile) -> None:

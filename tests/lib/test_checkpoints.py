@@ -13,9 +13,8 @@ import torch
 from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
-from nmt_lib import checkpoints as ckpt
-from nmt_lib.checkpoints import RunFolder, checkpoint_name, load_own
 from nmt_lib.model_file import ModelFile, load, save
+from nmt_lib.run_folder import checkpoint_name
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import small_translator
 
@@ -25,7 +24,6 @@ def model_file(step: int = 1, size: int = 100, **options: Any) -> ModelFile:
     tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
     weights = {"model.w": torch.full((size,), float(step))}
     state = {"step": step, "best_loss": float("inf"), "text": "Straße 😀"}
-    state["file"] = checkpoint_name(step)
     return ModelFile(translator.config, tokenizers, weights, state)
 
 
@@ -93,41 +91,6 @@ def test_a_missing_file_and_one_of_another_library_are_named(tmp_path: Path) -> 
         load(path)
 
 
-def test_the_newest_checkpoint_must_be_whole_and_in_its_place(folder: Path) -> None:
-    run = RunFolder(model_file().config, folder)
-    (folder / "checkpoints" / ".step-00000011.safetensors-1.tmp").write_bytes(b"half")
-    newest = run.newest()
-    assert newest is not None and newest.state["step"] == 10
-    path = checkpoint_path(folder, 10)
-    copy = checkpoint_path(folder, 2).read_bytes()  # of another step
-    for content, reason in (
-        (path.read_bytes()[:-1], "damaged"),
-        (copy, "copy of .*02"),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(nmt.CheckpointError, match=rf"0010.* is .*{reason}"):
-            run.newest()
-    assert RunFolder(run.config, folder / "nowhere").newest() is None
-
-
-def test_a_file_of_another_run_is_refused_by_key(folder: Path) -> None:
-    config, path = model_file().config, checkpoint_path(folder, 10)
-    for section, key, value in (
-        ("train", "lr", 0.5),
-        ("model", "n_heads", 2),
-        ("data", "lowercase", True),
-    ):
-        part = getattr(config, section).model_copy(update={key: value})
-        other = config.model_copy(update={section: part})
-        with pytest.raises(nmt.CheckpointError, match=rf"{section}.{key}=.*delete"):
-            load_own(path, other)
-    train = config.train.model_copy(update={"max_steps": 10, "select": "last"})
-    load_own(path, config.model_copy(update={"train": train}))
-    train = train.model_copy(update={"max_steps": 7})
-    with pytest.raises(nmt.CheckpointError, match="has 10 updates, more than"):
-        RunFolder(config.model_copy(update={"train": train}), folder).newest()
-
-
 # --- writing
 def test_a_full_disk_leaves_the_old_file_and_no_half_one(folder: Path) -> None:
     """A limit of the operating system on the size of a file stops the write."""
@@ -161,15 +124,3 @@ def test_a_process_killed_while_it_writes_leaves_a_whole_file(tmp_path: Path) ->
     assert exit_codes(writer) == [-signal.SIGKILL]
     saved = load(path)
     assert (saved.tensors["model.w"] == saved.state["step"]).all()
-
-
-def test_the_average_is_the_mean_of_the_weights(folder: Path) -> None:
-    config, paths = (
-        model_file().config,
-        [checkpoint_path(folder, n) for n in (1, 2, 10)],
-    )
-    average = ckpt.average_weights(paths[1:], config)
-    assert average.keys() == {"w"} and (average["w"] == 6).all()
-    paths[1].unlink()
-    with pytest.raises(nmt.CheckpointError, match=r"no model file .*step-00000002"):
-        ckpt.average_weights(paths, config)

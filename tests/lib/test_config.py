@@ -8,6 +8,7 @@ import pytest
 
 import nmt_lib as nmt
 from nmt_lib.config import FOLDER, Config, Section
+from nmt_lib.run_folder import run_path
 from tests.lib.small import SMALL
 
 NAMED = pytest.mark.parametrize("name", nmt.config_names())
@@ -184,13 +185,13 @@ def test_the_run_path_is_run_dir_or_named_after_the_config(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NMT_RUNS", "elsewhere")
-    assert nmt.load_config("tiny").run_path == Path("elsewhere/tiny")
-    assert nmt.load_config("tiny", run_dir="here").run_path == Path("here")
+    assert run_path(nmt.load_config("tiny")) == Path("elsewhere/tiny")
+    assert run_path(nmt.load_config("tiny", run_dir="here")) == Path("here")
     monkeypatch.delenv("NMT_RUNS")
     monkeypatch.chdir(tmp_path)
-    assert nmt.load_config("tiny").run_path == Path("runs/tiny")
+    assert run_path(nmt.load_config("tiny")) == Path("runs/tiny")
     (tmp_path / "nmt_lib").mkdir()
     for folder in ("notebooks", "deeper"):
         Path(folder).mkdir()
         monkeypatch.chdir(folder)
-        assert nmt.load_config("tiny").run_path == tmp_path / "runs" / "tiny"
+        assert run_path(nmt.load_config("tiny")) == tmp_path / "runs" / "tiny"

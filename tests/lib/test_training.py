@@ -14,8 +14,8 @@ import torch
 import nmt_lib as nmt
 from nmt_lib import cli, training
 from nmt_lib.batching import make_batch
-from nmt_lib.checkpoints import RunFolder
 from nmt_lib.model_file import load
+from nmt_lib.run_folder import RunFolder
 from nmt_lib.training import Trainer
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import write_corpus
@@ -46,7 +46,7 @@ def mini(tmp_path: Path, run: str = "run", **overrides: Any) -> nmt.Config:
 
 
 def checkpoints(config: nmt.Config) -> list[Path]:
-    return RunFolder(config, config.run_path).checkpoints()
+    return RunFolder(config).checkpoints()
 
 
 def assert_same(
@@ -379,8 +379,8 @@ def test_two_processes_that_ask_at_once_train_once(tmp_path: Path) -> None:
 
 
 def share(config: Path, rank: int, port: int) -> None:
-    """One of two processes, with the environment that `accelerate launch` sets."""
-    environment = {"RANK": rank, "LOCAL_RANK": rank, "ACCELERATE_USE_CPU": 1}
+    """One of two processes, with the environment that `torchrun` sets."""
+    environment = {"RANK": rank, "LOCAL_RANK": rank}
     environment |= {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2}
     environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     os.environ.update({key: str(value) for key, value in environment.items()})
