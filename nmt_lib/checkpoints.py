@@ -25,7 +25,7 @@ class Progress:
     loss_tokens: int = 0
     best_loss: float = math.inf
     best_step: int = 0
-    saved_steps: list[int] = field(default_factory=list)  # with a checkpoint each
+    checkpoints: list[str] = field(default_factory=list)  # all that were written
     history: list[dict[str, float]] = field(default_factory=list)  # see ``Run``
 
     def add_row(self, lr: float, valid_loss: float) -> None:

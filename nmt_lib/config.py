@@ -29,9 +29,13 @@ Seed = Annotated[int, Field(ge=0, lt=2**32, strict=True)]
 
 
 class Section(BaseModel):
-    """A part of the config: unknown keys and wrong types are errors."""
+    """A part of the config: unknown keys and wrong types are errors.
+
+    It cannot be changed: ``load_config(config, **{"train.seed": 1})`` makes another.
+    """
 
     model_config = ConfigDict(
+        frozen=True,
         extra="forbid",
         strict=True,
         allow_inf_nan=False,
@@ -273,6 +277,8 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
     """
     if isinstance(name, Config):
         config = name
+        if not overrides:
+            return config
     else:
         path = _find(Path(os.path.expanduser(name)))
         values = _yaml(path, f"config file {path}") or {}  # nothing but comments
@@ -286,13 +292,12 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
         section, _, last = key.rpartition(".")
         (values[section] if section else values)[last] = value
     found = checked(Config, values, f"config {config.name}")
-    ours, theirs = _direction(found), _direction(config)
-    if ours == theirs or "name" in overrides:
+    if "name" in overrides or not overrides.keys() & {"data.src_lang", "data.tgt_lang"}:
         return found
-    base = config.name.removesuffix(theirs)
-    if base not in config_names() or ours != _direction(load_config(base)):
-        base += ours
-    return found.model_copy(update={"name": base})
+    before, after = _direction(config), _direction(found)
+    base = config.name if before == after else config.name.removesuffix(before)
+    own = _direction(load_config(base)) if base in config_names() else before
+    return found.model_copy(update={"name": base if after == own else base + after})
 
 
 def parse_overrides(text: str) -> dict[str, Any]:

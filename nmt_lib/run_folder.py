@@ -10,13 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import torch
 from filelock import FileLock
 from torch import Tensor, distributed
 
-from .checkpoints import Progress, average
+from .checkpoints import Progress, average, pack
 from .config import Config
 from .errors import CheckpointError
-from .model_file import ModelFile, load, save, write_file
+from .model_file import ModelFile, load, model_tensors, save, write_file
 from .tokenizers import Tokenizers
 from .transformer import Transformer
 
@@ -108,7 +109,8 @@ class RunFolder:
             raise CheckpointError(
                 f"cannot use {self.path} for a run: {error}"
             ) from None
-        wait_for_all()
+        if distributed.is_available() and distributed.is_initialized():
+            distributed.barrier()
         try:
             yield
         finally:
@@ -168,7 +170,7 @@ class RunFolder:
             reason = f"is of a run with {difference}"
         elif (step := saved.state.get("step", 0)) > most:
             reason = f"has {step} updates, more than train.max_steps={most}"
-        elif not saved.state.keys() <= {field.name for field in fields(Progress)}:
+        elif saved.state and saved.state.keys() != {f.name for f in fields(Progress)}:
             reason = "is of a run of another version of nmt_lib"
         else:
             return saved
@@ -183,13 +185,18 @@ class RunFolder:
     def write(
         self,
         name: str,
+        model: Transformer,
         tokenizers: Tokenizers,
-        tensors: dict[str, Tensor],
         progress: Progress,
+        optimizer: torch.optim.Optimizer | None = None,
     ) -> None:
-        """Writes a model file and the history; deletes old checkpoints."""
+        """Writes a model file and the history; deletes old checkpoints.
+
+        With the ``optimizer`` it is a checkpoint, from which a run can resume.
+        """
         if not self.writes:
             return
+        tensors = pack(model, optimizer) if optimizer else model_tensors(model)
         saved = ModelFile(self.config, tokenizers, tensors, asdict(progress))
         save(self.path / f"{name}.safetensors", saved)
         lines = ["step,epoch,lr,train_loss,valid_loss"]
@@ -211,8 +218,7 @@ class RunFolder:
             return None
         names = ["best"]
         if train.select == "average":
-            steps = progress.saved_steps[-train.keep_checkpoints :]
-            names = [checkpoint_name(step) for step in steps]
+            names = progress.checkpoints[-train.keep_checkpoints :]
         paths = [self.path / f"{name}.safetensors" for name in names]
         for path in paths:
             if not path.exists():
@@ -224,10 +230,6 @@ class RunFolder:
         return average(self.read(path).weights for path in paths)
 
 
-def checkpoint_name(step: int) -> str:
-    return f"checkpoints/step-{step:08d}"
-
-
 def first_difference(theirs: Config, ours: Config) -> str:
     """The first key with which a run cannot be resumed; empty: there is none."""
     free = FREE_KEYS - {"max_steps"} if ours.train.schedule == "cosine" else FREE_KEYS
@@ -237,9 +239,3 @@ def first_difference(theirs: Config, ours: Config) -> str:
             if value != other and not (section == "train" and key in free):
                 return f"{section}.{key}={other!r}, not {value!r}"
     return ""
-
-
-def wait_for_all() -> None:
-    """Returns when every process that shares the work has come here."""
-    if distributed.is_available() and distributed.is_initialized():
-        distributed.barrier()

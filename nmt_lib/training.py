@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, distributed, nn
+from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from .batching import Example, encode_pairs, make_batch, plan_epoch, validation_batches
-from .checkpoints import Progress, pack, unpack
+from .checkpoints import Progress, unpack
 from .config import Config, load_config
 from .corpora import Corpus, load_corpus
 from .errors import CheckpointError, TrainingError
 from .losses import Objective, validation_loss
-from .model_file import ModelFile, load_weights, model_tensors
-from .run_folder import Run, RunFolder, checkpoint_name, wait_for_all
+from .model_file import ModelFile, load_weights
+from .run_folder import Run, RunFolder
 from .schedules import build_optimizer, default_device, learning_rate, use_bf16
 from .tokenizers import Tokenizers, build_tokenizers
 from .transformer import build_model
@@ -33,12 +33,13 @@ class Trainer:
 
     def __init__(self, config: Config, corpus: Corpus, tokenizers: Tokenizers) -> None:
         self.rank, self.n_processes = join_processes()
-        self.device = default_device()
+        self.folder = RunFolder(config, writes=self.rank == 0)
+        self.device, seed = default_device(), config.train.seed
+        set_seed(seed, self.device)
+        self.progress = Progress(digest(corpus))
         self.config, self.pairs, self.tokenizers = config, corpus.train, tokenizers
         self.examples = encode_pairs(corpus.train, tokenizers, config)
         self.valid = validation_batches(corpus.valid, tokenizers, config)
-        seed = config.train.seed
-        set_seed(seed, self.device)
         self.model = build_model(config.model, *map(len, tokenizers)).to(self.device)
         set_seed(seed + self.rank, self.device)  # each process has a dropout of its own
         self.optimizer = build_optimizer(config.train, self.model.parameters())
@@ -48,8 +49,6 @@ class Trainer:
             self.objective = DistributedDataParallel(
                 self.objective, broadcast_buffers=False
             )
-        self.progress = Progress(digest(corpus))
-        self.folder = RunFolder(config, writes=self.rank == 0)
 
     def run(self) -> None:
         """Updates, validates and saves, until ``train.max_steps`` updates are done."""
@@ -72,9 +71,7 @@ class Trainer:
                     loss = self.validate()
                     bar.set_postfix(valid_loss=f"{loss:.3f}")
                 if last or progress.step % train.checkpoint_every == 0:
-                    progress.saved_steps.append(progress.step)
-                    tensors = pack(self.model, self.optimizer)
-                    self.write(checkpoint_name(progress.step), tensors)
+                    self.save()
 
     def batches(self) -> Iterator[list[Example]]:
         """Epoch after epoch, from where the run is; drawn from seed and epoch only."""
@@ -129,11 +126,14 @@ class Trainer:
         progress.add_row(self.optimizer.param_groups[0]["lr"], loss)
         if loss < progress.best_loss:
             progress.best_loss, progress.best_step = loss, progress.step
-            self.write("best", model_tensors(self.model))
+            self.folder.write("best", self.model, self.tokenizers, progress)
         return loss
 
-    def write(self, name: str, tensors: dict[str, Tensor]) -> None:
-        self.folder.write(name, self.tokenizers, tensors, self.progress)
+    def save(self) -> None:
+        """Writes a checkpoint."""
+        progress, name = self.progress, f"checkpoints/step-{self.progress.step:08d}"
+        progress.checkpoints.append(name)
+        self.folder.write(name, self.model, self.tokenizers, progress, self.optimizer)
 
     def resume(self, saved: ModelFile) -> None:
         """Restores the state saved in a checkpoint.
@@ -158,12 +158,11 @@ class Trainer:
         history = self.progress.history
         if not history or history[-1]["step"] != self.progress.step:
             self.validate()  # resumed from the last checkpoint, before its validation
-        wait_for_all()  # until the main process has written
-        weights = self.folder.final_weights(self.progress)
-        if weights is not None:
-            load_weights(self.model, weights)
-        self.write("model", model_tensors(self.model))
-        self.model.eval()
+        if self.n_processes > 1:
+            distributed.barrier()  # until the main process has written
+        if chosen := self.folder.final_weights(self.progress):
+            load_weights(self.model, chosen)
+        self.folder.write("model", self.model.eval(), self.tokenizers, self.progress)
 
     def check_finite(self, value: float, what: str) -> None:
         if not math.isfinite(value):
@@ -177,22 +176,23 @@ class Trainer:
 def train(config: Config | str | Path, **overrides: Any) -> Run:
     """Trains until ``train.max_steps``, or resumes where an earlier call was cut off.
 
+    A finished run is loaded, without a look at its corpus.
+
     Args:
         config: a ``Config``, or what ``load_config`` takes.
 
     Raises:
-        CheckpointError: the run's folder holds another config's run, or cannot be
-            written.
+        CheckpointError: the run's folder holds a run of another config or corpus, lacks
+            a file, or cannot be written.
         ConfigError: settings that cannot be used.
         TrainingError: the loss is not finite.
     """
-    config = load_config(config, **overrides)
     rank, _ = join_processes()
+    config, device = load_config(config, **overrides), default_device()
     folder = RunFolder(config, writes=rank == 0)
     if run := folder.finished():
         return run
-    threads, device = torch.get_num_threads(), default_device()
-    gpus = [] if device.type == "cpu" else [device]
+    threads, gpus = torch.get_num_threads(), [] if device.type == "cpu" else [device]
     # The caller's random numbers go on as if nothing had happened.
     with folder.locked(), torch.random.fork_rng(gpus, device_type=device.type):
         try:

@@ -14,7 +14,6 @@ from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
 from nmt_lib.model_file import ModelFile, load, save
-from nmt_lib.run_folder import checkpoint_name
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import small_translator
 
@@ -28,7 +27,7 @@ def model_file(step: int = 1, size: int = 100, **options: Any) -> ModelFile:
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:
-    return folder / f"{checkpoint_name(step)}.safetensors"
+    return folder / f"checkpoints/step-{step:08d}.safetensors"
 
 
 @pytest.fixture

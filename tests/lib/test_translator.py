@@ -178,7 +178,8 @@ def test_saved_and_loaded_it_translates_the_same(
     tmp_path: Path, options: dict[str, Any]
 ) -> None:
     translator = small_translator(3, **options)
-    translator.config.run_dir = "where it was trained"
+    there = {"run_dir": "where it was trained"}
+    translator.config = translator.config.model_copy(update=there)
     translator.save(tmp_path / "a" / "b")
     translator.save(tmp_path / "c.safetensors")
     state = torch.get_rng_state()
