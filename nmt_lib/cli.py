@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        message = " ".join(message.split())
+        message = " ".join(message.split())[:300]
         self.exit(2, f"error: {message} (python -m nmt_lib --help)\n")
 
 

@@ -288,7 +288,7 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
     values = config.model_dump()
     for key, value in overrides.items():
         if key not in KEYS:
-            raise ConfigError(f"unknown key {key!r}{_nearest(key, KEYS)}")
+            raise ConfigError(f"unknown key {_short(key)}{_nearest(key, KEYS)}")
         section, _, last = key.rpartition(".")
         (values[section] if section else values)[last] = value
     found = checked(Config, values, f"config {config.name}")
@@ -313,10 +313,10 @@ def parse_overrides(text: str) -> dict[str, Any]:
         key, equals, value = part.partition("=")
         if not equals:
             raise ConfigError(
-                f"override {key!r} is not of the form key=value, such as "
+                f"override {_short(key)} is not of the form key=value, such as "
                 "train.max_steps=200"
             )
-        overrides[key] = _yaml(value, f"override {key}")
+        overrides[key] = _yaml(value, f"override {_short(key)}")
     return overrides
 
 
@@ -360,17 +360,24 @@ def checked(section: type[S], values: dict[str, Any], where: str) -> S:
             key = ".".join(map(str, e["loc"]))
             if e["type"] == "extra_forbidden":
                 choices = KEYS if section is Config else list(section.model_fields)
-                unknown.append(f"unknown key {key!r}{_nearest(key, choices)}")
+                unknown.append(f"unknown key {_short(key)}{_nearest(key, choices)}")
             elif e["type"] == "value_error":
                 others.append(e["msg"].removeprefix("Value error, "))
             else:
-                others.append(f"{key}: {e['msg']}, got {reprlib.repr(e['input'])}")
+                others.append(f"{key}: {e['msg']}, got {_short(e['input'])}")
         raise ConfigError(f"{where}: {'; '.join(unknown or others)}") from None
 
 
 def changed(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
     """The settings with some of them changed, and checked."""
     return checked(DecodeConfig, decode.model_dump() | changes, "cannot decode")
+
+
+def _short(value: Any) -> str:
+    """The value for a message; a long one is cut in its middle."""
+    short = reprlib.Repr()
+    short.maxlevel, short.maxstring = 2, 80
+    return short.repr(value)
 
 
 def _nearest(word: str, choices: list[str]) -> str:
