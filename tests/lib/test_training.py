@@ -243,16 +243,21 @@ def test_a_cosine_ends_where_it_was_meant_to(tmp_path: Path) -> None:
             nmt.train(longer)
 
 
-def test_another_corpus_under_a_run_is_refused(tmp_path: Path) -> None:
+def test_another_corpus_under_a_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nmt.train(mini(tmp_path))
     file = tmp_path / "corpus" / "valid.en"
     text = file.read_text(encoding="utf-8")
+    assert "dog" in text
     file.write_text(text.replace("dog", "cat"), encoding="utf-8")
     nmt.train(mini(tmp_path))  # finished, so its corpus is not read
     with pytest.raises(nmt.CheckpointError, match=r"on other pairs.*data\.corpus"):
         nmt.train(mini(tmp_path, train__max_steps=16))
     file.write_text(text, encoding="utf-8")
     nmt.train(mini(tmp_path, train__max_steps=16))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    nmt.train(mini(tmp_path, "home", data__corpus="~/corpus", train__max_steps=1))
 
 
 def test_a_file_of_another_run_is_refused_by_key(tmp_path: Path) -> None:
