@@ -109,18 +109,17 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
         return dict(_tiny(*langs)), "made by the grammar in nmt_lib/tiny/grammar.py"
     if name == "toy":
         return _toy(*langs), "two sentences written in nmt_lib/corpora.py"
-    if name not in NAMES and os.path.isdir(name):
+    if name not in NAMES and os.path.isdir(folder := os.path.expanduser(name)):
         files = {split: f"{split}.{{lang}}" for split in ("train", "valid", "test")}
-        return _from_files(Path(name), files, langs), f"files in {name}"
+        return _from_files(Path(folder), files, langs), f"files in {name}"
     if name not in NAMES:
         raise CorpusError(
             f"unknown corpus {name!r}: choose one of {', '.join(NAMES)}, or give an "
             "existing folder"
         )
-    folder = os.environ.get("NMT_DATA")
-    if folder:
+    if published := os.environ.get("NMT_DATA"):
         files = FILES.get(name) or {"train": _europarl_name(*langs)}
-        pairs = _from_files(Path(folder) / name, files, langs)
+        pairs = _from_files(Path(published) / name, files, langs)
         return pairs, f"files of {name} under NMT_DATA"
     return _from_hub(name, *langs, data.limit)
 

@@ -10,9 +10,7 @@ import pytest
 import nmt_lib as nmt
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAVY = (
-    "torch spacy datasets matplotlib accelerate transformers sentencepiece sacrebleu"
-)
+HEAVY = "torch spacy datasets matplotlib transformers sentencepiece sacrebleu"
 
 
 def heavy_imports(code: str) -> list[str]:
