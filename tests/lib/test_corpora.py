@@ -146,7 +146,7 @@ def test_the_corpora_that_come_along() -> None:
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of the layout that ``datasets`` reads as a repository, and no network."""
+    """A folder that ``datasets`` reads as repositories of the hub, and no network."""
     for split in ("train", "validation", "test"):
         write_rows(
             tmp_path / f"bentrevett/multi30k/{split}.jsonl",
@@ -186,7 +186,7 @@ def test_each_pair_of_europarl_is_in_one_split(
     parts = [corpus.train, corpus.valid, corpus.test]
     assert [len(part) for part in parts] == [40, 2, 2]
     assert len({pair for part in parts for pair in part}) == 44
-    with pytest.raises(nmt.CorpusError, match="'de-fr' not found.*NMT_DATA") as caught:
+    with pytest.raises(nmt.CorpusError, match=r"'de-fr' not found.*NMT_DATA") as caught:
         nmt.load_corpus(data("europarl", "fr", "de"))
     assert "\n" not in str(caught.value)
 
