@@ -1,5 +1,5 @@
-"""What the benchmarks share: dry runs, measurements in turns, and tables that name the
-machine, versions and command."""
+"""Shared by the benchmarks: dry runs, alternating measurements, and tables that name
+the machine, versions and command."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SHAPES: dict[str, dict[str, Any]] = {
         "model.d_ff": 2048,
     },
 }
-# What a dry run changes in every config, besides the corpus and the run's folder.
+# A dry run changes this in every config, as well as the corpus and the run's folder.
 SMALL = {
     "data.vocab_size": 150,
     "model.d_model": 16,
@@ -73,7 +73,7 @@ def parse(parser: argparse.ArgumentParser | None = None) -> argparse.Namespace:
 
 
 def load_config(config: str, /, **overrides: Any) -> nmt.Config:
-    """As ``nmt.load_config``; small in a dry run, with a temporary run folder."""
+    """Like ``nmt.load_config``; small in a dry run, with a temporary run folder."""
     if DRY:
         small = {"data.corpus": str(_small_corpus()), "run_dir": str(scratch())}
         overrides |= SMALL | small
@@ -155,9 +155,9 @@ def alternate(
 ) -> dict[Any, list[float]]:
     """Seconds of each run, taken in turns in one process, after one untimed turn each.
 
-    A machine that slows down for a while then slows down all of them; compare the
-    ratios within a round. Where it does other work besides, ``clock=time.process_time``
-    counts the processor's time for this process alone, all its threads.
+    If the machine slows down for a while, all of them slow down; compare the ratios
+    within a round. If it also does other work, ``clock=time.process_time`` counts the
+    CPU time of this process alone, with all its threads.
     """
     seconds: dict[Any, list[float]] = {name: [] for name in runs}
     for turn in range(2 if DRY else rounds + 1):
@@ -178,8 +178,8 @@ def ratio(seconds: dict[Any, list[float]], slow: Any, fast: Any) -> float:
 
 
 def machine(*packages: str) -> str:
-    """One line: the processor, the GPU where there is one, threads, versions of what is
-    installed, date."""
+    """One line: the processor, the GPU if there is one, threads, versions of packages,
+    date."""
     device = f"{_cpu()}, {os.cpu_count()} cores"
     if torch.cuda.is_available():
         device += f", {torch.cuda.get_device_name()}"

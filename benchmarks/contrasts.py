@@ -1,10 +1,10 @@
-"""Does the model that comes along know the gender of French nouns and the position of
+"""Does the bundled model know the gender of French nouns and the position of
 adjectives? Contrasts made from real captions.
 
 Rules turn validation references into wrong ones with one mistake each; the model wins
 where it gives the reference the higher probability. The rules are strict: a noun must
-be in a list, its article or adjective must agree with it, and what could be right in
-another reading is left out. Run: ``NMT_DATA=… python -m benchmarks.contrasts``
+be in a list, its article or adjective must agree with it, and a change that could be
+right in another reading is left out. Run: ``NMT_DATA=… python -m benchmarks.contrasts``
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NOUNS = {
     manifestation promenade équipe famille perche queue ombrelle visière paroi épée
     étendue lettre tache""",
 }
-# Masculine and feminine; a word alone has one form for both.
+# Masculine and feminine; a single word is the form for both.
 COLOURS = "blanc/blanche noir/noire vert/verte bleu/bleue gris/grise violet/violette "
 COLOURS += "brun/brune"
 BLOND, FIXED = "blond/blonde", "rouge jaune rose"
@@ -117,7 +117,8 @@ def wrong_articles(text: str) -> list[str]:
 def wrong_agreements(text: str) -> list[str]:
     """ "une robe noire" → "une robe noir".
 
-    A determiner must be near: in "une veste en cuir noir", what is black?
+    A determiner must be near: in "une veste en cuir noir", the jacket or the leather
+    may be black.
     """
     found = [(match, 1, 2) for match in AFTER.finditer(text)]
     found += [(match, 2, 1) for match in BEFORE.finditer(text)]
@@ -167,7 +168,7 @@ def interval(won: int, n: int, z: float = 1.96) -> str:
 
 
 def digest(model: nmt.Transformer) -> str:
-    """Of the weights, whatever file they are in."""
+    """A digest of the weights, independent of the file format."""
     weights = sorted(model.named_parameters())
     data = b"".join(weight.detach().numpy().tobytes() for _, weight in weights)
     return hashlib.sha256(data).hexdigest()[:12]

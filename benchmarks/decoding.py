@@ -1,5 +1,5 @@
-"""Sentences a CPU second: sentences of Multi30k translated greedily and with a beam of
-5, several ways, with the same weights.
+"""Sentences per CPU second: sentences of Multi30k translated greedily and with a beam
+of 5, by several systems with the same weights.
 
 - ``nmt_lib``: key/value cache, finished sentences leave the batch; also uncached;
 - ``transformers`` with our weights (``nmt.export_hugging_face``);
@@ -7,13 +7,13 @@
 - the loop of the write-ups: one sentence at a time, the whole prefix again at every
   step, attention written out, and the scores of every position computed.
 
-All get the same batches of sentences of similar length, as ids, and give ids. There is
-no length penalty (α = 0), so that all beams look for the same thing. Where a beam stops
-differs: in nmt_lib and transformers when no prefix can beat the five best that are
-finished, in CTranslate2 as soon as its best prefix is finished.
+All get the same batches of sentences of similar length, as ids, and return ids. There
+is no length penalty (α = 0), so that all beams maximise the same score. They stop at
+different times: in nmt_lib and transformers when no prefix can beat the five best that
+are finished, in CTranslate2 as soon as its best prefix is finished.
 
 Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python -m benchmarks.decoding [--run FOLDER]``;
-without ``--run``, the model that comes with the library. ``--run writeup_c`` takes a
+without ``--run``, a bundled model. ``--run writeup_c`` takes a
 model of that config's shape with random weights, where every translation is as long as
 its source. Systems that are not installed, or cannot hold the model, are left out.
 """
@@ -46,14 +46,14 @@ System = Callable[[Group, int], Group]  # sources and the beam's size to transla
 
 @torch.inference_mode()
 def prefix_loop(model: nmt.Transformer, ids: list[int], limit: int) -> list[int]:
-    """One sentence, no cache, attention written out: what the write-ups print."""
+    """One sentence, no cache, attention written out, as in the write-ups."""
     out = [nmt.SOS]
-    with collect_weights():
-        memory = model.encode(torch.tensor([ids]), None)
-        while len(out) <= limit and out[-1] != nmt.EOS:
-            mask = nmt.causal_mask(len(out))
-            x = model.decode(torch.tensor([out]), memory, None, mask)
-            out.append(int(model.output(x)[0, -1].argmax()))
+    written, _ = collect_weights(model)
+    src = torch.tensor([ids])  # (1, S)
+    memory = written.encode(src)  # (1, S, D)
+    while len(out) <= limit and out[-1] != nmt.EOS:
+        x = written.decode(torch.tensor([out]), memory, nmt.padding_mask(src))
+        out.append(int(model.output(x)[0, -1].argmax()))
     return [token for token in out[1:] if token != nmt.EOS]
 
 
@@ -90,7 +90,7 @@ def generate(model: Any, extra: int, group: Group, K: int) -> Group:
 
 
 def converted(model: Any, folder: str, quantization: str) -> Any:
-    """CTranslate2's translator for an exported model, by its own converter.
+    """CTranslate2's translator for an exported model, made by its own converter.
 
     For Marian the converter expects what Marian itself trains: a decoder that starts
     from a vector of zeros, and ``<pad>`` as the last token, which it cuts off; for
@@ -185,7 +185,7 @@ def main() -> None:
     pairs = nmt.load_corpus(translator.config.data).valid[: options.sentences]
     pairs = sorted(pairs, key=lambda pair: len(translator.encode(pair.src)))
     sources = [translator.encode(pair.src) for pair in pairs]
-    # One at a time takes long: every eighth sentence stands for all.
+    # One at a time takes long, so only every eighth sentence is measured.
     texts = {1: batches(sources[4::8], 1), 64: batches(sources, 64)}
     systems = all_systems(translator)
     found: dict[Any, Group] = {}

@@ -16,7 +16,7 @@ from benchmarks import common
 
 
 def make_pairs(n: int) -> list[nmt.Pair]:
-    """Pairs of 25 random words each side; few words are frequent, many are rare."""
+    """Pairs of 25 random words on each side; few words are frequent, many are rare."""
     draw = random.Random(0)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = [

@@ -1,9 +1,9 @@
-"""Multi30k: trains a config in each direction and seed, and scores it as papers and
+"""Multi30k: trains a config for each direction and seed, and scores it as papers and
 tutorials do.
 
-Unfinished runs resume. Without ``--test`` only the validation set is read: everything
-is chosen there. With it, the table is written once; test2017 and MSCOCO are read, too,
-where ``NMT_DATA`` holds their files. Needs the corpus multi30k-tok too.
+Unfinished runs resume. Without ``--test`` only the validation set is read, on which
+everything is chosen. With it, the table is written once; test2017 and MSCOCO are read,
+too, if ``NMT_DATA`` holds their files. The corpus multi30k-tok is needed as well.
 Run: ``NMT_DATA=… python -m benchmarks.multi30k --directions en-de de-en --seeds 0 1 2``
 
 ``--models multi30k-en-de …`` scores trained models instead, as often as you like.
@@ -57,7 +57,7 @@ def words(texts: Sequence[str], lang: str) -> list[str]:
 
 
 def plain_bleu(hypotheses: Sequence[str], references: Sequence[str]) -> float:
-    """BLEU of text that is tokenised already."""
+    """BLEU of text that is already tokenised."""
     bleu = BLEU(tokenize="none", force=True)
     return float(bleu.corpus_score(list(hypotheses), [list(references)]).score)
 
@@ -85,12 +85,12 @@ def score(
 ) -> tuple[list[float], str]:
     """The four scores of ``HEADER`` on a set, and the signature of the first.
 
-    The third one is a number for Multi30k only, which has tokenised references.
+    The third is a number only for Multi30k, which has tokenised references.
     """
     pairs, lang = load_set(data, name), data.tgt_lang
     sources, references = [p.src for p in pairs], [p.tgt for p in pairs]
     found = nmt.evaluate(translator, pairs)
-    # <unk> is one word to a model of words; a tokenizer would cut it in three.
+    # <unk> is one word for a word model; a tokenizer would split it in three.
     beam, greedy = (
         [translation.text.replace("<unk>", "unk") for translation in some]
         for some in (found.translations, translator.translate(sources, beam_size=1))

@@ -1,4 +1,4 @@
-"""Tokens a second of a training step, and its share of the matrix-multiply peak, by
+"""Tokens per second of a training step, and its share of the matrix-multiply peak, by
 shape, precision and batch size.
 
 The peak is measured on large square matrices. Operations are counted by
@@ -21,7 +21,7 @@ from torch.utils.flop_counter import FlopCounterMode
 import nmt_lib as nmt
 from benchmarks import common
 
-LENGTH, VOCAB = 32, 10_000  # tokens a sentence, subwords
+LENGTH, VOCAB = 32, 10_000  # tokens per sentence, subwords
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -32,7 +32,7 @@ def seconds(call: Callable[[], object], repeats: int) -> float:
 
 
 def peak(precision: str, size: int) -> float:
-    """Operations a second of a large matrix product, the fastest of ten."""
+    """Operations per second of a large matrix product, the fastest of ten."""
     shape = (size, size)
     a, b = (torch.randn(shape, device=DEVICE).to(DTYPES[precision]) for _ in "ab")
     return 2 * size**3 / min(seconds(lambda: a @ b, 1) for _ in range(10))
@@ -92,7 +92,7 @@ def main() -> None:
             except torch.cuda.OutOfMemoryError:
                 cells = ["out of memory", "", "", "", ""]
             rows.append([shape, precision, "yes" if compiled else "no", n, *cells])
-            write(rows, size)  # what is measured stays, whatever comes after it
+            write(rows, size)  # after each row, so a crash loses nothing
 
 
 def write(rows: list[list[object]], size: int) -> None:

@@ -2,7 +2,7 @@
 ``transformers`` (where that is installed).
 
 All have the same shape, dropout in the same places (embeddings and sub-layers), tied
-embeddings, and take the same batches with the same optimizer. Each rival is compared
+embeddings, and take the same batches with the same optimizer. Each rival is measured
 twice: with PyTorch's cross-entropy ("model and loss"), and with this library's fused
 loss ("model alone"). Padding is left out before the output layer in all of them.
 Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python -m benchmarks.training``

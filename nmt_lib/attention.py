@@ -3,18 +3,19 @@ keys (paper, section 3.2)."""
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from functools import partial
+from typing import TypeVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .errors import ShapeError
 from .masks import check_mask
 
-_collected: ContextVar[list[Tensor] | None] = ContextVar("collected", default=None)
+M = TypeVar("M", bound=nn.Module)
 
 
 def scaled_dot_product_attention(
@@ -44,21 +45,6 @@ def scaled_dot_product_attention(
     return F.dropout(weights, dropout) @ value, weights  # (B, H, T, d_v), (B, H, T, S)
 
 
-@contextmanager
-def collect_weights() -> Iterator[list[Tensor]]:
-    """A list to which every attention inside the ``with`` block appends its weights.
-
-    They are ``(B, H, T, S)``, in the order of the calls. What other threads compute
-    meanwhile is not among them.
-    """
-    weights: list[Tensor] = []
-    token = _collected.set(weights)
-    try:
-        yield weights
-    finally:
-        _collected.reset(token)
-
-
 class KVCache:
     """The keys and values that one attention has computed already.
 
@@ -71,12 +57,18 @@ class KVCache:
 
     def __init__(self, keys: Tensor, values: Tensor, grows: bool) -> None:
         self.keys, self.values, self.grows = keys, values, grows
+        self.length = keys.size(2)  # positions in use; behind them is room for more
 
     def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Appends those of new positions, and returns all."""
-        self.keys = torch.cat([self.keys, keys], dim=2)  # (B, H, t + 1, d_k)
-        self.values = torch.cat([self.values, values], dim=2)  # (B, H, t + 1, d_v)
-        return self.keys, self.values
+        """Appends the keys and values of new positions, and returns all of them."""
+        start, end = self.length, self.length + keys.size(2)
+        if end > self.keys.size(2):  # full: make room for twice as many
+            self.keys = F.pad(self.keys, (0, 0, 0, end))  # (B, H, room, d_k)
+            self.values = F.pad(self.values, (0, 0, 0, end))  # (B, H, room, d_v)
+        self.keys[:, :, start:end] = keys
+        self.values[:, :, start:end] = values
+        self.length = end
+        return self.keys[:, :, :end], self.values[:, :, :end]  # (B, H, t + 1, d)
 
     def select(self, rows: Tensor) -> None:
         """Keeps the rows of the batch with these numbers, in this order."""
@@ -92,6 +84,9 @@ class MultiHeadAttention(nn.Module):
         d_value: width of one head's values; default D / H.
         bias: whether the four projections have one.
         dropout: on the weights in training; above 0 the written-out function is used.
+
+    Raises:
+        ShapeError: ``d_model`` cannot be divided among the heads.
     """
 
     def __init__(
@@ -103,6 +98,11 @@ class MultiHeadAttention(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        if d_model % n_heads:
+            raise ShapeError(
+                f"d_model={d_model} cannot be divided among n_heads={n_heads}: choose "
+                "a multiple of n_heads"
+            )
         d_value = d_value or d_model // n_heads
         self.n_heads, self.dropout = n_heads, dropout
         self.W_q = nn.Linear(d_model, d_model, bias)
@@ -136,17 +136,21 @@ class MultiHeadAttention(nn.Module):
             keys, values = cache.keys, cache.values
         queries = self.split_heads(self.W_q(x))  # (B, H, T, d_k)
         check_mask(mask, (*queries.shape[:3], keys.size(2)))
-        dropout = self.dropout if self.training else 0.0
-        collected = _collected.get()
-        if collected is None and dropout == 0.0:  # fused: the same heads in one call
-            heads = F.scaled_dot_product_attention(queries, keys, values, mask)
-        else:
-            heads, weights = scaled_dot_product_attention(
-                queries, keys, values, mask, dropout
-            )  # (B, H, T, d_v), (B, H, T, S)
-            if collected is not None:
-                collected.append(weights)
+        heads = self.attend(queries, keys, values, mask)  # (B, H, T, d_v)
         return self.W_o(self.join_heads(heads))  # (B, T, D)
+
+    def attend(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """The mean values of each head, ``(B, H, T, d_v)``, in one fused call.
+
+        The fused call returns no weights. Dropout on weights needs them written out.
+        """
+        if self.training and self.dropout:
+            return scaled_dot_product_attention(
+                queries, keys, values, mask, self.dropout
+            )[0]
+        return F.scaled_dot_product_attention(queries, keys, values, mask)
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
         """``(B, S, D)`` to keys ``(B, H, S, d_k)`` and values ``(B, H, S, d_v)``."""
@@ -162,3 +166,42 @@ class MultiHeadAttention(nn.Module):
     def join_heads(self, heads: Tensor) -> Tensor:
         """``(B, H, T, d)`` back to ``(B, T, H · d)``."""
         return heads.transpose(1, 2).flatten(2)  # (B, T, H · d)
+
+
+def copy_modules(model: M) -> M:
+    """New modules around the same weights; changing one leaves ``model`` alone."""
+    tensors = [*model.parameters(), *model.buffers()]
+    return copy.deepcopy(model, {id(tensor): tensor for tensor in tensors})
+
+
+def collect_weights(model: M) -> tuple[M, dict[nn.Module, Tensor]]:
+    """A copy of ``model`` that keeps its attention weights.
+
+    The copy shares all parameters with ``model``, which goes on using the fused call,
+    also in other threads. Its attentions are written out.
+
+    Returns:
+        The copy, and a dict. When the copy is called, the dict gets the weights of
+        each attention, ``(B, H, T, S)``, under the ``MultiHeadAttention`` of ``model``.
+    """
+    watched = copy_modules(model)
+    weights: dict[nn.Module, Tensor] = {}
+
+    def attend(
+        theirs: MultiHeadAttention,
+        ours: nn.Module,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None,
+    ) -> Tensor:
+        dropout = theirs.dropout if theirs.training else 0.0
+        heads, weights[ours] = scaled_dot_product_attention(
+            queries, keys, values, mask, dropout
+        )
+        return heads  # (B, H, T, d_v)
+
+    for ours, theirs in zip(model.modules(), watched.modules(), strict=True):
+        if isinstance(theirs, MultiHeadAttention):
+            theirs.attend = partial(attend, theirs, ours)  # type: ignore[method-assign]
+    return watched, weights

@@ -1,8 +1,8 @@
-"""Batches: which sentences go together, and the tensors that the model gets.
+"""Batches: which sentences share a batch, and the tensors that the model gets.
 
-Sentences of similar length go together, so that little padding is needed. A batch holds
-about equally many *tokens*, so that each update sees about equally much text (paper,
-section 5.1).
+Sentences of similar length share a batch, so that little padding is needed. All batches
+hold about the same number of *tokens*, so that each update sees about the same amount
+of text (paper, section 5.1).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def encode_pairs(
     warning says how many.
 
     Args:
-        epoch: of training. With ``data.bpe_dropout``, the subwords are drawn from the
-            seed and the epoch; None draws nothing.
+        epoch: of training. BPE dropout (``data.bpe_dropout``) is seeded with the seed
+            and the epoch; None disables it.
 
     Raises:
         TrainingError: there are no pairs, or none is short enough.
@@ -78,11 +78,11 @@ def encode_pairs(
 
 @dataclass(frozen=True)
 class Batch:
-    """What one step sees; the model reads ``tgt_in`` and is to predict ``tgt_out``."""
+    """The tensors of one step; the model reads ``tgt_in`` and predicts ``tgt_out``."""
 
     src: Tensor  # (B, S) ends with <eos>, then <pad>
     tgt_in: Tensor  # (B, T) starts with <sos>
-    tgt_out: Tensor  # (B, T) the same, one position further on; ends with <eos>
+    tgt_out: Tensor  # (B, T) the same, one position later; ends with <eos>
 
     @property
     def n_tokens(self) -> int:
@@ -136,7 +136,7 @@ def token_batches(
         lengths: ``(N, 2)``, see ``example_lengths``.
         batch_tokens: the budget, padding included.
         seed: draws the order of equally long examples, and that of the batches.
-        alone: an example over the budget is a batch of its own, and not an error.
+        alone: an example over the budget gets its own batch instead of an error.
 
     Returns:
         For each batch the indices of its examples.
@@ -164,7 +164,7 @@ def fill_batches(
 ) -> list[list[int]]:
     """Cuts an order, short ones first, so that rows × longest ≤ ``batch_tokens``.
 
-    One over the budget is a batch of its own.
+    An example over the budget gets its own batch.
     """
     batches: list[list[int]] = []
     for index in order:  # the longest of a batch is always the one that comes last
@@ -177,7 +177,7 @@ def fill_batches(
 def sentence_batches(
     n_examples: int, batch_sentences: int, seed: int
 ) -> list[list[int]]:
-    """Groups examples in random order, equally many in each batch.
+    """Groups examples in random order, the same number in each batch.
 
     The last batch may be smaller.
     """
@@ -200,7 +200,7 @@ def validation_batches(
 def plan_epoch(
     examples: Sequence[Example], train: TrainConfig, epoch: int
 ) -> list[list[int]]:
-    """Which examples go together in an epoch; drawn from seed and epoch only."""
+    """The batches of an epoch, as indices; drawn from seed and epoch only."""
     seed = train.seed * 1_000_003 + epoch
     if train.batch_by == "sentences":
         return sentence_batches(len(examples), train.batch_sentences, seed)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from .attention import KVCache
 from .config import ModelConfig
 from .layers import Residual, make_attention, make_feed_forward, make_final_norm
+from .masks import check_mask
 
 
 class LayerCache(NamedTuple):
@@ -35,14 +36,14 @@ class DecoderLayer(nn.Module):
         self,
         x: Tensor,
         memory: Tensor,
-        tgt_mask: Tensor | None,
         src_mask: Tensor | None,
+        tgt_mask: Tensor | None,
         cache: LayerCache | None = None,
     ) -> Tensor:
         """``(B, T, D)`` to ``(B, T, D)``; with a cache ``x`` holds new positions only.
 
-        ``memory`` is ``(B, S, D)``; the masks broadcast to ``(B, H, T, T)`` and
-        ``(B, H, T, S)``.
+        ``memory`` is ``(B, S, D)``; the masks broadcast to ``(B, H, T, S)`` and
+        ``(B, H, T, T)``.
         """
         own, source = cache or (None, None)
         x = self.around_self_attention(
@@ -67,14 +68,19 @@ class Decoder(nn.Module):
         self,
         x: Tensor,
         memory: Tensor,
-        tgt_mask: Tensor | None,
         src_mask: Tensor | None,
+        tgt_mask: Tensor | None,
         caches: list[LayerCache] | None = None,
     ) -> Tensor:
-        """``(B, T, D)`` to ``(B, T, D)``; arguments as of a layer, a cache for each."""
+        """``(B, T, D)`` to ``(B, T, D)``; arguments as of a layer, a cache for each.
+
+        Raises:
+            ShapeError: ``src_mask`` is not ``(B, 1, 1, S)``; ``tgt_mask``, perhaps.
+        """
+        check_mask(src_mask, (len(memory), 1, 1, memory.size(1)), "src_mask")
         for i, layer in enumerate(self.layers):
             cache = None if caches is None else caches[i]
-            x = layer(x, memory, tgt_mask, src_mask, cache)  # (B, T, D)
+            x = layer(x, memory, src_mask, tgt_mask, cache)  # (B, T, D)
         return self.norm(x)  # (B, T, D)
 
     def make_caches(self, memory: Tensor) -> list[LayerCache]:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from .errors import TrainingError
-from .masks import padding_mask, target_mask
+from .masks import padding_mask
 from .special import EOS, PAD, SOS
 from .transformer import Transformer
 
@@ -30,7 +30,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One extension that a beam step looked at; a list of them is the search tree."""
+    """One extension that a beam step considered; a list of them is the search tree."""
 
     step: int
     prefix: tuple[int, ...]  # ids before this one, without <sos>
@@ -50,8 +50,8 @@ def length_penalty(length: int, alpha: float) -> float:
 class Scorer:
     """Log-probabilities of the next token for every row, with or without a cache.
 
-    With a cache a step computes one new position. Without, it computes the whole prefix
-    again, as the write-ups do.
+    With a cache, a step computes one new position. Without a cache, it computes the
+    whole prefix again, as the write-ups do.
     """
 
     def __init__(self, model: Transformer, src: Tensor, use_cache: bool = True) -> None:
@@ -65,12 +65,10 @@ class Scorer:
 
         Those of ``<pad>`` and ``<sos>`` are −∞.
         """
-        new, tgt_mask = prefix[:, -1:], None  # (B, 1) it sees all in the caches
-        if self.caches is None:
-            new, tgt_mask = prefix, target_mask(prefix)  # (B, t), (B, 1, t, t)
+        new = prefix if self.caches is None else prefix[:, -1:]  # (B, t) or (B, 1)
         x = self.model.decode(
-            new, self.memory, self.src_mask, tgt_mask, self.caches
-        )  # (B, 1, D) or (B, t, D)
+            new, self.memory, self.src_mask, caches=self.caches
+        )  # (B, t, D) or (B, 1, D)
         logits = self.model.output(x[:, -1])  # (B, V)
         log_probs = logits.float().log_softmax(-1)  # (B, V)
         log_probs[:, [PAD, SOS]] = -torch.inf
@@ -79,7 +77,7 @@ class Scorer:
     def select(self, rows: Tensor, sources: bool = True) -> None:
         """Keeps the rows with these numbers.
 
-        ``sources=False`` says that each still has the source that it had.
+        ``sources=False`` says that each row keeps its source.
         """
         if sources:
             self.src_mask, self.memory = self.src_mask[rows], self.memory[rows]
@@ -125,7 +123,7 @@ def greedy_search(
             hypothesis = _hypothesis(prefix[row, 1:-1], float(total[row]), alpha)
             found.setdefault(int(active[row]), hypothesis)  # the first <eos> counts
         going = [r for r, i in enumerate(active.tolist()) if i not in found]
-        # To move the caches costs as much as some idle rows.
+        # Moving the caches costs about as much as decoding a few finished rows.
         if 0 < len(going) <= 0.75 * len(active):
             rows = torch.tensor(going, device=device)
             active, limits = active[rows], limits[rows]
@@ -148,7 +146,7 @@ def beam_search(
 
     A sentence is done when no open prefix can still beat the worst of its K finished
     translations. Each gets up to K hypotheses, best first. All candidates of the first
-    sentence are appended to ``trace``; other arguments are as of ``greedy_search``.
+    sentence are appended to ``trace``. For other arguments see ``greedy_search``.
     """
     K, device = beam_size, src.device
     scorer = Scorer(model, src, use_cache)

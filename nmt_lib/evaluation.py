@@ -1,6 +1,6 @@
 """Evaluation: how good translations are, in numbers that others can compare with.
 
-BLEU and chrF come from sacrebleu, with the signature that says how they were counted.
+BLEU and chrF come from sacrebleu, with the signature that says how they were computed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def evaluate(
     """Translates the sources and compares with the targets.
 
     Args:
-        translator: what to evaluate.
+        translator: the model to evaluate.
         pairs: sources with their reference translations.
         beam_size: default: the config's.
         tokenize: how sacrebleu splits into words; ``"none"`` for text that is tokenised
@@ -94,16 +94,16 @@ def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
 def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[float]:
     """log P(target | source) of each pair, in nats: the sum over the target's tokens.
 
-    ``<eos>`` counts, and there is no dropout. The model reads the targets, so any text
-    can be asked about. Each token makes the sum smaller: compare targets of one source
-    and of about the same length.
+    ``<eos>`` counts, and dropout is off. The model reads the targets, so any text can
+    be scored. Each token makes the sum smaller, so compare only targets of the same
+    source and of about the same length.
 
     Args:
-        translator: what to ask.
-        pairs: sources, each with the target to ask about.
+        translator: the model that scores the targets.
+        pairs: sources, each with the target to score.
 
     Returns:
-        One number a pair, in the order of the pairs; 0 is certain.
+        One number for each pair, in the same order; 0 means that the model is certain.
     """
     model = translator.model
     training, device = model.training, model.output.weight.device
@@ -142,7 +142,7 @@ def contrastive_accuracy(
 def _plan(
     translator: Translator, pairs: Sequence[Pair], batch_tokens: int
 ) -> tuple[list[Example], list[list[int]]]:
-    """The ids of all pairs, and which of them go together."""
+    """The ids of all pairs, and which of them share a batch."""
     empty = translator.src_tokenizer.encode("")  # special tokens only
     examples: list[Example] = []
     for pair in pairs:

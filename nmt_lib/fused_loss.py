@@ -64,6 +64,11 @@ class FusedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grad: Tensor) -> tuple[Tensor | None, ...]:
+        if torch.is_grad_enabled():  # create_graph=True asks for a second derivative
+            raise RuntimeError(
+                "fused_cross_entropy has no second derivative: use "
+                "nmt_lib.cross_entropy of the logits"
+            )
         d_hidden, d_weight, d_bias = ctx.saved_tensors
         d_bias = None if d_bias is None else d_bias * grad[0]
         return d_hidden * grad[0], d_weight * grad[0], d_bias, None, None

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from .batching import Batch
 from .fused_loss import fused_cross_entropy
-from .masks import padding_mask, target_mask
+from .masks import padding_mask
 from .special import PAD
 from .transformer import Transformer
 
@@ -56,9 +56,9 @@ class Objective(nn.Module):
 
 def before_output(model: Transformer, batch: Batch) -> Tensor:
     """The vectors that the output layer turns into scores, ``(B, T, D)``."""
-    src_mask, tgt_mask = padding_mask(batch.src), target_mask(batch.tgt_in)
+    src_mask = padding_mask(batch.src)  # (B, 1, 1, S)
     memory = model.encode(batch.src, src_mask)  # (B, S, D)
-    return model.decode(batch.tgt_in, memory, src_mask, tgt_mask)  # (B, T, D)
+    return model.decode(batch.tgt_in, memory, src_mask)  # (B, T, D)
 
 
 @torch.no_grad()

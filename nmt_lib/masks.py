@@ -3,6 +3,10 @@
 A padding mask has one row for all queries, since ``<pad>`` is hidden from each of them:
 ``(B, 1, 1, S)``. A causal mask has one row for each query, since each sees a longer
 past: ``(1, 1, T, T)``. Both broadcast to the shape of the weights, ``(B, H, T, S)``.
+
+Arguments are in the order ``src_mask, tgt_mask``. The methods of ``Transformer``, which
+get ids, make a missing mask (None) from them. The layers below get vectors; without a
+mask they hide nothing.
 """
 
 from __future__ import annotations

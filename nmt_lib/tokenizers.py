@@ -1,8 +1,8 @@
 """Tokenizers: text to ids and back.
 
-Three kinds: words split at spaces, words split by spaCy's rules, and SentencePiece
-subwords (unigram or BPE). All put the special tokens at the same ids: ``<pad>`` 0,
-``<unk>`` 1, ``<sos>`` 2, ``<eos>`` 3.
+There are three kinds: words split at spaces, words split by spaCy's rules, and
+SentencePiece subwords (unigram or BPE). All give the special tokens the same ids:
+``<pad>`` 0, ``<unk>`` 1, ``<sos>`` 2, ``<eos>`` 3.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class Tokenizer:
-    """What the rest of the library needs of a tokenizer; two kinds follow."""
+    """The interface of a tokenizer; two implementations follow."""
 
-    fold: Callable[[str], str] = str  # what is done to a text before anything else
+    fold: Callable[[str], str] = str  # applied to a text before anything else
     sos = True  # whether ``<sos>`` comes before a text; see data.src_specials
 
     def __len__(self) -> int:
@@ -42,9 +42,9 @@ class Tokenizer:
         raise NotImplementedError
 
     def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
-        """The ids of a text, between ``<sos>`` and ``<eos>`` where asked for.
+        """The ids of a text, between ``<sos>`` and ``<eos>`` where they are asked for.
 
-        With ``sos`` None, the tokenizer's own ``sos`` decides.
+        If ``sos`` is None, the tokenizer's attribute ``sos`` decides.
         """
         sos = self.sos if sos is None else sos
         return [SOS] * sos + self.ids(text) + [EOS] * eos
@@ -62,7 +62,7 @@ class Tokenizer:
         raise NotImplementedError
 
     def dumps(self) -> str:
-        """The tokenizer as JSON; ``load_tokenizer`` makes it again."""
+        """The tokenizer as JSON, which ``load_tokenizer`` reads."""
         raise NotImplementedError
 
 
@@ -73,7 +73,7 @@ class WordTokenizer(Tokenizer):
     """Words and a ``Vocab``; unknown words get ``<unk>``.
 
     ``kind`` says where words end: ``"whitespace"`` at spaces, ``"spacy"`` by the rules
-    of ``spacy.blank(lang)``, which are those of the ``…_sm`` models without their
+    of ``spacy.blank(lang)``, which are those of the ``…_sm`` models and need no
     download.
     """
 
@@ -120,7 +120,7 @@ class WordTokenizer(Tokenizer):
 
 
 class SentencePieceTokenizer(Tokenizer):
-    """Subwords, learnt from the text itself, so that no word is unknown (Kudo and
+    """Subwords learnt from the text itself, so that no word is unknown (Kudo and
     Richardson, 2018).
 
     ``kind`` is ``"unigram"`` or ``"bpe"``; ``model`` is a serialised model.
@@ -144,7 +144,7 @@ class SentencePieceTokenizer(Tokenizer):
     ) -> SentencePieceTokenizer:
         """Learns the subwords from texts.
 
-        Fewer than ``vocab_size`` come out where the texts hold no more.
+        The result has fewer than ``vocab_size`` if the texts do not contain that many.
         """
         import sentencepiece
 
@@ -192,9 +192,9 @@ class SentencePieceTokenizer(Tokenizer):
         return {self.processor.id_to_piece(index): index for index in ids}
 
     def sample(self, text: str, share: float, draw: Callable[[], float]) -> list[int]:
-        """The ids of a text, its words cut by ``drop_merges``.
+        """The ids of a text whose words are split by ``drop_merges``.
 
-        Where a character is unknown, they are those of ``encode``.
+        If a character is unknown, they are the ids that ``encode`` gives.
         """
         ids = self.encode(text)
         if UNK in ids:
@@ -214,12 +214,12 @@ def drop_merges(
     """BPE dropout: merges letters, at each step without some of the possible merges
     (Provilkov et al., 2020, algorithm 1).
 
-    SentencePiece has a sampler of its own, but no seed makes it draw the same subwords
-    in another process.
+    SentencePiece has a sampler, too, but no seed makes it draw the same subwords in
+    another process.
 
     Args:
-        share: how likely a merge is left out of a step; 0: as ``tokenize``.
-        draw: gives a number from 0 to 1.
+        share: the probability that a step skips a merge; with 0 it equals ``tokenize``.
+        draw: returns a random number from 0 to 1.
     """
     parts = tuple(word)
     while True:
@@ -234,7 +234,7 @@ def drop_merges(
 def possible_merges(
     tokenizer: SentencePieceTokenizer, parts: tuple[str, ...]
 ) -> list[int]:
-    """Which parts may be merged with the next; the merge learnt first comes first."""
+    """Which parts can be merged with the next, in the order of the learnt merges."""
     ranks = [tokenizer.ranks.get(first + second) for first, second in pairwise(parts)]
     return [i for _, i in sorted((r, i) for i, r in enumerate(ranks) if r is not None)]
 
@@ -254,11 +254,11 @@ def load_tokenizer(text: str) -> Tokenizer:
     return SentencePieceTokenizer(kind, model, lowercase)
 
 
-SUBWORD_SENTENCES = 500_000  # subwords are learnt from at most so many, evenly spaced
+SUBWORD_SENTENCES = 500_000  # most to learn subwords from, evenly spaced
 
 
 def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> Tokenizers:
-    """The tokenizers of both languages, made from the *training* pairs only.
+    """The tokenizers of both languages, built from the *training* pairs only.
 
     Raises:
         CorpusError: no text, or fewer subwords asked for (``data.vocab_size``) than it
@@ -304,7 +304,7 @@ LONG = re.compile(r"\S{200}(?=\S)")
 def spacy_words(lang: str) -> Callable[[str], list[str]]:
     """spaCy's rule-based splitter of a language, as a function from text to words.
 
-    Single spaces are not words; further ones are a word, as in the write-ups.
+    A single space is not a token; any additional spaces form one, as in the write-ups.
     """
     import spacy
 
@@ -312,7 +312,7 @@ def spacy_words(lang: str) -> Callable[[str], list[str]]:
     return lambda text: [word.text for word in split(LONG.sub(r"\g<0> ", text))]
 
 
-# What is written without a space before it, or after it, in each language.
+# Text without a space before it, or after it, in each language.
 _NO_SPACE_BEFORE = {
     "en": r"[.,!?;:)\]%…”]|(?:n['’]t|['’](?:s|m|re|ve|ll|d)?)(?= |$)",
     "de": r"[.,!?;:)\]…“”]",

@@ -89,10 +89,10 @@ class Transformer(nn.Module):
         Args:
             src: ``(B, S)`` source ids.
             tgt_in: ``(B, T)`` target ids from ``<sos>`` on.
-            src_mask: broadcasts to ``(B, H, T, S)``, True = may be attended to;
-                default: hides padding.
-            tgt_mask: broadcasts to ``(B, H, T, T)``; default: hides padding and the
-                future.
+            src_mask: ``(B, 1, 1, S)``, True = may be attended to; None: made from
+                ``src``, hides padding.
+            tgt_mask: broadcasts to ``(B, H, T, T)``; None: made from ``tgt_in``, hides
+                padding and the future.
 
         Returns:
             Logits ``(B, T, V)``; no softmax has been applied.
@@ -102,21 +102,21 @@ class Transformer(nn.Module):
         """
         check_ids(src, tgt_in)
         src_mask = padding_mask(src) if src_mask is None else src_mask  # (B, 1, 1, S)
-        tgt_mask = target_mask(tgt_in) if tgt_mask is None else tgt_mask  # (B, 1, T, T)
         memory = self.encode(src, src_mask)  # (B, S, D)
         x = self.decode(tgt_in, memory, src_mask, tgt_mask)  # (B, T, D)
         return self.output(x)  # (B, T, V)
 
-    def encode(self, src: Tensor, src_mask: Tensor | None) -> Tensor:
-        """Ids ``(B, S)`` to the memory ``(B, S, D)``; None as mask hides nothing."""
+    def encode(self, src: Tensor, src_mask: Tensor | None = None) -> Tensor:
+        """Ids ``(B, S)`` to the memory ``(B, S, D)``; masks are as in ``forward``."""
+        src_mask = padding_mask(src) if src_mask is None else src_mask  # (B, 1, 1, S)
         return self.encoder(self.src_embedding(src), src_mask)  # (B, S, D)
 
     def decode(
         self,
         tgt_in: Tensor,
         memory: Tensor,
-        src_mask: Tensor | None,
-        tgt_mask: Tensor | None,
+        src_mask: Tensor,
+        tgt_mask: Tensor | None = None,
         caches: list[LayerCache] | None = None,
     ) -> Tensor:
         """Target ids to the vectors that ``output`` turns into scores, ``(B, T, D)``.
@@ -124,13 +124,16 @@ class Transformer(nn.Module):
         Args:
             tgt_in: ``(B, T)``; with caches only the new ids.
             memory: ``(B, S, D)``.
-            src_mask: broadcasts to ``(B, H, T, S)``; None hides nothing.
-            tgt_mask: broadcasts to ``(B, H, T, T)``; None hides nothing.
+            src_mask: of the memory, as in ``forward``.
+            tgt_mask: as in ``forward``; not needed for one new id after those in the
+                caches, since it may attend to all of them.
             caches: what ``decoder.make_caches`` made, one a layer; they grow by T.
         """
-        start = caches[0].own.keys.size(2) if caches else 0
+        start = caches[0].own.length if caches else 0
+        if tgt_mask is None and caches is None:
+            tgt_mask = target_mask(tgt_in)  # (B, 1, T, T)
         x = self.tgt_embedding(tgt_in, start)  # (B, T, D)
-        return self.decoder(x, memory, tgt_mask, src_mask, caches)  # (B, T, D)
+        return self.decoder(x, memory, src_mask, tgt_mask, caches)  # (B, T, D)
 
     def attention(
         self,
@@ -140,10 +143,17 @@ class Transformer(nn.Module):
         tgt_mask: Tensor | None = None,
     ) -> Attention:
         """The weights of all layers and heads; arguments as of the model itself."""
-        with collect_weights() as weights:
-            self(src, tgt_in, src_mask, tgt_mask)
-        n = len(self.encoder.layers)
-        return Attention(weights[:n], weights[n::2], weights[n + 1 :: 2])
+        watched, weights = collect_weights(self)
+        watched(src, tgt_in, src_mask, tgt_mask)
+
+        def of(stack: Encoder | Decoder, name: str) -> list[Tensor]:
+            return [weights[getattr(layer, name)] for layer in stack.layers]
+
+        return Attention(
+            of(self.encoder, "self_attention"),
+            of(self.decoder, "self_attention"),
+            of(self.decoder, "cross_attention"),
+        )
 
 
 def build_model(

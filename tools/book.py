@@ -21,7 +21,7 @@ def main() -> int:
         out = out.with_name("linkcheck")
     pages.lay_out(source)
     shutil.rmtree(out, ignore_errors=True)
-    # A warning is an error (-W): a link between pages that leads nowhere is one.
+    # Warnings are errors (-W), for example a broken link between pages.
     options = ["-q", "-E", "-W", "--keep-going", "-b", builder]
     folders = ["-c", pages.ROOT / "site", "-d", source / ".doctrees", source, out]
     failed = build_main([*options, *map(str, folders)])
@@ -29,9 +29,9 @@ def main() -> int:
         return failed
     shutil.copytree(source / "_static", out / "_static", dirs_exist_ok=True)
     for path in pages.found(pages.CHAPTERS, pages.DEEPER):
-        shutil.copy(pages.ROOT / path, out / path)  # what the button Download gives
+        shutil.copy(pages.ROOT / path, out / path)  # for the Download button
     live.copy_files(out)
-    for page in out.rglob("*.html"):  # icons also come as a font; this is 1.5 MB more
+    for page in out.rglob("*.html"):  # 1.5 MB for icons that are also in a font
         html = page.read_text(encoding="utf-8")
         page.write_text(re.sub(r"<script [^>]*/fontawesome.js.*\n", "", html), "utf-8")
     print(f"{out}: {len(list(out.rglob('*.html')))} pages")

@@ -1,4 +1,4 @@
-"""How long a chapter takes to read and to do: check.py compares it with the limits."""
+"""How long a chapter takes to read and to do; check.py compares it with the limits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ FOLDED = {"hide-input", "hide-cell"}
 
 
 def measure(path: Path) -> dict[str, float]:
-    """Counts what is open on the page, and the minutes to read it and to do it.
+    """Counts what is visible on the page, and the minutes to read it and to do it.
 
-    In a minute one reads 150 words, 6 lines of code, 10 lines of the library's source
+    A minute is enough for 150 words, 6 lines of code, 10 lines of the library's source
     or 30 lines of output; a picture and a question take 45 seconds each, a formula 30
-    on a line of its own and 5 in the text. A stub takes 5 minutes to fill, an exercise
+    if it is displayed and 5 in the text. A stub takes 5 minutes to fill, an exercise
     without one 3. The code of a folded cell is not counted, nor is what follows the
     heading "Going deeper".
     """
@@ -45,7 +45,7 @@ def measure(path: Path) -> dict[str, float]:
 
 
 def _count_code(cell: nbformat.NotebookNode, n: dict[str, float]) -> None:
-    """Adds the lines of a code cell and what it shows."""
+    """Adds the lines of a code cell and of its outputs."""
     tags = set(cell.metadata.get("tags", []))
     if "hide-cell" in tags:
         return

@@ -1,8 +1,8 @@
-"""Says what is wrong with notebooks as stored: ``python -m tools.check [NOTEBOOK …]``.
+"""Lists the faults of stored notebooks: ``python -m tools.check [NOTEBOOK …]``.
 
 The stored outputs must come from one clean run, first cell to last, in chapters, deeper
-pages and the sources of the assignments. A chapter keeps its frame and its size. The
-exit code is 1 if anything is wrong.
+pages and the sources of the assignments. A chapter keeps to its frame and its size.
+The exit code is 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ LIMITS = {
     "reading": 45,
     "doing": 25,
 }
-# What differs from run to run or from machine to machine: addresses of objects,
+# These differ from run to run or from machine to machine: addresses of objects,
 # folders, process ids in warnings.
 UNSTABLE = re.compile(
     r"\bat 0x[0-9a-f]{6,}|/(?:home|root|tmp|usr|work|mnt)/"
     r"|ipykernel_\d+|site-packages|Warning:"
 )
-# What a reader should not see: comments for tests, branches for one corpus, and
-# verdicts in place of numbers.
+# A reader should not see comments for tests, branches for a single corpus, or verdicts
+# instead of numbers.
 MACHINERY = re.compile(
     r"# NBVAL_|\bif (?:not )?tiny\b|\bif french\b"
     r"|print\([^\n]*, True\)|pip install"
@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def problems(path: Path) -> list[str]:
-    """What is wrong with a chapter, a deeper page or the source of an assignment."""
+    """The faults of a chapter, a deeper page or the source of an assignment."""
     notebook = nbformat.read(path, as_version=4)
     found = [*stored_run(notebook), *pictures(notebook)]
     if path.stat().st_size > MAX_BYTES:
@@ -155,7 +155,7 @@ def folded(cell: nbformat.NotebookNode) -> bool:
 
 
 def size(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
-    """The limits, the minutes that the first cell names, and what goes deeper."""
+    """The limits, the minutes that the first cell names, and the deeper pages."""
     n = budget.measure(path)
     limits = LIMITS | ({"cells": 40} if path.parent.name == "deeper" else {})
     found = [
@@ -181,7 +181,7 @@ def size(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
 
 
 def cells(notebook: nbformat.NotebookNode) -> list[str]:
-    """Lines too wide, machinery of tests, cells folded in one place only, lone $."""
+    """Wide lines, traces of tests, cells folded in one place only, a lone $."""
     found = []
     for i, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
@@ -201,7 +201,7 @@ def cells(notebook: nbformat.NotebookNode) -> list[str]:
 
 
 def pictures(notebook: nbformat.NotebookNode) -> list[str]:
-    """Each picture has a text for those who cannot see it."""
+    """Each picture has an alt text."""
     shown = list(run.pictures(notebook))
     if not shown:
         return ["there is no picture"]

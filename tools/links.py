@@ -4,7 +4,7 @@
 pyproject.toml; ``python -m tools.links owner/name`` writes that address there first,
 and the address of the site into pyproject.toml and README. As long as the address is
 the placeholder ``OWNER/REPO``, there is no badge, no install line and no link to the
-site: none would lead anywhere.
+site, because none of them would work.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ except ModuleNotFoundError:  # on Colab: install it, keep torch and numpy
     %pip install -q {{" ".join(keep)}} "{{library}}"
     import nmt_lib as nmt
 """
-# What README says of the site, before and after it has an address.
+# What README says about the site, before and after it has an address.
 BOOK = "`make site` writes it as a book for the web, to `build/site`"
 BOOK_AT = "Read it as a [book on the web]({site})"
 
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def chapters() -> list[Path]:
-    """The main line, then the deeper pages."""
+    """The main chapters, then the deeper pages."""
     patterns = ("[0-9]*.ipynb", "deeper/[0-9]*.ipynb")
     return [path for pattern in patterns for path in sorted(NOTEBOOKS.glob(pattern))]
 
@@ -88,7 +88,7 @@ def documentation() -> str:
 
 
 def set_address(repo: str) -> None:
-    """Writes another repository, and the site that belongs to it."""
+    """Writes the address of another repository and of its site."""
     old, site, book = address()[0], documentation(), said_of_the_site()
     file = ROOT / "pyproject.toml"
     text = file.read_text(encoding="utf-8").replace(site, "{site}")
@@ -122,7 +122,7 @@ def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:
 
 
 def with_badge(source: str, badge: str) -> str:
-    """The first cell with this badge below its title, or with none."""
+    """The first cell with this badge below its title; an empty one removes it."""
     title, *others = source.split("\n\n")
     others = [part for part in others if not part.startswith("[![Open in Colab]")]
     return "\n\n".join([title, *([badge] if badge else []), *others])
@@ -132,7 +132,7 @@ def with_set_up(source: str, library: str) -> str:
     """The set-up cell; it installs the library from this repository, if it is named.
 
     Raises:
-        ValueError: it is no set-up cell.
+        ValueError: it is not a set-up cell.
     """
     head, line, rest = f"{source}\n".rpartition("import nmt_lib as nmt")
     if not line or not f"{head}{line}".startswith(("try:\n", "import nmt_lib")):

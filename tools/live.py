@@ -1,6 +1,6 @@
-"""What the live page of the site shows before a reader has fetched a model.
+"""The data that the live page of the site shows before a model is loaded.
 
-Its scripts are in ``site/live``; ``nmt_lib/pictures/live.py`` puts them together.
+Its scripts are in ``nmt_lib/web``; ``nmt_lib/pictures/live.py`` puts them together.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from urllib.parse import urlencode
 import torch
 
 import nmt_lib as nmt
+from nmt_lib import web
 from nmt_lib.pictures.heatmaps import KINDS, attention_table
-from nmt_lib.pictures.live import FILES, live_page
+from nmt_lib.pictures.live import live_page
 from nmt_lib.pictures.viewer import all_layers, static_table
 from nmt_lib.translator import PRETRAINED
 
-WORKER = "live-worker.js"  # it serves only pages of its own folder and below
+WORKER = "live-worker.js"  # a worker serves only pages in its own folder and below
 LANGUAGES = {"en": "English", "de": "German", "fr": "French"}
 # The first is shown on arrival; some come out wrong.
 EXAMPLES = {
@@ -45,7 +46,7 @@ EXAMPLES = {
         "A penguin is riding a bicycle.",
     ],
 }
-BEAM = "A man is throwing a ball to his dog."  # greedy search throws the dog
+BEAM = "A man is throwing a ball to his dog."  # greedy: he throws the dog
 CAR = {"model": "en-fr", "text": "A red car is parked in front of a white house."}
 COOK = {
     "model": "en-de",
@@ -53,11 +54,11 @@ COOK = {
 }
 GENDER = CAR | {"kind": "cross", "layer": 2, "head": 1, "closed": "cross-2-1"}
 LAST = COOK | {"kind": "cross", "layer": 3, "head": 2, "closed": "cross-3-2", "step": 3}
-IDEAS = {  # what to close, and what the translation loses
+IDEAS = {  # which head to switch off, and what the translation loses
     "English → French: which head makes the car feminine?": GENDER,
     "English → German: which head puts the vegetables last?": LAST,
 }
-# From the chapter of this number: what the page shows then.
+# By chapter number: the text of its link to the page, and what the page then shows.
 DOORS: dict[str, tuple[str, dict[str, Any]]] = {
     "00": (
         "Type your own sentence",
@@ -67,7 +68,7 @@ DOORS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "04": (
-        "See every head, and close it",
+        "See every head, and switch it off",
         {
             "model": "en-de",
             "text": "Two dogs are playing in the snow.",
@@ -81,12 +82,12 @@ DOORS: dict[str, tuple[str, dict[str, Any]]] = {
         CAR | {"kind": "cross", "layer": 2, "head": 3, "step": 2},
     ),
     "08": ("Grow the tree yourself", {"model": "en-de", "text": BEAM, "beam": 3}),
-    "09": ("Close the head for gender", GENDER),
+    "09": ("Switch off the head for gender", GENDER),
 }
 
 
 def door(path: str) -> str:
-    """A link from the page of a chapter, to what the chapter speaks of."""
+    """A link from the page of a chapter to an example of its subject."""
     says, state = DOORS.get(Path(path).name[:2], ("", {}))
     if not says or Path(path).parent.name != "notebooks":
         return ""
@@ -99,7 +100,7 @@ def model_file(name: str) -> Path:
 
 def copy_files(out: Path) -> None:
     """Puts the models and the worker where the page looks for them in the site."""
-    shutil.copy(FILES / "worker.js", out / WORKER)
+    shutil.copy(web.FILES / "worker.js", out / WORKER)
     (out / "models").mkdir()
     for name in EXAMPLES:
         shutil.copy(model_file(name), out / f"models/{name}.safetensors")
@@ -116,7 +117,7 @@ def site_page() -> str:
             "source": source,
             "target": target,
             "examples": texts,
-            # Another file has another address, so no browser shows the old one.
+            # A changed file gets a new address, so no browser shows the old one.
             "url": f"models/{name}.safetensors?{sha256(file).hexdigest()[:8]}",
             "bytes": len(file),
         }
@@ -134,7 +135,7 @@ def site_page() -> str:
 
 @torch.inference_mode()
 def answer(translator: nmt.Translator, text: str, beam: int = 1) -> dict[str, Any]:
-    """A translation as ``site/live/page.js`` keeps it."""
+    """A translation in the format of ``nmt_lib/web/page.js``."""
     model, decode = translator.model, translator.config.decode
     tokenizer, source = translator.tgt_tokenizer, translator.encode(text)
     found = translator.translate(text, beam_size=beam)
@@ -183,7 +184,7 @@ def answer(translator: nmt.Translator, text: str, beam: int = 1) -> dict[str, An
 
 
 def table_of(stored: list[dict[str, Any]], first: nmt.Translation) -> str:
-    """What is shown where no script runs: all translations, and one map."""
+    """HTML to show where no script runs: all translations, and one map."""
     weights, *words = attention_table(first, "cross", -1)
     caption = "Where each word of the first translation looks: mean of the last heads"
     rows = "".join(

@@ -1,4 +1,4 @@
-"""The page of the library: every public name once, below the file that defines it."""
+"""The API page: every public name once, below the file that defines it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STUB = ROOT / "nmt_lib" / "__init__.pyi"
 
 
 def page(repository: str) -> str:
-    """Markdown for all public names."""
+    """The page as Markdown."""
     parts = []
     for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom):
@@ -28,7 +28,7 @@ def page(repository: str) -> str:
 
 
 def directive(name: str) -> str:
-    """What makes Sphinx document one public name."""
+    """The directive that makes Sphinx document one public name."""
     thing = getattr(nmt, name)
     if inspect.isclass(thing):
         return f".. autoclass:: nmt_lib.{name}\n   :members:\n"

@@ -99,7 +99,7 @@ def with_links(source: str, path: str) -> str:
         opening, file, anchor = match[1], match[2], unquote(match[3] or "")
         target = os.path.normpath(os.path.join(folder, file)) if file else path
         if page := page_of(target):
-            # Sphinx names the anchor of a heading in another way than Jupyter.
+            # Sphinx and Jupyter name the anchor of a heading differently.
             slug = re.sub(r"[^\w\-#]", "", anchor.lower())
             return opening + (os.path.relpath(page, folder) if file else "") + slug
         outside = target.startswith("..") or not (ROOT / target).exists()
@@ -112,7 +112,7 @@ def with_links(source: str, path: str) -> str:
 
 
 def unlinked(link: re.Match[str]) -> str:
-    """The text of a link to the repository, and where the file lies in it."""
+    """The text of a link to the repository, with the path of the file."""
     label, file = link.groups()
     return label if Path(file).name in label else f"{label} (`{file}`)"
 
@@ -135,14 +135,14 @@ def config(path: str) -> tuple[str, str]:
 
 
 def chapter(path: str) -> tuple[str, str]:
-    """A notebook with buttons in place of its badge, and folded what is folded."""
+    """The notebook with buttons instead of its badge; folded cells stay folded."""
     notebook = notebook_at(path)
     first = notebook.cells[0]
     badge = BADGE.search(first.source)
     first.source = BADGE.sub("", first.source)
     doors = buttons(path, badge[1] if badge else "")
     first.source = first.source.replace("\n", f"\n\n{doors}\n", 1)
-    del notebook.cells[1:3]  # parameters and set-up: for those who run it
+    del notebook.cells[1:3]  # parameters and set-up: only needed to run it
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = SUMMARY.sub(with_formulas, with_links(cell.source, path))
@@ -159,7 +159,7 @@ def chapter(path: str) -> tuple[str, str]:
 
 
 def buttons(path: str, colab: str) -> str:
-    """Links in place of the badge, which would be fetched from another site."""
+    """Links instead of the badge, which would be fetched from another site."""
     reading, doing = minutes(notebook_at(path))
     doing = f", {doing} to do" if doing else ""
     opened = f'<a href="{colab}">{COLAB}Open in Colab</a> ' if colab else ""
@@ -171,13 +171,13 @@ def buttons(path: str, colab: str) -> str:
 
 
 def with_formulas(summary: re.Match[str]) -> str:
-    """A summary is HTML, where only MathJax's own marks make a formula."""
+    """Marks the formulas of a summary for MathJax, since it is HTML, not Markdown."""
     formula = r'<span class="math">\\(\1\\)</span>'
     return re.sub(r"\$([^$]+)\$", formula, summary[0])
 
 
 def show_as_code(output: nbformat.NotebookNode) -> None:
-    """Turns code with colours of its own into code in the colours of the page."""
+    """Turns highlighted HTML into a code block with the colours of the page."""
     shown = output.get("data", {}).get("text/html", "")
     if code := CODE.fullmatch(shown):
         plain = html.unescape(re.sub(r"<[^>]+>", "", code[1])).strip()
@@ -185,8 +185,8 @@ def show_as_code(output: nbformat.NotebookNode) -> None:
 
 
 def own(out: Path, path: str) -> tuple[str, str]:
-    """A page of site/, at the root of the book; a name in ``{{…}}`` is replaced by what
-    it lists."""
+    """A page of site/, at the root of the book; ``{{…}}`` is replaced by the list that
+    it names."""
     chapters = found(CHAPTERS)
     makers: dict[str, Callable[[str], str]] = {
         "list": lambda pattern: listing(found(pattern)),
@@ -214,7 +214,7 @@ def own(out: Path, path: str) -> tuple[str, str]:
 
 
 def viewer(notebook: nbformat.NotebookNode) -> str:
-    """A sentence, its translation and its attention, as a chapter stores them."""
+    """A sentence, its translation and its attention, from the outputs of a chapter."""
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
     stored = (output.get("data", {}).get("text/html", "") for output in outputs)
     shown = next(page for page in stored if 'class="nmt-attention"' in page)
@@ -235,12 +235,12 @@ def title(notebook: nbformat.NotebookNode) -> str:
 
 
 def short(heading: str) -> str:
-    """A title without what follows its colon."""
+    """A title up to its colon."""
     return heading.partition(": ")[0]
 
 
 def minutes(notebook: nbformat.NotebookNode) -> tuple[str, str]:
-    """How long a notebook says that it takes to read, and to do."""
+    """How many minutes to read and to do, according to the notebook."""
     first = notebook.cells[0].source
     said = re.search(r"about (\d+) minutes to read(?:, (\d+) to do)?", first)
     assert said, f"{first.splitlines()[0]} does not say how long it takes"
@@ -264,7 +264,7 @@ def listing(paths: list[str]) -> str:
 
 
 def card(out: Path, path: str) -> str:
-    """A chapter on the start page: picture, title, what it is for, minutes."""
+    """A chapter on the start page: picture, title, aim, minutes."""
     notebook = notebook_at(path)
     aim = r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)"
     about = re.search(aim, notebook.cells[0].source, re.DOTALL)
@@ -286,7 +286,7 @@ def card(out: Path, path: str) -> str:
 
 
 def chosen(notebook: nbformat.NotebookNode) -> Image.Image | None:
-    """The first picture that is not a strip, or else the first."""
+    """The first picture that is not a wide strip, or else the first."""
     pictures: list[tuple[bool, int, Image.Image]] = []
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -298,7 +298,7 @@ def chosen(notebook: nbformat.NotebookNode) -> Image.Image | None:
 
 
 def without_margins(png: bytes) -> Image.Image:
-    """A picture on white, cut to what is not white."""
+    """A picture on a white background, with its margins cropped."""
     image = Image.open(io.BytesIO(png)).convert("RGBA")
     white = Image.new("RGBA", image.size, "white")
     image = Image.alpha_composite(white, image).convert("RGB")

@@ -23,7 +23,7 @@ from nbformat import NotebookNode
 import nmt_lib as nmt
 from tools import links
 
-# The metadata of a cell that is kept: tags, alt texts (nmt.alt), what is folded.
+# The metadata of cells to keep: tags, alt texts (nmt.alt), whether they are folded.
 KEPT = [
     "nbgrader",
     "tags",
@@ -51,7 +51,7 @@ def main() -> int:
     parser.add_argument("--in-place", action="store_true", help="store the outputs")
     parser.add_argument("chapters", nargs="*", type=Path, help="default: all")
     options = parser.parse_args()
-    # The chapters run in another folder than this script, and share what is trained.
+    # The chapters run in another folder than this script, and share the trained models.
     os.environ.setdefault("NMT_RUNS", str(links.ROOT / "runs"))
     if "NMT_DATA" in os.environ:
         os.environ["NMT_DATA"] = str(Path(os.environ["NMT_DATA"]).resolve())
@@ -87,14 +87,14 @@ def execute(chapter: Path, target: Path, parameters: dict[str, str]) -> None:
         kernel_name="python3",
         cwd=str(links.NOTEBOOKS),
         progress_bar=sys.stderr.isatty(),
-        extra_arguments=["--log-level=ERROR"],  # kernels warn of their connection
+        extra_arguments=["--log-level=ERROR"],  # kernels warn about their connection
     )
 
 
 def clean(path: Path) -> None:
-    """Drops what differs from run to run, such as times, and adds the alt texts."""
+    """Drops whatever differs from run to run, such as times, and adds the alt texts."""
     notebook = nbformat.read(path, as_version=4)
-    # Where the stream of prints was cut differs, too.
+    # Printed text is cut into chunks at random places.
     notebook, _ = CoalesceStreamsPreprocessor().preprocess(notebook, {})
     for cell, output in pictures(notebook):
         alt = cell.metadata.get("nmt", {}).get("alt", "")
@@ -115,7 +115,7 @@ def pictures(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, NotebookNod
 
 
 def save_pictures(path: Path) -> int:
-    """Writes the pictures of an executed chapter beside it, and counts them."""
+    """Writes the pictures of an executed chapter to its folder, and counts them."""
     shown = list(pictures(nbformat.read(path, as_version=4)))
     for number, (_, output) in enumerate(shown, start=1):
         png = base64.b64decode(output.data["image/png"])

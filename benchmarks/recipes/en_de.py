@@ -2,8 +2,8 @@
 
 1. 8,000 updates of the config ``multi30k``; the mean of the last 10 checkpoints.
 2. 3,000 updates from there, with BPE dropout and back-translations by the model
-   ``multi30k-de-en`` beside the pairs; the mean of the last 20 checkpoints, with 0.3 of
-   the first round's weights (chosen on the validation set).
+   ``multi30k-de-en`` added to the pairs; the mean of the last 20 checkpoints, with 0.3
+   of the first round's weights (chosen on the validation set).
 3. 1,400 updates from there on the same pairs, distilled from two teachers: the second
    round's model, and a pre-LN model that began as ``multi30k-en-fr`` (with two of its
    four rounds then) and was trained for 2,200 updates on the pairs; the mean of the

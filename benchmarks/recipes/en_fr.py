@@ -2,8 +2,8 @@
 
 1. 3,080 updates without BPE dropout; the mean of the last 5 checkpoints.
 2. 4,200 updates from there, with BPE dropout; the mean of the last 20.
-3. 3,800 updates from there, likewise, with other batches and a new start of the rate.
-4. 1,500 updates from there, likewise, with a lower rate.
+3. 3,800 updates from there, likewise, with other batches and a restarted schedule.
+4. 1,500 updates from there, likewise, with a lower learning rate.
 
 Run: ``NMT_DATA=… python -m benchmarks.recipes.en_fr`` (5 hours of one CPU core)
 """

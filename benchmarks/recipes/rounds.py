@@ -1,5 +1,5 @@
-"""What the recipes share: rounds of training, what they learn from, and the choices
-that the validation set makes."""
+"""Shared by the recipes: rounds of training, their data, and the choices that are made
+on the validation set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nmt_lib.losses import before_output
 from nmt_lib.tokenizers import Tokenizers
 
 ROWS = 400  # positions that the output layer takes at a time
-# A recipe that learns faster than that of multi30k.yaml.
+# A recipe that learns faster than multi30k.yaml.
 PRE_LN = {
     "model.norm": "pre",
     "model.dropout": 0.2,
@@ -28,7 +28,7 @@ PRE_LN = {
     "train.schedule": "cosine",
     "train.warmup": 500,
 }
-# What the later rounds have in common: they begin with trained weights.
+# Shared by the later rounds, which begin with trained weights.
 LATER = {
     "data.bpe_dropout": 0.1,
     "train.batch_tokens": 4096,
@@ -39,7 +39,7 @@ LATER = {
 
 
 def load_config(direction: str, name: str, **overrides: Any) -> nmt.Config:
-    """The config ``multi30k`` with these changes; each round has a run of its own."""
+    """The config ``multi30k`` with these changes; each round is a separate run."""
     src, tgt = direction.split("-")
     languages = {"data.src_lang": src, "data.tgt_lang": tgt}
     own = {"name": f"multi30k-{direction}-{name}"}
@@ -52,11 +52,11 @@ def train(
     start: nmt.Translator | None = None,
     teachers: Mapping[nmt.Translator, float] | None = None,
 ) -> nmt.Translator:
-    """One round, or the rest of it; gives the mean of its last checkpoints.
+    """Trains or resumes one round; returns the mean of its last checkpoints.
 
     Args:
         config: of the round; ``train.keep_checkpoints`` are averaged.
-        corpus: the pairs may be more than those of the config's corpus.
+        corpus: it may have more pairs than the config's corpus.
         start: its tokenizers are used, and the round begins with its weights.
         teachers: to learn from, with the same tokenizers, and the weight of each; see
             ``Distillation``.
@@ -85,8 +85,9 @@ class Distillation(nmt.Objective):
     https://arxiv.org/abs/1503.02531; Kim and Rush, 2016,
     https://arxiv.org/abs/1606.07947, section 3.1).
 
-    At each position, ``share`` of the goal is the weighted mean of the teachers'
-    probabilities (the weights sum to 1), the rest the right token, smoothed as ever.
+    At each position, ``share`` of the target distribution is the weighted mean of the
+    teachers' probabilities (the weights sum to 1), the rest the right token, smoothed
+    as usual.
     The student reads with dropout, the teachers without.
     """
 
@@ -134,8 +135,8 @@ def back_translated(corpus: nmt.Corpus, translator: str) -> nmt.Corpus:
 def transferred(
     config: nmt.Config, corpus: nmt.Corpus, name: str, to: nmt.Translator
 ) -> nmt.Translator:
-    """A round that begins as the model of another language pair, whose shape it keeps,
-    with the tokenizers of ``to``."""
+    """A round that begins with the model of another language pair, whose shape it
+    keeps, and with the tokenizers of ``to``."""
     start = moved(nmt.Translator.load(name), (to.src_tokenizer, to.tgt_tokenizer))
     config = config.model_copy(update={"model": start.config.model})
     return train(config, corpus, start=start)
@@ -146,9 +147,9 @@ def moved(other: nmt.Translator, tokenizers: Tokenizers) -> nmt.Translator:
     """The model with these tokenizers (Zoph et al., 2016,
     https://arxiv.org/abs/1604.02201).
 
-    A subword that both know keeps its vector; another one gets the mean of those of
-    the subwords into which the other tokenizer cuts it. Each pair of tokenizers has
-    one vocabulary.
+    A subword in both vocabularies keeps its vector; any other gets the mean of the
+    vectors of the subwords into which the other tokenizer splits it. Both languages of
+    a model share one vocabulary.
     """
     old, new = other.tgt_tokenizer, tokenizers[1]
     known, wanted = (one.lookup_tokens(range(len(one))) for one in (old, new))
@@ -177,7 +178,7 @@ def mixed(new: nmt.Translator, old: nmt.Translator, share: float) -> nmt.Transla
 def best_mixture(
     new: nmt.Translator, old: nmt.Translator, pairs: Sequence[nmt.Pair]
 ) -> nmt.Translator:
-    """The new model with the best share of the old weights in it, for these pairs."""
+    """The new model with the share of old weights that is best on these pairs."""
     return best({share: mixed(new, old, share) for share in (0.0, 0.3, 0.5)}, pairs)
 
 

@@ -1,1 +1,1 @@
-"""Pictures of what the model does, and of other things that a chapter draws."""
+"""Pictures of the model at work, and the other plots of the chapters."""

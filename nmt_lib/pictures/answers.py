@@ -1,4 +1,4 @@
-"""What a chapter says to a reader's answer and to a guess: one printed line each."""
+"""Feedback on a reader's answers and guesses, one line each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def check_answer(
 
     ``mistakes`` maps a sentence to the value that the mistake gives. Values are
     tensors, numbers, texts, or sequences of these; with several cases in a sequence, a
-    mistake is named only if all of its cases fit. What fits nothing is shown.
+    mistake is named only if all of its cases match. An answer that matches nothing is
+    shown.
     """
     try:
         given = answer()

@@ -35,7 +35,7 @@ SERIES: list[tuple[str, Any, str]] = [  # colour, line style, marker
     ("0.3", (0, (5, 1)), "v"),
     ("#56b4e9", (0, (1, 1, 4, 1)), "P"),
 ]
-FEW = 12  # up to so many points have markers and ticks of their own
+FEW = 12  # up to this many points get a marker and a tick each
 THIN: Any = {"color": GREY, "lw": 1, "ls": "--", "zorder": 0.9}
 NAME: Any = {"textcoords": "offset points", "color": GREY, "fontsize": FONT}
 
@@ -51,13 +51,13 @@ def plot_lines(
     at: Any = None,
     dots: Mapping[str, Any] | None = None,
 ) -> Figure:
-    """Curves, which differ in colour, line style and marker.
+    """Curves that differ in colour, line style and marker.
 
     Args:
-        curves: label → y, or label → (x, y), or panel title → such a dict; or one y
-            alone. A y of ``(runs, n)`` draws each run thin and their mean thick.
-        x: the positions of all y without their own; default: 0, 1 …
-        xlabel, ylabel: of all panels; with a ``ylabel`` they share their scale.
+        curves: label → y, or label → (x, y), or panel title → such a dict; or a
+            single y. A y of ``(runs, n)`` draws each run thin and their mean thick.
+        x: the positions of every y that has none; default: 0, 1 …
+        xlabel, ylabel: of all panels; with a ``ylabel`` the panels share one scale.
         log: the logarithmic axes: ``"x"``, ``"y"`` or ``"xy"``.
         level: name → height of a thin horizontal line, or the height alone.
         at: name → position of a thin vertical line, or the position alone.
@@ -97,7 +97,7 @@ def plot_lines(
 def draw_curve(
     axis: Axes, label: str, y: Any, x: Any, style: tuple[str, Any, str]
 ) -> np.ndarray:
-    """One curve, with its runs if it has several; gives its positions."""
+    """Draws one curve (and each run, if there are several); returns its x values."""
     if isinstance(y, tuple):
         x, y = y
     runs = np.atleast_2d(as_numbers(y))  # (runs, n)
@@ -130,7 +130,7 @@ def draw_places(axis: Axes, places: Any) -> None:
 
 
 def set_ticks(axis: Axes, x: np.ndarray, inches: float) -> None:
-    """A tick at each x, without those whose numbers would touch the one before."""
+    """A tick at each x, except where its number would touch the one before."""
     names = [f"{value:,g}" for value in x]
     scaled = np.log10(x) if axis.get_xscale() == "log" else x
     letter = LETTER * max(scaled[-1] - scaled[0], 1e-9) / inches
@@ -177,7 +177,7 @@ def plot_bars(
     Args:
         bars: label → length, or series → lengths, or lengths alone.
         labels: the words at the bars of a series.
-        stacked: the series end to end, not below each other.
+        stacked: draws the series end to end instead of below each other.
         numbers: how the lengths are written, such as ``".2f"``.
         marked: labels whose bars are orange.
         log: lengths on a logarithmic axis.
@@ -216,7 +216,7 @@ def plot_bars(
 def plot_hists(
     samples: Any, *, middle: float = 0, xlabel: str = "", ylabel: str = ""
 ) -> Figure:
-    """Histograms over each other, with the same bins.
+    """Histograms on top of each other, with the same bins.
 
     Args:
         samples: label → values, or the values alone.
@@ -240,7 +240,7 @@ def plot_hists(
 
 
 def plot_history(history: Sequence[dict[str, float]], config: Config) -> Figure:
-    """The losses of each validation (``Run.history``) and the rate of each update."""
+    """The losses at each validation (``Run.history``), and the learning rate."""
     column = {key: [row[key] for row in history] for key in history[0]}
     updates = range(1, int(column["step"][-1]) + 1)
     d_model = config.model.d_model

@@ -1,4 +1,4 @@
-"""What a chapter gives to draw, in any form, as panels of labelled numbers."""
+"""The data that a chapter plots, in any form, as panels of labelled numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def as_titled(data: Any) -> dict[str, Any]:
-    """Title → thing; a thing alone has an empty title."""
+    """Title → data; data without a title gets an empty one."""
     return dict(data) if isinstance(data, Mapping) else {"": data}
 
 

@@ -30,16 +30,16 @@ def plot_data_path(
     """Every tensor from ids to logits as a table, with the masks where they act.
 
     Args:
-        model: any; it is run once.
+        model: any model; it is run once.
         batch: its sentences are the sheets of each table.
-        src_tok, tgt_tok: for the words at the left.
-        row: of the sentence whose words and padding are drawn.
+        src_tok, tgt_tok: for the words on the left.
+        row: the sentence whose words and padding are drawn.
     """
     src, tgt_in = batch.src, batch.tgt_in  # (B, S), (B, T)
     src_mask, tgt_mask = padding_mask(src), target_mask(tgt_in)
     read, x = model.src_embedding(src), model.tgt_embedding(tgt_in)
     memory = model.encoder(read, src_mask)  # (B, S, D)
-    out = model.decoder(x, memory, tgt_mask, src_mask)  # (B, T, D)
+    out = model.decoder(x, memory, src_mask, tgt_mask)  # (B, T, D)
     logits = model.output(out)  # (B, T, V)
     sources = src_tok.lookup_tokens(src[row].tolist())
     targets = tgt_tok.lookup_tokens(tgt_in[row].tolist())
@@ -107,7 +107,7 @@ def _table(
     color: str,
     words: Sequence[str],
 ) -> None:
-    """One row a position, those of ``<pad>`` grey; a second sheet behind."""
+    """One row for each position, ``<pad>`` in grey; a second sheet behind."""
     bottom, shape = top - ROW * len(words), ", ".join(map(str, tensor.shape))
     for shift in (0.09, 0):
         corner = x + shift, bottom + shift

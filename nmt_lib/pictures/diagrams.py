@@ -50,10 +50,10 @@ def draw_boxes(
         boxes: name → (text, x, y, kind), y upwards; the kind is ``tensor`` (blue),
             ``module`` (yellow), ``number`` (red), ``data`` (green) or ``plain``.
         arrows: (from, to) or (from, to, bend): the bend is 0 for a straight line, 0.3
-            for a clear bow to the right.
+            for a clear curve to the right.
 
     Returns:
-        Name → what is drawn, from which and to which further arrows can lead.
+        The box patches by name, for drawing more arrows.
     """
     drawn = {
         name: boxed(axis, x, y, text, SHADES[kind], pad=0.4).get_bbox_patch()
@@ -87,7 +87,7 @@ def boxed(
     pad: float = 0.3,
     **style: Any,
 ) -> Text:
-    """A text in a box with round corners, its middle at (x, y)."""
+    """A text in a box with round corners, centred at (x, y)."""
     box = {"boxstyle": f"round,pad={pad}", "fc": fill, "ec": edge, "lw": lw}
     default: Any = {"ha": "center", "va": "center", "fontsize": FONT}
     return axis.text(x, y, text, bbox=box, parse_math=False, **default | style)
@@ -183,7 +183,7 @@ def draw_link(
 
 
 def plot_vectors(arrows: Mapping[str, Any], marked: Sequence[str] = ()) -> Figure:
-    """Vectors of the plane as arrows from the origin.
+    """Vectors in the plane as arrows from the origin.
 
     Args:
         arrows: word → (x, y).
@@ -207,7 +207,7 @@ def plot_vectors(arrows: Mapping[str, Any], marked: Sequence[str] = ()) -> Figur
 def plot_clocks(
     clocks: Mapping[str, Any], arcs: Sequence[tuple[int, int]] = ()
 ) -> Figure:
-    """Pairs of numbers as hands of a clock: numbered points of a unit circle.
+    """Pairs of numbers as the hands of a clock: numbered points on a unit circle.
 
     Args:
         clocks: title → ``(n, 2)``, such as cosine and sine of each position.
@@ -245,8 +245,8 @@ def plot_beam(
     A box shows the token, and the log-probability of the whole path that leads to it.
 
     Args:
-        trace: what ``beam_search`` wrote, from step 1 on; cut it to draw the first
-            steps only.
+        trace: the candidates that ``beam_search`` wrote, from step 1 on; cut it to
+            draw only the first steps.
         lookup: ids to words, such as ``tgt_tokenizer.lookup_tokens``.
         best: ids, without ``<eos>``, of the translation whose path is drawn thick.
     """

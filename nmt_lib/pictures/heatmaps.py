@@ -28,14 +28,14 @@ def plot_attention(
     mean: bool = False,
     gold: Sequence[Any] = (),
 ) -> Figure:
-    """A grid for each head: row = query token, column = key token, dark = much.
+    """A grid for each head: row = query token, column = key token, dark = high weight.
 
     Args:
         translation: of a ``Translator``; or several, each in a panel with its sentence
             as the title.
         kind: ``"encoder"``, ``"decoder"`` or ``"cross"``.
         layer: from 0; −1 is the last.
-        heads: which; default: all.
+        heads: the heads to draw; default: all.
         mean: one grid, the mean of the heads.
         gold: links (source word, target word) without special tokens, as
             ``Pair.alignment`` has them, framed in orange; a list of links for each

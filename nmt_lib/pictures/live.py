@@ -1,11 +1,10 @@
-"""The live page: a translator that runs in the reader's browser, in one part of a page.
+"""The live page: a translator that runs in the reader's browser.
 
-Everything is inside it: style, scripts, data and, if given, the model.
+The page contains everything: style, scripts, data and, if given, the model.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from base64 import b64encode
 from collections.abc import Sequence
@@ -16,16 +15,12 @@ from typing import Any
 
 import torch
 
+from .. import web
 from ..translator import Translator
 from .heatmaps import KINDS
 from .source import Html
-from .viewer import SCRIPT, TEMPLATE
 
-LIBRARY = Path(__file__).resolve().parents[1]
-# A wheel has the files inside (see setup.py), a checkout beside the library.
-PLACES = LIBRARY / "live", LIBRARY.parent / "site" / "live"
-FILES = next((folder for folder in PLACES if folder.is_dir()), PLACES[0])
-LARGEST = 12_000_000  # bytes of a model that a cell's output can hold
+LARGEST = 12_000_000  # bytes: the largest model in a cell's output
 SENTENCES = {
     "en": "A man is reading a newspaper.",
     "de": "Ein Mann liest eine Zeitung.",
@@ -34,14 +29,14 @@ SENTENCES = {
 
 
 def explore(translator: Translator, texts: Sequence[str] = ()) -> Html:
-    """A page in a cell's output that translates what is typed, in the browser itself.
+    """A page in a cell's output that translates typed text, in the browser itself.
 
-    It shows the attention, closes heads, and goes on from a word of the reader's
-    choice. The model is inside: the page works without Python and without a network.
+    It shows the attention, can switch off heads, and continues from a word that the
+    reader chooses. It contains the model, so it needs neither Python nor a network.
 
     Args:
-        translator: of any model that is not too large.
-        texts: sentences that the page offers; default: one in the source language.
+        translator: any that is not too large.
+        texts: sentences that the page suggests; default: one in the source language.
 
     Raises:
         ValueError: a model of more than about six million weights.
@@ -69,7 +64,7 @@ def explore(translator: Translator, texts: Sequence[str] = ()) -> Html:
 
 
 def model_file(translator: Translator) -> bytes:
-    """The model as a file, in half precision if nothing is lost, or if it must be."""
+    """The model as a file, in fp16 if that loses nothing or if fp32 is too large."""
     parameters = list(translator.model.parameters())
     exact = all(torch.equal(weight, weight.half().float()) for weight in parameters)
     with TemporaryDirectory() as folder:
@@ -90,29 +85,21 @@ def live_page(data: dict[str, Any], table: str = "", model: bytes = b"") -> str:
     """The page as HTML.
 
     Args:
-        data: what ``site/live/page.js`` shows first; its head says what that is.
-        table: HTML that is shown where no script runs.
+        data: what ``nmt_lib/web/page.js`` shows first; its head says what that is.
+        table: HTML to show where no script runs.
         model: a model file; without it, the page fetches the one that it needs.
     """
 
-    def read(name: str) -> str:
-        return (FILES / name).read_text(encoding="utf-8")
-
-    def quoted(value: Any) -> str:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        return text.replace("<", "\\u003c")
-
-    viewer = TEMPLATE.read_text(encoding="utf-8")
-    modules = read("tokenizers.js") + read("translator.js")
+    viewer = web.read("viewer.html")
+    modules = web.read("tokenizers.js") + web.read("translator.js")
     filled = {
         "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
         "TABLE": table,
         "MODEL": b64encode(model).decode(),
-        "DATA": quoted(data),
-        "STYLE": quoted(read("page.css")),
+        "DATA": web.quoted(data),
+        "STYLE": web.quoted(web.read("page.css")),
         "TRANSLATOR": re.sub(r"(?m)^export |^import .*", "", modules),
-        "VIEWER": SCRIPT.read_text(encoding="utf-8"),
-        "PAGE": read("page.js"),
+        "VIEWER": web.read("viewer.js"),
+        "PAGE": web.read("page.js"),
     }
-    names = "|".join(filled)
-    return re.sub(f"@({names})@", lambda found: filled[found[1]], read("live.html"))
+    return web.fill("live.html", **filled)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from torch import Tensor
 
-from ..masks import target_mask
+from ..masks import padding_mask
 from ..special import SOS
 from .plotting import BLUE, GREY, ORANGE, new_figure
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEFT, RIGHT, STEP = 0.35, 4.35, 0.34  # where the two halves begin; width of a token
 MIDDLE: dict[str, Any] = {"ha": "center", "va": "center"}
 SMALL: dict[str, Any] = {"color": GREY, "fontsize": 9}
-CHAPTERS = (  # x, y, the chapters that explain what is there
+CHAPTERS = (  # x, y, the chapters that explain this part
     (0.1, 0.6, "01"),
     (0.1, 1.5, "02"),
     (LEFT + 0.25, 3.1, "04"),
@@ -37,12 +37,12 @@ CHAPTERS = (  # x, y, the chapters that explain what is there
 
 @torch.no_grad()
 def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
-    """The machine about to write the next word of a translation.
+    """The machine just before it writes the next word of a translation.
 
     Args:
         translator: its vectors and probabilities are drawn.
         text: at most eleven source tokens are shown.
-        n_words: how many target words are written already.
+        n_words: how many target words have already been written.
     """
     model, tokenizer = translator.model, translator.tgt_tokenizer
     src_ids = translator.encode(text)[:11]
@@ -50,8 +50,8 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     device = model.output.weight.device
     src = torch.tensor([src_ids], device=device)  # (1, S)
     tgt_in = torch.tensor([[SOS, *tgt_ids]], device=device)  # (1, T)
-    memory = model.encode(src, None)  # (1, S, D)
-    decoded = model.decode(tgt_in, memory, None, target_mask(tgt_in))  # (1, T, D)
+    memory = model.encode(src)  # (1, S, D)
+    decoded = model.decode(tgt_in, memory, padding_mask(src))  # (1, T, D)
     top = model.output(decoded)[0, -1].softmax(-1).topk(4)  # (4,)
 
     figure, (axis,) = new_figure(size=(8.2, 7.3))
@@ -111,7 +111,7 @@ def draw_vectors(axis: Axes, x: float, y: float, table: Tensor, label: str) -> N
 
 
 def draw_block(axis: Axes, x: float, title: str, lines: Sequence[str]) -> None:
-    """A stack of layers, and what is in each."""
+    """A stack of layers, with the parts of each."""
     style: dict[str, Any] = {
         "boxstyle": "round,pad=0.06",
         "fc": "#fff3d6",

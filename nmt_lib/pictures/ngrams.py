@@ -14,10 +14,10 @@ MISSING = "#f7c9a0"
 
 
 def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
-    """A bar for each n-gram, n = 1 to 4: blue if found, clipped, and else orange.
+    """A bar for each n-gram, n = 1 to 4: blue if it is found (clipped), else orange.
 
     Args:
-        output, reference: words. Each n-gram of the reference is used up once.
+        output, reference: words. Each n-gram of the reference matches only once.
     """
     figure, (axis,) = new_figure(size=(8.2, 3.9))
     ticks: dict[float, str] = {}  # height → label

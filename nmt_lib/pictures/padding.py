@@ -1,4 +1,4 @@
-"""Batches to the same scale: what is text in them, and what is padding."""
+"""Batches at the same scale, with their text and their padding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .plotting import BLUE, new_figure, set_title
 
 
 def plot_padding(batches: Mapping[str, tuple[Sequence[int], int]]) -> Figure:
-    """One line a sentence: text is blue, padding is orange.
+    """One line for each sentence: text is blue, padding is orange.
 
     Args:
         batches: title → lengths of the sentences, and the width to which all are

@@ -1,4 +1,4 @@
-"""Paths through a diagram: which way information may go from one box to another."""
+"""Paths through a diagram: how information can get from one box to another."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def plot_paths(
     Args:
         boxes: name → (text, x, y, kind), y upwards; the kinds are those of
             ``draw_boxes``.
-        paths: what the path is called → the names of its boxes, first to last.
+        paths: name of the path → the names of its boxes, first to last.
 
     Raises:
-        KeyError: a path leads through a box that is not there.
+        KeyError: a path leads through a box that does not exist.
     """
     figure, (axis,) = new_figure(size=(6.4, 3.8))
     drawn = draw_boxes(axis, boxes)

@@ -1,9 +1,9 @@
-"""Pictures of tables: masks, positions, any weights.
+"""Pictures of tables, such as masks, positions and weights.
 
 Each ``plot_`` function returns a ``Picture``, the last line of its cell. All pictures
-have a white ground and one size of text; blue stands for "as it should be", orange for
-"the mistake". Words, titles and names of series come from data and are written as they
-are; only ``xlabel`` and ``ylabel`` may hold ``$math$``.
+have a white background and a single font size; blue stands for "as it should be",
+orange for "the mistake". Words, titles and names of series come from data and are
+written as they are; only ``xlabel`` and ``ylabel`` may contain ``$math$``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Picture(Figure):
     """A figure that a notebook shows, whatever its matplotlib settings."""
 
     def __repr__(self) -> str:
-        """Without its size, which depends on the words that a model wrote."""
+        """Omits the size, which depends on the words that a model wrote."""
         return "<Picture>"
 
     def _repr_png_(self) -> bytes:
@@ -66,7 +66,7 @@ def new_figure(
 ) -> tuple[Figure, list[Axes]]:
     """A figure and its axes in reading order; ``size`` in inches.
 
-    Its ground is white, so that it can be read on light and on dark pages. Further
+    Its background is white, so it can be read on light and on dark pages. Further
     options go to ``Figure.subplots``.
     """
     with rc_context(STYLE):
@@ -76,7 +76,7 @@ def new_figure(
 
 
 def set_title(axis: Axes, title: str) -> None:
-    """A title as it is written: a $ is a dollar."""
+    """A title as it is written: $ is a dollar sign."""
     axis.set_title(title, fontsize=FONT, parse_math=False)
 
 
@@ -87,9 +87,9 @@ def draw_grid(
     columns: Sequence[str],
     **style: Any,
 ) -> None:
-    """Numbers from 0 to 1, ``(R, C)``, as shades, a word at each row and column.
+    """Numbers from 0 to 1, ``(R, C)``, as shades, with a word at each row and column.
 
-    ``style`` has further options of ``Axes.imshow``, such as ``cmap`` or ``vmax``.
+    ``style`` has more options for ``Axes.imshow``, such as ``cmap`` or ``vmax``.
     """
     default: Any = {"cmap": "Blues", "vmin": 0, "vmax": 1, "aspect": "auto"}
     axis.imshow(weights.detach().cpu().float().numpy(), **default | style)
@@ -119,7 +119,7 @@ def draw_grids(
 ) -> tuple[Figure, list[Axes]]:
     """Lines of grids; ``cell`` is the width of a cell in inches.
 
-    Words that the grid to the left or below has are not repeated.
+    Words that the grid to the left or below already has are not repeated.
     """
     n, grids = max(map(len, lines)), [grid for line in lines for grid in line]
     # The longest words at the left and below, and the gaps between grids, in inches.
@@ -201,7 +201,7 @@ def plot_grids(
         values = [value for table in tables for value in table.flatten().tolist()]
         longest = max(len(format(value, numbers)) for value in values)
         cell = needed = max(cell, LETTER * longest + 0.1)
-    if len(given) == 1:  # as many side by side as the page is wide
+    if len(given) == 1:  # as many side by side as fit on the page
         each = needed * max(table.size(1) for table in tables) + 0.3
         n = max(1, int((WIDTH - LETTER * max(map(len, panels[0].rows))) / each))
         cuts = [panels[i : i + n] for i in range(0, len(panels), n)]

@@ -15,7 +15,7 @@ from .plotting import BLUE, FONT, draw_grid, new_figure, set_title
 
 
 def plot_bits(n_bits: int) -> Figure:
-    """The binary digits of all positions, and beside them a wave for each digit."""
+    """The binary digits of all positions, and next to them a wave for each digit."""
     count = torch.arange(2**n_bits)  # (n,)
     bits = torch.stack([count // 2**k % 2 for k in range(n_bits)], dim=1)  # bit 0 first
     figure, (left, right) = new_figure(1, 2, size=(8.2, 3.6), width_ratios=[1, 2])
@@ -38,7 +38,7 @@ def plot_hands(clocks: Mapping[str, Any], names: list[str]) -> Figure:
 
     Args:
         clocks: title → ``(2n,)``, sine and cosine of each hand.
-        names: of the n hands (four at most), for the legend; the first is the longest.
+        names: of the n hands (at most four), for the legend; the first is the longest.
     """
     rows = math.ceil(len(clocks) / 6)
     figure, axes = new_figure(rows, 6, size=(8.2, 1.65 * rows + 0.35))

@@ -18,7 +18,7 @@ STYLE = (
 
 
 class Html:
-    """A part of a page, which a notebook shows; ``data`` holds its HTML."""
+    """HTML that a notebook shows as an output; ``data`` holds it."""
 
     def __init__(self, data: str) -> None:
         self.data = data
@@ -31,9 +31,9 @@ class Html:
 
 
 def show_source(thing: Any) -> Html:
-    """The library's own source of a function, method or class, in colours.
+    """The source of a function, method or class, with syntax highlighting.
 
-    Docstrings are left out, since the chapter explains what they say.
+    Docstrings are left out, because the chapter explains the same in other words.
     """
     source = without_docstrings(textwrap.dedent(inspect.getsource(thing)))
     look = HtmlFormatter(noclasses=True, nobackground=True, prestyles=STYLE)

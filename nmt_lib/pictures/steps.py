@@ -28,7 +28,7 @@ def plot_steps(
 ) -> Figure:
     """Q Kᵀ, scores, weights and output as tables, a row for each query.
 
-    Each factor is above or to the left of the product, where one writes it by hand.
+    Each factor is above or to the left of the product, as in a calculation by hand.
 
     Args:
         Q, K, V: ``(T, d_k)``, ``(T, d_k)``, ``(T, d_v)``.
@@ -78,7 +78,7 @@ def _draw(
     title: str,
     framed: int | None = None,
 ) -> None:
-    """A table of numbers with its upper left corner at (x, top), its name below."""
+    """A table of numbers with its upper left corner at (x, top) and its name below."""
     text: Any = {"ha": "center", "va": "center", "fontsize": FONT}
     largest = 1.6 * float(table.max())  # so that black can be read on the darkest
     digits = ".0f" if (table == table.round()).all() else ".2f"

@@ -15,7 +15,7 @@ PITCH = 0.2  # of the letters, in inches
 
 
 def plot_subwords(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Figure:
-    """Texts cut in several ways: a box spans the letters of a token.
+    """Texts split in several ways: a box spans the letters of a token.
 
     The letters keep their columns, so that boxes grow together where subwords are
     merged. A box that is not in the row above is orange.

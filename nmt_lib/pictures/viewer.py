@@ -1,10 +1,9 @@
-"""Attention to explore: a small page in a cell's output, drawn by ``viewer.html``."""
+"""Interactive attention: a small page in a cell's output (``web/viewer.html``)."""
 
 from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
@@ -13,6 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
+from .. import web
 from ..translator import Translation
 from .heatmaps import KINDS, attention_table, gold_cells
 from .source import Html
@@ -20,8 +20,6 @@ from .source import Html
 HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Attention</title>
 <meta name="viewport" content="width=device-width">
 """
-TEMPLATE = Path(__file__).with_name("viewer.html")
-SCRIPT = TEMPLATE.with_suffix(".js")
 
 
 def view_attention(
@@ -39,7 +37,7 @@ def view_attention(
         translation: of a ``Translator``.
         gold: links (source word, target word) from 0 without special tokens, as
             ``Pair.alignment`` has them.
-        file: where to save it as a page that needs nothing else, such as ``"a.html"``.
+        file: where to save it as a page that works alone, such as ``"a.html"``.
 
     Raises:
         ValueError: an empty translation; a gold link to a word that does not exist.
@@ -93,10 +91,8 @@ def static_cell(weight: float, bold: bool) -> str:
 
 
 def page(table: str, data: dict[str, Any]) -> str:
-    """The template with its table and its data, in which no word can end the script."""
-    text = json.dumps(data, separators=(",", ":"))
-    key = sha256((table + text).encode()).hexdigest()[:12]
-    filled = {"TABLE": table, "DATA": text.replace("<", "\\u003c"), "KEY": key}
-    filled["SCRIPT"] = SCRIPT.read_text(encoding="utf-8")
-    template = TEMPLATE.read_text(encoding="utf-8")
-    return re.sub("@(KEY|TABLE|DATA|SCRIPT)@", lambda found: filled[found[1]], template)
+    """The page: table, data and script."""
+    text = table + json.dumps(data, separators=(",", ":"))
+    key = sha256(text.encode()).hexdigest()[:12]
+    filled = {"TABLE": table, "DATA": web.quoted(data), "SCRIPT": web.read("viewer.js")}
+    return web.fill("viewer.html", KEY=key, **filled)

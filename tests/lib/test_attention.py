@@ -1,17 +1,19 @@
 """Attention against a loop over its heads, with and without the fused call."""
 
 import math
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 
 import pytest
 import torch
+from torch import nn
 
 from nmt_lib.attention import (
+    KVCache,
     MultiHeadAttention,
     collect_weights,
     scaled_dot_product_attention,
 )
+from nmt_lib.errors import ShapeError
+from tests.lib.small import small_model
 
 B, H, T, S, D = 2, 3, 4, 5, 12
 
@@ -39,12 +41,12 @@ def test_both_paths_equal_a_loop_over_heads(d_value: int | None, bias: bool) -> 
         heads.append(maps[-1] @ value)
     expected = attention.W_o(torch.cat(heads, -1))
     results = []
-    for collected in (None, collect_weights()):
-        with collected or nullcontext() as weights:
-            out = attention(x, memory, mask)
+    watched, weights = collect_weights(attention)
+    for module in (attention, watched):
+        out = module(x, memory, mask)
         torch.testing.assert_close(out, expected)
         results.append(torch.autograd.grad(out.square().sum(), (x, memory)))
-    torch.testing.assert_close(weights, [torch.stack(maps, dim=1)])  # (B, H, T, S)
+    torch.testing.assert_close(weights[attention], torch.stack(maps, dim=1))
     torch.testing.assert_close(*results)
     assert all(gradient.isfinite().all() for gradient in results[0])
 
@@ -63,19 +65,48 @@ def test_dropout_only_while_training_and_not_in_the_collected_weights() -> None:
     attention, plain = MultiHeadAttention(D, H, dropout=0.5), MultiHeadAttention(D, H)
     plain.load_state_dict(attention.state_dict())
     x = torch.randn(B, T, D)
-    with collect_weights() as weights:
-        assert not torch.equal(attention(x, x), attention(x, x))
-    torch.testing.assert_close(weights[0].sum(-1), torch.ones(B, H, T))
+    watched, weights = collect_weights(attention)
+    for module in (attention, watched):
+        assert not torch.equal(module(x, x), module(x, x))
+    torch.testing.assert_close(weights[attention].sum(-1), torch.ones(B, H, T))
     torch.testing.assert_close(attention.eval()(x, x), plain(x, x))
 
 
-def test_weights_are_collected_in_order_in_the_block_and_its_thread() -> None:
-    attention, x = MultiHeadAttention(D, H), torch.randn(B, T, D)
-    with pytest.raises(KeyError), collect_weights() as weights:
-        attention(x, x[:, :1])
-        attention(x, x[:, :2])
-        raise KeyError
-    attention(x, x)
-    with ThreadPoolExecutor() as pool, collect_weights() as others:
-        pool.submit(attention, x, x).result()
-    assert [w.size(-1) for w in weights] == [1, 2] and not others
+def test_weights_are_of_the_copy_alone_and_its_parameters_are_the_models() -> None:
+    model = nn.ModuleList([MultiHeadAttention(D, H), MultiHeadAttention(D, H)])
+    watched, weights = collect_weights(model)
+    x = torch.randn(B, T, D)
+    model[0](x, x)  # also in another thread: it has nothing to do with the copy
+    assert not weights
+    watched[1](x, x[:, :2])
+    assert list(weights) == [model[1]] and weights[model[1]].shape == (B, H, T, 2)
+    for ours, theirs in zip(model.parameters(), watched.parameters(), strict=True):
+        assert ours is theirs
+
+
+def test_a_model_compiles_in_one_piece() -> None:
+    model = small_model()
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    src, tgt = torch.randint(4, 9, (2, 2, 5))
+    torch.testing.assert_close(compiled(src, tgt), model(src, tgt))
+
+
+def test_heads_that_do_not_divide_the_width_are_named() -> None:
+    with pytest.raises(ShapeError, match=r"d_model=10 .* n_heads=3"):
+        MultiHeadAttention(10, 3)
+
+
+def test_a_cache_that_grows_equals_all_at_once_and_rarely_moves() -> None:
+    keys, values = torch.randn(B, H, 40, 6), torch.randn(B, H, 40, 4)
+    cache = KVCache(keys[:, :, :0], values[:, :, :0], grows=True)
+    rooms = set()
+    for t in range(40):
+        step = slice(t, t + 1)
+        found = cache.extend(keys[:, :, step], values[:, :, step])
+        assert torch.equal(found[0], keys[:, :, : t + 1])
+        assert torch.equal(found[1], values[:, :, : t + 1])
+        if t == 20:  # a beam's rows change places
+            cache.select(torch.tensor([1, 0]))
+            keys, values = keys.flip(0), values.flip(0)
+        rooms.add(cache.keys.size(2))
+    assert len(rooms) <= 6  # 1, 3, 7, 15, 31, 63

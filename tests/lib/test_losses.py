@@ -52,6 +52,14 @@ def test_fused_equals_two_plain_lines_in_value_and_gradients(
     torch.testing.assert_close(*gradients, rtol=1e-5, atol=1e-5)
 
 
+def test_fused_has_no_second_derivative_and_says_so() -> None:
+    output, targets = nn.Linear(D, V), torch.randint(1, V, (N,))
+    hidden = torch.randn(N, D, requires_grad=True)
+    loss = fused_cross_entropy(hidden, output, targets)
+    with pytest.raises(RuntimeError, match="has no second derivative: use"):
+        torch.autograd.grad(loss, hidden, create_graph=True)
+
+
 def test_fused_multiplies_in_bf16_where_the_two_plain_lines_do() -> None:
     torch.manual_seed(0)
     output, targets = nn.Linear(64, 50, bias=False), torch.randint(50, (30,))

@@ -1,88 +1,139 @@
-"""What pictures write and draw; charts, diagrams and grids have files of their own."""
+"""What a picture says is true: its words, numbers and positions."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from matplotlib.colors import to_hex, to_rgba
+from matplotlib.colors import to_hex
 
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
-from nmt_lib.pictures.diagrams import MARKED
-from nmt_lib.pictures.ngrams import MISSING
+from nmt_lib.decoding import Candidate
+from nmt_lib.pictures.diagrams import FATES, MARKED
 from nmt_lib.pictures.plotting import BLUE
 from tests.lib.small import small_model, small_translator
 
-BOXES = {name: (name, float(x), 0.0, "data") for x, name in enumerate("abc")}
-TREE = {"": {"a": 0.6, "b": 0.4}, "a": {"c": 0.5, "d": 0.5}, "b": {"c": 0.1, "d": 0.9}}
+SOURCE = ["<sos>", "ich", "sehe", "qwertz", "<eos>"]
 
 
-def words(axis: Any) -> list[str]:
-    return [text.get_text().strip() for text in axis.texts]
+@pytest.fixture(scope="module")
+def translation() -> nmt.Translation:
+    return small_translator(2, n_layers=1, n_decoder_layers=3)("ich sehe qwertz")
+
+
+def texts(some: Any) -> list[str]:
+    return [text.get_text().strip() for text in some]
+
+
+def labels(axis: Any) -> tuple[list[str], list[str]]:
+    """The words of the rows and of the columns."""
+    return texts(axis.get_yticklabels()), texts(axis.get_xticklabels())
+
+
+def shown(axis: Any) -> torch.Tensor:
+    return torch.tensor(axis.images[0].get_array().tolist())
+
+
+def points(axis: Any) -> list[list[list[float]]]:
+    return [np.asarray(line.get_data()).tolist() for line in axis.lines]
+
+
+def words_at(axis: Any) -> dict[str, tuple[float, float]]:
+    """Text → position."""
+    return {text.get_text(): text.get_position() for text in axis.texts}
 
 
 def colours(axis: Any) -> list[str]:
     return [to_hex(patch.get_facecolor()) for patch in axis.patches]
 
 
-def test_a_tree_of_choices_has_all_branches_and_ends() -> None:
-    (axis,) = nmt.plot_choices(TREE, {"b d": "blue"}).axes
-    assert len(axis.lines) == 6 and len(words(axis)) == 12
-    ends = {"c   0.3000", "d   0.3000", "c   0.0400", "d   0.3600"}
-    assert ends | {"a", "b", "0.6", "0.9"} <= {*words(axis)}
-    thick = [line for line in axis.lines if to_hex(line.get_color()) == BLUE]
-    assert [tuple(line.get_xdata()) for line in thick] == [(0, 1), (1, 2)]
+# Attention and other grids.
 
 
-def test_on_a_batchs_path_every_tensor_has_its_shape_and_masks_what_is_seen() -> None:
-    pairs = [nmt.Pair("a b c", "d e"), nmt.Pair("a", "d")]
-    tokenizers = nmt.build_tokenizers(DataConfig(tokenizer="whitespace"), pairs)
-    ids = [(tokenizers[0].encode(p.src), tokenizers[1].encode(p.tgt)) for p in pairs]
-    model = small_model(0, *map(len, tokenizers))
-    figure = nmt.plot_data_path(model, nmt.make_batch(ids), *tokenizers, row=1)
-    (axis,) = figure.axes
-    shapes = "src\n(2, 5)", "memory\n(2, 5, 16)", "tgt_in\n(2, 3)", "logits\n(2, 3, "
-    assert all(any(word.startswith(one) for word in words(axis)) for one in shapes)
-    # Twice the three real source tokens of five; of the target's two 1 + 2 + 2.
-    assert colours(axis).count(BLUE) == 2 * 3 + 5
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_each_kind_has_its_words_on_its_axes(
+    translation: nmt.Translation, kind: str
+) -> None:
+    written, read = [*translation.tokens, "<eos>"], ["<sos>", *translation.tokens]
+    rows = SOURCE if kind == "encoder" else written
+    columns = read if kind == "decoder" else SOURCE
+    figure = nmt.plot_attention(translation, kind, layer=0)
+    weights = getattr(translation.attention, kind)[0][0]
+    for head, axis in enumerate(figure.axes):
+        assert labels(axis) == (rows if head == 0 else [], columns)
+        torch.testing.assert_close(shown(axis), weights[head])
+        assert axis.get_title() == f"head {head}"
+    assert head == 3
 
 
-def test_an_encoder_layer_has_its_widths_and_the_number_of_layers() -> None:
-    (axis,) = nmt.plot_encoder_layer(3, 16, 1024).axes
-    wanted = {"× 3", "memory\n(B, S, 16)", "feed-forward\n16 → 1,024 → 16"}
-    assert wanted <= {*words(axis)}
-    assert words(axis).count("residual connection") == words(axis).count("+") == 2
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kind": "self"}, "'self'.*encoder, decoder, cross"),
+        ({"layer": 3}, "layer 3.*0 to 2"),
+        ({"gold": [(3, 0)]}, "3 source words"),
+    ],
+)
+def test_a_wrong_choice_is_named(
+    translation: nmt.Translation, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        nmt.plot_attention(translation, **options)
 
 
-def test_the_machine_shows_the_words_so_far_and_the_next_one() -> None:
-    tiny, text = small_translator(10), "ich sehe ein haus"
-    (axis,) = nmt.plot_machine(tiny, text, n_words=2).axes
-    found = tiny(text)
-    *written, new = found.tgt_labels[:3]
-    assert new not in (*written, *found.src_labels)
-    wanted = {*found.src_labels, *written, new, "<sos>"}
-    assert wanted <= {*words(axis)}
-    assert len(axis.images) == 2 * (len(found.src_labels) + 1 + 2)
+def test_gold_links_frame_column_source_and_row_target(
+    translation: nmt.Translation,
+) -> None:
+    both, gold = [translation] * 2, [[], [(2, 0), (0, 1)]]
+    plain, framed = nmt.plot_attention(both, heads=[1], gold=gold).axes
+    frames = [(frame.get_x() + 0.5, frame.get_y() + 0.5) for frame in framed.patches]
+    assert frames == [(3, 0), (1, 1)], "after <sos>, word 2 is in column 3"
+    assert not plain.patches
 
 
-def test_ngrams_are_clipped() -> None:
-    (axis,) = nmt.plot_ngrams(["a", "a", "b", "c", "d"], ["a", "b", "c", "e", "d"]).axes
-    labels = [text.get_text() for text in axis.get_yticklabels()]
-    found = ["4 of 5", "2 of 4", "1 of 3", "0 of 2"]
-    assert labels == [f"n = {n}: {said}" for n, said in enumerate(found, 1)]
-    assert colours(axis)[:5] == [BLUE, MISSING, BLUE, BLUE, BLUE]
-    assert colours(axis)[5:9] == [MISSING, BLUE, BLUE, MISSING]
-    assert words(axis) == [*"aabcd"]
+def test_grids_have_their_words_and_their_numbers() -> None:
+    words, a = ["$5", "<b>", "😀"], torch.arange(6.0).view(3, 2) / 5
+    grids, columns = {"a": a, "b_$x$": torch.eye(3)}, [["x", "y"], words]
+    left, right = nmt.plot_grids(grids, words, columns, numbers=".1f").axes
+    assert (labels(left), labels(right)) == ((words, ["x", "y"]), ([], words))
+    torch.testing.assert_close(shown(left), a)
+    assert words_at(left)["0.2"] == (1, 0), "column 1, row 0"
 
 
-def test_each_path_has_its_arrows_and_its_name() -> None:
-    figure = nmt.plot_paths(BOXES, {"long": "abc", "short": "ac"})
-    arrows = [getattr(text, "arrow_patch", None) for text in figure.axes[0].texts]
-    edges = [arrow.get_edgecolor() for arrow in arrows if arrow]
-    assert edges[0] == edges[1] != edges[2] and len(edges) == 3
-    named = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert named == ["long", "short"]
+# Charts.
+
+
+def test_curves_have_their_positions_and_runs_their_mean() -> None:
+    curves = {"$5": [1, 2], "<b>": ([1, 3, 5], torch.tensor([3.0, 2.0, 1.0]))}
+    (axis,) = nmt.plot_lines(curves, [1, 4], dots={"d": (2, 1)}).axes
+    assert points(axis) == [[[1, 4], [1, 2]], [[1, 3, 5], [3, 2, 1]], [[2], [1]]]
+    *_, mean = points(nmt.plot_lines({"a": [[1, 2, 3], [3, 4, 5]]}).axes[0])
+    assert mean == [[0, 1, 2], [2, 3, 4]]
+
+
+def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
+    (axis,) = nmt.plot_bars({"$5": 1, "<b>": 2.25, "😀": 3}, numbers=".1f").axes
+    assert labels(axis)[0] == ["$5", "<b>", "😀"]
+    assert [bar.get_width() for bar in axis.patches] == [1, 2.25, 3]
+    assert sorted(texts(axis.texts)) == ["1.0", "2.2", "3.0"]
+    bottom, top = axis.get_ylim()
+    assert bottom > top
+
+
+# Diagrams.
+
+
+def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
+    rows = {"new": {"en": ["a", "red"], "fr": ["$5", "<b>", "😀"]}, "old": {"": ["x"]}}
+    links = [((0, 1), (1, 2)), ((1, 2), (1, 0))]
+    first, _ = nmt.plot_words(rows, links=links, marked=[(1, 2)]).axes
+    at, bow = words_at(first), first.texts[-1]
+    assert points(first) == [[*map(list, zip(at["red"], at["😀"], strict=True))]]
+    assert (bow.xyann[0], bow.xy[0]) == (at["😀"][0], at["$5"][0])
+    boxes = [text.get_bbox_patch() for text in first.texts[:5]]
+    marked = [to_hex(box.get_facecolor()) == MARKED for box in boxes]
+    assert marked == [False] * 4 + [True]
 
 
 def test_hands_start_at_twelve_and_turn_clockwise() -> None:
@@ -93,40 +144,62 @@ def test_hands_start_at_twelve_and_turn_clockwise() -> None:
     assert tips[1][0] > 0.7 > tips[1][1] > 0, "to the right after one radian"
 
 
-def test_a_wave_follows_its_bit() -> None:
-    _, right = nmt.plot_bits(3).axes
-    for k in range(3):
-        steps, wave = right.lines[2 * k : 2 * k + 2]
-        bits = steps.get_ydata() + 1.6 * k
-        curve = np.interp(range(8), *wave.get_xydata().T) + 1.6 * k
-        assert curve.round().tolist() == bits.tolist() == [p >> k & 1 for p in range(8)]
+TRACE = [  # two steps of a beam of two, as beam_search writes them
+    Candidate(1, (), 4, -0.5, "kept"),
+    Candidate(1, (), 5, -1.0, "kept"),
+    Candidate(1, (), 6, -2.0, "dropped"),
+    Candidate(2, (5,), nmt.EOS, -1.1, "finished"),
+    Candidate(2, (4,), 7, -1.2, "kept"),
+    Candidate(2, (4,), 6, -1.5, "kept"),
+    Candidate(2, (5,), 7, -1.9, "dropped"),
+]
 
 
-def test_steps_write_scores_weights_and_outputs() -> None:
-    Q, K, V = torch.tensor([[2.0], [1.0]]), torch.tensor([[1.0], [0.0]]), torch.eye(2)
-    (axis,) = nmt.plot_steps(Q, K, V, ["a", "b"], ["size"], ["x", "y"], framed=0).axes
-    # Sigmoids of 2 and of 1: as weights, and, since V is the identity, as output.
-    numbers = ("0.88", "0.12", "0.73", "0.27")
-    assert [words(axis).count(number) for number in numbers] == [2, 2, 2, 2]
+def test_a_beam_is_drawn_as_a_tree_without_crossing_lines() -> None:
+    figure = nmt.plot_beam(TRACE, lambda ids: [f"$w{i}" for i in ids], best=[5])
+    (axis,) = figure.axes
+    at = words_at(axis)
+    drawn = axis.lines[: len(TRACE)]
+    lines = {tuple(map(tuple, line.get_xydata())): line for line in drawn}
+    eos = lines[at["$w5\n-1.00"], at["$w3\n-1.10"]]
+    assert (eos.get_color(), eos.get_linewidth()) == (FATES["finished"], 3)
+    thick = [line for line in drawn if line.get_linewidth() == 3]
+    assert len(thick) == 2, "the path of the best: $w5, <eos>"
+    ends = [end for _, end in sorted((a[1], b[1]) for a, b in lines if b[0] == 2)]
+    assert ends == sorted(ends), "no two lines cross"
 
 
-def test_a_box_spans_the_letters_of_its_token_and_a_new_one_is_orange() -> None:
-    rows = {"characters": list("▁sun"), "u + n": ["▁", "s", "un"]}
-    (axis,) = nmt.plot_subwords({"▁sun": rows}).axes
-    ends = [patch.get_path().get_extents() for patch in axis.patches]
-    assert [(round(e.x0), round(e.x1)) for e in ends[4:]] == [(0, 1), (1, 2), (2, 4)]
-    orange = [patch.get_facecolor() == to_rgba(MARKED) for patch in axis.patches]
-    assert orange == [False] * 6 + [True]
+def test_on_a_batchs_path_every_tensor_has_its_shape_and_masks_what_is_seen() -> None:
+    pairs = [nmt.Pair("a b c", "d e"), nmt.Pair("a", "d")]
+    tokenizers = nmt.build_tokenizers(DataConfig(tokenizer="whitespace"), pairs)
+    ids = [(tokenizers[0].encode(p.src), tokenizers[1].encode(p.tgt)) for p in pairs]
+    model = small_model(0, *map(len, tokenizers))
+    figure = nmt.plot_data_path(model, nmt.make_batch(ids), *tokenizers, row=1)
+    (axis,) = figure.axes
+    shapes = {"src\n(2, 5)", "memory\n(2, 5, 16)", "tgt_in\n(2, 3)"}
+    assert shapes <= {*texts(axis.texts)}
+    # Twice the three real source tokens of five; of the target's two 1 + 2 + 2.
+    assert colours(axis).count(BLUE) == 2 * 3 + 5
 
 
-def test_spaces_between_subwords_are_skipped_and_a_foreign_token_is_refused() -> None:
-    (axis,) = nmt.plot_subwords({"a  b": {"at spaces": ["a", "b"]}}).axes
-    assert [text.get_position()[0] for text in axis.texts] == [0.5, 3.5]
+def test_ngrams_are_clipped() -> None:
+    (axis,) = nmt.plot_ngrams(["a", "a", "b", "c", "d"], ["a", "b", "c", "e", "d"]).axes
+    found = ["4 of 5", "2 of 4", "1 of 3", "0 of 2"]
+    assert labels(axis)[0] == [f"n = {n}: {said}" for n, said in enumerate(found, 1)]
+    seen = [colour == BLUE for colour in colours(axis)[:9]]
+    assert seen == [True, False, True, True, True, False, True, True, False]
+
+
+def test_a_box_spans_the_letters_of_its_token() -> None:
+    rows = {"characters": list("a  b"), "words": ["a", "b"]}
+    (axis,) = nmt.plot_subwords({"a  b": rows}).axes
+    ends = [patch.get_path().get_extents() for patch in axis.patches[4:]]
+    assert [(round(e.x0), round(e.x1)) for e in ends] == [(0, 1), (3, 4)]
     with pytest.raises(ValueError, match="no 'c' after position 1"):
-        nmt.plot_subwords({"a b": {"at spaces": ["a", "c"]}})
+        nmt.plot_subwords({"a b": {"words": ["a", "c"]}})
 
 
 def test_padding_is_what_lies_beyond_the_length() -> None:
     (axis,) = nmt.plot_padding({"a bucket": ([1, 3], 4)}).axes
-    assert axis.images[0].get_array().tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
+    assert shown(axis).tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
     assert axis.get_title() == "a bucket: 2 × 4 ids, 50% padding"

@@ -1,7 +1,5 @@
 """The model equals ``torch.nn.Transformer`` with the same weights and padding."""
 
-from contextlib import nullcontext
-
 import pytest
 import torch
 from torch import Tensor, nn
@@ -52,9 +50,9 @@ def test_outputs_and_gradients_equal_torch(norm: str, explicit: bool) -> None:
     x, y = (torch.randn(*ids.shape, 16, requires_grad=True) for ids in (src, tgt))
 
     src_mask = nmt.padding_mask(src)
-    with collect_weights() if explicit else nullcontext():
-        memory = ours.encoder(x, src_mask)
-        out = ours.decoder(y, memory, nmt.target_mask(tgt), src_mask)
+    model = collect_weights(ours)[0] if explicit else ours
+    memory = model.encoder(x, src_mask)
+    out = model.decoder(y, memory, src_mask, nmt.target_mask(tgt))
 
     their_memory = theirs.encoder(x, src_key_padding_mask=src == 0)
     their_out = theirs.decoder(

@@ -110,6 +110,13 @@ def test_wrong_ids_are_named(
         small_model()(src, tgt)
 
 
+def test_masks_in_the_wrong_order_are_named_though_the_lengths_are_equal() -> None:
+    ids = TGT % 11
+    src_mask, tgt_mask = nmt.padding_mask(ids), nmt.target_mask(ids)
+    with pytest.raises(nmt.ShapeError, match="src_mask has shape"):
+        small_model()(ids, ids, tgt_mask, src_mask)
+
+
 @every_variant
 @pytest.mark.parametrize("step", [1, 2])
 def test_steps_with_caches_equal_all_positions_at_once(

@@ -40,7 +40,7 @@ UNUSUAL: dict[str, Any] = {
     "n_decoder_layers": 3,
     "scale_embeddings": False,
 }
-SCRIPT = str(ROOT / "site/live/translator.js")
+SCRIPT = str(ROOT / "nmt_lib/web/translator.js")
 # A job is {text, encode, maps, closed} and options of `translate`; `closed` lists
 # [kind, layer, head, column], null for any.
 ANSWER = """async (load, file, jobs) => {
@@ -140,7 +140,7 @@ def answers(file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
         if job.get("encode"):
             continue
         beam, closed = job.get("beamSize", 1), job.get("closed") or []
-        with masked(translator.model, closed), nmt.collect_weights():
+        with masked(translator.model, closed):
             wanted = translator.translate(text, beam, use_cache=False)
             maps = wanted.attention
         assert answer["tokens"] == list(wanted.tgt_labels)

@@ -1,7 +1,7 @@
 """Answers to the stubs of chapter 06, and what their checks say."""
 
 LAYER = """
-def decoder_layer(part, x, memory, tgt_mask, src_mask):
+def decoder_layer(part, x, memory, src_mask, tgt_mask):
     x = part.norm1(x + part.self_attention(x, x, tgt_mask))
     x = part.norm2(x + part.cross_attention(x, memory, src_mask))
     return part.norm3(x + part.feed_forward(x))
@@ -51,14 +51,14 @@ ANSWERS = {
         .replace("norm(", "norm1("): "norm1 comes first",
         LAYER.replace("memory, src_mask))", "memory, tgt_mask))"): "ShapeError",
         """
-def decoder_layer(part, x, memory, tgt_mask, src_mask):
+def decoder_layer(part, x, memory, src_mask, tgt_mask):
     h = part.norm1(x)
     x = x + part.self_attention(h, h, tgt_mask)
     x = x + part.cross_attention(part.norm2(x), memory, src_mask)
     return x + part.feed_forward(part.norm3(x))
 """: "pre-LN",
         """
-def decoder_layer(part, x, memory, tgt_mask, src_mask):
+def decoder_layer(part, x, memory, src_mask, tgt_mask):
     x1 = part.norm1(x + part.self_attention(x, x, tgt_mask))
     x2 = part.norm2(x + part.cross_attention(x1, memory, src_mask))
     return part.norm3(x + part.feed_forward(x2))
@@ -68,7 +68,7 @@ def decoder_layer(part, x, memory, tgt_mask, src_mask):
         .replace("mask))", "mask)))")
         .replace("forward(x))", "forward(x)))"): "right",
         """
-def decoder_layer(part, x, memory, tgt_mask, src_mask):
+def decoder_layer(part, x, memory, src_mask, tgt_mask):
     steps = [
         (part.norm1, lambda h: part.self_attention(h, h, tgt_mask)),
         (part.norm2, lambda h: part.cross_attention(h, memory, src_mask)),

@@ -124,9 +124,9 @@ def head_map(x, attention, h):
 """: "right",
         """
 def head_map(x, attention, h):
-    with nmt.collect_weights() as maps:
-        attention(x[None], x[None])
-    return maps[0][0, h]
+    watched, maps = nmt.collect_weights(attention)
+    watched(x[None], x[None])
+    return maps[attention][0, h]
 """: "right",
     },
     "cut_head": {
