@@ -59,15 +59,6 @@ class Corpus:
     provenance: str
 
 
-def single_spaces(text: str) -> str:
-    """Words with one space between them: so texts are trained on and translated.
-
-    >>> single_spaces("A  dog\\tbarks. ")
-    'A dog barks.'
-    """
-    return " ".join(text.split())
-
-
 HELD_OUT = 2000  # pairs for validation, and for testing, of a corpus in one piece
 # The files of each published corpus: split → name, where {lang} is the language.
 FILES = {
@@ -197,7 +188,7 @@ def _lines(path: Path) -> list[str]:
     try:
         with opened(path, "rb") as file:
             for line in file:
-                lines.append(single_spaces(line.decode().removeprefix("\ufeff")))
+                lines.append(line.decode().strip().removeprefix("\ufeff"))
     except UnicodeDecodeError as error:
         raise CorpusError(
             f"{path}, line {len(lines) + 1}: not UTF-8 ({error.reason}); convert the "
@@ -277,12 +268,12 @@ def _from_hub(
                 f"corpus {name}: {hub_name} has the columns {', '.join(texts[0])}, "
                 f"but not {', '.join(sorted(missing))}: {otherwise}"
             )
-        splits[split] = [Pair(*map(single_spaces, (t[src], t[tgt]))) for t in texts]
+        splits[split] = [Pair(t[src].strip(), t[tgt].strip()) for t in texts]
     return splits, f"{hub_name} on {ENDPOINT.partition('://')[2]}"
 
 
 def _one_line(error: BaseException) -> str:
-    return single_spaces(str(error)) or type(error).__name__
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _check_network(url: str) -> None:

@@ -15,7 +15,6 @@ import torch
 from . import model_file
 from .batching import fill_batches, pad_batch
 from .config import Config, DecodeConfig, changed
-from .corpora import single_spaces
 from .decoding import Hypothesis, beam_search, greedy_search
 from .errors import CheckpointError, warn
 from .special import EOS, SOS, UNK
@@ -225,7 +224,7 @@ class Translator:
     def encode(self, text: str) -> list[int]:
         """The source ids as the model was trained on them; none for an empty text."""
         limit = self.config.decode.max_source_tokens
-        ids = self.src_tokenizer.encode(single_spaces(text))
+        ids = self.src_tokenizer.encode(text)
         if len(ids) == 1 + self.src_tokenizer.sos:  # nothing but special tokens
             return []
         if len(ids) > limit:
@@ -265,7 +264,7 @@ class Translator:
         """The tokens as the model sees them, but unknown words with their letters."""
         labels = self.src_tokenizer.lookup_tokens(source)
         if UNK in source:
-            words = self.src_tokenizer.tokenize(single_spaces(text))
+            words = self.src_tokenizer.tokenize(text)
             first = int(source[0] == SOS)
             for i, index in enumerate(source):
                 if index == UNK:

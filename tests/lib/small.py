@@ -86,9 +86,9 @@ def small_translator(
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a file of a corpus, with single spaces."""
+    """The lines of a file of a corpus, without the spaces around them."""
     with open(path, encoding="utf-8", newline="\n") as file:
-        return [" ".join(line.split()) for line in file]
+        return [line.strip() for line in file]
 
 
 def made_translation(
