@@ -56,9 +56,10 @@ def test_every_public_name_resolves_and_is_explained(name: str) -> None:
     value = getattr(nmt, name)
     if not isinstance(value, (int, tuple)):
         doc = (value.__doc__ or "").strip()
-        assert len(doc) > 15
+        assert len(doc) > 15, f"nmt_lib.{name} has no docstring"
         # A dataclass without a docstring of its own has its signature as docstring.
-        assert not doc.startswith(f"{name}(")
+        generated = doc.startswith(f"{name}(")
+        assert not generated, f"the dataclass nmt_lib.{name} has no docstring"
         assert value.__name__ == name
 
 
