@@ -16,7 +16,7 @@ from nmt_lib.config import DataConfig
 from tests.lib.small import read_lines
 
 
-def data(corpus: Any, src: str = "de", tgt: str = "en", **options: Any) -> DataConfig:
+def data(corpus: Any, src: Any = "de", tgt: Any = "en", **options: Any) -> DataConfig:
     return DataConfig(corpus=str(corpus), src_lang=src, tgt_lang=tgt, **options)
 
 
@@ -138,6 +138,7 @@ def test_the_corpora_that_come_along() -> None:
         nmt.load_corpus(data("toy", "en", "fr"))
     tiny = nmt.load_corpus(data("tiny", "en", "fr"))
     assert all(pair.alignment for pair in tiny.train[:100])
+    assert isinstance(tiny.train, list)
     tiny.train.clear()  # a reader's own list
     assert nmt.load_corpus(data("tiny", "en", "fr")).train
 

@@ -69,8 +69,10 @@ def mypy(code: str, tmp_path: Path) -> list[str]:
     So it uses the cache that ``make lint`` has filled, which saves half a minute.
     """
     (tmp_path / "user.py").write_text(f"import nmt_lib as nmt\n{code}")
-    command = [sys.executable, "-m", "mypy", "--no-error-summary", tmp_path / "user.py"]
-    said = subprocess.run(command, cwd=ROOT, stdout=-1, text=True).stdout
+    command = [sys.executable, "-m", "mypy", "--no-error-summary"]
+    said = subprocess.run(
+        [*command, tmp_path / "user.py"], cwd=ROOT, stdout=-1, text=True
+    ).stdout
     return re.findall(r"(?m)^.*user\.py:(.*)$", said)
 
 

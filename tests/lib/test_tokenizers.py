@@ -43,8 +43,9 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def build(kind: str, pairs: list[nmt.Pair] = PAIRS, **options: Any) -> tuple[Any, Any]:
-    fields = {"src_lang": "en", "tgt_lang": "de", "tokenizer": kind, "vocab_size": 60}
-    return nmt.build_tokenizers(DataConfig(**(fields | options)), pairs)
+    fields: dict[str, Any] = {"tokenizer": kind, "vocab_size": 60}
+    config = DataConfig(**({"src_lang": "en", "tgt_lang": "de"} | fields | options))
+    return nmt.build_tokenizers(config, pairs)
 
 
 @every_kind
