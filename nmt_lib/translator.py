@@ -226,7 +226,7 @@ class Translator:
     def encode(self, text: str) -> list[int]:
         """The source ids as the model was trained on them; none for an empty text."""
         limit = self.config.decode.max_source_tokens
-        ids = self.src_tokenizer.encode(" ".join(text.split()))
+        ids = self.src_tokenizer.encode(text)
         if len(ids) == 1 + self.src_tokenizer.sos:  # nothing but special tokens
             return []
         if len(ids) > limit:
@@ -266,7 +266,7 @@ class Translator:
         """The tokens as the model sees them, but unknown words with their letters."""
         labels = self.src_tokenizer.lookup_tokens(source)
         if UNK in source:
-            words = self.src_tokenizer.tokenize(" ".join(text.split()))
+            words = self.src_tokenizer.tokenize(text)
             first = int(source[0] == SOS)
             for i, index in enumerate(source):
                 if index == UNK:

@@ -80,7 +80,7 @@ def test_any_damage_is_named_on_one_line(folder: Path) -> None:
     for _ in range(200):
         damaged = bytearray(content)
         damaged[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
-        cases.append(damaged)
+        cases.append(bytes(damaged))
     for data in cases:
         path.write_bytes(data)
         with pytest.raises(nmt.CheckpointError, match=r"001.safe.* is dam") as error:

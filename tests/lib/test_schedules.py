@@ -13,7 +13,12 @@ from nmt_lib.schedules import build_optimizer, default_device, learning_rate
 
 
 def rate(step: int, schedule: str, **options: Any) -> float:
-    fields = {"schedule": schedule, "lr": 0.01, "warmup": 100, "max_steps": 1000}
+    fields: dict[str, Any] = {
+        "schedule": schedule,
+        "lr": 0.01,
+        "warmup": 100,
+        "max_steps": 1000,
+    }
     return learning_rate(step, TrainConfig(**(fields | options)), 512)
 
 
