@@ -301,8 +301,8 @@ def done(result: dict[str, Any]) -> None:
         RuntimeError: it failed; the message is the error that nbgrader logged.
     """
     if not result["success"]:
-        text = result.get("log", "") + result["error"]
-        first = re.search(r"^Traceback.*\n(?: .*\n)+(.*)", text, re.MULTILINE)
+        text = re.sub("(?m)^ {4}", "", result.get("log", "")) + result["error"]
+        first = re.search(r"Traceback .*\n(?: .*\n)+(.*)", text)
         raise RuntimeError(first[1][:300] if first else text[-300:])
 
 

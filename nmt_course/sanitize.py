@@ -28,7 +28,7 @@ MACRO = r"""\\(?=href|url|class|style|cssId|data|mmlToken|require|def|let|newcom
 # anything but a web page, a mail address or a heading, a macro.
 ACTIVE = re.compile(
     rf"<(?=[A-Za-z/!?]) | &(?=\#|\w+;) | !(?=\[) | {MACRO}"
-    r"| \](?=\((?!https?://|mailto:|\#))",
+    r"| \](?=:|\((?!https?://|mailto:|\#))",
     re.VERBOSE,
 )
 ADDRESS = re.compile(

@@ -144,7 +144,7 @@ class Student:
         self.answers.append(thing)
         return len(self.answers) - 1
 
-    def on_cell(self, source: str, place: str, stub: bool) -> list[str]:
+    def on_cell(self, source: str, place: str, stub: bool) -> None:
         """Runs a cell and takes what it has bound. An answer is what its names are
         bound to by the last cell that binds them: for functions and classes that may be
         any cell; for variables it is the answer's own place if they are bound there. A
@@ -169,8 +169,8 @@ class Student:
                 if is_function or place == part or key not in self.in_place:
                     self.taken[key] = value
                 self.in_place |= {key} if place == part else set()
-        error = result.error_before_exec or result.error_in_exec
-        return [] if error is None else [type(error).__name__, _say(error)[0]]
+        if error := result.error_before_exec or result.error_in_exec:
+            raise error
 
     def on_take(self, part: str, name: str) -> Any:
         """What a name of an answer is bound to; functions and other objects stay here.
