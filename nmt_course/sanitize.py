@@ -54,7 +54,9 @@ def clean(notebook: dict[str, Any]) -> NotebookNode:
     if len(cells) > MAX_CELLS:
         raise Unreadable(f"it has {len(cells):,} cells, more than {MAX_CELLS}")
     new = v4.new_notebook(cells=[_cell(i, cell) for i, cell in enumerate(cells)])
-    if (size := sum(len(cell.source) for cell in new.cells)) > MAX_TEXT:
+    # ``as_typed`` makes a character of text six.
+    texts = (re.sub(r"&#\d{1,7};", "-", cell.source) for cell in new.cells)
+    if (size := sum(map(len, texts))) > MAX_TEXT:
         raise Unreadable(f"its cells hold {size:,} characters, more than {MAX_TEXT:,}")
     rest = [cell for cell in new.cells if cell.cell_type == "markdown"]
     try:

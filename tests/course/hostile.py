@@ -501,7 +501,10 @@ FILES = {  # what is in the file, and why it is not collected
     "JSON, but no notebook": (b"[1, 2, 3]", "not a notebook"),
     "cells that are none": (b'{"cells": [1, null]}', "not a notebook"),
     "brackets without end": (b"[" * 100_000, "not a notebook"),
-    "cut off in the middle": (b'{"cells": [{"cell_type": "code", "sour', "not a notebook"),
+    "cut off in the middle": (
+        b'{"cells": [{"cell_type": "code", "sour',
+        "not a notebook",
+    ),
     "too large": (b'{"cells": []}' + b" " * (17 << 20), "17 MB"),
     "20,000 cells": (json.dumps({"cells": [CELL] * 20_000}).encode(), "20,000 cells"),
     "much text": (json.dumps({"cells": [LONG]}).encode(), "600,000 characters"),
