@@ -79,8 +79,9 @@ def _cell(number: int, cell: dict[str, Any]) -> NotebookNode:
 
 
 def _text(text: str) -> str:
-    """Without half characters (lone surrogates), which no file can hold."""
-    return text.encode(errors="replace").decode()
+    """Without half characters (lone surrogates), which no file can hold, and already
+    as ``assignment.plain_text`` makes it: four spaces less, and code is Markdown."""
+    return text.encode(errors="replace").decode().replace("\r\n", "\n").strip()
 
 
 def harmless(text: str) -> str:
