@@ -85,7 +85,9 @@ def test_any_damage_is_named_on_one_line(folder: Path) -> None:
         path.write_bytes(data)
         with pytest.raises(nmt.CheckpointError, match=r"001.safe.* is dam") as error:
             load(path)
-        assert "\n" not in str(error.value) and len(str(error.value)) < 450 + len(str(path))
+        assert "\n" not in str(error.value) and len(str(error.value)) < 450 + len(
+            str(path)
+        )
 
 
 def test_a_missing_file_and_one_of_another_library_are_named(tmp_path: Path) -> None:
