@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 import nmt_lib as nmt
 from nmt_lib.attention import collect_weights
