@@ -1,0 +1,72 @@
+"""The exercise of the deeper page on real French."""
+
+from .exercise import exercise
+
+
+@exercise(
+    "The couples that are won.",
+    cases={
+        "eight margins": ([1.0, 2.0, 3.0, -1.0, -1.0, 2.0, 4.0, -2.0],),
+        "ten margins, one of them 0": (
+            [-3.0, -1.0, -2.0, -4.0, 0.0, 1.0, 2.0, 3.0, 5.0, 1.0],
+        ),
+        "the first couple is won, and the last": ([2.0, 1.0, 1.0, -4.0, 0.5, 3.0],),
+    },
+    mistakes={
+        "these are contrasts: a couple counts only if both are won": lambda margins: (
+            sum(m > 0 for m in margins)
+        ),
+        "these are contrasts, halved: a couple counts only if both are won": [
+            lambda margins: sum(m > 0 for m in margins) / 2,
+            lambda margins: sum(m > 0 for m in margins) // 2,
+        ],
+        "a couple is won if both are, not one of them": ("min", "max"),
+        "a couple is won if both are: their mean hides a loss": ("min", "sum"),
+        "numbers 1 and 2 belong to different couples: take 0 and 1, 2 and 3": (
+            "margins[::2], margins[1::2]",
+            "margins, margins[1:]",
+        ),
+        "0 and 1 are a couple, 2 and 3 the next; not the two halves": lambda margins: (
+            couples_won.right(
+                [
+                    m
+                    for i in range(len(margins) // 2)
+                    for m in (margins[i], margins[i + len(margins) // 2])
+                ]
+            )
+        ),
+        "a margin of 0 is no win": ("> 0", ">= 0"),
+        "these couples are lost, or half lost": ("> 0", "<= 0"),
+        "two losses are no win": lambda margins: sum(
+            a * b > 0 for a, b in zip(margins[::2], margins[1::2], strict=True)
+        ),
+        "a loss is no win: compare the margins as they are, without abs": (
+            "min(pair)",
+            "min(map(abs, pair))",
+        ),
+        "count, do not divide by the number of couples": lambda margins: (
+            couples_won.right(margins) / (len(margins) // 2)
+        ),
+        "a couple counts once, not twice": ("return ", "return 2 * "),
+        "count the couples, do not add up their margins": [
+            ("min(pair) > 0", "min(pair)"),
+            ("min(pair) > 0", "sum(pair)"),
+        ],
+        "the first couple begins at 0": ("margins[::2], m", "margins[2::2], m"),
+        "the last couple is missing": ("[::2]", "[:-2:2]"),
+        "these are the couples, one by one: count the True ones": ("sum(", "list("),
+        "both of a couple must be won: this is every second margin": lambda margins: (
+            sum(m > 0 for m in margins[::2])
+        ),
+    },
+    hints=(
+        "Which margins belong together, and what must be true of the smaller one?",
+        "`zip(margins[::2], margins[1::2])` gives the couples.",
+    ),
+    says="now ask it about in_couples",
+    difficulty=1,
+    importance=2,
+    minutes=4,
+)
+def couples_won(margins):
+    return sum(min(pair) > 0 for pair in zip(margins[::2], margins[1::2]))
