@@ -1,5 +1,10 @@
 """The exercises of chapter 11, five write-ups."""
 
+import copy
+import re
+from itertools import count
+from pathlib import Path
+
 import torch
 from torch import nn
 
@@ -157,9 +162,10 @@ def _converted(number):
         "in float16 this number becomes −∞, and a row of nothing else NaN": [
             *map(_converted, (-1e10, -1e9, -1e6))
         ],
-        "0 · ∞ is NaN: `masked_fill` puts the number only where it belongs": (
-            lambda scores, mask: scores + ~mask * -torch.inf
-        ),
+        "NaN in a score spreads over its row, and 0 · ∞ is NaN, too": [
+            lambda scores, mask: scores + ~mask * -torch.inf,
+            _fill(torch.nan),
+        ],
         "True in the mask means: may be seen": [
             ("~mask", "mask"),
             lambda scores, mask: scores.masked_fill(mask, -torch.inf),
@@ -393,3 +399,144 @@ def _asked(answer, model, rate):
 )
 def has_dropout(model, rate):
     return {m.p for m in model.modules() if isinstance(m, nn.Dropout)} == {rate}
+
+
+# What the chapter's experiments need.
+
+SENTENCES = (
+    "The cat drank the milk.",
+    "The milk drank the cat.",
+    "The pretty woman came home.",
+    "A kind girl came home.",
+    "She sat down in the chair, it was very comfortable.",
+    "She sat down on the sofa, it was very comfortable.",
+)
+SETTINGS = """\
+data.corpus data.tokenizer model.norm model.bias model.scale_embeddings
+train.optimizer train.lr train.warmup train.label_smoothing"""
+
+
+def show_settings(configs):
+    """A column for each write-up; a star says that its article gives no value."""
+    print(" " * 24 + "".join(f"{letter:>12}" for letter in configs))
+    folder = Path(nmt.__file__).parent / "configs"
+    for setting in SETTINGS.split():
+        (section, name), row = setting.split("."), ""
+        for letter, config in configs.items():
+            text = (folder / f"writeup_{letter.lower()}.yaml").read_text("utf-8")
+            star = "*" * bool(re.search(rf"\b{name}:.*# ours", text))
+            row += f"{f'{getattr(getattr(config, section), name)}{star}':>12}"
+        print(f"{setting:<24}{row}")
+    with torch.device("meta"):  # shapes only, no numbers
+        models = [nmt.build_model(c.model, 8000, 8000) for c in configs.values()]
+    row = "".join(f"{nmt.count_parameters(model) / 1e6:>12.2f}" for model in models)
+    print(f"{'millions of parameters':<24}{row}")
+
+
+def train(model, config, examples, unseen):
+    """500 updates, as in chapter 07; the validation loss after every 50."""
+    plan = nmt.token_batches(nmt.example_lengths(unseen), 4096, 0)
+    valid = [nmt.make_batch(unseen, rows) for rows in plan]
+    lengths, plan = nmt.example_lengths(examples), []
+    for epoch in count():
+        if len(plan) >= 500:
+            break
+        plan += nmt.token_batches(lengths, 256, seed=epoch)
+    optimizer = nmt.build_optimizer(config.train, model.parameters())
+    objective, curve = nmt.Objective(model, 0.1), []  # its loss is a sum over tokens
+    for step, rows in enumerate(plan[:500], start=1):
+        model.train()
+        batch = nmt.make_batch(examples, rows)  # src (B, S), tgt_in, tgt_out (B, T)
+        rate = nmt.learning_rate(step, config.train, config.model.d_model)
+        optimizer.param_groups[0]["lr"] = rate
+        (objective(batch) / batch.n_tokens).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if step % 50 == 0:
+            curve.append(nmt.validation_loss(model, valid))
+    return curve
+
+
+def train_deep(rate, examples, sizes):
+    """The loss in 60 updates of six post-LN layers, with four batches."""
+    shape = {"n_layers": 6, "d_model": 128, "d_ff": 512, "dropout": 0.0}
+    shape |= {"tying": "none", "init": "xavier-all"}
+    config = nmt.load_config("tiny").model.model_copy(update=shape)
+    few = nmt.sentence_batches(min(32, len(examples)), 8, 0)
+    torch.manual_seed(0)
+    model = nmt.build_model(config, *sizes)
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=rate, eps=1e-9), []
+    for step in range(60):
+        batch = nmt.make_batch(examples, few[step % len(few)])
+        loss = nmt.cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def without_the_end(models, translator, pairs):
+    """Prints how many of the pairs each model gets right when the source has no end.
+
+    Returns a list for each model: with nothing missing, without ``<eos>``, without the
+    full stop, without both. A full stop at the end of a translation does not count:
+    without one in the source, why write one?
+    """
+    whole = [translator.encode(pair.src) for pair in pairs]
+    sources = {
+        "nothing": whole,
+        "<eos>": [ids[:-1] for ids in whole],
+        "full stop": [ids[:-2] + ids[-1:] for ids in whole],
+        "both": [ids[:-2] for ids in whole],
+    }
+    wanted, exact = [pair.tgt.rstrip(" .") for pair in pairs], {}
+    print(
+        f"{'missing on the source:':<24}" + "".join(f"{kind:>11}" for kind in sources)
+    )
+    for name, model in models.items():
+        exact[name] = []
+        for rows in sources.values():
+            found = nmt.greedy_search(model, nmt.pad_batch(rows))
+            texts = [translator.tgt_tokenizer.decode(one.ids) for one in found]
+            both = zip(texts, wanted, strict=True)
+            exact[name].append(sum(text.rstrip(" .") == tgt for text, tgt in both))
+        row = "".join(f"{n:>11}" for n in exact[name])
+        print(f"{f'{name}, right of {len(pairs)}':<24}{row}")
+    return exact
+
+
+def error_of(call):
+    """The error that a call raises, or None."""
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
+
+
+def evaluate_norms(translator, pairs):
+    """With its norms, and with gains of 1 and biases of 0: perplexity, right of all."""
+    lost, results = copy.deepcopy(translator), {}
+    for module in lost.model.modules():
+        if isinstance(module, nn.LayerNorm):
+            module.reset_parameters()
+    for name, one in {"saved": translator, "lost": lost}.items():
+        found = nmt.evaluate(one, pairs)
+        results[name] = found.perplexity, round(len(pairs) * found.exact)
+        said = f"{name:<6} perplexity {found.perplexity:.2f}"
+        print(f"{said}, right: {results[name][1]} of {len(pairs)}")
+    return results
+
+
+def promises(corpus):
+    """B's sentences, and one with a sofa → their translations in the training data."""
+    references = {pair.src: pair.tgt for pair in corpus.train}
+    return {source: references.get(source) for source in SENTENCES}
+
+
+def lowest_smoothed_loss(vocab_size, eps=0.1):
+    """The entropy of the target distribution: eps for all alike, the rest for one."""
+    target = torch.full((vocab_size,), eps / vocab_size)
+    target[0] += 1 - eps
+    return float(-(target * target.log()).sum())

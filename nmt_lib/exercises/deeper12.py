@@ -4,6 +4,9 @@ import math
 
 import torch
 import torch.nn.functional as F
+from torch import nn
+
+import nmt_lib as nmt
 
 from .exercise import exercise
 
@@ -59,6 +62,7 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
             ("mean(", "sum("),
             _norm(lambda x, eps: x.norm(dim=-1, keepdim=True)),
             _norm(lambda x, eps: x.norm(dim=-1, keepdim=True) + eps),
+            _norm(lambda x, eps: x.norm(dim=-1, keepdim=True).clamp(min=1e-12)),
         ],
         "the mean *square*, not the mean of absolute values": [
             _norm(lambda x, eps: x.abs().mean(-1, keepdim=True)),
@@ -257,3 +261,46 @@ def my_rotate(x):
 )
 def cache_bytes(n_layers, n_kv_heads, d_k, n_tokens):
     return 2 * n_layers * n_kv_heads * d_k * n_tokens * 2  # keys and values, 2 bytes
+
+
+def decoder_only_loss(model, batch, n_src, smoothing=0.0):
+    """The sum over all target tokens; a target id is moved up by ``n_src``."""
+    texts, starts = [], []
+    for src, tgt_out in zip(batch.src, batch.tgt_out, strict=True):
+        real = tgt_out != nmt.PAD
+        source = src[src != nmt.PAD].tolist()
+        texts.append([*source, nmt.SOS + n_src, *(tgt_out[real] + n_src).tolist()])
+        starts.append(len(source))
+    text = nmt.pad_batch(texts)  # (B, T)
+    counted = torch.arange(text.size(1) - 1) >= torch.tensor(starts)[:, None]
+    counted &= text[:, 1:] != nmt.PAD
+    logits, wanted = model(text[:, :-1])[counted], text[:, 1:][counted]  # (n, V), (n,)
+    return F.cross_entropy(logits, wanted, label_smoothing=smoothing, reduction="sum")
+
+
+def one_pass(model, examples, plan, valid, n_src, seed=0):
+    """Trains on each batch once; the validation loss, in nats a target token."""
+
+    def loss_of(batch, smoothing=0.0):
+        if isinstance(model, nmt.Transformer):
+            return nmt.Objective(model, smoothing)(batch)
+        return decoder_only_loss(model, batch, n_src, smoothing)
+
+    torch.manual_seed(seed)
+    for part in model.modules():  # all begin alike, old parts and new ones
+        if isinstance(part, nn.Linear) and part is not model.output:
+            nn.init.xavier_uniform_(part.weight)
+            if part.bias is not None:
+                nn.init.zeros_(part.bias)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    model.train()
+    for step, rows in enumerate(plan, start=1):
+        for group in optimizer.param_groups:
+            group["lr"] = 0.004 * min(step / 50, (50 / step) ** 0.5)
+        batch = nmt.make_batch(examples, rows)
+        (loss_of(batch, 0.1) / batch.n_tokens).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    model.eval()
+    with torch.no_grad():
+        return float(loss_of(valid)) / valid.n_tokens

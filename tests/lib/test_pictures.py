@@ -10,6 +10,7 @@ from matplotlib.colors import to_hex
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
 from nmt_lib.decoding import Candidate
+from nmt_lib.pictures.defects import DEFECTS, HARM
 from nmt_lib.pictures.diagrams import FATES, MARKED
 from nmt_lib.pictures.plotting import BLUE
 from tests.lib.small import small_model, small_translator
@@ -222,3 +223,27 @@ def test_padding_is_what_lies_beyond_the_length() -> None:
     (axis,) = nmt.plot_padding({"a bucket": ([1, 3], 4)}).axes
     assert shown(axis).tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
     assert axis.get_title() == "a bucket: 2 × 4 ids, 50% padding"
+
+
+# Chapters 11 and 12.
+
+
+def test_defects_are_coloured_where_a_write_up_has_them() -> None:
+    (axis,) = nmt.plot_defects().axes
+    words, cells = words_at(axis), {}
+    for cell, colour in zip(axis.patches, colours(axis), strict=True):
+        x, y = cell.get_x() + cell.get_width() / 2, cell.get_y() + cell.get_height() / 2
+        cells[round(x), round(y, 1)] = colour
+    assert len(cells) == 5 * sum(map(len, DEFECTS.values())) == 5 * 21
+    for verdict, defects in DEFECTS.items():
+        for what, who, measured in defects:
+            y = words[what][1]
+            shown = [cells[x, round(y, 1)] == HARM[verdict] for x in range(5)]
+            assert shown == [letter in who for letter in "ABCDE"]
+            assert measured in words
+
+
+def test_each_process_has_a_batch_of_its_own() -> None:
+    (axis,) = nmt.plot_all_reduce().axes
+    names = [" ".join(text.split()) for text in words_at(axis)]
+    assert {"process 0: its batch", "process 1: its batch"} <= {*names}
