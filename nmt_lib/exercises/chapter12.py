@@ -29,8 +29,6 @@ def _flops(each, attention):
         "a multiplication and an addition are two operations, not one": _flops(3, 6),
         "attention has a backward pass as well: 12, not 4": ("12 *", "4 *"),
         "attention makes two products, QKᵀ and AV: 12, not 6": ("12 *", "6 *"),
-        "6 for the weights, forward and backward, not 2": ("6 *", "2 *"),
-        "6 for the weights, 12 for attention: yours are exchanged": _flops(12, 6),
         "attention is missing: 12 N B T S d_model, here with T = S": (
             "products + attention",
             "products",
@@ -40,7 +38,6 @@ def _flops(each, attention):
             "attention",
         ),
         "attention compares S positions with S others: S × S": ("S * S", "S"),
-        "each sentence attends to itself only: B × S × S": ("S * S", "S * B * S"),
         "a dot product of attention has d_model numbers over all heads": (
             " * d_model",
             "",
@@ -56,7 +53,6 @@ def _flops(each, attention):
             ("B * S  #", "S  #"),
         ],
         "each of the B sentences has its own attention": ("n_layers * B", "n_layers"),
-        "the weights of the layers are missing: n_weights": ("n_weights * ", ""),
     },
     hints=(
         "Two sums: products of positions with weights, and products of positions with "
@@ -84,8 +80,6 @@ def encoder_flops(n_weights, n_layers, B, S, d_model):
     mistakes={
         "these are numbers: each takes 4 bytes": ("4 * (", "("),
         "a number of fp32 takes 4 bytes, not 2": ("4 * (", "2 * ("),
-        "a number of fp32 takes 4 bytes, not 8": ("4 * (", "8 * ("),
-        "these are bits: a byte has 8": ("4 * (", "32 * ("),
         "count five (B, T, D): the input, Q, K, V, the joined heads": ("5 *", "4 *"),
         "five tensors of (B, T, D) are kept, not three": ("5 *", "3 *"),
         "the output is not kept: five tensors of (B, T, D)": ("5 *", "6 *"),
@@ -95,13 +89,8 @@ def encoder_flops(n_weights, n_layers, B, S, d_model):
             " + B * n_heads * T * T",
             "",
         ),
-        "these are the weights alone: five tensors of (B, T, D) are kept, too": (
-            "5 * B * T * d_model + ",
-            "",
-        ),
         "a head has a weight for each query and each key: T × T": ("T * T)", "T)"),
         "each head has weights of its own: B × H × T × T": ("n_heads * T", "T"),
-        "each sentence has weights of its own: B × H × T × T": ("+ B * ", "+ "),
         "that is one sentence: there are B": lambda B, T, D, H: (
             4 * (5 * T * D + H * T * T)
         ),
@@ -112,10 +101,6 @@ def encoder_flops(n_weights, n_layers, B, S, d_model):
         "(B, T, d_k) is one head: over all heads Q, K and V are (B, T, D)": (
             "d_model +",
             "d_model // n_heads +",
-        ),
-        "the layer's own matrices do not count: they are there anyway": (
-            "T * T)",
-            "T * T + 4 * d_model**2)",
         ),
     },
     hints=(
@@ -142,17 +127,11 @@ def attention_bytes(B, T, d_model, n_heads):
     mistakes={
         "these are seconds: an hour has 3600": ("3600 * ", ""),
         "these are minutes: an hour has 3600 seconds": ("3600", "60"),
-        "these are days: an hour has 3600 seconds": ("3600", "3600 * 24"),
         "divide the seconds by 3600": ("/ (3600 * mfu", "* 3600 / (mfu"),
         "a lower MFU takes longer: divide by it": ("mfu * peak)", "peak) * mfu"),
         "mfu is ignored: no machine reaches its peak": ("mfu * ", ""),
         "mfu is a share already, not a percentage": [("3600", "36"), ("3600", "36e4")],
-        "mfu is the share that is used, not the one that is lost": (
-            "3600 * mfu",
-            "3600 * (1 - mfu)",
-        ),
         "the backward pass is in flop_per_token already": ("return", "return 3 *"),
-        "the 6 of each weight is in flop_per_token already": ("return", "return 6 *"),
         "upside down: hours grow with the operations": (
             lambda f, n, peak, mfu: 3600 * mfu * peak / (f * n)
         ),
@@ -166,7 +145,6 @@ def attention_bytes(B, T, d_model, n_heads):
             ("flop_per_token * n_tokens", "n_tokens"),
             ("flop_per_token * n_tokens", "flop_per_token"),
         ],
-        "the peak is missing: operations a second": (" * peak", ""),
         "leave it as it is: the third takes 0.25 hours, and rounding hides it": [
             lambda f, n, peak, mfu, to=to: to(f * n / (3600 * mfu * peak))
             for to in (round, int, math.ceil)
@@ -238,14 +216,6 @@ def hours(flop_per_token, n_tokens, peak, mfu):
             ("(1 - padding)", "padding"),
         ],
         "the corpus is read `epochs` times": [(" * epochs", ""), ("* ep", "/ ep")],
-        "these are the tokens of an update: divide all tokens by them": (
-            "math.ceil(corpus_tokens * epochs / real)",
-            "real",
-        ),
-        "upside down: all tokens by those of an update": (
-            "corpus_tokens * epochs / real",
-            "real / (corpus_tokens * epochs)",
-        ),
     },
     hints=(
         "How many real tokens does one update read, over all processes and their "

@@ -73,7 +73,6 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
             ("x.square()", "x"),
         ],
         "multiply by the weight": [("weight * ", ""), ("weight * ", "1 / weight * ")],
-        "multiply by the weight; it is not added": ("weight * ", "weight + "),
         "multiply by the weight itself: here 1 is not added to it": (
             "weight *",
             "(1 + weight) *",
@@ -89,7 +88,6 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
         "eps belongs under the root, to the mean square": _norm(
             lambda x, eps: x.square().mean(-1, keepdim=True).sqrt() + eps
         ),
-        "eps is added once, not squared": ("+ eps", "+ eps**2"),
     },
     hints=(
         "Three steps: the mean of the squares of each vector, the division by its "
@@ -169,12 +167,6 @@ STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
             _turned(lambda a, b, cos, sin: [a + sin, b + cos]),
             _turned(lambda a, b, cos, sin: [a + cos, b + sin]),
         ],
-        "a cosine and a sine of the angle, not the angle itself": _turned(
-            lambda a, b, cos, sin: [
-                a * (theta := angles(a.size(-2), 2 * a.size(-1))) - b * theta,
-                a * theta + b * theta,
-            ]
-        ),
         "the T positions are axis −2; axis 1 are the heads": ("size(-2)", "size(1)"),
         "row t is position t: position 0 is not turned": (
             "angles(x.size(-2), x.size(-1))",
@@ -185,18 +177,6 @@ STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
             "",
         ),
         "this is the first number of each pair only": (STACK, "first"),
-        "these are both halves: put them together again, (B, H, T, d)": (
-            STACK,
-            "first, second",
-        ),
-        "the second number of each pair turns, too": (
-            STACK,
-            STACK.replace("second", "b"),
-        ),
-        "the first number of each pair turns, too": (
-            STACK,
-            STACK.replace("first", "a"),
-        ),
     },
     hints=(
         "Two lines of the matrix, for all pairs at once: one for every a′, one for "
@@ -236,19 +216,12 @@ def my_rotate(x):
         "each head of keys has its own": ("n_kv_heads * ", ""),
         "twice as much: 2 bytes a number, keys and values once each": ("2  #", "4  #"),
         "keys and values are kept, queries are not": ("return 2", "return 3"),
-        "these are bits: a byte has 8": ("2  #", "16  #"),
         "weights are T × T, but keys and values are T rows": (
             "n_tokens *",
             "n_tokens**2 *",
         ),
         "each key has d_k numbers": ("d_k * ", ""),
         "each token has its key and its value": ("n_tokens * ", ""),
-        "multiply: each layer, head, number and token has its own": (
-            lambda *sizes: 4 * sum(sizes)
-        ),
-        "in bytes: don't convert them to kB, MB or GB": [
-            ("2  #", f"2 / {unit}  #") for unit in (1e3, 1e6, 1e9, 2**10, 2**20, 2**30)
-        ],
     },
     hints=(
         "A product of six numbers. What is kept twice, and what takes two bytes?",
