@@ -26,6 +26,7 @@ from .model_file import (
     load_weights,
     model_tensors,
     part,
+    remove_leftovers,
     save,
     write_file,
 )
@@ -195,6 +196,7 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             if accelerator.is_main_process:
                 lock.acquire()
+                remove_leftovers(self.path, self.path / "checkpoints")
         except OSError as error:
             raise CheckpointError(
                 f"cannot use {self.path} for a run: {error}"

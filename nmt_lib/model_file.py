@@ -1,33 +1,32 @@
 """Model files.
 
-One ``model.safetensors`` holds weights, config and tokenizers. A digest covers every
-byte, so damage is noticed. A file is written beside its place and then renamed: a crash
+One ``model.safetensors`` holds weights, config and tokenizers. A digest covers all of
+them, so damage is noticed. A file is written beside its place and then renamed: a crash
 at any moment leaves the old or the new one. safetensors stores plain arrays: loading a
-file never runs code in it.
+file never runs code in it, and no size that it states is trusted.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import threading
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load as load_tensors
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 
-from .config import Config
+from .config import Config, checked
 from .errors import CheckpointError, ConfigError
 from .tokenizers import Tokenizers, load_tokenizer
 from .transformer import Transformer, build_model
 
-DIGEST = b'"digest":"'  # in the file's header; 32 hexadecimal digits follow
+FORMAT = "1"  # of the files that are written, and the only one that is read
 
 
 class ModelFile(NamedTuple):
@@ -59,58 +58,111 @@ class ModelFile(NamedTuple):
 def save(path: Path, saved: ModelFile) -> None:
     """Writes a file."""
     src, tgt = (tokenizer.dumps() for tokenizer in saved.tokenizers)
-    metadata = {"config": saved.config.model_dump_json(), "src_tokenizer": src}
+    metadata = {"format": FORMAT, "config": saved.config.model_dump_json()}
+    metadata |= {"src_tokenizer": src, "state": json.dumps(saved.state)}
     if tgt != src:
         metadata["tgt_tokenizer"] = tgt
-    metadata |= {"state": json.dumps(saved.state), "digest": "0" * 32}
     tensors = {}
     for name, tensor in saved.tensors.items():  # safetensors wants them in one piece
         tensors[name] = tensor.detach().cpu().contiguous().clone()
-    data = bytearray(save_tensors(tensors, metadata))
-    start = data.index(DIGEST) + len(DIGEST)
-    data[start : start + 32] = _digest(data, start)
-    write_file(path, data)
+    metadata["digest"] = digest(tensors, metadata)
+    write_file(path, save_tensors(tensors, metadata))
 
 
 def load(path: Path) -> ModelFile:
     """Reads a file.
 
     Raises:
-        CheckpointError: it is missing or damaged.
+        CheckpointError: it is missing, damaged, or made by another version.
     """
+    tensors, metadata = _read(path)
+    try:
+        config = checked(Config, json.loads(metadata["config"]), "its config")
+        src = load_tokenizer(metadata["src_tokenizer"])
+        tgt = load_tokenizer(metadata.get("tgt_tokenizer", metadata["src_tokenizer"]))
+        state = dict(json.loads(metadata["state"]))
+        _check_size(config, len(tgt), part(tensors, "model."))
+    except (LookupError, TypeError, ValueError, RuntimeError, zlib.error) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise CheckpointError(
+            f"{path} was made by another version of nmt_lib ({reason}): update "
+            "nmt_lib, or use the version that made it"
+        ) from None
+    src.sos = config.data.src_specials
+    return ModelFile(config, (src, tgt), tensors, state)
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and metadata of a file that is whole, and of this format."""
     if not path.is_file():
         raise CheckpointError(
             f"no model file {path}: train first, or give the folder of a run"
         )
     try:
-        data = path.read_bytes()
-        start = data.index(DIGEST) + len(DIGEST)
-        if data[start : start + 32] != _digest(data, start):
+        with safe_open(path, "pt") as file:
+            metadata, names = file.metadata() or {}, file.keys()
+            _check_format(path, metadata.get("format", ""))
+            # Copies: what has been checked stays, whatever happens to the file.
+            tensors = {name: file.get_tensor(name).clone() for name in names}
+        if metadata.pop("digest", "") != digest(tensors, metadata):
             raise ValueError("its digest does not fit")
-        length = int.from_bytes(data[:8], "little")  # of the header, which is JSON
-        metadata = json.loads(data[8 : 8 + length])["__metadata__"]
-        found = Config.model_validate_json(metadata["config"])
-        src = load_tokenizer(metadata["src_tokenizer"])
-        tgt = load_tokenizer(metadata.get("tgt_tokenizer", metadata["src_tokenizer"]))
-        state = json.loads(metadata["state"])
-        tensors = load_tensors(data)
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
+    except OSError as error:
+        raise CheckpointError(f"cannot read {path} ({error})") from None
+    except (ValueError, SafetensorError) as error:
         raise CheckpointError(
-            f"{path} is damaged, or not a model file of this library ({error}): "
-            "restore it, or delete it and train again"
+            f"{path} is damaged, or not a model file of nmt_lib ({error}): restore it, "
+            "or delete it and train again"
         ) from None
-    src.sos = found.data.src_specials
-    return ModelFile(found, (src, tgt), tensors, state)
+    return tensors, metadata
 
 
-def _digest(data: bytes | bytearray, start: int) -> bytes:
-    """Of all bytes but the 32 from ``start``, where the digest itself is."""
-    digest = hashlib.blake2b(data[:start], digest_size=16)
-    digest.update(memoryview(data)[start + 32 :])
-    return digest.hexdigest().encode()
+def _check_format(path: Path, found: str) -> None:
+    if found == FORMAT:
+        return
+    why = (
+        "is not a model file of nmt_lib, or older than its first release: move it away"
+    )
+    if found.isdecimal():
+        why = f"was made by a newer nmt_lib (format {found[:9]}): update nmt_lib"
+    raise CheckpointError(f"{path} {why}")
 
 
-def write_file(path: Path, data: bytes | bytearray) -> None:
+def digest(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
+    """The CRC-32 of a file's content, as ``web/model_file.js`` computes it, too.
+
+    First comes JSON without spaces: the metadata, then name, dtype and shape of each
+    tensor. The tensors' bytes follow. All are in the order of their names.
+    """
+    names = sorted(tensors)
+    kinds = [[n, str(tensors[n].dtype)[6:], list(tensors[n].shape)] for n in names]
+    head = [sorted(metadata.items()), kinds]
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
+    crc = zlib.crc32(text.encode())
+    for name in names:
+        crc = zlib.crc32(tensors[name].flatten().view(torch.uint8).numpy().data, crc)
+    return f"{crc:08x}"
+
+
+def _check_size(config: Config, V: int, weights: dict[str, Tensor]) -> None:
+    """Refuses a config of a model that is larger than these weights."""
+    model, D = config.model, config.model.d_model
+    attention = 2 * D * (D + model.n_heads * (model.d_value or D // model.n_heads))
+    layer = attention + 2 * D * model.d_ff
+    decoder_layers = model.n_decoder_layers or model.n_layers
+    least = model.n_layers * layer + decoder_layers * (layer + attention) + V * D
+    have = sum(weight.numel() for weight in weights.values())
+    if max(least, model.max_positions * D - 2**22) > have:  # the table isn't saved
+        raise ValueError("its weights are fewer than those of its config")
+
+
+def remove_leftovers(*folders: Path) -> None:
+    """Deletes what killed writes left; for the only process that may write there."""
+    for folder in folders:
+        for path in folder.glob(".*.*-*-*.tmp"):
+            path.unlink(missing_ok=True)
+
+
+def write_file(path: Path, data: bytes) -> None:
     """Writes beside the place, forces it to the disk, then moves it there."""
     writer = f"{os.getpid()}-{threading.get_ident()}"  # each has a file of its own
     beside = path.with_name(f".{path.name}-{writer}.tmp")
@@ -144,6 +196,13 @@ def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 @torch.no_grad()
 def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
-    """Copies weights of the same names and shapes into a model."""
+    """Copies weights of the same names and shapes into a model.
+
+    Raises:
+        CheckpointError: one is missing, or has another shape.
+    """
     for name, parameter in model.named_parameters():
+        if name not in weights or weights[name].shape != parameter.shape:
+            shape = tuple(parameter.shape)
+            raise CheckpointError(f"no weights {name} of shape {shape} in the file")
         parameter.copy_(weights[name])

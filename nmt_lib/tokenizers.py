@@ -250,7 +250,10 @@ def load_tokenizer(text: str) -> Tokenizer:
     kind, lowercase = fields["kind"], fields["lowercase"]
     if "tokens" in fields:
         return WordTokenizer(kind, fields["lang"], Vocab(fields["tokens"]), lowercase)
-    model = zlib.decompress(base64.b64decode(fields["model"]))
+    zipped, inflate = base64.b64decode(fields["model"]), zlib.decompressobj()
+    model = inflate.decompress(zipped, 10 * len(zipped))
+    if not inflate.eof:
+        raise ValueError("its SentencePiece model is cut off, or far too large")
     return SentencePieceTokenizer(kind, model, lowercase)
 
 

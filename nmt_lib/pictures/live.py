@@ -91,7 +91,8 @@ def live_page(data: dict[str, Any], table: str = "", model: bytes = b"") -> str:
     """
 
     viewer = web.read("viewer.html")
-    modules = web.read("tokenizers.js") + web.read("translator.js")
+    names = ("model_file.js", "tokenizers.js", "translator.js")
+    modules = "".join(map(web.read, names))
     filled = {
         "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
         "TABLE": table,

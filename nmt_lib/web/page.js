@@ -80,6 +80,7 @@ async function getModel(name, ask) { // from this browser's memory, or, if asked
     if (store && !stored) await keep(store, model.url, file).catch(() => {}); // no room: it works until the page is left
   } catch (error) {
     model.failed = `The model could not be fetched (${error.message}).`;
+    await store?.delete(model.url).catch(() => {}); // a damaged one: it is fetched again
   }
   model.progress = 0;
   run();
@@ -104,7 +105,7 @@ async function openFile(file) { // a model of the reader's own
     drawDirections();
     change({ model: name });
   } catch (error) {
-    say(parts.opened, `This is not a model file of nmt_lib (${error.message}).`);
+    say(parts.opened, `This file cannot be used: ${error.message}.`);
   }
 }
 

@@ -9,9 +9,19 @@ export async function makeTokenizer(text) {
   const fields = JSON.parse(text);
   if (fields.tokens) return new WordTokenizer(fields);
   const zipped = Uint8Array.from(atob(fields.model), (letter) => letter.charCodeAt(0));
-  const inflate = new DecompressionStream("deflate");
-  const model = await new Response(new Blob([zipped]).stream().pipeThrough(inflate));
-  return new SentencePieceTokenizer(fields, new Uint8Array(await model.arrayBuffer()));
+  return new SentencePieceTokenizer(fields, await inflate(zipped, 10 * zipped.length));
+}
+
+/** Unzips at most so many bytes. */
+async function inflate(zipped, most) {
+  const unzip = new DecompressionStream("deflate"), parts = [];
+  const reader = new Blob([zipped]).stream().pipeThrough(unzip).getReader();
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    parts.push(part.value);
+    most -= part.value.length;
+    if (most < 0) throw new Error("its SentencePiece model is far too large");
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
 
 /** Subwords: SentencePiece's BPE or unigram model. */

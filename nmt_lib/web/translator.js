@@ -4,15 +4,23 @@
 // T are the lengths of source and target, D is d_model, H n_heads, V the size of the
 // target vocabulary. A matrix (T, D) is an array of T rows, each a Float32Array.
 
+import { readFile, readWeights } from "./model_file.js";
 import { EOS, makeTokenizer, PAD, SOS, SPACES, UNK } from "./tokenizers.js";
 
 /** The translator in a `model.safetensors` of nmt_lib, given as an ArrayBuffer. */
 export async function load(buffer) {
-  const { metadata, weights } = readFile(buffer);
-  const { config, src_tokenizer, tgt_tokenizer } = metadata;
-  const src = await makeTokenizer(src_tokenizer);
-  const tgt = tgt_tokenizer ? await makeTokenizer(tgt_tokenizer) : src;
-  return new Translator(JSON.parse(config), weights, src, tgt);
+  const { metadata, tensors } = readFile(buffer);
+  try {
+    const { src_tokenizer, tgt_tokenizer } = metadata;
+    const src = await makeTokenizer(src_tokenizer);
+    const tgt = tgt_tokenizer ? await makeTokenizer(tgt_tokenizer) : src;
+    const config = JSON.parse(metadata.config);
+    const sizes = [src.tokens.length, tgt.tokens.length];
+    const weights = readWeights(tensors, config.model, ...sizes);
+    return new Translator(config, weights, src, tgt);
+  } catch (error) {
+    throw new Error(`it was made by another version of nmt_lib (${error.message})`);
+  }
 }
 
 export class Translator {
@@ -274,30 +282,3 @@ function softmax(scores) {
   const total = weights.reduce((a, b) => a + b, 0) || 1;
   return weights.map((weight) => weight / total);
 }
-
-/** safetensors: the length of a header, the header as JSON, then the numbers. */
-function readFile(buffer) {
-  const size = 8 + Number(new DataView(buffer).getBigUint64(0, true)), weights = {};
-  const header = new TextDecoder().decode(new Uint8Array(buffer, 8, size - 8));
-  const { __metadata__: metadata, ...tensors } = JSON.parse(header);
-  for (const [name, { dtype, shape, data_offsets }] of Object.entries(tensors)) {
-    const [start, end] = data_offsets.map((offset) => size + offset);
-    if (end > buffer.byteLength) throw new Error("the model file is cut off");
-    const data = () => TO_FLOAT32[dtype](buffer.slice(start, end));
-    if (name.startsWith("model.")) weights[name.slice(6)] = { data: data(), shape };
-  }
-  return { metadata, weights };
-}
-
-// The number behind each of the 65,536 patterns of sixteen bits.
-const HALF = Float32Array.from({ length: 65536 }, (_, bits) => {
-  const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, rest = bits & 1023;
-  return sign * (exponent ? 2 ** (exponent - 25) * (1024 + rest) : 2 ** -24 * rest);
-});
-
-const TO_FLOAT32 = {
-  F32: (bytes) => new Float32Array(bytes),
-  F16: (bytes) => new Float32Array(new Uint16Array(bytes)).map((bits) => HALF[bits]),
-  BF16: (bytes) => new Float32Array(
-    new Uint32Array(new Uint16Array(bytes)).map((bits) => bits << 16).buffer),
-};

@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
+from safetensors.torch import load as tensors_of
+from safetensors.torch import save as safetensors_bytes
 from torch import nn
 
 import nmt_lib as nmt
 from nmt_lib.config import Config, DataConfig, DecodeConfig, ModelConfig
+from nmt_lib.model_file import digest
 from nmt_lib.tokenizers import WordTokenizer
 
 SMALL: dict[str, Any] = {
@@ -83,6 +87,16 @@ def small_translator(
         seed, len(tokenizers[0]), len(tokenizers[1]), sharpen, **model
     )
     return nmt.Translator(network, tokenizers[0], tokenizers[1], config)
+
+
+def rewritten(path: Path, **metadata: str) -> bytes:
+    """A model file with other metadata and the digest that fits them."""
+    with safe_open(path, "pt") as file:
+        changed = file.metadata() | metadata
+    tensors = tensors_of(path.read_bytes())
+    del changed["digest"]
+    changed["digest"] = digest(tensors, changed)
+    return safetensors_bytes(tensors, changed)
 
 
 def read_lines(path: Path) -> list[str]:

@@ -1,9 +1,13 @@
 """Model files: damage is named, and a crash leaves the old file."""
 
+import json
 import random
 import resource
 import signal
 import time
+import tracemalloc
+import zlib
+from base64 import b64encode
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,15 +19,17 @@ from safetensors.torch import save as safetensors_bytes
 import nmt_lib as nmt
 from nmt_lib import checkpoints as ckpt
 from nmt_lib.checkpoints import RunFolder, checkpoint_name, load_own
-from nmt_lib.model_file import ModelFile, load, save
+from nmt_lib.model_file import ModelFile, load, model_tensors, save
 from tests.lib.forked import exit_codes, start
-from tests.lib.small import small_translator
+from tests.lib.small import rewritten, small_translator
 
 
 def model_file(step: int = 1, size: int = 100, **options: Any) -> ModelFile:
     translator = small_translator(**options)
     tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
-    weights = {"model.w": torch.full((size,), float(step))}
+    weights = model_tensors(translator.model)
+    weights = {k: torch.full_like(w, float(step)) for k, w in weights.items()}
+    weights["optimizer.0.exp_avg"] = torch.full((size,), float(step))
     state = {"step": step, "best_loss": float("inf"), "text": "Straße 😀"}
     state["file"] = checkpoint_name(step)
     return ModelFile(translator.config, tokenizers, weights, state)
@@ -88,9 +94,74 @@ def test_a_missing_file_and_one_of_another_library_are_named(tmp_path: Path) -> 
     path = tmp_path / "x.safetensors"
     with pytest.raises(nmt.CheckpointError, match=r"no model file .*x.safetensors"):
         load(path)
-    path.write_bytes(safetensors_bytes({"w": torch.zeros(2)}))
-    with pytest.raises(nmt.CheckpointError, match="damaged, or not a model file"):
-        load(path)
+    for metadata in (None, {"format": "pt"}):
+        path.write_bytes(safetensors_bytes({"w": torch.zeros(2)}, metadata))
+        with pytest.raises(nmt.CheckpointError, match="not a model file") as error:
+            load(path)
+        assert "delete" not in str(error.value)
+
+
+def made_elsewhere(path: Path, **changes: str) -> str:
+    """The refusal of a whole file, its digest right, whose metadata were changed."""
+    name = path.with_name("other.safetensors")
+    name.write_bytes(rewritten(path, **changes))
+    with pytest.raises(nmt.CheckpointError) as error:
+        load(name)
+    assert "delete" not in str(error.value) and "damaged" not in str(error.value)
+    assert "\n" not in str(error.value) and len(str(error.value)) < 500
+    return str(error.value)
+
+
+def test_a_file_of_another_version_is_not_called_damaged(folder: Path) -> None:
+    path, config = checkpoint_path(folder, 1), model_file().config.model_dump()
+    assert "made by a newer nmt_lib (format 2)" in made_elsewhere(path, format="2")
+    config["train"]["weight_decay"] = 0.1
+    said = made_elsewhere(path, config=json.dumps(config))
+    assert "another version" in said and "unknown key 'train.weight_decay'" in said
+
+
+HUGE: list[dict[str, int]] = [
+    {"d_model": 2**30},
+    {"d_ff": 2**40},
+    {"d_value": 2**40},
+    {"n_layers": 2**40, "n_decoder_layers": 1},
+    {"n_decoder_layers": 2**40},
+    {"max_positions": 2**40},
+]
+
+
+@pytest.mark.parametrize("sizes", HUGE)
+def test_sizes_of_a_config_are_not_trusted(folder: Path, sizes: dict[str, int]) -> None:
+    config = model_file().config.model_dump()
+    config["model"] |= sizes
+    said = made_elsewhere(checkpoint_path(folder, 1), config=json.dumps(config))
+    assert "weights are fewer" in said
+
+
+def test_a_zipped_tokenizer_of_any_size_is_not_trusted(folder: Path) -> None:
+    zipped = zlib.compress(bytes(100_000_000), 9)
+    fields = {"kind": "bpe", "lowercase": False, "model": b64encode(zipped).decode()}
+    path = checkpoint_path(folder, 1)
+    tracemalloc.start()
+    try:
+        said = made_elsewhere(path, src_tokenizer=json.dumps(fields))
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+    assert "far too large" in said
+
+
+@pytest.mark.parametrize("rename", [False, True])
+def test_weights_of_another_shape_are_refused(tmp_path: Path, rename: bool) -> None:
+    """One row is not spread over a whole matrix."""
+    saved, name = model_file(), "output.weight"
+    weight = saved.tensors.pop(f"model.{name}")
+    if not rename:
+        saved.tensors[f"model.{name}"] = weight[:1]
+    saved.tensors["model.other"] = weight
+    save(tmp_path / "x.safetensors", saved)
+    with pytest.raises(nmt.CheckpointError, match=r"no weights output.weight of shape"):
+        load(tmp_path / "x.safetensors").build_model("cpu")
 
 
 def test_the_newest_checkpoint_must_be_whole_and_in_its_place(folder: Path) -> None:
@@ -129,6 +200,16 @@ def test_a_file_of_another_run_is_refused_by_key(folder: Path) -> None:
 
 
 # --- writing
+def test_what_killed_writes_left_goes_when_the_run_starts(folder: Path) -> None:
+    left = folder / "checkpoints" / ".step-00000011.safetensors-1-2.tmp"
+    mine = folder / ".notes.tmp"
+    for path in (left, folder / ".history.csv-1-2.tmp", mine):
+        path.write_bytes(b"half")
+    with RunFolder(model_file().config, folder).locked():
+        assert list(folder.rglob(".*.tmp")) == [mine]
+    assert len(RunFolder(model_file().config, folder).checkpoints()) == 3
+
+
 def test_a_full_disk_leaves_the_old_file_and_no_half_one(folder: Path) -> None:
     """A limit of the operating system on the size of a file stops the write."""
     path, names = checkpoint_path(folder, 1), sorted(folder.rglob("*"))
@@ -160,7 +241,7 @@ def test_a_process_killed_while_it_writes_leaves_a_whole_file(tmp_path: Path) ->
     writer.kill()
     assert exit_codes(writer) == [-signal.SIGKILL]
     saved = load(path)
-    assert (saved.tensors["model.w"] == saved.state["step"]).all()
+    assert all((t == saved.state["step"]).all() for t in saved.tensors.values())
 
 
 def test_the_average_is_the_mean_of_the_weights(folder: Path) -> None:
@@ -169,7 +250,8 @@ def test_the_average_is_the_mean_of_the_weights(folder: Path) -> None:
         [checkpoint_path(folder, n) for n in (1, 2, 10)],
     )
     average = ckpt.average_weights(paths[1:], config)
-    assert average.keys() == {"w"} and (average["w"] == 6).all()
+    assert average.keys() == model_file().weights.keys()
+    assert all((weight == 6).all() for weight in average.values())
     paths[1].unlink()
     with pytest.raises(nmt.CheckpointError, match=r"no model file .*step-00000002"):
         ckpt.average_weights(paths, config)

@@ -2,9 +2,12 @@
 
 import json
 import random
+import re
 import shutil
 import subprocess
 import unicodedata
+import zlib
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
 from nmt_lib import model_file
@@ -19,7 +23,7 @@ from nmt_lib.special import SPECIALS
 from nmt_lib.tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
 from nmt_lib.translator import PRETRAINED
 from nmt_lib.vocab import Vocab
-from tests.lib.small import small_model, small_translator
+from tests.lib.small import rewritten, small_model, small_translator
 from tests.site.chromium import ROOT
 
 pytestmark = pytest.mark.skipif(
@@ -267,9 +271,73 @@ def test_words_of_the_tiny_corpus(tmp_path: Path) -> None:
     answers(file, jobs + [{"text": text} for text in texts[-9:]])
 
 
-def test_a_file_that_is_cut_off_is_noticed(tmp_path: Path) -> None:
+REFUSALS = """
+import {readFileSync} from 'fs'
+const {script, files} = JSON.parse(readFileSync(0, 'utf8'))
+const {load} = await import(script), says = []
+for (const file of files) {
+    const bytes = Uint8Array.from(atob(file), letter => letter.charCodeAt(0))
+    says.push(await load(bytes.buffer).then(() => 'loaded', error => error.message))
+}
+process.stdout.write(JSON.stringify(says))
+"""
+
+
+def refusals(files: list[bytes]) -> list[str]:
+    """What reading each of these files in Node says."""
+    texts = [b64encode(content).decode() for content in files]
+    asked = json.dumps({"script": SCRIPT, "files": texts})
+    command = ["node", "--input-type=module", "--eval", REFUSALS]
+    result = subprocess.run(
+        command, input=asked.encode(), capture_output=True, check=True
+    )
+    says: list[str] = json.loads(result.stdout)
+    return says
+
+
+@pytest.fixture
+def whole(tmp_path: Path) -> Path:
     file = tmp_path / "model.safetensors"
     small_translator().save(file)
-    file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(RuntimeError, match="the model file is cut off"):
-        node(file, [])
+    return file
+
+
+def test_a_damaged_file_is_noticed(whole: Path) -> None:
+    content, draw = whole.read_bytes(), random.Random(0)
+    files = [content[:end] for end in (0, 7, 300, len(content) - 1)]
+    files += [content + b"\0", b"\xff" * 8 + content[8:], content[:8] + b"[" * 100_000]
+    query, key = (
+        b"encoder.layers.0.self_attention." + name for name in (b"W_q", b"W_k")
+    )
+    swapped = (
+        content.replace(query, b"@other@").replace(key, query).replace(b"@other@", key)
+    )
+    files += [swapped, content.replace(b"F32", b"F16")]
+    for _ in range(60):
+        damaged = bytearray(content)
+        damaged[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+        files.append(bytes(damaged))
+    says = refusals([content, *files])
+    assert says[0] == "loaded" and len(swapped) == len(content) and swapped != content
+    assert all(said.startswith("it is damaged, or not") for said in says[1:]), says
+
+
+def test_a_whole_file_is_not_trusted_either(whole: Path) -> None:
+    zipped = b64encode(zlib.compress(bytes(100_000_000), 9)).decode()
+    bomb = json.dumps({"kind": "bpe", "lowercase": False, "model": zipped})
+    files = [
+        rewritten(whole, format="2"),
+        safetensors_bytes({"w": torch.zeros(2)}),
+        rewritten(whole, src_tokenizer=bomb),
+        rewritten(whole, src_tokenizer="[]"),
+    ]
+    wanted = ["by a newer nmt_lib", "from before", "far too large", "another version"]
+    sizes = {"n_heads": 2**40, "d_model": 2**30, "d_ff": 2**40, "d_value": 2**40}
+    sizes |= {"n_layers": 2**40, "n_decoder_layers": 2**40}
+    for key, size in sizes.items():
+        config = nmt.Translator.load(whole).config.model_dump()
+        config["model"][key] = size
+        files.append(rewritten(whole, config=json.dumps(config)))
+        wanted.append(r"another version .*(no .* of shape|multiple)")
+    for said, words in zip(refusals(files), wanted, strict=True):
+        assert re.search(words, said), said
