@@ -88,7 +88,7 @@ export function readWeights(tensors, config, S, V) {
 }
 
 /** Name and shape of each weight; a matrix that is used twice is in the file once. */
-function* shapes(config, S, V) {
+export function* shapes(config, S, V) {
   const { d_model: D, d_ff, n_heads: H, n_layers, norm, tying } = config;
   const d_v = config.d_value ?? D / H, finalNorm = config.final_norm ?? norm === "pre";
   if (!Number.isInteger(D / H)) throw new Error("d_model is no multiple of n_heads");

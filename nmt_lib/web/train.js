@@ -55,16 +55,17 @@ export function makeBatch(examples) {
   };
 }
 
-/** Sentences one behind the other, and where each begins; at the end, their length. */
+/** Sentences one behind the other; where each begins, and last, where all end. */
 function join(sentences) {
   const starts = new Int32Array(sentences.length + 1);
   sentences.forEach((ids, b) => { starts[b + 1] = starts[b] + ids.length; });
-  return { ids: Int32Array.from(sentences.flat()), starts };
+  const longest = Math.max(...sentences.map(({ length }) => length));
+  return { ids: Int32Array.from(sentences.flat()), starts, longest };
 }
 
 /** Examples of similar length share a batch; sentences × longest side ≤ budget. */
 export function tokenBatches(examples, budget, random) {
-  const longest = examples.map((sides) => Math.max(...sides.map(({ length }) => length)));
+  const longest = examples.map(([src, tgt]) => Math.max(src.length, tgt.length));
   const order = shuffle([...examples.keys()], random);
   const batches = [];
   for (const i of order.sort((a, b) => longest[a] - longest[b])) {

@@ -15,14 +15,15 @@ export class Model {
     Object.assign(this, { config, tape, without, weights: {} });
     this.preNorm = config.norm === "pre";
     this.finalNorm = config.final_norm ?? this.preNorm;
-    const all = [...shapes(config, S, V)], count = (shape) => shape.reduce((a, b) => a * b);
+    const all = [...shapes(config, S, V)];
+    const count = (shape) => shape.reduce((a, b) => a * b);
     const total = all.reduce((sum, [, ...shape]) => sum + count(shape), 0);
     this.theta = tape.zeros(total); // all weights, one tensor behind the other
     this.gradient = tape.zeros(total);
     let at = 0;
     for (const [name, ...shape] of all) {
       const part = [at, at += count(shape)];
-      const [data, grad] = [this.theta, this.gradient].map((one) => one.subarray(...part));
+      const data = this.theta.subarray(...part), grad = this.gradient.subarray(...part);
       this.weights[name] = { shape, data, grad };
       initialise(name, this.weights[name], random);
     }
@@ -75,9 +76,8 @@ export class Model {
   }
 
   embed(name, tokens) {
-    const { d_model: D, scale_embeddings } = this.config, { starts } = tokens;
-    const longest = starts.reduce((most, end, b) => Math.max(most, end - starts[b - 1] || 0), 0);
-    const positions = this.without.positions ? null : sinusoids(longest, D); // (longest, D)
+    const { d_model: D, scale_embeddings } = this.config, n = tokens.longest;
+    const positions = this.without.positions ? undefined : sinusoids(n, D); // (n, D)
     const factor = scale_embeddings ? Math.sqrt(D) : 1;
     const W = this.weights[`${name}.lookup.weight`];
     return embed(this.tape, W, tokens, factor, positions); // (N, D)

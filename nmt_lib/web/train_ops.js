@@ -86,7 +86,8 @@ export function linear(tape, x, W, b) {
   const [rows, columns] = W.shape, [N] = x.shape, y = tape.tensor(N, rows);
   const transposed = tape.zeros(columns * rows); // (columns, rows)
   for (let r = 0; r < rows; r++)
-    for (let c = 0; c < columns; c++) transposed[c * rows + r] = W.data[r * columns + c];
+    for (let c = 0; c < columns; c++)
+      transposed[c * rows + r] = W.data[r * columns + c];
   if (b) for (let row = 0; row < N; row++) y.data.set(b.data, row * rows);
   tape.multiply(y.data, x.data, transposed, N, rows, columns, columns, 1);
   tape.steps.push(() => {
@@ -100,7 +101,8 @@ export function linear(tape, x, W, b) {
 }
 
 export function relu(tape, x) {
-  const y = tape.tensor(...x.shape), { data: X, grad: dX } = x, { data: Y, grad: dY } = y;
+  const y = tape.tensor(...x.shape), { data: X, grad: dX } = x;
+  const { data: Y, grad: dY } = y;
   for (let i = 0; i < X.length; i++) Y[i] = X[i] > 0 ? X[i] : 0;
   tape.steps.push(() => {
     for (let i = 0; i < X.length; i++) if (X[i] > 0) dX[i] += dY[i];
@@ -157,7 +159,7 @@ export function norm(tape, x, gain, bias) {
 }
 
 /** softmax(scale · Q Kᵀ) V in each head, each sentence for itself (equation 1). A query
- * sees no other sentence and, if `causal`, not its future: that is all that masks do. */
+ * sees no other sentence and, if `causal`, no later token: that is all that masks do. */
 export function attend(tape, Q, K, V, tgt, src, { H, scale, causal }) {
   const [NT, D] = Q.shape, d_k = D / H, y = tape.tensor(NT, D);
   const rows = []; // of each head and query: where query and keys begin; how many keys
