@@ -85,19 +85,15 @@ function shuffle(list, random) {
 }
 
 /** How many examples a greedy search translates as their target, word for word. It does
- * so if, after each beginning of the target, the next token is the most likely one:
- * one pass of the model tells this of all of them. */
+ * so if after each beginning of the target, the next token is the most likely one, and
+ * one pass of the model tells this of all beginnings. */
 export function countRight(model, examples) {
-  const batch = makeBatch(examples), { ids, starts } = batch.tgtOut;
-  const { data: logits, shape: [, V] } = model.forward(batch); // (NT, V)
-  let right = 0;
-  for (let b = 0; b < examples.length; b++) {
-    let fits = true;
-    for (let t = starts[b]; t < starts[b + 1]; t++)
-      if (mostLikely(logits.subarray(t * V, (t + 1) * V)) !== ids[t]) fits = false;
-    right += fits;
-  }
-  return right;
+  return examples.filter((example) => {
+    const batch = makeBatch([example]);
+    const { data: logits, shape: [, V] } = model.forward(batch); // (T, V)
+    return batch.tgtOut.ids.every((id, t) =>
+      mostLikely(logits.subarray(t * V, (t + 1) * V)) === id);
+  }).length;
 }
 
 /** The token with the largest score, of those that a translation may hold. */

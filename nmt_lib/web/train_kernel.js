@@ -74,7 +74,7 @@ function code() {
   const variables = [[6, I32], [11, V128], [11, F32]];
   return Uint8Array.from([
     [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    [1, sized(1, 0x60, sized(each(8, () => I32)), 0)], // one type: eight integers, no result
+    [1, sized(1, 0x60, sized(each(8, () => I32)), 0)], // one type: takes 8 integers
     [2, sized(1, text("page"), text("memory"), 2, 0, 1)], // imports
     [3, sized(1, 0)], // one function, of the first type
     [7, sized(1, text("multiply"), 0, 0)], // exports
