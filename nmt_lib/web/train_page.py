@@ -56,42 +56,51 @@ def train_page(live: str, film: dict[str, Any]) -> str:
         live: the address of the page that opens a model file.
         film: a stored training, to show where no script runs; see ``film_table``.
     """
-    config = load_config("tiny", **CONFIG)
-    corpus = load_corpus(config.data)
-    src, tgt = build_tokenizers(config.data, corpus.train)
-
-    def ids(pairs: Sequence[Pair]) -> list[list[list[int]]]:
-        return [[[*s], [*t]] for s, t in encode_pairs(pairs, (src, tgt), config)]
-
-    packed = {
-        "config": config.model_dump(),
-        "tokenizers": [src.dumps(), tgt.dumps()],
-        "train": sorted(ids(corpus.train)),  # which packs better; batches are drawn
-        "heldOut": ids(corpus.valid[:HELD_OUT]),
-    }
-    held_out = {pair.src: pair for pair in [*corpus.valid, *corpus.test]}
-    model, train = config.model, config.train
-    data = {
-        "examples": [example(held_out[text]) for text in EXAMPLES],
-        "words": src.lookup_tokens(list(range(len(SPECIALS), len(src)))),
-        "unknown": UNK,
-        "settings": {
-            **{k: getattr(model, k) for k in ("norm", "n_layers", "n_heads")},
-            **{"d_model": model.d_model, "lr": train.lr, "warmup": train.warmup},
-        },
-    }
     viewer = web.read("viewer.html")
     parts = {
         "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
         "FILM": film_table(film),
         "LIVE": live,
-        "PACKED": pack(packed),
-        "DATA": web.quoted(data),
+        "PACKED": pack(training_data()),
+        "DATA": web.quoted(page_data()),
         "STYLE": web.quoted(web.read("kit.css") + web.read("train.css")),
         "WORKER": web.quoted(web.bundle(*WORKER)),
         "SCRIPT": web.bundle("kit", "train_page"),
     }
     return web.fill("train.html", **parts)
+
+
+def training_data() -> dict[str, Any]:
+    """What the worker needs: pairs as ids, their tokenizers, and the config."""
+    config = load_config("tiny", **CONFIG)
+    corpus = load_corpus(config.data)
+    tokenizers = build_tokenizers(config.data, corpus.train)
+
+    def ids(pairs: Sequence[Pair]) -> list[list[list[int]]]:
+        return [[[*s], [*t]] for s, t in encode_pairs(pairs, tokenizers, config)]
+
+    return {
+        "config": config.model_dump(),
+        "tokenizers": [tokenizer.dumps() for tokenizer in tokenizers],
+        "train": sorted(ids(corpus.train)),  # they pack better; batches are drawn
+        "heldOut": ids(corpus.valid[:HELD_OUT]),
+    }
+
+
+def page_data() -> dict[str, Any]:
+    """What nmt_lib/web/train_page.js shows before anything is trained."""
+    config = load_config("tiny", **CONFIG)
+    corpus = load_corpus(config.data)
+    src, _ = build_tokenizers(config.data, corpus.train)
+    held_out = {pair.src: pair for pair in [*corpus.valid, *corpus.test]}
+    model, train = config.model.model_dump(), config.train.model_dump()
+    shown = ("norm", "n_layers", "n_heads", "d_model", "lr", "warmup")
+    return {
+        "examples": [example(held_out[text]) for text in EXAMPLES],
+        "words": src.lookup_tokens(list(range(len(SPECIALS), len(src)))),
+        "unknown": UNK,
+        "settings": {key: (model | train)[key] for key in shown},
+    }
 
 
 def example(pair: Pair) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from base64 import b64decode
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,35 +14,43 @@ import torch
 from torch import Tensor
 
 import nmt_lib as nmt
-from nmt_lib.batching import Example, encode_pairs, example_lengths, token_batches
-from nmt_lib.batching import make_batch
+from nmt_lib import transformer
+from nmt_lib.batching import (
+    Example,
+    encode_pairs,
+    example_lengths,
+    make_batch,
+    token_batches,
+)
 from nmt_lib.losses import cross_entropy
 from nmt_lib.masks import padding_mask
 from nmt_lib.schedules import build_optimizer, learning_rate
-from tests.site.chromium import ROOT
+from nmt_lib.web import FILES as FOLDER
+from nmt_lib.web import train_page
 
 pytestmark = pytest.mark.skipif(
     not shutil.which("node"), reason="no Node on this machine (apt-get install nodejs)"
 )
 UPDATES = 10
 STEPS = (1, 2, 150, 300, 1000)  # whose learning rates are compared
-POST = {"d_model": 32, "n_heads": 2, "n_layers": 1, "d_ff": 64}
-ODD: dict[str, Any] = {"d_model": 18, "n_heads": 3, "d_ff": 21, "n_decoder_layers": 3}
-CASES: dict[str, dict[str, Any]] = {
-    "post": POST,
-    "pre": POST | {"norm": "pre", "tying": "none", "n_layers": 2, "n_heads": 4},
-    "odd": ODD | {"final_norm": True, "scale_embeddings": False, "norm_bias": False},
-    "without biases": POST | {"bias": False, "norm": "pre", "final_norm": False},
-}
-WITHOUT = ("causalMask", "positions", "scale")
+POST: dict[str, Any] = {"d_model": 32, "n_heads": 2, "n_layers": 1, "d_ff": 64}
+PRE = POST | {"norm": "pre", "tying": "none", "n_layers": 2, "n_heads": 4}
+ODD = {"d_model": 18, "n_heads": 3, "d_ff": 21, "n_layers": 1, "n_decoder_layers": 3}
+ODD |= {"final_norm": True, "scale_embeddings": False, "norm_bias": False}
+NO_BIAS = POST | {"bias": False, "norm": "pre", "final_norm": False}
+CASES = {"post": POST, "pre": PRE, "odd": ODD, "no bias": NO_BIAS}
+# A job is {config, sizes, weights, batches, without, kernel}, and `answer` is the body
+# of a function that gets what is defined here.
 NODE = """
 import { readFileSync } from "fs"
-const { folder, config, sizes, weights, batches, steps, without, test } =
+const { folder, config, sizes, weights, batches, without, kernel, steps } =
   JSON.parse(readFileSync(0, "utf8"))
 const load = (name) => import(`${folder}/${name}.js`)
-const [{ Tape }, { Model }, train, { Translator }] =
-  await Promise.all(["train_ops", "train_model", "train", "translator"].map(load))
-const random = train.makeRandom(0), tape = new Tape(MULTIPLY)
+const { Tape } = await load("train_ops"), { Model } = await load("train_model")
+const { makeKernel } = await load("train_kernel"), train = await load("train")
+const { Translator } = await load("translator")
+const tape = new Tape(kernel ? await makeKernel(2 ** 26) : {})
+const random = train.makeRandom(0)
 const model = new Model(config.model, ...sizes, { tape, random, without })
 const names = Object.keys(weights)
 for (const name of names) model.weights[name].data.set(weights[name])
@@ -52,32 +61,29 @@ process.stdout.write(JSON.stringify(answer))
 """
 UPDATE = """
 const trainer = new train.Trainer(model, [], config.train, random)
-const losses = [model.loss(train.makeBatch(batches[0]), config.train.label_smoothing)]
+model.loss(train.makeBatch(batches[0]), config.train.label_smoothing)
 const grads = take("grad")
+const losses = batches.map((batch) => trainer.update(train.makeBatch(batch)))
 const rate = (n) => train.learningRate(n, config.train, config.model.d_model)
-for (const batch of batches) losses.push(trainer.update(train.makeBatch(batch)))
-return { losses: losses.slice(1), grads, weights: take("data"), rates: steps.map(rate) }
+return { losses, grads, weights: take("data"), rates: steps.map(rate) }
 """
-# Both passes on the same weights: the log-probabilities of each target.
+# Both passes with the same weights: the log-probability of each token of the targets.
 TRANSLATE = """
-const tokenizer = { tokens: Array(sizes[1]).fill("") }
+const tokenizer = { tokens: Array(sizes[1]).fill(""), decode: String }
 const translator = new Translator(config, model.weights, tokenizer, tokenizer)
-const examples = batches.flat(), answer = { far: 0, right: 0 }
-for (const [src, tgt] of examples) {
+const found = []
+for (const example of batches[0]) {
+  const [src, tgt] = example, batch = train.makeBatch([example]), [, V] = sizes
   translator.encode = () => src.map((id) => ({ id }))
-  tokenizer.decode = (ids) => ids.join()
   const { logProbs } = await translator.translate("", { prefix: tgt.slice(1) })
-  const { ids } = await translator.translate("")
-  answer.right += ids.join() === tgt.slice(1).join()
-  const batch = train.makeBatch([[src, tgt]])
-  const logits = model.forward(batch), V = sizes[1]
-  batch.tgtOut.ids.forEach((id, t) => {
-    const row = [...logits.data.subarray(t * V, (t + 1) * V)].map(Math.exp)
-    const total = row.reduce((a, b, id) => (id === 0 || id === 2 ? a : a + b), 0)
-    answer.far = Math.max(answer.far, Math.abs(Math.log(row[id] / total) - logProbs[t]))
+  const logits = model.forward(batch).data.slice() // (T, V)
+  const rows = [...batch.tgtOut.ids].map((id, t) => {
+    const scores = [...logits.subarray(t * V, (t + 1) * V)].map(Math.exp)
+    return Math.log(scores[id] / scores.reduce((a, b) => a + b))
   })
+  found.push([logProbs, rows])
 }
-return { ...answer, counted: train.countRight(model, examples) }
+return found
 """
 
 
@@ -114,107 +120,181 @@ def setting(case: dict[str, Any], **train: Any) -> Setting:
     return Setting(config, model, [[examples[i] for i in rows] for rows in plan])
 
 
-def in_node(at: Setting, answer: str, **more: Any) -> dict[str, Any]:
-    weights = {name: w.flatten().tolist() for name, w in at.model.named_parameters()}
-    sizes = [
-        at.model.src_embedding.lookup.num_embeddings,
-        at.model.tgt_embedding.lookup.num_embeddings,
-    ]
+def sizes(model: nmt.Transformer) -> list[int]:
+    embeddings = model.src_embedding, model.tgt_embedding
+    return [embedding.lookup.num_embeddings for embedding in embeddings]
+
+
+def in_node(at: Setting, answer: str, without: str = "", kernel: bool = True) -> Any:
     job = {
-        "folder": str(ROOT / "nmt_lib/web"),
+        "folder": str(FOLDER),
         "config": at.config.model_dump(),
-        "sizes": sizes,
-        "weights": weights,
-        "batches": [[[[*s], [*t]] for s, t in batch] for batch in at.batches],
+        "sizes": sizes(at.model),
+        "weights": {n: w.flatten().tolist() for n, w in at.model.named_parameters()},
+        "batches": [[[[*src], [*tgt]] for src, tgt in rows] for rows in at.batches],
+        "without": {without: True},
+        "kernel": kernel,
         "steps": STEPS,
     }
-    script = NODE.replace("ANSWER", answer).replace("MULTIPLY", more.pop("tape", ""))
+    return run_node(NODE.replace("ANSWER", answer), job)
+
+
+def run_node(script: str, job: Any) -> Any:
     command = ["node", "--input-type=module", "--eval", script]
-    asked = json.dumps(job | more)
+    asked = json.dumps(job)
     result = subprocess.run(command, input=asked, capture_output=True, text=True)
     assert not result.returncode, result.stderr
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
+    return json.loads(result.stdout)
 
 
-def in_torch(at: Setting, dtype: torch.dtype, without: str = "") -> Run:
+def in_torch(at: Setting, dtype: torch.dtype) -> Run:
     config = at.config
     with torch.random.fork_rng():
-        model = nmt.build_model(
-            config.model,
-            at.model.src_embedding.lookup.num_embeddings,
-            at.model.tgt_embedding.lookup.num_embeddings,
-        ).to(dtype)
+        model = nmt.build_model(config.model, *sizes(at.model)).to(dtype)
     model.load_state_dict(at.model.state_dict())
-    for embedding in (model.src_embedding, model.tgt_embedding):
-        table = embedding.positions.table
-        embedding.positions.table = table * (without != "positions")
     optimizer = build_optimizer(config.train, model.parameters())
     losses, grads = [], dict[str, Tensor]()
     for step, examples in enumerate(at.batches, 1):
-        batch, smoothing = make_batch(examples), config.train.label_smoothing
-        mask = padding_mask(batch.tgt_in) if without == "causalMask" else None
-        loss = cross_entropy(
-            model(batch.src, batch.tgt_in, tgt_mask=mask), batch.tgt_out, smoothing
-        )
         optimizer.zero_grad()
+        loss = loss_of(model, make_batch(examples), config)
         loss.backward()
+        losses.append(loss.item())
         if step == 1:
-            grads = {n: w.grad.double() for n, w in model.named_parameters()}
+            weights = model.named_parameters()
+            grads = {n: w.grad.double() for n, w in weights if w.grad is not None}
         for group in optimizer.param_groups:
             group["lr"] = learning_rate(step, config.train, config.model.d_model)
         optimizer.step()
-        losses.append(float(loss))
-    weights = {n: w.detach().double() for n, w in model.named_parameters()}
-    return Run(losses, grads, weights)
+    after = {name: w.detach().double() for name, w in model.named_parameters()}
+    return Run(losses, grads, after)
 
 
-def worst(found: dict[str, Tensor], wanted: dict[str, Tensor]) -> float:
+def loss_of(model: nmt.Transformer, batch: nmt.Batch, config: nmt.Config) -> Tensor:
+    logits = model(batch.src, batch.tgt_in)  # (B, T, V)
+    return cross_entropy(logits, batch.tgt_out, config.train.label_smoothing)
+
+
+def worst(found: dict[str, Tensor], true: dict[str, Tensor]) -> float:
     """The largest difference in a tensor, divided by that tensor's largest number."""
-    far = [(found[n] - w).abs().max() / w.abs().max() for n, w in wanted.items()]
-    return float(max(far))
+    return max(float((found[n] - w).abs().max() / w.abs().max()) for n, w in true.items())
 
 
-def mean(found: dict[str, Tensor], wanted: dict[str, Tensor]) -> float:
-    far = [(found[n] - w).abs().flatten() for n, w in wanted.items()]
+def mean(found: dict[str, Tensor], true: dict[str, Tensor]) -> float:
+    far = [(found[n] - w).abs().flatten() for n, w in true.items()]
     return float(torch.cat(far).mean())
 
 
-def check(at: Setting, tape: str = "") -> dict[str, Any]:
-    found = in_node(at, UPDATE, tape=tape)
+@pytest.mark.parametrize("kernel", [True, False], ids=["kernel", "plain"])
+@pytest.mark.parametrize("name", CASES)
+def test_loss_gradients_and_updates_are_those_of_torch(name: str, kernel: bool) -> None:
+    at = setting(CASES[name])
+    found = in_node(at, UPDATE, kernel=kernel)
     true, single = in_torch(at, torch.float64), in_torch(at, torch.float32)
-    # The softmax does not see a shift of all scores, so the gradient of W_k.bias is 0:
-    # what is there comes from rounding, and Adam makes steps of full length of it.
-    moving = {n for n, g in true.grads.items() if g.abs().max() > 1e-9}
-    assert all(n in moving or n.endswith("W_k.bias") for n in true.grads)
-    shape = {n: w.shape for n, w in true.weights.items()}
+    # The softmax does not see a shift of all scores, so the gradient of W_k.bias is 0.
+    # Rounding makes it 1e-10, and Adam, which divides by its size, a step of length lr.
+    moving = {n: g for n, g in true.grads.items() if g.abs().max() > 1e-9}
+    assert {n[-8:] for n in true.grads if n not in moving} <= {"W_k.bias"}
 
     def tensors(kind: str) -> dict[str, Tensor]:
         flat = {n: torch.tensor(found[kind][n], dtype=torch.float64) for n in moving}
-        return {n: numbers.view(shape[n]) for n, numbers in flat.items()}
+        return {n: numbers.view_as(moving[n]) for n, numbers in flat.items()}
 
-    def only(all_of: dict[str, Tensor]) -> dict[str, Tensor]:
-        return {n: all_of[n] for n in moving}
-
-    def losses(of: list[float]) -> float:
-        return max(abs(a / b - 1) for a, b in zip(of, true.losses, strict=True))
-
-    return {
-        "loss": abs(found["losses"][0] / true.losses[0] - 1),
-        "grad": worst(tensors("grads"), only(true.grads)),
-        "grad32": worst(only(single.grads), only(true.grads)),
-        "losses": losses(found["losses"]),
-        "losses32": losses(single.losses),
-        "weights": mean(tensors("weights"), only(true.weights)),
-        "weights32": mean(only(single.weights), only(true.weights)),
-        "rates": found["rates"],
-    }
+    losses = torch.tensor([true.losses, found["losses"], single.losses])
+    assert found["losses"][0] == pytest.approx(true.losses[0], rel=1e-6)
+    assert worst(tensors("grads"), moving) < 3e-6
+    far = (losses / losses[0] - 1).abs().amax(1)  # of the ten losses
+    assert far[1] < max(1e-6, 1.5 * far[2])
+    weights = {n: true.weights[n] for n in moving}
+    assert mean(tensors("weights"), weights) < 1.5 * mean(single.weights, weights)
+    rates = [learning_rate(n, at.config.train, at.config.model.d_model) for n in STEPS]
+    assert found["rates"] == pytest.approx(rates, rel=1e-12)
 
 
-if __name__ == "__main__":
-    import time
-    for name, case in CASES.items():
-        t=time.time()
-        print(name, {k: f"{v:.2g}" for k, v in check(setting(case)).items() if k != "rates"}, round(time.time()-t,1), flush=True)
+@pytest.mark.parametrize("schedule", ["noam", "constant"])
+def test_learning_rates(schedule: str) -> None:
+    at = setting(POST, schedule=schedule)
+    found = in_node(at, UPDATE)["rates"]
+    rates = [learning_rate(n, at.config.train, at.config.model.d_model) for n in STEPS]
+    assert found == pytest.approx(rates, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_translator_gives_the_same_log_probabilities(name: str) -> None:
+    for translated, trained in in_node(setting(CASES[name]), TRANSLATE):
+        assert translated == pytest.approx(trained, abs=1e-5)
+
+
+@pytest.mark.parametrize("part", ["causalMask", "positions", "scale"])
+def test_what_is_taken_away(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     at = setting(POST)
-    print(in_node(at, TRANSLATE))
+    found = in_node(at, UPDATE, without=part)["losses"][0]
+    batch, whole = make_batch(at.batches[0]), at.model
+    with torch.no_grad():
+        before = loss_of(whole, batch, at.config).item()
+        if part == "causalMask":
+            monkeypatch.setattr(transformer, "target_mask", padding_mask)
+        if part == "positions":
+            whole.src_embedding.positions.table.zero_()
+            whole.tgt_embedding.positions.table.zero_()
+        for name, weight in whole.named_parameters():
+            if part == "scale" and ".W_q." in name:
+                weight.mul_(4)  # √d_k
+        wanted = loss_of(whole, batch, at.config).item()
+    assert found == pytest.approx(wanted, rel=1e-6)
+    assert found != pytest.approx(before, rel=1e-3)
+
+
+TRAIN = """
+import { readFileSync } from "fs"
+const { folder, packed, updates, texts, without } = JSON.parse(readFileSync(0, "utf8"))
+const { Session, unpack } = await import(`${folder}/train_session.js`)
+const session = await Session.create(await unpack(packed), { seed: 1, without })
+while (session.step < updates) session.update()
+const look = await session.look(...texts[0])
+const translator = session.translator(), said = []
+for (const [text] of texts) said.push((await translator.translate(text)).text)
+const file = await session.file().arrayBuffer()
+const bytes = Buffer.from(file).toString("base64")
+process.stdout.write(JSON.stringify({ look, said, bytes }))
+"""
+
+
+def train(updates: int, **without: bool) -> tuple[Any, list[nmt.Pair]]:
+    """A session of the page, and the held-out pairs that it counts."""
+    config = nmt.load_config("tiny", **train_page.CONFIG)
+    pairs = nmt.load_corpus(config.data).valid[: train_page.HELD_OUT]
+    job = {
+        "folder": str(FOLDER),
+        "packed": train_page.pack(train_page.training_data()),
+        "updates": updates,
+        "texts": [[pair.src, pair.tgt] for pair in pairs],
+        "without": without,
+    }
+    return run_node(TRAIN, job), list(pairs)
+
+
+def test_it_learns_and_python_opens_its_file(tmp_path: Path) -> None:
+    found, pairs = train(300)
+    look, said = found["look"], found["said"]
+    assert look["loss"] < 1.6 and look["right"] >= 30, look
+    right = [text == pair.tgt for text, pair in zip(said, pairs, strict=True)]
+    assert sum(right) == look["right"]
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(b64decode(found["bytes"]))
+    translator = nmt.Translator.load(file)
+    assert translator.config.model.n_heads == 1
+    assert [one.text for one in translator([pair.src for pair in pairs])] == said
+    # The map is that of the right translation.
+    src = torch.tensor([translator.encode(pairs[0].src)])
+    tgt_in = torch.tensor([translator.tgt_tokenizer.encode(pairs[0].tgt)[:-1]])
+    weights = translator.model.attention(src, tgt_in).cross[0][0]  # (H, T, S)
+    shown = [[list(row.values()) for row in head] for head in look["cross"][0]]
+    torch.testing.assert_close(torch.tensor(shown), weights, atol=1e-4, rtol=0)
+
+
+def test_a_file_without_the_square_root_has_longer_queries(tmp_path: Path) -> None:
+    found, pairs = train(25, scale=True)
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(b64decode(found["bytes"]))
+    again = nmt.Translator.load(file)([pair.src for pair in pairs[:10]])
+    assert [one.text for one in again] == found["said"][:10]
