@@ -102,8 +102,8 @@ $(TORCHTEXT_STAMP):
 	$(TORCHTEXT_VENV)/bin/python -m pip install -q -r requirements-torchtext.txt
 	@rm -f $(TORCHTEXT_VENV)/.made-* && touch $@
 
-test-torchtext: $(TORCHTEXT_STAMP) ## the real torchtext gives the ids, order and errors of nmt_lib.vocab (Python 3.11)
-	$(TORCHTEXT_VENV)/bin/python -m pytest -p no:cacheprovider tests/lib/vocab_equals_torchtext.py
+test-torchtext: $(TORCHTEXT_STAMP) ## the real torchtext gives the ids that `make test` compares with nmt_lib.vocab (Python 3.11)
+	$(TORCHTEXT_VENV)/bin/python -m tests.lib.torchtext_ids
 
 COLAB_STAMP := $(COLAB_VENV)/.made-$(shell cat pyproject.toml constraints-colab.txt | cksum | cut -d' ' -f1)
 COLAB_PIP := $(COLAB_VENV)/bin/python -m pip install -q -c constraints-colab.txt
@@ -139,7 +139,6 @@ bench: $(STAMP) ## measure speed; writes benchmarks/results
 	$(BIN)/python -m benchmarks.training
 	$(BIN)/python -m benchmarks.decoding
 	$(BIN)/python -m benchmarks.tiny
-	$(BIN)/python -m benchmarks.lean
 	$(BIN)/python -m benchmarks.scaling --precisions fp32 bf16
 
 constraints: $(STAMP) ## pin what pyproject.toml asks for, for all Pythons and systems (UPGRADE=1: the newest releases)

@@ -67,10 +67,10 @@ def load(name: str, seed: str = "", repo: str = "") -> NotebookNode:
 
 
 def _shown(expression: str) -> str:
-    """What a function of ``pictures`` says about a picture, for a marking scheme."""
-    from . import pictures
+    """What a function of ``lots`` says about a picture, for a marking scheme."""
+    from . import lots
 
-    return str(eval(expression, vars(pictures)))
+    return str(eval(expression, vars(lots)))
 
 
 def constants(values: Iterable[str]) -> re.Pattern[str]:

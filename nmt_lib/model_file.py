@@ -81,7 +81,7 @@ def load(path: Path) -> ModelFile:
         src = load_tokenizer(metadata["src_tokenizer"])
         tgt = load_tokenizer(metadata.get("tgt_tokenizer", metadata["src_tokenizer"]))
         state = dict(json.loads(metadata["state"]))
-        _check_size(config, len(tgt), part(tensors, "model."))
+        _check_size(config, max(len(src), len(tgt)), part(tensors, "model."))
     except (LookupError, TypeError, ValueError, RuntimeError, zlib.error) as error:
         reason = " ".join(str(error).split())[:300]
         raise CheckpointError(
@@ -119,9 +119,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
 def _check_format(path: Path, found: str) -> None:
     if found == FORMAT:
         return
-    why = (
-        "is not a model file of nmt_lib, or older than its first release: move it away"
-    )
+    why = "is not a model file of nmt_lib, or from before its release: move it away"
     if found.isdecimal():
         why = f"was made by a newer nmt_lib (format {found[:9]}): update nmt_lib"
     raise CheckpointError(f"{path} {why}")

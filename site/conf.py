@@ -12,7 +12,9 @@ from tools import pages
 
 project = "Neural machine translation"
 html_title = "NMT with the original Transformer"
-html_baseurl = pages.links.documentation() if pages.PUBLISHED else ""
+html_baseurl = (
+    pages.links.documentation(pages.links.address()[0]) if pages.PUBLISHED else ""
+)
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",

@@ -10,6 +10,8 @@ import nbformat
 
 STUB = "# replace this line"
 FOLDED = {"hide-input", "hide-cell"}
+CHECK = "check.", "nmt.progress("  # how a cell begins that is run, not read
+RATING = r"[●○]{3} difficulty · [●○]{3} importance · \d+ minutes"
 
 
 def measure(path: Path) -> dict[str, float]:
@@ -18,8 +20,8 @@ def measure(path: Path) -> dict[str, float]:
     A minute is enough for 150 words, 6 lines of code, 10 lines of the library's source
     or 30 lines of output; a picture and a question take 45 seconds each, a formula 30
     if it is displayed and 5 in the text. A stub takes 5 minutes to fill, an exercise
-    without one 3. The code of a folded cell is not counted, nor is what follows the
-    heading "Going deeper".
+    without one 3. The code of a folded cell is not counted, nor is a check, or what
+    follows the heading "Going deeper".
     """
     cells = nbformat.read(path, as_version=4).cells
     n: dict[str, float] = defaultdict(float, {"cells": len(cells)})
@@ -29,7 +31,7 @@ def measure(path: Path) -> dict[str, float]:
         elif re.search(r"^#+ .*going deeper", cell.source, re.I | re.M):
             break
         elif cell.cell_type == "markdown":
-            text = re.sub(r"```.*?```", "", cell.source, flags=re.S)
+            text = re.sub(rf"```.*?```|{RATING}", "", cell.source, flags=re.S)
             n["questions"] += text.count("<details")
             n["display"] += len(re.findall(r"\$\$.+?\$\$", text, re.S))
             n["formulas"] += len(re.findall(r"\$\$.+?\$\$|\$[^$\n]+?\$", text, re.S))
@@ -47,7 +49,7 @@ def measure(path: Path) -> dict[str, float]:
 def _count_code(cell: nbformat.NotebookNode, n: dict[str, float]) -> None:
     """Adds the lines of a code cell and of its outputs."""
     tags = set(cell.metadata.get("tags", []))
-    if "hide-cell" in tags:
+    if "hide-cell" in tags or cell.source.startswith(CHECK):
         return
     shown = [output.get("data", {}) for output in cell.outputs]
     picture = any({"image/png", "image/svg+xml"} & set(data) for data in shown)

@@ -68,7 +68,7 @@ def main() -> int:
 def problems(path: Path) -> list[str]:
     """The faults of a chapter, a deeper page or the source of an assignment."""
     notebook = nbformat.read(path, as_version=4)
-    found = [*stored_run(notebook), *pictures(notebook)]
+    found = [*stored_run(notebook), *alt_texts(notebook)]
     if path.stat().st_size > MAX_BYTES:
         found.append(f"more than {MAX_BYTES:,} bytes")
     if path.parent.name != "source":  # course.py checks the frame of an assignment
@@ -133,10 +133,9 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
         code = [c for c in notebook.cells if c.cell_type == "code"]
         for stub, check in pairwise(code):
             asked = "nmt.check_answer(" in check.source and folded(check)
+            asked |= check.source.startswith("check.")
             if budget.STUB in stub.source and not asked:
-                found.append(
-                    f"{stub.source.splitlines()[0]!r}: no folded check follows"
-                )
+                found.append(f"{stub.source.splitlines()[0]!r}: no check follows")
     sections = [int(n) for n in re.findall(r"(?m)^## (\d+) · ", text)]
     if sections != list(range(1, len(sections) + 1)):
         found.append(f"its sections have the numbers {sections}")
@@ -200,9 +199,9 @@ def cells(notebook: nbformat.NotebookNode) -> list[str]:
     return found
 
 
-def pictures(notebook: nbformat.NotebookNode) -> list[str]:
+def alt_texts(notebook: nbformat.NotebookNode) -> list[str]:
     """Each picture has an alt text."""
-    shown = list(run.pictures(notebook))
+    shown = list(run.images(notebook))
     if not shown:
         return ["there is no picture"]
     return [

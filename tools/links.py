@@ -81,27 +81,28 @@ def published() -> bool:
     return address()[0] != PLACEHOLDER
 
 
-def documentation() -> str:
-    """The address of the site, on GitHub Pages."""
-    owner, _, name = address()[0].partition("/")
+def documentation(repo: str) -> str:
+    """The address of the site of ``owner/name``, on GitHub Pages."""
+    owner, _, name = repo.partition("/")
     return f"https://{owner.lower()}.github.io/{name}/"
 
 
 def set_address(repo: str) -> None:
     """Writes the address of another repository and of its site."""
-    old, site, book = address()[0], documentation(), said_of_the_site()
-    file = ROOT / "pyproject.toml"
-    text = file.read_text(encoding="utf-8").replace(site, "{site}")
-    text = text.replace(f"github.com/{old}", f"github.com/{repo}")
-    file.write_text(text, "utf-8")
-    file.write_text(text.replace("{site}", documentation()), "utf-8")
-    file = ROOT / "README.md"
-    text = file.read_text(encoding="utf-8").replace(book, said_of_the_site())
-    file.write_text(text.replace(site, documentation()), "utf-8")
+    old = address()[0]
+    for name in ("pyproject.toml", "README.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        for was, now in (
+            (said_of_the_site(old), said_of_the_site(repo)),
+            (f"github.com/{old}", f"github.com/{repo}"),
+            (documentation(old), documentation(repo)),
+        ):
+            text = text.replace(was, now)
+        (ROOT / name).write_text(text, "utf-8")
 
 
-def said_of_the_site() -> str:
-    return BOOK_AT.format(site=documentation()) if published() else BOOK
+def said_of_the_site(repo: str) -> str:
+    return BOOK if repo == PLACEHOLDER else BOOK_AT.format(site=documentation(repo))
 
 
 def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:

@@ -1,6 +1,6 @@
 """The data that the live page of the site shows before a model is loaded.
 
-Its scripts are in ``nmt_lib/web``; ``nmt_lib/pictures/live.py`` puts them together.
+Its scripts are in ``nmt_lib/web``; ``nmt_lib/pictures/explore.py`` puts them together.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib import web
+from nmt_lib.pictures.explore import live_page
 from nmt_lib.pictures.heatmaps import KINDS, attention_table
-from nmt_lib.pictures.live import live_page
 from nmt_lib.pictures.viewer import all_layers, static_table
 from nmt_lib.translator import PRETRAINED
 
@@ -94,7 +94,7 @@ def door(path: str) -> str:
     return f'<a href="../live.html#{escape(urlencode(state))}">{says}</a> '
 
 
-def model_file(name: str) -> Path:
+def model_path(name: str) -> Path:
     return PRETRAINED / f"multi30k-{name}" / "model.safetensors"
 
 
@@ -103,14 +103,14 @@ def copy_files(out: Path) -> None:
     shutil.copy(web.FILES / "worker.js", out / WORKER)
     (out / "models").mkdir()
     for name in EXAMPLES:
-        shutil.copy(model_file(name), out / f"models/{name}.safetensors")
+        shutil.copy(model_path(name), out / f"models/{name}.safetensors")
 
 
 def site_page() -> str:
     """The page as HTML."""
     models, stored = [], []
     for name, texts in EXAMPLES.items():
-        file, (source, target) = model_file(name).read_bytes(), name.split("-")
+        file, (source, target) = model_path(name).read_bytes(), name.split("-")
         model = {
             "name": name,
             "title": f"{LANGUAGES[source]} → {LANGUAGES[target]}",

@@ -288,14 +288,10 @@ def card(out: Path, path: str) -> str:
 
 def chosen(notebook: nbformat.NotebookNode) -> Image.Image | None:
     """The first picture that is not a wide strip, or else the first."""
-    pictures: list[tuple[bool, int, Image.Image]] = []
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if png := output.get("data", {}).get("image/png"):
-                image = without_margins(b64decode(png))
-                strip = image.width > 2.5 * image.height
-                pictures.append((strip, len(pictures), image))
-    return min(pictures)[-1] if pictures else None
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    pngs = [output.get("data", {}).get("image/png") for output in outputs]
+    pictures = [without_margins(b64decode(png)) for png in pngs if png]
+    return min(pictures, key=lambda p: p.width > 2.5 * p.height, default=None)
 
 
 def without_margins(png: bytes) -> Image.Image:

@@ -96,7 +96,7 @@ def clean(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     # Printed text is cut into chunks at random places.
     notebook, _ = CoalesceStreamsPreprocessor().preprocess(notebook, {})
-    for cell, output in pictures(notebook):
+    for cell, output in images(notebook):
         alt = cell.metadata.get("nmt", {}).get("alt", "")
         output.metadata["image/png"] = {"alt": " ".join(alt.split())}
     of_course = {k: v for k, v in notebook.metadata.items() if k == "nmt"}
@@ -106,7 +106,7 @@ def clean(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
-def pictures(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, NotebookNode]]:
+def images(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, NotebookNode]]:
     """Each output that is a picture, with its cell."""
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
@@ -116,7 +116,7 @@ def pictures(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, NotebookNod
 
 def save_pictures(path: Path) -> int:
     """Writes the pictures of an executed chapter to its folder, and counts them."""
-    shown = list(pictures(nbformat.read(path, as_version=4)))
+    shown = list(images(nbformat.read(path, as_version=4)))
     for number, (_, output) in enumerate(shown, start=1):
         png = base64.b64decode(output.data["image/png"])
         path.with_name(f"{path.stem}-{number}.png").write_bytes(png)

@@ -18,31 +18,30 @@ SEEN = torch.tensor([[True] * 4, [True, True, False, False]]).view(2, 1, 1, 4)
 
 
 def stop(function: Any, extra: int) -> None:
-    """A model that talks on, then one that ends at once."""
+    """A model that never says ``<eos>``, then one that says it in step 2."""
     src = torch.tensor([[SOS, 6, EOS, PAD, PAD], [SOS, 6, 6, 6, EOS]])
     got = [len(cut(row)) for row in greedy_rows(function, Toy({}), src)]
     hint = f"{extra} words more than ids in its row of src, <pad> not counted"
-    match(got, [3 + extra, 5 + extra], "no <eos> comes: words in each row", hint=hint)
-    toy = Toy({(6,): {9: 1.0}, (6, 9): {EOS: 1.0}})
-    toy.most, toy.rows = 3, 2
-    greedy_rows(function, toy, src)
+    match(got, [3 + extra, 5 + extra], "without <eos>, the rows have", hint=hint)
+    _, calls = heard(function, Toy({(6,): {9: 1.0}, (6, 9): {EOS: 1.0}}), src)
+    hint = "one call a step for all rows together, and none after every row is finished"
+    match(calls, 2, "both rows end in step 2; calls of the model:", hint=hint)
     done("the stop")
 
 
 def cache(cached_class: Any, window: int) -> None:
     tokens, memory = torch.arange(2 * window)[None] % 20 + 4, random_numbers(1, 4, 12)
-    layer, stuck, seen = Layer(1, window), Layer(1, window), SEEN[:1]
-    stuck.positions = stuck.positions[:1].expand(200, 12)  # as if all were position 0
-    cached = ask(cached_class, layer, memory, seen)
-    right, unmoved, wide = (
-        one(tokens, memory, seen)[0] for one in (layer, stuck, Layer(1, 200))
+    right, wide = (
+        Layer(1, n)(tokens, memory, SEEN[:1])[0, :, :3] for n in (window, 200)
     )
+    cached = ask(cached_class, Layer(1, window), memory, SEEN[:1])
     for t in range(2 * window):
-        start = "the new token is embedded at position 0: layer.embed(tokens, start)"
-        known = (unmoved[t, :3], start), (wide[t, :3], f"the window is {window}")
-        got = advance(cached, tokens[:, t])[0]
-        what, hint = f"step {t} gives", "this is not position t without a cache"
-        match(got[:3], right[t, :3], what, *known, hint=hint)
+        got = advance(cached, tokens[:, t])[0, :3]
+        known, hint = (
+            (wide[t], f"the window is {window}"),
+            "which start does embed get?",
+        )
+        match(got, right[t], f"step {t} gives", known, hint=hint)
     done("the steps with a cache")
 
 
@@ -50,13 +49,14 @@ def source(cached_class: Any, window: int) -> None:
     layer, memory = Layer(2, window), random_numbers(2, 4, 12)
     got = advance(ask(cached_class, layer, memory, SEEN), torch.tensor([5, 7]))
     right = layer(torch.tensor([[5], [7]]), memory, SEEN)[:, 0]
-    expect(near(got[0], right[0]), "row 0: keys and values of cross are of memory")
+    hint = "row 0 is wrong: cross takes its keys and values from memory"
+    expect(near(got[0], right[0]), hint)
     expect(near(got[1], right[1]), "row 1 has two <pad> in its source: use src_mask")
     done("the source")
 
 
 def select(cached_class: Any, window: int) -> None:
-    """Rows change places: everything goes with them."""
+    """Rows change places, with everything that belongs to them."""
     layer, memory = Layer(4, window, positions=0.0), random_numbers(2, 4, 12)
     for before, rows in ((1, [1, 0]), (0, [1, 1, 0])):
         tokens = torch.tensor([[5], [7]])[:, :before]
@@ -71,16 +71,19 @@ def select(cached_class: Any, window: int) -> None:
 
 def greedy_rows(function: Any, model: Model, src: Tensor) -> list[list[int]]:
     """The rows that a greedy search returns."""
-    got = ask(function, model, src)
+    return rows_of(ask(function, model, src), src)
+
+
+def rows_of(got: Any, src: Tensor) -> list[list[int]]:
     good = isinstance(got, Tensor) and got.dim() == 2 and len(got) == len(src)
-    expect(good, f"a tensor ({len(src)}, L) of ids is expected, not {kind(got)}")
-    expect(got.dtype == torch.int64, f"ids are torch.long, here they are {got.dtype}")
+    expect(good, f"expected a tensor of ids ({len(src)}, L), got {kind(got)}")
+    expect(got.dtype == torch.int64, f"ids should be torch.long, got {got.dtype}")
     return got.tolist()  # type: ignore[no-any-return]
 
 
 def cut(ids: Iterable[int]) -> list[int]:
-    """The words of a translation, whatever was forgotten: without ``<sos>`` before,
-    ``<eos>`` and the rest behind."""
+    """The words of a translation, even if it still has ``<sos>``, ``<eos>`` or
+    ``<pad>``."""
     row = [int(i) for i in ids]
     row = row[1:] if row[:1] == [SOS] else row
     row = row[: row.index(EOS)] if EOS in row else row
@@ -92,14 +95,14 @@ def cut(ids: Iterable[int]) -> list[int]:
 def advance(cached: Any, tokens: Tensor) -> Tensor:
     """One step."""
     got = ask(part(cached.step, lambda got: got, "step"), tokens)
-    return single(tensor(got, "what step gives", (len(tokens), 12), "(B, D)"))
+    return single(tensor(got, "the result of step", (len(tokens), 12), "(B, D)"))
 
 
 def followed(
     class_: Any, layer: Layer, memory: Any, seen: Any, tokens: Any, rows: Any, n: int
 ) -> tuple[Tensor, Tensor]:
-    """A step after ``select(rows)``, and the same where these rows were there from the
-    start; n draws its token."""
+    """A step after ``select(rows)``, and the same step of a cache that had these rows
+    from the start; n chooses its tokens."""
     moved = ask(class_, layer, memory, seen)
     still = ask(class_, layer, memory[rows], seen[rows])
     for token in tokens.T:
@@ -112,10 +115,9 @@ def followed(
 
 def pairs_of(got: Any, name: str, most: int) -> list[tuple[list[int], float]]:
     """Hypotheses as a search or a ranking returns them."""
-    good = isinstance(got, (list, tuple)) and all(map(_two, got))
-    good = good and all(isinstance(ids, (list, tuple, Tensor)) for ids, _ in got)
-    expect(good, f"a list of pairs (ids, {name}) is expected; here it is {kind(got)}")
-    expect(len(got) <= most, f"{len(got)} hypotheses come back; {most} is the most")
+    good = isinstance(got, (list, tuple)) and all(len(pair) == 2 for pair in got)
+    wanted = f"a list of at most {most} pairs (ids, {name})"
+    expect(good and len(got) <= most, f"expected {wanted}, got {kind(got)}")
     return [([int(i) for i in ids], number(value, f"the {name}")) for ids, value in got]
 
 
@@ -125,12 +127,12 @@ def hypotheses(function: Any, model: Model, src: Tensor, K: int, limit: int) -> 
 
 
 def ids_of(function: Any) -> Any:
-    """A search or a ranking that gives the ids of its hypotheses, best first."""
+    """The function that returns the ids of the hypotheses, best first."""
     return part(function, lambda g: [cut(i) for i, _ in pairs_of(g, "score", 9)], "ids")
 
 
 def numbers_of(function: Any) -> Any:
-    """The same for log-probabilities or scores."""
+    """The function that returns their log-probabilities or scores."""
 
     def numbers(got: Any) -> Tensor:
         return torch.tensor([n for _, n in pairs_of(got, "number", 9)])
@@ -140,11 +142,7 @@ def numbers_of(function: Any) -> Any:
 
 def pairs(got: Any) -> set[tuple[int, int]]:
     """The links that an answer finds."""
-    got = got.tolist() if isinstance(got, Tensor) else got
-    good = isinstance(got, (list, tuple, set, frozenset)) and all(map(_two, got))
-    expect(good, f"pairs (source word, target word) are expected, not {kind(got)}")
+    got = got.tolist() if isinstance(got, Tensor) else list(got)
+    good = all(len(pair) == 2 for pair in got)
+    expect(good, f"expected pairs (source word, target word), got {kind(got)}")
     return {(int(s), int(t)) for s, t in got}
-
-
-def _two(item: Any) -> bool:
-    return isinstance(item, (list, tuple)) and len(item) == 2

@@ -1,4 +1,4 @@
-"""What the checks share: asking an answer, comparing what it gives with what is right,
+"""What the checks share: calling an answer, comparing its result with the right one,
 and saying what is wrong."""
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
 from numbers import Real
-from operator import attrgetter
 from typing import Any, TypeVar
 
 import torch
@@ -19,12 +18,12 @@ from ..remote import plain
 F = TypeVar("F", bound=Callable[..., Any])
 CUT = ".detach(), .item(), .numpy(), torch.tensor(…) and torch.no_grad() stop gradients"
 MISFIT = "size of tensor|Sizes of|must match|cannot be multiplied|invalid for input"
-HALF = ". These numbers are of type float16, which ends at 65504"
-quiet = False  # while hidden tests run: messages hold nothing that an answer gave
+SHAPES = ". These shapes do not fit together: are two arguments or two axes swapped?"
+quiet = False  # True while hidden tests run: messages then quote nothing of an answer
 
 
 class Hint(AssertionError):
-    """A wrong answer, in one sentence. Jupyter shows the sentence alone, without the
+    """A wrong answer, in one sentence. Jupyter shows only this sentence, without a
     traceback."""
 
     def _render_traceback_(self) -> list[str]:
@@ -38,31 +37,29 @@ def expect(condition: Any, hint: str) -> None:
 
 
 def done(what: str) -> None:
-    print(f"{what}: nothing wrong so far (hidden tests look at more)")
+    print(f"{what}: no mistake found (hidden tests try more)")
 
 
 def ask(function: Any, *args: Any) -> Any:
-    """The result of a student's function, or of a helper that calls one; a hint if it
-    is not written yet, raises an error, or returns nothing."""
+    """Calls a student's function, or a helper that calls one. Raises a hint if the
+    function is not written yet, raises an error, or returns None."""
     helper = hasattr(function, "__wrapped__")
     answer, *rest = args if helper else (function, *args)
     name = name_of(answer)
     try:
         result = function(*args)
     except NotImplementedError:
-        written = "fill in its cell, run that cell, then this one again"
-        raise Hint(f"this answer is not written yet: {written}") from None
+        todo = "write it, run its cell, then run this cell again"
+        raise Hint(f"this answer is not written yet: {todo}") from None
     except Hint:
         raise
     except Exception as error:
         given = "…" if quiet else _list(rest)
         said = f"{type(error).__name__}: {error}"
         if re.search(MISFIT, str(error)):
-            said += ". Tensors meet whose shapes do not fit: is an argument or an axis"
-            said += " in another's position?"
-        said += HALF * ("Half" in said)
+            said += SHAPES
         raise Hint(f"{name}({given}) raises {said}") from error
-    expect(result is not None, f"{name} returns None: is a return missing?")
+    expect(result is not None, f"{name} returns None: is the return missing?")
     return result
 
 
@@ -75,23 +72,21 @@ def _list(args: Iterable[Any]) -> str:
 
 
 def _short(argument: Any) -> str:
-    """A tensor by its shape, a function or layer by its name, everything else as Python
-    writes it, but not at length."""
+    """A tensor as its shape, a function or layer as its name, anything else as its
+    repr, shortened."""
     if isinstance(argument, Tensor):
         return f"a tensor {tuple(argument.shape)}"
     said = name_of(argument) if callable(argument) else repr(argument)
-    if "tensor(" in said:
-        return f"a {type(argument).__name__} of tensors"
     return said if len(said) < 70 else f"{said[:60]} …"
 
 
 def beside_answer(function: F) -> F:
-    """Marks a helper that must run in the process of the student's objects: it may
-    back-propagate through them.
+    """Marks a helper that must run in the same process as the student's objects, for
+    instance because it back-propagates through them.
 
-    In a notebook it runs as it is. ``make grade`` keeps answers in another process than
-    the tests: what represents them here has a method ``beside``, by which the call
-    travels to them, and its result, plain numbers and tensors, travels back.
+    In a notebook this changes nothing. ``make grade`` keeps answers and tests in two
+    processes: an answer is represented here by an object whose method ``beside`` runs
+    the helper in the other process and returns its result (numbers and tensors).
     """
 
     @wraps(function)
@@ -105,18 +100,18 @@ def beside_answer(function: F) -> F:
 
 
 def spares(function: Any, *args: Any) -> None:
-    """A hint if a function changes its arguments."""
+    """Raises a hint if a function changes its arguments."""
     got, before = (
-        plain(given, lambda _: 0)  # modules are not looked into
+        plain(given, lambda _: 0)  # modules are not compared
         for given in (_given(function, *copy.deepcopy(args)), list(args))
     )
-    hint = f"{name_of(function)} changes its arguments: make a copy of them first"
+    hint = f"{name_of(function)} changes its arguments: copy them first"
     expect(got == before, hint)
 
 
 @beside_answer
 def _given(function: Any, *args: Any) -> list[Any]:
-    """What the arguments are after the call."""
+    """The arguments after the call."""
     result = function(*args)
     if isinstance(result, Iterator):
         list(result)
@@ -124,19 +119,15 @@ def _given(function: Any, *args: Any) -> list[Any]:
 
 
 @beside_answer
-def slopes(
-    function: Any, args: Any, toward: Tensor | None = None, names: Iterable[str] = ()
-) -> dict[str, Tensor]:
-    """How the sum of what comes out (of a pair: first), times ``toward``, changes with
-    each argument that is a tensor of reals, by its number ("0" …), and with each
-    parameter of a layer, by its name (all, or ``names``)."""
+def slopes(function: Any, args: Any, toward: Tensor | None = None) -> dict[str, Tensor]:
+    """The gradients of sum(result * toward) with respect to each floating-point
+    argument, under its number ("0", …), and to each parameter of a layer, under its
+    name. If the result is a pair, its first item counts."""
     args, leaves = list(args), dict[str, Tensor]()
     for i, given in enumerate(args):
         if isinstance(given, Tensor) and given.is_floating_point():
             args[i] = leaves[str(i)] = given.clone().requires_grad_()
-    if names:
-        leaves |= {name: attrgetter(name)(function) for name in names}
-    elif isinstance(function, torch.nn.Module):
+    if isinstance(function, torch.nn.Module):
         leaves |= dict(function.named_parameters())
     out = function(*args)
     return slopes_of(out[0] if isinstance(out, (tuple, list)) else out, leaves, toward)
@@ -145,7 +136,7 @@ def slopes(
 def slopes_of(
     out: Any, leaves: dict[str, Tensor], toward: Tensor | None = None
 ) -> dict[str, Tensor]:
-    """The same for what has come out; zeros where no gradient comes back."""
+    """The same for a result; zeros where there is no gradient."""
     none = {name: torch.zeros_like(leaf) for name, leaf in leaves.items()}
     if not isinstance(out, Tensor) or not out.requires_grad:
         return none
@@ -157,38 +148,36 @@ def slopes_of(
     return none | {name: slope for name, slope in pairs if slope is not None}
 
 
-def learns(function: Any, args: list[Any], given: str, own: Iterable[str] = ()) -> None:
-    """A hint if no gradient reaches an argument (``given`` has their names) or a
-    parameter."""
-    for name, slope in ask(slopes, function, args, None, own).items():
-        name = given.split()[int(name)] if name.isdigit() else name
-        expect(slope.abs().max() > 0, f"no gradient reaches {name}: {CUT}")
+def learns(function: Any, args: list[Any], given: str, but: str = "") -> None:
+    """Raises a hint if no gradient reaches an argument (``given`` has their names) or a
+    parameter, except the parameter ``but``."""
+    for name, slope in ask(slopes, function, args).items():
+        shown = given.split()[int(name)] if name.isdigit() else name
+        missing = name != but and not slope.any()
+        expect(not missing, f"no gradient reaches {shown}: {CUT}")
     done("the gradient")
 
 
-# ------------------------------------------------------------------ what comes back
+# ------------------------------------------------------------------------- results
 
 
-def near(got: Any, right: Any, within: float = 1e-3) -> bool:
-    """Numbers of the same shape that differ by a thousandth at most; for large ones, of
-    the largest that is right.
-
-    A plain number on the right means a tensor full of it.
-    """
+def near(got: Any, right: Any) -> bool:
+    """Whether shapes are equal and numbers differ by a thousandth at most, relative to
+    the largest right one if that exceeds 1. A plain number on the right stands for a
+    tensor full of it."""
     full = isinstance(right, (int, float))
     got, right = (torch.as_tensor(x, dtype=torch.float64) for x in (got, right))
-    right = right.expand_as(got) if full else right
-    if got.shape != right.shape:
+    if got.shape != right.shape and not full:
         return False
     scale = max(1.0, right.abs().max().item()) if right.numel() else 1.0
-    return bool(((got - right).abs() <= within * scale).all())
+    return bool(((got - right).abs() <= 1e-3 * scale).all())
 
 
 def gives(
     function: Any, args: Any, right: Any, hint: str = "", *mistakes: tuple[Any, str]
 ) -> None:
-    """A public example: nothing but a line of praise if the function gives what is
-    right; else what it gives, and the usual mistake, or ``hint``."""
+    """A public example. Prints a line if the result is right; otherwise raises a hint
+    with both results and the usual mistake that gives this one, or ``hint``."""
     got = ask(function, *args)
     said = f"{name_of(function)}({_list(args)})"
     if isinstance(right, Tensor):
@@ -196,46 +185,46 @@ def gives(
         same = right.is_floating_point() or got.dtype == right.dtype
         expect(same, f"{said} should be of type {right.dtype}, not {got.dtype}")
     match(got, right, f"{said} gives", *mistakes, hint=hint)
-    print(f"{said}: as it should be (hidden tests look at more)")
+    print(f"{said}: correct (hidden tests try more)")
 
 
 def part(function: Any, pick: Callable[[Any], Any], name: str) -> Any:
-    """The function that gives a part of what this one returns, and its name."""
+    """The function that returns a part of this one's result, called ``name``."""
 
     def get(*args: Any) -> Any:
         got = function(*args)
         try:
             return pick(got)
         except (TypeError, LookupError, AttributeError):
-            raise Hint(f"no {name} can be taken from {kind(got)}") from None
+            raise Hint(f"{name} is not possible: the result is {kind(got)}") from None
 
     get.__name__ = f"{name} of {name_of(function)}"
     return get
 
 
 def item(function: Any, i: int) -> Any:
-    """The function that gives item i of the pair (or three) that this one returns."""
+    """The function that returns item i of the tuple that this one returns."""
 
     def pick(got: Any) -> Any:
-        expect(isinstance(got, (tuple, list)), f"a pair comes back, not {kind(got)}")
+        expect(isinstance(got, (tuple, list)), f"expected a tuple, got {kind(got)}")
         return got[i]
 
     return part(function, pick, f"[{i}]")
 
 
 def match(got: Any, right: Any, what: str, *mistakes: Any, hint: str = "") -> None:
-    """Nothing happens if ``got`` is right; else a hint that says ``what`` is wrong,
-    shows both, and names the usual mistake, a pair of what it gives and a text, or
-    ``hint``."""
+    """Raises a hint if ``got`` is wrong: ``what`` it is, both values, and an
+    explanation. That is the text of the mistake, a pair (result, text), whose result is
+    ``got``, or else ``hint``."""
     if not _equal(got, right):
         known = (text for wrong, text in mistakes if _equal(got, wrong))
-        if isinstance(got, Tensor) and got.is_floating_point() and got.isnan().any():
-            nan = "nan comes from 0 / 0, inf / inf or inf − inf; exp(100) is inf"
-            hint = f"{hint} ({nan})" if hint else nan
         said, wanted = show(got), show(right)
-        said += f" ({type(got).__name__})" * (said == wanted)
-        hint = next(known, hint)
-        raise Hint(f"{what} {said}, not {wanted}" + f": {hint}" * bool(hint))
+        if said == wanted:
+            said += f" ({type(got).__name__})"
+        message = f"{what} {said}, not {wanted}"
+        if hint := next(known, hint):
+            message += f": {hint}"
+        raise Hint(message)
 
 
 def _equal(got: Any, right: Any) -> bool:
@@ -245,36 +234,35 @@ def _equal(got: Any, right: Any) -> bool:
 
 
 def tensor(got: Any, name: str, shape: tuple[int, ...], axes: str = "") -> Tensor:
-    """A tensor of this shape, whose axes are called ``axes``."""
-    tell = f"{name} should be one tensor; here it is {kind(got)}"
-    expect(isinstance(got, Tensor), tell)
+    """Checks that this is a tensor of this shape, whose axes are called ``axes``."""
+    expect(isinstance(got, Tensor), f"{name}: expected a tensor, got {kind(got)}")
     wanted = f"{axes} = {shape}" if axes else f"{shape}"
     expect(got.shape == shape, f"{name} has shape {tuple(got.shape)}, not {wanted}")
     return got  # type: ignore[no-any-return]
 
 
 def single(got: Tensor) -> Tensor:
-    """float64 as float32, where the text leaves the type open."""
+    """float64 as float32, for results whose type is free."""
     return got.float() if got.dtype == torch.float64 else got
 
 
 def pair(got: Any, names: str) -> Any:
     two = isinstance(got, (tuple, list)) and len(got) == 2
-    expect(two, f"two values come back, {names}; here it is {kind(got)}")
+    expect(two, f"expected two values, {names}, got {kind(got)}")
     return got
 
 
 def two_tensors(got: Any, names: str) -> tuple[Tensor, Tensor]:
     one, two = pair(got, names)
     both = isinstance(one, Tensor) and isinstance(two, Tensor)
-    expect(both, f"{names} are tensors; here they are {kind(one)}; {kind(two)}")
+    expect(both, f"{names} should be tensors, got {kind(one)} and {kind(two)}")
     return one, two
 
 
 def number(got: Any, name: str) -> float:
-    """A plain number, or a tensor that holds one."""
+    """A number, or a tensor with one element."""
     one = isinstance(got, Real) or (isinstance(got, Tensor) and got.numel() == 1)
-    expect(one, f"{name} should be one number; here it is {kind(got)}")
+    expect(one, f"{name}: expected one number, got {kind(got)}")
     return float(got)
 
 
@@ -285,7 +273,7 @@ def kind(got: Any) -> str:
 
 
 def show(value: Any) -> str:
-    """Numbers with four digits."""
+    """Numbers with four significant digits."""
     if isinstance(value, Tensor) and value.dim():
         return "[" + ", ".join(map(show, value)) + "]"
     value = value.item() if isinstance(value, Tensor) else value
@@ -296,30 +284,31 @@ def show(value: Any) -> str:
 
 
 def random_numbers(*shape: int) -> Tensor:
-    """The same ones each time."""
+    """Normal random numbers, the same in each call."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
 
 
 def state_of(layer: Any) -> dict[str, Tensor]:
-    made = "class …(nn.Module), and super().__init__() first"
-    expect(hasattr(layer, "state_dict"), f"this is no nn.Module: {made}")
+    made = "write class …(nn.Module), and call super().__init__() first"
+    expect(hasattr(layer, "state_dict"), f"this is not an nn.Module: {made}")
     return dict(layer.state_dict())
 
 
 @beside_answer
 def n_parameters(layer: Any) -> int:
-    """How many numbers are trained; what is shared counts once."""
+    """The number of trained parameters; shared ones count once."""
     return sum(p.numel() for p in layer.parameters() if p.requires_grad)
 
 
 def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:
-    """Gives parameters random numbers, all or those of the named parts, and returns
-    these by name."""
-    whole, draw = state_of(layer), torch.Generator().manual_seed(seed)
-    names = [name for name in whole if not only or name.split(".")[0] in only]
-    new = {name: 0.5 * torch.randn(whole[name].shape, generator=draw) for name in names}
-    layer.load_state_dict({**whole, **new})
-    return new
+    """Sets all parameters, or those of the named parts, to random numbers, and returns
+    them by name."""
+    new, draw = state_of(layer), torch.Generator().manual_seed(seed)
+    names = [name for name in new if not only or name.split(".")[0] in only]
+    for name in names:
+        new[name] = 0.5 * torch.randn(new[name].shape, generator=draw)
+    layer.load_state_dict(new)
+    return {name: new[name] for name in names}
 
 
 def linear(x: Tensor, state: dict[str, Tensor], name: str) -> Tensor:

@@ -1,4 +1,4 @@
-"""A4: parts that answers are built around, and models that are looked into."""
+"""A4: parts to build answers around, and models whose inside can be seen."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ WORDS = 40  # in the vocabulary of the small model
 
 
 class Sum(nn.Module):
-    """In place of attention, norm or feed-forward network: a sum that tells what came
-    in. A mask counts as the share that it hides."""
+    """In place of attention, norm or feed-forward network: a sum that tells what its
+    arguments were. A mask counts as the share that it hides."""
 
     def __init__(self, x: float, memory: float = 0, mask: float = 0, plus: float = 0):
         super().__init__()
@@ -29,8 +29,8 @@ class Sum(nn.Module):
 
 
 class Around(nn.Module):
-    """In place of an AddNorm: 2x, and what the sub-layer makes of x + 1, until it is
-    filled with other numbers."""
+    """In place of an AddNorm: 2x plus the sub-layer of x + 1, until it is filled with
+    other numbers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,8 +42,8 @@ class Around(nn.Module):
 
 
 def block_parts(d_model: int, n_heads: int, seed: int) -> Any:
-    """Two attentions, one linear layer in place of a feed-forward network, and three
-    modules to go around them, with random numbers, biases too."""
+    """Two attentions, a linear layer in place of a feed-forward network, and three
+    modules around them, all with random parameters."""
     attentions = [MultiHeadAttention(d_model, n_heads) for _ in range(2)]
     arounds = [Around() for _ in range(3)]
     parts = *attentions, nn.Linear(d_model, d_model)
@@ -52,7 +52,7 @@ def block_parts(d_model: int, n_heads: int, seed: int) -> Any:
 
 
 class Layer(nn.Linear):
-    """In place of an encoder or decoder layer; ``number`` draws its numbers."""
+    """In place of an encoder or decoder layer; ``number`` seeds its parameters."""
 
     def __init__(self, number: int) -> None:
         super().__init__(4, 4, bias=False)
@@ -74,8 +74,8 @@ class Maker:
 
 
 class Ear(nn.Module):
-    """In place of an encoder or decoder: notes what it gets, and gives its own
-    numbers."""
+    """In place of an encoder or decoder: notes its arguments, and returns numbers of
+    its own."""
 
     log: ClassVar[Any] = {}
 
@@ -90,8 +90,8 @@ class Ear(nn.Module):
 
 
 def small_model(model_class: Any, d_model: int, sizes: Any, seed: int) -> Any:
-    """A model around two ears, ids without ``<pad>`` for both sides, and the table of
-    positions."""
+    """A model around two ears, source and target ids without ``<pad>``, and the table
+    of positions."""
     B, S, T = sizes
     torch.manual_seed(seed)
     table = torch.randn(max(S, T) + 50, d_model)
@@ -103,7 +103,7 @@ def small_model(model_class: Any, d_model: int, sizes: Any, seed: int) -> Any:
 
 @beside_answer
 def listen(model: Any, src: Tensor, tgt_in: Tensor) -> Any:
-    """Calls the model, and gives what its two ears noted, and what came out."""
+    """Calls the model; returns what its two ears noted, and its result."""
     Ear.log.clear()
     return {"out": model(src, tgt_in), **Ear.log}
 
@@ -112,8 +112,8 @@ def listen(model: Any, src: Tensor, tgt_in: Tensor) -> Any:
 def traced(
     model: Any, src: Tensor, tgt_in: Tensor, side: str, i: int, toward: Tensor
 ) -> Any:
-    """How argument i of encoder or decoder changes with the table, and with what the
-    encoder gave."""
+    """The gradients of argument i of encoder or decoder with respect to the table and
+    to the encoder's result."""
     log = listen(model, src, tgt_in)
     table = model.get_parameter("table.weight")
     leaves = {"table": table, "memory": log["encoder gave"]}

@@ -1,19 +1,20 @@
-"""A5: a toy whose training is watched, and a small model that learns at once."""
+"""A5: a toy whose training is observed, and a small model that learns at once."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from ..check.kit import beside_answer, random_numbers
+from ..check.kit import beside_answer, random_numbers, slopes_of
 
 
 class Toy(nn.Module):
-    """Not a language model: what counts here is how it is trained. In training mode it
-    gives something else."""
+    """Not a language model, since only the way it is trained matters here. Its results
+    differ between training and evaluation mode."""
 
     def __init__(self, size: float) -> None:
         super().__init__()
@@ -25,41 +26,45 @@ class Toy(nn.Module):
 
 
 def toy_loss(model: nn.Module, batch: Any, pad: int) -> Tensor:
-    """The sum over all tokens that are no padding."""
+    """The sum over all tokens except padding."""
     _, tgt_in, tgt_out = batch
     away = model(tgt_in) - tgt_out / 10
     return 0.05 * (away**2)[tgt_out != pad].sum()
 
 
+def state(toy: Toy, batch: Any, pad: int) -> Tensor:
+    """The loss of a batch, which tells the mode, and its gradient, if one can be
+    computed."""
+    loss = toy_loss(toy, batch, pad)
+    slopes = slopes_of(loss, dict(toy.named_parameters()), torch.ones(()))
+    return torch.cat([x.detach().flatten() for x in (loss, *slopes.values())])
+
+
 @beside_answer
-def watch(function: Any, updates: bool, toy: Toy, given: Any, pad: int) -> Any:
-    """Updates of a toy, one for each group of batches, or validations, each from the
-    same start: what comes back, how far an update has moved the parameters with a rate
-    of 1, in which mode and with what losses were computed, and what is left."""
-    rows: Any = []
+def updates(function: Any, toy: Toy, groups: Any, pad: int) -> Any:
+    """One update for each group, from the same start: what comes back, and how far the
+    parameters move at a rate of 1."""
+    rows, start = [], parameters_to_vector(toy.parameters())
     optimizer = torch.optim.SGD(toy.parameters(), lr=1.0)
-    start = parameters_to_vector(toy.parameters())
-
-    def loss_of(model: nn.Module, batch: Any) -> Tensor:
-        loss = toy_loss(model, batch, pad)
-        rows[-1]["modes"].append(model.training)
-        rows[-1]["graphs"].append(loss.requires_grad)
-        return loss
-
-    for one in given:
-        rows.append({"modes": [], "graphs": []})
-        args = (toy, optimizer, one) if updates else (toy, one)
-        rows[-1]["value"] = function(*args, loss_of)
-        rows[-1] |= {"mode": toy.training, "slopes": torch.is_grad_enabled()}
-        torch.set_grad_enabled(True)
-        rows[-1]["moved"] = start - parameters_to_vector(toy.parameters())
+    for group in groups:
+        value = function(toy, optimizer, group, partial(toy_loss, pad=pad))
+        rows.append((value, start - parameters_to_vector(toy.parameters())))
         vector_to_parameters(start.clone(), toy.parameters())
     return rows
 
 
+@beside_answer
+def validation(function: Any, toy: Toy, batches: Any, pad: int) -> Any:
+    """What comes back, and the state in which the toy is left."""
+    value = function(toy, batches, partial(toy_loss, pad=pad))
+    left = state(toy, batches[0], pad)
+    torch.set_grad_enabled(True)
+    return value, left
+
+
 class Small(nn.Module):
-    """A small model that learns in the blink of an eye: it sees the mean of the source,
-    one word, and its position. It notes its logits."""
+    """A small model that learns within seconds. It sees the mean of the source, one
+    word, and the word's position, and notes its logits."""
 
     def __init__(self, n_words: int, seed: int) -> None:
         super().__init__()
@@ -78,7 +83,7 @@ class Small(nn.Module):
 
 @beside_answer
 def trained(function: Any, model: Small, src: Tensor, tgt: Tensor) -> Any:
-    """A small model through the student's hands: what comes back, and its logits at
+    """What the student's training of a small model returns, and the model's logits at
     each call and at the end."""
     losses = function(model, src, tgt)
     model(src, tgt[:, :-1])

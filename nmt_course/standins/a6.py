@@ -1,9 +1,8 @@
-"""A6: models and a decoder layer to search with."""
+"""A6: models to search with, and a decoder layer."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 from itertools import product
 from typing import Any
 
@@ -19,19 +18,16 @@ from nmt_lib import (
     scaled_dot_product_attention,
 )
 
-from ..check.kit import beside_answer, expect, fill, random_numbers
+from ..check.kit import expect, fill, near, random_numbers
+from .outside import overheard
 
 
 class Model(nn.Module):
     """Random numbers in place of a trained Transformer: ``model(src, prefix)`` gives
-    the scores of each next token.
-
-    Whatever is in the source (``<pad>`` apart) and in the prefix up to a position
-    changes the scores of that position.
-    """
+    the scores of each next token. They depend on every token of the source (except
+    ``<pad>``) and of the prefix so far."""
 
     __name__ = "model"  # for hints
-    most, rows = 120, 1  # the longest prefix, the fewest rows in the first step
 
     def __init__(
         self, seed: int, size: int = 24, favour: Any = None, longest: int = 1000
@@ -46,17 +42,12 @@ class Model(nn.Module):
             self.output.bias[token] += score
 
     def forward(self, src: Tensor, prefix: Tensor) -> Tensor:
-        """``(B, S)`` and ``(B, t)`` ids to ``(B, t, V)`` scores (logits: the softmax is
-        not taken yet)."""
+        """``(B, S)`` and ``(B, t)`` ids to ``(B, t, V)`` scores, before the softmax."""
         good = prefix.dim() == 2 and len(src) == len(prefix) and prefix.size(1) > 0
-        good = prefix.dim() == 2 and len(src) == len(prefix)
         shapes = f"src {tuple(src.shape)}, prefix {tuple(prefix.shape)}"
-        begins = f"{shapes}: a prefix is wanted for each row of src, from <sos> on"
+        begins = f"{shapes}: expected a prefix for each row of src, starting with <sos>"
         expect(good and (prefix[:, 0] == SOS).all(), begins)
-        together = len(src) >= self.rows or prefix.size(1) > 1
-        expect(together, "ask the model once a step, for all rows together")
-        long = f"the prefix has {prefix.size(1)} ids: stop when every row is finished"
-        expect(prefix.size(1) <= self.most, long)
+        expect(prefix.size(1) <= 120, "the prefix has over 120 ids: when do you stop?")
         return self.scores(src, prefix)
 
     def scores(self, src: Tensor, prefix: Tensor) -> Tensor:
@@ -69,9 +60,9 @@ class Model(nn.Module):
 
 
 class Toy(Model):
-    """Probabilities made by hand. ``table[6, 9, 8]`` are those of the next token, by
-    id, where 6 is the first word of the source, and 9 and 8 are written already. Where
-    the table says nothing, the next token is 4: it talks on."""
+    """Probabilities by hand. ``table[6, 9, 8]`` holds those of the next token, by id,
+    after 9 and 8 if 6 is the first word of the source. Where the table says nothing,
+    the next token is 4, for ever."""
 
     def __init__(self, table: dict[Any, dict[int, float]]) -> None:
         super().__init__(0)
@@ -87,7 +78,7 @@ class Toy(Model):
 
 
 class Heads(MultiHeadAttention):
-    """Attention in small steps: ``heads(x, memory, mask)`` is ``heads.mix(
+    """Attention in steps: ``heads(x, memory, mask)`` equals ``heads.mix(
     heads.query(x), heads.key(memory), heads.value(memory), mask)``."""
 
     def query(self, x: Tensor) -> Tensor:  # (B, n, D) → (B, H, n, d_k)
@@ -130,18 +121,29 @@ class Layer(nn.Module):
         return x + self.cross(x, memory, src_mask)
 
 
-@beside_answer
-def positions(cached_class: Any, layer: Layer, memory: Any, tokens: Any) -> Any:
-    """Of how many positions keys and values are computed for all tokens, one step each:
-    of the target's (two numbers), of the memory's (two)."""
-    done: Any = Counter()
-    own, cross = layer.own, layer.cross
-    linears = own.W_k, own.W_v, cross.W_k, cross.W_v
-    for linear in linears:
-        linear.register_forward_hook(
-            lambda linear, given, _: done.update({linear: given[0].size(1)})
-        )
-    cached = cached_class(layer, memory, memory[:, None, None, :, 0].isfinite())
-    for token in tokens.T:
-        cached.step(token)
-    return [done[linear] for linear in linears]
+def search(function: Any, model: Any, src: Tensor) -> Any:
+    return function(model, src)
+
+
+def heard(function: Any, model: Model, src: Tensor) -> tuple[Any, int]:
+    """What a greedy search returns, and how often it calls the model."""
+    got, calls = overheard(function, search, {"model": model}, None, src)
+    return got, len(calls)
+
+
+def steps(class_: Any, layer: Layer, memory: Tensor, tokens: Tensor) -> Tensor:
+    """All tokens through a cache, one step each, where nothing of memory is hidden."""
+    cached = class_(layer, memory, memory[:, None, None, :, 0].isfinite())
+    return torch.stack([cached.step(token) for token in tokens.T], 1)  # (B, T, D)
+
+
+def positions(class_: Any, layer: Layer, memory: Tensor, tokens: Tensor) -> list[int]:
+    """How many positions keys and values are computed for in these steps: two numbers
+    for the target, two for the memory."""
+    names = "own.W_k", "own.W_v", "cross.W_k", "cross.W_v"
+    parts = {name: layer.get_submodule(name) for name in names}
+    got, calls = overheard(class_, steps, parts, layer, memory, tokens)
+    seen = memory[:, None, None, :, 0].isfinite()
+    right = isinstance(got, Tensor) and near(got, layer(tokens, memory, seen))
+    expect(right, "the steps are wrong (see the check above), so nothing is counted")
+    return [sum(x.size(1) for of, x in calls if of == name) for name in names]

@@ -175,17 +175,18 @@ def plot_bars(
     """Horizontal bars with the number at each, the first on top.
 
     Args:
-        bars: label → length, or series → lengths, or lengths alone.
-        labels: the words at the bars of a series.
+        bars: label → length; or series → lengths, or lengths alone, with ``labels``.
+        labels: the words at the bars; default: numbers from 0.
         stacked: draws the series end to end instead of below each other.
         numbers: how the lengths are written, such as ``".2f"``.
         marked: labels whose bars are orange.
         log: lengths on a logarithmic axis.
         xlabel, ylabel: of the axes.
     """
+    if isinstance(bars, Mapping) and not labels:
+        bars, labels = [*bars.values()], [*bars]
     series = {name: as_numbers(lengths) for name, lengths in as_titled(bars).items()}
-    if not labels:  # label → length
-        series, labels = {"": as_numbers(series.values())}, [*series]
+    labels = labels or [str(i) for i in range(len(series[""]))]
     places, start = np.arange(len(labels)), np.zeros(len(labels))
     n = 1 if stacked else len(series)
     figure, (axis,) = new_figure(size=(6.2, 0.9 + max(0.34, 0.22 * n) * len(labels)))
@@ -206,7 +207,7 @@ def plot_bars(
     axis.set_ylim(len(labels) - 0.5, -0.5)
     axis.margins(x=None if stacked else 0.15)
     if log:
-        least = 10 ** np.floor(np.log10(min(series[""])) - 0.5)
+        least = 10 ** np.floor(np.log10(np.min([*series.values()])) - 0.5)
         axis.set(xscale="log", xlim=(least, None))
     add_legend(figure)
     label_axes(figure, xlabel, ylabel)

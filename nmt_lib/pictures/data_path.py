@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from matplotlib.axes import Axes
@@ -16,11 +16,31 @@ from ..masks import padding_mask, target_mask
 from ..tokenizers import Tokenizer
 from ..transformer import Transformer
 from .diagrams import SHADES
-from .plotting import BLUE, new_figure
+from .plotting import BLUE, MIDDLE, draw_arrow, new_figure
 
 SOURCE, TARGET = "#dbe7f5", "#e6dcf1"
 ROW, DOT = 0.17, 0.085  # height of a position and side of a mask's cell, in inches
-TEXT: Any = {"ha": "center", "va": "center", "fontsize": 9, "parse_math": False}
+TEXT: Any = MIDDLE | {"fontsize": 9, "parse_math": False}
+
+
+class Part(NamedTuple):
+    """A table or a box: its left edge, in inches from the words, and its width."""
+
+    left: float
+    width: float
+
+    @property
+    def middle(self) -> float:
+        return self.left + self.width / 2
+
+
+# From left to right; source and target have the first three each.
+IDS, EMBEDDING, VECTORS = Part(0.05, 0.25), Part(0.55, 0.85), Part(1.55, 0.55)
+ENCODER, MEMORY = Part(2.45, 0.85), Part(3.6, 0.55)
+DECODER = Part(2.33, 2.46)
+SELF, CROSS, FORWARD = Part(2.4, 0.72), Part(3.2, 0.72), Part(4.0, 0.72)
+OUT, OUTPUT, LOGITS = Part(4.95, 0.55), Part(5.75, 0.6), Part(6.5, 1.0)
+SRC_MASK = 2.87  # the middle of the encoder's mask
 
 
 @torch.no_grad()
@@ -44,87 +64,90 @@ def plot_data_path(
     sources = src_tok.lookup_tokens(src[row].tolist())
     targets = tgt_tok.lookup_tokens(tgt_in[row].tolist())
 
-    left = 0.09 * max(map(len, sources + targets))
-    stack, right = left + 2.35, left + 6.5  # of encoder and decoder, of the logits
-    lower = ROW * len(targets) + 0.95  # the top of the lower line of tables
-    upper = lower + ROW * len(sources) + 1.1
-    y_src, y_tgt = upper - ROW * len(sources) / 2, lower - ROW * len(targets) / 2
-    figure, (axis,) = new_figure(size=(right + 1.15, upper + 0.15))
-    axis.set(xlim=(0, right + 1.15), ylim=(0, upper + 0.15), aspect="equal")
+    # The target's line is at y = 0, the source's above it.
+    up = ROW * len(sources) / 2 + 1.1 + ROW * len(targets) / 2
+    left, right = -0.09 * max(map(len, sources + targets)), LOGITS.left + 1.15
+    top = up + ROW * len(sources) / 2 + 0.15
+    bottom = -ROW * len(targets) / 2 - 0.95
+    figure, (axis,) = new_figure(size=(right - left, top - bottom))
+    axis.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axis.axis("off")
-    for top, y, words, name, ids, vectors, color in (
-        (upper, y_src, sources, "src", src, read, SOURCE),
-        (lower, y_tgt, targets, "tgt_in", tgt_in, x, TARGET),
+    for at, words, name, ids, vectors, color in (
+        (up, sources, "src", src, read, SOURCE),
+        (0, targets, "tgt_in", tgt_in, x, TARGET),
     ):
         for n, word in enumerate(words):
-            axis.text(left, top - ROW * (n + 0.5), word, **TEXT | {"ha": "right"})
-        _table(axis, left + 0.05, top, ids, name, 0.25, color, words)
-        _arrow(axis, (left + 0.05, y), (left + 1.55, y))
-        _part(axis, left + 0.55, y, 0.85, "embedding\n+ positions")
-        _table(axis, left + 1.55, top, vectors, "vectors", 0.55, color, words)
-    _arrow(axis, (left + 1.55, y_src), (stack + 1.25, y_src))
-    name = f"encoder,\n{len(model.encoder.layers)} layers"
-    _part(axis, stack + 0.1, y_src, 0.85, name)
-    _table(axis, stack + 1.25, upper, memory, "memory", 0.55, SOURCE, sources)
-    _arrow(axis, (left + 1.55, y_tgt), (stack + 2.6, y_tgt))
-    box = Rectangle((stack - 0.02, y_tgt - 0.55), 2.46, 1.05, fc="#fffaf0", ec="0.6")
-    axis.add_patch(box).set_zorder(0)
-    for n, text in enumerate(
-        ("self-\nattention", "cross-\nattention", "feed-\nforward")
-    ):
-        _part(axis, stack + 0.05 + 0.8 * n, y_tgt, 0.72, text)
+            row_y = at + ROW * (len(words) / 2 - n - 0.5)
+            axis.text(0, row_y, word, **TEXT | {"ha": "right"})
+        _table(axis, IDS, at, ids, name, color, words)
+        _arrow(axis, (IDS.left, at), (VECTORS.left, at))
+        _box(axis, EMBEDDING, at, "embedding\n+ positions")
+        _table(axis, VECTORS, at, vectors, "vectors", color, words)
+
+    _arrow(axis, (VECTORS.left, up), (MEMORY.left, up))
+    _box(axis, ENCODER, up, f"encoder,\n{len(model.encoder.layers)} layers")
+    _table(axis, MEMORY, up, memory, "memory", SOURCE, sources)
+
+    _arrow(axis, (VECTORS.left, 0), (OUT.left, 0))
+    frame = Rectangle(
+        (DECODER.left, -0.55), DECODER.width, 1.05, fc="#fffaf0", ec="0.6"
+    )
+    axis.add_patch(frame).set_zorder(0)
+    _box(axis, SELF, 0, "self-\nattention")
+    _box(axis, CROSS, 0, "cross-\nattention")
+    _box(axis, FORWARD, 0, "feed-\nforward")
     name = f"decoder, {len(model.decoder.layers)} layers"
-    axis.text(stack + 1.21, y_tgt - 0.42, name, **TEXT)
-    cross = stack + 1.21
-    _arrow(axis, (cross, upper - ROW * len(sources) - 0.38), (cross, y_tgt + 0.28))
+    axis.text(CROSS.middle, -0.42, name, **TEXT)
+    below = up - ROW * len(sources) / 2 - 0.38  # the name of the memory
+    _arrow(axis, (CROSS.middle, below), (CROSS.middle, 0.28))
     note = "keys and values\nfor each layer"
-    axis.text(cross - 0.08, y_tgt + 0.8, note, **TEXT | {"ha": "right"})
-    _table(axis, stack + 2.6, lower, out, "vectors", 0.55, TARGET, targets)
-    _arrow(axis, (stack + 2.6, y_tgt), (right, y_tgt))
-    _part(axis, stack + 3.4, y_tgt, 0.6, "output")
-    _table(axis, right, lower, logits, "logits", 1.0, SHADES["number"], targets)
+    axis.text(CROSS.middle - 0.08, 0.8, note, **TEXT | {"ha": "right"})
+    _table(axis, OUT, 0, out, "vectors", TARGET, targets)
+    _arrow(axis, (OUT.left, 0), (LOGITS.left, 0))
+    _box(axis, OUTPUT, 0, "output")
+    _table(axis, LOGITS, 0, logits, "logits", SHADES["number"], targets)
 
     hidden, past = src_mask[row, 0], tgt_mask[row, 0]  # (1, S), (T, T)
-    wide = DOT * len(sources)
-    _mask(axis, stack + 0.52 - wide / 2, y_src + 0.55, hidden, "src_mask")
-    _arrow(axis, (stack + 0.52, y_src + 0.55), (stack + 0.52, y_src + 0.28))
-    _mask(axis, cross + 0.55, y_tgt + 0.82, hidden, "src_mask")
-    _arrow(axis, (cross + 0.55, y_tgt + 0.86), (cross + 0.2, y_tgt + 0.28))
-    own, below = stack + 0.41, y_tgt - 0.7 - DOT * len(targets)
-    _mask(axis, own - DOT * len(targets) / 2, below, past, "")
-    axis.text(own + DOT * len(targets) / 2 + 0.4, y_tgt - 0.9, "tgt_mask", **TEXT)
-    _arrow(axis, (own, y_tgt - 0.7), (own, y_tgt - 0.28))
+    _mask(axis, SRC_MASK - DOT * len(sources) / 2, up + 0.55, hidden, "src_mask")
+    _arrow(axis, (SRC_MASK, up + 0.55), (SRC_MASK, up + 0.28))
+    _mask(axis, CROSS.middle + 0.55, 0.82, hidden, "src_mask")
+    _arrow(axis, (CROSS.middle + 0.55, 0.86), (CROSS.middle + 0.2, 0.28))
+    side = DOT * len(targets)
+    _mask(axis, SELF.middle - side / 2, -0.7 - side, past, "")
+    axis.text(SELF.middle + side / 2 + 0.4, -0.9, "tgt_mask", **TEXT)
+    _arrow(axis, (SELF.middle, -0.7), (SELF.middle, -0.28))
     return figure
 
 
 def _table(
     axis: Axes,
-    x: float,
-    top: float,
+    part: Part,
+    y: float,
     tensor: Tensor,
     name: str,
-    width: float,
     color: str,
     words: Sequence[str],
 ) -> None:
-    """One row for each position, ``<pad>`` in grey; a second sheet behind."""
-    bottom, shape = top - ROW * len(words), ", ".join(map(str, tensor.shape))
+    """One row a position, those of ``<pad>`` grey; a second sheet behind."""
+    high = ROW * len(words)
+    shape = ", ".join(map(str, tensor.shape))
     for shift in (0.09, 0):
-        corner = x + shift, bottom + shift
-        sheet = Rectangle(corner, width, top - bottom, fc=color, ec="0.4")
+        corner = part.left + shift, y - high / 2 + shift
+        sheet = Rectangle(corner, part.width, high, fc=color, ec="0.4")
         axis.add_patch(sheet).set_zorder(2)
     for n, word in enumerate(words):
         fill = "0.88" if word == "<pad>" else color
-        corner = x, top - ROW * (n + 1)
-        line = Rectangle(corner, width, ROW, fc=fill, ec="0.7", lw=0.5)
+        corner = part.left, y + high / 2 - ROW * (n + 1)
+        line = Rectangle(corner, part.width, ROW, fc=fill, ec="0.7", lw=0.5)
         axis.add_patch(line).set_zorder(2)
-    axis.text(x + width / 2, bottom - 0.21, f"{name}\n({shape})", **TEXT)
+    axis.text(part.middle, y - high / 2 - 0.21, f"{name}\n({shape})", **TEXT)
 
 
-def _part(axis: Axes, x: float, y: float, width: float, text: str) -> None:
-    part = Rectangle((x, y - 0.28), width, 0.56, fc=SHADES["module"], ec="0.6")
-    axis.add_patch(part).set_zorder(2)
-    axis.text(x + width / 2, y, text, **TEXT, zorder=3)
+def _box(axis: Axes, part: Part, y: float, text: str) -> None:
+    corner, fill = (part.left, y - 0.28), SHADES["module"]
+    box = Rectangle(corner, part.width, 0.56, fc=fill, ec="0.6")
+    axis.add_patch(box).set_zorder(2)
+    axis.text(part.middle, y, text, **TEXT, zorder=3)
 
 
 def _mask(axis: Axes, x: float, y: float, mask: Tensor, name: str) -> None:
@@ -140,5 +163,4 @@ def _mask(axis: Axes, x: float, y: float, mask: Tensor, name: str) -> None:
 
 
 def _arrow(axis: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
-    style: Any = {"arrowstyle": "-|>", "color": "0.25", "lw": 1.4, "shrinkB": 0}
-    axis.annotate("", end, start, arrowprops=style, zorder=1)
+    draw_arrow(axis, start, end, color="0.25", lw=1.4, shrinkB=0).set_zorder(1)

@@ -21,7 +21,9 @@ from .plotting import (
     FONT,
     GREY,
     LETTER,
+    MIDDLE,
     ORANGE,
+    draw_arrow,
     new_figure,
     set_title,
 )
@@ -60,16 +62,15 @@ def draw_boxes(
         for name, (text, x, y, kind) in boxes.items()
     }
     for start, end, *bend in arrows:
-        style = {
-            "arrowstyle": "-|>",
-            "color": "0.3",
-            "shrinkA": 0,
-            "shrinkB": 1,
-            "connectionstyle": f"arc3,rad={bend[0] if bend else 0}",
+        ends = {
             "patchA": drawn[start],
             "patchB": drawn[end],
+            "shrinkA": 0,
+            "shrinkB": 1,
         }
-        axis.annotate("", boxes[end][1:3], boxes[start][1:3], arrowprops=style)
+        bow = f"arc3,rad={bend[0] if bend else 0}"
+        points = boxes[start][1:3], boxes[end][1:3]
+        draw_arrow(axis, *points, color="0.3", connectionstyle=bow, **ends)
     _, xs, ys, _ = zip(*boxes.values(), strict=True)
     axis.set(xlim=(min(xs) - 0.5, max(xs) + 0.5), ylim=(min(ys) - 0.5, max(ys) + 0.5))
     axis.axis("off")
@@ -89,8 +90,7 @@ def boxed(
 ) -> Text:
     """A text in a box with round corners, centred at (x, y)."""
     box = {"boxstyle": f"round,pad={pad}", "fc": fill, "ec": edge, "lw": lw}
-    default: Any = {"ha": "center", "va": "center", "fontsize": FONT}
-    return axis.text(x, y, text, bbox=box, parse_math=False, **default | style)
+    return axis.text(x, y, text, bbox=box, parse_math=False, **MIDDLE | style)
 
 
 def draw_words(
@@ -177,9 +177,8 @@ def draw_link(
         axis.plot([x, other_x], [row, other_row], color=color, lw=2, zorder=0)
         return
     bend = 0.25 if other_x < x else -0.25
-    style = {"arrowstyle": "-|>", "color": color, "lw": 2}
-    style["connectionstyle"] = f"arc3,rad={bend}"
-    axis.annotate("", (other_x, row - 0.42), (x, row - 0.42), arrowprops=style)
+    ends, bow = ((x, row - 0.42), (other_x, row - 0.42)), f"arc3,rad={bend}"
+    draw_arrow(axis, *ends, color=color, lw=2, connectionstyle=bow)
 
 
 def plot_vectors(arrows: Mapping[str, Any], marked: Sequence[str] = ()) -> Figure:
@@ -190,11 +189,10 @@ def plot_vectors(arrows: Mapping[str, Any], marked: Sequence[str] = ()) -> Figur
         marked: words in orange.
     """
     figure, (axis,) = new_figure(size=(6.0, 4.0))
-    head: Any = {"arrowstyle": "-|>", "lw": 2.5, "shrinkA": 0, "shrinkB": 0}
     text: Any = {"xytext": (5, 5), "textcoords": "offset points", "parse_math": False}
     for word, end in arrows.items():
         place, color = as_numbers(end), ORANGE if word in marked else BLUE
-        axis.annotate("", place, (0, 0), arrowprops=head | {"color": color})
+        draw_arrow(axis, (0, 0), place, color=color, lw=2.5, shrinkA=0, shrinkB=0)
         axis.annotate(word, place, color=color, fontsize=FONT, **text)
         axis.update_datalim([(0, 0), place])
     axis.margins(0.15)
@@ -227,8 +225,7 @@ def plot_clocks(
             axis.plot(radius * np.cos(path), radius * np.sin(path), color=color, lw=4)
         axis.plot(*xy.T, "o", color="black", ms=5)
         for number, (x, y) in enumerate(1.18 * xy if len(xy) <= 24 else ()):
-            style: Any = {"ha": "center", "va": "center", "fontsize": FONT}
-            axis.text(x, y, str(number), **style)
+            axis.text(x, y, str(number), **MIDDLE)
         axis.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), aspect="equal")
         set_title(axis, title)
         axis.axis("off")

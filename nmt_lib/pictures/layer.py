@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from .diagrams import draw_boxes
-from .plotting import FONT, GREY, new_figure
+from .plotting import GREY, MIDDLE, new_figure
 
 
 def plot_encoder_layer(n_layers: int, d_model: int, d_ff: int) -> Figure:
@@ -29,9 +28,8 @@ def plot_encoder_layer(n_layers: int, d_model: int, d_ff: int) -> Figure:
     figure, (axis,) = new_figure(size=(8.2, 1.7))
     draw_boxes(axis, boxes, [*pairwise(boxes), *around])
     axis.add_patch(Rectangle((0.65, -0.5), 6.35, 1.45, fill=False, ec="0.6", ls="--"))
-    text: Any = {"ha": "center", "va": "center", "fontsize": FONT, "color": GREY}
     for x in (1.6, 4.35):
-        axis.text(x, 0.72, "residual connection", **text)
-    axis.text(6.6, 0.72, f"× {n_layers}", **text, weight="bold")
+        axis.text(x, 0.72, "residual connection", color=GREY, **MIDDLE)
+    axis.text(6.6, 0.72, f"× {n_layers}", color=GREY, weight="bold", **MIDDLE)
     axis.set(ylim=(-0.6, 1.05))
     return figure

@@ -13,14 +13,14 @@ from torch import Tensor
 
 from ..masks import padding_mask
 from ..special import SOS
-from .plotting import BLUE, GREY, ORANGE, new_figure
+from .diagrams import SHADES
+from .plotting import BLUE, GREY, MIDDLE, ORANGE, draw_arrow, new_figure
 
 if TYPE_CHECKING:
     from ..translator import Translator
 
 LEFT, RIGHT, STEP = 0.35, 4.35, 0.34  # where the two halves begin; width of a token
-MIDDLE: dict[str, Any] = {"ha": "center", "va": "center"}
-SMALL: dict[str, Any] = {"color": GREY, "fontsize": 9}
+SMALL: Any = {"color": GREY, "fontsize": 9}
 CHAPTERS = (  # x, y, the chapters that explain this part
     (0.1, 0.6, "01"),
     (0.1, 1.5, "02"),
@@ -70,19 +70,17 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
         axis, top.values.tolist(), tokenizer.lookup_tokens(top.indices.tolist())
     )
     draw_paths(axis, len(src_ids), tgt_in.size(1))
-    title: dict[str, Any] = {"fontsize": 15, "color": BLUE, "va": "center"}
+    title: Any = {"fontsize": 15, "color": BLUE, "va": "center"}
     axis.text(LEFT, 7.0, "It reads, all at once …", **title)
     axis.text(RIGHT, 7.0, "… and writes, word by word.", **title)
     axis.text(LEFT, 6.5, "A column of colours is a vector:", color=GREY)
     axis.text(LEFT, 6.26, f"the first 16 of its {memory.size(-1)} numbers.", color=GREY)
     axis.text(LEFT + 0.3, 5.97, "is the chapter that explains the part.", color=GREY)
     for x, y, number in CHAPTERS:
-        circle: dict[str, Any] = {
-            "boxstyle": "circle,pad=0.22",
-            "fc": BLUE,
-            "ec": "none",
-        }
-        axis.text(x, y, number, color="white", fontsize=8.5, bbox=circle, **MIDDLE)
+        circle: Any = {"boxstyle": "circle,pad=0.22", "fc": BLUE, "ec": "none"}
+        axis.text(
+            x, y, number, bbox=circle, **MIDDLE | {"color": "white", "fontsize": 8.5}
+        )
     axis.set(xlim=(-0.15, 8.1), ylim=(0.1, 7.2), aspect="auto")
     axis.axis("off")
     return figure
@@ -92,13 +90,7 @@ def draw_column(axis: Axes, x: float, words: Sequence[str]) -> None:
     """Words from bottom to top, side by side."""
     for i, word in enumerate(words):
         place = x + STEP * (i + 0.5), 0.95
-        style: dict[str, Any] = {
-            "rotation": 90,
-            "ha": "center",
-            "va": "top",
-            "parse_math": False,
-        }
-        axis.text(*place, word, **style)
+        axis.text(*place, word, rotation=90, ha="center", va="top", parse_math=False)
 
 
 def draw_vectors(axis: Axes, x: float, y: float, table: Tensor, label: str) -> None:
@@ -112,13 +104,10 @@ def draw_vectors(axis: Axes, x: float, y: float, table: Tensor, label: str) -> N
 
 def draw_block(axis: Axes, x: float, title: str, lines: Sequence[str]) -> None:
     """A stack of layers, with the parts of each."""
-    style: dict[str, Any] = {
-        "boxstyle": "round,pad=0.06",
-        "fc": "#fff3d6",
-        "ec": "0.7",
-        "zorder": 0,
-    }
-    axis.add_patch(FancyBboxPatch((x, 2.5), 3.0, 1.3, **style))
+    box = FancyBboxPatch(
+        (x, 2.5), 3.0, 1.3, "round,pad=0.06", fc=SHADES["module"], ec="0.7"
+    )
+    axis.add_patch(box).set_zorder(0)
     axis.text(x + 1.5, 3.58, title, weight="bold", **MIDDLE)
     axis.text(x + 1.5, 2.98, "\n".join(lines), linespacing=1.4, **MIDDLE)
 
@@ -137,19 +126,19 @@ def draw_choice(axis: Axes, probabilities: Any, words: Sequence[str]) -> None:
 def draw_paths(axis: Axes, n_src: int, n_tgt: int) -> None:
     """The arrows: up through both halves, across to the decoder, and the loop."""
     for x in (LEFT + 1.5, RIGHT + STEP / 2 * n_tgt):
-        draw_arrow(axis, (x, 2.13), (x, 2.42))
-        draw_arrow(axis, (x, 3.86), (x, 4.17))
+        draw_path(axis, (x, 2.13), (x, 2.42))
+        draw_path(axis, (x, 3.86), (x, 4.17))
     last = RIGHT + STEP * (n_tgt - 0.5)
-    draw_arrow(axis, (last, 5.02), (last, 5.5))
+    draw_path(axis, (last, 5.02), (last, 5.5))
     start = LEFT + STEP * n_src + 0.05, 4.6
-    draw_arrow(axis, start, (3.95, 4.6), (3.95, 3.0), (RIGHT - 0.08, 3.0))
+    draw_path(axis, start, (3.95, 4.6), (3.95, 3.0), (RIGHT - 0.08, 3.0))
     loop = (7.5, 6.6), (7.95, 6.6), (7.95, 0.5), (last + 0.27, 0.5)
-    draw_arrow(axis, *loop, color=ORANGE, lw=2.5)
+    draw_path(axis, *loop, color=ORANGE, lw=2.5)
     axis.text(7.2, 0.6, "append the most", color=ORANGE, ha="center")
     axis.text(7.2, 0.3, "likely, until <eos>", color=ORANGE, ha="center")
 
 
-def draw_arrow(axis: Axes, *points: Any, color: str = "0.3", lw: float = 1.8) -> None:
+def draw_path(axis: Axes, *points: Any, color: str = "0.3", lw: float = 1.8) -> None:
+    """A line with a corner at each point and a head at the last one."""
     axis.plot(*zip(*points[:-1], strict=True), color=color, lw=lw)
-    head = {"arrowstyle": "-|>", "color": color, "lw": lw, "shrinkA": 0, "shrinkB": 0}
-    axis.annotate("", points[-1], points[-2], arrowprops=head)
+    draw_arrow(axis, *points[-2:], color=color, lw=lw, shrinkA=0, shrinkB=0)

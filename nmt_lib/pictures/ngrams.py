@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from matplotlib.figure import Figure
 
-from .plotting import BLUE, FONT, new_figure, set_title
-
-MISSING = "#f7c9a0"
+from .plotting import BLUE, FONT, MIDDLE, PALE, new_figure, set_title
 
 
 def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
@@ -32,14 +29,13 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
             found.append(left[gram] > 0)
             left[gram] -= 1
         for i, hit in enumerate(found):
-            color = BLUE if hit else MISSING
+            color = BLUE if hit else PALE
             axis.barh(top + i % n, n - 0.16, 0.78, i - 0.42, color=color)
         shades = shades or ["white" if hit else "black" for hit in found]
         ticks[top + (n - 1) / 2] = f"n = {n}: {sum(found)} of {len(grams)}"
         top += n + 0.7
     for i, (word, shade) in enumerate(zip(output, shades, strict=True)):
-        middle: Any = {"ha": "center", "va": "center", "fontsize": FONT}
-        axis.text(i, 0, word, color=shade, parse_math=False, **middle)
+        axis.text(i, 0, word, color=shade, parse_math=False, **MIDDLE)
     axis.set(xlim=(-0.6, len(output) - 0.4), ylim=(top - 0.8, -0.6), xticks=[])
     axis.set_yticks(list(ticks), list(ticks.values()), fontsize=FONT)
     axis.tick_params(length=0)

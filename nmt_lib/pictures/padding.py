@@ -9,7 +9,7 @@ import torch
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from .plotting import BLUE, new_figure, set_title
+from .plotting import BLUE, PALE, new_figure, set_title
 
 
 def plot_padding(batches: Mapping[str, tuple[Sequence[int], int]]) -> Figure:
@@ -23,13 +23,9 @@ def plot_padding(batches: Mapping[str, tuple[Sequence[int], int]]) -> Figure:
     figure, axes = new_figure(len(batches), 1, size=(8.2, 4.8), sharex=True)
     for axis, (name, (lengths, width)) in zip(axes, batches.items(), strict=True):
         text = torch.arange(width) < torch.tensor(lengths)[:, None]  # (B, S)
-        style: Any = {
-            "interpolation": "nearest",
-            "vmin": 0,
-            "vmax": 1,
-            "aspect": "auto",
-        }
-        axis.imshow(text.int().numpy(), ListedColormap(["#f7c9a0", BLUE]), **style)
+        colors, shades = ListedColormap([PALE, BLUE]), text.int().numpy()
+        style: Any = {"aspect": "auto", "interpolation": "nearest"}
+        axis.imshow(shades, colors, vmin=0, vmax=1, **style)
         share = f"{1 - text.float().mean():.0%} padding"
         set_title(axis, f"{name}: {len(lengths)} × {width} ids, {share}")
         axis.set(xlim=(-0.5, widest - 0.5), yticks=[])

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from .charts import SERIES
 from .diagrams import draw_boxes
-from .plotting import FONT, new_figure
+from .plotting import FONT, draw_arrow, new_figure
 
 
 def plot_paths(
@@ -32,10 +32,10 @@ def plot_paths(
     drawn = draw_boxes(axis, boxes)
     lines = []
     for (color, dashes, _), (label, stops) in zip(SERIES, paths.items(), strict=False):
-        style = {"arrowstyle": "-|>", "color": color, "ls": dashes, "lw": 2}
         for a, b in pairwise(stops):
             ends = {"patchA": drawn[a], "patchB": drawn[b], "shrinkA": 0, "shrinkB": 2}
-            axis.annotate("", boxes[b][1:3], boxes[a][1:3], arrowprops=style | ends)
+            points = boxes[a][1:3], boxes[b][1:3]
+            draw_arrow(axis, *points, color=color, ls=dashes, lw=2, **ends)
         lines.append(Line2D([], [], color=color, ls=dashes, lw=2, label=label))
     where: Any = {"loc": "outside lower center", "frameon": False}
     figure.legend(handles=lines, fontsize=FONT, **where)

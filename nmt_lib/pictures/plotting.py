@@ -20,13 +20,16 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Annotation
 from PIL import Image
 from torch import Tensor
 
 from .data import as_titled
 
 BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
+PALE = "#f7c9a0"  # orange behind text, or of large areas
 FONT = 10  # points
+MIDDLE: Any = {"ha": "center", "va": "center", "fontsize": FONT}  # of a text at a point
 LETTER, WIDTH = 0.083, 8.2  # width of a letter and of a page in inches
 STYLE: Any = {
     "font.size": FONT,
@@ -78,6 +81,11 @@ def new_figure(
 def set_title(axis: Axes, title: str) -> None:
     """A title as it is written: $ is a dollar sign."""
     axis.set_title(title, fontsize=FONT, parse_math=False)
+
+
+def draw_arrow(axis: Axes, start: Any, end: Any, **style: Any) -> Annotation:
+    """An arrow from one point to another; ``style`` goes to its patch."""
+    return axis.annotate("", end, start, arrowprops={"arrowstyle": "-|>"} | style)
 
 
 def draw_grid(
@@ -232,8 +240,7 @@ def write_numbers(axis: Axes, table: Tensor, numbers: str) -> None:
         red_green_blue = image.cmap(image.norm(value))[:3]
         bright = np.dot(red_green_blue, (0.3, 0.59, 0.11)) > 0.5
         text = format(table[r, c].item(), numbers).replace("-", "−")
-        style: Any = {"fontsize": FONT, "color": "black" if bright else "white"}
-        axis.text(c, r, text, ha="center", va="center", **style)
+        axis.text(c, r, text, color="black" if bright else "white", **MIDDLE)
 
 
 def axis_words(words: Any, tables: Sequence[Tensor], axis: int) -> list[list[str]]:

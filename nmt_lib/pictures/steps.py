@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from matplotlib import colormaps
 from matplotlib.axes import Axes
@@ -12,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from .plotting import FONT, GREY, LETTER, ORANGE, new_figure
+from .plotting import FONT, GREY, LETTER, MIDDLE, ORANGE, draw_arrow, new_figure
 
 WIDE, HIGH = 0.44, 0.27  # of a cell, in inches
 
@@ -61,10 +60,9 @@ def plot_steps(
     _draw(axis, x_out, top_v, V, words, passed, "V: passes on")
     _draw(axis, x_out, low, weights @ V, [], [], "output", framed)
     y = low - HIGH * (framed + 0.5)
-    arrow: Any = {"arrowstyle": "-|>", "color": ORANGE, "lw": 1.5}
-    axis.annotate("", (x_weights, y), (x_weights - 0.85, y), arrowprops=arrow)
+    for start, end in ((x_weights - 0.85, x_weights), (x_out - word - 0.1, x_out)):
+        draw_arrow(axis, (start, y), (end, y), color=ORANGE, lw=1.5)
     axis.text(x_weights - 0.43, y + 0.08, "softmax", ha="center", fontsize=FONT)
-    axis.annotate("", (x_out, y), (x_out - word - 0.1, y), arrowprops=arrow)
     return figure
 
 
@@ -79,7 +77,6 @@ def _draw(
     framed: int | None = None,
 ) -> None:
     """A table of numbers with its upper left corner at (x, top) and its name below."""
-    text: Any = {"ha": "center", "va": "center", "fontsize": FONT}
     largest = 1.6 * float(table.max())  # so that black can be read on the darkest
     digits = ".0f" if (table == table.round()).all() else ".2f"
     for r, values in enumerate(table.tolist()):
@@ -88,16 +85,16 @@ def _draw(
             fill = colormaps["Blues"](value / largest)
             axis.add_patch(Rectangle(corner, WIDE, HIGH, fc=fill, ec="0.8", lw=0.6))
             middle = corner[0] + WIDE / 2, corner[1] + HIGH / 2
-            axis.text(*middle, format(value, digits), **text)
+            axis.text(*middle, format(value, digits), **MIDDLE)
     n_rows, n_columns = table.shape
     for r, name in enumerate(rows):
         y = top - HIGH * (r + 0.5)
-        axis.text(x - 0.06, y, name, **text | {"ha": "right"})
+        axis.text(x - 0.06, y, name, **MIDDLE | {"ha": "right"})
     for c, name in enumerate(columns):
         spot = x + WIDE * (c + 0.5), top + 0.12
-        axis.text(*spot, name, **text | {"fontsize": FONT - 2}, color=GREY)
+        axis.text(*spot, name, **MIDDLE | {"fontsize": FONT - 2}, color=GREY)
     spot = x + WIDE * n_columns / 2, top - HIGH * n_rows - 0.14
-    axis.text(*spot, title, **text, weight="bold")
+    axis.text(*spot, title, **MIDDLE, weight="bold")
     if framed is not None:
         corner = x, top - HIGH * (framed + 1)
         frame = Rectangle(corner, WIDE * n_columns, HIGH, fill=False, ec=ORANGE, lw=2)

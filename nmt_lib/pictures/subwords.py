@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from .diagrams import MARKED
-from .plotting import FONT, GREY, LETTER, new_figure
+from .plotting import GREY, LETTER, MIDDLE, new_figure
 
 PITCH = 0.2  # of the letters, in inches
 
@@ -42,8 +42,7 @@ def plot_subwords(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Figure:
                 size = end - start - 0.16, 0.72
                 axis.add_patch(FancyBboxPatch((start + 0.08, y - 0.36), *size, **style))
                 for x in range(start, end):
-                    middle: Any = {"ha": "center", "va": "center", "fontsize": FONT}
-                    axis.text(x + 0.5, y, text[x], parse_math=False, **middle)
+                    axis.text(x + 0.5, y, text[x], parse_math=False, **MIDDLE)
             above = set(boxes)
         axis.set(xlim=(0, width), ylim=(len(rows) - 0.5, -0.5), xticks=[])
         axis.set_yticks(range(len(rows)), list(rows), parse_math=False)

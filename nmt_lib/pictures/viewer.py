@@ -15,7 +15,6 @@ from torch import Tensor
 from .. import web
 from ..translator import Translation
 from .heatmaps import KINDS, attention_table, gold_cells
-from .source import Html
 
 HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Attention</title>
 <meta name="viewport" content="width=device-width">
@@ -26,7 +25,7 @@ def view_attention(
     translation: Translation,
     gold: Sequence[tuple[int, int]] = (),
     file: str | os.PathLike[str] | None = None,
-) -> Html:
+) -> web.Html:
     """Which words each word attends to, in all kinds, layers and heads.
 
     It can be explored with mouse, finger or keyboard. Where no script runs (on GitHub,
@@ -54,7 +53,7 @@ def view_attention(
     shown_page = page(static_table(caption, weights.mean(0), *words), data)
     if file is not None:
         Path(file).write_text(HEAD + shown_page, encoding="utf-8")
-    return Html(shown_page)
+    return web.Html(shown_page)
 
 
 def all_layers(translation: Translation, kind: str) -> dict[str, Any]:

@@ -10,6 +10,19 @@ from typing import Any
 FILES = Path(__file__).parent
 
 
+class Html:
+    """HTML that a notebook shows as an output; ``data`` holds it."""
+
+    def __init__(self, data: str) -> None:
+        self.data = data
+
+    def __repr__(self) -> str:
+        return "<Html>"
+
+    def _repr_html_(self) -> str:
+        return self.data
+
+
 def read(name: str) -> str:
     return (FILES / name).read_text(encoding="utf-8")
 

@@ -1,5 +1,5 @@
-// The live page: type a sentence, choose its words, close heads, and see what changes.
-// nmt_lib/pictures/live.py puts it into a page, behind translator.js and the attention viewer. It finds there
+// The live page: type a sentence, choose its words, switch off heads, and see what changes.
+// nmt_lib/pictures/explore.py puts it into a page, behind translator.js and the attention viewer. It finds there
 //   host, STYLE    the element to draw in, and page.css
 //   data.models    [{name, title, source, target, examples, url, bytes}]: what can be asked for
 //   data.stored    translations that are shown before a model is there: {model, beam, asked} and what `flat` returns
@@ -229,11 +229,11 @@ root.append(html("style", {}, STYLE), part("page", "div", { class: "page" },
         part("bars", "tbody")),
       part("again", "button", { type: "button", class: "quiet" }, "Let the model choose again")),
     html("section", { class: "card", "aria-labelledby": "heads" },
-      html("h2", { id: "heads" }, "Close a head"),
-      html("p", { class: "hint" }, "A map suggests; an intervention decides. Each square is a head, drawn by where it looks. Press it, and it passes nothing on. A number on the left closes a layer, a heading a whole kind."),
+      html("h2", { id: "heads" }, "Switch off a head"),
+      html("p", { class: "hint" }, "A map suggests; an intervention decides. Each square is a head, drawn by where it looks. Press it, and it passes nothing on. A number on the left switches off a layer, a heading a whole kind."),
       part("kinds", "div", { class: "kinds" }),
       part("echo", "div", { class: "echo", "aria-hidden": "true" }),
-      html("div", { class: "row" }, part("openAll", "button", { type: "button", class: "quiet" }, "Open all"),
+      html("div", { class: "row" }, part("openAll", "button", { type: "button", class: "quiet" }, "Switch on all"),
         part("measure", "button", { type: "button", class: "quiet" }, "Which one matters?"), part("measured", "span", { class: "at", role: "status" })),
       ...(data.ideas ?? []).map(({ says, address }) => html("p", { class: "idea" }, html("a", { href: `#${address}` }, says))))),
   html("section", { "aria-labelledby": "maps" },
@@ -292,7 +292,7 @@ function drawAsk() {
   say(parts.how, !now ? "" : `${stored ? "stored · " : ""}probability ${percent(whole(now))}`);
   const changed = touched() && !stored, before = `before, probability ${percent(whole(open ?? now))}`;
   parts.versus.hidden = !changed;
-  if (!changed) return parts.echo.replaceChildren(html("small", {}, stored ? "With the model here, this shows what a closed head changes." : "Close a head, and see here what it changes."));
+  if (!changed) return parts.echo.replaceChildren(html("small", {}, stored ? "With the model here, this shows what a head that is switched off changes." : "Switch off a head, and see here what it changes."));
   parts.versus.replaceChildren(html("small", { lang: "en" }, before), open.text);
   parts.echo.replaceChildren(html("small", {}, before), html("p", {}, open.text), html("small", {}, `now, probability ${percent(whole(now))}`), holder);
 }
@@ -377,7 +377,7 @@ function drawHeads() {
   fill(parts.kinds, ...Object.keys(TITLES).map((kind) => {
     const { weights } = now.kinds[kind], all = headsOf(kind);
     const whole = (names, label, text) => button({ class: "whole", "data-id": names.join(" "),
-      "aria-pressed": names.every((name) => state.closed.has(name)), "aria-label": `close ${label}` }, text);
+      "aria-pressed": names.every((name) => state.closed.has(name)), "aria-label": `switch off ${label}` }, text);
     return html("table", { "data-kind": kind },
       html("caption", {}, whole(all, `all of ${TITLES[kind]}`, kind)),
       html("thead", {}, html("tr", {}, html("td"), ...weights[0].map((_, head) => html("th", { scope: "col" }, `${head}`)))),
@@ -395,7 +395,7 @@ function drawHeads() {
   }));
   for (const table of parts.kinds.children) (table.querySelector("[data-id]:focus.switch") ?? table.querySelector(".switch")).tabIndex = 0;
   parts.openAll.hidden = !touched();
-  say(parts.openAll, state.closed.size ? `Open all (${state.closed.size} closed)` : "Undo all");
+  say(parts.openAll, state.closed.size ? `Switch on all (${state.closed.size} off)` : "Undo all");
 }
 
 function drawMaps() {

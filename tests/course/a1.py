@@ -130,48 +130,31 @@ share = 1 - torch.tensor([6, 8, 10, 41]).sum().item() / 164
 
 # fmt: off
 WRONG = {
-    "one mark forgotten": Wrong("tokenize", ["tokenize-marks"], {
-        'r"[.,!?;]|[^\\s.,!?;]+"': 'r"[.,!?]|[^\\s.,!?]+"'}),
-    "lower-casing forgotten": Wrong("tokenize", ["tokenize-marks"], {
-        "text.lower()": "text"}),
+    "only \\n ends a line": Wrong("tokenize", ["tokenize-marks"], {
+        "[^\\s.,!?;]": "[^ \\t\\n.,!?;]"}),
     "digits of all scripts": Wrong("tokenize", ["tokenize-numbers"], {
         're.fullmatch("[0-9]+", token)': "token.isdigit()"}),
-    "one digit only": Wrong("tokenize", ["tokenize-numbers"], {'"[0-9]+"': '"[0-9]"'}),
     "all in angle brackets is special": Wrong("vocab", ["vocab-members"], {
         "if word not in specials": 'if not word.startswith("<")'}),
-    "min_freq off by one": Wrong("vocab", ["vocab-members"], {
-        ">= min_freq": "> min_freq"}),
     "capitals sorted like small letters": Wrong("vocab", ["vocab-order"], {
         "(-counts[word], word)": "(-counts[word], word.lower(), word)"}),
-    "alphabetical": Wrong("vocab", ["vocab-order"], {"(-counts[word], word)": "word"}),
     "5,000 words known": Wrong("encode", ["encode-frame"], {
         "if index > 3": "if 3 < index < 5000"}),
     "angle brackets are unknown": Wrong("encode", ["encode-unknown"], {
         "stoi.get(token, unk)":
             'unk if token.startswith("<") else stoi.get(token, unk)'}),
-    "a word ends the sentence": Wrong("encode", ["encode-unknown"], {
-        " if index > 3": ""}),
     "never cut": Wrong("encode", ["encode-longest"], {"[: 23 - 2]": ""}),
     "more marks joined": Wrong("decode", ["decode-all"], {
         'list(".,!?;")': 'list(".,!?;:\'")'}),
-    "eos read over": Wrong("decode", ["decode-all"], {"break": "continue"}),
     "equal pairs once": Wrong("batch", ["batch-padding"], {
         "    targets =":
             '    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n    targets ='}),
-    "64 positions": Wrong("batch", ["batch-padding", "batch-shift"], {
-        "width = max(map(len, rows))":
-            'rows = [row[:64] for row in rows]\n        width = max(map(len, rows))'}),
     "target not shifted": Wrong("batch", ["batch-shift"], {"tgt[1:]": "tgt"}),
     "budget without padding": Wrong("plan", ["plan-budget"], {
         "lengths[i] * (len(batches[-1]) + 1) > budget":
             "sum(lengths[j] for j in batches[-1]) + lengths[i] > budget"}),
-    "lengths sorted in place": Wrong("plan", ["plan-budget"], {
-        "    batches = [[]]":
-            '    order = sorted(range(len(lengths)), key=lambda i: lengths[i])\n    batches, kept = [[]], list(lengths)\n    lengths.sort()\n    lengths = kept'}),
     "a full budget is too much": Wrong("plan", ["plan-full"], {
         "> budget": ">= budget"}),
-    "one sentence too many": Wrong("plan", ["plan-full"], {"== 13": "== 13 + 1"}),
     "share of text": Wrong("share", ["share-value"], {"1 - (6": "(6"}),
-    "in per cent": Wrong("share", ["share-value"], code="share = 60.4"),
 }
 # fmt: on

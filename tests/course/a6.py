@@ -190,19 +190,11 @@ def error_rate(found, sure, possible):
 WRONG = {
     "forbidden scores set to 0": Wrong("greedy", ["greedy-words"], {
         "= -torch.inf": "= 0.0"}),
-    "pad and sos may be chosen": Wrong("greedy", ["greedy-words"], {
-        "[PAD, SOS, 17]": "[17]"}),
-    "stops at the first eos of any row":
-        Wrong("greedy", ["greedy-ends", "greedy-stop"], {
-        "not done.all()": "not done.any()"}),
     "sos returned": Wrong("greedy", ["greedy-ends"], {'prefix[:, 1:]\n': 'prefix\n'}),
-    "greedy: 64 words": Wrong("greedy", ["greedy-stop"], {
-        "(limits < prefix.size(1))": "(limits.clamp(max=64) < prefix.size(1))"}),
-    "limit counts sos": Wrong("greedy", ["greedy-stop"], {"(limits <": "(limits <="}),
+    "one call more after the last <eos>": Wrong("greedy", ["greedy-stop"], {
+        "    words = prefix": "    model(src, prefix)\n    words = prefix"}),
     "cache: no window": Wrong("cache", ["cache-steps"], {
         "keys[:, :, -29:], values[:, :, -29:]": "keys, values"}),
-    "values in front, keys behind": Wrong("cache", ["cache-steps"], {
-        "[self.values, values]": "[values, self.values]"}),
     "source padding ignored": Wrong("cache", ["cache-source"], {
         ", *self.source, self.src_mask)": ", *self.source)"}),
     "memory's keys again at each step": Wrong("cache", ["cache-work"], {
@@ -211,25 +203,16 @@ WRONG = {
     "select starts the positions anew": Wrong("cache", ["cache-select"], {
         "self.src_mask = self.src_mask[rows]":
             "self.src_mask, self.t = self.src_mask[rows], 0"}),
-    "src_mask does not move": Wrong("cache", ["cache-select"], {
-        "        self.src_mask = self.src_mask[rows]": "        pass"}),
     "beam: logarithm of softmax": Wrong("beam", ["beam-sums"], {
         ".log_softmax(-1)": ".softmax(-1).log()"}),
-    "forbidden word in the beam": Wrong("beam", ["beam-kept"], {
-        "(PAD, SOS, 17)": "(PAD, SOS)"}),
     "worst first": Wrong("beam", ["beam-kept"], {
         "for ids, total, done in beam if done]":
             "for ids, total, done in beam[::-1] if done]"}),
     "one step too many": Wrong("beam", ["beam-finished", "beam-kept"], {
         "range(limit)": "range(limit + 1)"}),
     "alpha as a factor": Wrong("rank", ["rank-scores"], {" ** alpha": " * alpha"}),
-    "k + 1 forgotten": Wrong("rank", ["rank-scores"], {" / (13 + 1)": ""}),
     "links: more than the threshold": Wrong("links", ["links-found"], {
         ">= 0.28": "> 0.28"}),
-    "every weight above the threshold": Wrong("links", ["links-found"], {
-        "0.28]": "0.1]"}),
-    "nothing found is no mistake": Wrong("error", ["error-rate"], {
-        "not found and not sure": "not found or not sure"}),
     "possible without sure": Wrong("error", ["error-rate"], {
         "{*sure, *possible}": "set(possible)"}),
 }

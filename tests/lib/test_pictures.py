@@ -119,6 +119,16 @@ def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
     assert sorted(texts(axis.texts)) == ["1.0", "2.2", "3.0"]
     bottom, top = axis.get_ylim()
     assert bottom > top
+    (axis,) = nmt.plot_bars({"x": [1e3, 1e6]}, ["a", "b"], log=True).axes
+    assert axis.get_xscale() == "log" and labels(axis)[0] == ["a", "b"]
+    assert labels(nmt.plot_bars([1, 2]).axes[0])[0] == ["0", "1"]
+
+
+def test_training_and_validation_have_their_own_losses() -> None:
+    rows = [{"step": 1, "train_loss": 4.0, "valid_loss": 3.0}]
+    axis, _ = nmt.plot_history(rows, nmt.load_config("tiny")).axes
+    drawn = {line.get_label()[:8]: line.get_ydata().tolist() for line in axis.lines}
+    assert drawn == {"training": [4], "validati": [3]}
 
 
 # Diagrams.
@@ -188,6 +198,15 @@ def test_ngrams_are_clipped() -> None:
     assert labels(axis)[0] == [f"n = {n}: {said}" for n, said in enumerate(found, 1)]
     seen = [colour == BLUE for colour in colours(axis)[:9]]
     assert seen == [True, False, True, True, True, False, True, True, False]
+
+
+def test_steps_write_scores_weights_and_outputs() -> None:
+    Q, K, V = torch.zeros(2, 4), torch.zeros(2, 4), torch.eye(2)
+    Q[:, 0], K[0, 0] = torch.tensor([4.0, 2.0]), 1.0  # over √4: 2 and 1
+    (axis,) = nmt.plot_steps(Q, K, V, ["a", "b"], list("qrst"), ["x", "y"], 0).axes
+    # Sigmoids of 2 and of 1: as weights, and, since V is the identity, as output.
+    numbers = ("0.88", "0.12", "0.73", "0.27")
+    assert [texts(axis.texts).count(number) for number in numbers] == [2, 2, 2, 2]
 
 
 def test_a_box_spans_the_letters_of_its_token() -> None:

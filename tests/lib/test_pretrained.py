@@ -1,4 +1,4 @@
-"""The models that come along: small, found by name, and able to translate."""
+"""The bundled models: small, found by name, and able to translate."""
 
 import re
 from pathlib import Path

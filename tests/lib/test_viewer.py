@@ -11,7 +11,6 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.pictures import live
 from tests.lib.small import made_translation, small_translator
 
 HOSTILE = ('"', "'", "<b>x</b>", "</script>", "<!--", "@DATA@", "&lt;", "🙂", "שלום")
@@ -87,7 +86,7 @@ def test_the_live_page_holds_the_model_exactly_or_halved_where_it_is_too_large(
         for name, weight in translator.model.named_parameters():
             wanted = weight.half().float() if half else weight
             assert torch.equal(wanted, again.model.get_parameter(name))
-        monkeypatch.setattr(live, "LARGEST", file.stat().st_size - 1)
+        monkeypatch.setattr("nmt_lib.pictures.explore.LARGEST", file.stat().st_size - 1)
     with pytest.raises(ValueError, match=r"MB in half precision, and a cell's output"):
         nmt.explore(translator)
     table, *scripts = page.split("<script")

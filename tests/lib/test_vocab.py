@@ -1,18 +1,17 @@
-"""The vocabulary; ``vocab_equals_torchtext.py`` compares it with the real torchtext."""
+"""The vocabulary; what the real torchtext gives is in ``torchtext_ids.json``."""
 
-import gzip
 import json
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import nmt_lib as nmt
+import nmt_lib.vocab
 from nmt_lib.special import SPECIALS
 from nmt_lib.vocab import Vocab, build_vocab_from_iterator, vocab
+from tests.lib import torchtext_ids
 
 SENTENCES = st.lists(st.lists(st.text(max_size=3), max_size=8), max_size=8)
 
@@ -82,16 +81,6 @@ def test_what_a_caller_changes_is_a_copy() -> None:
     assert len(words) == 2 and "c" not in words
 
 
-@pytest.mark.parametrize("lang", ["en", "de"])
-def test_the_ids_are_those_of_the_real_torchtext(real_data: Path, lang: str) -> None:
-    """torchtext 0.18 made the stored ids from Multi30k."""
-    file = real_data.parent / "golden" / "torchtext_vocab.json.gz"
-    if not file.is_file():
-        pytest.skip(f"no {file.name} beside NMT_DATA")
-    golden = json.loads(gzip.decompress(file.read_bytes()))
-    expected = golden["lower"][lang]
-    lines = (real_data / f"multi30k/train.{lang}").read_text("utf-8").splitlines()
-    frequent = golden["min_freq"]
-    words = nmt.WordTokenizer.train("spacy", lang, lines, frequent, lowercase=True)
-    assert words.vocab.get_itos() == expected["itos"]
-    assert list(map(words.encode, lines[:20])) == expected["first20_ids"]
+def test_the_ids_are_those_of_the_real_torchtext() -> None:
+    golden = json.loads(torchtext_ids.FILE.read_text(encoding="utf-8"))
+    assert torchtext_ids.ids(nmt_lib.vocab) == golden

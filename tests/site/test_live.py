@@ -322,6 +322,17 @@ def test_a_damaged_file_is_noticed(whole: Path) -> None:
     assert all(said.startswith("it is damaged, or not") for said in says[1:]), says
 
 
+def test_a_shape_must_fit_its_bytes_even_if_the_digest_does() -> None:
+    shape, metadata = [2**40], {"format": "1"}
+    head = [sorted(metadata.items()), [["w", "float32", shape]]]
+    text = json.dumps(head, separators=(",", ":")).encode()
+    metadata["digest"] = f"{zlib.crc32(text):08x}"  # there are no bytes to add
+    tensor = {"dtype": "F32", "shape": shape, "data_offsets": [0, 0]}
+    header = json.dumps({"__metadata__": metadata, "w": tensor}).encode()
+    (said,) = refusals([len(header).to_bytes(8, "little") + header])
+    assert said.endswith("(the size of w)")
+
+
 def test_a_whole_file_is_not_trusted_either(whole: Path) -> None:
     zipped = b64encode(zlib.compress(bytes(100_000_000), 9)).decode()
     bomb = json.dumps({"kind": "bpe", "lowercase": False, "model": zipped})

@@ -60,12 +60,6 @@ def test_before_the_repository_has_an_address_no_link_leads_there(
     assert "attention.py" in start and pages.REPOSITORY not in start
 
 
-def test_formulas_in_a_summary_are_set() -> None:
-    summary = "<summary>Is $a_1$ larger than $b$?</summary>"
-    said = pages.SUMMARY.sub(pages.with_formulas, f"{summary} $c$")
-    assert said.count('<span class="math">\\(') == 2 and said.endswith(" $c$")
-
-
 def test_a_chapter_has_buttons_and_its_sources_as_code() -> None:
     for path in pages.found(pages.CHAPTERS):
         notebook = nbformat.reads(pages.chapter(path)[1], as_version=4)
@@ -98,23 +92,17 @@ def test_the_live_page_brings_all_that_it_shows_first() -> None:
     page = live.site_page()
     (line,) = re.findall(r"(?m)^const data = (.*);$", page)
     data = json.loads(line)
-    first, *_ = texts = [text for texts in live.EXAMPLES.values() for text in texts]
+    texts = [text for texts in live.EXAMPLES.values() for text in texts]
     stored = {(one["asked"], one["beam"]): one for one in data["stored"]}
     assert {*stored} == {(text, 1) for text in texts} | {(live.BEAM, 3)}
     for one in stored.values():
-        shown = one["kinds"]["cross"]
-        assert len(one["source"]) == len(one["sourceIds"]) == len(shown["columns"])
-        assert len(one["tokens"]) == len(one["ids"]) == len(shown["rows"])
         for index, log_prob, choices in zip(
             one["ids"], one["logProbs"], one["steps"], strict=True
         ):
             found = [choice["p"] for choice in choices if choice["id"] == index]
             assert found in ([], [pytest.approx(math.exp(log_prob), abs=1e-5)])
-    for model in data["models"]:
-        assert live.model_file(model["name"]).stat().st_size == model["bytes"] < 6e6
     table, script = page.split('<script class="model"')
-    assert "@" not in re.sub("<style>.*</style>", "", table, flags=re.DOTALL)
-    assert first in table and stored[first, 1]["text"] in table
+    assert texts[0] in table and stored[texts[0], 1]["text"] in table
     assert script.count("</script>") == 2, "a word ends the script"
 
 

@@ -1,4 +1,4 @@
-"""The pictures of the assignments' written questions show things in a drawn order."""
+"""Draws lots: which letter is what in the pictures of the written questions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def order(seed: Any, letters: Any, *things: Any) -> dict[str, Any]:
-    """Which thing has which letter."""
+    """Draws which letter each thing gets."""
     drawn = random.Random(str(seed)).sample(things, len(things))
     return dict(zip(letters, drawn, strict=False))
 

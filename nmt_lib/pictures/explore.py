@@ -18,7 +18,6 @@ import torch
 from .. import web
 from ..translator import Translator
 from .heatmaps import KINDS
-from .source import Html
 
 LARGEST = 12_000_000  # bytes: the largest model in a cell's output
 SENTENCES = {
@@ -28,7 +27,7 @@ SENTENCES = {
 }
 
 
-def explore(translator: Translator, texts: Sequence[str] = ()) -> Html:
+def explore(translator: Translator, texts: Sequence[str] = ()) -> web.Html:
     """A page in a cell's output that translates typed text, in the browser itself.
 
     It shows the attention, can switch off heads, and continues from a word that the
@@ -43,7 +42,7 @@ def explore(translator: Translator, texts: Sequence[str] = ()) -> Html:
     """
     data = translator.config.data
     sentences = list(texts) or [SENTENCES[data.src_lang]]
-    model = model_file(translator)
+    model = packed(translator)
     known = {
         "name": translator.config.name,
         "title": f"{data.src_lang} → {data.tgt_lang}",
@@ -60,10 +59,10 @@ def explore(translator: Translator, texts: Sequence[str] = ()) -> Html:
     caption = "<caption>Run the cell to translate sentences of your own</caption>"
     table = f'<table class="dataframe">{caption}{rows}</table>'
     shown = {"models": [known], "stored": [], "names": KINDS, "fragment": False}
-    return Html(live_page(shown, table, model))
+    return web.Html(live_page(shown, table, model))
 
 
-def model_file(translator: Translator) -> bytes:
+def packed(translator: Translator) -> bytes:
     """The model as a file, in fp16 if that loses nothing or if fp32 is too large."""
     parameters = list(translator.model.parameters())
     exact = all(torch.equal(weight, weight.half().float()) for weight in parameters)

@@ -1,0 +1,29 @@
+"""Shows what one chapter's exercises say: ``python -m nmt_lib.exercises chapter04``."""
+
+from __future__ import annotations
+
+import sys
+
+from .progress import exercises, modules
+
+
+def main() -> None:
+    for module in modules():
+        if not sys.argv[1:] or module.__name__.rpartition(".")[2] in sys.argv[1:]:
+            for exercise in exercises(module):
+                print(f"{exercise!r}\n")
+                print(
+                    *(f"  hint {i}: {h}" for i, h in enumerate(exercise.hints, 1)),
+                    sep="\n",
+                )
+                print("  right answer:", exercise.verdict(exercise.right))
+                for why, functions in exercise.mistakes.items():
+                    for mistake in functions:
+                        said = exercise.verdict(mistake)
+                        odd = "" if said == f"not yet: {why}" else f"   <- meant: {why}"
+                        print(f"  {said}{odd}")
+                print()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,339 @@
+"""The exercises of chapter 03, masks."""
+
+import torch
+
+import nmt_lib as nmt
+
+from .exercise import exercise
+
+SELF = "a query may look at itself, too: its answer is one position further"
+LEAK = "one diagonal too many: a query sees the word that it must say"
+TURNED = "True means: may be attended to. Yours is True where the key is hidden"
+FUTURE = "rows are queries: yours see the future instead of the past"
+
+
+@exercise(
+    "The causal mask, without loops, for any length.",
+    cases={"T = 3": (3,), "T = 5": (5,), "T = 1": (1,)},
+    mistakes={
+        SELF: (".tril()", ".tril(-1)"),
+        LEAK: (".tril()", ".tril(1)"),
+        "two diagonals too many: count them from the diagonal itself": (
+            ".tril()",
+            ".tril(2)",
+        ),
+        TURNED: (".tril()", ".triu(1)"),
+        FUTURE: (".tril()", ".triu()"),
+        "every query sees every key": (".tril()", ""),
+        "each query sees nothing but itself": (".tril()", ".tril().triu()"),
+        "nothing may be looked at": (".tril()", ".logical_not()"),
+        "a mask holds booleans: dtype=torch.bool, or compare": [
+            (", dtype=torch.bool", ""),
+            (", dtype=torch.bool", ", dtype=torch.int"),
+        ],
+        "(T, T) is asked for; the library's two axes in front come in section 6": (
+            ".tril()",
+            ".tril()[None, None]",
+        ),
+        "where it is 0, a score would stay; this is what is added to scores": (
+            lambda T: torch.full((T, T), -torch.inf).triu(1)
+        ),
+    },
+    hints=(
+        "Query t may look at the keys 0 … t. Which triangle of the square is that, "
+        "with or without the diagonal?",
+        "Begin with `torch.ones(T, T, dtype=torch.bool)`, and keep one triangle of it.",
+    ),
+    says="each query sees itself and its past, as in the library's mask",
+    difficulty=1,
+    importance=3,
+    minutes=3,
+    part="causal_mask",
+)
+def my_causal_mask(T):
+    return torch.ones(T, T, dtype=torch.bool).tril()
+
+
+def _rule(real, past=lambda n: nmt.causal_mask(n), join=torch.logical_and):
+    """A target mask made of another padding mask, past or operator."""
+
+    def my_target_mask(tgt_in):
+        return join(real(tgt_in), past(tgt_in.size(1)))
+
+    return my_target_mask
+
+
+def _keys(ids, pad=lambda ids: ids == 0):
+    return ~pad(ids)[:, None, None, :]  # (B, 1, 1, T)
+
+
+def _ones(n):
+    return torch.ones(1, 1, n, n, dtype=torch.bool)
+
+
+@exercise(
+    "The decoder's mask for a batch of ids: no padding and no future.",
+    cases={
+        "padding on the right": (torch.tensor([[2, 8, 0, 0], [2, 1, 7, 0]]),),
+        "no padding": (torch.tensor([[2, 5, 6], [2, 9, 3], [2, 4, 1]]),),
+        "padding on the left, and an <eos> that is read": (
+            torch.tensor([[0, 0, 2, 5, 6, 3], [2, 1, 3, 0, 0, 0]]),
+        ),
+    },
+    mistakes={
+        "with | one permission is enough; a key needs both": [
+            _rule(_keys, join=torch.logical_or),
+            _rule(_keys, join=lambda a, b: torch.maximum(a, b)),
+        ],
+        "padding is not hidden": lambda ids: nmt.causal_mask(ids.size(1)).expand(
+            len(ids), -1, -1, -1
+        ),
+        "padding is not hidden, and one mask is not enough for all sentences": (
+            lambda ids: nmt.causal_mask(ids.size(1))
+        ),
+        "the future is not hidden (& binds tighter than !=: put the comparison in "
+        "brackets)": [
+            lambda ids: _keys(ids).expand(-1, -1, ids.size(1), -1),
+            lambda ids: ids[:, None, None, :] != (0 & nmt.causal_mask(ids.size(1))),
+        ],
+        "the future is not hidden: this is the padding mask alone": _keys,
+        "only id 0 is padding: <eos> stays": _rule(
+            lambda ids: _keys(ids, lambda ids: (ids == 0) | (ids == 3))
+        ),
+        "only id 0 is padding: <unk> stays": _rule(
+            lambda ids: _keys(ids, lambda ids: ids <= 1)
+        ),
+        "only id 0 is padding: <sos>, <unk> and <eos> stay": _rule(
+            lambda ids: _keys(ids, lambda ids: ids <= 3)
+        ),
+        SELF: _rule(_keys, lambda n: _ones(n).tril(-1)),
+        LEAK: _rule(_keys, lambda n: _ones(n).tril(1)),
+        "padding must be hidden as a key (column), yours is hidden as a query (row)": (
+            _rule(lambda ids: _keys(ids).mT)
+        ),
+        "padding is hidden as a key only; the rows of padded queries stay": _rule(
+            lambda ids: _keys(ids) & _keys(ids).mT
+        ),
+        "True means: may be attended to. Yours is turned around": lambda ids: (
+            ~(_keys(ids) & nmt.causal_mask(ids.size(1)))
+        ),
+        "padding is what you let through: id 0 is <pad>": _rule(
+            lambda ids: ~_keys(ids)
+        ),
+        "the future is what you let through": [
+            _rule(_keys, lambda n: _ones(n).triu()),
+            _rule(_keys, lambda n: _ones(n).triu(1)),
+        ],
+        "(B, 1, T, T): an axis for the heads is missing": lambda ids: (
+            _keys(ids) & nmt.causal_mask(ids.size(1))
+        )[:, 0],
+        "padding may be on the left, too: compare ids, don't count from the left": (
+            lambda ids: (
+                (torch.arange(ids.size(1)) < (ids != 0).sum(1, keepdim=True))[
+                    :, None, None
+                ]
+                & nmt.causal_mask(ids.size(1))
+            )
+        ),
+        "a mask holds booleans: this one has numbers": lambda ids: (
+            _keys(ids) & nmt.causal_mask(ids.size(1))
+        ).float(),
+        "T is the length of the sentences, tgt_in.size(1), not their number": _rule(
+            _keys, lambda n: nmt.causal_mask(2)
+        ),
+    },
+    hints=(
+        "Two masks, joined by `&`: which keys are real words, and which are not in the "
+        "future? They differ in shape, and broadcasting does the rest.",
+        "`(tgt_in != nmt.PAD)[:, None, None, :]` has the shape (B, 1, 1, T): one row "
+        "for all queries.",
+    ),
+    says="no query sees padding or its future, wherever the padding is",
+    difficulty=2,
+    importance=3,
+    minutes=6,
+    part="target_mask",
+)
+def my_target_mask(tgt_in):
+    real = (tgt_in != nmt.PAD)[:, None, None, :]  # (B, 1, 1, T)
+    return real & nmt.causal_mask(tgt_in.size(1))  # (B, 1, T, T)
+
+
+def _filled(number):
+    return lambda scores, mask: scores.masked_fill(~mask, number).softmax(-1)
+
+
+def _lowered(number):
+    return lambda scores, mask: (scores - number * ~mask).softmax(-1)
+
+
+def _kept(scores, mask, change=lambda scores: scores):
+    kept = change(scores).exp() * mask
+    return kept / kept.sum(-1, keepdim=True)
+
+
+LOW = torch.finfo(torch.float32).min
+
+
+@exercise(
+    "Softmax over the keys that the mask shows.",
+    cases={
+        "small scores": (
+            torch.tensor([[0.0, 2, 1, -3], [1, 0, -1, 2]]),
+            torch.tensor([[True, True, False, True], [True, True, True, True]]),
+        ),
+        "visible scores near −60": (
+            torch.tensor([[-60.0, -59, -7], [-62, 5, -60], [-1, -2, -3]]),
+            torch.tensor([[1, 1, 0], [1, 0, 1], [0, 1, 1]]).bool(),
+        ),
+        "scores of ±1,600, as in a trained model": (
+            torch.tensor([[1600.0, 1602, 0, 7, 1603], [1, 0, 2, 1600, -1600]]),
+            torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0]]).bool(),
+        ),
+        "visible scores near −1,600": (
+            torch.tensor([[-1600.0, -1602, 5, 0]]),
+            torch.tensor([[1, 1, 0, 0]]).bool(),
+        ),
+    },
+    mistakes={
+        "the mask is not used": lambda scores, mask: scores.softmax(-1),
+        "a hidden score near 0 still gets the weight e⁰ = 1: write a very low number": [
+            _filled(0.0),
+            lambda scores, mask: (scores * mask).softmax(-1),
+        ],
+        "the rows no longer sum to 1: the hidden keys are still in the denominator": (
+            lambda scores, mask: scores.softmax(-1) * mask
+        ),
+        "the hidden keys are those where the mask is False": [
+            lambda scores, mask: scores.masked_fill(mask, LOW).softmax(-1),
+            lambda scores, mask: scores.masked_fill(mask, -1e9).softmax(-1),
+            lambda scores, mask: scores.masked_fill(mask, -torch.inf).softmax(-1),
+        ],
+        "divide along the keys, so that each row sums to 1": [
+            lambda scores, mask: scores.masked_fill(~mask, LOW).softmax(0),
+            lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(0),
+        ],
+        "divide by the sum of each row, not by the sum of all": lambda scores, mask: (
+            (scores.exp() * mask) / (scores.exp() * mask).sum()
+        ),
+        "these are exponentials: divide by their sum": lambda scores, mask: (
+            scores.exp() * mask
+        ),
+        "these are the masked scores: the softmax is missing": [
+            lambda scores, mask: scores.masked_fill(~mask, LOW),
+            lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
+            lambda scores, mask: scores.masked_fill(~mask, -1e9),
+            lambda scores, mask: scores * mask,
+        ],
+        "these are logarithms of weights: softmax, not log_softmax": (
+            lambda scores, mask: scores.masked_fill(~mask, LOW).log_softmax(-1)
+        ),
+        "0 · ∞ is nan: `masked_fill` puts the −∞ only where it belongs": (
+            lambda scores, mask: (scores + (~mask) * -torch.inf).softmax(-1)
+        ),
+        "exp of a large score is infinite: take softmax, or subtract the largest "
+        "*visible* score first": [
+            _kept,
+            lambda scores, mask: _kept(scores.double(), mask),
+        ],
+        "the largest score may be a hidden one, and then all visible exponentials are "
+        "0: hide before you subtract or take the softmax": [
+            lambda scores, mask: _kept(scores, mask, lambda s: s.log_softmax(-1)),
+            lambda scores, mask: _kept(
+                scores, mask, lambda s: s - s.amax(-1, keepdim=True)
+            ),
+        ],
+        "your number is not low enough: a visible score may be lower still": [
+            *(_filled(number) for number in (-1.0, -10.0, -20.0, -50.0, -100.0, -1e3)),
+            *(_lowered(number) for number in (10, 20, 50, 100, 1e3)),
+        ],
+    },
+    hints=(
+        "The softmax does the dividing. What must a hidden score become beforehand, so "
+        "that its exponential is 0?",
+        "`scores.masked_fill(~mask, lowest)`, with the lowest number of the type, "
+        "`torch.finfo(scores.dtype).min`, or with −∞; then `softmax(-1)`.",
+    ),
+    says="hidden keys get nothing, and each row sums to 1, for scores of any size",
+    difficulty=2,
+    importance=3,
+    minutes=6,
+    part="masked_softmax",
+)
+def masked_softmax(scores, mask):
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~mask, lowest).softmax(-1)
+
+
+def _pairs(sentence, fits=torch.eq):
+    return fits(sentence[:, None, :, None], sentence[:, None, None, :])  # (B, 1, T, T)
+
+
+def _packed(fits=torch.eq, past=lambda n: nmt.causal_mask(n)):
+    return lambda sentence: _pairs(sentence, fits) & past(sentence.size(1))
+
+
+@exercise(
+    "The decoder's mask for several sentences in one row.",
+    cases={
+        "two sentences, three sentences": (
+            torch.tensor([[0, 0, 0, 1, 1, 1], [0, 1, 1, 2, 2, 2]]),
+        ),
+        "a single sentence": (torch.zeros(1, 4, dtype=torch.long),),
+        "numbers that don't begin at 0": (
+            torch.tensor([[7, 7, 8, 8, 9], [1, 2, 4, 4, 4], [5, 5, 5, 5, 5]]),
+        ),
+    },
+    mistakes={
+        "a query sees its future": _pairs,
+        "the second sentence sees the first": lambda sentence: nmt.causal_mask(
+            sentence.size(1)
+        ).expand(len(sentence), -1, -1, -1),
+        "use `sentence`: the second row is cut elsewhere": lambda sentence: _packed()(
+            sentence
+        )[:1].expand(len(sentence), -1, -1, -1),
+        "`sentence` holds numbers of sentences, not ids: 0 is no padding": (
+            lambda sentence: nmt.target_mask(sentence) & _packed()(sentence)
+        ),
+        "compare the numbers of two sentences with ==: 0 is no padding, and a product "
+        "says nothing": [
+            lambda sentence: nmt.target_mask(sentence),
+            _packed(lambda q, k: (q * k).bool()),
+        ],
+        SELF: _packed(past=lambda n: _ones(n).tril(-1)),
+        LEAK: _packed(past=lambda n: _ones(n).tril(1)),
+        "True means: may be attended to. Yours is turned around": lambda sentence: (
+            ~_packed()(sentence)
+        ),
+        "yours sees the future instead of the past": _packed(
+            past=lambda n: _ones(n).triu()
+        ),
+        "a key needs both permissions: the same sentence, and no future": (
+            lambda sentence: _pairs(sentence) | nmt.causal_mask(sentence.size(1))
+        ),
+        "there may be three sentences: compare their numbers": _packed(
+            lambda q, k: (q * k + (1 - q) * (1 - k)).bool()
+        ),
+        "(B, 1, T, T): an axis for the heads is missing": lambda sentence: _packed()(
+            sentence
+        )[:, 0],
+        "a mask holds booleans: this one has numbers": lambda sentence: _packed()(
+            sentence
+        ).float(),
+    },
+    hints=(
+        "When do a query and a key belong together? Compare the number of each token's "
+        "sentence with that of every other; the future is hidden as before.",
+        "`sentence[:, :, None] == sentence[:, None, :]` has the shape (B, T, T).",
+    ),
+    says="a staircase for each sentence",
+    difficulty=2,
+    importance=1,
+    minutes=6,
+    part="packed_mask",
+)
+def packed_mask(sentence):
+    same = (
+        sentence[:, :, None] == sentence[:, None, :]
+    )  # (B, T, T) query and key in one
+    return same[:, None] & nmt.causal_mask(sentence.size(1))  # (B, 1, T, T)

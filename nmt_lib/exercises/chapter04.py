@@ -1,0 +1,519 @@
+"""The exercises of chapter 04, attention."""
+
+import math
+from copy import deepcopy
+
+import torch
+
+import nmt_lib as nmt
+
+from .exercise import exercise
+
+LOW = torch.finfo(torch.float32).min
+UNDIVIDED = "divide the scores by √d_k"
+BY_D_K = "divide by √d_k, not by d_k"
+NO_MASK = "the mask is not used"
+INVERTED = "True = may be seen: hide where the mask is False"
+LATE = "after the softmax is too late: the rows no longer sum to 1"
+NOT_LOW = "your number is not low enough: a visible score may be lower still"
+
+
+def _numbers(seed, *shapes):
+    draw = torch.Generator().manual_seed(seed)
+    return [torch.randn(*shape, generator=draw) for shape in shapes]
+
+
+def _attend(divide=lambda K: K.size(-1) ** 0.5, dim=-1, hide=None, mix=None):
+    """Attention with another divisor, axis, way to hide or way to mix."""
+    hide = hide or (lambda scores, mask: scores.masked_fill(~mask, LOW))
+
+    def attention(Q, K, V, mask=None):
+        scores = Q @ K.mT / divide(K)
+        if mask is not None:
+            scores = hide(scores, mask)
+        weights = scores.softmax(dim)
+        return weights @ V if mix is None else mix(weights, V)
+
+    return attention
+
+
+def _fill(number):
+    return _attend(hide=lambda scores, mask: scores.masked_fill(~mask, number))
+
+
+def _late(Q, K, V, mask=None):
+    weights = (Q @ K.mT / math.sqrt(K.size(-1))).softmax(-1)
+    return (weights if mask is None else weights * mask) @ V
+
+
+def _exponentials(total):
+    def attention(Q, K, V, mask=None):
+        e = (Q @ K.mT / math.sqrt(K.size(-1))).exp()
+        e = e if mask is None else e * mask
+        return e / total(e) @ V
+
+    return attention
+
+
+CAUSAL = torch.ones(3, 5, dtype=torch.bool).tril(1)  # (T, S)
+PADDED = torch.tensor([[True] * 4, [True, True, False, False]])[:, None, None]
+FAR_BELOW = (  # the hidden score is the largest one of each query
+    torch.tensor([[-30.0, 0], [-800, 1]]),  # (T, d_k)
+    torch.tensor([[2.0, 0], [2.1, 0.5], [-0.5, 0]]) * 2**0.5,  # (S, d_k)
+    torch.tensor([[1.0, 0, 2], [0, 1, 1], [5, 5, 5]]),  # (S, d_v)
+    torch.tensor([[True, True, False], [True, True, False]]),
+)
+
+
+@exercise(
+    "Attention: scores, mask, softmax, mean of the values.",
+    cases={
+        "no mask": _numbers(1, (3, 6), (5, 6), (5, 2)),
+        "with a mask": [*_numbers(2, (3, 6), (5, 6), (5, 2)), CAUSAL],
+        "visible scores near −60 and −1,600": FAR_BELOW,
+        "scores of more than 1,000, as in a trained model": [
+            1000 * _numbers(4, (2, 4))[0],
+            *_numbers(5, (3, 4), (3, 2)),
+        ],
+        "two sentences and three heads in front, a padding mask": [
+            *_numbers(6, (2, 3, 5, 4), (2, 3, 4, 4), (2, 3, 4, 4)),
+            PADDED,
+        ],
+    },
+    mistakes={
+        UNDIVIDED: _attend(lambda K: 1),
+        BY_D_K: _attend(lambda K: K.size(-1)),
+        "d_k is the width of a key; this divides by √S, their number": _attend(
+            lambda K: K.size(-2) ** 0.5
+        ),
+        "√2 was right for d_k = 2: take the width of the keys": _attend(
+            lambda K: 2**0.5
+        ),
+        "multiply by 1 / √d_k, don't multiply by √d_k": _attend(
+            lambda K: K.size(-1) ** -0.5
+        ),
+        "softmax along the keys: each row must sum to 1": _attend(dim=-2),
+        "with heads in front the keys are the last axis: softmax(-1)": _attend(dim=1),
+        "with heads in front the width is the last axis: K.size(-1)": _attend(
+            lambda K: K.size(1) ** 0.5
+        ),
+        "divide each row by its own sum": _exponentials(torch.sum),
+        "these are exponentials: divide by their sum": _exponentials(lambda e: 1),
+        "the softmax is missing": (".softmax(-1)", ""),
+        NO_MASK: _attend(hide=lambda scores, mask: scores),
+        INVERTED: [
+            _attend(hide=lambda scores, mask: scores.masked_fill(mask, LOW)),
+            _attend(hide=lambda scores, mask: scores.masked_fill(mask, -1e9)),
+            _attend(hide=lambda scores, mask: scores.masked_fill(mask, -torch.inf)),
+        ],
+        "a hidden score of 0 still gets a weight: it must be very low": [
+            _fill(0.0),
+            _attend(hide=lambda scores, mask: scores * mask),
+        ],
+        NOT_LOW: [*map(_fill, (-1.0, -10.0, -20.0, -50.0, -100.0, -1e3))],
+        LATE: _late,
+        "exp of a large score is infinite: take `softmax`, or subtract the largest "
+        "visible score first": _exponentials(lambda e: e.sum(-1, keepdim=True)),
+        "these are the weights: use them to mix the values": _attend(
+            mix=lambda weights, V: weights
+        ),
+        "return the output alone, without the weights": _attend(
+            mix=lambda weights, V: (weights @ V, weights)
+        ),
+        "these are the scores: take the softmax, and mix the values": (
+            "scores.softmax(-1) @ V",
+            "scores",
+        ),
+        "right for one head. With sentences and heads in front, swap the last two axes "
+        "only: K.transpose(-2, -1)": [
+            ("K.transpose(-2, -1)", "K.T"),
+            ("K.transpose(-2, -1)", "K.transpose(0, 1)"),
+        ],
+    },
+    hints=(
+        "Four lines: scores, mask, softmax, mean. Section 1 did them for one query; a "
+        "mask is only used if it is not None.",
+        "`scores = Q @ K.transpose(-2, -1) / math.sqrt(K.size(-1))` has the shape "
+        "(…, T, S), also with sentences and heads in front.",
+    ),
+    says="the library gives the same, with and without a mask, for one head or many",
+    difficulty=2,
+    importance=3,
+    minutes=8,
+    part="attention",
+)
+def attention(Q, K, V, mask=None):
+    scores = Q @ K.transpose(-2, -1) / math.sqrt(K.size(-1))  # (…, T, S)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    return scores.softmax(-1) @ V  # (…, T, d_v)
+
+
+def _counted(*shape):
+    return torch.arange(float(math.prod(shape))).view(shape)
+
+
+@exercise(
+    "Cut the last axis into heads, and bring them to the front.",
+    cases={
+        "D = 12, three heads": (_counted(2, 5, 12), 3),
+        "D = 12, two heads": (_counted(2, 5, 12), 2),
+        "D = 8, four heads, T = 3": (_counted(1, 3, 8), 4),
+    },
+    mistakes={
+        "this shape in one step mixes positions: cut the last axis, then swap": (
+            lambda x, n: x.reshape(len(x), n, x.size(1), -1)
+        ),
+        "heads are axis 1, positions axis 2: swap them": (".transpose(1, 2)", ""),
+        "head 0 has the first d_k columns, not every H-th": lambda x, n: x.unflatten(
+            -1, (-1, n)
+        ).permute(0, 3, 1, 2),
+        "the two numbers of unflatten are exchanged: n_heads parts come first": (
+            "(n_heads, -1)",
+            "(-1, n_heads)",
+        ),
+        "(B, H, d_k, T): the numbers of a head come last": lambda x, n: x.unflatten(
+            -1, (n, -1)
+        ).permute(0, 2, 3, 1),
+        "the batch comes first, then the heads": lambda x, n: torch.stack(
+            x.chunk(n, -1)
+        ),
+        "swap after the cut, not before it: this mixes columns and positions": (
+            lambda x, n: x.transpose(1, 2).reshape(len(x), n, x.size(1), -1)
+        ),
+        "`unflatten(-1, …)`: it is the last axis that is cut": lambda x, n: x.unflatten(
+            1, (n, -1)
+        ),
+        "the number of heads is an argument: n_heads": [
+            ("n_heads, -1", "3, -1"),
+            ("n_heads, -1", "2, -1"),
+        ],
+        "this puts the heads together again: leave out the flatten": (
+            ".transpose(1, 2)",
+            ".transpose(1, 2).flatten(2)",
+        ),
+        "transpose the axes 1 and 2, the positions and the heads": [
+            ("transpose(1, 2)", "transpose(0, 1)"),
+            ("transpose(1, 2)", "transpose(2, 3)"),
+            ("transpose(1, 2)", "transpose(0, 2)"),
+            ("transpose(1, 2)", "transpose(1, 3)"),
+        ],
+    },
+    hints=(
+        "Two steps. Cut the D columns first: (B, T, H, d_k). Which two axes are then "
+        "in the wrong order?",
+        "`x.unflatten(-1, (n_heads, -1))` has the shape (B, T, H, d_k).",
+    ),
+    says="head 0 has the first d_k columns of every position, as in the library",
+    difficulty=1,
+    importance=3,
+    minutes=4,
+    part="split_heads",
+)
+def split_heads(x, n_heads):
+    return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # (B, T, H, d_k), then swap
+
+
+NAMES = "W_q", "W_k", "W_v", "W_o"
+
+
+def _layer(D, H):
+    """A layer of the library whose weights come from D and H."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(100 * D + H)
+        return nmt.MultiHeadAttention(D, H)
+
+
+def _with_weights(answer, D, H, x, memory, mask):
+    """What a class gives with the weights of that layer."""
+    theirs, own = _layer(D, H), answer(D, H)
+    if missing := [name for name in NAMES if not hasattr(own, name)]:
+        raise ValueError(f"keep the names of the four layers: {missing[0]} is missing")
+    for name in NAMES:
+        getattr(own, name).load_state_dict(getattr(theirs, name).state_dict())
+    with torch.no_grad():
+        return own(x, memory, mask)
+
+
+def _changed(times=1.0, swap=(), **methods):
+    """The library's layer with other methods, scaled queries or exchanged matrices."""
+
+    class Changed(nmt.MultiHeadAttention):
+        def forward(self, x, memory, mask=None):
+            part = deepcopy(self)
+            for one, other in swap:
+                setattr(part, one, getattr(self, other))
+            part.W_q.weight.data *= times
+            part.W_q.bias.data *= times
+            return nmt.MultiHeadAttention.forward(part, x, memory, mask)
+
+    for name, method in methods.items():
+        setattr(Changed, name, method)
+    return Changed
+
+
+def _scaled(factor):
+    """Scores times ``factor(D, H)``."""
+    return lambda D, H: _changed(factor(D, H))(D, H)
+
+
+def _seen(change):
+    """Another mask than the one that is given."""
+
+    class Seen(nmt.MultiHeadAttention):
+        def forward(self, x, memory, mask=None):
+            return super().forward(x, memory, mask if mask is None else change(mask))
+
+    return Seen
+
+
+def _view(self, x):
+    return x.reshape(x.size(0), self.n_heads, x.size(1), -1)
+
+
+def _unview(self, heads):
+    return heads.reshape(heads.size(0), heads.size(2), -1)
+
+
+def _by_hand(hide=None, after=lambda weights, mask: weights, residual=0.0, mean=None):
+    """The layer written out, with another way to hide or to end."""
+    hide = hide or (lambda scores, mask: scores.masked_fill(~mask, LOW))
+
+    class ByHand(nmt.MultiHeadAttention):
+        def forward(self, x, memory, mask=None):
+            q, (k, v) = self.split_heads(self.W_q(x)), self.keys_values(memory)
+            if mean is not None:
+                v = mean(self, memory)
+            scores = q @ k.mT / q.size(-1) ** 0.5
+            scores = scores if mask is None else hide(scores, mask)
+            weights = scores.softmax(-1)
+            weights = weights if mask is None else after(weights, mask)
+            return self.W_o(self.join_heads(weights @ v)) + residual * x
+
+    return ByHand
+
+
+NEAR = torch.eye(5, dtype=torch.bool)
+NEAR = (NEAR | NEAR.roll(1, 0))[None, None]  # (1, 1, T, T) itself and the word before
+ALONE = _numbers(8, (2, 5, 12))[0]  # (B, T, D)
+
+
+@exercise(
+    "The whole layer: project, split into heads, attend, join, apply W_o.",
+    cases={
+        "cross-attention, no mask": (12, 3, *_numbers(7, (2, 5, 12), (2, 7, 12)), None),
+        "self-attention with a mask": (12, 3, ALONE, ALONE, NEAR),
+        "D = 8, four heads, a padding mask": (
+            8,
+            4,
+            *_numbers(9, (2, 3, 8), (2, 4, 8)),
+            PADDED,
+        ),
+    },
+    mistakes={
+        "W_o is missing": ("self.W_o(heads", "(heads"),
+        "split and joined with one `view`: each head reads other positions than it "
+        "should": _changed(split_heads=_view, join_heads=_unview),
+        "joined without swapping back: positions and heads are mixed": _changed(
+            join_heads=_unview
+        ),
+        "split with one `view`: positions are mixed": _changed(split_heads=_view),
+        UNDIVIDED: _scaled(lambda D, H: (D / H) ** 0.5),
+        "divide by √d_k, the width of one head, not by √D": _scaled(
+            lambda D, H: H**-0.5
+        ),
+        "divide by √d_k, not by √H": _scaled(lambda D, H: (D / H) ** 0.5 / H**0.5),
+        BY_D_K: _scaled(lambda D, H: (D / H) ** -0.5),
+        "keys and values come from memory, not from x": ("(memory)", "(x)"),
+        "the keys come from memory, too": ("W_k(memory)", "W_k(x)"),
+        "queries come from x, keys and values from memory": (
+            "self.W_q(x)",
+            "self.W_q(memory)",
+        ),
+        "the values have a matrix of their own, W_v": _changed(swap=[("W_v", "W_k")]),
+        "W_q and W_k are exchanged": _changed(swap=[("W_q", "W_k"), ("W_k", "W_q")]),
+        "the values are not projected: W_v is missing": _by_hand(
+            mean=lambda self, memory: self.split_heads(memory)
+        ),
+        NO_MASK: _seen(lambda mask: None),
+        INVERTED: _seen(torch.logical_not),
+        "a hidden score of 0 still gets a weight: it must be very low": _by_hand(
+            lambda scores, mask: scores.masked_fill(~mask, 0.0)
+        ),
+        LATE: _by_hand(
+            lambda scores, mask: scores, lambda weights, mask: weights * mask
+        ),
+        "x is added in chapter 05: here the output alone is asked for": _by_hand(
+            residual=1.0
+        ),
+        "this is a single head, as wide as the whole vector": lambda D, H: _changed()(
+            D, 1
+        ),
+    },
+    hints=(
+        "Each step has a name already: three projections, `split_heads` for each of "
+        "them, `attention`, the two steps back, `W_o`.",
+        "`split_heads(self.W_k(memory), self.n_heads)` has the shape (B, H, S, d_k), "
+        "and `heads.transpose(1, 2).flatten(2)` is (B, T, D) again.",
+    ),
+    says="the library's layer gives the same with these weights, at any two lengths",
+    difficulty=3,
+    importance=3,
+    minutes=10,
+    part="multi_head",
+    uses=(attention, split_heads),
+    call=_with_weights,
+)
+class MultiHead(torch.nn.Module):
+    def __init__(self, D, H):
+        super().__init__()
+        self.n_heads = H
+        self.W_q, self.W_k = torch.nn.Linear(D, D), torch.nn.Linear(D, D)
+        self.W_v, self.W_o = torch.nn.Linear(D, D), torch.nn.Linear(D, D)
+
+    def forward(self, x, memory, mask=None):
+        Q = split_heads(self.W_q(x), self.n_heads)  # (B, H, T, d_k)
+        K = split_heads(self.W_k(memory), self.n_heads)  # (B, H, S, d_k)
+        V = split_heads(self.W_v(memory), self.n_heads)  # (B, H, S, d_k)
+        heads = attention(Q, K, V, mask)  # (B, H, T, d_k)
+        return self.W_o(heads.transpose(1, 2).flatten(2))  # (B, T, D)
+
+
+class TableError(RuntimeError):
+    """All keys were multiplied at once."""
+
+
+class OneByOne(torch.Tensor):
+    """Rows that can be read one after the other, but not multiplied all at once."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        products = "matmul", "mul", "mv", "mm", "einsum", "linear"
+        product = any(name in func.__name__ for name in products)
+        if product and any(isinstance(a, cls) and a.dim() > 1 for a in args):
+            raise TableError("all keys at once")
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def _one_by_one(answer, q, K, V):
+    given = answer(q, K.as_subclass(OneByOne), V)
+    if isinstance(given, torch.Tensor):
+        return given.as_subclass(torch.Tensor)
+    return given
+
+
+def _plain(exp):
+    """Without the largest score."""
+
+    def one_key_at_a_time(q, K, V):
+        total, mixed = 0.0, 0 * V[0]
+        for k, v in zip(K, V, strict=True):
+            e = exp(q @ k / math.sqrt(len(q)))
+            total, mixed = total + e, mixed + e * v
+        return mixed / total
+
+    return one_key_at_a_time
+
+
+def _first_as_largest(q, K, V):
+    return _plain(lambda score: (score - q @ K[0] / math.sqrt(len(q))).exp())(q, K, V)
+
+
+def _scores(*scores, width=64):
+    """A query and keys with these scores."""
+    q = torch.full((width,), 4.0)
+    return q, torch.tensor(scores)[:, None] * torch.ones(width) / (4 * width**0.5)
+
+
+SHRINK = "shrink * total + e, shrink * mixed"
+LARGEST = "exp of a large score is infinite: keep the largest score so far"
+
+
+@exercise(
+    "Attention of one query without a table of weights: one key after the other.",
+    cases={
+        "small scores": _numbers(10, (3,), (4, 3), (4, 5)),
+        "three scores of 128": [*_scores(128.0, 128, 128), *_numbers(11, (3, 2))],
+        "scores of 100, 110 and 120": [
+            *_scores(100.0, 120, 110, width=16),
+            *_numbers(12, (3, 2)),
+        ],
+        "all scores near −1,600": [*_scores(-1600.0, -1601), *_numbers(13, (2, 3))],
+        "scores of −800, 0 and 800": [
+            *_scores(-800.0, 0, 800),
+            *_numbers(14, (3, 2)),
+        ],
+    },
+    mistakes={
+        UNDIVIDED: (" / math.sqrt(len(q))", ""),
+        BY_D_K: ("math.sqrt(len(q))", "len(q)"),
+        "divide by √d_k; this divides by √S, the number of keys": ("len(q)", "len(K)"),
+        "divide by √d_k; this divides by √d_v, the width of the values": (
+            "len(q)",
+            "V.size(1)",
+        ),
+        "this makes the table: all keys at once. Take one after the other": (
+            lambda q, K, V: (K @ q / len(q) ** 0.5).softmax(-1) @ V
+        ),
+        LARGEST: [
+            _plain(torch.exp),
+            _plain(lambda score: score.double().exp()),
+            _plain(lambda score: math.exp(score)),
+        ],
+        "a limit for the score makes large scores equal: keep the largest so far": [
+            _plain(lambda score: score.clamp(max=80).exp()),
+            _plain(lambda score: score.clamp(max=88).exp()),
+        ],
+        "scores differ by much: subtract the largest so far, not the first one": (
+            _first_as_largest
+        ),
+        "far below 0 every exponential is 0: the largest so far must be one of the "
+        "scores, so begin with −∞ or the first one": [
+            ("-math.inf", "0.0"),
+            ("max(largest, score)", "max(largest, abs(score))"),
+        ],
+        "when the largest score grows, multiply both sums by exp(old − new)": (
+            SHRINK,
+            "total + e, mixed",
+        ),
+        "multiply *both* sums by exp(old − new): the sum of the exponentials, too": (
+            SHRINK,
+            "total + e, shrink * mixed",
+        ),
+        "multiply *both* sums by exp(old − new): the sum of the values, too": (
+            SHRINK,
+            "shrink * total + e, mixed",
+        ),
+        "exp(old − new) for the old sums, exp(score − new) for the new key: yours has "
+        "an infinite exponential at the first key": [
+            ("math.exp(old - largest)", "math.exp(largest - old)"),
+            ("math.exp(score - largest)", "math.exp(score - old)"),
+        ],
+        "keep the largest score, not the smallest": ("max(largest", "min(largest"),
+        "this is the plain mean: weigh each value by its exponential": (
+            lambda q, K, V: V.mean(0)
+        ),
+        "the weights don't sum to 1: divide by their sum": (" / total", ""),
+        "return after the loop: this stops at the first key": (lambda q, K, V: V[0]),
+    },
+    hints=(
+        "Three things are kept from key to key: the largest score, the sum of the "
+        "exponentials, and the sum of the values times them.",
+        "For each key: `old, largest = largest, max(largest, score)`; then both sums "
+        "times `math.exp(old - largest)`, plus the new key's share.",
+    ),
+    says="the mean that softmax gives, for scores of any size",
+    difficulty=3,
+    importance=1,
+    minutes=12,
+    part="one_key",
+    call=_one_by_one,
+)
+def one_key_at_a_time(q, K, V):
+    largest, total, mixed = -math.inf, 0.0, torch.zeros(V.size(1))
+    for k, v in zip(K, V):
+        score = (q @ k).item() / math.sqrt(len(q))
+        old, largest = largest, max(largest, score)
+        shrink, e = math.exp(old - largest), math.exp(score - largest)
+        total, mixed = shrink * total + e, shrink * mixed + e * v
+    return mixed / total

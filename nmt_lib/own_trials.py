@@ -1,0 +1,153 @@
+"""A reader's own functions that no translation calls: in twelve updates of a training,
+in the subwords of a model that comes with the library, and in its batches."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .batching import fill_batches, pad_batch
+from .config import load_config
+from .own_parts import Hers, ask
+from .special import PAD
+from .tokenizers import Tokenizer
+from .transformer import build_model
+from .translator import PRETRAINED, Translator
+
+RATE = 1e-3
+
+
+def captions() -> list[str]:
+    """Fifty English captions, written for this."""
+    return (PRETRAINED / "captions.txt").read_text(encoding="utf-8").splitlines()
+
+
+def cross_entropy(logits: Tensor, tgt_out: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD)
+
+
+@lru_cache(maxsize=1)
+def material(translator: Translator) -> list[tuple[Tensor, Tensor]]:
+    """A batch an update, captions and translations: ``(B, S)``, ``(B, T + 1)``."""
+    found = translator.translate(captions(), beam_size=1)
+    src = [translator.encode(one.source) for one in found]
+    tgt = [translator.tgt_tokenizer.encode(one.text) for one in found]
+    parts = [slice(i, None, 4) for i in range(4)]
+    return [(pad_batch(src[part]), pad_batch(tgt[part])) for part in parts * 3]
+
+
+def losses(
+    translator: Translator,
+    shift: Hers = lambda tgt: (tgt[:, :-1], tgt[:, 1:]),
+    loss: Hers = cross_entropy,
+    adam: Hers | None = None,
+) -> list[float]:
+    """The loss before each of twelve updates of a small new model, without dropout.
+
+    ``adam`` gets all gradients so far, ``(n, N)``, and the rate; it returns what is to
+    be added to the first weights, ``(N,)``.
+    """
+    sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
+    found, gradients = [], []
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        torch.manual_seed(0)
+        model = build_model(load_config("tiny").model, *sizes).eval()
+        weights = list(model.parameters())
+        optimizer = torch.optim.Adam(weights, lr=RATE, betas=(0.9, 0.98), eps=1e-9)
+        start = nn.utils.parameters_to_vector(weights).detach()  # (N,)
+        for src, tgt in material(translator):
+            tgt_in, tgt_out = shift(tgt)  # (B, T) each
+            value = loss(model(src, tgt_in), tgt_out)
+            found.append(float(value.detach()))
+            optimizer.zero_grad()
+            value.backward()
+            if adam is None:
+                optimizer.step()
+                continue
+            flat = [w.grad.flatten() for w in weights if w.grad is not None]
+            gradients.append(torch.cat(flat))  # (N,)
+            change = adam(torch.stack(gradients), RATE)  # (N,)
+            with torch.no_grad():
+                nn.utils.vector_to_parameters(start + change, weights)
+    return found
+
+
+def training(name: str) -> Hers:
+    def trial(hers: Hers, translator: Translator) -> bool:
+        yours = losses(translator, **{name: partial(ask, hers)})
+        theirs = losses(translator)
+        ends = (f"{curve[0]:.3f} → {curve[-1]:.3f}" for curve in (yours, theirs))
+        print("loss in 12 updates: {} (the library's: {})".format(*ends))
+        pairs = zip(yours, theirs, strict=True)
+        return all(abs(a - b) < 5e-3 for a, b in pairs)
+
+    return trial
+
+
+def merges_of(word: str, ranks: dict[str, int]) -> list[tuple[str, str]]:
+    """The pairs that can be joined in a word, in the order of learning."""
+    ends = range(1, len(word) + 1)
+    parts = {word[i:j] for j in ends for i in range(j)}
+    known = {part for part in parts if len(part) == 1 or part in ranks}
+    pairs = [
+        (ranks[part], part[:i], part[i:])
+        for part in known
+        for i in range(1, len(part))
+        if part[:i] in known and part[i:] in known
+    ]
+    return [(first, second) for _, first, second in sorted(pairs)]
+
+
+def subwords(cut: Callable[[Hers, str, list[tuple[str, str]]], Sequence[str]]) -> Hers:
+    def trial(hers: Hers, translator: Translator) -> bool:
+        tokenizer: Tokenizer = translator.src_tokenizer
+        ranks = getattr(tokenizer, "ranks", None)
+        if ranks is None:
+            raise TypeError("this model has words: take one with subwords")
+        words = sorted({w.strip(".,") for text in captions() for w in text.split()})
+        odd = []
+        for word in words:
+            yours = list(cut(hers, word, merges_of(f"▁{word}", ranks)))
+            if yours != tokenizer.tokenize(word):
+                odd.append((word, yours, tokenizer.tokenize(word)))
+        print(f"{len(words) - len(odd)} of {len(words)} words are cut as by the model")
+        for word, yours, theirs in odd[:1]:
+            print(f"  {word}: yours {' '.join(yours)}, the model's {' '.join(theirs)}")
+        return not odd
+
+    return trial
+
+
+def with_merge(hers: Hers, word: str, merges: list[tuple[str, str]]) -> Sequence[str]:
+    parts = tuple(f"▁{word}")
+    for pair in merges:
+        parts = tuple(ask(hers, parts, pair))
+    return parts
+
+
+def batches(hers: Hers, translator: Translator) -> bool:
+    draw = random.Random(0)
+    lengths = sorted(min(60, 4 + int(draw.expovariate(0.1))) for _ in range(2000))
+    theirs = [
+        [lengths[i] for i in rows]
+        for rows in fill_batches(range(len(lengths)), lengths, 1024)
+    ]
+    yours = [list(map(int, batch)) for batch in ask(hers, list(lengths), 1024)]
+    room = sum(len(batch) * max(batch) for batch in yours if batch)
+    share = 100 * (1 - sum(map(sum, yours)) / max(1, room))
+    counts = f"{len(yours)} batches (the library: {len(theirs)})"
+    print(f"2,000 sentences in {counts}, {share:.1f} % padding")
+    return yours == theirs
+
+
+TRIALS: dict[str, Hers] = {
+    **{name: training(name) for name in ("shift", "loss", "adam")},
+    "merge": subwords(with_merge),
+    "cut": subwords(lambda hers, word, merges: ask(hers, word, merges)),
+    "batches": batches,
+}
