@@ -40,8 +40,9 @@ export function button(text, onPress, attributes = {}) {
  * `onChange` is called when the reader changes it. This one goes through `values`. */
 export function slider({ label, values, value, format = String, onChange }) {
   const input = html("input", { type: "range", min: 0, max: values.length - 1 });
-  const output = html("output");
-  const element = html("label", { class: "slider" }, label, output, input);
+  const output = html("output", { "aria-hidden": "true" }); // the input says it
+  const text = html("label", {}, html("span", {}, label), input);
+  const element = html("div", { class: "slider" }, text, output);
   const show = () => {
     say(output, format(values[input.value]));
     input.setAttribute("aria-valuetext", output.textContent);

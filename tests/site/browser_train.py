@@ -122,9 +122,10 @@ def handed_over(page: Any, address: str) -> None:
     page.goto(f"{address}/live.html")
     page.get_by_text("A model of your own", exact=True).click()
     page.locator("#file").set_input_files(file)
-    page.get_by_role("radio", name="your file").wait_for()
+    page.get_by_role("radio", name="your file", checked=True).wait_for()
+    settled(page)
     page.locator("#text").fill(OWN)
-    assert settled(page) == said
+    page.locator(".result", has_text=said).wait_for()
 
 
 def keyboard(page: Any) -> None:
