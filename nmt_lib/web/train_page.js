@@ -4,77 +4,19 @@
 //   WORKER, PACKED  are the worker's script, and the data that it unpacks
 //   data            is {words, unknown, examples: [{text, reference, gold}], settings}
 
-import { atMostEvery, button, chart, choice, grid, html, say, slider, toggle } from
-  "./kit.js";
+import { atMostEvery, button, chart, grid, html, say, toggle } from "./kit.js";
+import { IDEAS, inWords, makeControls } from "./train_settings.js";
 
-const LEARNING_RATES = [0.001, 0.002, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.02,
-  0.03, 0.04, 0.06, 0.1];
-const WARMUPS = [0, 10, 25, 50, 75, 100, 150, 200, 300, 400];
 const SHOWN = 600; // updates on the chart, at first
-const COLLAPSE = { n_layers: 2, norm: "post", lr: 0.02, warmup: 0 };
-const IDEAS = [
-  ["The model as it is", {}, "What does it learn first: where to look, which words " +
-    "to say, or how they agree? The loss shows none of this."],
-  ["Without warm-up, it is stuck", COLLAPSE, "Two layers, post-LN, a large learning " +
-    "rate: the loss stays where a list of word frequencies is."],
-  ["The same with warm-up", { ...COLLAPSE, warmup: 100 }, "The first steps are small," +
-    " and it learns. Compare the curves, then try pre-LN without warm-up."],
-  ["It may see the future", { causalMask: true }, "Without the causal mask, the loss " +
-    "is splendid, because the model copies the next word from its own input. When it " +
-    "translates, there is nothing to copy from."],
-  ["A bag of words", { positions: true }, "Without positions, the model cannot know " +
-    "which English word comes first. Who does what to whom?"],
-];
-
 const root = host.attachShadow({ mode: "open" });
 root.append(html("style", {}, STYLE), host.querySelector("template").content);
 const part = Object.fromEntries( // the elements that change, by name
   [...root.querySelectorAll("[data-part]")].map((one) => [one.dataset.part, one]));
 const grids = []; // a map for each head
-let run = null; // what is trained: {settings, says, looks}
+const settings = makeControls(() => start()); // a change makes a new model
+let run = null; // what is trained: {id, asked, says, looks}
 let last = null; // the run before
 let training = false;
-
-// ------------------------------------------------------------ what the reader sets
-const anew = () => start();
-const WITHOUT = {
-  causalMask: "the causal mask", positions: "the positions", scale: "√d_k",
-};
-const control = {
-  norm: choice({ label: "Layer norm", options: [["post", "post-LN"], ["pre", "pre-LN"]],
-    onChange: anew }),
-  n_layers: choice({ label: "Layers on each side",
-    options: [[1, "1"], [2, "2"], [4, "4"]], onChange: anew }),
-  n_heads: choice({ label: "Heads", options: [[1, "1"], [2, "2"], [4, "4"]],
-    onChange: anew }),
-  d_model: choice({ label: "Width d_model",
-    options: [[16, "16"], [32, "32"], [64, "64"]], onChange: anew }),
-  lr: slider({ label: "Learning rate", values: LEARNING_RATES, onChange: anew }),
-  warmup: slider({ label: "Warm-up, in updates", values: WARMUPS, onChange: anew }),
-  ...Object.fromEntries(Object.entries(WITHOUT).map(([name, label]) =>
-    [name, toggle({ label: `take away ${label}`, onChange: anew })])),
-};
-
-function settings() {
-  const all = Object.fromEntries(
-    Object.entries(control).map(([name, { value }]) => [name, value]));
-  const { norm, n_layers, n_heads, d_model, lr, warmup, ...without } = all;
-  const model = { norm, n_layers, n_heads, d_model, d_ff: 2 * d_model };
-  return { model, train: { lr, warmup }, without, seed: 1, all };
-}
-
-function set(changes) {
-  const wanted = { ...data.settings, ...changes };
-  for (const [name, one] of Object.entries(control)) one.set(wanted[name] ?? false);
-}
-
-/** The settings in words, to compare two runs by. */
-function inWords({ norm, n_layers, n_heads, d_model, lr, warmup, ...without }) {
-  const gone = Object.keys(WITHOUT).filter((name) => without[name]);
-  return [`${norm}-LN`, `${n_layers} + ${n_layers} layers`, `heads ${n_heads}`,
-    `width ${d_model}`, `learning rate ${lr}`, `warm-up ${warmup}`,
-    ...gone.map((name) => `without ${WITHOUT[name]}`)].join(", ");
-}
 
 // ------------------------------------------------------------ the worker
 let worker = null;
@@ -100,21 +42,20 @@ const fail = (reason) => say(part.note, `This does not work here: ${reason}.`);
 function start() {
   if (!worker) begin();
   if (run?.looks.length > 1) last = run;
-  const { all, ...asked } = settings();
-  run = { says: inWords(all), looks: [], all };
+  const asked = settings.read();
+  run = { says: inWords(asked), asked, looks: [], id: (run?.id ?? 0) + 1 };
   part.log.replaceChildren();
   turn(false);
-  ask();
-  order("start", asked);
+  order("start", { ...asked, id: run.id, sentence: sentence() });
   part.save.disabled = true;
   say(part.note, "");
 }
 
 const example = () => data.examples.find(({ text }) => text === part.text.value.trim());
 
-function ask() {
-  order("ask", { text: part.text.value.trim(), reference: example()?.reference });
-}
+const sentence = () =>
+  ({ text: part.text.value.trim(), reference: example()?.reference });
+const ask = () => order("ask", sentence());
 
 function play() {
   if (!run) start();
@@ -137,11 +78,12 @@ function handOver(file) {
 
 // ------------------------------------------------------------ what the model says
 function hear(look) {
+  if (look.id !== run.id) return; // of the run before
   const before = run.looks.at(-1);
   if (before?.step === look.step) run.looks.pop(); // the same model, asked again
   run.looks.push(look);
   if (before?.step !== look.step) write(look);
-  part.save.disabled = look.step === 0 || run.all.positions;
+  part.save.disabled = look.step === 0 || run.asked.without.positions;
   show();
   if (look.step % 100 === 0 && look.step) say(part.spoken, summary(run));
 }
@@ -150,12 +92,15 @@ function summary({ looks }) {
   const { step, loss, right, said } = looks.at(-1);
   const counted = right === null ? "" : ` ${right} of 100 held-out sentences right.`;
   return `Update ${step}${step ? `, loss ${loss.toFixed(2)}` : ""}. ` +
-    `The model says: ${said || "nothing"}.${counted}`.replace("..", ".");
+    `The model says: ${short(said)}${counted}`;
 }
+
+const short = (said) => // a model that repeats itself goes on for long
+  (said.length > 90 ? `${said.slice(0, 75)} …` : said || "(nothing)");
 
 function write({ step, loss, said, right }) { // the column that stays
   const counted = step % 100 === 0 && right !== null ? `${right}` : "";
-  const cells = [`${step}`, step ? loss.toFixed(2) : "", said || "(nothing)", counted];
+  const cells = [`${step}`, step ? loss.toFixed(2) : "", short(said), counted];
   part.log.prepend(html("tr", {}, ...cells.map((text) => html("td", {}, text))));
 }
 
@@ -163,8 +108,7 @@ const show = atMostEvery(400, () => {
   const look = run.looks.at(-1);
   if (!look) return;
   const { step, loss, right, said, milliseconds, source, sourceIds } = look;
-  const short = said.length > 120 ? `${said.slice(0, 120)} …` : said;
-  say(part.said, short || "(nothing)");
+  say(part.said, short(said));
   say(part.step, `${step}`);
   say(part.loss, step ? loss.toFixed(2) : "–");
   say(part.right, right === null ? "–" : `${right}`);
@@ -209,14 +153,14 @@ const curve = chart({ label: "the loss", x: "updates", y: "loss" });
 const slow = toggle({ label: "slowly", onChange: (value) => order("pace", value) });
 part.curve.append(curve.element);
 part.pace.append(slow.element);
-part.settings.append(...Object.values(control).map(({ element }) => element));
+part.settings.append(...settings.elements);
 part.vocabulary.append(data.words.join(" "));
 part.examples.append(...data.examples.map(({ text }) => button(text, () => {
   part.text.value = text;
   ask();
 })));
 part.ideas.append(...IDEAS.map(([title, changes, says]) => button(title, () => {
-  set(changes);
+  settings.set({ ...data.settings, ...changes });
   say(part.idea, says);
   start();
 })));
@@ -229,5 +173,5 @@ part.once.addEventListener("click", () => {
   order("once");
 });
 part.save.addEventListener("click", () => order("save"));
-set({});
+settings.set(data.settings);
 host.classList.add("drawn");

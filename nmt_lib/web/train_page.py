@@ -65,7 +65,7 @@ def train_page(live: str, film: dict[str, Any]) -> str:
         "DATA": web.quoted(page_data()),
         "STYLE": web.quoted(web.read("kit.css") + web.read("train.css")),
         "WORKER": web.quoted(web.bundle(*WORKER)),
-        "SCRIPT": web.bundle("kit", "train_page"),
+        "SCRIPT": web.bundle("kit", "train_settings", "train_page"),
     }
     return web.fill("train.html", **parts)
 
@@ -94,7 +94,7 @@ def page_data() -> dict[str, Any]:
     src, _ = build_tokenizers(config.data, corpus.train)
     held_out = {pair.src: pair for pair in [*corpus.valid, *corpus.test]}
     model, train = config.model.model_dump(), config.train.model_dump()
-    shown = ("norm", "n_layers", "n_heads", "d_model", "lr", "warmup")
+    shown = ("norm", "n_layers", "n_heads", "d_model", "lr", "warmup", "schedule")
     return {
         "examples": [example(held_out[text]) for text in EXAMPLES],
         "words": src.lookup_tokens(list(range(len(SPECIALS), len(src)))),

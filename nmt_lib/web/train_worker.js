@@ -12,9 +12,9 @@ let turn = 0, slow = false; // an order that ends the training makes it the next
 const later = (ms = 0) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function look() {
-  const { frequencyLoss } = session;
+  const { id, frequencyLoss } = session;
   const seen = await session.look(sentence.text, sentence.reference);
-  postMessage({ look: { ...seen, frequencyLoss } });
+  postMessage({ look: { ...seen, id, frequencyLoss } });
 }
 
 /** Trains while it is `own` turn; now and then, orders are heard. */
@@ -41,9 +41,10 @@ const orders = {
   data(packed) {
     data = unpack(packed);
   },
-  async start(settings) { // a new model
+  async start({ id, sentence: first, ...settings }) { // a new model
     turn++;
-    session = await Session.create(await data, settings);
+    session = Object.assign(await Session.create(await data, settings), { id });
+    sentence = first;
     await look();
   },
   go() {
