@@ -42,8 +42,8 @@ def main() -> None:
     job |= {"folder": str(web.FILES), "steps": FRAMES}
     job |= {"packed": train_page.pack(train_page.training_data())}
     command = ["node", "--input-type=module", "--eval", RECORD]
-    node = subprocess.run(command, input=json.dumps(job), text=True, stdout=-1, check=True)
-    frames = node.stdout.replace('{"step"', '\n{"step"')
+    film = subprocess.check_output(command, input=json.dumps(job), text=True)
+    frames = film.replace('{"step"', '\n{"step"')
     FILM.write_text(f"{frames}\n", encoding="utf-8")
 
 

@@ -37,7 +37,7 @@ IMPORT = re.compile(r'(?m)^import \{([^}]*)\} from\s+"\./(\w+)\.js";\n')
 
 
 def bundle(*names: str) -> str:
-    """Modules as one script, each after those that it imports, in a scope of its own."""
+    """Modules as one script, each after those that it imports, in its own scope."""
     modules = {name: read(f"{name}.js") for name in names}
     imports = IMPORT.findall("".join(modules.values()))
     script = ""

@@ -1,4 +1,4 @@
-"""The page on which a Transformer is trained in the browser, from the files beside it."""
+"""The page on which a Transformer is trained in the browser, from the files here."""
 
 from __future__ import annotations
 
