@@ -58,7 +58,7 @@ from .losses import cross_entropy as cross_entropy
 from .losses import validation_loss as validation_loss
 from .schedules import build_optimizer as build_optimizer
 from .schedules import learning_rate as learning_rate
-from .checkpoints import Run as Run
+from .run_folder import Run as Run
 from .training import Trainer as Trainer
 from .training import train as train
 from .decoding import Candidate as Candidate

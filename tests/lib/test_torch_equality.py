@@ -1,5 +1,7 @@
 """The model equals ``torch.nn.Transformer`` with the same weights and padding."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -65,7 +67,8 @@ def test_outputs_and_gradients_equal_torch(norm: str, explicit: bool) -> None:
     assert (memory - their_memory)[src != 0].abs().max() <= 1e-5
     assert (out - their_out)[tgt != 0].abs().max() <= 1e-5
 
-    direction, results = torch.randn_like(out)[tgt != 0], []
+    direction = torch.randn_like(out)[tgt != 0]
+    results: list[dict[str, Any]] = []
     for result in (out, their_out):
         x.grad = y.grad = None
         (result[tgt != 0] * direction).sum().backward()
