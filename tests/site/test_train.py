@@ -203,8 +203,8 @@ def test_loss_gradients_and_updates_are_those_of_torch(name: str, kernel: bool) 
     losses = torch.tensor([true.losses, found["losses"], single.losses])
     assert found["losses"][0] == pytest.approx(true.losses[0], rel=1e-6)
     assert worst(tensors("grads"), moving) < 3e-6
-    far = (losses / losses[0] - 1).abs().amax(1)  # of the ten losses
-    assert far[1] < max(1e-6, 1.5 * far[2])
+    _, far, far32 = (losses / losses[0] - 1).abs().amax(1).tolist()  # of ten losses
+    assert far < max(1e-6, 1.5 * far32)
     weights = {n: true.weights[n] for n in moving}
     assert mean(tensors("weights"), weights) < 1.5 * mean(single.weights, weights)
     rates = [learning_rate(n, at.config.train, at.config.model.d_model) for n in STEPS]
@@ -314,7 +314,7 @@ def test_a_model_without_positions_translates_without_them() -> None:
 WORK = """
 const { script, packed } = JSON.parse(require("fs").readFileSync(0, "utf8"))
 const heard = [], settings = { id: 7, seed: 1, sentence: { text: "The dog." } }
-let hear
+let hear, left = 2
 const order = (...data) => hear({ data })
 globalThis.addEventListener = (_, listener) => { hear = listener }
 globalThis.postMessage = ({ look, ...said }) => {
@@ -322,7 +322,8 @@ globalThis.postMessage = ({ look, ...said }) => {
   if (look?.step === 1) order("go")
   if (look?.step === 25) order("pause")
   if (look?.step === 25) order("save")
-  if (said.state === "resting") process.stdout.write(JSON.stringify(heard))
+  left -= Boolean(said.file || said.state === "resting") // in any order
+  if (!left) process.stdout.write(JSON.stringify(heard))
 }
 ;(0, eval)(script)
 order("data", packed)
@@ -335,6 +336,6 @@ def test_the_worker_does_as_it_is_told() -> None:
     script = web.bundle(*train_page.WORKER)
     packed = train_page.pack(train_page.training_data())
     heard = run_node(WORK, {"script": script, "packed": packed}, "commonjs")
-    assert {"state": "training"} in heard and {"file": {}} in heard
+    assert {"state": "training"} in heard
     looks = [said for said in heard if isinstance(said, list)]
     assert looks == [[7, 0], [7, 1], [7, 25]]
