@@ -7,7 +7,7 @@ from .exercise import exercise
 SPECIAL = {"<pad>": 0, "<unk>": 1, "<sos>": 2, "<eos>": 3}
 SMALL = {**SPECIAL, "a": 4, "dog": 5}
 OTHER = {**SPECIAL, "dog": 4, "<3": 5, "the": 6, "a": 7, "sees": 8}
-INSIDE = "`return` stands inside the loop, and stops it in its first round"
+INSIDE = "only the first round is done: does `return` stand inside the loop?"
 NO_ENDS = "<sos> (2) in front and <eos> (3) at the end are missing"
 ONLY_A_WORD = "a special token in the text must become <unk>, 1: it is only a word"
 LEFT_OUT = "an unknown word gets 1; do not leave it out"
@@ -37,7 +37,10 @@ def _encode(find=_guarded, front=(2,), end=(3,), keep=lambda word, stoi: True, n
         "an unknown word": (["a", "big", "dog"], SMALL),
         "<eos> and <unk> in the text": (["dog", "<eos>", "a", "<unk>"], SMALL),
         "only <pad>, in another table": (["<pad>"], OTHER),
-        "a table that has the word <3": (["the", "dog", "<3", "a", "cat"], OTHER),
+        "a table with <3, and with the, but not The": (
+            ["The", "dog", "<3", "a", "cat"],
+            OTHER,
+        ),
         "no word": ([], OTHER),
     },
     mistakes={
@@ -235,6 +238,7 @@ def _replaced(word, merges):
         "a known word": ("sunday", LEARNT),
         "a new word": ("mayday", LEARNT),
         "no pair in it": ("is", LEARNT),
+        "a word that needs the last merge": ("day", LEARNT),
         "a b was learnt before z a": ("zab", [("a", "b"), ("z", "a")]),
         "z a was learnt before a b": ("zab", [("z", "a"), ("a", "b")]),
         "b c, then a b, then ab c": ("abc", [("b", "c"), ("a", "b"), ("ab", "c")]),
@@ -291,7 +295,6 @@ def my_cut(word, merges):
 
 
 COUNT = "length * (len(batches[-1]) + 1)"
-WITH_NEW = "check the budget with the new sentence"
 
 
 def _cleared(lengths, budget):
@@ -319,7 +322,7 @@ def _first_lost(lengths, budget):
     "Fills batches with sentences that are sorted by length.",
     cases={
         "a batch that fills the budget exactly": ([3, 3, 4, 5, 5, 6, 6], 18),
-        "a budget that is never full": ([4, 4, 4], 10),
+        "a budget that is never full": ([4, 4, 4], 11),
         "no sentence": ([], 9),
         "a long one at the end": ([1, 1, 1, 1, 6], 6),
         "one sentence": ([5], 20),
@@ -337,11 +340,11 @@ def _first_lost(lengths, budget):
             COUNT,
             "batches[-1][0] * (len(batches[-1]) + 1)",
         ),
-        f"{WITH_NEW}, before it joins the batch": (
+        "count the new sentence, too: its batch goes over the budget": (
             "(len(batches[-1]) + 1)",
             "len(batches[-1])",
         ),
-        f"{WITH_NEW} in the batch, not before": (
+        "a batch goes over its budget by a sentence: check before that one joins": (
             COUNT,
             "batches[-1][-1] * len(batches[-1])",
         ),
