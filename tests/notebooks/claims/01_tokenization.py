@@ -78,9 +78,9 @@ def test_real_captions_have_these_lengths_and_vocabularies(chapter: Any) -> None
     train = [german(pair.tgt) for pair in corpus.train]
     test = [german(pair.tgt) for pair in corpus.test]
     english = [len(cut(pair.src)) for pair in corpus.train]
-    assert chapters.ENGLISH_WORDS == Counter(english)
+    assert Counter(english) == chapters.ENGLISH_WORDS
     more = (len(words) - n for words, n in zip(train, english, strict=True))
-    assert chapters.GERMAN_MINUS_ENGLISH == Counter(more)
+    assert Counter(more) == chapters.GERMAN_MINUS_ENGLISH
 
     sizes = []
     for min_freq in (1, 2):
