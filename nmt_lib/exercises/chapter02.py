@@ -229,7 +229,7 @@ ROWS = "P[: ids.size(1)]"
         ],
         "add the rows of P, which may be any table": (
             lambda ids, E, P: (
-                E.size(1) ** 0.5 * E[ids] + nmt.sinusoids(*ids.shape[1:], E.size(1))
+                E.size(1) ** 0.5 * E[ids] + nmt.sinusoids(ids.size(1), E.size(1))
             )
         ),
         "P has more rows than a sentence has tokens: take the first T": (ROWS, "P"),
