@@ -95,9 +95,15 @@ from .pictures.diagrams import plot_clocks as plot_clocks
 from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
 from .pictures.machine import plot_machine as plot_machine
+from .pictures.tokens import plot_batch as plot_batch
+from .pictures.tokens import plot_encoded as plot_encoded
+from .pictures.tokens import plot_links as plot_links
+from .pictures.tokens import plot_round_trip as plot_round_trip
+from .pictures.subwords import plot_merges as plot_merges
 from .pictures.subwords import plot_subwords as plot_subwords
 from .pictures.padding import plot_padding as plot_padding
 from .pictures.positions import plot_bits as plot_bits
+from .pictures.positions import plot_lookup as plot_lookup
 from .pictures.positions import plot_hands as plot_hands
 from .pictures.defects import plot_defects as plot_defects
 from .pictures.processes import plot_all_reduce as plot_all_reduce
@@ -109,6 +115,10 @@ from .pictures.ngrams import plot_ngrams as plot_ngrams
 from .pictures.paths import plot_paths as plot_paths
 from .pictures.viewer import view_attention as view_attention
 from .pictures.explore import explore as explore
+from .chapters import caption_lengths as caption_lengths
+from .chapters import lost_words as lost_words
+from .chapters import padding_share as padding_share
+from .chapters import word_cosines as word_cosines
 from .chapters import show_source as show_source
 from .chapters import check_answer as check_answer
 from .chapters import compare_guess as compare_guess

@@ -220,9 +220,54 @@ def test_a_box_spans_the_letters_of_its_token() -> None:
 
 
 def test_padding_is_what_lies_beyond_the_length() -> None:
-    (axis,) = nmt.plot_padding({"a bucket": ([1, 3], 4)}).axes
-    assert shown(axis).tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
-    assert axis.get_title() == "a bucket: 2 × 4 ids, 50% padding"
+    plans = {"to 4": ([[0, 1]], 4), "a bucket": ([[0, 1]], 0)}
+    wide, axis = nmt.plot_padding(torch.tensor([1, 3]), plans).axes
+    assert shown(wide).tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
+    assert wide.get_title() == "to 4: 2 × 4 ids, 50% padding"
+    assert axis.get_title() == "a bucket: 2 × 3 ids, 33% padding"
+
+
+def test_the_batch_of_the_picture_is_a_typical_one() -> None:
+    lengths = torch.tensor([2, 4, 1, 4, 3, 4])  # 75, 62.5 and 87.5 % are text: 75 %
+    (axis,) = nmt.plot_padding(lengths, {"": ([[2, 3], [0, 1], [4, 5]], 0)}).axes
+    assert shown(axis).tolist() == [[1, 1, 0, 0], [1, 1, 1, 1]]
+
+
+class Letters:
+    """A tokenizer: a letter is a token, and its id is its number."""
+
+    tokenize = list
+
+    def encode(self, text: str) -> list[int]:
+        return [2, *map(ord, text), 3]
+
+    def lookup_tokens(self, ids: list[int]) -> list[str]:
+        return [chr(i) if i > 3 else nmt.SPECIALS[i] for i in ids]
+
+
+def test_the_ids_of_a_text_are_in_the_picture() -> None:
+    (axis,) = nmt.plot_round_trip(Letters(), "ab").axes
+    assert {"text\nab", "tokens\na  b", "ids\n2  97  98  3"} <= {*texts(axis.texts)}
+
+
+def test_a_target_is_linked_to_itself_one_position_later() -> None:
+    batch = nmt.make_batch([([2, 97, 3], [2, 97, 98, 3]), ([2, 98, 3], [2, 99, 3])])
+    source, target = nmt.plot_batch(batch, Letters(), Letters()).axes
+    assert labels(target)[0] == ["tgt_in[0]", "tgt_out[0]", "tgt_in[1]", "tgt_out[1]"]
+    assert texts(source.texts)[:3] == ["<sos>", "a", "<eos>"] and not points(source)
+    ends = [[*zip(*line, strict=True)] for line in points(target)]
+    rows = [[y for _, y in line] for line in ends]
+    assert rows == [[1, 0], [1, 0], [3, 2]], "a and b of the first target, c"
+    assert all(out[0] < read[0] for out, read in ends)
+
+
+def test_words_that_change_places_are_marked() -> None:
+    pair = nmt.Pair("abc", "acb", alignment=((0, 0), (1, 2), (2, 1)))
+    (axis,) = nmt.plot_links(pair, Letters(), Letters(), ["en", "fr"]).axes
+    boxes = [text.get_bbox_patch() for text in axis.texts]
+    marked = [to_hex(box.get_facecolor()) == MARKED for box in boxes]
+    assert marked == [False, True, True] * 2
+    assert labels(axis)[0] == ["en", "fr"] and len(points(axis)) == 3
 
 
 def test_parameters_are_counted_by_part_and_kind() -> None:
