@@ -424,10 +424,15 @@ def read(
     return out, find(out.src_labels, noun), find(out.src_labels, "it"), pronoun
 
 
-def ids_of(out: nmt.Translation, translator: nmt.Translator) -> tuple[Tensor, Tensor]:
+def ids_of(translator: nmt.Translator, out: nmt.Translation) -> tuple[Tensor, Tensor]:
     """The source ``(1, S)`` and the translation ``(1, T + 1)``."""
     src, tgt = translator.encode(out.source), translator.tgt_tokenizer.encode(out.text)
     return torch.tensor([src]), torch.tensor([tgt])
+
+
+def pronoun_id(translator: nmt.Translator, noun: str) -> int:
+    out, *_, pronoun = read(translator, noun)
+    return int(ids_of(translator, out)[1][0, pronoun + 1])
 
 
 def through_decoder(
@@ -438,7 +443,7 @@ def through_decoder(
     cross: Tensor,
 ) -> Tensor:
     """Probabilities of each step; ``cross`` is the mask of the last layer. (T, V)"""
-    (src, tgt), model = ids_of(out, translator), translator.model
+    (src, tgt), model = ids_of(translator, out), translator.model
     memory = model.encode(src, encoder)  # (1, S, D)
     x = model.tgt_embedding(tgt[:, :-1])  # (1, T, D)
     *before, last = model.decoder.layers

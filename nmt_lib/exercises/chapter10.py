@@ -362,6 +362,16 @@ def my_paired(a, b, draws):
 
 # What the chapter measures.
 
+DOCTOR = "The doctor said that the patient may drink the water."
+KEPT = [  # the meaning
+    "The doctor said that the patient can drink the water.",
+    "According to the doctor, the patient may have water.",
+]
+LOST = [
+    "The doctor said that the patient cannot drink the water.",
+    "The patient said that the doctor may drink the water.",
+]
+
 
 class Reading(NamedTuple):
     """What a model says after the right words, and what it writes on its own."""
@@ -417,13 +427,30 @@ def words_right(readings: Sequence[Reading]) -> float:
     return 100 * sum(right) / len(right)
 
 
+def score_all(
+    models: Mapping[int, nmt.Translator], pairs: Sequence[nmt.Pair]
+) -> tuple[dict[int, nmt.Evaluation], dict[int, list[Reading]], dict[str, list[float]]]:
+    """The scores and the readings of each model, and three curves of percent."""
+    scored = {n: nmt.evaluate(model, pairs) for n, model in models.items()}
+    readings = {
+        n: read_along(model, pairs, scored[n].translations)
+        for n, model in models.items()
+    }
+    curves = {
+        "words right, reading along": [*map(words_right, readings.values())],
+        "BLEU": [scores.bleu for scores in scored.values()],
+        "sentences right": [100 * scores.exact for scores in scored.values()],
+    }
+    return scored, readings, curves
+
+
 def bleu(outputs: Sequence[str], pairs: Sequence[nmt.Pair]) -> float:
     from sacrebleu.metrics import BLEU
 
     return BLEU().corpus_score(outputs, [[pair.tgt for pair in pairs]]).score
 
 
-def along_and_alone(readings: Sequence[Reading]) -> dict[str, float]:
+def along_and_alone(readings: Sequence[Reading]) -> None:
     """Prints how much is right, along and alone; BLEU of what has a mistake."""
     along = sum(one.along == one.right for one in readings) / len(readings)
     wrong = [one for one in readings if one.own.text != one.pair.tgt]
@@ -432,13 +459,12 @@ def along_and_alone(readings: Sequence[Reading]) -> dict[str, float]:
     print(f"sentences right, reading along: {along:.1%}")
     print(f"sentences right, on its own:    {alone:.1%}")
     pairs = [one.pair for one in wrong]
-    scores = {
-        "reading along": bleu([one.text for one in wrong], pairs),
-        "on its own": bleu([one.own.text for one in wrong], pairs),
+    texts = {
+        "reading along": [one.text for one in wrong],
+        "on its own": [one.own.text for one in wrong],
     }
-    for name, score in scores.items():
-        print(f"BLEU of those with a mistake, {name}: {score:.1f}")
-    return scores
+    for name, outputs in texts.items():
+        print(f"BLEU of those with a mistake, {name}: {bleu(outputs, pairs):.1f}")
 
 
 def break_one_rule(pairs: Sequence[nmt.Pair]) -> None:
@@ -450,33 +476,53 @@ def break_one_rule(pairs: Sequence[nmt.Pair]) -> None:
         print(f"   {found[0].right}   →   {found[0].wrong}")
 
 
+def largest_gap(scores: nmt.Evaluation, pairs: Sequence[nmt.Pair]) -> float:
+    """Between the library's BLEU and chrF, and what sacreBLEU itself says."""
+    from sacrebleu.metrics import CHRF
+
+    outputs = [translation.text for translation in scores.translations]
+    chrf = CHRF().corpus_score(outputs, [[pair.tgt for pair in pairs]]).score
+    return max(abs(scores.bleu - bleu(outputs, pairs)), abs(scores.chrf - chrf))
+
+
 def fresh_contrasts(corpus: nmt.Corpus, n: int) -> dict[str, list[nmt.Contrast]]:
     """n contrasts of each kind, of neither training nor test sentences."""
     known = {pair.src for pair in [*corpus.train, *corpus.test]}
     drawn = [triple for part in generate(seed=1).values() for triple in part]
     pairs = [nmt.Pair(triple.text("en"), triple.text("fr")) for triple in drawn]
     fresh = [pair for pair in pairs if pair.src not in known][:2500]
-    return {kind: some[:n] for kind, some in nmt.make_contrasts(fresh).items()}
+    contrasts = {kind: some[:n] for kind, some in nmt.make_contrasts(fresh).items()}
+    print({kind: len(some) for kind, some in contrasts.items()})
+    return contrasts
 
 
-def won_by_form(
+def contrasts_won(
     judge: nmt.Translator, contrasts: Mapping[str, Sequence[nmt.Contrast]]
-) -> dict[str, float]:
-    """Form of the right answer → contrasts won, which are also printed."""
+) -> list[float]:
+    """Percent for each kind."""
+    return [100 * nmt.contrastive_accuracy(judge, some) for some in contrasts.values()]
 
-    def gender(one: nmt.Contrast) -> str:
-        return "feminine" if len(one.right) > len(one.wrong) else "masculine"
 
-    def pronoun(one: nmt.Contrast) -> str:
-        words = zip(one.right.split(), one.wrong.split(), strict=True)
-        return next(right for right, wrong in words if right != wrong)
+def by_form(
+    kind: str, contrasts: Sequence[nmt.Contrast]
+) -> dict[str, list[nmt.Contrast]]:
+    """Contrasts by the form that is right: the pronoun, or the adjective's gender."""
+    found: dict[str, list[nmt.Contrast]] = {}
+    for one in contrasts:
+        form = "feminine" if len(one.right) > len(one.wrong) else "masculine"
+        if kind == "pronoun":
+            words = zip(one.right.split(), one.wrong.split())
+            form = next(right for right, wrong in words if right != wrong)
+        found.setdefault(form, []).append(one)
+    return dict(sorted(found.items()))
 
-    shares = {}
-    for kind, form in {"agreement": gender, "pronoun": pronoun}.items():
+
+def print_by_form(
+    judge: nmt.Translator, contrasts: Mapping[str, Sequence[nmt.Contrast]]
+) -> None:
+    """How many contrasts the model wins, by the form that is right."""
+    for kind in ("agreement", "pronoun"):
         print(f"{kind}: the right form is")
-        for name in sorted(set(map(form, contrasts[kind]))):
-            some = [one for one in contrasts[kind] if form(one) == name]
-            shares[name] = nmt.contrastive_accuracy(judge, some)
-            won = round(shares[name] * len(some))
-            print(f"   {name:<10} won {won:>3} of {len(some)}")
-    return shares
+        for form, some in by_form(kind, contrasts[kind]).items():
+            won = round(nmt.contrastive_accuracy(judge, some) * len(some))
+            print(f"   {form:<10} won {won:>3} of {len(some)}")
