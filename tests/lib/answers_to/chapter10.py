@@ -10,7 +10,9 @@ from nmt_lib.exercises import chapter10
 
 def by_counter(output, reference, n):
     lists = output, reference
-    grams = [Counter(zip(*(words[i:] for i in range(n)))) for words in lists]
+    grams = [
+        Counter(zip(*(words[i:] for i in range(n)), strict=False)) for words in lists
+    ]
     return (grams[0] & grams[1]).total() / grams[0].total()
 
 
@@ -82,7 +84,7 @@ WRONG = {
         lambda output, reference, n: precision(output[::-1], reference, n),
         lambda output, reference, n: precision(output, reference, 2),
         lambda output, reference, n: (
-            sum(a == b for a, b in zip(output, reference)) / len(output)
+            sum(a == b for a, b in zip(output, reference, strict=False)) / len(output)
         ),
         lambda output, reference, n: (
             2 * precision(output, reference, n) * precision(reference, output, n)
