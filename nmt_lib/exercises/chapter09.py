@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -254,6 +256,10 @@ def head_map(x, attention, h):
     return (Q @ K.T / d_k**0.5).softmax(-1)  # (S, S)
 
 
+def _added(*sizes):
+    return torch.zeros(1).where(cut_head.right(*sizes), -torch.inf)
+
+
 @exercise(
     "A mask that stops one head from looking from row t to column s.",
     cases={
@@ -302,9 +308,7 @@ def head_map(x, attention, h):
             ("t, s]", "t, s + 1]"),
         ],
         "a mask holds booleans: .bool(), or dtype=torch.bool": (".bool()", ""),
-        "−∞ is what is added to scores; a mask holds True and False": (
-            lambda *sizes: torch.zeros(1).where(cut_head.right(*sizes), -torch.inf)
-        ),
+        "−∞ is what is added to scores; a mask holds True and False": _added,
         "an axis for the sentences is missing: (1, H, T, S)": [
             ("return mask", "return mask[0]"),
             ("return mask", "return mask[0, head]"),
@@ -407,7 +411,8 @@ def embedded(translator: nmt.Translator, text: str) -> Tensor:
     """What the first layer of the encoder projects, ``(S, D)``."""
     x = translator.model.src_embedding(torch.tensor([translator.encode(text)]))
     if translator.config.model.norm == "pre":
-        x = translator.model.encoder.layers[0].around_attention.norm(x)
+        first: Any = translator.model.encoder.layers[0]
+        x = first.around_attention.norm(x)
     return x[0]
 
 

@@ -118,10 +118,17 @@ class Exercise:
         print(self.source)
 
     def use(self, answer: Answer) -> Answer:
-        """A reader's function if its check calls it right, else the printed answer."""
+        """A reader's function if its check calls it right, else the printed answer.
+
+        What should be a tensor or a float becomes one.
+        """
         if not self.verdict(answer).startswith("right"):
             return self.right
         print(f"from here on, {self.name} is yours")
+        if isinstance(self._expected[0], torch.Tensor):
+            return lambda *arguments: values.as_tensor(answer(*arguments))
+        if isinstance(self._expected[0], float):
+            return lambda *arguments: float(answer(*arguments))
         return answer
 
     def verdict(self, answer: Any) -> str:

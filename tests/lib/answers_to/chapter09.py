@@ -54,7 +54,7 @@ RIGHT = {
     "error_rate": [
         by_list,
         by_half,
-        lambda weights, gold: torch.tensor([by_half(weights, gold)]).numpy(),
+        lambda weights, gold: torch.tensor([by_half(weights, gold)]),
     ],
     "head_map": [
         by_einsum,
