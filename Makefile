@@ -1,19 +1,22 @@
-# VENV=, CONFIG=, SET="key=value …" and PYTHON= change what the targets use.
+# VENV=, CONFIG=, SET="key=value …", T="tests …" and PYTHON= change what the targets use.
 PYTHON ?= python3
 VENV ?= .venv
 TORCHTEXT_VENV ?= .venv-torchtext
 COLAB_VENV ?= .venv-colab
+LOWEST_VENV ?= .venv-lowest
 CONFIG ?= tiny
 SET ?=
+T ?= tests
 RUNS ?= $(CURDIR)/runs
 MAIN := $(sort $(wildcard notebooks/[0-9]*.ipynb))
 CHAPTERS := $(MAIN) $(sort $(wildcard notebooks/deeper/*.ipynb))
 ASSIGNMENTS := $(sort $(wildcard notebooks/assignments/source/*.ipynb))
+FORMATTED := nmt_lib nmt_course tests benchmarks site tools
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
 # Two files at a time, in the order of their names: the long ones come early.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
-NBVAL := -m pytest -p tests.notebooks.chapters $(TWO) --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
+NBVAL := -m pytest -q -p tests.notebooks.chapters $(TWO) --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
 
 # One thread: the tensors are small, and on a busy machine more threads wait for each other.
 export OMP_NUM_THREADS ?= 1
@@ -25,10 +28,10 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # What mypy knows about torch is kept with the environment: it saves half a minute.
 export MYPY_CACHE_DIR := $(abspath $(VENV))/.mypy_cache
 
-.PHONY: help setup run test tiny lint unit chapters planted alone lab notebooks site links browser bench constraints clean class grade kill-table test-class test-colab test-torchtext
+.PHONY: help setup run test quick tiny lint unit chapters planted alone lab notebooks site links browser bench constraints clean class grade kill-table test-class test-colab test-lowest test-torchtext
 
 help:
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@awk -F ':.*## ' '/^##/ {print "\n" substr($$0, 4)} /^[a-z-]+:.*##/ {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Two stamps: READER for what runs and opens the chapters, STAMP for what also checks them.
 # Each is made again whenever what it should hold has changed.
@@ -47,13 +50,25 @@ $(STAMP): $(READER)
 	$(PIP) --no-build-isolation -e '.[dev]'
 	@rm -f $(VENV)/.developer-* && touch $@
 
-setup: $(STAMP)
-
+## Read
 run: $(READER) ## execute the chapters with CONFIG, show translations and where the pictures are
 	$(BIN)/python -m tools.run --config $(CONFIG) --set "$(SET)" --out build/$(CONFIG)
 
 lab: $(READER) ## open the chapters in JupyterLab
 	$(BIN)/jupyter lab notebooks
+
+## Change and check
+setup: $(STAMP) ## install what the targets below need, in .venv (they do so themselves, too)
+
+# What is not committed yet: its tests are those that have changed, and tests/lib/test_x.py of x.py.
+CHANGED = $(shell git diff --name-only HEAD; git ls-files --others --exclude-standard)
+TESTS_OF_CHANGED = $(sort $(wildcard $(filter tests/%,$(foreach file,$(CHANGED),$(if $(filter test_%.py,$(notdir $(file))),$(file)))) \
+	$(patsubst %,tests/lib/test_%,$(notdir $(filter nmt_lib/%.py,$(CHANGED))))))
+quick: $(STAMP) ## ruff, mypy, and the tests of the files that are not committed yet
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check $(FORMATTED)
+	$(BIN)/mypy
+	$(if $(TESTS_OF_CHANGED),$(BIN)/python -m pytest -q $(TESTS_OF_CHANGED),@echo 'no test file belongs to what has changed: make unit T=tests/…')
 
 test: $(STAMP) ## what CI checks, apart from the site: code, unit tests, each notebook against its stored outputs, planted mistakes
 	$(MAKE) -j 3 lint tiny unit # tests that need the tiny model wait for it
@@ -64,23 +79,24 @@ tiny: $(STAMP) ## train the tiny model, unless it is trained
 
 lint: $(STAMP) ## ruff, mypy, and whether each package that is imported is declared
 	$(BIN)/ruff check .
-	$(BIN)/ruff format --check nmt_lib nmt_course tests benchmarks site tools
+	$(BIN)/ruff format --check $(FORMATTED)
 	$(BIN)/mypy
 	$(BIN)/deptry nmt_lib
 	$(BIN)/deptry --ignore DEP002,DEP004 nmt_course tools benchmarks figures site tests
 
-unit: $(STAMP) ## the unit tests
-	$(BIN)/python -m pytest $(TWO) tests
+unit: $(STAMP) ## the unit tests, or some of them: make unit T=tests/lib/test_masks.py
+	$(BIN)/python -m pytest -q $(if $(filter tests,$(T)),$(TWO)) $(T)
 
 chapters: $(STAMP) ## each notebook against its stored outputs, and what its text says of models trained in it
 	$(BIN)/python $(NBVAL) $(CHAPTERS) $(ASSIGNMENTS)
 
 planted: $(STAMP) ## plant mistakes in a copy of the library: the chapters must catch each one
-	$(BIN)/python -m pytest -n 2 -rP -p no:cacheprovider tests/notebooks/planted.py
+	$(BIN)/python -m pytest -q -n 2 -rP -p no:cacheprovider tests/notebooks/planted.py
 
 alone: $(STAMP) ## each chapter with nothing trained, in another folder, with the printed answers of its exercises
 	$(BIN)/python -m tests.notebooks.alone
 
+## Teach
 class: $(STAMP) ## the assignments as an nbgrader course, in build/class: make class SEED=2027 COURSE=owner/name
 	$(BIN)/python -m nmt_course.course --seed "$(SEED)" --repo "$(COURSE)"
 
@@ -92,8 +108,9 @@ kill-table: $(STAMP) ## wrong and right answers to the assignments, and where th
 	$(BIN)/python -m tests.course.kill_table
 
 test-class: $(STAMP) kill-table ## what `make test` leaves out of the assignments: a hundred seeds, hostile submissions that wait, sixty mixed ones
-	$(BIN)/python -m pytest -p no:cacheprovider tests/course/class_proof.py
+	$(BIN)/python -m pytest -q -p no:cacheprovider tests/course/class_proof.py
 
+## With other versions
 # The last torchtext loads only with torch 2.3, so it gets a small environment of its own.
 TORCHTEXT_STAMP := $(TORCHTEXT_VENV)/.made-$(shell cksum < requirements-torchtext.txt | cut -d' ' -f1)
 $(TORCHTEXT_STAMP):
@@ -104,6 +121,21 @@ $(TORCHTEXT_STAMP):
 
 test-torchtext: $(TORCHTEXT_STAMP) ## the real torchtext gives the ids that `make test` compares with nmt_lib.vocab (Python 3.11)
 	$(TORCHTEXT_VENV)/bin/python -m tests.lib.torchtext_ids
+
+# The lowest version that pyproject.toml allows of each package that it names; old ones warn.
+LOWEST_STAMP := $(LOWEST_VENV)/.made-$(shell cksum < pyproject.toml | cut -d' ' -f1)
+LOWEST := $(LOWEST_VENV)/lowest.txt
+$(LOWEST_STAMP):
+	$(PYTHON) -m venv $(LOWEST_VENV)
+	$(LOWEST_VENV)/bin/python -m pip install -q uv setuptools wheel
+	$(LOWEST_VENV)/bin/uv pip compile -q --python $(LOWEST_VENV)/bin/python --resolution lowest-direct --extra notebooks --extra dev pyproject.toml -o $(LOWEST)
+	$(LOWEST_VENV)/bin/python -m pip install -q "$$(grep -E '^torch==' $(LOWEST))"
+	$(LOWEST_VENV)/bin/python -m pip install -q -c $(LOWEST) --no-build-isolation -e '.[notebooks,dev]'
+	@rm -f $(LOWEST_VENV)/.made-* && touch $@
+
+test-lowest: $(LOWEST_STAMP) ## the tests of the library with the lowest versions that pyproject.toml allows
+	$(LOWEST_VENV)/bin/python -m nmt_lib train tiny
+	$(LOWEST_VENV)/bin/python -m pytest -q -W default tests/lib
 
 COLAB_STAMP := $(COLAB_VENV)/.made-$(shell cat pyproject.toml constraints-colab.txt | cksum | cut -d' ' -f1)
 COLAB_PIP := $(COLAB_VENV)/bin/python -m pip install -q -c constraints-colab.txt
@@ -118,6 +150,7 @@ test-colab: $(COLAB_STAMP) ## the chapters with Colab's versions and the library
 	$(COLAB_PIP) --no-deps --force-reinstall .
 	$(COLAB_VENV)/bin/python $(NBVAL) -n 0 -W default $(MAIN) # old packages warn; other processes would not find tests/
 
+## Make
 notebooks: $(STAMP) ## execute chapters and assignments again and store their outputs
 	$(BIN)/python -m tools.run --config tiny --in-place
 
@@ -128,12 +161,13 @@ site: $(STAMP) ## the book on the web, in build/site, from the stored outputs
 links: $(STAMP) ## write the repository's address into badges, set-up cells and links to the site: make links REPO=owner/name
 	$(BIN)/python -m tools.links $(REPO)
 
-browser: site ## in a Chromium: each page of the site, each chapter in JupyterLab, the attention viewer, the live page
+browser: site ## in a Chromium: each page of the site, each chapter in JupyterLab, the attention viewer, the live page, hostile submissions in formgrader
 	$(PIP) --no-build-isolation -e '.[browser]'
 	$(BIN)/python -m tests.site.browser_site
 	$(BIN)/python -m tests.notebooks.browser
 	$(BIN)/python -m tests.site.browser_viewer
 	$(BIN)/python -m tests.site.browser_live
+	$(BIN)/python -m tests.course.browser
 
 bench: $(STAMP) ## measure speed; writes benchmarks/results
 	$(BIN)/python -m benchmarks.training

@@ -12,7 +12,7 @@ start=$SECONDS
 if [ -z "$dry" ]; then
     test=--test
     # What is missing is said now, not after training.
-    "$python" -c 'import accelerate, sacrebleu, sacremoses, sentencepiece, spacy, torch
+    "$python" -c 'import sacrebleu, sacremoses, sentencepiece, spacy, torch
 print("device:", torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU")'
 fi
 "$python" -m benchmarks.multi30k $test

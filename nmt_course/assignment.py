@@ -148,14 +148,16 @@ class Assignment:
         made with another seed."""
 
         def bare(text: str) -> str:
-            return ast.dump(parsed(self.drawn.sub("_", text)))
+            return dumped(self.drawn.sub("_", text))
 
         ours = [plain_text(c) for c in (*self.released.cells, *self.source.cells)]
-        exact, alike = {ast.dump(parsed(text)) for text in ours}, set(map(bare, ours))
+        exact, alike = set(map(dumped, ours)), set(map(bare, ours))
         code = [plain_text(c) for c in handed_in.cells if c.cell_type == "code"]
-        n = sum(ast.dump(parsed(t)) not in exact and bare(t) in alike for t in code)
+        n = sum(dumped(text) not in exact and bare(text) in alike for text in code)
+        if n <= 2:
+            return []
         why = "was the class made again, or are these published solutions?"
-        return [f"{LOOK}{n} cells have the constants of another SEED: {why}"] * (n > 2)
+        return [f"{LOOK}{n} cells have the constants of another SEED: {why}"]
 
 
 @lru_cache(8)
@@ -191,6 +193,15 @@ def parsed(source: str) -> ast.Module:
             simplefilter("ignore")
             return ast.parse(text)
     return ast.Module([], [])
+
+
+def dumped(source: str) -> str:
+    """A cell's code without its layout and comments, to compare; as it is where it is
+    nested too deep, such as a sum of 3,000 terms."""
+    try:
+        return ast.dump(parsed(source))
+    except RecursionError:
+        return source
 
 
 def answer_names(source: str) -> dict[str, bool]:

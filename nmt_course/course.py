@@ -35,13 +35,13 @@ def names() -> list[str]:
 def load(name: str, seed: str = "", repo: str = "") -> NotebookNode:
     """A source notebook.
 
-    A seed draws each constant, everywhere: in text, solutions, public and hidden tests;
-    stored outputs go, since they came from other constants. Marking schemes say what
-    the pictures show with these constants. The badge opens the notebook in the
-    repository ``owner/name`` where the teacher publishes it, whose library the set-up
-    cell installs; without one there is no badge.
+    A seed draws each constant wherever it occurs: in text, solutions, public and hidden
+    tests. Stored outputs are removed, since they came from other constants. Marking
+    schemes say what the pictures show with these constants. The badge opens the
+    notebook in the repository ``owner/name`` where the teacher publishes it, and the
+    set-up cell installs the library from there; without one there is no badge.
     """
-    from tools import links  # the checkout's: only who makes a class needs it
+    from tools import links  # in the checkout, where every class is made
 
     notebook = nbformat.read(SOURCES / f"{name}.ipynb", as_version=4)
     notebook.metadata.nmt.seed = seed
@@ -74,7 +74,7 @@ def _shown(expression: str) -> str:
 
 
 def constants(values: Iterable[str]) -> re.Pattern[str]:
-    """Finds the constants as whole words: 23 is not found in 123 or in 0.23."""
+    """Matches the constants as whole words: 23 does not match in 123 or in 0.23."""
     whole = [
         rf"(?<![\w.]){v}(?!\w|\.\d)" if v.isalnum() else re.escape(v) for v in values
     ]
@@ -82,7 +82,7 @@ def constants(values: Iterable[str]) -> re.Pattern[str]:
 
 
 def drawn_constants(source: NotebookNode) -> re.Pattern[str]:
-    """Finds what any seed could have drawn."""
+    """Matches every constant that any seed could have drawn."""
     drawn = source.metadata.get("nmt", {}).get("drawn", {})
     every = {choice for value, choices in drawn.items() for choice in (value, *choices)}
     return constants(sorted(every, key=lambda choice: (-len(choice), choice)))
@@ -90,9 +90,10 @@ def drawn_constants(source: NotebookNode) -> re.Pattern[str]:
 
 def make(seed: str, repo: str, out: Path) -> None:
     """Writes the course, and the releases by nbgrader's own ``generate_assignment``.
+    On a shared server, only the teacher's account can read the folder.
 
     Raises:
-        ValueError: why not.
+        ValueError: the course cannot be made; the message says why.
         ImportError: nbgrader is missing.
     """
     from nbgrader.apps import NbGraderAPI
@@ -107,6 +108,7 @@ def make(seed: str, repo: str, out: Path) -> None:
             "remove that folder if they are graded, or name another one with --out"
         )
     out.mkdir(parents=True, exist_ok=True)
+    out.chmod(0o700)  # before solutions are in it
     if not (out / "nbgrader_config.py").exists():  # else the teacher's
         shutil.copy(HERE / "nbgrader_config.py", out)
     config = PyFileConfigLoader("nbgrader_config.py", path=str(out)).load_config()
@@ -119,6 +121,8 @@ def make(seed: str, repo: str, out: Path) -> None:
         if not done["success"]:
             raise ValueError(f"nbgrader makes no release of {name}: {done['log']}")
         print(f"{name}: release for students in {out / 'release' / name}")
+    for path in (out / "gradebook.db", out / "source", *out.glob("source/**/*")):
+        path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def main() -> int:
@@ -137,12 +141,11 @@ def main() -> int:
     options = parser.parse_args()
     try:
         make(options.seed, options.repo, options.out)
-    except (ValueError, ImportError) as error:
-        print(
-            f"error: {error}"
-            + " (pip install '.[class]')" * isinstance(error, ImportError),
-            file=sys.stderr,
-        )
+    except ImportError as error:
+        print(f"error: {error} (pip install '.[class]')", file=sys.stderr)
+        return 2
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
         return 2
     drawn = (
         f"constants drawn by seed {options.seed!r}"

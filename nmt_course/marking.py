@@ -1,11 +1,11 @@
 """Marks one submission: the student's cells run in a process of their own, the tests
 run here.
 
-Only *calls* cross over, and only plain data comes back (``remote.py``). So a student's
-code never meets a test, and whatever it does to its own interpreter (other ``assert``,
-other ``torch.allclose``, objects that equal everything, an exit), a part is passed only
-if the values that come back are right. All public checks run before the first hidden
-test: so nothing that a hidden test gave to an answer can come back where it is shown.
+Only *calls* travel to that process, and only plain data comes back (``remote.py``), so
+a student's code never meets a test. Whatever it does to its own interpreter (redefines
+``assert`` or ``torch.allclose``, returns objects that equal everything, exits), a part
+passes only if the values that come back are right. All public checks run before the
+first hidden test, so that no public message can show what a hidden test passed.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from .student import WRITE_IT
 
 HIDDEN = "### BEGIN HIDDEN TESTS"
 MAX_NOTES, MAX_RESTARTS = 30, 5
-# What a sandbox must not show, wherever it is; None: there is no sandbox.
+# The folders that a sandbox must hide, wherever they are; None: there is no sandbox.
 Private = Iterable[Path] | None
-# For each part, the share of its points, and what its tests say.
+# For each part, the fraction of its points, and what its tests say.
 Results = dict[str, tuple[float, str]]
 
 
@@ -54,21 +54,20 @@ def mark(
     part's points are for its public check, the other half for its hidden tests.
 
     Args:
-        seconds: processor time for a cell, and for the tests of a part; six times as
-            much for all.
+        seconds: processor time for a cell, and for the tests of a part; the whole
+            submission gets six times as much.
     """
     notes, results = list[str](), Results()
     sitting = Sitting(assignment, assignment.program(notebook), seconds, private, notes)
     try:
         for part, source in assignment.tests.items():
-            said = sitting.part(source.partition(HIDDEN)[0], hidden=False)
+            said = sitting.part(source.partition(HIDDEN)[0])
             results[part] = (0.0 if said else 0.5), said
         if assignment.given:
-            sitting.leave()  # what was given must not be there for other parts
+            sitting.leave()  # helpers given to one part must not serve another
         for part, source in assignment.tests.items():
             if results[part][0]:
-                public, _, hidden = source.partition(HIDDEN)
-                said = sitting.part("\n" * public.count("\n") + hidden, hidden=True)
+                said = sitting.part(source.partition(HIDDEN)[2], hidden=part)
                 results[part] = (0.5, said) if said else (1.0, "")
     finally:
         sitting.leave()
@@ -78,8 +77,8 @@ def mark(
 
 
 class Sitting:
-    """A submission's cells, run in a student's process, and in another one where that
-    ends or hangs."""
+    """A submission's cells, run in a student's process; if that process ends or hangs,
+    they run again in a fresh one."""
 
     def __init__(
         self,
@@ -91,62 +90,68 @@ class Sitting:
     ) -> None:
         self.assignment, self.program, self.seconds = assignment, program, seconds
         self.private, self.notes = private, notes
-        self.left_out, self.hidden = set[int](), False
+        self.left_out, self.hidden = set[int](), ""
         self.left = 6 * seconds
         self.process = ExitStack()
         self.wire: Wire | None = None
         self.used: Callable[[], float] = time.process_time
 
-    def part(self, source: str, hidden: bool) -> str:
-        """Runs the tests of one part; what is wrong, or nothing."""
+    def part(self, source: str, hidden: str = "") -> str:
+        """Runs tests; returns what is wrong, or nothing.
+
+        Args:
+            hidden: the name of the part whose hidden tests these are.
+        """
         try:
             if self.wire is None:
                 self.enter()
-            self.hidden = kit.quiet = hidden
+            self.hidden, kit.quiet = hidden, bool(hidden)
             with self.limit():
                 return run_tests(self.assignment, source, self.wire, hidden)
         except (Gone, MemoryError) as error:
             self.leave()
-            large = "the result takes too much memory"
-            return f"{error}" if isinstance(error, Gone) else large
+            if isinstance(error, MemoryError):
+                return "the result takes too much memory"
+            return str(error)
         finally:
             kit.quiet = False
 
     def enter(self) -> None:
-        """A fresh process, with the student's cells run. A cell that ends the process
-        is left out in the next try.
+        """Starts a process and runs the student's cells in it. A cell that ends the
+        process is left out of the next try.
 
-        Once hidden tests have run, notes tell no more what cells say: they could have
-        heard of the tests.
+        After a hidden test has run, notes no longer quote the student's output, which
+        could leak the tests.
         """
-        while len(self.left_out) <= MAX_RESTARTS:
+        while self.left > 0 and len(self.left_out) <= MAX_RESTARTS:
             self.wire, self.used = self.process.enter_context(
                 started(self.assignment, self.seconds, self.private)
             )
             for i, step in enumerate(self.program):
                 line = next(iter(step[0].strip().splitlines()), "")[:60]
-                error: list[str] = []
+                if i in self.left_out:
+                    continue
                 try:
                     with self.limit():
-                        if i not in self.left_out:
-                            error = self.wire.ask("cell", *step)
+                        self.wire.ask("cell", *step)
                 except Gone as gone:
                     self.left_out.add(i)
                     self.notes.append(f"a cell was left out ({quoted(line)}): {gone}")
                     self.leave()
                     break
-                if error and error[0] != "NotImplementedError" and not self.hidden:
-                    name, said = map(quoted, error)
-                    self.notes.append(
-                        f"a cell ends with {name} ({quoted(line)}): {said}"
-                    )
+                except NotImplementedError:
+                    pass  # a stub
+                except Exception as error:
+                    said = quoted(f"{type(error).__name__}: {error}")
+                    if not self.hidden:
+                        self.notes.append(f"a cell ({quoted(line)}) ends with {said}")
             else:
                 return
-        raise Gone("too many cells end the process")
+        raise Gone("too many cells end the process, or no time is left for them")
 
     @contextmanager
     def limit(self) -> Iterator[None]:
-        """Processor time, of the student's processes and of ours."""
+        """Limits the processor time of the student's processes and of this one."""
         if self.left <= 0:
             raise Gone("no time is left: other parts took too long")
         before = self.used()
@@ -162,7 +167,7 @@ class Sitting:
 
 
 def quoted(said: str) -> str:
-    """What a student's code says, in one line that cannot be taken for ours."""
+    """What a student's code says, in one line that cannot pass for one of ours."""
     return repr(said[:300])
 
 
@@ -170,11 +175,12 @@ def quoted(said: str) -> str:
 def started(
     assignment: Assignment, seconds: float, private: Private
 ) -> Iterator[tuple[Wire, Callable[[], float]]]:
-    """A fresh process for a student's cells, in a sandbox of its own, and what tells
-    the processor time that it has used; at the end it is gone, with all it has started.
+    """A fresh process for a student's cells, in a sandbox of its own, and a function
+    that returns the processor time it has used. At the end, the process and all that it
+    started are killed.
 
     Raises:
-        RuntimeError: there is none.
+        RuntimeError: it cannot be started.
     """
     names = ("answers", "blocked", "helpers", "warm")
     job: dict[str, Any] = {name: getattr(assignment, name) for name in names}
@@ -198,11 +204,12 @@ def started(
 
         try:
             wire = Wire(ours)
-            with within(60):  # the first answer says that everything is loaded
+            with within(60):  # the first reply shows that everything is loaded
                 wire.ask("call", len, ("",))
             yield wire, used
         except Gone as gone:
-            raise RuntimeError(f"no process for the student's cells: {gone}") from None
+            reason = f"the process for the student's cells does not start: {gone}"
+            raise RuntimeError(reason) from None
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -213,12 +220,12 @@ def started(
 def launch(
     wire: Connection, job: dict[str, Any], private: Private
 ) -> subprocess.Popen[bytes]:
-    """Starts ``student.py``, in a sandbox unless there is none."""
+    """Starts ``student.py``, in a sandbox unless ``private`` is None."""
     before, variables = list[str](), {**os.environ, **sandbox.PACKAGES}
     if private is not None:
         before = sandbox.command(job["blocked"], private)
         job = job | {"folder": "/tmp", "processes": PROCESSES}
-        # What bubblewrap itself has can be read in the sandbox.
+        # The sandbox can read bubblewrap's own variables.
         names = ("PATH", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
         variables = {name: os.environ[name] for name in names if name in os.environ}
     student = [sys.executable, "-m", f"{__package__}.student", str(wire.fileno())]
@@ -233,12 +240,12 @@ def launch(
     )
 
 
-def run_tests(assignment: Assignment, source: str, wire: Any, hidden: bool) -> str:
-    """Executes tests with the student's answers; what the student is told when they
-    fail.
+def run_tests(assignment: Assignment, source: str, wire: Any, hidden: str = "") -> str:
+    """Executes tests with the student's answers; returns what the student is told if
+    they fail.
 
     Raises:
-        Gone: the student's process is no more.
+        Gone: the student's process has ended.
     """
     tree = ast.parse(source)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
@@ -260,27 +267,27 @@ def run_tests(assignment: Assignment, source: str, wire: Any, hidden: bool) -> s
     return ""
 
 
-def says(error: Exception, hidden: bool) -> str:
-    """What the student is told. What a hidden test gave to an answer is not: a message
-    of the answer could hold it."""
-    raised = next((e for e in _chain(error) if getattr(e, "by_student", "")), None)
+def says(error: Exception, hidden: str = "") -> str:
+    """What the student is told. Of an error that an answer raises in a hidden test,
+    that is the part's name alone: the message, the type and the line are the answer's
+    to choose, so they could tell what the test passed."""
+    by_student = any(getattr(e, "by_student", False) for e in _chain(error))
     told = str(error) or "an assertion fails"
     if isinstance(error, (NameError, NotImplementedError)):
-        return "not written yet, or its cell does not run" + f" ({told})" * (not hidden)
-    if hidden and raised:
-        half = " (with numbers of type float16)" if "Half" in str(raised) else ""
-        where = getattr(raised, "by_student", "")
-        return f"raises {where} where a hidden test calls it{half}"
+        unwritten = "not written yet, or its cell does not run"
+        return unwritten if hidden else f"{unwritten} ({told})"[:500]
+    if hidden and by_student:
+        return f"{hidden}: the answer raises an error in a hidden test"
     if isinstance(error, AssertionError):
         return told[:500]
-    if hidden or not raised:
-        kind = type(error).__name__
-        return f"what comes back is not what the text asks for ({kind})"
-    return f"{type(error).__name__}: {told}"[:500]
+    if by_student:
+        return f"{type(error).__name__}: {told}"[:500]
+    other = "the result is not what the text asks for"
+    return other if hidden else f"{other} ({type(error).__name__})"
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and those from which it came."""
+    """An error, and those that caused it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

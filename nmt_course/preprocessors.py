@@ -1,6 +1,6 @@
-"""nbgrader's plug-in: what runs a submission in place of nbgrader's ``Execute``.
+"""The plug-in for nbgrader that runs a submission in place of its own ``Execute``.
 
-``Restore`` puts the answers of a submission into the release; ``Mark`` runs them with
+``Restore`` puts the answers of a submission into the release. ``Mark`` runs them with
 ``marking`` and puts the result of each test into the output of its cell, where
 nbgrader's own ``SaveAutoGrades`` finds it: an error is 0 points, a number is partial
 credit.
@@ -21,8 +21,10 @@ from traitlets import Bool, Float
 from . import sandbox
 from .assignment import LOOK, Assignment, grade_id, is_test, load
 from .marking import Results, mark
+from .sanitize import as_typed, clean
 
 Pair = tuple[NotebookNode, dict[str, Any]]
+BOX = '<div style="border-left: 6px solid #b45f06; background: #fff3e0; padding: 8px">'
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -38,13 +40,14 @@ class Restore(_Preprocessor):
     """The release with the student's answers in it, and notes in its metadata."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
-        nb, notes = self.assignment(resources).restored(nb)
+        # Whoever collected it: nbgrader's own commands leave it as it was.
+        nb, notes = self.assignment(resources).restored(clean(nb))
         nb.metadata.nmt = {"notes": notes}
         return nb, resources
 
 
 class Mark(_Preprocessor):
-    """Runs the answers in a sandbox, and the tests outside of it."""
+    """Runs the answers in a sandbox and the tests outside it."""
 
     seconds = Float(10.0, help="processor time of a cell, and of a part").tag(
         config=True
@@ -63,18 +66,16 @@ class Mark(_Preprocessor):
             if picture := assignment.pictures.get(grade_id(cell)):
                 cell.outputs = [picture]
             if scheme := assignment.schemes.get(grade_id(cell)):
-                text = f"**Marking scheme** (students do not see it)\n\n{scheme}"
-                _beside(nb, cell, text)
+                _beside(nb, cell, "Marking scheme (students do not see it)", scheme)
         for title, look in (("Please look", True), ("Notes", False)):
-            those = [note for note in notes if note.startswith(LOOK) == look]
+            those = [n.removeprefix(LOOK) for n in notes if n.startswith(LOOK) == look]
             if those:
-                lines = "".join(f"\n    {note.removeprefix(LOOK)}" for note in those)
-                _beside(nb, nb.cells[0], f"**{title}**\n{lines}", teacher=look)
+                _beside(nb, nb.cells[0], title, as_typed("\n".join(those)), look)
         return nb, resources
 
 
 class ForStudents(NbGraderPreprocessor):
-    """Drops what is for teachers alone."""
+    """Drops the cells that only teachers see."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> Pair:
         nb.cells = [c for c in nb.cells if not c.metadata.get("nmt_teacher")]
@@ -107,8 +108,11 @@ def show(nb: NotebookNode, results: Results) -> None:
 
 
 def _beside(
-    nb: NotebookNode, cell: NotebookNode, text: str, teacher: bool = True
+    nb: NotebookNode, cell: NotebookNode, title: str, text: str, teacher: bool = True
 ) -> None:
-    new = v4.new_markdown_cell(text, metadata={"nmt_teacher": teacher})
+    """Puts a coloured box below a cell: students' cells have no colours, so none of
+    them can pass for it."""
+    box = f"{BOX}\n<b>{title}</b>\n\n{text}\n\n</div>"
+    new = v4.new_markdown_cell(box, metadata={"nmt_teacher": teacher})
     new.id = hashlib.sha256(f"{cell.id} {text}".encode()).hexdigest()[:8]
     nb.cells.insert(nb.cells.index(cell) + 1, new)

@@ -1,10 +1,11 @@
 """The wire between a test and a student's answer, which live in two processes.
 
-A test calls ``encode(["a"], itos)`` as if the function stood beside it. In truth
-``encode`` is an ``Answer``: the call travels to the student's process, and its result
-comes back as plain data in JSON: numbers, texts, lists, tuples, dictionaries, sets,
-tensors. So what is compared, and with what, is out of the student's reach. Anything
-else comes back as an ``Answer`` again, to be called, asked for attributes, iterated.
+A test calls ``encode(["a"], itos)`` as if the function were in its own process. In fact
+``encode`` is an ``Answer``: the call travels to the student's process, and the result
+comes back as plain data in JSON (numbers, strings, lists, tuples, dictionaries, sets,
+tensors), so the student's code cannot reach the comparison. Any other object is
+represented by another ``Answer``, which can be called, iterated, and asked for
+attributes.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ SPECIAL = (
 
 
 class Gone(BaseException):
-    """The student's process has died or does not answer. No ``except Exception`` of a
-    test takes it for a wrong answer."""
+    """The student's process has ended or does not answer. It is not an ``Exception``,
+    so a test that catches exceptions does not take it for a wrong answer."""
 
 
 @contextmanager
 def within(
     seconds: float, used: Callable[[], float] = time.process_time
 ) -> Iterator[None]:
-    """What runs here is stopped when it has used this much processor time, be it
-    waiting for an answer or busy with what came back; or after six times as much on the
-    wall, for what sleeps. So a busy machine costs nobody points.
+    """Stops what runs here when it has used this much processor time, whether it is
+    waiting or computing, or after six times that wall-clock time, which catches
+    sleeping code. Load on the machine costs no points.
 
     Raises:
         Gone: it was stopped.
@@ -72,7 +73,7 @@ def within(
 
 
 class Wire:
-    """The test's end. One request, one reply; after ``Gone`` nothing more is asked."""
+    """The test's end: one reply for each request, and no request after ``Gone``."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -83,10 +84,8 @@ class Wire:
 
         Raises:
             Gone: no reply.
-            Exception: what the answer raised: the builtin exception of that name, else
-            a ``RuntimeError``. Its
-                ``by_student`` is the name of its type and the line of the cell, without
-                its message.
+            Exception: what the answer raised: the builtin exception of that name, or
+                else a ``RuntimeError``. It has an attribute ``by_student``.
         """
         buffer, ticket = io.BytesIO(), secrets.token_hex(8)
         _Pickler(buffer).dump((ticket, request, args))
@@ -94,25 +93,25 @@ class Wire:
             self.connection.send_bytes(buffer.getvalue())
             reply = self.connection.recv_bytes(MAX_REPLY)
         except (OSError, EOFError):
-            ended = self.connection.readable
-            long = f"the result is larger than {MAX_REPLY >> 20} MB"
-            raise Gone(
-                "the process ended (exit, or out of memory)" if ended else long
-            ) from None
+            reason = f"the result is larger than {MAX_REPLY >> 20} MB"
+            if self.connection.readable:
+                reason = "the process ended (exit, or out of memory)"
+            raise Gone(reason) from None
         try:
             back, kind, value = json.loads(reply)
             if back != ticket:
-                raise Gone("something else than results came back")
+                raise Gone("something other than results came back")
             value = restore(value, self.answer)
         except Exception as error:
-            raise Gone(f"no result that can be read ({type(error).__name__})") from None
+            reason = f"the result cannot be read ({type(error).__name__})"
+            raise Gone(reason) from None
         if kind == "value":
             return value
         raise _raised(*map(str, value))
 
     def answer(self, number: Any, kind: Any) -> Answer:
-        """Its class has the name of the thing's own, so that messages can say what came
-        back."""
+        """Its class has the name of the object's own class, so that messages can say
+        what came back."""
         return type(str(kind)[:40], (Answer,), {})(self, int(number))
 
 
@@ -124,12 +123,12 @@ def _raised(name: str, message: str, line: str) -> Exception:
     )
     said = message[:500] + line
     error: Any = kind(said) if known else RuntimeError(f"{name[:50]}: {said}")
-    error.by_student = (name if known else "an error of its own") + line
+    error.by_student = True
     return error
 
 
 class Answer:
-    """Something that lives in the student's process."""
+    """Represents an object in the student's process."""
 
     def __init__(self, wire: Wire, number: int) -> None:
         self.__dict__.update(_wire=wire, _number=number)
@@ -170,12 +169,12 @@ class _Pickler(pickle.Pickler):
 
 
 def plain(value: Any, keep: Any) -> Any:
-    """What ``json`` can write. Whatever is no plain data goes to ``keep``, which gives
-    it a number."""
+    """Converts a value to what ``json`` can write. An object that is not plain data
+    goes to ``keep``, which returns a number for it."""
     if isinstance(value, Fraction):
         return float(value)
     if value is None or isinstance(value, (str, int, float)):
-        # ``json`` takes subclasses, such as members of an enum, for what they hold.
+        # ``json`` writes subclasses, such as members of an enum, by value.
         return value
     if isinstance(value, np.generic):
         return plain(value.item(), keep)
@@ -193,11 +192,11 @@ def plain(value: Any, keep: Any) -> Any:
 
 
 def restore(data: Any, answer: Any) -> Any:
-    """The way back, whatever was sent; ``answer`` gets the number and the type's name
-    of what is no plain data.
+    """The inverse of ``plain``; ``answer`` gets the number and the type's name of an
+    object that is not plain data.
 
     Raises:
-        Exception: it is not what ``plain`` writes.
+        Exception: the data are not what ``plain`` writes.
     """
     if isinstance(data, list):
         return [restore(item, answer) for item in data]
@@ -207,8 +206,8 @@ def restore(data: Any, answer: Any) -> Any:
     makers: dict[str, Any] = {
         "tensor": lambda: _tensor(*value),
         "tuple": lambda: tuple(restore(value, answer)),
-        # One by one, in Python: a time limit can stop it where thousands have the same
-        # hash. It equals a set, and can be in one.
+        # Built item by item in Python, so that a time limit can stop it if thousands
+        # have the same hash. A frozenset equals a set, and can be in one.
         "set": lambda: frozenset({restore(item, answer) for item in value}),
         "dict": lambda: {
             restore(key, answer): restore(item, answer) for key, item in value

@@ -1,8 +1,8 @@
-"""What a submission may see and use: bubblewrap shuts its process in, limits of the
-kernel and a watch bound it.
+"""What a submission may see and use: bubblewrap isolates the process; rlimits and a
+watchdog bound its resources.
 
-In a sandbox are Python, its packages and an empty folder, own processes, users and IPC,
-and no network. It dies with the process that started it.
+A sandbox holds Python, its packages and an empty folder. It has processes, users and
+IPC of its own, and no network. It dies with the process that started it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import nmt_lib
 
 HERE, LIBRARY = Path(__file__).resolve().parent, Path(nmt_lib.__path__[0]).resolve()
 SPACE = 256 << 20  # bytes of the temporary folder
-MEMORY = 2 << 30  # bytes of one process, beyond what Python and torch take
+MEMORY = 2 << 30  # bytes of one process, in addition to Python and torch
 PROCESSES = 16
 OURS = ("__init__.py", "check", "remote.py", "sandbox.py", "standins", "student.py")
 SYSTEM = [
@@ -56,24 +56,26 @@ ENVIRONMENT = {
     "PYTHONDONTWRITEBYTECODE": "1",
     **PACKAGES,
 }
-# Where systemd gives a user groups of processes, all that a submission uses is counted
-# together, kernel memory and files in memory included.
+# Where systemd gives users control groups, the processes of a submission are limited
+# together, including kernel memory and files in memory.
 GROUP = ["systemd-run", "--user", "--scope", "--quiet", "--collect"]
 GROUP += ["-p", "MemoryMax=3G", "-p", "MemorySwapMax=0", "-p", f"TasksMax={PROCESSES}"]
 
 
 @cache
 def unavailable() -> str:
-    """Why no sandbox can be made here, in one sentence; nothing if it can."""
+    """Why a sandbox cannot be made here, in one sentence; empty if it can."""
     reason = _tried([*command([], []), sys.executable, "-c", ""])
-    install = "submissions are run by bubblewrap 0.8 (apt install bubblewrap)"
-    return f"{install}, which fails here ({reason}): see the guide" if reason else ""
+    if not reason:
+        return ""
+    install = "submissions run in bubblewrap 0.8 (apt install bubblewrap)"
+    return f"{install}, which fails here ({reason}): see the guide"
 
 
 @cache
 def grouped() -> bool:
-    """Whether a submission gets a group of its own here; else each process is limited
-    by itself (``limit``)."""
+    """Whether a submission gets a control group of its own here; otherwise each process
+    is limited separately (``limit``)."""
     return not _tried([*GROUP, "true"])
 
 
@@ -87,11 +89,11 @@ def _tried(run: Sequence[str]) -> str:
 
 
 def command(blocked: Sequence[str], private: Iterable[Path]) -> list[str]:
-    """The start of a command line: what follows it runs in a sandbox.
+    """The beginning of a command line; the command that follows runs in a sandbox.
 
     Args:
-        blocked: dotted names; those that are modules of nmt_lib cannot be read either.
-        private: folders that must not be seen, wherever they are: tests, submissions,
+        blocked: dotted names; the files of those that are modules of nmt_lib are empty.
+        private: folders that must be hidden, wherever they are: tests, submissions,
             marks.
     """
     shown = _shown()
@@ -99,7 +101,7 @@ def command(blocked: Sequence[str], private: Iterable[Path]) -> list[str]:
     user = "--new-session --cap-drop ALL --uid 1000 --gid 1000 --hostname grading"
     folders = f"--size {SPACE} --tmpfs /tmp --size {SPACE // 4} --tmpfs /dev/shm"
     line = f"bwrap {alone} {user} --clearenv --proc /proc --dev /dev {folders}".split()
-    # A grader that is root owns these.
+    # Where the grader is root, it could write to these.
     for path in ("sys", "irq", "bus", "fs", "acpi"):
         line += ["--ro-bind-try", f"/proc/{path}", f"/proc/{path}"]
     for path in shown:
@@ -143,7 +145,7 @@ def _shown() -> list[str]:
 
 
 def source_files(name: str) -> list[Path]:
-    """The files of a module or package of nmt_lib; nothing for other names."""
+    """The files of a module or package of nmt_lib; none for other names."""
     stem = LIBRARY.parent.joinpath(*name.split("."))
     if LIBRARY not in stem.parents:
         return []
@@ -156,9 +158,9 @@ def source_files(name: str) -> list[Path]:
 
 
 def limit(seconds: float, processes: int) -> None:
-    """Of this process and each that it starts: memory beyond what is mapped already,
-    processor time, open files and their size, messages, locked memory; in a sandbox,
-    processes. Hard limits, so that they cannot be raised again."""
+    """Limits this process and each that it starts: memory beyond what is mapped now,
+    processor time, open files and their size, locked memory; in a sandbox, processes.
+    These are hard limits, so they cannot be raised again."""
     limits = {
         resource.RLIMIT_AS: psutil.Process().memory_info().vms + MEMORY,
         resource.RLIMIT_CPU: int(seconds),

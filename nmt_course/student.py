@@ -1,7 +1,7 @@
-"""The student's side: a process that runs the cells of a submission, and then answers
-calls until it is ended.
+"""The student's side: a process that runs the cells of a submission, then answers calls
+until it is killed.
 
-``marking.launch`` starts it. It knows no test and no solution, so there is none to find
+``marking.launch`` starts it. It holds no tests and no solutions, so none can be found
 in its memory.
 """
 
@@ -39,8 +39,7 @@ WRITE_IT = (
 
 
 def serve(wire: Connection, job: dict[str, Any]) -> None:
-    """Never returns: when it is done, the process ends, and no clean-up of anybody
-    runs."""
+    """Never returns: the process exits with ``os._exit``, so no exit handlers run."""
     try:
         torch.set_num_threads(1)
         for module in job["warm"]:
@@ -56,14 +55,15 @@ def serve(wire: Connection, job: dict[str, Any]) -> None:
 
 
 def hide(blocked: list[str]) -> None:
-    """Takes away what an assignment asks to write, by dotted names: modules of the
-    library, functions of PyTorch, and operators (``aten.…``), where all names meet."""
+    """Removes what an assignment asks the student to write, by dotted names: modules
+    of the library, functions of PyTorch, and operators (``aten.…``), to which all names
+    of a function lead."""
     for name in blocked:
         package, _, last = name.rpartition(".")
         if package == "aten":
             library = torch.library.Library("aten", "IMPL")
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it says that there was one before
+                warnings.simplefilter("ignore")  # that it replaces an implementation
                 library.impl(last, _refuse(name), "CPU")
             _kept.append(library)
         elif not package or name.startswith("nmt_lib."):
@@ -88,8 +88,8 @@ def _refuse(name: str) -> Any:
 
 
 def _own_copies(names: list[str]) -> dict[str, Any]:
-    """The checks' modules, imported for us alone: those that the cells import, and may
-    change, are others."""
+    """Private copies of the checks' modules: the cells import, and may change, other
+    ones."""
     for name in names:
         importlib.import_module(name)
     ours = tuple(f"{__package__}.{folder}" for folder in ("check", "standins"))
@@ -101,10 +101,11 @@ def _own_copies(names: list[str]) -> dict[str, Any]:
 
 
 class Student:
-    """Does what ``remote.Wire`` asks, in the process where the cells have run.
+    """Serves the requests of ``remote.Wire`` in the process where the cells have run.
 
     Args:
-        wanted: for each part, the names of its answer, and whether they are functions.
+        wanted: for each answer cell, the names it defines, and whether each is a
+            function.
         helpers: our own copies of the helpers' modules, by name.
     """
 
@@ -115,7 +116,7 @@ class Student:
         helpers: dict[str, Any],
     ) -> None:
         self.wire, self.wanted, self.helpers = wire, wanted, helpers
-        # No history: a database of the teacher's does not survive a student.
+        # IPython's history database could be corrupted when the process is killed.
         self.shell = InteractiveShell.instance(
             config=Config({"HistoryManager": {"enabled": False}})
         )
@@ -143,12 +144,12 @@ class Student:
         self.answers.append(thing)
         return len(self.answers) - 1
 
-    def on_cell(self, source: str, place: str, stub: bool) -> list[str]:
-        """Runs a cell, and takes what it has bound. An answer is what its names
-        stand for after the last cell that binds them: a function or class anywhere, a
-        variable in the answer's own place if it is bound there; a stub counts where
-        there is nothing else. So copied, moved, retyped, split cells and lost metadata
-        change nothing."""
+    def on_cell(self, source: str, place: str, stub: bool) -> None:
+        """Runs a cell and takes what it has bound. An answer is what its names are
+        bound to by the last cell that binds them: for functions and classes that may be
+        any cell; for variables it is the answer's own place if they are bound there. A
+        stub counts only where there is nothing else. Copied, moved, retyped and split
+        cells and lost metadata therefore change nothing."""
         before = dict(self.shell.user_ns)
         with (
             open(os.devnull, "w") as nothing,
@@ -168,12 +169,12 @@ class Student:
                 if is_function or place == part or key not in self.in_place:
                     self.taken[key] = value
                 self.in_place |= {key} if place == part else set()
-        error = result.error_before_exec or result.error_in_exec
-        return [] if error is None else [type(error).__name__, _say(error)[0]]
+        if error := result.error_before_exec or result.error_in_exec:
+            raise error
 
     def on_take(self, part: str, name: str) -> Any:
-        """What a name of an answer stood for; functions and other objects stay here.
-        What the cells set for all of torch is theirs, not the tests'."""
+        """What a name of an answer is bound to; functions and other objects stay here.
+        Defaults that the cells set for all of torch do not reach the tests."""
         torch.set_default_dtype(torch.float32)
         torch.set_grad_enabled(True)
         if (part, name) not in self.taken:
@@ -181,7 +182,7 @@ class Student:
         return self.taken[part, name]
 
     def on_give(self, source: str) -> None:
-        """Correct answers under the names that an answer calls."""
+        """Defines the correct answers that an answer may call."""
         exec(compile(source, "given", "exec"), self.shell.user_ns)
 
     def on_call(
@@ -191,8 +192,8 @@ class Student:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads requests; ``answers`` are the objects by number, ``modules`` our own copies
-    of the helpers' modules."""
+    """Reads requests; ``answers`` are the objects by number, ``modules`` the private
+    copies of the helpers' modules."""
 
     def __init__(
         self, data: bytes, answers: list[Any], modules: dict[str, Any]
@@ -212,7 +213,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _say(error: BaseException) -> list[str]:
-    """The message, and the student's line."""
+    """The message of an error, and the line of the student's cell."""
     try:
         lines = [
             f.lineno

@@ -1,8 +1,8 @@
 """The CLI: ``python -m nmt_lib train|translate|evaluate CONFIG [--set key=value …]``.
 
-``accelerate launch -m nmt_lib train CONFIG`` starts the same on several GPUs
-(``torchrun --nproc_per_node 2 -m nmt_lib …`` with ``ACCELERATE_USE_CPU=1`` on several
-CPU processes). An error is one line on stderr, with exit code 2.
+``torchrun --nproc_per_node 2 -m nmt_lib train CONFIG`` shares the work between two
+GPUs, or between two processes where there is no GPU. An error is one line on stderr,
+with exit code 2.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from typing import Any, NoReturn
 
 import nmt_lib as nmt
 
-from .checkpoints import load_own
+from .errors import warn
+from .run_folder import RunFolder
 
-CONFIG = "a name such as tiny, the path of a .yaml file, or multi30k-en-de"
+CONFIG = "a name such as tiny, the path of a .yaml file, or a bundled model's name"
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
     warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(_utf8(given))
         options.run(options, nmt.parse_overrides(" ".join(options.set)))
     except (nmt.NMTError, OSError, MemoryError, RuntimeError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
@@ -38,6 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
+        message = " ".join(message.split())[:300]
         self.exit(2, f"error: {message} (python -m nmt_lib --help)\n")
 
 
@@ -91,6 +94,14 @@ def evaluate(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
     print(f"perplexity {result.perplexity:.3f}  {exact}")
 
 
+def _utf8(arguments: list[str]) -> list[str]:
+    """The arguments, read as UTF-8 whatever the locale."""
+    try:
+        return [os.fsencode(argument).decode() for argument in arguments]
+    except UnicodeError as error:
+        raise nmt.ConfigError(f"an argument is not UTF-8: {error}") from None
+
+
 def _lines() -> list[str]:
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
@@ -100,10 +111,13 @@ def _lines() -> list[str]:
 
 
 def _load(name: str, overrides: dict[str, Any]) -> nmt.Translator:
-    """The translator of a trained config, or a model that comes along."""
+    """The translator of a trained config, or of a run or bundled model by its name."""
     if name in nmt.Translator.pretrained():
         decode = {key.removeprefix("decode."): v for key, v in overrides.items()}
         return nmt.Translator.load(name, decode=decode)
     config = nmt.load_config(name, **overrides)
-    saved = load_own(config.run_path / "model.safetensors", config)
+    folder = RunFolder(config)
+    saved = folder.read(folder.path / "model.safetensors")
+    if difference := folder.unfinished(saved):
+        warn(f"the model in {folder.path} {difference}: train again to change that")
     return nmt.Translator(saved.build_model(), *saved.tokenizers, config)

@@ -11,6 +11,7 @@ import difflib
 import json
 import os
 import re
+import reprlib
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -21,15 +22,20 @@ from .errors import ConfigError
 
 FOLDER = Path(__file__).parent / "configs"
 Language = Literal["en", "de", "fr"]
-Count = Annotated[int, Field(ge=1, strict=True)]
+Count = Annotated[int, Field(ge=1, le=10**9, strict=True)]
+Layers = Annotated[int, Field(ge=1, le=1000, strict=True)]
 Share = Annotated[float, Field(ge=0, lt=1, strict=True)]
 Seed = Annotated[int, Field(ge=0, lt=2**32, strict=True)]
 
 
 class Section(BaseModel):
-    """A part of the config: unknown keys and wrong types are errors."""
+    """A part of the config: unknown keys and wrong types are errors.
+
+    It cannot be changed: ``load_config(config, **{"train.seed": 1})`` makes another.
+    """
 
     model_config = ConfigDict(
+        frozen=True,
         extra="forbid",
         strict=True,
         allow_inf_nan=False,
@@ -52,7 +58,7 @@ class DataConfig(Section):
     """one vocabulary for both languages"""
     lowercase: bool = False
     """fold case before anything else"""
-    vocab_size: int = Field(8000, ge=8)
+    vocab_size: int = Field(8000, ge=8, le=10**6)
     """SentencePiece: how many subwords"""
     character_coverage: float = Field(1.0, gt=0.9, le=1.0)
     """SentencePiece"""
@@ -62,7 +68,7 @@ class DataConfig(Section):
     """words: how often one must occur"""
     src_specials: bool = True
     """<sos> before a source, too"""
-    max_length: int = Field(256, ge=4)
+    max_length: int = Field(256, ge=4, le=10**9)
     """tokens; longer pairs are left out"""
     limit: Count | None = None
     """use only so many training pairs"""
@@ -92,13 +98,13 @@ class DataConfig(Section):
 class ModelConfig(Section):
     """The architecture (paper, section 3)."""
 
-    d_model: int = Field(512, ge=2)
+    d_model: int = Field(512, ge=2, le=10**9)
     """width of vectors between layers, D"""
     n_heads: Count = 8
     """heads of each attention, H"""
-    n_layers: Count = 6
+    n_layers: Layers = 6
     """of the encoder, and of the decoder"""
-    n_decoder_layers: Count | None = None
+    n_decoder_layers: Layers | None = None
     """null: as n_layers"""
     d_ff: Count = 2048
     """width inside feed-forward networks"""
@@ -116,7 +122,7 @@ class ModelConfig(Section):
     """which of source, target and output matrices are one"""
     scale_embeddings: bool = True
     """multiply embeddings by √D"""
-    max_positions: int = Field(512, ge=2)
+    max_positions: int = Field(512, ge=2, le=10**5)
     """at the start; the table grows"""
     dropout: Share = 0.1
     """after each sub-layer"""
@@ -141,6 +147,14 @@ class ModelConfig(Section):
                 f"model.d_model={self.d_model} is not divisible by "
                 f"model.n_heads={self.n_heads}"
             )
+        inside = self.d_model + self.d_ff + self.n_heads * (self.d_value or 0)
+        layers = self.n_layers + (self.n_decoder_layers or self.n_layers)
+        weights = layers * self.d_model * inside  # the order of magnitude
+        if weights > 10**9:
+            raise ValueError(
+                f"the model would have more than {weights:.0e} weights: lower "
+                "model.n_layers, model.d_model, model.d_ff or model.d_value"
+            )
         return self
 
 
@@ -157,7 +171,7 @@ class TrainConfig(Section):
     """sentences × longest side"""
     batch_sentences: Count = 64
     """of any length together"""
-    accumulate: Count = 1
+    accumulate: int = Field(1, ge=1, le=10**4)
     """batches for one update"""
     optimizer: Literal["adam", "sgd"] = "adam"
     """adam or sgd"""
@@ -165,7 +179,7 @@ class TrainConfig(Section):
     """the peak; for noam, a factor in front"""
     schedule: Literal["constant", "noam", "inverse-sqrt", "cosine"] = "inverse-sqrt"
     """how the learning rate changes after the warm-up"""
-    warmup: int = Field(400, ge=0)
+    warmup: int = Field(400, ge=0, le=10**9)
     """updates"""
     betas: tuple[Share, Share] = Field((0.9, 0.98), strict=False)
     """of Adam"""
@@ -187,27 +201,30 @@ class TrainConfig(Section):
     """older ones are deleted"""
     select: Literal["best", "last", "average"] = "best"
     """the final weights; average: of the checkpoints kept"""
-    threads: Count | None = None
+    threads: int | None = Field(None, ge=1, le=1024)
     """of the CPU; null: PyTorch's choice"""
 
 
 class DecodeConfig(Section):
     """How a translation is searched for (paper, section 6.1)."""
 
-    beam_size: Count = 1
+    beam_size: int = Field(1, ge=1, le=1000)
     """1: greedy"""
-    length_penalty: float = Field(0.6, ge=0)
+    length_penalty: float = Field(0.6, ge=0, le=10)
     """α of Wu et al. (2016)"""
-    max_extra_tokens: int = Field(50, ge=0)
+    max_extra_tokens: int = Field(50, ge=0, le=10**4)
     """beyond those of the source"""
-    max_source_tokens: int = Field(1024, ge=2)
+    max_source_tokens: int = Field(1024, ge=2, le=10**5)
     """a longer source is cut"""
     batch_tokens: Count = 4096
     """rows × longest source"""
 
 
 class Config(Section):
-    """A whole experiment. ``run_dir`` is where it writes; empty: see ``run_path``."""
+    """A whole experiment.
+
+    ``run_dir`` is where it writes; empty: the folder ``name`` in ``runs_folder()``.
+    """
 
     name: str = Field("custom", min_length=1)
     run_dir: str = ""
@@ -225,11 +242,6 @@ class Config(Section):
             )
         return self
 
-    @property
-    def run_path(self) -> Path:
-        """``run_dir``; where it is empty, the folder ``name`` in ``runs_folder()``."""
-        return Path(self.run_dir) if self.run_dir else runs_folder() / self.name
-
     def to_yaml(self) -> str:
         """All keys with their meaning, which ``load_config`` can read."""
         lines = []
@@ -245,16 +257,6 @@ class Config(Section):
         return "\n".join(lines) + "\n"
 
 
-def runs_folder() -> Path:
-    """``$NMT_RUNS``; else ``runs`` in the repository that holds the current folder."""
-    if "NMT_RUNS" in os.environ:
-        return Path(os.environ["NMT_RUNS"])
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        if (folder / "nmt_lib").is_dir():
-            return folder / "runs"
-    return Path("runs")
-
-
 def config_names() -> list[str]:
     """The named configs, in alphabetical order."""
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -266,7 +268,7 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
     Args:
         name: one of ``config_names()``, the path of a YAML file, or a ``Config``.
         overrides: dotted keys, ``**{"train.seed": 1}``; each value must have the type
-            of its key. Other languages than the file's are added to the name, so that
+            of its key. Languages other than the file's are added to the name, so that
             each direction has a run of its own.
 
     Raises:
@@ -275,8 +277,10 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
     """
     if isinstance(name, Config):
         config = name
+        if not overrides:
+            return config
     else:
-        path = _find(Path(name))
+        path = _find(Path(os.path.expanduser(name)))
         values = _yaml(path, f"config file {path}") or {}  # nothing but comments
         if not isinstance(values, dict):
             raise ConfigError(f"config file {path} must hold keys and values")
@@ -284,15 +288,16 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
     values = config.model_dump()
     for key, value in overrides.items():
         if key not in KEYS:
-            raise ConfigError(f"unknown key {key!r}{_nearest(key, KEYS)}")
+            raise ConfigError(f"unknown key {_short(key)}{_nearest(key, KEYS)}")
         section, _, last = key.rpartition(".")
         (values[section] if section else values)[last] = value
     found = checked(Config, values, f"config {config.name}")
-    languages = (found.data.src_lang, found.data.tgt_lang)
-    same = languages == (config.data.src_lang, config.data.tgt_lang)
-    if same or "name" in overrides:
+    if "name" in overrides or not overrides.keys() & {"data.src_lang", "data.tgt_lang"}:
         return found
-    return found.model_copy(update={"name": "-".join((config.name, *languages))})
+    before, after = _direction(config), _direction(found)
+    base = config.name if before == after else config.name.removesuffix(before)
+    own = _direction(load_config(base)) if base in config_names() else before
+    return found.model_copy(update={"name": base if after == own else base + after})
 
 
 def parse_overrides(text: str) -> dict[str, Any]:
@@ -308,15 +313,19 @@ def parse_overrides(text: str) -> dict[str, Any]:
         key, equals, value = part.partition("=")
         if not equals:
             raise ConfigError(
-                f"override {key!r} is not of the form key=value, such as "
+                f"override {_short(key)} is not of the form key=value, such as "
                 "train.max_steps=200"
             )
-        overrides[key] = _yaml(value, f"override {key}")
+        overrides[key] = _yaml(value, f"override {_short(key)}")
     return overrides
 
 
+def _direction(config: Config) -> str:
+    return f"-{config.data.src_lang}-{config.data.tgt_lang}"
+
+
 def _find(path: Path) -> Path:
-    if path.suffix in (".yaml", ".yml") and path.is_file():
+    if path.suffix in (".yaml", ".yml") and os.path.isfile(path):
         return path
     names = config_names()
     if str(path) in names:
@@ -330,7 +339,7 @@ def _find(path: Path) -> Path:
 def _yaml(source: str | Path, where: str) -> Any:
     try:
         return YAML(typ="safe", pure=True).load(source)
-    except (YAMLError, ValueError) as error:
+    except (YAMLError, ValueError, LookupError, RecursionError) as error:
         reason = " ".join(str(error).split())[:300]
         raise ConfigError(f"{where} is not valid YAML: {reason}") from None
 
@@ -351,17 +360,24 @@ def checked(section: type[S], values: dict[str, Any], where: str) -> S:
             key = ".".join(map(str, e["loc"]))
             if e["type"] == "extra_forbidden":
                 choices = KEYS if section is Config else list(section.model_fields)
-                unknown.append(f"unknown key {key!r}{_nearest(key, choices)}")
+                unknown.append(f"unknown key {_short(key)}{_nearest(key, choices)}")
             elif e["type"] == "value_error":
                 others.append(e["msg"].removeprefix("Value error, "))
             else:
-                others.append(f"{key}: {e['msg']}, got {e['input']!r}")
+                others.append(f"{key}: {e['msg']}, got {_short(e['input'])}")
         raise ConfigError(f"{where}: {'; '.join(unknown or others)}") from None
 
 
 def changed(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
     """The settings with some of them changed, and checked."""
     return checked(DecodeConfig, decode.model_dump() | changes, "cannot decode")
+
+
+def _short(value: Any) -> str:
+    """The value for a message; a long one is cut in its middle."""
+    short = reprlib.Repr()
+    short.maxlevel, short.maxstring = 2, 80
+    return short.repr(value)
 
 
 def _nearest(word: str, choices: list[str]) -> str:
@@ -372,7 +388,11 @@ def _nearest(word: str, choices: list[str]) -> str:
     return f" (did you mean {' or '.join(found)}?)" if found else ""
 
 
-KEYS = ["name", "run_dir"]
-for _name, _value in Config():
-    if isinstance(_value, Section):
-        KEYS += [f"{_name}.{key}" for key in type(_value).model_fields]
+def _keys() -> list[str]:
+    """All keys with their sections, such as ``train.seed``."""
+    sections = {k: type(v).model_fields for k, v in Config() if isinstance(v, Section)}
+    dotted = [f"{name}.{key}" for name, fields in sections.items() for key in fields]
+    return ["name", "run_dir", *dotted]
+
+
+KEYS = _keys()

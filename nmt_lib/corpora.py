@@ -3,7 +3,7 @@ Hugging Face hub.
 
 ``NMT_DATA`` names a folder that holds corpora under their published file names
 (``multi30k/train.en``, ``europarl/europarl-v7.fr-en.fr`` …, each plain or as ``.gz``).
-Without it, ``datasets`` reads them from the hub.
+Without it, ``datasets`` downloads them from the hub once and keeps them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,16 @@ from __future__ import annotations
 import gzip
 import os
 import random
+import socket
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from .errors import CorpusError, warn
 
@@ -109,18 +113,17 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
         return dict(_tiny(*langs)), "made by the grammar in nmt_lib/tiny/grammar.py"
     if name == "toy":
         return _toy(*langs), "two sentences written in nmt_lib/corpora.py"
-    if name not in NAMES and os.path.isdir(name):
+    if name not in NAMES and os.path.isdir(folder := os.path.expanduser(name)):
         files = {split: f"{split}.{{lang}}" for split in ("train", "valid", "test")}
-        return _from_files(Path(name), files, langs), f"files in {name}"
+        return _from_files(Path(folder), files, langs), f"files in {name}"
     if name not in NAMES:
         raise CorpusError(
             f"unknown corpus {name!r}: choose one of {', '.join(NAMES)}, or give an "
             "existing folder"
         )
-    folder = os.environ.get("NMT_DATA")
-    if folder:
+    if published := os.environ.get("NMT_DATA"):
         files = FILES.get(name) or {"train": _europarl_name(*langs)}
-        pairs = _from_files(Path(folder) / name, files, langs)
+        pairs = _from_files(Path(published) / name, files, langs)
         return pairs, f"files of {name} under NMT_DATA"
     return _from_hub(name, *langs, data.limit)
 
@@ -216,9 +219,9 @@ def _hold_out(pairs: list[Pair], seed: int) -> dict[str, list[Pair]]:
 def _from_hub(
     name: str, src: str, tgt: str, limit: int | None
 ) -> tuple[dict[str, list[Pair]], str]:
+    """Downloads once; later calls read the cache of ``datasets``."""
     import datasets
-    from huggingface_hub.constants import ENDPOINT
-    from huggingface_hub.utils import get_session
+    from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
 
     if name == "multi30k-tok":
         raise CorpusError(
@@ -230,21 +233,51 @@ def _from_hub(
     else:
         hub_name = f"{'romrawinjp' if 'fr' in (src, tgt) else 'bentrevett'}/multi30k"
         names |= {"valid": "validation", "test": "test"}
-    splits = {}
+    otherwise = (
+        f"set NMT_DATA to a folder that holds {name}/, or use the config 'tiny', which "
+        "needs no download"
+    )
     try:
-        # Any answer will do; ``datasets`` would retry for half a minute.
-        get_session().head(ENDPOINT, timeout=2)
-        for ours, theirs in names.items():
-            rows = datasets.load_dataset(hub_name, config, split=theirs, streaming=True)
-            if limit is not None and ours == "train":
-                rows = rows.take(limit + 2 * HELD_OUT)  # cut in ``load_corpus``
-            texts = (row.get("translation", row) for row in rows)
-            splits[ours] = [Pair(t[src].strip(), t[tgt].strip()) for t in texts]
-    except Exception as error:  # the network's errors are many
-        reason = " ".join(str(error).split())
+        if not HF_HUB_OFFLINE:
+            _check_network(ENDPOINT)
+        found = {
+            ours: datasets.load_dataset(hub_name, config, split=theirs)
+            for ours, theirs in names.items()
+        }
+    except OSError as error:
         raise CorpusError(
-            f"corpus {name}: cannot read {hub_name} from {ENDPOINT} ({reason}). "
-            f"Connect to the network, set NMT_DATA to a folder that holds {name}/, or "
-            "use the config 'tiny', which needs no download"
+            f"corpus {name}: cannot read {hub_name} from {ENDPOINT} "
+            f"({_one_line(error)}). Connect to the network, set HF_HUB_OFFLINE=1 if it "
+            f"was downloaded before, {otherwise}"
         ) from None
+    except (ValueError, datasets.exceptions.DatasetsError) as error:
+        reason = _one_line(error.__cause__ or error)
+        raise CorpusError(
+            f"corpus {name}: what {hub_name} holds cannot be used ({reason}): "
+            f"{otherwise}"
+        ) from None
+    splits = {}
+    for split, rows in found.items():
+        # ``load_corpus`` cuts the training part, after 2 × HELD_OUT pairs are held out.
+        most = limit + 2 * HELD_OUT if limit and split == "train" else None
+        texts = [row.get("translation", row) for row in islice(rows, most)]
+        missing = {src, tgt} - set(texts[0] if texts else ())
+        if missing:
+            raise CorpusError(
+                f"corpus {name}: {hub_name} has the columns {', '.join(texts[0])}, "
+                f"but not {', '.join(sorted(missing))}: {otherwise}"
+            )
+        splits[split] = [Pair(t[src].strip(), t[tgt].strip()) for t in texts]
     return splits, f"{hub_name} on {ENDPOINT.partition('://')[2]}"
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _check_network(url: str) -> None:
+    """Raises OSError within seconds; ``datasets`` would retry for half a minute."""
+    parts = urlsplit(url)
+    if not getproxies().get(parts.scheme):  # a proxy is left to ``datasets``
+        port = parts.port or (80 if parts.scheme == "http" else 443)
+        socket.create_connection((parts.hostname, port), timeout=3).close()

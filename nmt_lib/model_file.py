@@ -20,9 +20,11 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from .config import Config, checked
 from .errors import CheckpointError, ConfigError
+from .schedules import default_device
 from .tokenizers import Tokenizers, load_tokenizer
 from .transformer import Transformer, build_model
 
@@ -42,17 +44,34 @@ class ModelFile(NamedTuple):
         """The model's weights by name; a matrix that is used twice is listed once."""
         return part(self.tensors, "model.")
 
-    def build_model(self, device: str | None = None) -> Transformer:
-        """The model with these weights; default device: the GPU where there is one."""
-        with torch.random.fork_rng(devices=[]):  # what is drawn is overwritten
-            model = build_model(self.config.model, *map(len, self.tokenizers))
+    def build_model(self, device: str | torch.device | None = None) -> Transformer:
+        """The model with these weights, in evaluation mode.
+
+        ``device`` is where it is; default: ``default_device()``.
+        """
+        with NoDraws():
+            model = build_model(self.config.model, *map(len, self.tokenizers)).eval()
         load_weights(model, self.weights)
-        device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        device = device or default_device()
         try:
             return model.to(device)
         except (RuntimeError, AssertionError) as error:  # it says which devices exist
             reason = str(error).splitlines()[0]
             raise ConfigError(f"cannot use device={device!r}: {reason}") from None
+
+
+class NoDraws(TorchFunctionMode):
+    """Leaves new weights as they are in memory, since a file's replace them.
+
+    It counts for this thread only, and the random numbers of others stay theirs.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if func.__name__.endswith(("uniform_", "normal_")):
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def save(path: Path, saved: ModelFile) -> None:

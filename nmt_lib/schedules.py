@@ -1,9 +1,10 @@
 """Optimizers, their learning rate from update to update (paper, section 5.3), and the
-precision of a step."""
+device and precision of a step."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable
 
 import torch
@@ -49,6 +50,14 @@ def build_optimizer(
     return torch.optim.Adam(
         parameters, lr=train.lr, betas=train.betas, eps=train.eps, fused=True
     )
+
+
+def default_device() -> torch.device:
+    """The GPU where there is one; processes that share the work on CPUs use those."""
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    alone = os.environ.get("WORLD_SIZE", "1") == "1"
+    return torch.device("mps" if torch.backends.mps.is_available() and alone else "cpu")
 
 
 def use_bf16(train: TrainConfig, device: torch.device) -> bool:

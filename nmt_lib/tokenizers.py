@@ -89,17 +89,23 @@ class WordTokenizer(Tokenizer):
         cls, kind: str, lang: str, texts: Iterable[str], min_freq: int, lowercase: bool
     ) -> WordTokenizer:
         """Collects the vocabulary from texts."""
-        words = map(cls(kind, lang, Vocab(SPECIALS), lowercase).tokenize, texts)
+        words = map(cls(kind, lang, Vocab(SPECIALS), lowercase).words, texts)
         vocab = build_vocab_from_iterator(words, min_freq, SPECIALS)
         return cls(kind, lang, vocab, lowercase)
 
     def __len__(self) -> int:
         return len(self.vocab)
 
-    def tokenize(self, text: str) -> list[str]:
+    def words(self, text: str) -> list[str]:
+        """The words of a text, known or not."""
         if self.kind == "whitespace":
             return self.fold(text).split()
-        return spacy_words(self.lang)(self.fold(text))
+        return spacy_words(self.lang)(self.fold(text.strip()))
+
+    def tokenize(self, text: str) -> list[str]:
+        # Double spaces and line breaks are no words, unless the vocabulary holds them.
+        words = self.words(text)
+        return [word for word in words if not word.isspace() or word in self.vocab]
 
     def ids(self, text: str) -> list[int]:
         # A word that looks like a special token is a word: it must not end a sentence.

@@ -1,8 +1,8 @@
 """From sentences to a saved model, on one page to print and read.
 
 ``python -m nmt_lib.train_by_hand 800`` trains the tiny model in about a minute, by the
-same updates as ``nmt.train`` (paper, section 5). ``training.py`` can do more: resume,
-validate, select weights, accumulate and clip gradients, bfloat16, several processes.
+same updates as ``nmt.train`` (paper, section 5). ``training.py`` also resumes,
+validates, selects weights, and can use bfloat16 and several processes.
 """
 
 import sys
@@ -13,6 +13,7 @@ from .batching import encode_pairs, make_batch, plan_epoch
 from .config import Config, load_config
 from .corpora import load_corpus
 from .losses import cross_entropy
+from .run_folder import run_path
 from .schedules import build_optimizer, learning_rate
 from .tokenizers import build_tokenizers
 from .transformer import build_model
@@ -34,8 +35,7 @@ def train_by_hand(config: Config) -> Translator:
     # 2. The model, with random weights. The second seed makes dropout independent of
     # how many random numbers the weights needed.
     torch.manual_seed(train.seed)
-    src_vocab_size, tgt_vocab_size = map(len, tokenizers)
-    model = build_model(config.model, src_vocab_size, tgt_vocab_size).to(device)
+    model = build_model(config.model, *map(len, tokenizers)).to(device)
     torch.manual_seed(train.seed)
 
     # 3. The optimizer. Adam keeps two running means for each weight: of its gradient,
@@ -71,7 +71,7 @@ def train_by_hand(config: Config) -> Translator:
                 print(f"{step:5} updates, loss {loss:.2f}: {text} → {translator(text)}")
         epoch += 1
 
-    translator.save(config.run_path)  # one file: weights, both vocabularies and config
+    translator.save(run_path(config))  # one file: weights, both vocabularies and config
     return translator
 
 

@@ -3,23 +3,27 @@ validated and saved on the way (paper, section 5)."""
 
 from __future__ import annotations
 
+import hashlib
 import math
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import distributed, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from .batching import Example, encode_pairs, make_batch, plan_epoch, validation_batches
-from .checkpoints import Progress, Run, RunFolder, checkpoint_name, pack, unpack
+from .checkpoints import Progress, unpack
 from .config import Config, load_config
 from .corpora import Corpus, load_corpus
-from .errors import TrainingError
+from .errors import CheckpointError, TrainingError
 from .losses import Objective, validation_loss
-from .model_file import ModelFile, load_weights, model_tensors
-from .schedules import build_optimizer, learning_rate, use_bf16
+from .model_file import ModelFile, load_weights
+from .run_folder import Run, RunFolder
+from .schedules import build_optimizer, default_device, learning_rate, use_bf16
 from .tokenizers import Tokenizers, build_tokenizers
 from .transformer import build_model
 
@@ -28,23 +32,23 @@ class Trainer:
     """One run: the model, the optimizer, the data, and how far it has come."""
 
     def __init__(self, config: Config, corpus: Corpus, tokenizers: Tokenizers) -> None:
-        from accelerate import Accelerator, DistributedDataParallelKwargs
-
-        same = DistributedDataParallelKwargs(broadcast_buffers=False)  # positions
-        self.accelerator = Accelerator(mixed_precision="no", kwargs_handlers=[same])
-        self.device, rank = self.accelerator.device, self.accelerator.process_index
+        self.rank, self.n_processes = join_processes()
+        self.folder = RunFolder(config, writes=self.rank == 0)
+        self.device, seed = default_device(), config.train.seed
+        set_seed(seed, self.device)
+        self.progress = Progress(digest(corpus))
         self.config, self.pairs, self.tokenizers = config, corpus.train, tokenizers
         self.examples = encode_pairs(corpus.train, tokenizers, config)
         self.valid = validation_batches(corpus.valid, tokenizers, config)
-        torch.manual_seed(config.train.seed)
         self.model = build_model(config.model, *map(len, tokenizers)).to(self.device)
-        torch.manual_seed(config.train.seed + rank)  # each process drops other units
+        set_seed(seed + self.rank, self.device)  # each process has a dropout of its own
         self.optimizer = build_optimizer(config.train, self.model.parameters())
         self.bf16 = use_bf16(config.train, self.device)
-        objective = Objective(self.model, config.train.label_smoothing)
-        self.objective = self.accelerator.prepare_model(objective)
-        self.progress = Progress()
-        self.folder = RunFolder(config, config.run_path, writes=rank == 0)
+        self.objective: nn.Module = Objective(self.model, config.train.label_smoothing)
+        if self.n_processes > 1:  # their position tables may differ in length
+            self.objective = DistributedDataParallel(
+                self.objective, broadcast_buffers=False
+            )
 
     def run(self) -> None:
         """Updates, validates and saves, until ``train.max_steps`` updates are done."""
@@ -56,10 +60,11 @@ class Trainer:
             total=train.max_steps,
             initial=progress.step,
             unit="step",
-            disable=not self.accelerator.is_main_process,
+            disable=self.rank > 0,
         ) as bar:
-            for batches in self.updates():
-                self.update(batches)
+            stream, size = self.batches(), self.n_processes * train.accumulate
+            while progress.step < train.max_steps:
+                self.update(list(islice(stream, size)))
                 bar.update()
                 last = progress.step == train.max_steps
                 if last or progress.step % train.validate_every == 0:
@@ -67,13 +72,6 @@ class Trainer:
                     bar.set_postfix(valid_loss=f"{loss:.3f}")
                 if last or progress.step % train.checkpoint_every == 0:
                     self.save()
-
-    def updates(self) -> Iterator[list[list[Example]]]:
-        """The batches of each update that is still to be done."""
-        train, stream = self.config.train, self.batches()
-        size = self.accelerator.num_processes * train.accumulate
-        while self.progress.step < train.max_steps:
-            yield list(islice(stream, size))
 
     def batches(self) -> Iterator[list[Example]]:
         """Epoch after epoch, from where the run is; drawn from seed and epoch only."""
@@ -95,21 +93,22 @@ class Trainer:
         is that of one large batch, however it is cut and spread over processes.
         """
         train, progress = self.config.train, self.progress
-        accelerator = self.accelerator
         n_tokens = sum(len(tgt) - 1 for examples in batches for _, tgt in examples)
         lr = learning_rate(progress.step + 1, train, self.config.model.d_model)
         for options in self.optimizer.param_groups:
             options["lr"] = lr
         self.objective.train()
         total = torch.zeros((), device=self.device)
-        for examples in batches[accelerator.process_index :: accelerator.num_processes]:
+        for examples in batches[self.rank :: self.n_processes]:
             batch = make_batch(examples).to(self.device)
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
                 loss = self.objective(batch)
             # Processes average their gradients; the factor makes it a sum.
-            (loss * accelerator.num_processes / n_tokens).backward()
+            (loss * self.n_processes / n_tokens).backward()
             total += loss.detach()
-        loss_sum = float(accelerator.reduce(total, "sum"))
+        if self.n_processes > 1:
+            distributed.all_reduce(total)
+        loss_sum = float(total)
         self.check_finite(loss_sum, "loss")
         if train.clip_norm is not None:
             nn.utils.clip_grad_norm_(self.model.parameters(), train.clip_norm)
@@ -127,36 +126,43 @@ class Trainer:
         progress.add_row(self.optimizer.param_groups[0]["lr"], loss)
         if loss < progress.best_loss:
             progress.best_loss, progress.best_step = loss, progress.step
-            self.write("best", model_tensors(self.model))
+            self.folder.write("best", self.model, self.tokenizers, progress)
         return loss
 
     def save(self) -> None:
         """Writes a checkpoint."""
-        name = checkpoint_name(self.progress.step)
-        self.write(name, pack(self.model, self.optimizer))
-
-    def write(self, name: str, tensors: dict[str, Tensor]) -> None:
-        self.folder.write(name, self.tokenizers, tensors, self.progress)
+        progress, name = self.progress, f"checkpoints/step-{self.progress.step:08d}"
+        progress.checkpoints.append(name)
+        self.folder.write(name, self.model, self.tokenizers, progress, self.optimizer)
 
     def resume(self, saved: ModelFile) -> None:
-        """Goes on from a checkpoint."""
+        """Restores the state saved in a checkpoint.
+
+        Raises:
+            CheckpointError: it has learnt from other pairs.
+        """
+        if saved.state["corpus"] != self.progress.corpus:
+            raise CheckpointError(
+                f"{self.folder.path} is of a run on other pairs than those that "
+                f"data.corpus={self.config.data.corpus!r} holds now: set run_dir to "
+                "another folder, or delete that one"
+            )
         unpack(saved.tensors, self.model, self.optimizer)
         self.progress = Progress(**saved.state)
-        rank = self.accelerator.process_index
-        if rank:  # the file has the main process's random numbers only
-            seed = self.config.train.seed + rank
-            torch.manual_seed(seed + 1_000_003 * self.progress.step)
+        if self.rank:  # the file has the main process's random numbers only
+            seed = self.config.train.seed + self.rank
+            set_seed(seed + 1_000_003 * self.progress.step, self.device)
 
     def finish(self) -> None:
         """Loads the final weights into the model, and saves it."""
         history = self.progress.history
         if not history or history[-1]["step"] != self.progress.step:
-            self.validate()  # it resumed at its end
-        self.accelerator.wait_for_everyone()  # until the main process has written
-        weights = self.folder.final_weights()
-        if weights is not None:
-            load_weights(self.model, weights)
-        self.write("model", model_tensors(self.model))
+            self.validate()  # resumed from the last checkpoint, before its validation
+        if self.n_processes > 1:
+            distributed.barrier()  # until the main process has written
+        if chosen := self.folder.final_weights(self.progress):
+            load_weights(self.model, chosen)
+        self.folder.write("model", self.model.eval(), self.tokenizers, self.progress)
 
     def check_finite(self, value: float, what: str) -> None:
         if not math.isfinite(value):
@@ -166,25 +172,29 @@ class Trainer:
             )
 
 
+@torch.inference_mode(False)  # it needs gradients, even if the caller has none
 def train(config: Config | str | Path, **overrides: Any) -> Run:
     """Trains until ``train.max_steps``, or resumes where an earlier call was cut off.
+
+    A finished run is loaded, without a look at its corpus.
 
     Args:
         config: a ``Config``, or what ``load_config`` takes.
 
     Raises:
-        CheckpointError: the run's folder holds another config's run, or cannot be
-            written.
+        CheckpointError: the run's folder holds a run of another config or corpus, lacks
+            a file, or cannot be written.
         ConfigError: settings that cannot be used.
         TrainingError: the loss is not finite.
     """
-    config = load_config(config, **overrides)
-    folder = RunFolder(config, config.run_path)
-    threads = torch.get_num_threads()
+    rank, _ = join_processes()
+    config, device = load_config(config, **overrides), default_device()
+    folder = RunFolder(config, writes=rank == 0)
     if run := folder.finished():
         return run
+    threads, gpus = torch.get_num_threads(), [] if device.type == "cpu" else [device]
     # The caller's random numbers go on as if nothing had happened.
-    with folder.locked(), torch.random.fork_rng(), torch.enable_grad():
+    with folder.locked(), torch.random.fork_rng(gpus, device_type=device.type):
         try:
             torch.set_num_threads(config.train.threads or threads)
             saved, corpus = folder.newest(), load_corpus(config.data)
@@ -200,3 +210,32 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
         finally:
             torch.set_num_threads(threads)
     return Run(config, trainer.model, tokenizers, trainer.progress)
+
+
+def join_processes() -> tuple[int, int]:
+    """This process's rank, and how many of them ``torchrun`` has started."""
+    if os.environ.get("WORLD_SIZE", "1") == "1":
+        return 0, 1
+    if not distributed.is_initialized():
+        has_gpu = torch.cuda.is_available()
+        if has_gpu:
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        distributed.init_process_group("nccl" if has_gpu else "gloo")
+    return distributed.get_rank(), distributed.get_world_size()
+
+
+def set_seed(seed: int, device: torch.device) -> None:
+    """Seeds the CPU and this device; ``torch.manual_seed`` would seed every GPU."""
+    torch.default_generator.manual_seed(seed)
+    if device.type != "cpu":
+        torch.get_device_module(device).manual_seed(seed)
+
+
+def digest(corpus: Corpus) -> str:
+    """Differs when a pair for training or validation does."""
+    found = hashlib.blake2b(digest_size=16)
+    for pairs in (corpus.train, corpus.valid):
+        for pair in pairs:
+            found.update(f"{pair.src}\n{pair.tgt}\n".encode())
+        found.update(b"\n")
+    return found.hexdigest()

@@ -17,6 +17,7 @@ from .batching import fill_batches, pad_batch
 from .config import Config, DecodeConfig, changed
 from .decoding import Hypothesis, beam_search, greedy_search
 from .errors import CheckpointError, warn
+from .run_folder import runs_folder
 from .special import EOS, SOS, UNK
 from .tokenizers import Tokenizer
 from .training import train
@@ -27,7 +28,7 @@ PRETRAINED = Path(__file__).parent / "pretrained"
 
 @dataclass(frozen=True)
 class Translation:
-    """What came out for one text.
+    """The translation of one text.
 
     ``tokens`` are the target tokens without special ones, ``score`` is the
     log-probability over the length penalty (nearer to 0 is better). ``n_best`` holds
@@ -92,11 +93,11 @@ class Translator:
         device: str | None = None,
         decode: DecodeConfig | dict[str, Any] | None = None,
     ) -> Translator:
-        """Reads what training or ``save`` wrote, or a model that comes along.
+        """Reads what training or ``save`` wrote, or a bundled model.
 
         Args:
-            path: the folder of a run, a model file, or a name such as
-                ``"multi30k-en-de"`` (``Translator.pretrained()`` lists them).
+            path: a model file, the folder of a run, its name in ``runs_folder()``, or
+                the name of a bundled model (``Translator.pretrained()`` lists them).
             device: default: the GPU where there is one.
             decode: search settings to use instead of the saved ones; a dict, such as
                 ``{"beam_size": 1}``, changes some of them.
@@ -105,16 +106,17 @@ class Translator:
             CheckpointError: the file is missing or damaged.
             ConfigError: search settings or a device that cannot be used.
         """
-        file = Path(path)
-        if str(path) in cls.pretrained() and not file.exists():
-            file = PRETRAINED / file
+        file = Path(os.path.expanduser(path))
+        if not os.path.exists(file):
+            found = [home / file for home in (runs_folder(), PRETRAINED)]
+            file = next(filter(os.path.exists, found), file)
         if file.suffix != ".safetensors":
             file = file / "model.safetensors"
-        if not file.exists():
+        if not os.path.exists(file):
             raise CheckpointError(
                 f"no trained model in {path}: train it with nmt_lib.train (a run that "
-                "was cut off resumes), check the path, or name one that comes with the "
-                f"library ({', '.join(cls.pretrained())})"
+                "was cut off resumes), check the path, or name a bundled model "
+                f"({', '.join(cls.pretrained())})"
             )
         saved = model_file.load(file)
         changes = decode if isinstance(decode, dict) else dict(decode or {})
@@ -124,7 +126,7 @@ class Translator:
 
     @staticmethod
     def pretrained() -> list[str]:
-        """The names of the models that come with the library."""
+        """The names of the bundled models."""
         return sorted(
             file.parent.name for file in PRETRAINED.glob("*/model.safetensors")
         )
@@ -139,13 +141,13 @@ class Translator:
         Raises:
             CheckpointError: the file cannot be written.
         """
-        file = Path(path)
+        file = Path(os.path.expanduser(path))
         if file.suffix != ".safetensors":
             file = file / "model.safetensors"
         tensors = model_file.model_tensors(self.model)
         if half:
             tensors = {name: value.half() for name, value in tensors.items()}
-        config = self.config.model_copy(update={"run_dir": ""})  # it says who trained
+        config = self.config.model_copy(update={"run_dir": ""})  # private: a path
         tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
         saved = model_file.ModelFile(config, tokenizers, tensors, {})
         model_file.save(file, saved)
@@ -224,7 +226,7 @@ class Translator:
     def encode(self, text: str) -> list[int]:
         """The source ids as the model was trained on them; none for an empty text."""
         limit = self.config.decode.max_source_tokens
-        ids = self.src_tokenizer.encode(" ".join(text.split()))
+        ids = self.src_tokenizer.encode(text)
         if len(ids) == 1 + self.src_tokenizer.sos:  # nothing but special tokens
             return []
         if len(ids) > limit:
@@ -264,7 +266,7 @@ class Translator:
         """The tokens as the model sees them, but unknown words with their letters."""
         labels = self.src_tokenizer.lookup_tokens(source)
         if UNK in source:
-            words = self.src_tokenizer.tokenize(" ".join(text.split()))
+            words = self.src_tokenizer.tokenize(text)
             first = int(source[0] == SOS)
             for i, index in enumerate(source):
                 if index == UNK:

@@ -21,6 +21,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 
 import nmt_lib as nmt
+from nmt_lib.run_folder import run_path
 from tools import links
 
 # The metadata of cells to keep: tags, alt texts (nmt.alt), whether they are folded.
@@ -75,7 +76,7 @@ def main() -> int:
         n = save_pictures(target)
         print(f"{target}: {time.time() - start:.0f} s, {n} pictures", flush=True)
     print(f"\nexecuted chapters and pictures: {options.out.resolve()}")
-    print(f"trained model: {config.run_path.resolve()}")
+    print(f"trained model: {run_path(config).resolve()}")
     return 0
 
 

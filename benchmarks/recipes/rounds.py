@@ -16,6 +16,7 @@ import nmt_lib as nmt
 from benchmarks import common
 from benchmarks.multi30k import HEADER, NOTES, score
 from nmt_lib.losses import before_output
+from nmt_lib.run_folder import run_path
 from nmt_lib.tokenizers import Tokenizers
 
 ROWS = 400  # positions that the output layer takes at a time
@@ -194,7 +195,7 @@ def best(
 def finish(name: str, translator: nmt.Translator, config: nmt.Config) -> None:
     """Saves the model in fp16, with the best length penalty α, and writes its scores on
     the validation set; no recipe reads the test set."""
-    file = config.run_path / f"{name}.safetensors"
+    file = run_path(config) / f"{name}.safetensors"
     translator.save(file, half=True)
     candidates = {
         alpha: nmt.Translator.load(file, decode={"length_penalty": alpha})

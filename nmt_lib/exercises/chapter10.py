@@ -392,8 +392,8 @@ def train_students(
     tokenizers = trained.src_tokenizer, trained.tgt_tokenizer
     trainer = nmt.Trainer(trained.config, corpus, tokenizers)
     students = {}
-    for step, group in zip(range(1, 251), trainer.updates(), strict=False):
-        trainer.update(group)
+    for step, examples in zip(range(1, 251), trainer.batches(), strict=False):
+        trainer.update([examples])
         if step % 50 == 0:
             model = copy.deepcopy(trainer.model).cpu()
             students[step] = nmt.Translator(model, *tokenizers, trained.config)

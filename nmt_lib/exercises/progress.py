@@ -15,7 +15,7 @@ from contextlib import suppress
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..config import runs_folder
+from ..run_folder import runs_folder
 
 if TYPE_CHECKING:
     from .exercise import Exercise

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -375,7 +376,7 @@ HOSTILE = {
     "patches asserts, torch and the checker": Hostile(added(PATCHED), blank=True),
     "objects that equal everything": Hostile(added(YES, 99), blank=True, note=""),
     "writes forged replies": Hostile(added(FORGED), blank=True,
-        note="something else than results came back"),
+        note="something other than results came back"),
     "breaks out": Hostile(added(ESCAPES.replace("WRITE",
         str(ROOT / "build/escaped")).replace("READ", str(ROOT / "README.md")), 99),
         blank=True, kernel=True),
@@ -460,18 +461,52 @@ GREEDY = {
 }
 # fmt: on
 
+# Markdown that runs something, or passes for the grader's, where it is not sanitized.
+# Each calls ``ran()``, or fetches something that the pages do not hold.
+SVG = b64encode(b"<svg xmlns='http://www.w3.org/2000/svg' onload='ran()'/>").decode()
+PAYLOADS = {
+    "script": "<script>ran()</script>",
+    "onerror": "text <img src=x onerror=ran()> text",
+    "svg": "<svg onload=ran()><animate onbegin=ran() attributeName=x dur=1s></svg>",
+    "link": "[click](javascript:ran()) [click](JaVa&#115;cript&colon;ran())",
+    "reference": "[click][a] <javascript:ran()>\n\n[a]: javascript:ran()",
+    "style": "<style>*{background:url(/fetched)}</style><b style='color:red'>a</b>",
+    "refresh": "<meta http-equiv=refresh content='0;url=/fetched'><base href=/fetched>",
+    "macro": r"$\href{javascript:ran()}{click}$ \$\hr&#101;f{javascript:ran()}{click}\$",
+    "class": r"$\class{mark-graded}{a} \style{position:fixed}{b} \cssId{statusmessage}{c}$",
+    "meaning": r"$\def\alpha{\beta} \require{action} \mmlToken{mi}[href='javascript:ran()']{click}$",
+    "data": "![a](data:image/svg+xml;base64,SVG) [click](data:text/html,ran)",
+    "attachment": "![a](attachment:a.svg)",
+    "frames": "<iframe srcdoc='<script>parent.ran()</script>'></iframe>"
+    "<object data='javascript:ran()'></object><embed src='javascript:ran()'>",
+    "form": "<form action='javascript:ran()'><button>click</button></form>",
+    "mermaid": "```mermaid\n</pre><img src=x onerror=ran()>\n```",
+    "formula that splits a block": "    $$a$$ <img src=x onerror=ran()>",
+    "comment": "<!-- > --><img src=x onerror=ran()><![CDATA[<p>]]><?a?>",
+    "picture": "![a](https://example.org/fetched.png)",
+    "box": "<div style='background: #fff3e0'><b>Marking scheme</b></div></div></div>",
+}
+PAYLOADS = {title: text.replace("SVG", SVG) for title, text in PAYLOADS.items()}
+
 V3 = {
     "nbformat": 3,
     "worksheets": [{"cells": [{"cell_type": "code", "input": "share = 1"}]}],
     "metadata": {},
 }
+CELL = {"cell_type": "markdown", "source": "a"}
+LONG = {"cell_type": "markdown", "source": ["a" * 300_000, "\\\\(" * 100_000]}
 FILES = {  # what is in the file, and why it is not collected
     "empty": (b"", "empty"),
-    "no notebook": (b"%PDF-1.7 \xff\xfe\x00", "no notebook"),
-    "JSON, but no notebook": (b"[1, 2, 3]", "no notebook"),
-    "cells that are none": (b'{"cells": [1, null]}', "no notebook"),
-    "brackets without end": (b"[" * 100_000, "no notebook"),
-    "cut off in the middle": (b'{"cells": [{"cell_type": "code", "sour', "no notebook"),
-    "too large": (b'{"cells": []}' + b" " * (51 << 20), "51 MB"),
+    "no notebook": (b"%PDF-1.7 \xff\xfe\x00", "not a notebook"),
+    "JSON, but no notebook": (b"[1, 2, 3]", "not a notebook"),
+    "cells that are none": (b'{"cells": [1, null]}', "not a notebook"),
+    "brackets without end": (b"[" * 100_000, "not a notebook"),
+    "cut off in the middle": (
+        b'{"cells": [{"cell_type": "code", "sour',
+        "not a notebook",
+    ),
+    "too large": (b'{"cells": []}' + b" " * (17 << 20), "17 MB"),
+    "20,000 cells": (json.dumps({"cells": [CELL] * 20_000}).encode(), "20,000 cells"),
+    "much text": (json.dumps({"cells": [LONG]}).encode(), "600,000 characters"),
     "an old format": (json.dumps(V3).encode(), ""),
 }

@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
@@ -22,6 +24,8 @@ from tests.course import kit
 from tests.course.hostile import FILES
 
 NAME = "A1_tokenization"
+# Half a character, a sum nested 3,000 deep, brackets nested 100 deep.
+ODD = ("# \ud800", "+".join(["1"] * 3000), "(" * 100 + "1" + ")" * 100)
 OF = kit.assignment(NAME)
 
 
@@ -68,35 +72,49 @@ def test_names_are_safe_and_stay_different():
 
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two folders, one after the other, in the second of which bob hands in again."""
+    """Two folders, one after the other, in the second of which bob hands in again.
+    Between them, ada's answer is read, and the teacher makes a list of times."""
     folder = tmp_path_factory.mktemp("graded")
     course.make("", "", folder / "class")
     hand_in(folder / "1/ada/A1.ipynb", answers="mine")
     hand_in(folder / "1/=cmd;x/A1.ipynb", answers="mine")
     hand_in(folder / "1/bob/A1.ipynb", blank=True)
-    hand_in(folder / "1/abe/A1.ipynb", answers="abe's")
-    (folder / "1/abe/timestamp.txt").write_text("yesterday")
+    hand_in(folder / "1/abe/A1.ipynb", answers="abe's", own=ODD)
+    (folder / "1/abe/timestamp.txt").touch()
+    os.truncate(folder / "1/abe/timestamp.txt", 40 << 30)  # sparse: it takes no space
+    hand_in(folder / "1/fay/A1.ipynb", blank=True)
+    (folder / "class/feedback").mkdir()
+    (folder / "class/feedback/fay").touch()  # in place of a folder
     for title, (data, _) in FILES.items():
         (folder / "1" / f"{title[:3]}_A1.ipynb").write_bytes(data)
     hand_in(folder / "2/bob/A1.ipynb", answers="bob's")
     hand_in(folder / "2/eve/A1.ipynb", part="tokenize")
-    (folder / "2/eve/timestamp.txt").write_text("2030-01-02 10:00:00 UTC")
+    (folder / "2/eve/timestamp.txt").write_text("1999-01-02 10:00:00 UTC")
+    times = "student,assignment,time\neve,a1,2030-01-02 11:00:00+01:00\n"
     for number in "12":
         (folder / f"said{number}").write_text(make_grade(folder, number))
         if number == "1":
             read_by_hand(folder / "class", "ada", 3.5)
+            (folder / "class/times.csv").write_text(times)
     (folder / "said3").write_text(make_grade(folder, "2"))
     return folder
 
 
-def hand_in(path: Path, answers: str = "", blank: bool = False, part: str = "") -> None:
+def hand_in(
+    path: Path,
+    answers: str = "",
+    blank: bool = False,
+    part: str = "",
+    own: Sequence[str] = (),
+) -> None:
     alone = {part: kit.solution(OF.source, part)} if part else None
     notebook = kit.submission(OF, alone, blank=blank or bool(part))
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and answers and cell.metadata.nbgrader.solution:
             cell.source = f"By {answers} hand: {cell.metadata.nbgrader.grade_id}"
+    notebook.cells += map(nbformat.v4.new_code_cell, own)
     path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, path)
+    path.write_text(json.dumps(notebook))
 
 
 def make_grade(folder: Path, number: str) -> str:
@@ -126,16 +144,18 @@ def test_marks_of_both_folders(graded: Path):
     got = marks(graded)
     cmd = next(name for name in got if "cmd" in name)
     assert got["ada"] == 92 + 3.5 and got[cmd] == got["bob"] == 92 and got["eve"] == 14
+    assert got["abe"] == 92 and got["fay"] == 0
     assert "ada" not in (graded / "said2").read_text().splitlines()[0]
-    assert "marked" not in (graded / "said3").read_text(), "nothing is new"
+    assert ": marked," not in (graded / "said3").read_text(), "nothing is new"
 
 
 def test_a_broken_file_is_told_and_costs_nobody(graded: Path):
     said = (graded / "said1").read_text()
     for title, (_, reason) in FILES.items():
-        assert not reason or f"{title[:3]}_A1.ipynb' was not collected: it is" in said
+        assert not reason or f"{title[:3]}_A1.ipynb' was not collected: it" in said
     assert said.count("was not collected") == sum(bool(r) for _, r in FILES.values())
-    assert said.count("abe: A1_tokenization could not be marked") == 1
+    (told,) = [line for line in said.splitlines() if "could not be marked" in line]
+    assert told.startswith("fay: A1_tokenization") and "NotADirectoryError" in told
 
 
 def test_the_class_is_summed_up(graded: Path):
@@ -148,22 +168,45 @@ def test_the_class_is_summed_up(graded: Path):
 
 def test_late_days_are_nbgraders(graded: Path):
     with Gradebook(f"sqlite:///{graded}/class/gradebook.db", "nmt") as book:
-        assert book.find_submission(NAME, "eve").timestamp.year == 2030
+        assert book.find_submission(NAME, "eve").timestamp == datetime(2030, 1, 2, 10)
+        assert book.find_submission(NAME, "abe").timestamp is None, "a student's"
+    assert f"bob: {NAME} has no time in times.csv" in (graded / "said2").read_text()
 
 
-def test_a_new_time_is_collected_again_and_a_shared_one_is_told(tmp_path: Path):
+def test_a_submission_whose_time_has_changed_is_collected_again(tmp_path: Path):
     inbox, root = tmp_path / "in", tmp_path / "class"
     hand_in(inbox / "ada/A1.ipynb", blank=True)
-    time = inbox / "ada/timestamp.txt"
     marked = root / f"autograded/ada/{NAME}/{NAME}.ipynb"
     marked.parent.mkdir(parents=True)
     marked.touch()
-    for said in ("2027-01-02", "2027-01-03"):
-        time.write_text(f"{said} 10:00:00 UTC")
-        assert grade.collect(inbox, root, [NAME]) == ([("ada", NAME)], [])
-        assert grade.collect(inbox, root, [NAME]) == ([], [])
-    (inbox / "ada/A2.ipynb").write_bytes(b"")
-    assert "time of several notebooks" in grade.collect(inbox, root, [NAME])[1][0]
+    for times in ({}, {("ada", NAME): "2027-01-02 10:00:00 UTC"}, {}):
+        assert grade.collect(inbox, root, [NAME], times) == ([("ada", NAME)], [])
+        assert grade.collect(inbox, root, [NAME], times) == ([], [])
+
+
+def test_of_two_files_the_one_with_the_assignments_name_counts(tmp_path: Path):
+    for file in ("A1 (1)", "A1_tokenization", "A1 last"):
+        hand_in(tmp_path / f"in/ada/{file}.ipynb", answers=file)
+    _, problems = grade.collect(tmp_path / "in", tmp_path, [NAME], {})
+    text = (tmp_path / f"submitted/ada/{NAME}/{NAME}.ipynb").read_text()
+    assert "By A1_tokenization hand" in text
+    assert [p.partition(" was")[0] for p in problems] == [
+        "'ada: ada/A1 (1).ipynb'",
+        "'ada: ada/A1 last.ipynb'",
+    ]
+
+
+@pytest.mark.parametrize("line", ["ada,A1,yesterday", "ada,A9,2027-01-02", "ada"])
+def test_a_list_of_times_that_cannot_be_read(line: str, tmp_path: Path):
+    (tmp_path / "times.csv").write_text(f"student,assignment,time\n{line}\n")
+    with pytest.raises(ValueError, match="line 2: write student"):
+        grade.read_times(tmp_path / "times.csv", [NAME])
+
+
+def test_other_accounts_read_neither_solutions_nor_marks(graded: Path):
+    root = graded / "class"
+    for path in (root, root / "gradebook.db", *root.glob("source/**/*")):
+        assert path.stat().st_mode & 0o077 == 0, path
 
 
 def test_nbgraders_own_commands_work_in_the_folder_of_the_class(graded: Path):
@@ -292,9 +335,9 @@ def test_what_hidden_tests_give_is_not_told():
     of, secret = OF, "tokenize('secret words')"
     with started(of, 10, None) as (wire, _):
         wire.ask("cell", tell, "tokenize", False)
-        assert "secret" in run_tests(of, secret, wire, hidden=False)
-        said = run_tests(of, secret, wire, hidden=True)
-    assert said == "raises ValueError (line 2 of its cell) where a hidden test calls it"
+        assert "secret" in run_tests(of, secret, wire)
+        said = run_tests(of, secret, wire, hidden="tokenize-marks")
+    assert said == "tokenize-marks: the answer raises an error in a hidden test"
 
 
 @pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())

@@ -37,7 +37,7 @@ def small_model(
     tgt_size: int = 13,
     sharpen: float = 1.0,
     **options: Any,
-):
+) -> nmt.Transformer:
     """A model in evaluation mode, every weight drawn at random.
 
     ``sharpen`` spreads its logits.

@@ -17,9 +17,8 @@ import torch
 from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
-from nmt_lib import checkpoints as ckpt
-from nmt_lib.checkpoints import RunFolder, checkpoint_name, load_own
 from nmt_lib.model_file import ModelFile, load, model_tensors, save
+from nmt_lib.run_folder import RunFolder
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import rewritten, small_translator
 
@@ -31,12 +30,11 @@ def model_file(step: int = 1, size: int = 100, **options: Any) -> ModelFile:
     weights = {k: torch.full_like(w, float(step)) for k, w in weights.items()}
     weights["optimizer.0.exp_avg"] = torch.full((size,), float(step))
     state = {"step": step, "best_loss": float("inf"), "text": "Straße 😀"}
-    state["file"] = checkpoint_name(step)
     return ModelFile(translator.config, tokenizers, weights, state)
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:
-    return folder / f"{checkpoint_name(step)}.safetensors"
+    return folder / f"checkpoints/step-{step:08d}.safetensors"
 
 
 @pytest.fixture
@@ -82,12 +80,14 @@ def test_any_damage_is_named_on_one_line(folder: Path) -> None:
     for _ in range(200):
         damaged = bytearray(content)
         damaged[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
-        cases.append(damaged)
+        cases.append(bytes(damaged))
     for data in cases:
         path.write_bytes(data)
         with pytest.raises(nmt.CheckpointError, match=r"001.safe.* is dam") as error:
             load(path)
-        assert "\n" not in str(error.value) and len(str(error.value)) < 500
+        assert "\n" not in str(error.value) and len(str(error.value)) < 450 + len(
+            str(path)
+        )
 
 
 def test_a_missing_file_and_one_of_another_library_are_named(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def made_elsewhere(path: Path, **changes: str) -> str:
     with pytest.raises(nmt.CheckpointError) as error:
         load(name)
     assert "delete" not in str(error.value) and "damaged" not in str(error.value)
-    assert "\n" not in str(error.value) and len(str(error.value)) < 500
+    assert "\n" not in str(error.value) and len(str(error.value)) < 450 + len(str(path))
     return str(error.value)
 
 
@@ -121,12 +121,13 @@ def test_a_file_of_another_version_is_not_called_damaged(folder: Path) -> None:
 
 
 HUGE: list[dict[str, int]] = [
-    {"d_model": 2**30},
+    {"d_model": 2**13},
+    {"d_ff": 2**20},
+    {"d_value": 2**18},
+    {"n_layers": 999, "n_decoder_layers": 1},
+    {"n_decoder_layers": 999},
+    {"d_model": 2**11, "max_positions": 10**5},
     {"d_ff": 2**40},
-    {"d_value": 2**40},
-    {"n_layers": 2**40, "n_decoder_layers": 1},
-    {"n_decoder_layers": 2**40},
-    {"max_positions": 2**40},
 ]
 
 
@@ -135,7 +136,7 @@ def test_sizes_of_a_config_are_not_trusted(folder: Path, sizes: dict[str, int]) 
     config = model_file().config.model_dump()
     config["model"] |= sizes
     said = made_elsewhere(checkpoint_path(folder, 1), config=json.dumps(config))
-    assert "weights are fewer" in said
+    assert "weights are fewer" in said or "less than or equal to" in said
 
 
 def test_a_zipped_tokenizer_of_any_size_is_not_trusted(folder: Path) -> None:
@@ -164,50 +165,16 @@ def test_weights_of_another_shape_are_refused(tmp_path: Path, rename: bool) -> N
         load(tmp_path / "x.safetensors").build_model("cpu")
 
 
-def test_the_newest_checkpoint_must_be_whole_and_in_its_place(folder: Path) -> None:
-    run = RunFolder(model_file().config, folder)
-    (folder / "checkpoints" / ".step-00000011.safetensors-1.tmp").write_bytes(b"half")
-    newest = run.newest()
-    assert newest is not None and newest.state["step"] == 10
-    path = checkpoint_path(folder, 10)
-    copy = checkpoint_path(folder, 2).read_bytes()  # of another step
-    for content, reason in (
-        (path.read_bytes()[:-1], "damaged"),
-        (copy, "copy of .*02"),
-    ):
-        path.write_bytes(content)
-        with pytest.raises(nmt.CheckpointError, match=rf"0010.* is .*{reason}"):
-            run.newest()
-    assert RunFolder(run.config, folder / "nowhere").newest() is None
-
-
-def test_a_file_of_another_run_is_refused_by_key(folder: Path) -> None:
-    config, path = model_file().config, checkpoint_path(folder, 10)
-    for section, key, value in (
-        ("train", "lr", 0.5),
-        ("model", "n_heads", 2),
-        ("data", "lowercase", True),
-    ):
-        part = getattr(config, section).model_copy(update={key: value})
-        other = config.model_copy(update={section: part})
-        with pytest.raises(nmt.CheckpointError, match=rf"{section}.{key}=.*delete"):
-            load_own(path, other)
-    train = config.train.model_copy(update={"max_steps": 10, "select": "last"})
-    load_own(path, config.model_copy(update={"train": train}))
-    train = train.model_copy(update={"max_steps": 7})
-    with pytest.raises(nmt.CheckpointError, match="has 10 updates, more than"):
-        RunFolder(config.model_copy(update={"train": train}), folder).newest()
-
-
 # --- writing
 def test_what_killed_writes_left_goes_when_the_run_starts(folder: Path) -> None:
     left = folder / "checkpoints" / ".step-00000011.safetensors-1-2.tmp"
     mine = folder / ".notes.tmp"
     for path in (left, folder / ".history.csv-1-2.tmp", mine):
         path.write_bytes(b"half")
-    with RunFolder(model_file().config, folder).locked():
+    run = RunFolder(model_file().config.model_copy(update={"run_dir": str(folder)}))
+    with run.locked():
         assert list(folder.rglob(".*.tmp")) == [mine]
-    assert len(RunFolder(model_file().config, folder).checkpoints()) == 3
+    assert len(run.checkpoints()) == 3
 
 
 def test_a_full_disk_leaves_the_old_file_and_no_half_one(folder: Path) -> None:
@@ -242,16 +209,3 @@ def test_a_process_killed_while_it_writes_leaves_a_whole_file(tmp_path: Path) ->
     assert exit_codes(writer) == [-signal.SIGKILL]
     saved = load(path)
     assert all((t == saved.state["step"]).all() for t in saved.tensors.values())
-
-
-def test_the_average_is_the_mean_of_the_weights(folder: Path) -> None:
-    config, paths = (
-        model_file().config,
-        [checkpoint_path(folder, n) for n in (1, 2, 10)],
-    )
-    average = ckpt.average_weights(paths[1:], config)
-    assert average.keys() == model_file().weights.keys()
-    assert all((weight == 6).all() for weight in average.values())
-    paths[1].unlink()
-    with pytest.raises(nmt.CheckpointError, match=r"no model file .*step-00000002"):
-        ckpt.average_weights(paths, config)

@@ -117,6 +117,33 @@ def test_a_mistake_is_one_line_and_exit_code_2(
 def test_input_that_is_not_utf8_is_one_line(toy: Call) -> None:
     result = toy("translate", stdin=b"ich\nm\xf6chte\n")
     assert_one_line(result, "standard input is not UTF-8")
+    result = toy("translate", "--text", os.fsdecode(b"m\xf6chte"))
+    assert_one_line(result, "an argument is not UTF-8")
+
+
+def test_a_model_that_is_not_what_the_config_says_warns(toy: Call) -> None:
+    text = ("--text", "ich mochte ein bier")
+    for setting, message in (
+        ("train.max_steps=61", r"it is here has 60 of train\.max_steps=61 updates"),
+        ("train.select=best", r"it is here was made with train\.select=last, not best"),
+    ):
+        with pytest.warns(UserWarning, match=message):
+            result = toy("translate", *text, "--set", setting)
+        assert result.stdout == b"i want a beer .\n"
+    assert toy("translate", *text).stderr == b""
+
+
+def test_a_run_wins_over_a_bundled_model_of_its_name(
+    tmp_path: Path, nmt_lib: Call
+) -> None:
+    name = "multi30k-en-fr"
+    train("toy", run_dir=str(tmp_path / name))
+    options = ("translate", name, "--text", "ich mochte ein bier")
+    result = nmt_lib(*options, cwd=tmp_path / name, NMT_RUNS=str(tmp_path))
+    assert result.stdout == b"i want a beer .\n"
+    (tmp_path / name / "model.safetensors").unlink()  # as one that is not finished
+    result = nmt_lib(*options, cwd=tmp_path / name, NMT_RUNS=str(tmp_path))
+    assert_one_line(result, "no trained model in multi30k-en-fr")
 
 
 def test_what_torch_raises_is_one_line_and_stopping_is_no_error(
@@ -136,7 +163,7 @@ def test_what_torch_raises_is_one_line_and_stopping_is_no_error(
         assert (result.returncode, result.stderr.count(b"\n")) == (code, 1)
 
 
-def test_a_process_translates_with_a_model_that_comes_along_in_any_locale(
+def test_a_process_translates_with_a_bundled_model_in_any_locale(
     tmp_path: Path,
 ) -> None:
     command = [sys.executable, "-m", "nmt_lib", "translate", "multi30k-en-fr"]

@@ -8,6 +8,7 @@ import pytest
 
 import nmt_lib as nmt
 from nmt_lib.config import FOLDER, Config, Section
+from nmt_lib.run_folder import run_path
 from tests.lib.small import SMALL
 
 NAMED = pytest.mark.parametrize("name", nmt.config_names())
@@ -60,11 +61,21 @@ def test_an_unknown_key_is_named_with_the_nearest_valid_one(
         ("data.src_lang", "xx"),
         ("decode.beam_size", 0),
         ("run_dir", None),
+        ("model.d_ff", 10**9),
+        ("model.n_decoder_layers", 10**9),
+        ("data.vocab_size", 2**31),
+        ("train.accumulate", 10**9),
+        ("train.threads", 10**9),
+        ("train.warmup", 10**400),
+        ("decode.length_penalty", 1e4),
+        ("data.seed", "long" * 10**6),
+        ("data.seed", [[[1] * 99] * 99] * 99),
     ],
 )
 def test_a_wrong_type_or_value_is_named_with_its_key(key: str, value: Any) -> None:
-    with pytest.raises(nmt.ConfigError, match=re.escape(key)):
+    with pytest.raises(nmt.ConfigError, match=re.escape(key)) as error:
         nmt.load_config("tiny", **{key: value})
+    assert len(str(error.value)) < 600
 
 
 @pytest.mark.parametrize(
@@ -103,6 +114,8 @@ def test_an_unknown_name_or_file_lists_all_names() -> None:
         ("- 1\n", "must hold keys and values"),
         ("train: {seed: 1}\ntrain: {lr: 0.1}\n", "not valid YAML.*duplicate"),
         ("!!python/object/apply:os.getcwd []\n", "not valid YAML"),
+        ("train: {seed: !!bool maybe}", "not valid YAML.*maybe"),
+        ("train: {seed: !!int ''}", "not valid YAML"),
         ("train:\n", "train: "),
     ],
 )
@@ -130,6 +143,28 @@ def test_overrides_win_over_the_file_and_a_direction_has_its_own_name() -> None:
     german = {"data.tgt_lang": "de"}
     assert nmt.load_config("tiny", **german).name == "tiny-en-de"
     assert nmt.load_config("tiny", name="mine", **german).name == "mine"
+
+
+def test_names_of_directions_do_not_pile_up(tmp_path: Path) -> None:
+    def named(config: Any, src: str, tgt: str) -> str:
+        languages = {"data.src_lang": src, "data.tgt_lang": tgt}
+        return nmt.load_config(config, **languages).name
+
+    german = nmt.load_config("tiny", **{"data.tgt_lang": "de"})
+    assert [named(german, *pair) for pair in (("en", "de"), ("en", "fr"))] == [
+        "tiny-en-de",
+        "tiny",  # the direction of the file: the same run
+    ]
+    assert named(german, "de", "fr") == named("tiny", "de", "fr") == "tiny-de-fr"
+    mine = nmt.load_config(write(tmp_path, "name: a-en-fr\n"))
+    assert (named(mine, "en", "fr"), named(mine, "fr", "en")) == ("a-en-fr", "a-fr-en")
+
+
+def test_a_config_stays_as_it_was_checked() -> None:
+    config = nmt.load_config("tiny")
+    with pytest.raises(ValueError, match="frozen"):
+        config.train.seed = "x"  # type: ignore[misc, assignment]
+    assert nmt.load_config(config) == config
 
 
 @pytest.mark.parametrize(
@@ -184,13 +219,19 @@ def test_the_run_path_is_run_dir_or_named_after_the_config(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NMT_RUNS", "elsewhere")
-    assert nmt.load_config("tiny").run_path == Path("elsewhere/tiny")
-    assert nmt.load_config("tiny", run_dir="here").run_path == Path("here")
+    assert run_path(nmt.load_config("tiny")) == Path("elsewhere/tiny")
+    assert run_path(nmt.load_config("tiny", run_dir="here")) == Path("here")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert run_path(nmt.load_config("tiny", run_dir="~/a")) == tmp_path / "a"
+    write(tmp_path, "train: {seed: 7}\n")
+    assert nmt.load_config("~/mine.yaml").train.seed == 7
+    monkeypatch.setenv("NMT_RUNS", "~/b")
+    assert run_path(nmt.load_config("tiny")) == tmp_path / "b" / "tiny"
     monkeypatch.delenv("NMT_RUNS")
     monkeypatch.chdir(tmp_path)
-    assert nmt.load_config("tiny").run_path == Path("runs/tiny")
+    assert run_path(nmt.load_config("tiny")) == Path("runs/tiny")
     (tmp_path / "nmt_lib").mkdir()
     for folder in ("notebooks", "deeper"):
         Path(folder).mkdir()
         monkeypatch.chdir(folder)
-        assert nmt.load_config("tiny").run_path == tmp_path / "runs" / "tiny"
+        assert run_path(nmt.load_config("tiny")) == tmp_path / "runs" / "tiny"

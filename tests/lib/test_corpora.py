@@ -1,6 +1,7 @@
 """Corpora: what is read, what is dropped, and what a damaged file says."""
 
 import gzip
+import json
 import warnings
 from itertools import permutations
 from pathlib import Path
@@ -15,7 +16,7 @@ from nmt_lib.config import DataConfig
 from tests.lib.small import read_lines
 
 
-def data(corpus: Any, src: str = "de", tgt: str = "en", **options: Any) -> DataConfig:
+def data(corpus: Any, src: Any = "de", tgt: Any = "en", **options: Any) -> DataConfig:
     return DataConfig(corpus=str(corpus), src_lang=src, tgt_lang=tgt, **options)
 
 
@@ -137,55 +138,106 @@ def test_the_corpora_that_come_along() -> None:
         nmt.load_corpus(data("toy", "en", "fr"))
     tiny = nmt.load_corpus(data("tiny", "en", "fr"))
     assert all(pair.alignment for pair in tiny.train[:100])
+    assert isinstance(tiny.train, list)
     tiny.train.clear()  # a reader's own list
     assert nmt.load_corpus(data("tiny", "en", "fr")).train
 
 
-def test_without_network_one_sentence_says_three_ways_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def head(session: Any, url: str, timeout: float) -> None:
-        assert timeout <= 5
-        raise OSError("no route")
-
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that ``datasets`` reads as repositories of the hub, and no network."""
+    for split in ("train", "validation", "test"):
+        write_rows(
+            tmp_path / f"bentrevett/multi30k/{split}.jsonl",
+            [{"en": f" {split}  {i}", "de": f"d\t{i}"} for i in range(30)],
+        )
+    rows = [{"translation": {"en": f"e {i}", "fr": f"f {i}"}} for i in range(60)]
+    write_rows(tmp_path / "Helsinki-NLP/europarl/train.jsonl", rows)
+    readme = "---\nconfigs:\n- config_name: en-fr\n  data_files: train.jsonl\n---\n"
+    (tmp_path / "Helsinki-NLP/europarl/README.md").write_text(readme)
     monkeypatch.delenv("NMT_DATA", raising=False)
-    session = type("Session", (), {"head": head})
-    monkeypatch.setattr("huggingface_hub.utils.get_session", session)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(corpora, "_check_network", None)  # not asked when offline
+    return tmp_path
+
+
+def write_rows(file: Path, rows: list[dict[str, Any]]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_multi30k_is_read_by_datasets(hub: Path) -> None:
+    corpus = nmt.load_corpus(data("multi30k"))
+    assert corpus.train[3] == nmt.Pair("d\t3", "train  3")
+    assert corpus.valid[3].tgt == "validation  3" and corpus.test[3].tgt == "test  3"
+    assert corpus.provenance == "bentrevett/multi30k on huggingface.co"
+    assert len(nmt.load_corpus(data("multi30k", limit=7)).train) == 7
+
+
+def test_each_pair_of_europarl_is_in_one_split(
+    hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpora, "HELD_OUT", 2)
+    corpus = nmt.load_corpus(data("europarl", "fr", "en", limit=40))
+    parts = [corpus.train, corpus.valid, corpus.test]
+    assert [len(part) for part in parts] == [40, 2, 2]
+    assert len({pair for part in parts for pair in part}) == 44
+    with pytest.raises(nmt.CorpusError, match=r"'de-fr' not found.*NMT_DATA") as caught:
+        nmt.load_corpus(data("europarl", "fr", "de"))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_corpus_of_the_hub_is_prepared_once(hub: Path) -> None:
+    def written() -> dict[Path, int]:
+        files = (hub / "cache").rglob("*.arrow")
+        return {file: file.stat().st_mtime_ns for file in files}
+
+    nmt.load_corpus(data("multi30k"))
+    first = written()
+    nmt.load_corpus(data("multi30k"))
+    assert first and written() == first
+
+
+def test_without_network_the_cache_of_datasets_is_read(hub: Path) -> None:
+    nmt.load_corpus(data("multi30k"))
+    # In the cache as a repository of the hub, which cannot be reached, is.
+    (hub / "bentrevett").rename(hub / "gone")
+    (hub / "cache/multi30k").rename(hub / "cache/bentrevett___multi30k")
+    assert nmt.load_corpus(data("multi30k")).train[3] == nmt.Pair("d\t3", "train  3")
+
+
+def test_a_renamed_column_is_not_called_a_missing_network(hub: Path) -> None:
+    files = [*(hub / "bentrevett/multi30k").iterdir()]
+    for file, message in (
+        (files[0], r"multi30k holds cannot be used \(.*german.*\): set NMT_DATA"),
+        (files[1], r"multi30k holds cannot be used"),
+        (files[2], r"has the columns en, german, but not de: set NMT_DATA"),
+    ):
+        write_rows(file, [{"en": "a", "german": "b"}])
+        with pytest.raises(nmt.CorpusError, match=message) as caught:
+            nmt.load_corpus(data("multi30k"))
+        assert "network" not in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("endpoint", ["https://no.invalid", "http://localhost:1"])
+def test_without_network_one_sentence_says_what_to_do(
+    endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NMT_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    for scheme in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(scheme, raising=False)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", endpoint)
     monkeypatch.setattr(datasets, "load_dataset", None)  # it would retry for long
     message = (
-        r"cannot read bentrevett/multi30k .*no route.*network, set NMT_DATA .*'tiny'"
+        rf"cannot read bentrevett/multi30k from {endpoint} \(.+\). Connect to the "
+        "network, set HF_HUB_OFFLINE=1 .*, set NMT_DATA .*'tiny'"
     )
     with pytest.raises(nmt.CorpusError, match=message) as caught:
         nmt.load_corpus(data("multi30k"))
     assert "\n" not in str(caught.value)
     with pytest.raises(nmt.CorpusError, match="multi30k-tok is not on the hub"):
         nmt.load_corpus(data("multi30k-tok"))
-
-
-@pytest.mark.parametrize("corpus", ["multi30k", "europarl"])
-def test_the_hub_is_read_through_one_public_call(
-    corpus: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls = []
-
-    def load_dataset(*names: str, **options: Any) -> datasets.IterableDataset:
-        calls.append((names, options))
-        rows = [{"en": f" {i} ", "fr": f"{i}f"} for i in range(60)]
-        if corpus == "europarl":
-            rows = [{"translation": row} for row in rows]
-        return datasets.Dataset.from_list(rows).to_iterable_dataset()
-
-    monkeypatch.delenv("NMT_DATA", raising=False)
-    monkeypatch.setattr(datasets, "load_dataset", load_dataset)
-    session = type("Session", (), {"head": lambda *_, **__: None})
-    monkeypatch.setattr("huggingface_hub.utils.get_session", session)
-    monkeypatch.setattr(corpora, "HELD_OUT", 2)
-    found = nmt.load_corpus(data(corpus, "en", "fr", limit=40))
-    assert len(found.train) == 40
-    assert f"/{corpus} on huggingface.co" in found.provenance
-    pairs = {*found.train, *found.valid, *found.test}
-    assert nmt.Pair("3", "3f") in pairs
-    # Each pair of europarl is in one split only; multi30k's are published.
-    assert len(pairs) == {"multi30k": 60, "europarl": 44}[corpus]
-    assert all(options["streaming"] for _, options in calls)
-    assert len(calls) == {"multi30k": 3, "europarl": 1}[corpus]

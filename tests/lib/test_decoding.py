@@ -28,7 +28,8 @@ def log_probs(model: nmt.Transformer, src: torch.Tensor, *ids: int) -> torch.Ten
 
 
 def assert_same(found: list[Hypothesis], expected: list[Hypothesis]) -> None:
-    assert [h.ids for h in found] == [h.ids for h in expected]
+    ids, wanted = ([h.ids for h in each] for each in (found, expected))
+    assert ids == wanted, f"found {ids}, expected {wanted}"  # pytest cuts long tuples
     for key in ("score", "log_prob"):
         numbers = [getattr(h, key) for h in expected]
         assert [getattr(h, key) for h in found] == pytest.approx(numbers, abs=1e-4)

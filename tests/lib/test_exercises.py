@@ -124,9 +124,11 @@ def test_the_part_does_as_the_library(
     if not one.part:
         pytest.skip("this exercise does not run in a translator")
     texts = captions()[: 2 if one.part in SLOW else 10]
-    try_it("multi30k-en-de", texts, **{one.part: lambda *args: None})
+    own: dict[str, Any] = {one.part: lambda *args: None}
+    try_it("multi30k-en-de", texts, **own)
     assert capsys.readouterr().out.startswith("not written yet") or one.uses
-    try_it("multi30k-en-de", texts, **{one.part: one.right})
+    own[one.part] = one.right
+    try_it("multi30k-en-de", texts, **own)
     said = capsys.readouterr().out
     for count, of in re.findall(r"(\d+) of (\d+)", said):
         assert count == of
@@ -208,7 +210,7 @@ def test_each_stub_of_the_page_has_its_exercise() -> None:
     importance=2,
     minutes=1,
 )
-def double(n):
+def double(n: int) -> int:
     return 2 * n
 
 
@@ -247,7 +249,7 @@ def test_what_a_check_says(answer: Any, said: str) -> None:
     importance=1,
     minutes=1,
 )
-def largest(numbers):
+def largest(numbers: list[int]) -> int:
     return sorted(numbers)[-1]
 
 
@@ -287,10 +289,12 @@ def test_her_function_is_used_once_it_is_right(
 
 
 def test_hints_come_one_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
-    double.hint(), double.hint(), double.hint(), double.answer()
+    for _ in range(3):
+        double.hint()
+    double.answer()
     said = capsys.readouterr().out
     assert said == f"Multiply.\n2 * …\n2 * …\n{double.source}\n"
-    assert double.source == "def double(n):\n    return 2 * n\n"
+    assert double.source == "def double(n: int) -> int:\n    return 2 * n\n"
 
 
 def test_what_is_solved_is_listed(

@@ -33,7 +33,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, project)
     pip = [sys.executable, "-m", "pip", "-q", "--disable-pip-version-check", "wheel"]
-    options = ["--no-deps", "--no-build-isolation", "-w", folder, project]
+    options = ["--no-deps", "--no-build-isolation", "-w", str(folder), str(project)]
     subprocess.run([*pip, *options], check=True, capture_output=True)
     (built,) = folder.glob("*.whl")
     return built
@@ -108,13 +108,13 @@ def test_set_up_cells_on_colab(
     public checks. What was installed works in an empty folder.
     """
     bare = tmp_path / "bare"
-    create = [sys.executable, "-m", "venv", "--without-pip", bare]
+    create = [sys.executable, "-m", "venv", "--without-pip", str(bare)]
     subprocess.run(create, check=True)
     python, (packages,) = bare / "bin/python", (bare / "lib").glob("*/site-packages")
     for file in Path(site.getsitepackages()[0]).iterdir():
         if not file.name.startswith(("nmt_", "__editable__")):
             (packages / file.name).symlink_to(file)
-    missing = [python, "-I", "-c", "import nmt_lib"]
+    missing = [str(python), "-I", "-c", "import nmt_lib"]
     found = subprocess.run(missing, cwd=tmp_path, capture_output=True)
     assert b"ModuleNotFoundError" in found.stderr
 

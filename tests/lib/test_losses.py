@@ -1,11 +1,12 @@
 """The loss by hand, and the fused one against the two plain lines."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
 import nmt_lib as nmt
 from nmt_lib import fused_loss
@@ -78,6 +79,7 @@ def test_extreme_scores_and_no_position_at_all() -> None:
         hidden = (torch.randn(n, D) * 1e4).requires_grad_()
         loss = fused_cross_entropy(hidden, output, torch.randint(1, V, (n,)), 0.1)
         loss.backward()
+        assert hidden.grad is not None
         assert loss.isfinite() and hidden.grad.isfinite().all()
         assert (loss == 0) == (n == 0)
 
@@ -86,17 +88,17 @@ def test_extreme_scores_and_no_position_at_all() -> None:
     "options", [{}, {"tying": "target"}, {"bias": False, "norm": "pre"}]
 )
 def test_objective_is_the_sum_over_sentences_without_padding(
-    options: dict[str, object],
+    options: dict[str, Any],
 ) -> None:
     model = small_model(**options).train()
     loss = Objective(model, 0.1)(nmt.make_batch(EXAMPLES))
-    plain: Tensor | float = 0.0
+    plain = torch.tensor(0.0)
     for example in EXAMPLES:
         alone = nmt.make_batch([example])
         logits = model(alone.src, alone.tgt_in)
-        plain += cross_entropy(logits, alone.tgt_out, 0.1) * alone.n_tokens
+        plain = plain + cross_entropy(logits, alone.tgt_out, 0.1) * alone.n_tokens
     torch.testing.assert_close(loss, plain)
-    gradients = [torch.autograd.grad(x, model.parameters()) for x in (loss, plain)]
+    gradients = [torch.autograd.grad(x, [*model.parameters()]) for x in (loss, plain)]
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
 
 

@@ -145,7 +145,7 @@ def test_killed_after_the_last_checkpoint(
 
 def test_killed_from_outside_at_a_random_moment(tmp_path: Path, folder: Path) -> None:
     config, run = folder / "config.yaml", tmp_path / "run"
-    further = {"train__checkpoint_every": 5, "train__max_steps": 400}
+    further: dict[str, Any] = {"train__checkpoint_every": 5, "train__max_steps": 400}
     child = start(partial(train, **further), config, run)
     deadline = time.monotonic() + 60
     while not checkpoints(run) and child.is_alive():
@@ -156,4 +156,5 @@ def test_killed_from_outside_at_a_random_moment(tmp_path: Path, folder: Path) ->
     assert exit_codes(child) == [-signal.SIGKILL]
     further["train__max_steps"] = int(checkpoints(run)[-1].stem[5:]) + 12
     names = ("run", "alone")
-    assert_same_run(*(train(config, tmp_path / name, **further) for name in names))
+    resumed, alone = (train(config, tmp_path / name, **further) for name in names)
+    assert_same_run(resumed, alone)

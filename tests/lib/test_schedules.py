@@ -7,12 +7,18 @@ import pytest
 import torch
 from torch import nn
 
+from nmt_lib import model_file, training
 from nmt_lib.config import TrainConfig
-from nmt_lib.schedules import build_optimizer, learning_rate
+from nmt_lib.schedules import build_optimizer, default_device, learning_rate
 
 
 def rate(step: int, schedule: str, **options: Any) -> float:
-    fields = {"schedule": schedule, "lr": 0.01, "warmup": 100, "max_steps": 1000}
+    fields: dict[str, Any] = {
+        "schedule": schedule,
+        "lr": 0.01,
+        "warmup": 100,
+        "max_steps": 1000,
+    }
     return learning_rate(step, TrainConfig(**(fields | options)), 512)
 
 
@@ -35,6 +41,19 @@ def test_after_the_warm_up() -> None:
     assert rate(325, "cosine") == pytest.approx(0.01 * (1 + math.cos(math.pi / 4)) / 2)
     assert rate(1000, "cosine") == rate(5000, "cosine") == pytest.approx(0.0)
     assert rate(10, "cosine", warmup=50, max_steps=10) == pytest.approx(0.002)
+
+
+def test_the_device_is_chosen_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a Mac, a model is on the GPU whether it is trained or loaded."""
+    for module in (model_file, training):
+        assert module.default_device is default_device
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert default_device().type == "mps"
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert default_device().type == "cpu"
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert default_device().type == "cuda"
 
 
 def test_optimizers_take_the_settings_of_the_config() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import nmt_lib as nmt
 from nmt_lib import tokenizers as module
+from nmt_lib.batching import encode_pairs
 from nmt_lib.config import DataConfig
 from nmt_lib.special import SPECIALS
 from nmt_lib.tiny.corpus import generate
@@ -42,8 +43,9 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 def build(kind: str, pairs: list[nmt.Pair] = PAIRS, **options: Any) -> tuple[Any, Any]:
-    fields = {"src_lang": "en", "tgt_lang": "de", "tokenizer": kind, "vocab_size": 60}
-    return nmt.build_tokenizers(DataConfig(**(fields | options)), pairs)
+    fields: dict[str, Any] = {"tokenizer": kind, "vocab_size": 60}
+    config = DataConfig(**({"src_lang": "en", "tgt_lang": "de"} | fields | options))
+    return nmt.build_tokenizers(config, pairs)
 
 
 @every_kind
@@ -71,6 +73,24 @@ def test_special_tokens_have_the_same_ids_everywhere(kind: str) -> None:
         assert tokenizer.encode("The man", sos=False, eos=False) == ids[1:-1]
         assert tokenizer.decode([nmt.PAD, *ids, nmt.PAD]) == tokenizer.decode(ids)
         assert len(tokenizer.tokenize("The man")) == len(ids) - 2
+
+
+@every_kind
+@pytest.mark.parametrize("learnt", ["a b", "a  b"])
+def test_double_spaces_are_translated_as_they_are_trained_on(
+    kind: str, learnt: str
+) -> None:
+    """Words by spaCy: write-up C's have a word that is a space, other models none."""
+    src, tgt = build(kind, [nmt.Pair(learnt, "x"), *PAIRS])
+    config = nmt.load_config("toy", **{"data.tokenizer": kind})
+    model = nmt.build_model(config.model, len(src), len(tgt))
+    translator = nmt.Translator(model, src, tgt, config)
+    for text in ("a  b", "a\n b", " a b  "):
+        [(ids, _)] = encode_pairs([nmt.Pair(text.strip(), "x")], (src, tgt), config)
+        assert translator.encode(text) == list(ids)
+        assert nmt.UNK not in ids
+    spaces = kind == "spacy" and learnt == "a  b"
+    assert (src.tokenize("a  b") == ["a", " ", "b"]) == spaces
 
 
 @pytest.mark.parametrize("joint", [False, True])
@@ -136,7 +156,7 @@ def test_a_vocabulary_size_that_the_text_does_not_fit(kind: str) -> None:
     assert tokenizer.decode(tokenizer.encode(PAIRS[0].src)) == PAIRS[0].src
     with pytest.raises(nmt.CorpusError, match=r"cannot make 8 subwords .data.vocab_s"):
         build(kind, vocab_size=8)
-    for pairs in ([], [nmt.Pair("\u200b", "a")]):
+    for pairs in ([], [nmt.Pair("a" * 5000, "a")]):
         with pytest.raises(nmt.CorpusError, match="no line"):
             build(kind, pairs)
 

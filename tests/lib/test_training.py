@@ -14,8 +14,8 @@ import torch
 import nmt_lib as nmt
 from nmt_lib import cli, training
 from nmt_lib.batching import make_batch
-from nmt_lib.checkpoints import RunFolder
-from nmt_lib.model_file import load
+from nmt_lib.model_file import load, save
+from nmt_lib.run_folder import RunFolder
 from nmt_lib.training import Trainer
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import write_corpus
@@ -46,7 +46,7 @@ def mini(tmp_path: Path, run: str = "run", **overrides: Any) -> nmt.Config:
 
 
 def checkpoints(config: nmt.Config) -> list[Path]:
-    return RunFolder(config, config.run_path).checkpoints()
+    return RunFolder(config).checkpoints()
 
 
 def assert_same(
@@ -153,11 +153,15 @@ def test_the_seed_alone_decides_a_run(tmp_path: Path) -> None:
         torch.manual_seed(len(states))
         before = torch.get_rng_state()
         options = {"model__dropout": 0.2, "train__threads": 2, "train__max_steps": 2}
-        with torch.no_grad():
+        with torch.inference_mode() if seed else torch.no_grad():
             run = nmt.train(mini(tmp_path, name, train__seed=seed, **options))
             assert not torch.is_grad_enabled()
         assert torch.equal(torch.get_rng_state(), before)
         assert torch.get_num_threads() == threads
+        assert not run.model.training and all(
+            weight.requires_grad and not weight.is_inference()
+            for weight in run.model.parameters()
+        )
         states.append(run)
     assert_same(*states[:2])
     with pytest.raises(AssertionError):
@@ -168,9 +172,9 @@ def test_a_finished_run_is_loaded_and_more_steps_resume_it(
     tmp_path: Path, updates: list[int]
 ) -> None:
     first = nmt.load_or_train(mini(tmp_path, model__dropout=0.2, train__max_steps=8))
-    again = nmt.load_or_train(
-        mini(tmp_path, model__dropout=0.2, train__max_steps=8, decode__beam_size=2)
-    )
+    options = {"model__dropout": 0.2, "train__max_steps": 8, "decode__beam_size": 2}
+    assert not nmt.train(mini(tmp_path, **options)).model.training
+    again = nmt.load_or_train(mini(tmp_path, **options))
     assert torch.equal(first.model.output.weight, again.model.output.weight)
     assert len(again("ich").n_best) == 2
     longer = nmt.train(mini(tmp_path, model__dropout=0.2))
@@ -190,6 +194,10 @@ def test_selecting_other_weights_does_not_train_again(
     files = checkpoints(last.config)
     assert [file.stem[-2:] for file in files] == ["08", "12"]
     assert_same(last, files[1])
+    options["train__keep_checkpoints"] = 3
+    with pytest.raises(nmt.CheckpointError, match=r"=average needs .*0004.*missing"):
+        nmt.train(mini(tmp_path, train__select="average", **options))
+    options["train__keep_checkpoints"] = 2
     best = nmt.train(mini(tmp_path, train__select="best", **options))
     assert best.best_step == 8
     assert_same(best, files[0])
@@ -197,7 +205,12 @@ def test_selecting_other_weights_does_not_train_again(
     parts = [load(file).weights for file in files]
     mean = {name: (parts[0][name] + parts[1][name]) / 2 for name in parts[0]}
     torch.testing.assert_close(dict(average.model.named_parameters()), mean)
+    options["train__keep_checkpoints"] = 1  # another mean than the one of two
+    assert_same(nmt.train(mini(tmp_path, train__select="average", **options)), last)
     assert len(updates) == 12
+    files[1].unlink()
+    with pytest.raises(nmt.CheckpointError, match="no checkpoint to resume from"):
+        nmt.train(mini(tmp_path, train__select="best", **options))
 
 
 def test_the_last_step_is_validated_though_its_checkpoint_was_not(
@@ -219,6 +232,69 @@ def test_the_best_step_survives_a_crash(
 
 
 # --- what is refused
+def test_a_cosine_ends_where_it_was_meant_to(tmp_path: Path) -> None:
+    for schedule, fits in (("cosine", False), ("constant", True)):
+        nmt.train(mini(tmp_path, schedule, train__schedule=schedule))
+        longer = mini(tmp_path, schedule, train__schedule=schedule, train__max_steps=16)
+        if fits:
+            assert nmt.train(longer).history[-1]["step"] == 16
+            continue
+        with pytest.raises(nmt.CheckpointError, match=r"max_steps=12, not 16"):
+            nmt.train(longer)
+
+
+def test_another_corpus_under_a_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nmt.train(mini(tmp_path))
+    file = tmp_path / "corpus" / "valid.en"
+    text = file.read_text(encoding="utf-8")
+    assert "dog" in text
+    file.write_text(text.replace("dog", "cat"), encoding="utf-8")
+    nmt.train(mini(tmp_path))  # finished, so its corpus is not read
+    with pytest.raises(nmt.CheckpointError, match=r"on other pairs.*data\.corpus"):
+        nmt.train(mini(tmp_path, train__max_steps=16))
+    file.write_text(text, encoding="utf-8")
+    nmt.train(mini(tmp_path, train__max_steps=16))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    nmt.train(mini(tmp_path, "home", data__corpus="~/corpus", train__max_steps=1))
+
+
+def test_a_file_of_another_run_is_refused_by_key(tmp_path: Path) -> None:
+    nmt.train(mini(tmp_path))
+    for options, message in (
+        ({"train__lr": 0.5}, "train.lr="),
+        ({"model__n_heads": 1}, "model.n_heads=2, not 1"),
+        ({"data__lowercase": True}, "data.lowercase=False, not True"),
+        ({"train__max_steps": 7}, "has 12 updates, more than train.max_steps=7"),
+    ):
+        with pytest.raises(nmt.CheckpointError, match=f"{message}.*: set run_dir"):
+            nmt.train(mini(tmp_path, **options))
+
+
+def test_a_run_of_another_version_is_refused(tmp_path: Path) -> None:
+    run = nmt.train(mini(tmp_path))
+    saved = load(run.path / "model.safetensors")
+    saved.state["invented"] = 1
+    save(run.path / "model.safetensors", saved)
+    with pytest.raises(nmt.CheckpointError, match="another version of nmt_lib"):
+        nmt.train(mini(tmp_path))
+
+
+def test_the_newest_checkpoint_must_be_whole(tmp_path: Path) -> None:
+    config = mini(tmp_path)
+    folder = RunFolder(config)
+    assert folder.newest() is None
+    nmt.train(config)
+    *_, last = checkpoints(config)
+    last.with_name(".step-00000016.safetensors-1.tmp").write_bytes(b"half")
+    newest = folder.newest()
+    assert newest is not None and newest.state["step"] == 12
+    last.write_bytes(last.read_bytes()[:-1])
+    with pytest.raises(nmt.CheckpointError, match=r"0012.* is damaged"):
+        folder.newest()
+
+
 def test_another_run_in_the_same_folder_is_refused_by_key(tmp_path: Path) -> None:
     run = nmt.train(mini(tmp_path))
     file = run.path / "model.safetensors"
@@ -362,7 +438,19 @@ def test_each_epoch_has_every_pair_once_in_another_order(
     assert [row["epoch"] for row in run.history] == [1, 2, 2]
 
 
-# --- several processes
+# --- several processes and GPUs
+def test_no_gpu_is_touched_by_a_run_on_the_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def touched(*_: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    for name in ("get_rng_state", "set_rng_state", "manual_seed_all"):
+        monkeypatch.setattr(torch.cuda, name, touched)
+    nmt.train(mini(tmp_path, train__max_steps=1))
+
+
 def ask(run_dir: Path, answer: Path) -> None:
     count, update = [], Trainer.update
     Trainer.update = lambda self, batches: (count.append(1), update(self, batches))[1]
@@ -379,8 +467,8 @@ def test_two_processes_that_ask_at_once_train_once(tmp_path: Path) -> None:
 
 
 def share(config: Path, rank: int, port: int) -> None:
-    """One of two processes, with the environment that `accelerate launch` sets."""
-    environment = {"RANK": rank, "LOCAL_RANK": rank, "ACCELERATE_USE_CPU": 1}
+    """One of two processes, with the environment that `torchrun` sets."""
+    environment = {"RANK": rank, "LOCAL_RANK": rank}
     environment |= {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2}
     environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     os.environ.update({key: str(value) for key, value in environment.items()})

@@ -38,7 +38,7 @@ def test_parameter_count(options: dict[str, Any]) -> None:
     encoder = config.n_layers * (attention + feed_forward + 2 * norm)
     n_decoder_layers = config.n_decoder_layers or config.n_layers
     decoder = n_decoder_layers * (2 * attention + feed_forward + 3 * norm)
-    final = {None: config.norm == "pre"}.get(config.final_norm, config.final_norm)
+    final = config.final_norm if config.final_norm is not None else config.norm == "pre"
     matrices = {"none": 3, "target": 2, "three-way": 1}[config.tying] * V_TGT * D
     expected = encoder + decoder + 2 * norm * final + matrices + V_TGT * bias
     model = nmt.build_model(config, V_TGT, V_TGT)
@@ -63,7 +63,8 @@ def test_three_way_tying_of_unequal_vocabularies_is_an_error() -> None:
 def test_each_dropout_acts_alone_and_only_while_training(
     key: str, home: str, norm: str
 ) -> None:
-    model = small_model(norm=norm, **({"embedding_dropout": 0.0} | {key: 0.4}))
+    rates_of: dict[str, Any] = {"embedding_dropout": 0.0} | {key: 0.4}
+    model = small_model(norm=norm, **rates_of)
     assert torch.allclose(model(SRC, TGT), small_model(norm=norm)(SRC, TGT), atol=1e-5)
     assert not torch.allclose(model.train()(SRC, TGT), model(SRC, TGT))
     rates = {
@@ -79,7 +80,8 @@ def test_each_dropout_acts_alone_and_only_while_training(
 def test_initial_weights(init: str) -> None:
     torch.manual_seed(0)
     model = nmt.build_model(small_config(d_model=64, init=init), 300, 300)
-    W_1 = model.encoder.layers[0].feed_forward.W_1
+    W_1 = model.get_submodule("encoder.layers.0.feed_forward.W_1")
+    assert isinstance(W_1, nn.Linear)
     bound = 1 / math.sqrt(64) if init == "torch" else math.sqrt(6 / (64 + 24))
     assert 0.95 * bound < W_1.weight.abs().max() <= bound
     assert (W_1.bias == 0).all() == (init != "torch")

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import nmt_lib as nmt
+from nmt_lib import model_file
 from nmt_lib.config import DataConfig, DecodeConfig
 from tests.lib.small import ENGLISH, GERMAN, small_translator
 
@@ -40,7 +41,7 @@ def test_one_text_gives_one_translation_and_a_list_gives_a_list(
     one, many = translator(TEXTS[0]), translator(TEXTS)
     assert isinstance(one, nmt.Translation) and isinstance(many, list)
     assert [t.source for t in many] == TEXTS and many[0].text == one.text
-    assert translator([]) == [] and translator(iter(TEXTS)) == many
+    assert translator([]) == [] and translator(iter(TEXTS)) == many  # type: ignore[call-overload]
     assert str(one) == one.text == " ".join(one.tokens) and one == translator(TEXTS[0])
     assert "_attend" not in repr(one) and TEXTS[0] in repr(one)
 
@@ -175,12 +176,21 @@ def test_settings_that_make_no_sense_are_named(
     "options", [{}, {"tying": "target", "norm": "pre", "d_value": 3}]
 )
 def test_saved_and_loaded_it_translates_the_same(
-    tmp_path: Path, options: dict[str, Any]
+    tmp_path: Path, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def watched(*arguments: Any) -> nmt.Transformer:
+        states.append(torch.get_rng_state())
+        model = nmt.build_model(*arguments)
+        states.append(torch.get_rng_state())
+        return model
+
+    states: list[torch.Tensor] = []
     translator = small_translator(3, **options)
-    translator.config.run_dir = "where it was trained"
+    there = {"run_dir": "where it was trained"}
+    translator.config = translator.config.model_copy(update=there)
     translator.save(tmp_path / "a" / "b")
     translator.save(tmp_path / "c.safetensors")
+    torch.manual_seed(1)
     state = torch.get_rng_state()
     for path in (tmp_path / "a" / "b", tmp_path / "c.safetensors"):
         loaded = nmt.Translator.load(path, device="cpu")
@@ -190,6 +200,9 @@ def test_saved_and_loaded_it_translates_the_same(
             and loaded.config.model == translator.config.model
         )
     assert torch.equal(torch.get_rng_state(), state), "loading draws no random numbers"
+    monkeypatch.setattr(model_file, "build_model", watched)
+    nmt.Translator.load(path)
+    assert all(torch.equal(seen, state) for seen in states), "other threads see them"
     wide = DecodeConfig(beam_size=3, max_extra_tokens=2)
     assert len(nmt.Translator.load(path, decode=wide)(TEXTS[0]).n_best) == 3
     changed = nmt.Translator.load(path, decode={"beam_size": 2}).config.decode

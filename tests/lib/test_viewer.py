@@ -13,7 +13,17 @@ import torch
 import nmt_lib as nmt
 from tests.lib.small import made_translation, small_translator
 
-HOSTILE = ('"', "'", "<b>x</b>", "</script>", "<!--", "@DATA@", "&lt;", "🙂", "שלום")
+HOSTILE: tuple[str, ...] = (
+    '"',
+    "'",
+    "<b>x</b>",
+    "</script>",
+    "<!--",
+    "@DATA@",
+    "&lt;",
+    "🙂",
+    "שלום",
+)
 HOSTILE += ("`${1}`", "\\1", "\u2028", "<img/src=x>")
 
 

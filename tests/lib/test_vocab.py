@@ -64,7 +64,7 @@ def test_a_token_that_occurs_twice_is_an_error() -> None:
         lambda words: None in words,
         lambda words: list(words),  # would never end
         lambda words: words.set_default_index("<unk>"),
-        lambda words: Vocab(["a", 2]),
+        lambda words: Vocab(["a", 2]),  # type: ignore[list-item]
     ],
 )
 def test_only_strings_are_tokens(call: Callable[[Vocab], object]) -> None:

@@ -87,8 +87,8 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    found = (path.relative_to(SITE) for path in SITE.rglob("*.html"))
-    pages = sorted(p.as_posix() for p in found if p.parts[0] != "_static")
+    files = (path.relative_to(SITE) for path in SITE.rglob("*.html"))
+    pages = sorted(p.as_posix() for p in files if p.parts[0] != "_static")
     names = sys.argv[1:] or pages
     if not names:
         print("error: there is no site in build/site: run make site", file=sys.stderr)

@@ -25,7 +25,7 @@ def chromium() -> Iterator[Any]:
         print("SKIPPED: no Chromium on this machine (apt-get install chromium)")
         sys.exit("CI" in os.environ)  # there, a skipped check is a failed one
     if not AXE.exists() and shutil.which("npm"):
-        npm = ["npm", "install", "--silent", "--prefix", AXE.parents[2]]
+        npm = ["npm", "install", "--silent", "--prefix", str(AXE.parents[2])]
         AXE.parents[2].mkdir(parents=True, exist_ok=True)
         subprocess.run([*npm, "axe-core@4.14.1"], check=True)
     if not AXE.exists():

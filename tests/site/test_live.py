@@ -107,7 +107,7 @@ def node(file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
 @contextmanager
 def masked(model: nmt.Transformer, cells: list[list[Any]]) -> Iterator[None]:
     """Python's own attention, without a cache and some columns; None is any."""
-    stacks = {
+    stacks: dict[str, list[Any]] = {
         "encoder": [layer.self_attention for layer in model.encoder.layers],
         "decoder": [layer.self_attention for layer in model.decoder.layers],
         "cross": [layer.cross_attention for layer in model.decoder.layers],

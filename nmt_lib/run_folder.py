@@ -1,0 +1,249 @@
+"""The folder of a run: checkpoints, from which it resumes, and the finished model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from filelock import FileLock
+from torch import Tensor, distributed
+
+from .checkpoints import Progress, average, pack
+from .config import Config
+from .errors import CheckpointError
+from .model_file import (
+    ModelFile,
+    load,
+    model_tensors,
+    remove_leftovers,
+    save,
+    write_file,
+)
+from .tokenizers import Tokenizers
+from .transformer import Transformer
+
+if TYPE_CHECKING:
+    from .translator import Translator
+
+# Keys of ``train`` that may change when a run is resumed.
+FREE_KEYS = {
+    "max_steps",  # a cosine ends there: not with that
+    "validate_every",
+    "checkpoint_every",
+    "keep_checkpoints",
+    "select",
+    "threads",
+}
+
+
+def runs_folder() -> Path:
+    """``$NMT_RUNS``; else ``runs`` in the repository that holds the current folder."""
+    if "NMT_RUNS" in os.environ:
+        return Path(os.path.expanduser(os.environ["NMT_RUNS"]))
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if (folder / "nmt_lib").is_dir():
+            return folder / "runs"
+    return Path("runs")
+
+
+def run_path(config: Config) -> Path:
+    """``run_dir``; where it is empty, the folder ``name`` in ``runs_folder()``."""
+    if config.run_dir:
+        return Path(os.path.expanduser(config.run_dir))
+    return runs_folder() / config.name
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished training run; ``path`` is its folder.
+
+    ``history`` has one row for each validation: ``step``, ``epoch``, ``lr``,
+    ``train_loss`` (with smoothing, as optimised) and ``valid_loss`` (without, in nats a
+    token).
+    """
+
+    config: Config
+    model: Transformer
+    tokenizers: Tokenizers
+    progress: Progress
+
+    @property
+    def path(self) -> Path:
+        return run_path(self.config)
+
+    @property
+    def history(self) -> list[dict[str, float]]:
+        return self.progress.history
+
+    @property
+    def best_step(self) -> int:
+        return self.progress.best_step
+
+    @cached_property
+    def translator(self) -> Translator:
+        from .translator import Translator
+
+        return Translator(self.model, *self.tokenizers, self.config)
+
+
+class RunFolder:
+    """The files of a run.
+
+    ``checkpoints/`` holds what it resumes from, ``best.safetensors`` its best weights
+    so far, ``model.safetensors``, written at its end, the translator. ``config.yaml``
+    and ``history.csv`` are for people; nothing reads them back.
+    """
+
+    def __init__(self, config: Config, writes: bool = True) -> None:
+        self.config, self.path = config, run_path(config)
+        self.writes = writes  # only the main process does
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Other trainings of the same run wait until the end."""
+        lock = FileLock(self.path / ".lock")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if self.writes:
+                lock.acquire()
+                remove_leftovers(self.path, self.path / "checkpoints")
+        except (OSError, ValueError) as error:
+            raise CheckpointError(
+                f"cannot use {self.path} for a run: {error}"
+            ) from None
+        if distributed.is_available() and distributed.is_initialized():
+            distributed.barrier()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def finished(self) -> Run | None:
+        """The run, if it has nothing left to do."""
+        path = self.path / "model.safetensors"
+        if not os.path.exists(path):
+            return None
+        saved = self.read(path)
+        if not saved.state:
+            raise CheckpointError(
+                f"{path} is a saved translator, not a run: choose another run_dir, or "
+                "load it with Translator.load"
+            )
+        if self.unfinished(saved):
+            return None
+        progress = Progress(**saved.state)
+        return Run(self.config, saved.build_model(), saved.tokenizers, progress)
+
+    def unfinished(self, saved: ModelFile) -> str:
+        """How a final model differs from what the config asks for; empty: it does not.
+
+        A translator that was saved here is taken as it is.
+        """
+        ours, theirs = self.config.train, saved.config.train
+        step = saved.state.get("step", ours.max_steps)
+        if step < ours.max_steps:
+            return f"has {step} of train.max_steps={ours.max_steps} updates"
+        for key in ("select", "keep_checkpoints"):
+            value, other = getattr(ours, key), getattr(theirs, key)
+            if value != other and (key == "select" or ours.select == "average"):
+                return f"was made with train.{key}={other}, not {value}"
+        return ""
+
+    def newest(self) -> ModelFile | None:
+        """The last checkpoint."""
+        if paths := self.checkpoints():
+            return self.read(paths[-1])
+        if (self.path / "model.safetensors").exists():
+            raise CheckpointError(
+                f"{self.path} has a final model, but no checkpoint to resume from: "
+                "restore its checkpoints/, or set run_dir to another folder"
+            )
+        return None
+
+    def read(self, path: Path) -> ModelFile:
+        """Loads a checkpoint or the final model of this run.
+
+        Raises:
+            CheckpointError: as ``load``; or it is of another run, and then the first
+                key that differs is named; or it has more than ``max_steps`` updates.
+        """
+        saved, most = load(path), self.config.train.max_steps
+        if difference := first_difference(saved.config, self.config):
+            reason = f"is of a run with {difference}"
+        elif (step := saved.state.get("step", 0)) > most:
+            reason = f"has {step} updates, more than train.max_steps={most}"
+        elif saved.state and saved.state.keys() != {f.name for f in fields(Progress)}:
+            reason = "is of a run of another version of nmt_lib"
+        else:
+            return saved
+        raise CheckpointError(
+            f"{path} {reason}: set run_dir to another folder, or delete {self.path}"
+        )
+
+    def checkpoints(self) -> list[Path]:
+        """Oldest first."""
+        return sorted(self.path.glob("checkpoints/step-*.safetensors"))
+
+    def write(
+        self,
+        name: str,
+        model: Transformer,
+        tokenizers: Tokenizers,
+        progress: Progress,
+        optimizer: torch.optim.Optimizer | None = None,
+    ) -> None:
+        """Writes a model file and the history; deletes old checkpoints.
+
+        With the ``optimizer`` it is a checkpoint, from which a run can resume.
+        """
+        if not self.writes:
+            return
+        tensors = pack(model, optimizer) if optimizer else model_tensors(model)
+        saved = ModelFile(self.config, tokenizers, tensors, asdict(progress))
+        save(self.path / f"{name}.safetensors", saved)
+        lines = ["step,epoch,lr,train_loss,valid_loss"]
+        for row in progress.history:
+            lines.append(",".join(str(round(value, 6)) for value in row.values()))
+        write_file(self.path / "history.csv", ("\n".join(lines) + "\n").encode())
+        write_file(self.path / "config.yaml", self.config.to_yaml().encode())
+        for path in self.checkpoints()[: -self.config.train.keep_checkpoints]:
+            path.unlink()
+
+    def final_weights(self, progress: Progress) -> dict[str, Tensor] | None:
+        """What ``train.select`` asks for; None: the last ones.
+
+        Raises:
+            CheckpointError: a file that it takes is missing, damaged or of another run.
+        """
+        train = self.config.train
+        if train.select == "last":
+            return None
+        names = ["best"]
+        if train.select == "average":
+            names = progress.checkpoints[-train.keep_checkpoints :]
+        paths = [self.path / f"{name}.safetensors" for name in names]
+        for path in paths:
+            if not path.exists():
+                raise CheckpointError(
+                    f"train.select={train.select} needs {path}, which is missing: "
+                    "restore it, or choose other weights with train.select or "
+                    "train.keep_checkpoints"
+                )
+        return average(self.read(path).weights for path in paths)
+
+
+def first_difference(theirs: Config, ours: Config) -> str:
+    """The first key with which a run cannot be resumed; empty: there is none."""
+    free = FREE_KEYS - {"max_steps"} if ours.train.schedule == "cosine" else FREE_KEYS
+    for section in ("data", "model", "train"):
+        for key, value in getattr(ours, section):
+            other = getattr(getattr(theirs, section), key)
+            if value != other and not (section == "train" and key in free):
+                return f"{section}.{key}={other!r}, not {value!r}"
+    return ""
