@@ -86,6 +86,10 @@ the answer's text in a ``python`` block. The chapter never shows the answer open
 within two cells of the stub. Its end has ``nmt.progress(check)``, with the tag
 ``nbval-ignore-output``, since it shows what is solved on this machine.
 
+A function that measures, such as a score, is used in a later cell: ``score =
+check.normalised.use(normalised)`` is hers once it is right, else the printed answer.
+Give it another name than the stub has, so that the check can be run again.
+
 **5. Add other answers** to ``tests/lib/answers_to/<module>.py``: ``RIGHT``, at least
 two of another form for each exercise (NumPy, loops, generators, a library call), and
 ``WRONG``, what must be refused and is no usual mistake.
