@@ -112,7 +112,8 @@ from .pictures.who_sees import plot_mask_paths as plot_mask_paths
 from .pictures.who_sees import plot_reads_and_says as plot_reads_and_says
 from .pictures.steps import plot_steps as plot_steps
 from .pictures.ngrams import plot_ngrams as plot_ngrams
-from .pictures.paths import plot_paths as plot_paths
+from .pictures.paths import plot_pronoun_paths as plot_pronoun_paths
+from .pictures.read_along import plot_read_along as plot_read_along
 from .pictures.viewer import view_attention as view_attention
 from .pictures.explore import explore as explore
 from .chapters import caption_lengths as caption_lengths

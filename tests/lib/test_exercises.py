@@ -239,11 +239,6 @@ def test_what_a_check_says(answer: Any, said: str) -> None:
     assert said in double.verdict(answer)
 
 
-def test_a_page_goes_on_with_hers_if_it_is_right() -> None:
-    hers = [lambda n: n + n, lambda n: 3 * n, lambda n: None]
-    assert [double.or_answer(f) for f in hers] == [hers[0], double.right, double.right]
-
-
 @exercise(
     "The largest number.",
     cases={"two": ([3, 1],), "three": ([3, 1, 2],)},
@@ -276,6 +271,21 @@ def test_an_answer_that_calls_another_one_asks_for_it_first() -> None:
     assert "it calls attention, which is not" in layer.verdict(names["MultiHead"])
     names["attention"] = attention.right
     assert layer.verdict(names["MultiHead"]).startswith("right")
+
+
+def test_her_function_is_used_once_it_is_right(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for other in (lambda n: None, lambda n: 3 * n, lambda n: n.sizes):
+        assert double.use(other) is double.right
+    assert not capsys.readouterr().out
+    hers = lambda n: n + n  # noqa: E731
+    assert double.use(hers) is hers
+    assert capsys.readouterr().out == "from here on, double is yours\n"
+    found = BY_NAME["chapter10.my_bleu"].use(
+        lambda counts: torch.tensor([BY_NAME["chapter10.my_bleu"].right(counts)])
+    )
+    assert isinstance(found(torch.tensor([4, 3, 2, 1, 5, 4, 3, 2, 5, 6])), float)
 
 
 def test_hints_come_one_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """What a picture says is true: its words, numbers and positions."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -199,6 +200,22 @@ def test_ngrams_are_clipped() -> None:
     assert labels(axis)[0] == [f"n = {n}: {said}" for n, said in enumerate(found, 1)]
     seen = [colour == BLUE for colour in colours(axis)[:9]]
     assert seen == [True, False, True, True, True, False, True, True, False]
+
+
+def test_a_sentence_read_along_marks_what_differs_from_the_reference() -> None:
+    def reading(right: str, along: str, own: str) -> Any:
+        words = {"right": [*right, "<eos>"], "along": [*along, "<eos>"]}
+        own_words = SimpleNamespace(tokens=tuple(own))
+        return SimpleNamespace(**words, own=own_words, pair=nmt.Pair(f"in {own}", ""))
+
+    loses_most = reading("abcd", "abxd", "axe")
+    others = reading("abcd", "xbcd", "xbcd"), reading("ab" * 9, "ab" * 9, "x")
+    (axis,) = nmt.plot_read_along([others[0], loses_most, others[1]]).axes
+    assert axis.get_title() == "in axe"
+    written = [text.get_text() for text in axis.texts]
+    assert "".join(written) == "abcd" + "abxd" + "axe–"
+    marked = [MARKED in to_hex(t.get_bbox_patch().get_facecolor()) for t in axis.texts]
+    assert "".join("x" if m else "." for m in marked) == "...." + "..x." + ".xxx"
 
 
 def test_steps_write_scores_weights_and_outputs() -> None:

@@ -25,7 +25,10 @@ def test_one_path_carries_the_gender(chapter: Any) -> None:
     """Which one, and which pronoun suffers, differs from training to training."""
     nouns = [noun for group in chapter.nouns.values() for noun in group]
     for pronoun, group in chapter.nouns.items():
-        assert all(pronoun in chapter.read(noun)[0].tokens for noun in group)
+        assert all(
+            pronoun in chapter.check.read(chapter.translator, noun)[0].tokens
+            for noun in group
+        )
     with torch.no_grad():
         nothing, *closed = (
             min(chapter.probability(noun, path) for noun in nouns)

@@ -1,0 +1,528 @@
+"""The exercises of chapter 10, evaluation, and what it measures."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import torch
+
+import nmt_lib as nmt
+
+from ..tiny.corpus import generate
+from .exercise import exercise
+
+
+def _on_copies(answer, output, reference, n):
+    mine, theirs = list(output), list(reference)
+    share = answer(mine, theirs, n)
+    if (mine, theirs) != (output, reference):
+        raise ValueError("your function changes its lists: work on a copy, words[:]")
+    return share
+
+
+def _grams(words, n):
+    return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+
+
+def _share(count, cut=_grams):
+    """The share of what ``count`` finds, for other n-grams or another count."""
+
+    def my_precision(output, reference, n):
+        mine, theirs = Counter(cut(output, n)), Counter(cut(reference, n))
+        found = sum(count(mine[gram], theirs[gram]) for gram in mine if theirs[gram])
+        return found / (len(output) - n + 1)
+
+    return my_precision
+
+
+def _used_up(output, reference, n):
+    """The words of a found n-gram are gone for others."""
+    left, found = list(reference), 0
+    for gram in _grams(output, n):
+        at = [i for i in range(len(left)) if tuple(left[i : i + n]) == gram]
+        if at:
+            left[at[0] : at[0] + n] = [None] * n
+            found += 1
+    return found / (len(output) - n + 1)
+
+
+def _in_text(output, reference, n):
+    """Looks for n-grams inside the joined text."""
+    mine, text = " ".join(output), " ".join(reference)
+    grams = {" ".join(gram) for gram in _grams(output, n)}
+    found = sum(min(mine.count(gram), text.count(gram)) for gram in grams)
+    return found / (len(output) - n + 1)
+
+
+def _kinds(output, reference, n):
+    mine = {*_grams(output, n)}
+    return len(mine & {*_grams(reference, n)}) / len(mine)
+
+
+def _case(output, reference, n):
+    return output.split(), reference.split(), n
+
+
+TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
+
+
+@exercise(
+    "The share of the output's n-grams that are found in the reference, clipped.",
+    cases={
+        "four times the": _case(
+            "the the the the cat milk", "the cat drank the milk", 1
+        ),
+        "pairs": _case("a the cat sat the cat", "so the cat drank the cat", 2),
+        "a pair three times": _case(
+            "the cat the cat the cat", "the cat and the cat", 2
+        ),
+        "a long reference": _case("the cat", "the cat the cat the cat", 1),
+        "output = reference": _case("the cat sat", "the cat sat", 2),
+        "another order": _case("cat the mat", "the cat mat", 2),
+        "pairs of the same letters": _case("a nut is", "an ut is", 2),
+        "a word inside another one": _case("he the", "the then", 1),
+        "triples": _case("we saw two old men there", "we saw two old dogs here", 3),
+    },
+    mistakes={
+        "not clipped: an n-gram counts at most as often as the reference has it": (
+            USED,
+            "pass",
+        ),
+        "clipped is the smaller of two counts, not the larger": _share(max),
+        "that is the number found; divide by the output's n-grams": (TOTAL, "found"),
+        "divide by the n-grams of the output, not of the reference": (
+            TOTAL,
+            "found / (len(reference) - n + 1)",
+        ),
+        "divide by the number of the output's n-grams, not of its words": (
+            TOTAL,
+            "found / len(output)",
+        ),
+        "divide by the number of n-grams, not of different ones": (
+            TOTAL,
+            "found / len({*map(tuple, (output[i : i + n] for i in range(total)))})",
+        ),
+        "the last n-gram of the output is missing: there are len(output) - n + 1": (
+            "len(output) - n + 1",
+            "len(output) - n",
+        ),
+        "the last n-gram of the output is never looked at: the loop is one too short": (
+            "range(total)",
+            "range(total - 1)",
+        ),
+        "the last n-gram of the reference is missing: also there are … - n + 1": (
+            "reference) - n + 1",
+            "reference) - n",
+        ),
+        "the last n-gram is missing in both: there are len(…) - n + 1": (
+            " - n + 1",
+            " - n",
+        ),
+        "with sets, an n-gram that occurs twice counts once": _kinds,
+        "an n-gram counts as often as in the reference, not just once": _share(
+            lambda mine, theirs: 1
+        ),
+        "look up the output's n-grams in the reference, not the other way round": (
+            _share(lambda mine, theirs: theirs)
+        ),
+        "percent; return a share from 0 to 1": (TOTAL, "100 * found / total"),
+        "n-grams overlap: what was used for one may still be part of another": _used_up,
+        "the same words in another order are another n-gram": _share(
+            min, lambda words, n: [tuple(sorted(gram)) for gram in _grams(words, n)]
+        ),
+        "joined without a space, other words may look the same": _share(
+            min, lambda words, n: ["".join(gram) for gram in _grams(words, n)]
+        ),
+        "compare words: in a joined text *he* is also found in *the*": _in_text,
+        "n is not used: these are single words": [
+            lambda output, reference, n: _share(min)(output, reference, 1),
+            _share(min, lambda words, n: [*words]),
+        ],
+        "an n-gram has n words: words[i : i + n]": ("[i : i + n]", "[i : i + n - 1]"),
+    },
+    hints=(
+        "Make a list of the reference's n-grams. What must happen to one that is found "
+        "so that it cannot be found again?",
+        "`left = [reference[i : i + n] for i in range(len(reference) - n + 1)]`, and "
+        "`left.remove(…)` what was found.",
+    ),
+    says="clipped, overlapping and in order, as Counter counts",
+    difficulty=2,
+    importance=3,
+    minutes=8,
+    call=_on_copies,
+)
+def my_precision(output, reference, n):
+    left = [reference[i : i + n] for i in range(len(reference) - n + 1)]
+    total = len(output) - n + 1
+    found = 0
+    for i in range(total):
+        if output[i : i + n] in left:
+            left.remove(output[i : i + n])  # used up
+            found += 1
+    return found / total
+
+
+MEAN = "precisions.log().mean().exp()"
+
+
+@exercise(
+    "BLEU from ten counts: found and possible for n = 1 … 4, then c and r.",
+    cases={
+        "c < r": (torch.tensor([15, 11, 8, 5, 18, 16, 14, 12, 18, 19]),),
+        "c > r": (torch.tensor([17, 12, 9, 4, 20, 18, 16, 14, 20, 17]),),
+        "c = r": (torch.tensor([9, 7, 5, 3, 10, 9, 8, 7, 10, 10]),),
+        "far too short": (
+            torch.tensor([300, 200, 120, 80, 400, 370, 340, 310, 400, 900]),
+        ),
+    },
+    mistakes={
+        "the brevity penalty is missing": ("penalty * ", ""),
+        "BP is at most 1: too long an output gets no reward": ("min(1.0, ", "("),
+        "BP is 1 if c > r; yours leaves out the penalty of what is too short": (
+            "min(1.0",
+            "max(1.0",
+        ),
+        "c and r are exchanged in BP": [
+            ("r / c", "c / r"),
+            ("min(1.0, math.exp(1 - r / c))", "math.exp(1 - c / r)"),
+            (
+                "min(1.0, math.exp(1 - r / c))",
+                "1.0 if c > r else math.exp(1 - c / r)",
+            ),
+        ],
+        "BP is e to the power of 1 − r/c": [
+            ("math.exp(1 - r / c)", "c / r"),
+            ("math.exp(1 - r / c)", "1 - r / c"),
+            ("math.exp(1 - r / c)", "math.exp(-r / c)"),
+        ],
+        "the factor 100 is missing": ("100 * ", ""),
+        "the 1/4 is missing: that is the product of the four": ("mean", "sum"),
+        "the root of four numbers is the fourth, not the square root": (
+            "mean()",
+            "sum().div(2)",
+        ),
+        "the arithmetic mean; take the geometric one": (MEAN, "precisions.mean()"),
+        "the arithmetic mean, without the brevity penalty": (
+            f"penalty * {MEAN}",
+            "precisions.mean()",
+        ),
+        "the harmonic mean; take the geometric one": (
+            MEAN,
+            "(4 / (1 / precisions).sum())",
+        ),
+        "this is a logarithm: exp is missing": (".exp().item()", ".item()"),
+        "exp undoes the natural logarithm: take log, not log10 or log2": [
+            (".log()", ".log10()"),
+            (".log()", ".log2()"),
+        ],
+        "divide what was found by what was possible: counts[:4] / counts[4:8]": [
+            ("counts[:4] / counts[4:8]", "counts[4:8] / counts[:4]"),
+            ("counts[:4] / counts[4:8]", "counts[:4] / counts[8]"),
+            ("counts[:4] / counts[4:8]", "counts[:4] / counts[4]"),
+        ],
+        "all four n count: yours leaves some out": [
+            (MEAN, f"precisions[{some}].log().mean().exp()")
+            for some in (":1", ":2", ":3", "3:", "1:")
+        ],
+    },
+    hints=(
+        "Three factors: 100, the brevity penalty, and the geometric mean of the four "
+        "precisions, which is exp of the mean of their logarithms.",
+        "`precisions = counts[:4] / counts[4:8]`, and `c, r = counts[8:].tolist()`.",
+    ),
+    says="sacreBLEU gives the same from these counts, for short and long outputs",
+    difficulty=2,
+    importance=3,
+    minutes=6,
+    fixed=(0,),
+)
+def my_bleu(counts):
+    precisions, (c, r) = counts[:4] / counts[4:8], counts[8:]
+    penalty = min(1.0, math.exp(1 - r / c))
+    return 100 * penalty * precisions.log().mean().exp().item()
+
+
+bleu_of = my_bleu.right
+
+
+def _paired(beats):
+    """The share of samples for which ``beats(a, b, rows)``."""
+
+    def my_paired(a, b, draws):
+        return sum(float(beats(a, b, rows)) for rows in draws) / len(draws)
+
+    return my_paired
+
+
+def _of(counts, rows):
+    return bleu_of(counts[rows].sum(0))
+
+
+def _sentences(counts, rows):
+    return sum(map(bleu_of, counts[rows]))
+
+
+OF_12, OF_8, OF_5 = [12, 11, 10, 9, 12, 12], [8, 7, 6, 5, 8, 8], [5, 4, 3, 2, 5, 5]
+SAME = [5, 2, 1, 1, 6, 5, 4, 3, 6, 6]
+FIRST = torch.tensor(
+    [[8, 6, 5, 3, *OF_12], [5, 2, 1, 1, *OF_5], [8, 6, 5, 2, *OF_8], SAME]
+)
+SECOND = torch.tensor(
+    [[6, 4, 3, 2, *OF_12], [5, 4, 3, 2, *OF_5], [8, 7, 6, 3, *OF_8], SAME]
+)
+DRAW = torch.Generator().manual_seed(0)
+WIN = "bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0))"
+
+
+@exercise(
+    "How often A has the higher BLEU, when both are scored on the same sample.",
+    cases={
+        "eight samples of four": (
+            FIRST,
+            SECOND,
+            torch.randint(4, (8, 4), generator=DRAW),
+        ),
+        "two samples with ties": (
+            FIRST,
+            SECOND,
+            torch.tensor([[1, 3, 3, 3], [3, 3, 3, 3], [0, 3, 3, 3]]),
+        ),
+        "thirty samples of six": (
+            FIRST,
+            SECOND,
+            torch.randint(4, (30, 6), generator=DRAW),
+        ),
+        "two sentences, three samples": (
+            FIRST[:2],
+            SECOND[:2],
+            torch.tensor([[0, 1], [1, 1], [0, 0]]),
+        ),
+    },
+    mistakes={
+        "A must be better; a tie does not count": (" > ", " >= "),
+        "a tie is no win, not half a one": _paired(
+            lambda a, b, rows: (
+                0.5 * (_of(a, rows) >= _of(b, rows))
+                + 0.5 * (_of(a, rows) > _of(b, rows))
+            )
+        ),
+        "that is how often B wins": (" > ", " < "),
+        "that is how often A does *not* win": (" > ", " <= "),
+        "a sentence that is drawn twice counts twice": ("[rows]", "[rows.unique()]"),
+        "add the counts of a sample, then one BLEU; no mean of sentences": _paired(
+            lambda a, b, rows: _sentences(a, rows) > _sentences(b, rows)
+        ),
+        "one comparison a sample, of the sums; not one a sentence": _paired(
+            lambda a, b, rows: (
+                sum(bleu_of(a[i]) > bleu_of(b[i]) for i in rows) / len(rows)
+            )
+        ),
+        "the number of samples; divide by how many there are": (" / len(wins)", ""),
+        "divide by the number of samples, not of sentences": [
+            ("len(wins)", "len(a)"),
+            ("len(wins)", "draws.size(1)"),
+        ],
+        "percent; return a share from 0 to 1": ("return sum", "return 100 * sum"),
+        "how often A wins, not by how much": (" > ", " - "),
+        "both models need the same rows of a sample": [
+            ("b[rows]", "b"),
+            ("b[rows]", "b[draws[0]]"),
+            (
+                f"{WIN} for rows in draws",
+                f"{WIN} for rows, other in zip(draws, draws.flip(0))".replace(
+                    "b[rows]", "b[other]"
+                ),
+            ),
+        ],
+        "use the rows of a sample: one comparison for each, not one for all": (
+            "[rows]",
+            "",
+        ),
+    },
+    hints=(
+        "A row of `draws` picks the same sentences for both: `a[rows]` and `b[rows]` "
+        "are (k, 10). What makes one BLEU of k sentences?",
+        "`bleu_of(a[rows].sum(0))` is A's BLEU on the sample `rows`.",
+    ),
+    says="the same sentences for both, and a tie is no win",
+    difficulty=2,
+    importance=2,
+    minutes=6,
+    fixed=(0, 1),
+)
+def my_paired(a, b, draws):
+    wins = [bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0)) for rows in draws]
+    return sum(wins) / len(wins)
+
+
+# What the chapter measures.
+
+DOCTOR = "The doctor said that the patient may drink the water."
+KEPT = [  # the meaning
+    "The doctor said that the patient can drink the water.",
+    "According to the doctor, the patient may have water.",
+]
+LOST = [
+    "The doctor said that the patient cannot drink the water.",
+    "The patient said that the doctor may drink the water.",
+]
+
+
+class Reading(NamedTuple):
+    """What a model says after the right words, and what it writes on its own."""
+
+    pair: nmt.Pair
+    right: list[str]  # tokens, with <eos>
+    along: list[str]  # the most likely token at each position
+    text: str  # of these
+    own: nmt.Translation
+
+
+def train_students(
+    trained: nmt.Translator, corpus: nmt.Corpus
+) -> dict[int, nmt.Translator]:
+    """A model like the trained one after 50, 100 … 250 updates, all on the CPU."""
+    torch.set_num_threads(1)  # so small a model is slowed down by more
+    trained.model.cpu()
+    tokenizers = trained.src_tokenizer, trained.tgt_tokenizer
+    trainer = nmt.Trainer(trained.config, corpus, tokenizers)
+    students = {}
+    for step, examples in zip(range(1, 251), trainer.batches(), strict=False):
+        trainer.update([examples])
+        if step % 50 == 0:
+            model = copy.deepcopy(trainer.model).cpu()
+            students[step] = nmt.Translator(model, *tokenizers, trained.config)
+    return students
+
+
+@torch.no_grad()
+def read_along(
+    translator: nmt.Translator,
+    pairs: Sequence[nmt.Pair],
+    translations: Sequence[nmt.Translation],
+) -> list[Reading]:
+    """Each pair as the model reads along, beside its own translation."""
+    tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
+    batch = nmt.make_batch(nmt.encode_pairs(pairs, tokenizers, translator.config))
+    likely = translator.model(batch.src, batch.tgt_in).argmax(-1)  # (B, T)
+    words, found = tokenizers[1].lookup_tokens, []
+    for i, (pair, own) in enumerate(zip(pairs, translations, strict=True)):
+        real = batch.tgt_out[i] != nmt.PAD  # (T,)
+        right, along = batch.tgt_out[i][real].tolist(), likely[i][real].tolist()
+        text = tokenizers[1].decode(along[:-1])
+        found.append(Reading(pair, words(right), words(along), text, own))
+    return found
+
+
+def words_right(readings: Sequence[Reading]) -> float:
+    """Percent of the tokens that are right when the model reads along."""
+    right = [
+        a == b for one in readings for a, b in zip(one.along, one.right, strict=True)
+    ]
+    return 100 * sum(right) / len(right)
+
+
+def score_all(
+    models: Mapping[int, nmt.Translator], pairs: Sequence[nmt.Pair]
+) -> tuple[dict[int, nmt.Evaluation], dict[int, list[Reading]], dict[str, list[float]]]:
+    """The scores and the readings of each model, and three curves of percent."""
+    scored = {n: nmt.evaluate(model, pairs) for n, model in models.items()}
+    readings = {
+        n: read_along(model, pairs, scored[n].translations)
+        for n, model in models.items()
+    }
+    curves = {
+        "words right, reading along": [*map(words_right, readings.values())],
+        "BLEU": [scores.bleu for scores in scored.values()],
+        "sentences right": [100 * scores.exact for scores in scored.values()],
+    }
+    return scored, readings, curves
+
+
+def bleu(outputs: Sequence[str], pairs: Sequence[nmt.Pair]) -> float:
+    from sacrebleu.metrics import BLEU
+
+    return BLEU().corpus_score(outputs, [[pair.tgt for pair in pairs]]).score
+
+
+def along_and_alone(readings: Sequence[Reading]) -> None:
+    """Prints how much is right, along and alone; BLEU of what has a mistake."""
+    along = sum(one.along == one.right for one in readings) / len(readings)
+    wrong = [one for one in readings if one.own.text != one.pair.tgt]
+    alone = 1 - len(wrong) / len(readings)
+    print(f"words right, reading along:     {words_right(readings):.1f}%")
+    print(f"sentences right, reading along: {along:.1%}")
+    print(f"sentences right, on its own:    {alone:.1%}")
+    pairs = [one.pair for one in wrong]
+    texts = {
+        "reading along": [one.text for one in wrong],
+        "on its own": [one.own.text for one in wrong],
+    }
+    for name, outputs in texts.items():
+        print(f"BLEU of those with a mistake, {name}: {bleu(outputs, pairs):.1f}")
+
+
+def break_one_rule(pairs: Sequence[nmt.Pair]) -> None:
+    """Prints the BLEU of right translations in which one rule is always broken."""
+    for kind, found in nmt.make_contrasts(pairs).items():
+        wrong = {contrast.src: contrast.wrong for contrast in found}
+        score = bleu([wrong.get(pair.src, pair.tgt) for pair in pairs], pairs)
+        print(f"{kind}: {len(found)} of {len(pairs)} wrong, BLEU {score:.1f}")
+        print(f"   {found[0].right}   →   {found[0].wrong}")
+
+
+def largest_gap(scores: nmt.Evaluation, pairs: Sequence[nmt.Pair]) -> float:
+    """Between the library's BLEU and chrF, and what sacreBLEU itself says."""
+    from sacrebleu.metrics import CHRF
+
+    outputs = [translation.text for translation in scores.translations]
+    chrf = CHRF().corpus_score(outputs, [[pair.tgt for pair in pairs]]).score
+    return max(abs(scores.bleu - bleu(outputs, pairs)), abs(scores.chrf - chrf))
+
+
+def fresh_contrasts(corpus: nmt.Corpus, n: int) -> dict[str, list[nmt.Contrast]]:
+    """n contrasts of each kind, of neither training nor test sentences."""
+    known = {pair.src for pair in [*corpus.train, *corpus.test]}
+    drawn = [triple for part in generate(seed=1).values() for triple in part]
+    pairs = [nmt.Pair(triple.text("en"), triple.text("fr")) for triple in drawn]
+    fresh = [pair for pair in pairs if pair.src not in known][:2500]
+    contrasts = {kind: some[:n] for kind, some in nmt.make_contrasts(fresh).items()}
+    print({kind: len(some) for kind, some in contrasts.items()})
+    return contrasts
+
+
+def contrasts_won(
+    judge: nmt.Translator, contrasts: Mapping[str, Sequence[nmt.Contrast]]
+) -> list[float]:
+    """Percent for each kind."""
+    return [100 * nmt.contrastive_accuracy(judge, some) for some in contrasts.values()]
+
+
+def by_form(
+    kind: str, contrasts: Sequence[nmt.Contrast]
+) -> dict[str, list[nmt.Contrast]]:
+    """Contrasts by the form that is right: the pronoun, or the adjective's gender."""
+    found: dict[str, list[nmt.Contrast]] = {}
+    for one in contrasts:
+        form = "feminine" if len(one.right) > len(one.wrong) else "masculine"
+        if kind == "pronoun":
+            words = zip(one.right.split(), one.wrong.split())
+            form = next(right for right, wrong in words if right != wrong)
+        found.setdefault(form, []).append(one)
+    return dict(sorted(found.items()))
+
+
+def print_by_form(
+    judge: nmt.Translator, contrasts: Mapping[str, Sequence[nmt.Contrast]]
+) -> None:
+    """How many contrasts the model wins, by the form that is right."""
+    for kind in ("agreement", "pronoun"):
+        print(f"{kind}: the right form is")
+        for form, some in by_form(kind, contrasts[kind]).items():
+            won = round(nmt.contrastive_accuracy(judge, some) * len(some))
+            print(f"   {form:<10} won {won:>3} of {len(some)}")
