@@ -99,8 +99,12 @@ from .pictures.padding import plot_padding as plot_padding
 from .pictures.positions import plot_bits as plot_bits
 from .pictures.positions import plot_hands as plot_hands
 from .pictures.layer import plot_encoder_layer as plot_encoder_layer
+from .pictures.training import plot_collapse as plot_collapse
+from .pictures.training import plot_update as plot_update
 from .pictures.who_sees import plot_mask_paths as plot_mask_paths
 from .pictures.who_sees import plot_reads_and_says as plot_reads_and_says
+from .pictures.search import plot_computed as plot_computed
+from .pictures.search import plot_search as plot_search
 from .pictures.steps import plot_steps as plot_steps
 from .pictures.ngrams import plot_ngrams as plot_ngrams
 from .pictures.paths import plot_paths as plot_paths

@@ -31,6 +31,7 @@ USUAL = {  # what an exception says, and what to do about it
     "think about whether the numbers are still in this order",
     "must match the size of tensor|cannot be multiplied": "two shapes do not fit: "
     "print them; a sum or mean keeps its axis with keepdim=True",
+    "either a floating point or complex": "booleans and ids have no mean: .float()",
     "NoneType": "something in it is None: does a function still lack its `return`?",
     "unhashable|not hashable": "sets and dicts compare tensors as objects: use .item()",
 }
@@ -119,6 +120,10 @@ class Exercise:
     def answer(self) -> None:
         """Prints the answer, which is also folded below the check."""
         print(self.source)
+
+    def or_answer(self, answer: Any) -> Any:
+        """The reader's own if it is right, else the printed answer."""
+        return answer if self.verdict(answer).startswith("right") else self.right
 
     def verdict(self, answer: Any) -> str:
         """What the check says; it starts with "right" if all cases are right."""
