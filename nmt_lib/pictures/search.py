@@ -21,13 +21,13 @@ BOXES = {
     "append": ("append it", 5.3, 1, "plain"),
     "so_far": ("<sos> and words so far\n(1, t)", 3.1, 1, "data"),
 }
-LOOP = "src encoder memory decoder p choose append so_far decoder".split()
+LOOP = ["src", "encoder", "memory", "decoder", "p", "choose", "append", "so_far"]
 
 
 def plot_search() -> Figure:
     """The encoder runs once, the decoder in a loop."""
     figure, (axis,) = new_figure(size=(8.2, 2.2))
-    draw_boxes(axis, BOXES, list(pairwise(LOOP)))
+    draw_boxes(axis, BOXES, [*pairwise(LOOP), ("so_far", "decoder")])
     return figure
 
 

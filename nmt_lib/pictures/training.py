@@ -21,7 +21,7 @@ BOXES = {
     "adam": ("optimizer,\nlearning rate", 2, 0, "module"),
     "weights": ("new weights", 1, 0, "tensor"),
 }
-CIRCLE = "in model logits loss gradients adam weights model".split()
+CIRCLE = ["in", "model", "logits", "loss", "gradients", "adam", "weights", "model"]
 
 
 def plot_update() -> Figure:
