@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .attention import MultiHeadAttention
 from .batching import fill_batches, pad_batch
 from .config import load_config
 from .masks import padding_mask, target_mask
@@ -186,7 +187,7 @@ def mask_works(hers: Hers, translator: Translator) -> bool:
     model = translator.model.eval()
     src = F.pad(caption(translator)[0], (0, 2), value=PAD)  # (1, S + 2)
     x, right = model.src_embedding(src), padding_mask(src)
-    layer = model.encoder.layers[0].self_attention
+    layer = next(m for m in model.modules() if isinstance(m, MultiHeadAttention))
     masks = {"the right mask": right, "the wrong way round": ~right, "none": None}
     said = [
         bool(

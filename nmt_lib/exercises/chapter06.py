@@ -241,12 +241,12 @@ def all_parameters(D, d_ff, N, V_src, V_tgt):
 TABLE, MIX, WORDS = numbers(6, (12, 6), (6, 9), (6, 7))
 
 
-def _past(ids):
+def past_only(ids):
     """Logits that depend on the past, like a decoder's: (B, T, 9)."""
     return (TABLE[ids].cumsum(1) + TABLE[ids]).tanh() @ MIX
 
 
-def _all(ids):
+def whole_sentence(ids):
     """Logits that depend on each word of the sentence: (B, T, 7)."""
     x = TABLE[ids]
     return (x + 2 * x.mean(1, keepdim=True)).tanh() @ WORDS
@@ -260,9 +260,9 @@ def _ids(seed, B, T):
 @exercise(
     "How far does the word at each position move the logits at each other one?",
     cases={
-        "with the causal mask, T = 6": (_past, _ids(7, 3, 6)),
-        "without it, T = 4": (_all, _ids(8, 2, 4)),
-        "one sentence, T = 5": (_past, _ids(9, 1, 5)),
+        "with the causal mask, T = 6": (past_only, _ids(7, 3, 6)),
+        "without it, T = 4": (whole_sentence, _ids(8, 2, 4)),
+        "one sentence, T = 5": (past_only, _ids(9, 1, 5)),
     },
     mistakes={
         "rows and columns are swapped: row t, column j": ("dim=1", "dim=0"),

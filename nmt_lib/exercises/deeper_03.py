@@ -91,8 +91,8 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
             ("+= 1", "= torch.nan"),
             ("+= 1", "= torch.inf"),
         ],
-        "you say False of every mask, the right ones too: change a clone of x for each "
-        "trial, and compare the visible results": [
+        "you say False of every mask, the right ones too: is x itself changed, not a "
+        "clone of it, or are results at hidden positions compared?": [
             ("x.clone(), x.clone()", "x, x"),
             lambda attend, x, hidden: False,
         ],

@@ -81,7 +81,7 @@ def show(value: Any) -> str:
         parts = (repr(v) if isinstance(v, str) else show(v) for v in value)
         comma = "," if ends == "()" and len(value) == 1 else ""
         return ends[0] + ", ".join(parts) + comma + ends[1]
-    return value if isinstance(value, str) else repr(value)
+    return value if isinstance(value, str) else getattr(value, "__name__", repr(value))
 
 
 def _tensor(value: Any) -> Tensor | None:
