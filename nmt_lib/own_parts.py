@@ -19,7 +19,7 @@ from .decoding import Hypothesis, Scorer
 from .embeddings import Embedding, PositionalEncoding
 from .encoder import EncoderLayer
 from .exercises.exercise import unfilled
-from .exercises.values import listed
+from .exercises.values import as_tensor, listed
 from .layers import FeedForward
 from .masks import padding_mask
 from .special import EOS, SOS
@@ -62,8 +62,8 @@ def ask(hers: Hers, *arguments: Any, like: Tensor | None = None) -> Any:
         raise NotWritten
     if like is None:
         return answer
-    if isinstance(answer, list | tuple) and any(isinstance(a, Tensor) for a in answer):
-        answer = torch.stack(list(answer))
+    if isinstance(answer, list | tuple):
+        answer = as_tensor(answer)
     return torch.as_tensor(answer, device=like.device).to(like.dtype)
 
 

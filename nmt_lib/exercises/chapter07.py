@@ -90,6 +90,7 @@ def _one_number(answer, logits, tgt_out):
     return found.sum() if getattr(found, "shape", None) == (1,) else found
 
 
+SMALL = torch.tensor([[[0.0, 1, 3], [2, 0, 1]], [[1, 2, 0], [0, 0, 4]]])  # (B, T, V)
 LOGITS = F.pad(
     torch.tensor(
         [
@@ -112,6 +113,7 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
 @exercise(
     "The mean surprise about the right tokens, without padding.",
     cases={
+        "a short sentence and a padded one": (SMALL, torch.tensor([[2, 1], [1, 0]])),
         "two sentences of unequal length": (
             LOGITS,
             torch.tensor([[2, 3, 4, 3], [1, 0, 0, 0]]),
@@ -119,10 +121,6 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
         "V = T = 5, a model that is sure, often wrongly": (
             SURE,
             torch.tensor([[4, 3, 1, 4, 3], [4, 4, 3, 0, 0], [2, 3, 0, 0, 0]]),
-        ),
-        "one sentence, no padding": (
-            torch.tensor([[[0.0, 1, 3], [2, 0, 1]]]),
-            torch.tensor([[2, 1]]),
         ),
     },
     mistakes={
@@ -353,6 +351,7 @@ HITS = "hits[real].float().mean()"
 @exercise(
     "The share of real positions at which the right token has the highest score.",
     cases={
+        "a short sentence and a padded one": (SMALL, torch.tensor([[2, 1], [1, 0]])),
         "two sentences of unequal length": (
             4 * F.one_hot(BEST, 3).float(),
             torch.tensor([[1, 1, 1, 2, 1, 1, 1], [1, 2, 0, 0, 0, 0, 0]]),

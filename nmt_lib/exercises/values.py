@@ -19,7 +19,7 @@ def same(given: Any, expected: Any) -> bool:
     """
     given = listed(given)
     if isinstance(expected, Tensor):
-        tensor = _tensor(given)
+        tensor = as_tensor(given)
         if tensor is None or tensor.shape != expected.shape:
             return False
         if (tensor.dtype == torch.bool) != (expected.dtype == torch.bool):
@@ -57,7 +57,7 @@ def difference(given: Any, expected: Any) -> str:
     """Expected and got; of what is long, the first part that differs."""
     given = listed(given)
     if isinstance(expected, Tensor):
-        tensor = _tensor(given)
+        tensor = as_tensor(given)
         if tensor is not None:
             return _tensor_difference(tensor, expected)
     both = _both(expected, given)
@@ -84,12 +84,12 @@ def show(value: Any) -> str:
     return value if isinstance(value, str) else getattr(value, "__name__", repr(value))
 
 
-def _tensor(value: Any) -> Tensor | None:
+def as_tensor(value: Any) -> Tensor | None:
     """Also of lists of tensors, and of lists of such lists."""
     if isinstance(value, list | tuple) and any(
         isinstance(part, Tensor | list | tuple) for part in value
     ):
-        parts = [_tensor(part) for part in value]
+        parts = [as_tensor(part) for part in value]
         try:
             return torch.stack([part for part in parts if part is not None])
         except RuntimeError:  # rows of unequal length
