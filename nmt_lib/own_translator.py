@@ -19,24 +19,27 @@ from .own_parts import ask
 from .special import PAD, SOS
 from .translator import Translator
 
-ELEVEN = [
-    chapter02.my_table,
-    chapter02.my_embed,
-    chapter03.my_causal_mask,
-    chapter04.attention,
-    chapter04.split_heads,
-    chapter04.MultiHead,
-    chapter05.layer_norm,
-    chapter05.feed_forward,
-    chapter05.encoder_layer,
-    chapter06.decoder_layer,
-    chapter08.my_greedy,
-]
+
+def eleven() -> list[Any]:
+    """The exercises whose functions make a translator."""
+    return [
+        chapter02.my_table,
+        chapter02.my_embed,
+        chapter03.my_causal_mask,
+        chapter04.attention,
+        chapter04.split_heads,
+        chapter04.MultiHead,
+        chapter05.layer_norm,
+        chapter05.feed_forward,
+        chapter05.encoder_layer,
+        chapter06.decoder_layer,
+        chapter08.my_greedy,
+    ]
 
 
 def your_functions() -> dict[str, Any]:
     """Eleven functions by name: hers, or printed answers. Prints which are which."""
-    return functions(ELEVEN)
+    return functions(eleven())
 
 
 class MyTransformer:
@@ -110,7 +113,8 @@ class MyTransformer:
 
 
 def linear(weights: dict[str, Tensor]) -> nn.Linear:
-    layer = nn.Linear(*reversed(weights["weight"].shape))
+    rows, columns = weights["weight"].shape
+    layer = nn.Linear(columns, rows)
     layer.load_state_dict(weights)
     return layer
 

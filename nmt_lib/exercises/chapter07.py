@@ -398,7 +398,10 @@ HITS = "hits[real].float().mean()"
         "the share of mistakes, not of hits": (") == tgt", ") != tgt"),
         "a share from 0 to 1, not percent": (HITS, f"(100 * {HITS})"),
         "logits and tgt_out at one position belong together: there is no shift here": (
-            lambda logits, tgt_out: my_accuracy.right(logits[:, :-1], tgt_out[:, 1:])
+            "real = tgt_out",
+            "real = tgt_out[:, 1:]",
+            "argmax(-1) == tgt_out",
+            "argmax(-1)[:, :-1] == tgt_out[:, 1:]",
         ),
         "the vocabulary is the last axis: argmax(-1)": ("argmax(-1)", "argmax(1)"),
         "the highest score, not the lowest: argmax": ("argmax", "argmin"),

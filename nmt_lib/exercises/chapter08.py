@@ -9,7 +9,9 @@ import nmt_lib as nmt
 
 from .exercise import exercise
 
-toy = {}  # path → its choices; on the page it is section 3's
+toy: dict[
+    str, dict[str, float]
+] = {}  # path → its choices; on the page it is section 3's
 
 
 class HoldsSos(RuntimeError):
@@ -241,8 +243,9 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
             GOES,
             "for c in best[:K] if c[0][-1] != nmt.EOS]",
         ),
-        "the two lists are swapped: the next beam comes first": lambda *case: (
-            my_beam_step.right(*case)[::-1]
+        "the two lists are swapped: the next beam comes first": (
+            f"return [c {GOES}, finished",
+            f"return finished, [c {GOES}",
         ),
         "a finished pair keeps its <eos>, as its last id": (
             f"[c {ENDS}]",

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.own_translator import ELEVEN
+from nmt_lib.own_translator import eleven
 
 HEUREUSE = "Une fille est très heureuse."
 
@@ -52,7 +52,7 @@ def test_the_right_sentence_is_far_more_likely_than_short_ones(chapter: Any) -> 
 
 
 def test_a_translator_of_the_printed_answers_is_the_librarys(chapter: Any) -> None:
-    own = {one.name: one.right for one in ELEVEN}
+    own = {one.name: one.right for one in eleven()}
     mine = nmt.MyTransformer(chapter.translator, own)
     pairs = zip(chapter.tests, chapter.result.translations, strict=True)
     alike = sum(mine(pair.src) == found.text for pair, found in pairs)
