@@ -101,6 +101,8 @@ from .pictures.subwords import plot_subwords as plot_subwords
 from .pictures.padding import plot_padding as plot_padding
 from .pictures.positions import plot_bits as plot_bits
 from .pictures.positions import plot_hands as plot_hands
+from .pictures.defects import plot_defects as plot_defects
+from .pictures.processes import plot_all_reduce as plot_all_reduce
 from .pictures.layer import plot_encoder_layer as plot_encoder_layer
 from .pictures.training import plot_collapse as plot_collapse
 from .pictures.training import plot_update as plot_update

@@ -121,9 +121,10 @@ class Exercise:
         """Prints the answer, which is also folded below the check."""
         print(self.source)
 
-    def or_answer(self, answer: Any) -> Any:
-        """The reader's own if it is right, else the printed answer."""
-        return answer if self.verdict(answer).startswith("right") else self.right
+    def or_answer(self, answer: Any) -> Answer:
+        """The reader's function if it is right, else the printed answer."""
+        right = self.verdict(answer).startswith("right")
+        return answer if right else self.right
 
     def verdict(self, answer: Any) -> str:
         """What the check says; it starts with "right" if all cases are right."""

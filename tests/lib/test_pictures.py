@@ -10,6 +10,7 @@ from matplotlib.colors import to_hex
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
 from nmt_lib.decoding import Candidate
+from nmt_lib.pictures.defects import DEFECTS, HARM
 from nmt_lib.pictures.diagrams import FATES, MARKED
 from nmt_lib.pictures.plotting import BLUE
 from tests.lib.small import small_model, small_translator
@@ -234,3 +235,27 @@ def test_parameters_are_counted_by_part_and_kind() -> None:
     assert sum(million) * 1e6 == pytest.approx(nmt.count_parameters(model) - norms)
     attention = dict(zip(parts, million, strict=False))
     assert attention["decoder"] == 2 * attention["encoder"] > 0
+
+
+# Chapters 11 and 12.
+
+
+def test_defects_are_coloured_where_a_write_up_has_them() -> None:
+    (axis,) = nmt.plot_defects().axes
+    words, cells = words_at(axis), {}
+    for cell, colour in zip(axis.patches, colours(axis), strict=True):
+        x, y = cell.get_x() + cell.get_width() / 2, cell.get_y() + cell.get_height() / 2
+        cells[round(x), round(y, 1)] = colour
+    assert len(cells) == 5 * sum(map(len, DEFECTS.values())) == 5 * 21
+    for verdict, defects in DEFECTS.items():
+        for what, who, measured in defects:
+            y = words[what][1]
+            shown = [cells[x, round(y, 1)] == HARM[verdict] for x in range(5)]
+            assert shown == [letter in who for letter in "ABCDE"]
+            assert measured in words
+
+
+def test_each_process_has_a_batch_of_its_own() -> None:
+    (axis,) = nmt.plot_all_reduce().axes
+    names = [" ".join(text.split()) for text in words_at(axis)]
+    assert {"process 0: its batch", "process 1: its batch"} <= {*names}
