@@ -76,6 +76,8 @@ from .evaluation import evaluate as evaluate
 from .evaluation import perplexity as perplexity
 from .evaluation import sentence_log_probs as sentence_log_probs
 from .own_code import try_it as try_it
+from .own_translator import MyTransformer as MyTransformer
+from .own_translator import your_functions as your_functions
 from .exercises.progress import progress as progress
 from .pictures.plotting import draw_grid as draw_grid
 from .pictures.plotting import new_figure as new_figure
@@ -108,8 +110,12 @@ from .pictures.positions import plot_hands as plot_hands
 from .pictures.defects import plot_defects as plot_defects
 from .pictures.processes import plot_all_reduce as plot_all_reduce
 from .pictures.layer import plot_encoder_layer as plot_encoder_layer
+from .pictures.training import plot_collapse as plot_collapse
+from .pictures.training import plot_update as plot_update
 from .pictures.who_sees import plot_mask_paths as plot_mask_paths
 from .pictures.who_sees import plot_reads_and_says as plot_reads_and_says
+from .pictures.search import plot_computed as plot_computed
+from .pictures.search import plot_search as plot_search
 from .pictures.steps import plot_steps as plot_steps
 from .pictures.ngrams import plot_ngrams as plot_ngrams
 from .pictures.paths import plot_pronoun_paths as plot_pronoun_paths

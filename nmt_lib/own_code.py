@@ -20,7 +20,7 @@ from .corpora import Pair
 from .errors import TrainingError
 from .evaluation import perplexity
 from .exercises.progress import remember
-from .own_parts import PARTS, Hers, NotWritten
+from .own_parts import BEAM, PARTS, Hers, NotWritten
 from .own_trials import TRIALS, captions
 from .translator import Translator
 
@@ -75,7 +75,7 @@ def translate(
     parts: dict[str, Hers],
 ) -> bool:
     """Prints what changes in translations; whether nothing does."""
-    theirs = greedy(translator)
+    theirs = quick(translator, BEAM if "beam_step" in parts else 1)
     yours = replaced(theirs, **parts)
     given: list[Any] = captions() if texts is None else list(texts)
     sources = [item.src if isinstance(item, Pair) else item for item in given]
@@ -109,9 +109,10 @@ def replaced(translator: Translator, **parts: Hers) -> Translator:
     return new
 
 
-def greedy(translator: Translator) -> Translator:
-    """The same translator, with greedy search that soon gives up."""
-    new, few = copy.copy(translator), {"beam_size": 1, "max_extra_tokens": 10}
+def quick(translator: Translator, beam_size: int) -> Translator:
+    """The same translator, with a search that soon gives up, for any length."""
+    new, few = copy.copy(translator), {"beam_size": beam_size, "length_penalty": 0.0}
+    few["max_extra_tokens"] = 10
     decode = new.config.decode.model_copy(update=few)
     new.config = new.config.model_copy(update={"decode": decode})
     return new

@@ -19,6 +19,7 @@ from .decoding import Hypothesis, Scorer
 from .embeddings import Embedding, PositionalEncoding
 from .encoder import EncoderLayer
 from .exercises.exercise import unfilled
+from .exercises.values import as_tensor, listed
 from .layers import FeedForward
 from .masks import padding_mask
 from .special import EOS, SOS
@@ -41,6 +42,7 @@ class Part(NamedTuple):
 
 
 PARTS: dict[str, Part] = {}  # by the keyword of try_it
+BEAM = 5
 
 
 def part(name: str, owner: type, method: str) -> Callable[[Hers], Hers]:
@@ -55,13 +57,13 @@ def part(name: str, owner: type, method: str) -> Callable[[Hers], Hers]:
 
 def ask(hers: Hers, *arguments: Any, like: Tensor | None = None) -> Any:
     """What a reader's function gives; ``like`` makes a tensor of it, also of lists."""
-    answer = hers(*arguments)
+    answer = listed(hers(*arguments))
     if unfilled(answer):
         raise NotWritten
     if like is None:
         return answer
-    if isinstance(answer, list | tuple) and any(isinstance(a, Tensor) for a in answer):
-        answer = torch.stack(list(answer))
+    if isinstance(answer, list | tuple):
+        answer = as_tensor(answer)
     return torch.as_tensor(answer, device=like.device).to(like.dtype)
 
 
@@ -113,7 +115,7 @@ def _greedy(hers: Hers, model: Transformer, src: Tensor, limit: int) -> list[int
 @part("beam_step", Translator, "_search")
 @one_by_one
 def _beam(hers: Hers, model: Transformer, src: Tensor, limit: int) -> Sequence[int]:
-    scorer, K = Scorer(model, src, use_cache=False), 5
+    scorer = Scorer(model, src, use_cache=False)
 
     def next_log_probs(ids: Sequence[int]) -> Tensor:
         return scorer(torch.tensor([[SOS, *map(int, ids)]], device=src.device))[0]
@@ -121,10 +123,10 @@ def _beam(hers: Hers, model: Transformer, src: Tensor, limit: int) -> Sequence[i
     going: list[Any] = [((), 0.0)]
     done: list[Any] = []
     for _ in range(limit):
-        going, ended = ask(hers, going, next_log_probs, K)
+        going, ended = ask(hers, going, next_log_probs, BEAM)
         done += ended
         best = max((total for _, total in done), default=-torch.inf)
-        if not going or (len(done) >= K and best > max(t for _, t in going)):
+        if not going or (len(done) >= BEAM and best > max(t for _, t in going)):
             break
     return max(done, key=lambda item: item[1], default=((EOS,), 0.0))[0][:-1]
 

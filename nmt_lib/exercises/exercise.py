@@ -31,6 +31,7 @@ USUAL = {  # what an exception says, and what to do about it
     "think about whether the numbers are still in this order",
     "must match the size of tensor|cannot be multiplied": "two shapes do not fit: "
     "print them; a sum or mean keeps its axis with keepdim=True",
+    "either a floating point or complex": "booleans and ids have no mean: .float()",
     "NoneType": "something in it is None: does a function still lack its `return`?",
     "unhashable|not hashable": "sets and dicts compare tensors as objects: use .item()",
 }

@@ -79,7 +79,8 @@ def show(value: Any) -> str:
     if isinstance(value, list | tuple):
         ends = "()" if isinstance(value, tuple) else "[]"
         parts = (repr(v) if isinstance(v, str) else show(v) for v in value)
-        return ends[0] + ", ".join(parts) + ends[1]
+        comma = "," if ends == "()" and len(value) == 1 else ""
+        return ends[0] + ", ".join(parts) + comma + ends[1]
     return value if isinstance(value, str) else getattr(value, "__name__", repr(value))
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 import nmt_lib as nmt
+from nmt_lib.own_translator import eleven
 
 HEUREUSE = "Une fille est très heureuse."
 
@@ -48,3 +49,11 @@ def test_unknown_words_get_a_translation(chapter: Any) -> None:
 def test_the_right_sentence_is_far_more_likely_than_short_ones(chapter: Any) -> None:
     right, *short = chapter.asked
     assert right > max(short) + 3
+
+
+def test_a_translator_of_the_printed_answers_is_the_librarys(chapter: Any) -> None:
+    own = {one.name: one.right for one in eleven()}
+    mine = nmt.MyTransformer(chapter.translator, own)
+    pairs = zip(chapter.tests, chapter.result.translations, strict=True)
+    alike = sum(mine(pair.src) == found.text for pair, found in pairs)
+    assert alike == len(chapter.tests) == 500
