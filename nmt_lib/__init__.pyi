@@ -76,6 +76,7 @@ from .evaluation import evaluate as evaluate
 from .evaluation import perplexity as perplexity
 from .evaluation import sentence_log_probs as sentence_log_probs
 from .own_code import try_it as try_it
+from .faults import plant as plant
 from .exercises.progress import progress as progress
 from .pictures.plotting import draw_grid as draw_grid
 from .pictures.plotting import new_figure as new_figure
