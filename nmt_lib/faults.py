@@ -9,7 +9,6 @@ shows the right text.
 from __future__ import annotations
 
 import inspect
-import sys
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -222,11 +221,12 @@ def answer(question: str, translator: Translator) -> str:
 
 
 def exchange(function: FunctionType, code: CodeType) -> None:
-    """Gives a function other code, and drops what was computed with the old."""
+    """Gives a function other code, and drops what was computed with the old.
+
+    ``torch.compile`` notices by itself.
+    """
     function.__code__ = code
     material.cache_clear()
-    if compiler := sys.modules.get("torch._dynamo"):
-        compiler.reset()  # of torch.compile
 
 
 def function_of(file: str, name: str) -> FunctionType:
