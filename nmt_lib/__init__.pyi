@@ -78,6 +78,7 @@ from .evaluation import sentence_log_probs as sentence_log_probs
 from .own_code import try_it as try_it
 from .own_translator import MyTransformer as MyTransformer
 from .own_translator import your_functions as your_functions
+from .faults import plant as plant
 from .exercises.progress import progress as progress
 from .pictures.plotting import draw_grid as draw_grid
 from .pictures.plotting import new_figure as new_figure

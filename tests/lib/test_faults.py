@@ -1,0 +1,146 @@
+"""Each fault shows when it is planted, and leaves no trace when it is healed."""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+import nmt_lib as nmt
+from nmt_lib.faults import PUZZLES, Fault, answer, function_of, wrong_code
+from nmt_lib.masks import padding_mask
+from nmt_lib.symptoms import QUESTIONS, patient
+
+NUMBERS = range(1, len(PUZZLES) + 1)
+LIBRARY = Path(nmt.__file__).parent
+IDS = torch.tensor([[5, 6, 0]])  # (B, S)
+
+
+@pytest.fixture(scope="module")
+def healthy() -> dict[str, str]:
+    return {question: answer(question, patient()) for question in QUESTIONS}
+
+
+@pytest.fixture(autouse=True)
+def healed() -> Iterator[None]:
+    functions = [function_of(*fault[:2]) for fault in PUZZLES]
+    before = [function.__code__ for function in functions]
+    yield
+    for function, code in zip(functions, before, strict=True):
+        assert function.__code__ is code
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_fault_is_felt_at_once_and_healed_without_a_trace(
+    number: int, healthy: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    fault = PUZZLES[number - 1]
+    function = function_of(*fault[:2])
+    code, source = function.__code__, inspect.getsource(function)
+    case = nmt.plant(number)
+    symptom = said(capsys)
+    assert function_of(*fault[:2]) is function and function.__code__ is not code
+    assert inspect.getsource(function) == source and fault.right in source
+    case.ask(fault.decides)
+    now, before = said(capsys).splitlines()
+    assert before == f"healthy: {healthy[fault.decides]}"
+    if fault.function == "make_batch":  # the map says that the model is in order
+        assert now == f"broken:  {healthy['map']}" and healthy["loss"] not in symptom
+    else:
+        assert now != f"broken:  {healthy[fault.decides]}" and "stops" not in now
+    for told in (fault.file, fault.function, fault.right):
+        assert told not in symptom
+    case.accuse(fault.file, fault.function)
+    assert said(capsys).startswith(f"yes: {fault.wrong}")
+    assert function_of(*fault[:2]) is function and function.__code__ is code
+    for question in {"text", "loss", fault.decides}:
+        assert answer(question, case.translator) == healthy[question]
+
+
+@pytest.mark.parametrize("fault", PUZZLES, ids=lambda fault: fault.function)
+def test_the_text_is_there_once_and_lines_and_free_variables_stay(fault: Fault) -> None:
+    text = (LIBRARY / fault.file).read_text(encoding="utf-8")
+    assert text.count(fault.right) == 1
+    old, new = function_of(*fault[:2]).__code__, wrong_code(fault)
+    assert old != new and old.co_name == new.co_name
+    assert old.co_firstlineno == new.co_firstlineno
+    assert old.co_freevars == new.co_freevars
+
+
+def test_names_imported_elsewhere_and_compiled_functions_feel_it_and_its_end() -> None:
+    compiled = torch.compile(lambda ids: padding_mask(ids), backend="eager")
+    right = padding_mask(IDS)
+    assert compiled(IDS).equal(right)
+    case = nmt.plant(2)
+    assert padding_mask(IDS).equal(~right) and compiled(IDS).equal(~right)
+    case.heal()
+    assert padding_mask(IDS).equal(right) and compiled(IDS).equal(right)
+
+
+def test_what_try_it_keeps_is_of_the_healthy_library() -> None:
+    from nmt_lib.own_trials import material
+
+    case = nmt.plant(1)
+    assert (material(case.translator)[0][0] == nmt.PAD).sum() == 0
+    case.heal()
+    assert (material(case.translator)[0][0] == nmt.PAD).sum() > 0
+
+
+def test_another_case_heals_the_first_and_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first = nmt.plant(8)
+    said(capsys)
+    second = nmt.plant(2)
+    assert said(capsys).startswith("case 8 is healed\ncase 2: ")
+    first.ask("map")
+    assert said(capsys) == "nothing is broken: nmt.plant(8) breaks it again\n"
+    first.accuse("masks.py", "causal_mask")
+    assert said(capsys) == "nothing is broken: nmt.plant(8) breaks it again\n"
+    first.heal()
+    assert said(capsys) == "" and not padding_mask(IDS).equal(IDS[None, None] != 0)
+    second.heal()
+    assert said(capsys) == "case 2 is healed\n"
+
+
+def test_accusations_and_hints_lead_on_and_give_nothing_away(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    case = nmt.plant(8)
+    said(capsys)
+    for accused, answered in {
+        ("attention.py", "MultiHeadAttention.attend"): "no, it is not in attention.py",
+        ("masks", "padding_mask"): "it is in masks, but not in padding_mask",
+        ("masks.py", "mask"): "masks.py has no mask; a method is Class.method",
+        ("mask.py", "causal_mask"): "mask.py has no causal_mask; a method is ",
+        ("attention.py", "F"): "no, it is not in attention.py",
+    }.items():
+        case.accuse(*accused)
+        assert said(capsys).startswith(answered)
+    case.ask("mpa")
+    assert said(capsys).startswith("no question is 'mpa': ask one of text, loss, cache")
+    for hint in ("case.ask('map')", PUZZLES[7].hint, *["it is in masks.py"] * 2):
+        case.hint()
+        assert said(capsys) == f"{hint}\n"
+    assert repr(case) == "<case 8>"
+    case.heal()
+    assert "masks" not in said(capsys)
+
+
+@pytest.mark.parametrize("number", [0, 13, "3"])
+def test_a_number_without_a_case_is_one_sentence(number: object) -> None:
+    with pytest.raises(ValueError, match=r"no case .*: choose from 1 to 12$"):
+        nmt.plant(number)  # type: ignore[arg-type]
+
+
+def test_a_broken_library_that_stops_is_an_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(QUESTIONS, "text", lambda translator: 1 / 0)
+    nmt.plant(3).heal()
+    assert "it stops with ZeroDivisionError: division by zero" in said(capsys)
