@@ -31,6 +31,10 @@ def labels(axis: Any) -> tuple[list[str], list[str]]:
     return texts(axis.get_yticklabels()), texts(axis.get_xticklabels())
 
 
+def axes(figure: Any) -> list[Any]:
+    return figure.axes
+
+
 def shown(axis: Any) -> torch.Tensor:
     return torch.tensor(axis.images[0].get_array().tolist())
 
@@ -86,7 +90,7 @@ def test_gold_links_frame_column_source_and_row_target(
     translation: nmt.Translation,
 ) -> None:
     both, gold = [translation] * 2, [[], [(2, 0), (0, 1)]]
-    plain, framed = nmt.plot_attention(both, heads=[1], gold=gold).axes
+    plain, framed = axes(nmt.plot_attention(both, heads=[1], gold=gold))
     frames = [(frame.get_x() + 0.5, frame.get_y() + 0.5) for frame in framed.patches]
     assert frames == [(3, 0), (1, 1)], "after <sos>, word 2 is in column 3"
     assert not plain.patches
@@ -113,7 +117,7 @@ def test_curves_have_their_positions_and_runs_their_mean() -> None:
 
 
 def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
-    (axis,) = nmt.plot_bars({"$5": 1, "<b>": 2.25, "😀": 3}, numbers=".1f").axes
+    (axis,) = axes(nmt.plot_bars({"$5": 1, "<b>": 2.25, "😀": 3}, numbers=".1f"))
     assert labels(axis)[0] == ["$5", "<b>", "😀"]
     assert [bar.get_width() for bar in axis.patches] == [1, 2.25, 3]
     assert sorted(texts(axis.texts)) == ["1.0", "2.2", "3.0"]
@@ -126,7 +130,7 @@ def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
 
 def test_training_and_validation_have_their_own_losses() -> None:
     rows = [{"step": 1, "train_loss": 4.0, "valid_loss": 3.0}]
-    axis, _ = nmt.plot_history(rows, nmt.load_config("tiny")).axes
+    axis, _ = axes(nmt.plot_history(rows, nmt.load_config("tiny")))
     drawn = {line.get_label()[:8]: line.get_ydata().tolist() for line in axis.lines}
     assert drawn == {"training": [4], "validati": [3]}
 
@@ -137,7 +141,7 @@ def test_training_and_validation_have_their_own_losses() -> None:
 def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
     rows = {"new": {"en": ["a", "red"], "fr": ["$5", "<b>", "😀"]}, "old": {"": ["x"]}}
     links = [((0, 1), (1, 2)), ((1, 2), (1, 0))]
-    first, _ = nmt.plot_words(rows, links=links, marked=[(1, 2)]).axes
+    first, _ = axes(nmt.plot_words(rows, links=links, marked=[(1, 2)]))
     at, bow = words_at(first), first.texts[-1]
     assert points(first) == [[*map(list, zip(at["red"], at["😀"], strict=True))]]
     assert (bow.xyann[0], bow.xy[0]) == (at["😀"][0], at["$5"][0])
@@ -148,7 +152,7 @@ def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
 
 def test_hands_start_at_twelve_and_turn_clockwise() -> None:
     clocks = {"0": nmt.sinusoids(1, 4), "1": nmt.sinusoids(1, 4, start=1)}
-    first, second, *_ = nmt.plot_hands(clocks, ["fast", "slow"]).axes
+    first, second, *_ = axes(nmt.plot_hands(clocks, ["fast", "slow"]))
     tips = [axis.lines[1].get_xydata()[1].tolist() for axis in (first, second)]
     assert tips[0][0] == 0 < tips[0][1], "up at position 0"
     assert tips[1][0] > 0.7 > tips[1][1] > 0, "to the right after one radian"
@@ -167,7 +171,7 @@ TRACE = [  # two steps of a beam of two, as beam_search writes them
 
 def test_a_beam_is_drawn_as_a_tree_without_crossing_lines() -> None:
     figure = nmt.plot_beam(TRACE, lambda ids: [f"$w{i}" for i in ids], best=[5])
-    (axis,) = figure.axes
+    (axis,) = axes(figure)
     at = words_at(axis)
     drawn = axis.lines[: len(TRACE)]
     lines = {tuple(map(tuple, line.get_xydata())): line for line in drawn}

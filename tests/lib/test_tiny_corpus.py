@@ -72,7 +72,7 @@ def triples(corpus: dict[str, list[Triple]]) -> list[Triple]:
     return [triple for part in corpus.values() for triple in part]
 
 
-def test_translation_is_one_to_one_in_every_direction(triples):
+def test_translation_is_one_to_one_in_every_direction(triples: list[Triple]) -> None:
     """Of two seeds together: what is ambiguous may be missing in one of them."""
     new = generate(seed=1)
     everything = [*triples, *new["train"], *new["valid"], *new["test"]]
@@ -83,7 +83,9 @@ def test_translation_is_one_to_one_in_every_direction(triples):
         assert [text for text in found if len(found[text]) > 1] == [], (source, target)
 
 
-def test_every_process_makes_the_corpus_that_all_results_were_measured_on(triples):
+def test_every_process_makes_the_corpus_that_all_results_were_measured_on(
+    triples: list[Triple],
+) -> None:
     code = """
 from hashlib import sha256
 from nmt_lib.tiny.corpus import generate
@@ -131,7 +133,7 @@ def links(pairs: str) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("block", GOLD.split("\n\n"))
-def test_alignment_equals_hand_written_gold(triples, block):
+def test_alignment_equals_hand_written_gold(triples: list[Triple], block: str) -> None:
     english, *rows = block.splitlines()
     (triple,) = [triple for triple in triples if triple.text("en") == english]
     for lang, _, pairs in (row.partition(" ") for row in rows):
@@ -143,8 +145,8 @@ ARTICLES = "|".join([*GERMAN_SINGULAR, "zwei"])
 GROUP = re.compile(rf"\b({ARTICLES}) (?:(?:{STEMS})(e[nrs]?) )?([A-ZÄÖÜ]\w+)")
 
 
-def test_every_german_article_and_ending_fits_the_gender(triples):
-    count = Counter()
+def test_every_german_article_and_ending_fits_the_gender(triples: list[Triple]) -> None:
+    count: Counter[str] = Counter()
     for triple in triples:
         text = triple.text("de")
         for article, ending, noun in GROUP.findall(text[0].lower() + text[1:]):
@@ -185,7 +187,9 @@ WRONG = {
 @pytest.mark.parametrize(
     ("lang", "pattern"), [(lang, one) for lang, some in WRONG.items() for one in some]
 )
-def test_no_sentence_has_a_wrong_form(triples, lang, pattern):
+def test_no_sentence_has_a_wrong_form(
+    triples: list[Triple], lang: str, pattern: str
+) -> None:
     for triple in triples:
         text = triple.text(lang)
         assert not re.search(pattern, text[0].lower() + text[1:]), text
@@ -215,9 +219,11 @@ def singular(word: str) -> str:
     return "cheval" if word == "chevaux" else word[:-1]
 
 
-def test_french_articles_and_adjectives_agree_with_their_noun(triples):
+def test_french_articles_and_adjectives_agree_with_their_noun(
+    triples: list[Triple],
+) -> None:
     articles = {"un": "m", "une": "f", "le": "m", "la": "f", "au": "m", "du": "m"}
-    count = Counter()
+    count: Counter[str] = Counter()
     for triple in triples:
         text = triple.text("fr")
         for article, before, noun, after in FRENCH_GROUP.findall(text.lower()):
