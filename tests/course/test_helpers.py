@@ -4,6 +4,7 @@ hides what is to be written."""
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -73,6 +74,25 @@ def test_an_example_shows_both_and_names_the_usual_mistake(
             right = torch.tensor([1.0, 3.0])
             kit.gives(lambda g=gives: torch.tensor(g), [], right, "hint", double)
         assert "2.0004" not in str(error.value), "four digits"
+
+
+@pytest.mark.parametrize("right", ["a", 0.5, torch.zeros(3)])
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: torch.zeros(ord(x)), list])
+def test_hidden_tests_quote_neither_arguments_nor_results(
+    monkeypatch: pytest.MonkeyPatch, right: Any, wrap: Any
+) -> None:
+    """An answer that returns what it got would tell what hidden tests pass."""
+    monkeypatch.setattr(kit, "quiet", True)
+    for check in (
+        lambda: kit.gives(wrap, ["é"], right),
+        lambda: kit.match(wrap("é"), right, "f gives"),
+        lambda: kit.tensor(wrap("é"), "x", (3,)),
+        lambda: kit.two_tensors(wrap("é"), "x and y"),
+        lambda: kit.number(wrap("é"), "x"),
+    ):
+        with pytest.raises(kit.Hint) as error:
+            check()
+        assert not {"é", "233"} & set(re.findall(r"\w+", str(error.value)))
 
 
 def test_shapes_that_do_not_fit_are_told_in_words() -> None:
