@@ -21,8 +21,8 @@ from nmt_course import course
 from tests.course import kit
 from tests.course.hostile import PAYLOADS
 from tests.course.test_sanitize import FINE
-from tests.notebooks.browser import jupyterlab
 from tests.site.chromium import ROOT, chromium
+from tests.site.jupyterlab import jupyterlab
 
 OUT, NAME = ROOT / "build/browser-course", "A1_tokenization"
 CLASS = OUT / "notebooks"  # what ``jupyterlab`` serves
