@@ -3,6 +3,7 @@
 import gzip
 import json
 import warnings
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,27 @@ def test_a_missing_file_is_named(
     message = r"no file corpora/multi30k/train\.de.*NMT_DATA"
     with pytest.raises(nmt.CorpusError, match=message):
         nmt.load_corpus(data("multi30k"))
+
+
+def test_published_corpora_have_their_published_file_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NMT_DATA", str(tmp_path))
+    end = ".lc.norm.tok"
+    for corpus, *names in (
+        ("multi30k", "train", "val", "test_2016_flickr"),
+        ("multi30k-tok", f"train{end}", f"val{end}", f"test_2016_flickr{end}"),
+        ("europarl", *["europarl-v7.fr-en"] * 3),  # split by load_corpus
+    ):
+        (tmp_path / corpus).mkdir()
+        for name, lang in product(names, ("en", "fr")):
+            (tmp_path / corpus / f"{name}.{lang}").write_text(f"{name} {lang}\n" * 20)
+        for src, tgt in (("en", "fr"), ("fr", "en")):
+            found = nmt.load_corpus(data(corpus, src, tgt))
+            first = [found.train[0], found.valid[0], found.test[0]]
+            assert first == [nmt.Pair(f"{n} {src}", f"{n} {tgt}") for n in names]
+    with pytest.raises(nmt.CorpusError, match="de→fr is not published"):
+        nmt.load_corpus(data("europarl", "de", "fr"))
 
 
 def test_unequal_files_are_named_with_both_counts(tmp_path: Path) -> None:
