@@ -83,6 +83,7 @@ from .pictures.plotting import plot_grids as plot_grids
 from .pictures.plotting import plot_tables as plot_tables
 from .pictures.heatmaps import plot_attention as plot_attention
 from .pictures.charts import plot_bars as plot_bars
+from .pictures.parameters import plot_parameters as plot_parameters
 from .pictures.charts import plot_history as plot_history
 from .pictures.charts import plot_hists as plot_hists
 from .pictures.charts import plot_lines as plot_lines
@@ -109,6 +110,8 @@ from .pictures.explore import explore as explore
 from .chapters import show_source as show_source
 from .chapters import check_answer as check_answer
 from .chapters import compare_guess as compare_guess
+from .chapters import long_and_short as long_and_short
+from .chapters import under_torch_names as under_torch_names
 from .hub import export_hugging_face as export_hugging_face
 from .tiny.contrasts import make_contrasts as make_contrasts
 from .errors import CheckpointError as CheckpointError

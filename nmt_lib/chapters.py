@@ -1,17 +1,19 @@
-"""What a chapter calls that is no picture: the library's source, and feedback on a
-reader's answers and guesses, one line each."""
+"""What a chapter calls that is no picture: the library's source, feedback on a reader's
+answers and guesses, one line each, and what it compares or tries things with."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import torch
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
+from torch import Tensor
 
 from .exercises.values import difference, same, show
 from .web import Html
@@ -20,6 +22,21 @@ STYLE = (
     "font-family: monospace; font-size: 13px; line-height: 1.35; "
     "background: #f8f8f8; color: #222; padding: 6px"
 )
+
+UNDER_TORCH = {  # our names of layers, and those of torch.nn.Transformer
+    "around_self_attention.norm": "norm1",
+    "around_cross_attention.norm": "norm2",
+    "around_attention.norm": "norm1",
+    "around_feed_forward.norm": "norm3",
+    "self_attention": "self_attn",
+    "cross_attention": "multihead_attn",
+    "feed_forward.W_": "linear",
+    "W_o": "out_proj",
+    "W_q.": "in_proj_",
+    "W_k.": "in_proj_",
+    "W_v.": "in_proj_",
+}
+Ids = tuple[list[int], list[int]]  # of a source and its target
 
 
 def show_source(thing: Any) -> Html:
@@ -79,6 +96,34 @@ def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
     """Prints what was measured beside the reader's guess; None is no guess."""
     said = f"measured: {show(measured)}{unit}"
     print(said if guess is None else f"{said}   your guess: {show(guess)}{unit}")
+
+
+def under_torch_names(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Encoder and decoder as ``torch.nn.Transformer`` names and keeps them.
+
+    ``W_q``, ``W_k`` and ``W_v`` become one tensor.
+    """
+    parts: dict[str, list[Tensor]] = {}
+    for name, tensor in tensors.items():
+        for ours, theirs in UNDER_TORCH.items():
+            name = name.replace(ours, theirs)
+        if name.startswith("encoder"):
+            name = name.replace("norm3", "norm2")
+        if name.startswith(("encoder", "decoder")):
+            parts.setdefault(name, []).append(tensor)
+    return {name: torch.cat(tensors) for name, tensors in parts.items()}
+
+
+def long_and_short(pairs: Sequence[Ids]) -> tuple[Ids, Ids]:
+    """A pair that is longer than the shortest on both sides, of unequal lengths."""
+    by_length = sorted(pairs, key=lambda pair: len(pair[0]) + len(pair[1]))
+    short = by_length[0]
+    longer = [
+        (src, tgt)
+        for src, tgt in by_length
+        if len(src) > len(short[0]) + 2 and len(short[1]) + 1 < len(tgt) < len(src)
+    ]
+    return longer[0] if longer else by_length[-1], short
 
 
 def _all_none(given: Any) -> bool:

@@ -11,12 +11,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .attention import MultiHeadAttention
 from .batching import fill_batches, pad_batch
 from .config import load_config
+from .masks import padding_mask, target_mask
 from .own_parts import Hers, ask
 from .special import PAD
 from .tokenizers import Tokenizer
-from .transformer import build_model
+from .transformer import build_model, count_parameters
 from .translator import PRETRAINED, Translator
 
 RATE = 1e-3
@@ -145,9 +147,65 @@ def batches(hers: Hers, translator: Translator) -> bool:
     return yours == theirs
 
 
+def all_parameters(hers: Hers, translator: Translator) -> bool:
+    config = translator.config.model
+    sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
+    with torch.device("meta"):  # shapes without numbers
+        model = build_model(config.model_copy(update={"tying": "none"}), *sizes)
+    theirs = count_parameters(model)
+    yours = int(ask(hers, config.d_model, config.d_ff, config.n_layers, *sizes))
+    print(f"in this model, untied: {yours:,} (the library counts {theirs:,})")
+    return yours == theirs
+
+
+def caption(translator: Translator) -> tuple[Tensor, Tensor]:
+    """A caption, ``(1, S)``, and what the decoder reads of its translation, (1, T)."""
+    found = translator.translate(captions()[:1], beam_size=1)[0]
+    src = torch.tensor([translator.encode(found.source)])
+    tgt = torch.tensor([translator.tgt_tokenizer.encode(found.text)])
+    device = translator.model.output.weight.device
+    return src.to(device), tgt[:, :-1].to(device)
+
+
+@torch.no_grad()
+def influence(hers: Hers, translator: Translator) -> bool:
+    """How far a word moves the logits before it, with and without the causal mask."""
+    (src, tgt_in), model, back = caption(translator), translator.model.eval(), []
+    for name, mask in {"with": target_mask, "without": padding_mask}.items():
+        own = partial(lambda mask, ids: model(src, ids, None, mask(ids)), mask)
+        table = ask(hers, own, tgt_in.clone(), like=model.output.weight)  # (T, T)
+        back.append(float(table.triu(1).abs().max()))
+        print(
+            f"{name} the causal mask, a word moves logits before it by {back[-1]:.1f}"
+        )
+    return back[0] < 1e-3 < back[1]
+
+
+@torch.no_grad()
+def mask_works(hers: Hers, translator: Translator) -> bool:
+    """What her test says of three masks in the first layer of the trained encoder."""
+    model = translator.model.eval()
+    src = F.pad(caption(translator)[0], (0, 2), value=PAD)  # (1, S + 2)
+    x, right = model.src_embedding(src), padding_mask(src)
+    layer = next(m for m in model.modules() if isinstance(m, MultiHeadAttention))
+    masks = {"the right mask": right, "the wrong way round": ~right, "none": None}
+    said = [
+        bool(
+            ask(hers, lambda x, m=m: layer(x[None], x[None], m)[0], x[0], src[0] == PAD)
+        )
+        for m in masks.values()
+    ]
+    shown = ", ".join(f"{n} {ok}" for n, ok in zip(masks, said, strict=True))
+    print(f"in the first layer of this model: {shown}")
+    return said == [True, False, False]
+
+
 TRIALS: dict[str, Hers] = {
     **{name: training(name) for name in ("shift", "loss", "adam")},
     "merge": subwords(with_merge),
     "cut": subwords(lambda hers, word, merges: ask(hers, word, merges)),
     "batches": batches,
+    "all_parameters": all_parameters,
+    "influence": influence,
+    "mask_works": mask_works,
 }

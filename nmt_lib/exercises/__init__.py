@@ -60,7 +60,7 @@ or a function.
 **3. Write the mistakes**: what readers do, not what can be done. A mistake is
 
 - two texts: a piece of the answer, and what the mistake has in its place (all of its
-  occurrences are replaced);
+  occurrences are replaced); four texts for two such changes, one after the other;
 - a function (or for a class: something that is called like it), where a replacement
   would be unclear;
 - a list of both, for several ways to the same mistake with the same sentence.

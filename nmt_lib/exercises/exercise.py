@@ -21,13 +21,16 @@ from . import values
 from .progress import remember
 
 Answer = Callable[..., Any]
-Mistake = Answer | tuple[str, str] | list[Any]
+Mistake = Answer | tuple[str, ...] | list[Any]
 USUAL = {  # what an exception says, and what to do about it
     "Boolean value of Tensor|truth value of an array": "`if`, `and`, `or` and `not` "
-    "ask for a single truth value: write `mask is not None`, and & | ~ for tensors",
+    "ask for a single truth value: write `mask is not None`, and & | ~ for tensors; "
+    "max(0, x) is x.clamp(min=0)",
     "math range error": "math.exp ends at 709: subtract the largest number first",
     "view size is not compatible": "`view` cannot follow a swap: use `reshape`, or "
     "think about whether the numbers are still in this order",
+    "must match the size of tensor|cannot be multiplied": "two shapes do not fit: "
+    "print them; a sum or mean keeps its axis with keepdim=True",
     "NoneType": "something in it is None: does a function still lack its `return`?",
     "unhashable|not hashable": "sets and dicts compare tensors as objects: use .item()",
 }
@@ -50,8 +53,8 @@ class Exercise:
         task: in one sentence.
         cases: what makes a case special → its arguments. Each call gets fresh copies.
         mistakes: a sentence → the function that makes this mistake, or two texts, a
-            piece of the answer and what the mistake has in its place; a list for
-            several ways to the same mistake.
+            piece of the answer and what the mistake has in its place (four: twice);
+            a list for several ways to the same mistake.
         hints: two; where to look, and the shape or the first line.
         says: what is right about a right answer.
         difficulty, importance: 1 to 3.
@@ -181,9 +184,11 @@ class Exercise:
             for one in mistake:
                 yield from self._variants(one)
         elif isinstance(mistake, tuple):
-            right, wrong = mistake
-            assert right in self.source, f"the answer has no {right!r}"
-            yield self._made(self.source.replace(right, wrong))
+            source = self.source
+            for right, wrong in zip(mistake[::2], mistake[1::2], strict=True):
+                assert right in source, f"the answer has no {right!r}"
+                source = source.replace(right, wrong)
+            yield self._made(source)
         else:
             yield mistake
 

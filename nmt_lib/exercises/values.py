@@ -80,7 +80,7 @@ def show(value: Any) -> str:
         ends = "()" if isinstance(value, tuple) else "[]"
         parts = (repr(v) if isinstance(v, str) else show(v) for v in value)
         return ends[0] + ", ".join(parts) + ends[1]
-    return value if isinstance(value, str) else repr(value)
+    return value if isinstance(value, str) else getattr(value, "__name__", repr(value))
 
 
 def _tensor(value: Any) -> Tensor | None:

@@ -1,7 +1,7 @@
 // nmt_lib's tokenizers in a browser: text to ids and back, as in nmt_lib/tokenizers.py.
 
 export const PAD = 0, UNK = 1, SOS = 2, EOS = 3;
-export const SPACES = /[\s\x1c-\x1f\x85]+/u; // as Python's str.split()
+const SPACES = /[\s\x1c-\x1f\x85]+/u; // as Python's str.split()
 const isWord = (id) => id === UNK || id > EOS;
 
 /** The tokenizer that a model file holds, as JSON. */

@@ -5,7 +5,7 @@
 // target vocabulary. A matrix (T, D) is an array of T rows, each a Float32Array.
 
 import { readFile, readWeights } from "./model_file.js";
-import { EOS, makeTokenizer, PAD, SOS, SPACES, UNK } from "./tokenizers.js";
+import { EOS, makeTokenizer, PAD, SOS, UNK } from "./tokenizers.js";
 
 /** The translator in a `model.safetensors` of nmt_lib, given as an ArrayBuffer. */
 export async function load(buffer) {
@@ -33,7 +33,7 @@ export class Translator {
    * What is unknown has the id UNK, and its own letters as its token. */
   encode(text) {
     const { max_source_tokens: limit } = this.config.decode;
-    const tokens = this.srcTokenizer.tokenize(text.split(SPACES).join(" ").trim());
+    const tokens = this.srcTokenizer.tokenize(text);
     if (!tokens.length) return [];
     if (this.config.data.src_specials) tokens.unshift({ id: SOS, token: "<sos>" });
     return [...tokens.slice(0, limit - 1), { id: EOS, token: "<eos>" }];

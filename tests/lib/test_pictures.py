@@ -226,3 +226,15 @@ def test_padding_is_what_lies_beyond_the_length() -> None:
     (axis,) = nmt.plot_padding({"a bucket": ([1, 3], 4)}).axes
     assert shown(axis).tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
     assert axis.get_title() == "a bucket: 2 × 4 ids, 50% padding"
+
+
+def test_parameters_are_counted_by_part_and_kind() -> None:
+    model = small_model(n_layers=1)
+    (axis,) = nmt.plot_parameters(model).axes
+    parts = labels(axis)[0]
+    million = [bar.get_width() for bar in axis.patches]
+    assert len(million) == 3 * len(parts)
+    norms = sum(w.numel() for n, w in model.named_parameters() if "norm" in n)
+    assert sum(million) * 1e6 == pytest.approx(nmt.count_parameters(model) - norms)
+    attention = dict(zip(parts, million, strict=False))
+    assert attention["decoder"] == 2 * attention["encoder"] > 0

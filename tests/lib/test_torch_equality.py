@@ -4,38 +4,11 @@ from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 import nmt_lib as nmt
 from nmt_lib.attention import collect_weights
 from tests.lib.small import small_model
-
-NAMES = {  # ours, torch's
-    "around_self_attention.norm": "norm1",
-    "around_cross_attention.norm": "norm2",
-    "around_attention.norm": "norm1",
-    "around_feed_forward.norm": "norm3",
-    "self_attention": "self_attn",
-    "cross_attention": "multihead_attn",
-    "feed_forward.W_": "linear",
-    "W_o": "out_proj",
-    "W_q.": "in_proj_",
-    "W_k.": "in_proj_",
-    "W_v.": "in_proj_",
-}
-
-
-def under_torch_names(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Encoder and decoder only; W_q, W_k and W_v become one tensor."""
-    parts: dict[str, list[Tensor]] = {}
-    for name, tensor in tensors.items():
-        for ours, theirs in NAMES.items():
-            name = name.replace(ours, theirs)
-        if name.startswith("encoder"):
-            name = name.replace("norm3", "norm2")
-        if name.startswith(("encoder", "decoder")):
-            parts.setdefault(name, []).append(tensor)
-    return {name: torch.cat(tensors) for name, tensors in parts.items()}
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
@@ -46,7 +19,7 @@ def test_outputs_and_gradients_equal_torch(norm: str, explicit: bool) -> None:
     theirs = nn.Transformer(
         16, 4, 3, 3, 24, 0.0, batch_first=True, norm_first=norm == "pre"
     )
-    theirs.load_state_dict(under_torch_names(ours.state_dict()))
+    theirs.load_state_dict(nmt.under_torch_names(ours.state_dict()))
     src = nmt.pad_batch([[2, 5, 6, 7, 3], [2, 8, 3], [2, 9, 10, 3]])
     tgt = nmt.pad_batch([[2, 4, 5], [2, 6, 7, 8, 9, 10], [2]])
     x, y = (torch.randn(*ids.shape, 16, requires_grad=True) for ids in (src, tgt))
@@ -74,7 +47,7 @@ def test_outputs_and_gradients_equal_torch(norm: str, explicit: bool) -> None:
         (result[tgt != 0] * direction).sum().backward()
         results.append({"x": x.grad, "y": y.grad})
     grads = {n: p.grad for n, p in ours.named_parameters() if p.grad is not None}
-    results[0] |= under_torch_names(grads)
+    results[0] |= nmt.under_torch_names(grads)
     results[1] |= {name: p.grad for name, p in theirs.named_parameters()}
     assert results[0].keys() == results[1].keys()
     for name, gradient in results[1].items():

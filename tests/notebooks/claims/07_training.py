@@ -88,7 +88,7 @@ def test_the_loop_of_the_chapter_is_the_one_of_the_library(chapter: Any) -> None
     config = nmt.load_config("tiny", **keys)
     trainer = nmt.Trainer(config, chapter.corpus, (chapter.src_tok, chapter.tgt_tok))
     batches, library, before = [], [], 0.0
-    for (examples,), _ in zip(trainer.updates(), range(15), strict=False):
+    for examples, _ in zip(trainer.batches(), range(15), strict=False):
         batches.append(nmt.make_batch(examples))
         trainer.update([examples])
         after = trainer.progress.loss_sum

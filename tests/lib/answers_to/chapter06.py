@@ -1,0 +1,86 @@
+"""Other answers to the exercises of chapter 06."""
+
+import torch
+
+import nmt_lib as nmt
+from nmt_lib.exercises import chapter06
+
+count, table = chapter06.all_parameters.right, chapter06.influence.right
+
+
+def in_a_loop(part, x, memory, src_mask, tgt_mask):
+    steps = [
+        (part.norm1, lambda h: part.self_attention(h, h, tgt_mask)),
+        (part.norm2, lambda h: part.cross_attention(h, memory, src_mask)),
+        (part.norm3, part.feed_forward),
+    ]
+    for norm, step in steps:
+        x = norm(x + step(x))
+    return x
+
+
+def keywords(part, x, memory, src_mask, tgt_mask):
+    x = part.norm1(torch.add(part.self_attention(x, memory=x, mask=tgt_mask), x))
+    x = part.norm2(part.cross_attention(x, mask=src_mask, memory=memory) + x)
+    return part.norm3(part.feed_forward(x).add_(x))
+
+
+def by_layers(D, d_ff, N, V_src, V_tgt):
+    def linear(i, o):
+        return i * o + o
+
+    layers = 12 * linear(D, D) + 2 * (linear(D, d_ff) + linear(d_ff, D)) + 10 * D
+    return N * layers + V_src * D + V_tgt * D + linear(D, V_tgt)
+
+
+def by_cells(logits_of, tgt_in):
+    T = tgt_in.size(1)
+    found = torch.zeros(T, T)
+    for j in range(T):
+        ids = tgt_in.index_fill(1, torch.tensor([j]), nmt.UNK)
+        change = (logits_of(ids) - logits_of(tgt_in)).abs()
+        for t in range(T):
+            found[t, j] = change[:, t].max()
+    return found
+
+
+def eight(logits_of, tgt_in):
+    columns = []
+    for j in range(6):
+        changed = tgt_in.clone()
+        changed[:, j] = nmt.UNK
+        columns.append((logits_of(changed) - logits_of(tgt_in)).abs().amax((0, 2)))
+    return torch.stack(columns, 1)
+
+
+RIGHT = {
+    "decoder_layer": [in_a_loop, keywords],
+    "all_parameters": [by_layers, lambda *sizes: 1.0 * count(*sizes)],
+    "influence": [
+        by_cells,
+        lambda logits_of, ids: table(logits_of, ids).tolist(),
+        lambda logits_of, ids: table(lambda x: -logits_of(x), ids).numpy(),
+    ],
+}
+WRONG = {
+    "decoder_layer": [
+        lambda part, x, memory, s, t: in_a_loop(part, x, memory, s, ~t),
+        lambda part, x, memory, s, t: in_a_loop(part, x, memory.flip(1), s, t),
+        lambda part, x, memory, s, t: part.norm3(in_a_loop(part, x, memory, s, t)),
+        lambda part, x, memory, s, t: part.cross_attention(x, memory),
+        lambda part, x, memory, s, t: in_a_loop(part, x, x, s, t),
+    ],
+    "all_parameters": [
+        lambda *sizes: 55522638,
+        lambda D, d_ff, N, V_src, V_tgt: count(D, d_ff, N, V_tgt, V_src),
+        lambda D, d_ff, N, V_src, V_tgt: count(D, d_ff, N, V_tgt, V_tgt),
+        lambda D, d_ff, N, V_src, V_tgt: count(D, d_ff, 2 * N, V_src, V_tgt),
+    ],
+    "influence": [
+        eight,
+        lambda logits_of, ids: table(logits_of, ids[:, :5]),
+        lambda logits_of, ids: table(logits_of, ids.flip(0)) ** 2,
+        lambda logits_of, ids: table(logits_of, ids).tril(),
+        lambda logits_of, ids: table(logits_of, ids) > 0,
+    ],
+}
