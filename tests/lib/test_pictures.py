@@ -230,7 +230,7 @@ def test_padding_is_what_lies_beyond_the_length() -> None:
 
 def test_parameters_are_counted_by_part_and_kind() -> None:
     model = small_model(n_layers=1)
-    (axis,) = nmt.plot_parameters(model).axes
+    (axis,) = axes(nmt.plot_parameters(model))
     parts = labels(axis)[0]
     million = [bar.get_width() for bar in axis.patches]
     assert len(million) == 3 * len(parts)
