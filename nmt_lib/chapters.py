@@ -1,5 +1,5 @@
 """What a chapter calls that is no picture: the library's source, feedback on a reader's
-answers and guesses, one line each, and what it compares or tries things with."""
+answers and guesses, one line each, and what its experiments are made of."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from torch import Tensor
 
+from .embeddings import sinusoids
 from .exercises.values import difference, same, show
+from .special import SPECIALS
+from .tokenizers import spacy_words
+from .vocab import build_vocab_from_iterator
 from .web import Html
 
 STYLE = (
@@ -37,6 +42,18 @@ UNDER_TORCH = {  # our names of layers, and those of torch.nn.Transformer
     "W_v.": "in_proj_",
 }
 Ids = tuple[list[int], list[int]]  # of a source and its target
+ENGLISH_WORDS = {  # of Multi30k's 29,000 captions: how many have so many words
+    **{4: 8, 5: 32, 6: 211, 7: 772, 8: 1705, 9: 2427, 10: 3049, 11: 3330, 12: 3193},
+    **{13: 2849, 14: 2522, 15: 2117, 16: 1558, 17: 1326, 18: 981, 19: 793, 20: 586},
+    **{21: 445, 22: 297, 23: 211, 24: 172, 25: 111, 26: 91, 27: 53, 28: 43, 29: 31},
+    **{30: 24, 31: 12, 32: 11, 33: 9, 34: 8, 35: 10, 36: 3, 37: 1, 38: 4, 39: 2},
+    **{40: 2, 41: 1},
+}
+GERMAN_MINUS_ENGLISH = {
+    **{-12: 5, -11: 4, -10: 13, -9: 21, -8: 59, -7: 113, -6: 235, -5: 612, -4: 1293},
+    **{-3: 2601, -2: 4646, -1: 6260, 0: 5742, 1: 3450, 2: 1922, 3: 1048, 4: 511},
+    **{5: 249, 6: 120, 7: 44, 8: 27, 9: 11, 10: 9, 11: 2, 12: 2, 13: 1},
+}
 
 
 def show_source(thing: Any) -> Html:
@@ -60,6 +77,55 @@ def without_docstrings(source: str) -> str:
             blank = end < len(lines) and not lines[end].strip()  # below the docstring
             hidden |= set(range(node.body[0].lineno - 1, end + blank))
     return "\n".join(line for i, line in enumerate(lines) if i not in hidden)
+
+
+def caption_lengths() -> torch.Tensor:
+    """``(29000, 2)``: the ids of an English and a German caption of Multi30k.
+
+    The source has <sos> and <eos>, ``tgt_in`` one of them. Which difference goes with
+    which length is drawn by chance: that hardly changes the shares of padding.
+    """
+    english, more = (
+        torch.repeat_interleave(
+            torch.tensor([*counts]), torch.tensor([*counts.values()])
+        )
+        for counts in (ENGLISH_WORDS, GERMAN_MINUS_ENGLISH)
+    )
+    draw = torch.Generator().manual_seed(0)
+    more = more[torch.randperm(len(more), generator=draw)]
+    return torch.stack([english + 2, (english + more).clamp(min=1) + 1], dim=1)
+
+
+def padding_share(lengths: torch.Tensor, plan: Any, width: int = 0) -> float:
+    """The share of all ids in the batches of a plan that are padding.
+
+    Args:
+        lengths: ``(n, 2)``, of sources and of targets.
+        plan: batches, each a list of indices.
+        width: to which all are padded; 0 for the longest of each batch.
+    """
+    sides = [lengths[list(rows)] for rows in plan]  # (B, 2) each
+    room = sum(len(one) * (2 * width or int(one.amax(0).sum())) for one in sides)
+    return 1 - sum(int(one.sum()) for one in sides) / room
+
+
+def lost_words(train: list[str], test: list[str], lang: str, min_freq: int = 1) -> str:
+    """How large the vocabulary of a text is, and how many words of another it lacks."""
+    cut = spacy_words(lang)
+    vocab = build_vocab_from_iterator(map(cut, train), min_freq, SPECIALS)
+    words = [word for line in test for word in cut(line)]
+    share = sum(word not in vocab for word in words) / len(words)
+    return f"{len(vocab):>3} ids, {share:5.1%} of the test words unknown"
+
+
+def word_cosines(words: list[str], d_model: int, factor: float) -> torch.Tensor:
+    """``(T, T)``: the cosines of factor · word + position, for new random words."""
+    names = sorted(set(words))
+    draw = torch.Generator().manual_seed(0)
+    E = torch.randn(len(names), d_model, generator=draw) * d_model**-0.5  # (V, D)
+    word = E[[names.index(name) for name in words]]  # (T, D)
+    x = F.normalize(factor * word + sinusoids(len(words), d_model), dim=-1)  # (T, D)
+    return x @ x.T
 
 
 def check_answer(

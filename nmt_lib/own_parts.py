@@ -134,9 +134,10 @@ def _beam(hers: Hers, model: Transformer, src: Tensor, limit: int) -> Sequence[i
 
 @part("encode", Translator, "encode")
 def _encode(hers: Hers, self: Translator, old: Hers, text: str) -> list[int]:
-    tokenizer: Any = self.src_tokenizer  # of words: subwords have no Vocab
-    words = tokenizer.tokenize(" ".join(text.split()))
-    return list(ask(hers, words, tokenizer.vocab.get_stoi()))
+    tokenizer, text = self.src_tokenizer, " ".join(text.split())
+    tokens = tokenizer.lookup_tokens(range(len(tokenizer)))
+    stoi = {token: i for i, token in enumerate(tokens)}
+    return [int(i) for i in ask(hers, tokenizer.tokenize(text), stoi)]
 
 
 # 02: embeddings and positions

@@ -41,7 +41,10 @@ html_theme_options = {
     "home_page_in_toc": False,
     "show_navbar_depth": 1,
     "show_toc_level": 2,
-    "secondary_sidebar_items": {"**": ["page-toc.html"], "index": [], "live": []},
+    "secondary_sidebar_items": {
+        "**": ["page-toc.html"],
+        **{"index": [], "live": [], "train": []},
+    },
     "footer_content_items": [],
     "search_bar_text": "Search chapters and library",
 }

@@ -21,7 +21,7 @@ from urllib.parse import unquote
 import nbformat
 from PIL import Image, ImageChops
 
-from tools import links, live, names
+from tools import links, live, names, train
 from tools.links import ROOT
 
 REPOSITORY = "https://github.com/" + links.address()[0]
@@ -207,9 +207,10 @@ def own(out: Path, path: str) -> tuple[str, str]:
     source = with_links(source, Path(path).name)
     if "{{viewer}}" in source:
         source = source.replace("{{viewer}}", viewer(notebook_at(chapters[0])))
-    if "{{live}}" in source:
-        page = live.site_page()
-        source = source.replace("{{live}}", f"``````{{raw}} html\n{page}\n``````")
+    for place, make in {"{{live}}": live, "{{train}}": train}.items():
+        if place in source:
+            page = f"``````{{raw}} html\n{make.site_page()}\n``````"
+            source = source.replace(place, page)
     return Path(path).name, source
 
 

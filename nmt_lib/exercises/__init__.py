@@ -83,7 +83,9 @@ line``; then one open cell::
 
 then a Markdown cell that begins with ``<details><summary>Answer</summary>`` and holds
 the answer's text in a ``python`` block. The chapter never shows the answer openly
-within two cells of the stub. Its end has ``nmt.progress(check)``, with the tag
+within two cells of the stub. Where a later cell needs the function, it takes
+``check.normalised.or_answer(normalised)``: hers if it is right, else the answer. The
+page's end has ``nmt.progress(check)``, with the tag
 ``nbval-ignore-output``, since it shows what is solved on this machine.
 
 **5. Add other answers** to ``tests/lib/answers_to/<module>.py``: ``RIGHT``, at least

@@ -8,29 +8,50 @@ from typing import Any
 import torch
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from torch import Tensor
 
 from .plotting import BLUE, PALE, new_figure, set_title
 
 
-def plot_padding(batches: Mapping[str, tuple[Sequence[int], int]]) -> Figure:
-    """One line for each sentence: text is blue, padding is orange.
+def plot_padding(
+    lengths: Tensor, plans: Mapping[str, tuple[Sequence[Sequence[int]], int]]
+) -> Figure:
+    """One line for each sentence of a typical batch: text is blue, padding is orange.
+
+    Typical is that of the batches of about 64 sentences whose share of padding is
+    nearest to the plan's.
 
     Args:
-        batches: title → lengths of the sentences, and the width to which all are
-            padded.
+        lengths: ``(n,)``, of all sentences.
+        plans: title → batches of indices, and the width to which all are padded; 0 for
+            the longest of each batch.
     """
+    batches = {}
+    for name, (plan, width) in plans.items():
+        rows = _typical(lengths, plan)
+        sizes = lengths[list(rows)]  # (B,)
+        batches[name] = sizes, width or int(sizes.max())
     widest = max(width for _, width in batches.values())
     figure, axes = new_figure(len(batches), 1, size=(8.2, 4.8), sharex=True)
-    for axis, (name, (lengths, width)) in zip(axes, batches.items(), strict=True):
-        text = torch.arange(width) < torch.tensor(lengths)[:, None]  # (B, S)
+    for axis, (name, (sizes, width)) in zip(axes, batches.items(), strict=True):
+        text = torch.arange(width) < sizes[:, None]  # (B, width)
         colors, shades = ListedColormap([PALE, BLUE]), text.int().numpy()
         style: Any = {"aspect": "auto", "interpolation": "nearest"}
         axis.imshow(shades, colors, vmin=0, vmax=1, **style)
         share = f"{1 - text.float().mean():.0%} padding"
-        set_title(axis, f"{name}: {len(lengths)} × {width} ids, {share}")
+        set_title(axis, f"{name}: {len(sizes)} × {width} ids, {share}")
         axis.set(xlim=(-0.5, widest - 0.5), yticks=[])
         axis.tick_params(length=0)
         axis.spines[:].set_visible(False)
     figure.supylabel("sentences of one batch", fontsize=10)
     axes[-1].set_xlabel("position")
     return figure
+
+
+def _typical(lengths: Tensor, plan: Sequence[Sequence[int]]) -> Sequence[int]:
+    sizes = [lengths[list(rows)].float() for rows in plan]
+    room = sum(len(one) * float(one.max()) for one in sizes)
+    usual = float(sum(float(one.sum()) for one in sizes)) / room
+    shares = [float(one.mean() / one.max()) for one in sizes]
+    alike = [i for i, one in enumerate(sizes) if 55 < len(one) < 73] or range(len(plan))
+    return plan[min(alike, key=lambda i: abs(shares[i] - usual))]

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from matplotlib.figure import Figure
+from torch import Tensor
 
 from .charts import SERIES
 from .data import as_numbers
-from .plotting import BLUE, FONT, draw_grid, new_figure, set_title
+from .plotting import BLUE, FONT, draw_grid, new_figure, plot_grids, set_title
 
 
 def plot_bits(n_bits: int) -> Figure:
@@ -59,3 +61,18 @@ def plot_hands(clocks: Mapping[str, Any], names: list[str]) -> Figure:
     place: Any = {"loc": "outside lower center", "ncols": len(names)}
     figure.legend(lines, names, fontsize=FONT, frameon=False, **place)
     return figure
+
+
+def plot_lookup(words: list[str], vocabulary: list[str], E: Tensor) -> Figure:
+    """One-hot rows times an embedding: each word's row of the table ``E``, (V, D)."""
+    ids = torch.tensor([vocabulary.index(word) for word in words])  # (T,)
+    one_hot = F.one_hot(ids, len(vocabulary)).to(E.dtype)  # (T, V)
+    grids = {
+        "one-hot (T, V)": one_hot,
+        "× embedding (V, D)": E,
+        "= vectors (T, D)": one_hot @ E,
+    }
+    columns = [vocabulary, range(E.size(1)), range(E.size(1))]
+    return plot_grids(
+        grids, [words, vocabulary, words], columns, numbers=".3g", vmax=1.6
+    )

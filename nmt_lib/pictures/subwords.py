@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -11,6 +11,7 @@ from matplotlib.patches import FancyBboxPatch
 from .diagrams import MARKED
 from .plotting import GREY, LETTER, MIDDLE, new_figure
 
+Cut = Callable[[str, Sequence[Any]], Sequence[str]]
 PITCH = 0.2  # of the letters, in inches
 
 
@@ -49,6 +50,25 @@ def plot_subwords(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Figure:
         axis.tick_params(length=0, labelcolor=GREY)
         axis.spines[:].set_visible(False)
     return figure
+
+
+def plot_merges(cut: Cut, words: Sequence[str], merges: Sequence[Any]) -> Figure:
+    """How the subwords of words grow, one row for each merge that changes something.
+
+    Args:
+        cut: (word, merges) → its tokens.
+        words: without the mark of their start.
+        merges: in the order of learning.
+    """
+    panels: dict[str, dict[str, Sequence[str]]] = {}
+    for word in words:
+        before = cut(word, [])
+        rows = panels.setdefault(f"▁{word}", {"characters": before})
+        for n, pair in enumerate(merges, start=1):
+            tokens = cut(word, merges[:n])
+            if tokens != before:
+                rows[" + ".join(pair)] = before = tokens
+    return plot_subwords(panels)
 
 
 def spans(text: str, tokens: Iterable[str]) -> list[tuple[int, int]]:

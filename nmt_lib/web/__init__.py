@@ -33,6 +33,22 @@ def fill(name: str, **parts: str) -> str:
     return re.sub(f"@({names})@", lambda found: parts[found[1]], read(name))
 
 
+IMPORT = re.compile(r'(?m)^import \{([^}]*)\} from\s+"\./(\w+)\.js";\n')
+
+
+def bundle(*names: str) -> str:
+    """Modules as one script, each after those that it imports, in its own scope."""
+    modules = {name: read(f"{name}.js") for name in names}
+    imports = IMPORT.findall("".join(modules.values()))
+    script = ""
+    for name, text in modules.items():
+        asked = ", ".join(what for what, module in imports if module == name)
+        body = re.sub("(?m)^export ", "", IMPORT.sub(r"const {\1} = \2;\n", text))
+        given = ", ".join(sorted({one.strip() for one in asked.split(",")} - {""}))
+        script += f"const {name} = (() => {{\n{body}return {{ {given} }};\n}})();\n"
+    return script
+
+
 def quoted(value: Any) -> str:
     """JSON for a script of a page: no text in it can end the script."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")

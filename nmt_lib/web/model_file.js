@@ -1,6 +1,6 @@
-// Reads nmt_lib's model files (see nmt_lib/model_file.py): safetensors, with config and
-// tokenizers in the metadata. What a file says of itself is not trusted: its digest and
-// its sizes are compared with what is there, before anything is made from them.
+// Reads and writes nmt_lib's model files (see nmt_lib/model_file.py): safetensors, with
+// config and tokenizers in the metadata. What a file says of itself is not trusted: its
+// digest and its sizes are compared with what is there, before anything is made of them.
 
 const FORMAT = "1"; // the only one that is read
 const DAMAGED = "it is damaged, or not a model file of nmt_lib";
@@ -49,6 +49,27 @@ function place(tensors, data) {
   return found.sort(byName);
 }
 
+/** The file with this metadata and these weights, name → {data, shape}, in float32. */
+export function writeFile(metadata, weights) {
+  const tensors = Object.entries(weights).map(([name, { data, shape }]) => {
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    return [`model.${name}`, { dtype: "F32", shape, bytes }];
+  }).sort(byName);
+  const said = { format: FORMAT, ...metadata };
+  const header = { __metadata__: { ...said, digest: digest(said, tensors) } };
+  let at = 0;
+  for (const [name, { dtype, shape, bytes }] of tensors) {
+    const start = at;
+    at += bytes.length;
+    header[name] = { dtype, shape, data_offsets: [start, at] };
+  }
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const spaces = new Uint8Array(-text.length & 7).fill(32); // numbers begin at 8 · n
+  const size = new DataView(new ArrayBuffer(8));
+  size.setBigUint64(0, BigInt(text.length + spaces.length), true);
+  return new Blob([size, text, spaces, ...tensors.map(([, { bytes }]) => bytes)]);
+}
+
 const byName = ([a], [b]) => (a < b ? -1 : 1);
 
 /** As in Python: of the metadata, the kinds of all tensors, and their bytes. */
@@ -88,7 +109,7 @@ export function readWeights(tensors, config, S, V) {
 }
 
 /** Name and shape of each weight; a matrix that is used twice is in the file once. */
-function* shapes(config, S, V) {
+export function* shapes(config, S, V) {
   const { d_model: D, d_ff, n_heads: H, n_layers, norm, tying } = config;
   const d_v = config.d_value ?? D / H, finalNorm = config.final_norm ?? norm === "pre";
   if (!Number.isInteger(D / H)) throw new Error("d_model is no multiple of n_heads");

@@ -239,6 +239,11 @@ def test_what_a_check_says(answer: Any, said: str) -> None:
     assert said in double.verdict(answer)
 
 
+def test_a_page_goes_on_with_hers_if_it_is_right() -> None:
+    hers = [lambda n: n + n, lambda n: 3 * n, lambda n: None]
+    assert [double.or_answer(f) for f in hers] == [hers[0], double.right, double.right]
+
+
 @exercise(
     "The largest number.",
     cases={"two": ([3, 1],), "three": ([3, 1, 2],)},

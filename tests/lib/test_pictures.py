@@ -10,6 +10,7 @@ from matplotlib.colors import to_hex
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
 from nmt_lib.decoding import Candidate
+from nmt_lib.pictures.defects import DEFECTS, HARM
 from nmt_lib.pictures.diagrams import FATES, MARKED
 from nmt_lib.pictures.plotting import BLUE
 from tests.lib.small import small_model, small_translator
@@ -223,9 +224,54 @@ def test_a_box_spans_the_letters_of_its_token() -> None:
 
 
 def test_padding_is_what_lies_beyond_the_length() -> None:
-    (axis,) = nmt.plot_padding({"a bucket": ([1, 3], 4)}).axes
-    assert shown(axis).tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
-    assert axis.get_title() == "a bucket: 2 × 4 ids, 50% padding"
+    plans = {"to 4": ([[0, 1]], 4), "a bucket": ([[0, 1]], 0)}
+    wide, axis = nmt.plot_padding(torch.tensor([1, 3]), plans).axes
+    assert shown(wide).tolist() == [[1, 0, 0, 0], [1, 1, 1, 0]]
+    assert wide.get_title() == "to 4: 2 × 4 ids, 50% padding"
+    assert axis.get_title() == "a bucket: 2 × 3 ids, 33% padding"
+
+
+def test_the_batch_of_the_picture_is_a_typical_one() -> None:
+    lengths = torch.tensor([2, 4, 1, 4, 3, 4])  # 75, 62.5 and 87.5 % are text: 75 %
+    (axis,) = nmt.plot_padding(lengths, {"": ([[2, 3], [0, 1], [4, 5]], 0)}).axes
+    assert shown(axis).tolist() == [[1, 1, 0, 0], [1, 1, 1, 1]]
+
+
+class Letters:
+    """A tokenizer: a letter is a token, and its id is its number."""
+
+    tokenize = list
+
+    def encode(self, text: str) -> list[int]:
+        return [2, *map(ord, text), 3]
+
+    def lookup_tokens(self, ids: list[int]) -> list[str]:
+        return [chr(i) if i > 3 else nmt.SPECIALS[i] for i in ids]
+
+
+def test_the_ids_of_a_text_are_in_the_picture() -> None:
+    (axis,) = nmt.plot_round_trip(Letters(), "ab").axes
+    assert {"text\nab", "tokens\na  b", "ids\n2  97  98  3"} <= {*texts(axis.texts)}
+
+
+def test_a_target_is_linked_to_itself_one_position_later() -> None:
+    batch = nmt.make_batch([([2, 97, 3], [2, 97, 98, 3]), ([2, 98, 3], [2, 99, 3])])
+    source, target = nmt.plot_batch(batch, Letters(), Letters()).axes
+    assert labels(target)[0] == ["tgt_in[0]", "tgt_out[0]", "tgt_in[1]", "tgt_out[1]"]
+    assert texts(source.texts)[:3] == ["<sos>", "a", "<eos>"] and not points(source)
+    ends = [[*zip(*line, strict=True)] for line in points(target)]
+    rows = [[y for _, y in line] for line in ends]
+    assert rows == [[1, 0], [1, 0], [3, 2]], "a and b of the first target, c"
+    assert all(out[0] < read[0] for out, read in ends)
+
+
+def test_words_that_change_places_are_marked() -> None:
+    pair = nmt.Pair("abc", "acb", alignment=((0, 0), (1, 2), (2, 1)))
+    (axis,) = nmt.plot_links(pair, Letters(), Letters(), ["en", "fr"]).axes
+    boxes = [text.get_bbox_patch() for text in axis.texts]
+    marked = [to_hex(box.get_facecolor()) == MARKED for box in boxes]
+    assert marked == [False, True, True] * 2
+    assert labels(axis)[0] == ["en", "fr"] and len(points(axis)) == 3
 
 
 def test_parameters_are_counted_by_part_and_kind() -> None:
@@ -238,3 +284,27 @@ def test_parameters_are_counted_by_part_and_kind() -> None:
     assert sum(million) * 1e6 == pytest.approx(nmt.count_parameters(model) - norms)
     attention = dict(zip(parts, million, strict=False))
     assert attention["decoder"] == 2 * attention["encoder"] > 0
+
+
+# Chapters 11 and 12.
+
+
+def test_defects_are_coloured_where_a_write_up_has_them() -> None:
+    (axis,) = nmt.plot_defects().axes
+    words, cells = words_at(axis), {}
+    for cell, colour in zip(axis.patches, colours(axis), strict=True):
+        x, y = cell.get_x() + cell.get_width() / 2, cell.get_y() + cell.get_height() / 2
+        cells[round(x), round(y, 1)] = colour
+    assert len(cells) == 5 * sum(map(len, DEFECTS.values())) == 5 * 21
+    for verdict, defects in DEFECTS.items():
+        for what, who, measured in defects:
+            y = words[what][1]
+            shown = [cells[x, round(y, 1)] == HARM[verdict] for x in range(5)]
+            assert shown == [letter in who for letter in "ABCDE"]
+            assert measured in words
+
+
+def test_each_process_has_a_batch_of_its_own() -> None:
+    (axis,) = nmt.plot_all_reduce().axes
+    names = [" ".join(text.split()) for text in words_at(axis)]
+    assert {"process 0: its batch", "process 1: its batch"} <= {*names}

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 import nmt_lib as nmt
-from tools import live, names, pages
+from tools import live, names, pages, train
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,17 @@ def test_the_live_page_brings_all_that_it_shows_first() -> None:
     table, script = page.split('<script class="model"')
     assert texts[0] in table and stored[texts[0], 1]["text"] in table
     assert script.count("</script>") == 2, "a word ends the script"
+
+
+def test_the_training_page_brings_all_that_it_shows_first() -> None:
+    film, page = train.site_page().split("<template>")
+    assert film.count("<svg") == film.count('<td lang="fr">') == len(train.FRAMES)
+    assert "L&#x27;enfant lit la vieille lettre." in film
+    (line,) = re.findall(r"(?m)^const data = (.*);$", page)
+    for example in json.loads(line)["examples"]:
+        assert example["reference"] and example["gold"]
+    assert page.count("</script>") == 2, "a word ends the script"
+    assert len(page) < 600_000
 
 
 def test_the_page_of_the_library_has_every_public_name_once() -> None:

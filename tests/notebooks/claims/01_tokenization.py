@@ -12,6 +12,7 @@ from unittest import mock
 import nbformat
 
 import nmt_lib as nmt
+from nmt_lib import chapters
 
 PATH = Path(__file__).resolve().parents[3] / "notebooks/01_tokenization.ipynb"
 TEXT = "\n".join(
@@ -45,12 +46,13 @@ def test_unigram_takes_the_most_likely_of_all_cuts(chapter: Any) -> None:
 
 
 def test_padding_by_the_formula_is_padding_in_the_tensors(chapter: Any) -> None:
-    pairs = [([5] * src, [5] * (tgt + 1)) for src, tgt in chapter.lengths.tolist()]
-    for plan in (chapter.random_plan, chapter.bucket_plan):
+    lengths = nmt.caption_lengths()  # (29000, 2)
+    pairs = [([5] * src, [5] * (tgt + 1)) for src, tgt in lengths.tolist()]
+    for plan in (chapter.drawn, chapter.buckets):
         batches = [nmt.make_batch([pairs[i] for i in rows]) for rows in plan]
         n_all = sum(batch.src.numel() + batch.tgt_in.numel() for batch in batches)
-        share = 1 - chapter.lengths.sum().item() / n_all
-        assert abs(chapter.padding(plan) - share) < 1e-6
+        share = 1 - lengths.sum().item() / n_all
+        assert abs(nmt.padding_share(lengths, plan) - share) < 1e-6
 
 
 def test_the_code_for_torchtext_gives_the_same_ids(chapter: Any) -> None:
@@ -76,9 +78,9 @@ def test_real_captions_have_these_lengths_and_vocabularies(chapter: Any) -> None
     train = [german(pair.tgt) for pair in corpus.train]
     test = [german(pair.tgt) for pair in corpus.test]
     english = [len(cut(pair.src)) for pair in corpus.train]
-    assert chapter.english_words == Counter(english)
+    assert Counter(english) == chapters.ENGLISH_WORDS
     more = (len(words) - n for words, n in zip(train, english, strict=True))
-    assert chapter.german_minus_english == Counter(more)
+    assert Counter(more) == chapters.GERMAN_MINUS_ENGLISH
 
     sizes = []
     for min_freq in (1, 2):

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from nmt_lib.own_code import captions, loaded, replaced
+
 
 def test_the_gate_learns_fastest_and_added_sines_are_no_help_yet(chapter: Any) -> None:
     losses = dict(chapter.losses)
@@ -11,3 +13,11 @@ def test_the_gate_learns_fastest_and_added_sines_are_no_help_yet(chapter: Any) -
     assert max(losses["rotary"], losses["no positions"]) < first + 0.05
     assert min(losses["RMSNorm"], losses["one group"]) > first - 0.05
     assert all(abs(loss - first) < 0.6 for loss in losses.values())
+
+
+def test_a_trained_translator_needs_the_mean_of_its_norms(chapter: Any) -> None:
+    theirs = loaded("multi30k-en-de")
+    yours = replaced(theirs, rms_norm=chapter.check.rms_norm.right)
+    found, expected = (model.translate(captions()) for model in (yours, theirs))
+    both = zip(found, expected, strict=True)
+    assert not any(one.text == other.text for one, other in both)

@@ -6,6 +6,8 @@ from typing import Any
 import nbformat
 import pytest
 
+from nmt_lib.costs import kept_mb
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -52,7 +54,7 @@ def test_decoding_is_that_of_the_table(chapter: Any) -> None:
 
 def test_what_is_kept(chapter: Any) -> None:
     def keep(*shape: int, **options: bool) -> float:
-        return float(chapter.kept_mb(chapter.tiny.model, *shape, **options))
+        return float(kept_mb(chapter.tiny.model, *shape, **options))
 
     one, two, four = (keep(n, 16) for n in (8, 16, 32))
     assert four - two == pytest.approx(2 * (two - one), rel=0.01)

@@ -1,0 +1,398 @@
+"""The exercises of chapter 01, tokenization."""
+
+from itertools import pairwise
+
+from .exercise import exercise
+
+SPECIAL = {"<pad>": 0, "<unk>": 1, "<sos>": 2, "<eos>": 3}
+SMALL = {**SPECIAL, "a": 4, "dog": 5}
+OTHER = {**SPECIAL, "dog": 4, "<3": 5, "the": 6, "a": 7, "sees": 8}
+INSIDE = "only the first round is done: does `return` stand inside the loop?"
+NO_ENDS = "<sos> (2) in front and <eos> (3) at the end are missing"
+ONLY_A_WORD = "a special token in the text must become <unk>, 1: it is only a word"
+LEFT_OUT = "an unknown word gets 1; do not leave it out"
+
+
+def _known(word, stoi, unknown=1):
+    return stoi.get(word, unknown)
+
+
+def _guarded(word, stoi, unknown=1):
+    return 1 if word in SPECIAL else stoi.get(word, unknown)
+
+
+def _encode(find=_guarded, front=(2,), end=(3,), keep=lambda word, stoi: True, n=None):
+    """Encodes with another rule for a word, or other ends."""
+
+    def my_encode(words, stoi):
+        ids = (find(word, stoi) for word in words[:n] if keep(word, stoi))
+        return [*front, *ids, *end] if n is None or words else None
+
+    return my_encode
+
+
+@exercise(
+    "The ids of a list of words, with <sos> in front and <eos> at the end.",
+    cases={
+        "an unknown word": (["a", "big", "dog"], SMALL),
+        "<eos> and <unk> in the text": (["dog", "<eos>", "a", "<unk>"], SMALL),
+        "only <pad>, in another table": (["<pad>"], OTHER),
+        "a table with <3, and with the, but not The": (
+            ["The", "dog", "<3", "a", "cat"],
+            OTHER,
+        ),
+        "no word": ([], OTHER),
+    },
+    mistakes={
+        ONLY_A_WORD: _encode(_known),
+        f"{NO_ENDS}, and {ONLY_A_WORD}": _encode(_known, (), ()),
+        NO_ENDS: _encode(front=(), end=()),
+        "<eos> (3) at the end is missing": [_encode(end=()), _encode(_known, end=())],
+        "<sos> (2) in front is missing": [_encode(front=()), _encode(_known, ())],
+        "<sos> is 2 and <eos> is 3; yours are swapped": _encode(_guarded, (3,), (2,)),
+        LEFT_OUT: _encode(keep=lambda word, stoi: stoi.get(word, 0) > 3),
+        f"{LEFT_OUT}, and {ONLY_A_WORD}": _encode(
+            _known, keep=lambda word, stoi: word in stoi
+        ),
+        "an unknown word gets 1, not 0": [
+            _encode(lambda word, stoi: _known(word, stoi, 0)),
+            _encode(lambda word, stoi: _guarded(word, stoi, 0)),
+            ("1", "0"),
+        ],
+        "stoi has no unknown word: stoi.get(word, 1) gives 1 for it": [
+            _encode(lambda word, stoi: stoi[word]),
+            _encode(lambda word, stoi: stoi.get(word)),
+            ("get(word, 1)", "get(word)"),
+        ],
+        "`>` compares with the ids of words: the first word has 4": ("> 3", "> 4"),
+        "<eos>, 3, must not stay in the text either": ("> 3", ">= 3"),
+        "put 2 and 3 around the ids at the end: yours have become 1": _encode(
+            front=(1,), end=(1,)
+        ),
+        "<3 is a word: a special token is one whose id is 0 to 3": _encode(
+            lambda word, stoi: 1 if "<" in word else _known(word, stoi)
+        ),
+        "these are tokens: give their ids": _encode(
+            lambda word, stoi: word, ["<sos>"], ["<eos>"]
+        ),
+        INSIDE: [_encode(n=1), _encode(_known, n=1), _encode(n=1, end=())],
+    },
+    hints=(
+        "Three kinds of words: those with an id above 3, those that stoi does not "
+        "have, and those that look like <eos>. Which two get 1?",
+        "`stoi.get(word, 1)` gives the id, or 1. Then turn what is at most 3 into 1, "
+        "and put 2 and 3 around the list last of all.",
+    ),
+    says="unknown words become 1, and nothing in the text ends the sentence",
+    difficulty=1,
+    importance=2,
+    minutes=5,
+    part="encode",
+)
+def my_encode(words, stoi):
+    ids = [stoi.get(word, 1) for word in words]
+    return [2] + [index if index > 3 else 1 for index in ids] + [3]
+
+
+UN = ("u", "n")
+
+
+def _first_pair(subwords, pair):
+    for i, both in enumerate(pairwise(subwords)):
+        if both == pair:
+            return *subwords[:i], "".join(pair), *subwords[i + 2 :]
+    return subwords
+
+
+def _joined(fits, change=lambda merged, part: [*merged[:-1], merged[-1] + part]):
+    """Goes through the subwords; where ``fits(merged, part, before)``, changes."""
+
+    def my_merge(subwords, pair):
+        merged, before = [], ""
+        for part in subwords:
+            fit = merged and fits(merged[-1], part, before, pair)
+            merged = change(merged, part) if fit else [*merged, part]
+            before = part
+        return tuple(merged)
+
+    return my_merge
+
+
+SLICE = "tuple(subwords[i : i + 2]) == pair"
+
+
+@exercise(
+    "Joins every two neighbours that form the pair, from left to right.",
+    cases={
+        "the pair occurs twice": (tuple("▁unrun"), UN),
+        "n a, then a n": (tuple("▁naan"), ("n", "a")),
+        "three a in a row": (tuple("▁aaab"), ("a", "a")),
+        "ru and n are not u and n": (("▁", "ru", "n", "un"), UN),
+        "ab and c are not a and bc": (("ab", "c", "a", "bc"), ("a", "bc")),
+        "a single subword": (("▁day",), ("d", "ay")),
+    },
+    mistakes={
+        "the last subword is lost when it does not belong to the pair": (
+            "len(subwords):",
+            "len(subwords) - 1:",
+        ),
+        "nothing is joined (a list, or a part of one, never equals a tuple: compare "
+        "tuples)": ("2 if", "1 if"),
+        "only the first pair is joined": _first_pair,
+        "a subword that has been joined is used up: skip the second of the pair": (
+            "+= size",
+            "+= 1",
+        ),
+        "subwords are lost: go on by 2 only after a pair": ("+= size", "+= 2"),
+        "the first of the pair must go, too: u n becomes un, not u un": _joined(
+            lambda last, part, before, pair: (before, part) == pair,
+            lambda merged, part: [*merged, merged[-1] + part],
+        ),
+        "the order matters: n u is another pair than u n": [
+            (SLICE, "set(subwords[i : i + 2]) == set(pair)"),
+            (SLICE, "sorted(subwords[i : i + 2]) == sorted(pair)"),
+        ],
+        "compare both subwords: the first alone does not make the pair": (
+            SLICE,
+            "subwords[i] == pair[0]",
+        ),
+        "compare whole subwords: ru and n are not the pair u n": [
+            lambda subwords, pair: tuple(
+                " ".join(subwords).replace(" ".join(pair), "".join(pair)).split()
+            ),
+            _joined(lambda a, b, before, pair: (a[-1], b) == pair),
+            _joined(lambda a, b, before, pair: a.endswith(pair[0]) and b == pair[1]),
+        ],
+        "compare both parts: ab and c are not the pair a and bc": (
+            SLICE,
+            '"".join(subwords[i : i + 2]) == "".join(pair)',
+        ),
+        "aaa with the pair a a is aa a: a joined subword cannot be joined again": (
+            _joined(lambda last, part, before, pair: (before, part) == pair)
+        ),
+        "return a tuple of subwords, not one text": [
+            ("tuple(merged)", '"".join(merged)'),
+            ("tuple(merged)", '" ".join(merged)'),
+        ],
+        "join the two into one text: yours stay apart": [
+            ('"".join(subwords[i : i + size])', "subwords[i : i + size]"),
+            ('"".join', '" ".join'),
+        ],
+        INSIDE: ("    return", "        return"),
+        "the last subword has no neighbour: an index goes past the end": (
+            SLICE,
+            "(subwords[i], subwords[i + 1]) == pair",
+        ),
+    },
+    hints=(
+        "How far do you move on after a pair, and how far after a single subword?",
+        "`while i < len(subwords):` and inside, is `tuple(subwords[i : i + 2]) == "
+        "pair`?",
+    ),
+    says="each pair becomes one subword",
+    difficulty=2,
+    importance=3,
+    minutes=10,
+    part="merge",
+    fixed=(1,),
+)
+def my_merge(subwords, pair):
+    merged, i = [], 0
+    while i < len(subwords):
+        size = 2 if tuple(subwords[i : i + 2]) == pair else 1
+        merged.append("".join(subwords[i : i + size]))
+        i += size
+    return tuple(merged)
+
+
+merge = my_merge.right  # the page has it, too
+LEARNT = [UN, ("a", "y"), ("▁", "s"), ("▁s", "un"), ("d", "ay"), ("▁", "day")]
+
+
+def _longest_first(word, merges):
+    text, known, parts = "▁" + word, {"".join(pair) for pair in merges}, []
+    while text:
+        n = max(n for n in range(1, len(text) + 1) if n == 1 or text[:n] in known)
+        parts.append(text[:n])
+        text = text[n:]
+    return parts
+
+
+def _by_text(word, merges):
+    parts, known = list("▁" + word), ["".join(pair) for pair in merges]
+    while found := [both for both in pairwise(parts) if "".join(both) in known]:
+        parts = merge(parts, min(found, key=lambda both: known.index("".join(both))))
+    return parts
+
+
+def _replaced(word, merges):
+    text = " ".join("▁" + word)
+    for pair in merges:
+        text = text.replace(" ".join(pair), "".join(pair))
+    return text.split()
+
+
+@exercise(
+    "Cuts a word with merges that are learnt already.",
+    cases={
+        "a known word": ("sunday", LEARNT),
+        "a new word": ("mayday", LEARNT),
+        "no pair in it": ("is", LEARNT),
+        "a word that needs the last merge": ("day", LEARNT),
+        "a b was learnt before z a": ("zab", [("a", "b"), ("z", "a")]),
+        "z a was learnt before a b": ("zab", [("z", "a"), ("a", "b")]),
+        "b c, then a b, then ab c": ("abc", [("b", "c"), ("a", "b"), ("ab", "c")]),
+    },
+    mistakes={
+        "▁ in front is missing": ('"▁" + ', ""),
+        "▁ marks where the word starts, so it goes in front": (
+            '"▁" + word',
+            'word + "▁"',
+        ),
+        "the order is that in which they were learnt, the first one first": (
+            "in merges",
+            "in reversed(merges)",
+        ),
+        "keep the list in its order: sorting puts other merges first": (
+            "in merges",
+            "in sorted(merges)",
+        ),
+        "don't look for the longest subwords: do the merges in their order": (
+            _longest_first
+        ),
+        "join only pairs of the list: a bc is none, though ab c is one": (_by_text),
+        "compare whole subwords: `replace` joins a b in za b, too": _replaced,
+        "nothing is merged: give merge the pair, and go on with what it returns": (
+            "subwords = merge",
+            "merge",
+        ),
+        "go on with what merge returned: yours begins again with the characters": (
+            lambda word, merges: merge(tuple("▁" + word), merges[-1])
+        ),
+        INSIDE: ("    return", "        return"),
+        "return the subwords, not one text": [
+            ("return subwords", 'return "".join(subwords)'),
+            ("return subwords", 'return " ".join(subwords)'),
+        ],
+    },
+    hints=(
+        "What is there before the first merge? And which tuple does the second merge "
+        "get?",
+        'Begin with `subwords = tuple("▁" + word)`, and for each pair put what `merge` '
+        "returns in its place.",
+    ),
+    says="the merges are done in the order in which they were learnt",
+    difficulty=1,
+    importance=2,
+    minutes=5,
+    part="cut",
+)
+def my_cut(word, merges):
+    subwords = tuple("▁" + word)
+    for pair in merges:
+        subwords = merge(subwords, pair)
+    return subwords
+
+
+COUNT = "length * (len(batches[-1]) + 1)"
+
+
+def _cleared(lengths, budget):
+    batches, batch = [], []
+    for length in lengths:
+        if batch and length * (len(batch) + 1) > budget:
+            batches.append(batch)
+            batch.clear()
+        batch.append(length)
+    return [*batches, batch] if batch else batches
+
+
+def _first_lost(lengths, budget):
+    batches, batch = [], []
+    for length in lengths:
+        if length * (len(batch) + 1) > budget:
+            batches.append(batch)
+            batch = []
+        else:
+            batch.append(length)
+    return [*batches, batch]
+
+
+@exercise(
+    "Fills batches with sentences that are sorted by length.",
+    cases={
+        "a batch that fills the budget exactly": ([3, 3, 4, 5, 5, 6, 6], 18),
+        "a budget that is never full": ([4, 4, 4], 11),
+        "no sentence": ([], 9),
+        "a long one at the end": ([1, 1, 1, 1, 6], 6),
+        "one sentence": ([5], 20),
+    },
+    mistakes={
+        "count the padding too: sentences × longest, not the sum of the lengths": (
+            COUNT,
+            "sum(batches[-1]) + length",
+        ),
+        "the new sentence is now the longest: count with it, not with those before": (
+            COUNT,
+            "batches[-1][-1] * (len(batches[-1]) + 1)",
+        ),
+        "take the longest sentence, which comes last, not the first one": (
+            COUNT,
+            "batches[-1][0] * (len(batches[-1]) + 1)",
+        ),
+        "count the new sentence, too: its batch goes over the budget": (
+            "(len(batches[-1]) + 1)",
+            "len(batches[-1])",
+        ),
+        "a batch goes over its budget by a sentence: check before that one joins": (
+            COUNT,
+            "batches[-1][-1] * len(batches[-1])",
+        ),
+        "batches differ in size: count with the longest of this batch, not of all": [
+            (COUNT, "lengths[-1] * (len(batches[-1]) + 1)"),
+        ],
+        "all are in one batch: the budget counts ids, sentences × longest": (
+            COUNT,
+            "len(batches[-1]) + 1",
+        ),
+        "a batch may fill the budget exactly": ("> budget", ">= budget"),
+        "the last batch is missing": ("return batches", "return batches[:-1]"),
+        "without sentences there are no batches; yours has an empty one": (
+            "return batches",
+            "return batches or [[]]",
+        ),
+        "the sentence that starts a new batch is lost": [
+            _first_lost,
+            ("        batches[-1]", "        else:\n            batches[-1]"),
+        ],
+        "each batch needs a list of its own: `clear` empties those in batches, too": (
+            _cleared
+        ),
+        "a batch takes sentences for as long as they fit; yours are all alone": (
+            lambda lengths, budget: [[length] for length in lengths]
+        ),
+        "give the lengths in each batch, not how many there are": (
+            "return batches",
+            "return [len(batch) for batch in batches]",
+        ),
+        INSIDE: ("    return", "        return"),
+    },
+    hints=(
+        "The lengths are sorted, so the new sentence is the longest of its batch. How "
+        "many ids has the batch with it?",
+        "A new batch starts if there is none yet, or if `length * (len(batches[-1]) + "
+        "1)` is over the budget.",
+    ),
+    says="every batch keeps to its budget",
+    difficulty=2,
+    importance=1,
+    minutes=8,
+    part="batches",
+)
+def my_batches(lengths, budget):
+    batches = []
+    for length in lengths:  # the longest of a batch is always the one that comes last
+        if not batches or length * (len(batches[-1]) + 1) > budget:
+            batches.append([])
+        batches[-1].append(length)
+    return batches

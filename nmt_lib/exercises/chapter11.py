@@ -1,0 +1,505 @@
+"""The exercises of chapter 11, five write-ups."""
+
+import copy
+import re
+from itertools import count
+from pathlib import Path
+
+import torch
+from torch import nn
+
+import nmt_lib as nmt
+
+from .exercise import exercise
+
+
+def _doubled(n, d):
+    """The table of A, B and D."""
+    i = torch.arange(d).double()
+    angle = torch.arange(n).double()[:, None] / 10000 ** (2 * i / d)  # (n, D)
+    return torch.where(i % 2 == 0, angle.sin(), angle.cos()).float()
+
+
+def _dented():
+    table = nmt.sinusoids(30, 16)
+    table[7, 2:6] *= 0.99  # one position: two pairs below the circle …
+    table[7, -2:] *= 1.01  # … and the last one above it
+    table[0, 8:10] *= 0.99
+    return table
+
+
+COUNT = "int(((length - 1).abs() > 0.001).any(dim=0).sum())"
+
+
+def _halves(table):
+    one, other = table.chunk(2, dim=1)
+    return int(((one**2 + other**2 - 1).abs() > 0.001).any(0).sum())
+
+
+@exercise(
+    "The pairs of columns that leave the circle.",
+    cases={
+        "dented: at position 7 three pairs, at position 0 one more": (_dented(),),
+        "a single pair, as in the paper": (nmt.sinusoids(30, 2),),
+        "A's table of width 16": (_doubled(30, 16),),
+        "A's table of width 32, 40 positions": (_doubled(40, 32),),
+    },
+    mistakes={
+        "this counts cells: a pair counts once, however many positions are off": (
+            ".any(dim=0)",
+            "",
+        ),
+        "this counts positions: count the pairs": ("dim=0", "dim=1"),
+        "one position is enough; it need not be all": ("any", "all"),
+        "one position is enough: a mean hides it": (
+            "(length -",
+            "(length.mean(0)[None] -",
+        ),
+        "one position is enough: this is the last one alone": (
+            "(length",
+            "(length[-1:]",
+        ),
+        "below 1 is off the circle as well: take the absolute difference": (
+            ".abs()",
+            "",
+        ),
+        "column 1 belongs to column 0, not to the first of the second half": _halves,
+        "these are the pairs on the circle": (
+            COUNT,
+            "int(((length - 1).abs() <= 0.001).all(dim=0).sum())",
+        ),
+        "square both numbers: sin² + cos²": ("** 2", ""),
+        "all computers round: only more than 0.001 is off": ("> 0.001", "> 0"),
+        "count them: this only says whether there is one": ("int(", "bool("),
+    },
+    hints=(
+        "sin² + cos² of each pair at each position is a table of half the width. Where "
+        "is it not 1, and in which columns does that happen at all?",
+        "`table[:, 0::2]` are the sines, `table[:, 1::2]` the cosines; `.any(dim=0)` "
+        "asks for each column whether it happens at any position.",
+    ),
+    says="it finds the defect without the formula",
+    difficulty=2,
+    importance=2,
+    minutes=6,
+)
+def broken_pairs(table):
+    length = table[:, 0::2] ** 2 + table[:, 1::2] ** 2  # (n, D / 2)
+    return int(((length - 1).abs() > 0.001).any(dim=0).sum())
+
+
+KEPT = torch.tensor([[True, False, True], [True, False, False], [True, True, False]])
+SCORES = torch.tensor([[1.0, 3, 2], [0, 2, 1], [-16, -14, 5]])
+NOTHING = torch.tensor([[1.0, 2, 3, -1]]), torch.zeros(1, 4, dtype=torch.bool)
+LOW = torch.tensor([[-60_000.0, -59_936, 5, 0, -60_000]])  # (1, 5)
+LOW_KEPT = torch.tensor([[True, True, False, False, False]])
+
+
+def _weights(answer, scores, mask):
+    """Softmax of what an answer fills; where all is hidden only nan counts."""
+    filled = answer(scores, mask)
+    if not isinstance(filled, torch.Tensor) or filled.shape != scores.shape:
+        return filled
+    weights = filled.softmax(-1)
+    seen = torch.where(mask.any(-1, keepdim=True), weights, 0 * weights)
+    return seen.to(scores.dtype)
+
+
+def _fill(number):
+    return lambda scores, mask: scores.masked_fill(~mask, number)
+
+
+def _lower(number):
+    return lambda scores, mask: scores - number * ~mask
+
+
+def _converted(number):
+    return lambda s, mask: s.float().masked_fill(~mask, number).to(s.dtype)
+
+
+@exercise(
+    "Scores filled so that the hidden ones get 0 from softmax.",
+    cases={
+        "float32": (SCORES, KEPT),
+        "bfloat16": (SCORES.bfloat16(), KEPT),
+        "float16": (SCORES.half(), KEPT),
+        "visible scores near −60,000": (LOW, LOW_KEPT),
+        "visible scores near −60,000, in float16": (LOW.half(), LOW_KEPT),
+        "a row in which everything is hidden": NOTHING,
+        "such a row in float16": (NOTHING[0].half(), NOTHING[1]),
+    },
+    mistakes={
+        "a row of −∞ becomes NaN: fill in a finite number": [
+            _fill(-torch.inf),
+            lambda scores, mask: scores + mask.log().to(scores.dtype),
+        ],
+        "this number does not fit into float16, whose lowest is −65,504": [
+            *map(_fill, (-1e10, -1e9, -1e6))
+        ],
+        "each format has its own lowest number: torch.finfo(scores.dtype).min": _fill(
+            torch.finfo(torch.float32).min
+        ),
+        "in float16 this number becomes −∞, and a row of nothing else NaN": [
+            *map(_converted, (-1e10, -1e9, -1e6))
+        ],
+        "NaN in a score spreads over its row, and 0 · ∞ is NaN, too": [
+            lambda scores, mask: scores + ~mask * -torch.inf,
+            _fill(torch.nan),
+        ],
+        "True in the mask means: may be seen": [
+            ("~mask", "mask"),
+            lambda scores, mask: scores.masked_fill(mask, -torch.inf),
+        ],
+        "a score of 0 is not hidden: softmax makes exp(0) = 1 of it": [
+            _fill(0.0),
+            lambda scores, mask: scores * mask,
+        ],
+        "the largest number wins the softmax: fill in the lowest": (".min", ".max"),
+        "nothing is hidden: `masked_fill` gives a new tensor, return that one": (
+            lambda scores, mask: scores
+        ),
+        "these are weights already: softmax comes after `hide`": [
+            (".min)", ".min).softmax(-1)"),
+            lambda scores, mask: scores.softmax(-1) * mask,
+            lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(-1),
+        ],
+        "your number is not low enough: a visible score may be lower still": [
+            *map(_fill, (-1.0, -5.0, -10.0, -20.0, -50.0, -100.0, -1e3, -1e4, -5e4)),
+            *map(_lower, (1e2, 1e3, 1e4)),
+        ],
+    },
+    hints=(
+        "Which number is the lowest that each format can hold? It need not be the same "
+        "in all three.",
+        "`torch.finfo(scores.dtype).min` is finite; `scores.masked_fill(where, "
+        "number)` fills where `where` is True.",
+    ),
+    says="softmax gives 0 in all three formats, and no NaN",
+    difficulty=2,
+    importance=3,
+    minutes=5,
+    part="hide",
+    call=_weights,
+)
+def hide(scores, mask):
+    return scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+
+
+def _ratio(batch_size, lengths, width, over=sum):
+    batches = [lengths[i : i + batch_size] for i in range(0, len(lengths), batch_size)]
+    return over(batches, [width or max(batch) for batch in batches])
+
+
+def _mean_of_ratios(lengths, batch_size, width=None):
+    def mean(batches, widths):
+        pairs = zip(batches, widths, strict=True)
+        return sum(len(b) * w / sum(b) for b, w in pairs) / len(batches)
+
+    return _ratio(batch_size, lengths, width, mean)
+
+
+def _only_full(lengths, batch_size, width=None):
+    return positions_per_token.right(
+        lengths[: len(lengths) // batch_size * batch_size], batch_size, width
+    )
+
+
+def _sorted(reverse):
+    return lambda lengths, batch_size, width=None: positions_per_token.right(
+        sorted(lengths, reverse=reverse), batch_size, width
+    )
+
+
+LENGTHS, MORE = [3, 5, 2, 8, 4], [7, 1, 1, 6, 2, 9, 4]
+RATIO = "n_positions / sum(lengths)"
+
+
+@exercise(
+    "The positions that are computed for each real token.",
+    cases={
+        "batches of 2": (LENGTHS, 2),
+        "batches of 2, padded to 10": (LENGTHS, 2, 10),
+        "batches of 3": (LENGTHS, 3),
+        "seven sentences, batches of 4": (MORE, 4),
+        "one batch, padded to 12": (MORE, 8, 12),
+    },
+    mistakes={
+        "upside down: divide the positions by the tokens": (
+            RATIO,
+            "sum(lengths) / n_positions",
+        ),
+        "the last batch has fewer rows": ("len(batch) *", "batch_size *"),
+        "the last, smaller batch is missing": (
+            "0, len(lengths), batch_size",
+            "0, len(lengths) - batch_size + 1, batch_size",
+        ),
+        "the last, smaller batch is missing, above and below": _only_full,
+        "pad to the longest sentence of the batch, not of all": (
+            "max(batch)",
+            "max(lengths)",
+        ),
+        "width is ignored": ("width or ", ""),
+        "each of the rows has that many positions: times len(batch)": (
+            "len(batch) * ",
+            "",
+        ),
+        "return after the loop: this is the first batch": (
+            "    return",
+            "        return",
+        ),
+        "divide by the tokens, not by the sentences": ("sum(lengths)", "len(lengths)"),
+        "this is a mean of the batches' ratios: divide once, at the end": (
+            _mean_of_ratios
+        ),
+        "these are the positions: divide by the tokens": (" / sum(lengths)", ""),
+        "that is the share of padding: positions over tokens": (
+            RATIO,
+            "1 - sum(lengths) / n_positions",
+        ),
+        "this counts only the padding": (RATIO, f"{RATIO} - 1"),
+        "take the sentences in order, without sorting": [_sorted(False), _sorted(True)],
+        "1.4 positions a token, not 1: divide with /": (" / ", " // "),
+    },
+    hints=(
+        "How many rows has a batch, and how wide is each? Add up the positions of all "
+        "batches, and divide once.",
+        "`for start in range(0, len(lengths), batch_size)`: then "
+        "`lengths[start : start + batch_size]` is a batch, the last one smaller.",
+    ),
+    says="positions over tokens, whatever the width",
+    difficulty=2,
+    importance=2,
+    minutes=6,
+)
+def positions_per_token(lengths, batch_size, width=None):
+    n_positions = 0
+    for start in range(0, len(lengths), batch_size):
+        batch = lengths[start : start + batch_size]
+        n_positions += len(batch) * (width or max(batch))
+    return n_positions / sum(lengths)
+
+
+def _stack(*rates):
+    return nn.Sequential(*map(nn.Dropout, rates))
+
+
+D_STACK = nn.Sequential(_stack(0.1), _stack(0.1))  # as write-up D builds it
+
+
+def _rates(model, find=nn.Module.modules):
+    return [part.p for part in find(model) if isinstance(part, nn.Dropout)]
+
+
+def _asked(answer, model, rate):
+    """An empty or full list is as good as False or True."""
+    found = answer(model, rate)
+    return bool(found) if isinstance(found, list) else found
+
+
+@exercise(
+    "Whether every nn.Dropout has the rate that was asked for.",
+    cases={
+        "a layer of PyTorch with 0.3": (nn.TransformerEncoderLayer(4, 2, 8, 0.3), 0.3),
+        "D's stack: asked for 0.3, it has 0.1": (D_STACK, 0.3),
+        "0.3 outside, 0.1 in the parts of its parts": (
+            nn.Sequential(nn.Dropout(0.3), D_STACK, nn.Dropout(0.3)),
+            0.3,
+        ),
+        "no nn.Dropout at all": (nn.Linear(2, 2), 0.3),
+        "0.5, 0.3 and 0.1": (_stack(0.5, 0.3, 0.1), 0.3),
+        "0.3, then 0.5": (_stack(0.3, 0.5), 0.3),
+        "0.5, then 0.3": (_stack(0.5, 0.3), 0.3),
+        "0.1, then 0.3": (_stack(0.1, 0.3), 0.3),
+        "D's stack, asked for 0.1": (D_STACK, 0.1),
+        "a rate of 0": (_stack(0.0, 0.0), 0.0),
+    },
+    mistakes={
+        "all([]) is True, but a model without any nn.Dropout should fail": (
+            lambda model, rate: all(p == rate for p in _rates(model))
+        ),
+        "one right rate is not enough: every nn.Dropout must have it": (
+            lambda model, rate: rate in _rates(model)
+        ),
+        "look into the parts of the parts: .modules(), not .children()": (
+            "modules",
+            "children",
+        ),
+        "look into the parts of the parts, and all([]) is True": lambda model, rate: (
+            all(p == rate for p in _rates(model, nn.Module.children))
+        ),
+        "it says True where it should say False": ("==", "!="),
+        "the rate is an argument, not always 0.3": ("{rate}", "{0.3}"),
+        "a higher rate is wrong, too": lambda model, rate: (
+            min(_rates(model), default=-1) >= rate
+        ),
+        "every one of them: this looks at the first one only": [
+            lambda model, rate: _rates(model)[:1] == [rate],
+            lambda model, rate: next((p == rate for p in _rates(model)), None),
+        ],
+        "every one of them: this looks at the last one only": (
+            lambda model, rate: _rates(model)[-1:] == [rate]
+        ),
+        "their mean hides that they differ: compare each": lambda model, rate: (
+            bool(_rates(model))
+            and abs(sum(_rates(model)) / len(_rates(model)) - rate) < 1e-6
+        ),
+        "it says True of each model that has dropout: compare the rates": (
+            lambda model, rate: bool(_rates(model))
+        ),
+        "it says False of every model: ask each part with isinstance, and compare its "
+        ".p with the rate": lambda model, rate: False,
+    },
+    hints=(
+        "Collect the rates of all parts that are an nn.Dropout. What must be true of "
+        "them, and what if there are none?",
+        "`[m.p for m in model.modules() if isinstance(m, nn.Dropout)]`",
+    ),
+    says="this test would have caught D's dropout",
+    difficulty=1,
+    importance=2,
+    minutes=5,
+    call=_asked,
+)
+def has_dropout(model, rate):
+    return {m.p for m in model.modules() if isinstance(m, nn.Dropout)} == {rate}
+
+
+# What the chapter's experiments need.
+
+SENTENCES = (
+    "The cat drank the milk.",
+    "The milk drank the cat.",
+    "The pretty woman came home.",
+    "A kind girl came home.",
+    "She sat down in the chair, it was very comfortable.",
+    "She sat down on the sofa, it was very comfortable.",
+)
+SETTINGS = """\
+data.corpus data.tokenizer model.norm model.bias model.scale_embeddings
+train.optimizer train.lr train.warmup train.label_smoothing"""
+
+
+def show_settings(configs):
+    """A column for each write-up; a star says that its article gives no value."""
+    print(" " * 24 + "".join(f"{letter:>12}" for letter in configs))
+    folder = Path(nmt.__file__).parent / "configs"
+    for setting in SETTINGS.split():
+        (section, name), row = setting.split("."), ""
+        for letter, config in configs.items():
+            text = (folder / f"writeup_{letter.lower()}.yaml").read_text("utf-8")
+            star = "*" * bool(re.search(rf"\b{name}:.*# ours", text))
+            row += f"{f'{getattr(getattr(config, section), name)}{star}':>12}"
+        print(f"{setting:<24}{row}")
+    with torch.device("meta"):  # shapes only, no numbers
+        models = [nmt.build_model(c.model, 8000, 8000) for c in configs.values()]
+    row = "".join(f"{nmt.count_parameters(model) / 1e6:>12.2f}" for model in models)
+    print(f"{'millions of parameters':<24}{row}")
+
+
+def train(model, config, examples, unseen):
+    """500 updates, as in chapter 07; the validation loss after every 50."""
+    plan = nmt.token_batches(nmt.example_lengths(unseen), 4096, 0)
+    valid = [nmt.make_batch(unseen, rows) for rows in plan]
+    lengths, plan = nmt.example_lengths(examples), []
+    for epoch in count():
+        if len(plan) >= 500:
+            break
+        plan += nmt.token_batches(lengths, 256, seed=epoch)
+    optimizer = nmt.build_optimizer(config.train, model.parameters())
+    objective, curve = nmt.Objective(model, 0.1), []  # its loss is a sum over tokens
+    for step, rows in enumerate(plan[:500], start=1):
+        model.train()
+        batch = nmt.make_batch(examples, rows)  # src (B, S), tgt_in, tgt_out (B, T)
+        rate = nmt.learning_rate(step, config.train, config.model.d_model)
+        optimizer.param_groups[0]["lr"] = rate
+        (objective(batch) / batch.n_tokens).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if step % 50 == 0:
+            curve.append(nmt.validation_loss(model, valid))
+    return curve
+
+
+def train_deep(rate, examples, sizes):
+    """The loss in 60 updates of six post-LN layers, with four batches."""
+    shape = {"n_layers": 6, "d_model": 128, "d_ff": 512, "dropout": 0.0}
+    shape |= {"tying": "none", "init": "xavier-all"}
+    config = nmt.load_config("tiny").model.model_copy(update=shape)
+    few = nmt.sentence_batches(min(32, len(examples)), 8, 0)
+    torch.manual_seed(0)
+    model = nmt.build_model(config, *sizes)
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=rate, eps=1e-9), []
+    for step in range(60):
+        batch = nmt.make_batch(examples, few[step % len(few)])
+        loss = nmt.cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def without_the_end(models, translator, pairs):
+    """Prints how many of the pairs each model gets right when the source has no end.
+
+    Returns a list for each model: with nothing missing, without ``<eos>``, without the
+    full stop, without both. A full stop at the end of a translation does not count:
+    without one in the source, why write one?
+    """
+    whole = [translator.encode(pair.src) for pair in pairs]
+    sources = {
+        "nothing": whole,
+        "<eos>": [ids[:-1] for ids in whole],
+        "full stop": [ids[:-2] + ids[-1:] for ids in whole],
+        "both": [ids[:-2] for ids in whole],
+    }
+    wanted, exact = [pair.tgt.rstrip(" .") for pair in pairs], {}
+    print(
+        f"{'missing on the source:':<24}" + "".join(f"{kind:>11}" for kind in sources)
+    )
+    for name, model in models.items():
+        exact[name] = []
+        for rows in sources.values():
+            found = nmt.greedy_search(model, nmt.pad_batch(rows))
+            texts = [translator.tgt_tokenizer.decode(one.ids) for one in found]
+            both = zip(texts, wanted, strict=True)
+            exact[name].append(sum(text.rstrip(" .") == tgt for text, tgt in both))
+        row = "".join(f"{n:>11}" for n in exact[name])
+        print(f"{f'{name}, right of {len(pairs)}':<24}{row}")
+    return exact
+
+
+def error_of(call):
+    """The error that a call raises, or None."""
+    try:
+        call()
+    except Exception as error:
+        return error
+    return None
+
+
+def evaluate_norms(translator, pairs):
+    """With its norms, and with gains of 1 and biases of 0: perplexity, right of all."""
+    lost, results = copy.deepcopy(translator), {}
+    for module in lost.model.modules():
+        if isinstance(module, nn.LayerNorm):
+            module.reset_parameters()
+    for name, one in {"saved": translator, "lost": lost}.items():
+        found = nmt.evaluate(one, pairs)
+        results[name] = found.perplexity, round(len(pairs) * found.exact)
+        said = f"{name:<6} perplexity {found.perplexity:.2f}"
+        print(f"{said}, right: {results[name][1]} of {len(pairs)}")
+    return results
+
+
+def promises(corpus):
+    """B's sentences, and one with a sofa → their translations in the training data."""
+    references = {pair.src: pair.tgt for pair in corpus.train}
+    return {source: references.get(source) for source in SENTENCES}
+
+
+def lowest_smoothed_loss(vocab_size, eps=0.1):
+    """The entropy of the target distribution: eps for all alike, the rest for one."""
+    target = torch.full((vocab_size,), eps / vocab_size)
+    target[0] += 1 - eps
+    return float(-(target * target.log()).sum())

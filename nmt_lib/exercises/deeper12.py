@@ -1,0 +1,279 @@
+"""The exercises of the deeper page on large language models."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import nmt_lib as nmt
+
+from .exercise import exercise
+
+
+def _numbers(seed, *shapes):
+    draw = torch.Generator().manual_seed(seed)
+    return [torch.randn(*shape, generator=draw) for shape in shapes]
+
+
+def _norm(size, mean=lambda x: 0):
+    """``weight`` times what is divided by a size of another kind."""
+    return lambda x, weight, eps=1e-6: weight * (x - mean(x)) / size(x, eps)
+
+
+def _std(unbiased):
+    """Three places for ε."""
+    return [
+        lambda x, eps: x.std(-1, keepdim=True, unbiased=unbiased),
+        lambda x, eps: x.std(-1, keepdim=True, unbiased=unbiased) + eps,
+        lambda x, eps: (x.var(-1, keepdim=True, unbiased=unbiased) + eps).sqrt(),
+    ]
+
+
+def _mean(x):
+    return x.mean(-1, keepdim=True)
+
+
+WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
+
+
+@exercise(
+    "RMSNorm: divide by the root of the mean square.",
+    cases={
+        "D = 8": (3 * WIDE[0] + 1, WIDE[1]),
+        "D = 5, T = 4": (NARROW[0] - 2, NARROW[1]),
+        "a vector of zeros": (torch.zeros(1, 1, 8), torch.ones(8)),
+        "eps = 0.5": (*NARROW, 0.5),
+    },
+    mistakes={
+        "that is layer norm: RMSNorm does not subtract the mean": [
+            lambda x, weight, eps=1e-6: F.layer_norm(x, weight.shape, weight, eps=eps),
+            lambda x, weight, eps=1e-6: F.layer_norm(x, weight.shape, weight),
+            *(_norm(size, _mean) for size in _std(False) + _std(True)),
+        ],
+        "that is layer norm, and the weight is missing": [
+            lambda x, weight, eps=1e-6: F.layer_norm(x, weight.shape, eps=eps),
+            lambda x, weight, eps=1e-6: F.layer_norm(x, weight.shape),
+        ],
+        "that is the standard deviation, from which the mean is subtracted; here it is "
+        "the mean square": [*map(_norm, _std(False) + _std(True))],
+        "divide by the root of the mean square": (".sqrt()", ""),
+        "the mean of the squares, not their sum": [
+            ("mean(", "sum("),
+            _norm(lambda x, eps: x.norm(dim=-1, keepdim=True)),
+            _norm(lambda x, eps: x.norm(dim=-1, keepdim=True) + eps),
+            _norm(lambda x, eps: x.norm(dim=-1, keepdim=True).clamp(min=1e-12)),
+        ],
+        "the mean *square*, not the mean of absolute values": [
+            _norm(lambda x, eps: x.abs().mean(-1, keepdim=True)),
+            _norm(lambda x, eps: x.abs().mean(-1, keepdim=True) + eps),
+        ],
+        "square each number first, then take the mean": [
+            ("x.square().mean(-1, keepdim=True)", "x.mean(-1, keepdim=True).square()"),
+            ("x.square()", "x"),
+        ],
+        "multiply by the weight": [("weight * ", ""), ("weight * ", "1 / weight * ")],
+        "multiply by the weight itself: here 1 is not added to it": (
+            "weight *",
+            "(1 + weight) *",
+        ),
+        "multiply by the root? divide by it": ("/ (size", "* (size"),
+        "the mean is over the last axis only": [
+            ("-1, keepdim=True", ""),
+            ("mean(-1", "mean((1, 2)"),
+        ],
+        "the mean is over the last axis, not over the positions": ("(-1", "(1"),
+        "add eps, or a vector of zeros gives nan": (" + eps", ""),
+        "eps is an argument, not always 1e-6": ("+ eps", "+ 1e-6"),
+        "eps belongs under the root, to the mean square": _norm(
+            lambda x, eps: x.square().mean(-1, keepdim=True).sqrt() + eps
+        ),
+    },
+    hints=(
+        "Three steps: the mean of the squares of each vector, the division by its "
+        "root, the weight. Which axis is a vector?",
+        "`x.square().mean(-1, keepdim=True)` has the shape (B, T, 1).",
+    ),
+    says="PyTorch's F.rms_norm gives the same",
+    difficulty=1,
+    importance=2,
+    minutes=4,
+)
+def rms_norm(x, weight, eps=1e-6):
+    size = x.square().mean(-1, keepdim=True)  # (B, T, 1)
+    return weight * x / (size + eps).sqrt()
+
+
+def angles(n_positions, d):
+    rate = 10000.0 ** (-torch.arange(0, d, 2) / d)  # (d/2,)
+    return torch.arange(n_positions)[:, None] * rate  # (T, d/2)
+
+
+def _turned(pair):
+    """Pairs of neighbours, made of a, b, cosine and sine in another way."""
+
+    def my_rotate(x):
+        theta = angles(x.size(-2), x.size(-1))
+        a, b = x[..., 0::2], x[..., 1::2]
+        return torch.stack(pair(a, b, theta.cos(), theta.sin()), dim=-1).flatten(-2)
+
+    return my_rotate
+
+
+def _halves(x):
+    theta, (a, b) = angles(x.size(-2), x.size(-1)), x.chunk(2, -1)
+    first = a * theta.cos() - b * theta.sin()
+    return torch.cat([first, a * theta.sin() + b * theta.cos()], -1)
+
+
+STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
+
+
+@exercise(
+    "Turn each pair of neighbours by the angle of its position.",
+    cases={
+        "two heads, d = 6": _numbers(2, (1, 2, 5, 6)),
+        "two sentences, three positions, d = 4": _numbers(3, (2, 1, 3, 4)),
+        "a single position, which is not turned": _numbers(4, (1, 3, 1, 8)),
+    },
+    mistakes={
+        "turned the other way: check the signs": _turned(
+            lambda a, b, cos, sin: [a * cos + b * sin, b * cos - a * sin]
+        ),
+        "the two halves are paired: here pairs are neighbours": _halves,
+        "right numbers, but all first ones come before all second ones": (
+            STACK,
+            "torch.cat([first, second], dim=-1)",
+        ),
+        "each number is multiplied by its cosine only": _turned(
+            lambda a, b, cos, sin: [a * cos, b * cos]
+        ),
+        "both sine terms have a minus: the second one needs a plus": _turned(
+            lambda a, b, cos, sin: [a * cos - b * sin, b * cos - a * sin]
+        ),
+        "both sine terms have a plus: the first one needs a minus": ("- b", "+ b"),
+        "sine and cosine are exchanged: position 0 must stay as it is": [
+            _turned(lambda a, b, cos, sin: [a * sin - b * cos, a * cos + b * sin]),
+        ],
+        "first and second are exchanged: position 0 must stay as it is": (
+            "[first, second]",
+            "[second, first]",
+        ),
+        "compute both from the old a and b: you used the new first number": (
+            "second = a",
+            "second = first",
+        ),
+        "that is chapter 02: angles are added, here they turn": [
+            _turned(lambda a, b, cos, sin: [a + sin, b + cos]),
+            _turned(lambda a, b, cos, sin: [a + cos, b + sin]),
+        ],
+        "the T positions are axis −2; axis 1 are the heads": ("size(-2)", "size(1)"),
+        "row t is position t: position 0 is not turned": (
+            "angles(x.size(-2), x.size(-1))",
+            "angles(x.size(-2) + 1, x.size(-1))[1:]",
+        ),
+        "the pairs are still apart, (…, d/2, 2): put them in a row, .flatten(-2)": (
+            ".flatten(-2)",
+            "",
+        ),
+        "this is the first number of each pair only": (STACK, "first"),
+    },
+    hints=(
+        "Two lines of the matrix, for all pairs at once: one for every a′, one for "
+        "every b′. Then the pairs must be put together again, as neighbours.",
+        "`theta = angles(x.size(-2), x.size(-1))` is (T, d/2), as are all a of a head, "
+        "`x[..., 0::2]`.",
+    ),
+    says="each pair is turned",
+    difficulty=2,
+    importance=3,
+    minutes=7,
+)
+def my_rotate(x):
+    theta = angles(x.size(-2), x.size(-1))  # (T, d/2)
+    a, b = x[..., 0::2], x[..., 1::2]  # (B, H, T, d/2)
+    first = a * theta.cos() - b * theta.sin()
+    second = a * theta.sin() + b * theta.cos()
+    return torch.stack([first, second], dim=-1).flatten(-2)  # (B, H, T, d)
+
+
+@exercise(
+    "The size of the KV cache of one text, in bytes.",
+    cases={
+        "two layers, four heads": (2, 4, 16, 10),
+        "three layers, one head": (3, 1, 5, 7),
+        "a large model": (80, 8, 128, 4096),
+    },
+    mistakes={
+        "half of it: keys *and* values, and 2 bytes for each number": (
+            "return 2 *",
+            "return",
+        ),
+        "a quarter of it: keys *and* values, and 2 bytes for each number": (
+            lambda *sizes: math.prod(sizes)
+        ),
+        "each layer has a cache of its own": ("n_layers * ", ""),
+        "each head of keys has its own": ("n_kv_heads * ", ""),
+        "twice as much: 2 bytes a number, keys and values once each": ("2  #", "4  #"),
+        "keys and values are kept, queries are not": ("return 2", "return 3"),
+        "weights are T × T, but keys and values are T rows": (
+            "n_tokens *",
+            "n_tokens**2 *",
+        ),
+        "each key has d_k numbers": ("d_k * ", ""),
+        "each token has its key and its value": ("n_tokens * ", ""),
+    },
+    hints=(
+        "A product of six numbers. What is kept twice, and what takes two bytes?",
+        "One layer keeps `2 * n_kv_heads * d_k` numbers for each token.",
+    ),
+    says="keys and values, 2 bytes a number",
+    difficulty=1,
+    importance=3,
+    minutes=3,
+)
+def cache_bytes(n_layers, n_kv_heads, d_k, n_tokens):
+    return 2 * n_layers * n_kv_heads * d_k * n_tokens * 2  # keys and values, 2 bytes
+
+
+def decoder_only_loss(model, batch, n_src, smoothing=0.0):
+    """The sum over all target tokens; a target id is moved up by ``n_src``."""
+    texts, starts = [], []
+    for src, tgt_out in zip(batch.src, batch.tgt_out, strict=True):
+        real = tgt_out != nmt.PAD
+        source = src[src != nmt.PAD].tolist()
+        texts.append([*source, nmt.SOS + n_src, *(tgt_out[real] + n_src).tolist()])
+        starts.append(len(source))
+    text = nmt.pad_batch(texts)  # (B, T)
+    counted = torch.arange(text.size(1) - 1) >= torch.tensor(starts)[:, None]
+    counted &= text[:, 1:] != nmt.PAD
+    logits, wanted = model(text[:, :-1])[counted], text[:, 1:][counted]  # (n, V), (n,)
+    return F.cross_entropy(logits, wanted, label_smoothing=smoothing, reduction="sum")
+
+
+def one_pass(model, examples, plan, valid, n_src, seed=0):
+    """Trains on each batch once; the validation loss, in nats a target token."""
+
+    def loss_of(batch, smoothing=0.0):
+        if isinstance(model, nmt.Transformer):
+            return nmt.Objective(model, smoothing)(batch)
+        return decoder_only_loss(model, batch, n_src, smoothing)
+
+    torch.manual_seed(seed)
+    for part in model.modules():  # all begin alike, old parts and new ones
+        if isinstance(part, nn.Linear) and part is not model.output:
+            nn.init.xavier_uniform_(part.weight)
+            if part.bias is not None:
+                nn.init.zeros_(part.bias)
+    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    model.train()
+    for step, rows in enumerate(plan, start=1):
+        for group in optimizer.param_groups:
+            group["lr"] = 0.004 * min(step / 50, (50 / step) ** 0.5)
+        batch = nmt.make_batch(examples, rows)
+        (loss_of(batch, 0.1) / batch.n_tokens).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    model.eval()
+    with torch.no_grad():
+        return float(loss_of(valid)) / valid.n_tokens

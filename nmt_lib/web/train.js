@@ -1,0 +1,130 @@
+// Training: batches, the learning rate, Adam, and how many translations are right.
+
+import { EOS, PAD, SOS } from "./tokenizers.js";
+
+/** Adam (section 5.3), with the learning rate of `learningRate`. */
+export class Trainer {
+  /** `examples` are pairs of ids, [source, target]; `train` is nmt_lib's section of the
+   * config, and `random` draws the batches. */
+  constructor(model, examples, train, random) {
+    Object.assign(this, { model, examples, train, random, step: 0, plan: [] });
+    this.m = new Float32Array(model.theta.length); // running mean of the gradient
+    this.v = new Float32Array(model.theta.length); // and of its square
+  }
+
+  /** One update of all weights; gives the loss of its batch, before the update. */
+  update(batch = this.nextBatch()) {
+    const { label_smoothing, betas: [beta1, beta2], eps } = this.train;
+    const loss = this.model.loss(batch, label_smoothing);
+    const { model: { theta, gradient, config }, m, v } = this;
+    this.step++;
+    const rate = learningRate(this.step, this.train, config.d_model);
+    const size = rate / (1 - beta1 ** this.step), grown = 1 - beta2 ** this.step;
+    for (let i = 0; i < theta.length; i++) {
+      m[i] += (1 - beta1) * (gradient[i] - m[i]);
+      v[i] += (1 - beta2) * (gradient[i] * gradient[i] - v[i]);
+      theta[i] -= size * m[i] / (Math.sqrt(v[i] / grown) + eps);
+    }
+    return loss;
+  }
+
+  nextBatch() {
+    const { examples, train: { batch_tokens }, random } = this;
+    if (!this.plan.length) this.plan = tokenBatches(examples, batch_tokens, random);
+    return makeBatch(this.plan.pop().map((i) => examples[i]));
+  }
+}
+
+/** As nmt_lib/schedules.py: a straight line up to `lr` over the warm-up; then as the
+ * schedule says. */
+export function learningRate(step, { schedule, lr, warmup }, d_model) {
+  const end = Math.max(1, warmup);
+  if (schedule === "noam")
+    return lr * d_model ** -0.5 * Math.min(step ** -0.5, step * end ** -1.5);
+  if (step < end) return lr * step / end;
+  return schedule === "inverse-sqrt" ? lr * Math.sqrt(end / step) : lr;
+}
+
+/** The ids of a batch: the model reads src and tgtIn, and is to predict tgtOut. */
+export function makeBatch(examples) {
+  const targets = examples.map(([, target]) => target);
+  return {
+    src: join(examples.map(([source]) => source)),
+    tgtIn: join(targets.map((ids) => ids.slice(0, -1))), // starts with <sos>
+    tgtOut: join(targets.map((ids) => ids.slice(1))), // ends with <eos>
+  };
+}
+
+/** Sentences one behind the other; where each begins, and last, where all end. */
+function join(sentences) {
+  const starts = new Int32Array(sentences.length + 1);
+  sentences.forEach((ids, b) => { starts[b + 1] = starts[b] + ids.length; });
+  const longest = Math.max(...sentences.map(({ length }) => length));
+  return { ids: Int32Array.from(sentences.flat()), starts, longest };
+}
+
+/** Examples of similar length share a batch; sentences × longest side ≤ budget. */
+export function tokenBatches(examples, budget, random) {
+  const longest = examples.map(([src, tgt]) => Math.max(src.length, tgt.length));
+  const order = shuffle([...examples.keys()], random);
+  const batches = [];
+  for (const i of order.sort((a, b) => longest[a] - longest[b])) {
+    if (!batches.length || longest[i] * (batches.at(-1).length + 1) > budget)
+      batches.push([]);
+    batches.at(-1).push(i);
+  }
+  return shuffle(batches, random);
+}
+
+function shuffle(list, random) {
+  for (let i = list.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [list[i], list[j]] = [list[j], list[i]];
+  }
+  return list;
+}
+
+/** How many examples a greedy search translates as their target, word for word. It does
+ * so if after each beginning of the target, the next token is the most likely one, and
+ * one pass of the model tells this of all beginnings. */
+export function countRight(model, examples) {
+  return examples.filter((example) => {
+    const batch = makeBatch([example]);
+    const { data: logits, shape: [, V] } = model.forward(batch); // (T, V)
+    return batch.tgtOut.ids.every((id, t) =>
+      mostLikely(logits.subarray(t * V, (t + 1) * V)) === id);
+  }).length;
+}
+
+/** The token with the largest score, of those that a translation may hold. */
+function mostLikely(scores) {
+  let best = EOS;
+  for (let id = 0; id < scores.length; id++)
+    if (scores[id] > scores[best] && id !== PAD && id !== SOS) best = id;
+  return best;
+}
+
+/** The loss of a model that gives each word its frequency, whatever the source says. */
+export function frequencyLoss(examples, V, epsilon) {
+  const counts = new Float64Array(V);
+  let total = 0;
+  for (const [, target] of examples) {
+    for (const id of target.slice(1)) counts[id]++;
+    total += target.length - 1;
+  }
+  return counts.reduce((loss, count) => {
+    const p = (1 - epsilon) * count / total + epsilon / V; // with label smoothing
+    return p ? loss - p * Math.log(p) : loss;
+  }, 0);
+}
+
+/** Random numbers from 0 to 1, the same for the same seed (mulberry32). */
+export function makeRandom(seed) {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}

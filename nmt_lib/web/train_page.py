@@ -1,0 +1,154 @@
+"""The page on which a Transformer is trained in the browser, from the files here."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from .. import web
+from ..batching import encode_pairs
+from ..config import load_config
+from ..corpora import Pair, load_corpus
+from ..special import SPECIALS, UNK
+from ..tokenizers import build_tokenizers
+
+CONFIG: dict[str, Any] = {  # what differs from the config tiny
+    "name": "browser",
+    "model.d_model": 32,
+    "model.n_heads": 1,
+    "model.n_layers": 1,
+    "model.d_ff": 64,
+    "model.dropout": 0.0,
+    "train.batch_tokens": 512,
+    "train.lr": 0.012,
+    "train.warmup": 75,
+}
+# Sentences that no training pair has; the first is there on arrival.
+EXAMPLES = (
+    "The child is reading the old letter.",
+    "The old man is not singing.",
+    "A red apple is on the blanket.",
+    "The cup is big and it is very old.",
+    "The woman is sad because the man is dancing.",
+)
+HELD_OUT = 100  # pairs
+WORKER = (
+    "model_file",
+    "tokenizers",
+    "translator",
+    "train_ops",
+    "train_kernel",
+    "train_model",
+    "train",
+    "train_session",
+    "train_worker",
+)
+
+
+def train_page(live: str, film: dict[str, Any]) -> str:
+    """The page as HTML: style, scripts and data are in it.
+
+    Args:
+        live: the address of the page that opens a model file.
+        film: a stored training, to show where no script runs; see ``film_table``.
+    """
+    viewer = web.read("viewer.html")
+    parts = {
+        "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
+        "FILM": film_table(film),
+        "LIVE": live,
+        "PACKED": pack(training_data()),
+        "DATA": web.quoted(page_data()),
+        "STYLE": web.quoted(web.read("kit.css") + web.read("train.css")),
+        "WORKER": web.quoted(web.bundle(*WORKER)),
+        "SCRIPT": web.bundle("kit", "train_settings", "train_page"),
+    }
+    return web.fill("train.html", **parts)
+
+
+def training_data() -> dict[str, Any]:
+    """What the worker needs: pairs as ids, their tokenizers, and the config."""
+    config = load_config("tiny", **CONFIG)
+    corpus = load_corpus(config.data)
+    tokenizers = build_tokenizers(config.data, corpus.train)
+
+    def ids(pairs: Sequence[Pair]) -> list[list[list[int]]]:
+        return [[[*s], [*t]] for s, t in encode_pairs(pairs, tokenizers, config)]
+
+    return {
+        "config": config.model_dump(),
+        "tokenizers": [tokenizer.dumps() for tokenizer in tokenizers],
+        "train": sorted(ids(corpus.train)),  # they pack better; batches are drawn
+        "heldOut": ids(corpus.valid[:HELD_OUT]),
+    }
+
+
+def page_data() -> dict[str, Any]:
+    """What nmt_lib/web/train_page.js shows before anything is trained."""
+    config = load_config("tiny", **CONFIG)
+    corpus = load_corpus(config.data)
+    src, _ = build_tokenizers(config.data, corpus.train)
+    held_out = {pair.src: pair for pair in [*corpus.valid, *corpus.test]}
+    model, train = config.model.model_dump(), config.train.model_dump()
+    shown = ("norm", "n_layers", "n_heads", "d_model", "lr", "warmup", "schedule")
+    return {
+        "examples": [example(held_out[text]) for text in EXAMPLES],
+        "words": src.lookup_tokens(list(range(len(SPECIALS), len(src)))),
+        "unknown": UNK,
+        "settings": {key: (model | train)[key] for key in shown},
+    }
+
+
+def example(pair: Pair) -> dict[str, Any]:
+    """A sentence with its translation, and its links as squares of a map.
+
+    Rows have no ``<sos>``, and columns have one.
+    """
+    links = [f"{t},{s + 1}" for s, t in pair.alignment]
+    return {"text": pair.src, "reference": pair.tgt, "gold": links}
+
+
+def pack(value: Any) -> str:
+    text = json.dumps(value, separators=(",", ":"))
+    return b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def film_table(film: dict[str, Any]) -> str:
+    """What a model said while it was trained, for readers without scripts.
+
+    Args:
+        film: ``text``, ``rows`` and ``columns`` of its map, and ``frames``: each has
+            ``step``, ``loss``, ``right``, ``said`` and ``weights`` (T, S) in percent.
+    """
+    rows = "".join(
+        f"<tr><td>{frame['step']}</td><td>{frame['loss']:.2f}</td>"
+        f'<td lang="fr">{escape(frame["said"])}</td>'
+        f"<td>{picture(frame['weights'])}</td></tr>"
+        for frame in film["frames"]
+    )
+    return (
+        '<table class="dataframe"><caption>To train a model here, allow scripts. This '
+        f"one was asked to translate “{escape(film['text'])}” while it was trained. A "
+        f"map has a row for each of {escape(' '.join(film['rows']))}, and a column for "
+        f"each of {escape(' '.join(film['columns']))}: the darker a square, the more "
+        "the French word looks at the English one.</caption><tr><th>update</th>"
+        f"<th>loss</th><th>translation</th><th>cross-attention</th></tr>{rows}</table>"
+    )
+
+
+def picture(weights: Sequence[Sequence[int]]) -> str:
+    """A map as SVG, in ten shades."""
+    shades: dict[int, str] = {}
+    for y, row in enumerate(weights):
+        for x, percent in enumerate(row):
+            tenth = round(percent / 10)
+            shades[tenth] = shades.get(tenth, "") + f"M{x} {y}h1v1h-1z"
+    paths = "".join(
+        f'<path d="{d}" opacity="{tenth / 10}"/>' for tenth, d in shades.items()
+    )
+    size = f'viewBox="0 0 {len(weights[0])} {len(weights)}"'
+    return f'<svg {size} width="90" fill="currentColor">{paths}</svg>'

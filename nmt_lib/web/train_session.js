@@ -1,0 +1,117 @@
+// A model in training, with the data and the tokenizers that it needs: what train.html
+// shows of it, and the model file at its end.
+
+import { shapes, writeFile } from "./model_file.js";
+import { EOS, makeTokenizer } from "./tokenizers.js";
+import { countRight, frequencyLoss, makeRandom, Trainer } from "./train.js";
+import { makeKernel } from "./train_kernel.js";
+import { Model } from "./train_model.js";
+import { Tape } from "./train_ops.js";
+import { Translator } from "./translator.js";
+
+export const EVERY = 25; // updates from one look at the model to the next
+const COUNT_EVERY = 100; // updates from one count of right translations to the next
+
+/** What nmt_lib/web/train_page.py packed: {config, tokenizers, train, heldOut}. */
+export async function unpack(text) {
+  const zipped = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const inflate = new DecompressionStream("deflate");
+  return new Response(new Blob([zipped]).stream().pipeThrough(inflate)).json();
+}
+
+export class Session {
+  /** `settings` replace parts of the data's config: {model, train, seed}; `without` is
+   * what the Model lacks. Without `kernel`, all is computed in plain JavaScript. */
+  static async create(data, { model, train, seed, without, kernel = true }) {
+    const config = structuredClone(data.config);
+    Object.assign(config.model, model);
+    Object.assign(config.train, train);
+    const tokenizers = await Promise.all(data.tokenizers.map(makeTokenizer));
+    const sizes = tokenizers.map(({ tokens }) => tokens.length);
+    const random = makeRandom(seed);
+    const tape = new Tape(await memoryFor(config.model, kernel));
+    const made = new Model(config.model, ...sizes, { tape, random, without });
+    const trainer = new Trainer(made, data.train, config.train, random);
+    const parts = { data, config, tokenizers, sizes, model: made, trainer };
+    const seen = { losses: [], right: null, milliseconds: 0 };
+    return Object.assign(new Session(), parts, seen);
+  }
+
+  /** The loss of a model that gives each word its frequency, whatever it translates. */
+  get frequencyLoss() {
+    const { data, sizes: [, V], config } = this;
+    return frequencyLoss(data.train, V, config.train.label_smoothing);
+  }
+
+  get step() {
+    return this.trainer.step;
+  }
+
+  update() {
+    const start = performance.now();
+    this.losses = [...this.losses.slice(1 - EVERY), this.trainer.update()];
+    this.milliseconds += performance.now() - start;
+    if (this.step % COUNT_EVERY === 0)
+      this.right = countRight(this.model, this.data.heldOut);
+  }
+
+  /** What the model makes of a text, and where it looked: while it wrote `reference`,
+   * the right translation, if there is one, so that the rows of a map stay the same. */
+  async look(text, reference) {
+    const { step, losses, right, milliseconds } = this, translator = this.translator();
+    const own = await translator.translate(text);
+    const prefix = reference ? this.idsOf(reference) : own.ids;
+    const { source, sourceIds, tokens, maps } =
+      await translator.translate(text, { prefix });
+    const loss = losses.reduce((a, b) => a + b, 0) / losses.length; // of the last 25
+    const seen = { source, sourceIds, tokens, cross: maps.cross };
+    return { step, loss, right, milliseconds, said: own.text, ...seen };
+  }
+
+  idsOf(target) {
+    const [, tokenizer] = this.tokenizers;
+    return [...tokenizer.tokenize(target).map(({ id }) => id), EOS];
+  }
+
+  /** A translator with the weights as they are now. */
+  translator() {
+    const translator = new Translator(this.config, this.weights(), ...this.tokenizers);
+    if (this.model.without.positions) translator.model.embed = withoutPositions;
+    return translator;
+  }
+
+  /** The weights as nmt_lib means them. It always divides scores by √d_k; if training
+   * does not, queries are √d_k times as long. A tied matrix is there once. */
+  weights() {
+    const { model: { weights, without }, config: { model }, sizes } = this;
+    const factor = without.scale ? Math.sqrt(model.d_model / model.n_heads) : 1;
+    return Object.fromEntries([...shapes(model, ...sizes)].map(([name]) => {
+      const { data, shape } = weights[name], longer = factor > 1 && /\.W_q\./.test(name);
+      return [name, { data: longer ? data.map((x) => x * factor) : data, shape }];
+    }));
+  }
+
+  /** model.safetensors, which the live page and nmt.Translator.load open. */
+  file() {
+    if (this.model.without.positions)
+      throw new Error("a model without positions has no place in nmt_lib's files");
+    const { config, data: { tokenizers: [src_tokenizer, tgt_tokenizer] } } = this;
+    const texts = { config: JSON.stringify(config), src_tokenizer, tgt_tokenizer };
+    return writeFile({ ...texts, state: "{}" }, this.weights());
+  }
+}
+
+/** Stands in for the method `embed` of translator.js. */
+function withoutPositions(name, ids) {
+  const { data, shape: [, D] } = this.weights[`${name}.lookup.weight`];
+  const factor = this.config.scale_embeddings ? Math.sqrt(D) : 1;
+  const row = (id) => data.slice(id * D, (id + 1) * D).map((x) => x * factor);
+  return ids.map(row); // (T, D)
+}
+
+/** Memory for one update, and, where the browser has SIMD, the kernel that uses it. */
+async function memoryFor({ n_layers, d_model, n_heads }, kernel) {
+  const bytes = 2 ** 24 * (1 + n_layers * Math.ceil(d_model / 32));
+  const plain = () => ({ memory: new ArrayBuffer(bytes) });
+  return kernel ? makeKernel(bytes).catch(plain) : plain();
+}

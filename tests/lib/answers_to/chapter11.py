@@ -1,0 +1,114 @@
+"""Other answers to the exercises of chapter 11."""
+
+import numpy
+import torch
+from torch import nn
+
+import nmt_lib as nmt
+
+
+def pair_by_pair(table):
+    count = 0
+    for i in range(0, table.size(1), 2):
+        worst = max(abs(float(a * a + b * b) - 1) for a, b in table[:, i : i + 2])
+        count += worst > 0.001
+    return count
+
+
+def by_norm(table):
+    pairs = table.unflatten(1, (-1, 2))
+    return ((pairs.norm(dim=-1) ** 2 - 1).abs().amax(0) > 1e-3).sum()
+
+
+def in_numpy(table):
+    pairs = table.numpy().reshape(len(table), -1, 2)
+    off = numpy.abs((pairs**2).sum(-1) - 1) > 0.001
+    return numpy.count_nonzero(off.any(axis=0))
+
+
+def lowest_of_all(scores, mask):
+    result = scores.clone()
+    result[~mask] = torch.tensor(-65504.0, dtype=scores.dtype)
+    return result
+
+
+def where_alive(scores, mask):
+    alive = mask.any(-1, keepdim=True)
+    return scores.masked_fill(~mask & alive, -torch.inf)
+
+
+def by_where(scores, mask):
+    return torch.where(mask, scores, torch.finfo(scores.dtype).min)
+
+
+def emptied(lengths, batch_size, width=None):
+    total, n = sum(lengths), 0
+    while lengths:
+        batch = [lengths.pop(0) for _ in range(min(batch_size, len(lengths)))]
+        n += len(batch) * (width or max(batch))
+    return n / total
+
+
+def padded(lengths, batch_size, width=None):
+    rows = [[1] * n for n in lengths]
+    parts = [rows[i : i + batch_size] for i in range(0, len(rows), batch_size)]
+    return sum(nmt.pad_batch(part, width).numel() for part in parts) / sum(lengths)
+
+
+def by_split(lengths, batch_size, width=None):
+    if width is not None:
+        return torch.tensor(width * len(lengths)) / sum(lengths)
+    parts = torch.tensor(lengths).split(batch_size)
+    return sum(part.max() * part.numel() for part in parts) / sum(lengths)
+
+
+def rates(model):
+    return [m.p for _, m in model.named_modules() if isinstance(m, nn.Dropout)]
+
+
+def step_by_step(model, rate):
+    found = False
+    for part in model.modules():
+        if type(part) is nn.Dropout:
+            found = True
+            if abs(part.p - rate) > 1e-9:
+                return False
+    return found
+
+
+RIGHT = {
+    "broken_pairs": [pair_by_pair, by_norm, in_numpy],
+    "hide": [lowest_of_all, where_alive, by_where],
+    "positions_per_token": [emptied, padded, by_split],
+    "has_dropout": [
+        step_by_step,
+        lambda model, rate: rates(model) and all(p == rate for p in rates(model)),
+        lambda model, rate: 0 < len(rates(model)) == rates(model).count(rate),
+    ],
+}
+WRONG = {
+    "broken_pairs": [
+        lambda table: pair_by_pair(table[:, :-2]),
+        lambda table: table.size(1) // 2,
+        lambda table: int(((table.norm(dim=1) - 1).abs() > 0.001).sum()),
+        lambda table: pair_by_pair(table[1:]),
+    ],
+    "hide": [
+        lambda scores, mask: scores[mask],
+        lambda scores, mask: torch.where(mask, scores, -1e4),
+        lambda scores, mask: scores - 1e4 * ~mask,
+        lambda scores, mask: scores.masked_fill(~mask, scores.min()),
+        lambda scores, mask: scores.masked_fill(~mask, torch.finfo(scores.dtype).tiny),
+    ],
+    "positions_per_token": [
+        lambda lengths, batch_size, width=None: by_split(lengths, 1, width),
+        lambda lengths, batch_size, width=None: round(padded(lengths, batch_size), 1),
+        lambda lengths, batch_size, width=None: len(lengths) * batch_size,
+    ],
+    "has_dropout": [
+        lambda model, rate: rates(model)[0] == rate,
+        lambda model, rate: nn.Dropout(rate) in model.modules(),
+        lambda model, rate: model.p == rate,
+        lambda model, rate: rates(model) == [rate] * 2,
+    ],
+}
