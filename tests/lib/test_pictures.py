@@ -1,5 +1,6 @@
 """What a picture says is true: its words, numbers and positions."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -237,15 +238,16 @@ def test_the_batch_of_the_picture_is_a_typical_one() -> None:
     assert shown(axis).tolist() == [[1, 1, 0, 0], [1, 1, 1, 1]]
 
 
-class Letters:
+class Letters(nmt.Tokenizer):
     """A tokenizer: a letter is a token, and its id is its number."""
 
-    tokenize = list
+    def tokenize(self, text: str) -> list[str]:
+        return list(text)
 
-    def encode(self, text: str) -> list[int]:
-        return [2, *map(ord, text), 3]
+    def ids(self, text: str) -> list[int]:
+        return [*map(ord, text)]
 
-    def lookup_tokens(self, ids: list[int]) -> list[str]:
+    def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return [chr(i) if i > 3 else nmt.SPECIALS[i] for i in ids]
 
 
@@ -267,7 +269,7 @@ def test_a_target_is_linked_to_itself_one_position_later() -> None:
 
 def test_words_that_change_places_are_marked() -> None:
     pair = nmt.Pair("abc", "acb", alignment=((0, 0), (1, 2), (2, 1)))
-    (axis,) = nmt.plot_links(pair, Letters(), Letters(), ["en", "fr"]).axes
+    (axis,) = axes(nmt.plot_links(pair, Letters(), Letters(), ["en", "fr"]))
     boxes = [text.get_bbox_patch() for text in axis.texts]
     marked = [to_hex(box.get_facecolor()) == MARKED for box in boxes]
     assert marked == [False, True, True] * 2
@@ -290,7 +292,7 @@ def test_parameters_are_counted_by_part_and_kind() -> None:
 
 
 def test_defects_are_coloured_where_a_write_up_has_them() -> None:
-    (axis,) = nmt.plot_defects().axes
+    (axis,) = axes(nmt.plot_defects())
     words, cells = words_at(axis), {}
     for cell, colour in zip(axis.patches, colours(axis), strict=True):
         x, y = cell.get_x() + cell.get_width() / 2, cell.get_y() + cell.get_height() / 2
