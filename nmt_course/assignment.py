@@ -1,5 +1,5 @@
-"""One assignment, as marking needs it: its tests, the names of its answers, and what of
-a submission is run."""
+"""One assignment, as marking needs it: its tests, the names of its answers, and which
+cells of a submission are run."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Assignment:
         }
         # What each answer cell defines, and whether it is something to call.
         self.answers = {id: answer_names(text) for id, text in self.solutions.items()}
-        # Answer cells that call other answers: these are given, so a mistake costs
-        # once.
+        # Some answers call others. Hidden tests give them the right ones, so that a
+        # mistake costs points only once.
         self.given = dict(source.metadata.nmt.get("given", {}))
         self.schemes = {
             grade_id(c): "\n".join(
@@ -72,13 +72,13 @@ class Assignment:
             if isinstance(thing, ModuleType)
         ]
         self.helpers = [name for name in modules if name.startswith(f"{__package__}.")]
-        # What is imported before the clock runs: an optimizer, and an operator that is
-        # refused, would import it when they are first used.
+        # Modules to import before the clock runs, because an optimizer, or an operator
+        # that is refused, would import them at its first use.
         self.warm = list(source.metadata.nmt.get("warm", []))
 
     @cached_property
     def pictures(self) -> dict[str, NotebookNode]:
-        """The pictures that written questions are about, for those who read answers."""
+        """The pictures that the written questions ask about, for the grader."""
         found = dict[str, NotebookNode]()
         for cell in self.source.cells:
             if "alt" in cell.metadata.get("nmt", {}):
@@ -95,8 +95,8 @@ class Assignment:
         return found
 
     def restored(self, handed_in: NotebookNode) -> tuple[NotebookNode, list[str]]:
-        """The release with the student's answers and own cells in it, whatever became
-        of ids, order and locked cells; and notes."""
+        """The released notebook with the student's answers and added cells put back in
+        place, even if ids, order or locked cells have changed; and notes."""
         ids = [grade_id(c) for c in self.released.cells]
         texts = {plain_text(c): grade_id(c) for c in self.released.cells}
         following = dict(pairwise(["", *ids]))
@@ -108,7 +108,7 @@ class Assignment:
             id = id if id in ids else texts.get(text, "")
             expected = following.get(place, "")
             if not id and expected not in have and self._can_be(cell, expected):
-                id = expected  # which this cell has lost
+                id = expected  # this cell has lost its id
             if id in self.solutions or id in self.schemes:
                 answers[id].append(text)
             elif id and cell.cell_type == "code" and text not in texts:
@@ -131,8 +131,8 @@ class Assignment:
         return bool(self.answers.get(id, {}).keys() & _names(parsed(found.source)))
 
     def program(self, notebook: NotebookNode) -> list[Step]:
-        """The cells of a restored notebook to run: our set-up, then all that the
-        student wrote."""
+        """The cells of a restored notebook to run: our set-up, then everything that
+        the student wrote."""
         stubs = {plain_text(c) for c in self.released.cells}
         steps, place = [(source, "", False) for source in self.set_up], ""
         for cell in notebook.cells:
@@ -144,8 +144,8 @@ class Assignment:
         return steps
 
     def of_another_seed(self, handed_in: NotebookNode) -> list[str]:
-        """A note if code, our own or published solutions, has the constants of a class
-        made with another seed."""
+        """A note if cells hold the constants of a class with another seed, be they
+        ours or taken from published solutions."""
 
         def bare(text: str) -> str:
             return dumped(self.drawn.sub("_", text))
@@ -162,7 +162,7 @@ class Assignment:
 
 @lru_cache(8)
 def load(root: Path, name: str) -> Assignment:
-    """What ``make class`` wrote into the folder of the course."""
+    """Reads an assignment that ``make class`` wrote into the course folder."""
     source, released = (
         nbformat.read(root / step / name / f"{name}.ipynb", 4)
         for step in ("source", "release")
@@ -179,14 +179,14 @@ def grade_id(cell: NotebookNode) -> str:
 
 
 def plain_text(cell: NotebookNode) -> str:
-    """Without what editors and platforms change: line ends, space around."""
+    """The source without what editors change: line ends, and spaces around it."""
     return str(cell.source).replace("\r\n", "\n").strip()
 
 
 @lru_cache(512)
 def parsed(source: str) -> ast.Module:
-    """A cell's code. A magic, such as ``%%time``, is left out; what is below it counts.
-    Empty: it is not Python."""
+    """A cell's code without magics such as ``%%time``; what follows one counts. Empty
+    if it is not Python."""
     for text in (source, LINE_MAGIC.sub(r"\1pass", CELL_MAGIC.sub("", source))):
         errors = SyntaxError, ValueError, RecursionError, MemoryError
         with suppress(*errors), catch_warnings():
@@ -196,8 +196,8 @@ def parsed(source: str) -> ast.Module:
 
 
 def dumped(source: str) -> str:
-    """A cell's code without its layout and comments, to compare; as it is where it is
-    nested too deep, such as a sum of 3,000 terms."""
+    """A cell's code without layout and comments, for comparisons; unchanged if it is
+    nested too deeply, as a sum of 3,000 terms is."""
     try:
         return ast.dump(parsed(source))
     except RecursionError:
@@ -213,12 +213,12 @@ def answer_names(source: str) -> dict[str, bool]:
 def _names(tree: ast.Module) -> dict[str, bool]:
     inner = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
     names, nodes = dict[str, bool](), list[ast.AST](tree.body)
-    for node in nodes:  # it grows
+    for node in nodes:  # the list grows meanwhile
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             names[node.name] = True
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             names.setdefault(node.id, False)
-        elif not isinstance(node, inner):  # names in those are their own
+        elif not isinstance(node, inner):  # they have a scope of their own
             nodes += ast.iter_child_nodes(node)
     return names
 

@@ -251,14 +251,16 @@ class Translator:
         self, text: str, source: list[int], hypotheses: list[Hypothesis]
     ) -> Translation:
         best, tokenizer = hypotheses[0], self.tgt_tokenizer
+        labels = tuple(tokenizer.lookup_tokens([*best.ids, EOS]))
+        n_best = tuple((tokenizer.decode(h.ids), h.score) for h in hypotheses)
         return Translation(
             source=text,
-            text=tokenizer.decode(best.ids),
-            tokens=tuple(tokenizer.lookup_tokens(best.ids)),
+            text=n_best[0][0],
+            tokens=labels[:-1],
             score=best.score,
-            n_best=tuple((tokenizer.decode(h.ids), h.score) for h in hypotheses),
+            n_best=n_best,
             src_labels=tuple(self._source_labels(text, source)),
-            tgt_labels=tuple(tokenizer.lookup_tokens([*best.ids, EOS])),
+            tgt_labels=labels,
             _attend=partial(self.attend, source, list(best.ids)),
         )
 

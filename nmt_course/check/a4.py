@@ -78,8 +78,8 @@ def model_masks(model_class: Any, pad: int) -> None:
     expect(near(memory, found["encoder gave"]), "memory is not the encoder's result")
     for name, mask, ids, n_queries in (
         ("the encoder's mask", one, src, 4),
-        ("the decoder's source mask", three, src, 3),
-        ("the decoder's target mask", two, tgt_in, 3),
+        ("the decoder's source mask", two, src, 3),
+        ("the decoder's target mask", three, tgt_in, 3),
     ):
         seen = sees(mask, ids, n_queries, name)
         expect(seen[0, -1].all(), f"{name} hides words from the last position")

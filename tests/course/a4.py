@@ -109,7 +109,7 @@ class DecoderBlock(nn.Module):
         super().__init__()
         self.a, self.b, self.c = self_attention, cross_attention, feed_forward
         self.n1, self.n2, self.n3 = around
-    def forward(self, x, memory, tgt_mask, src_mask):
+    def forward(self, x, memory, src_mask, tgt_mask):
         y = self.n1(x, lambda h: self.a(h, h, mask=tgt_mask))
         z = self.n2(y, lambda h: self.b(x=h, memory=memory, mask=src_mask))
         return self.n3(z, lambda h: self.c(h))
@@ -120,7 +120,7 @@ class DecoderBlock(nn.Module):
         super().__init__()
         self.attentions = nn.ModuleList([self_attention, cross_attention])
         self.feed_forward, self.around = feed_forward, nn.ModuleList(around)
-    def forward(self, x, memory, tgt_mask, src_mask):
+    def forward(self, x, memory, src_mask, tgt_mask):
         everything = torch.ones(1, 1, 1, 1, dtype=torch.bool)
         tgt_mask = everything if tgt_mask is None else tgt_mask
         src_mask = everything if src_mask is None else src_mask
@@ -174,7 +174,7 @@ class Model(nn.Module):
         x, y = self.table(src).mul(self.factor), self.tgt_table(tgt_in) * self.factor
         memory = self.encoder(x + torch.stack(self.positions[: src.size(1)]), src_mask)
         y = y + torch.stack(self.positions[: tgt_in.size(1)])
-        return self.output(self.decoder(y, memory, tgt_mask, src_mask)).mul(0.65)
+        return self.output(self.decoder(y, memory, src_mask, tgt_mask)).mul(0.65)
 """,
         "a method for both sides": """
 class Model(nn.Module):
@@ -192,7 +192,7 @@ class Model(nn.Module):
         src_mask = nmt.padding_mask(src, pad=17)
         memory = self.encoder(self.embed(src), src_mask)
         tgt_mask = nmt.target_mask(tgt_in, pad=17)
-        y = self.decoder(self.embed(tgt_in), memory, tgt_mask, src_mask)
+        y = self.decoder(self.embed(tgt_in), memory, src_mask, tgt_mask)
         return (self.output(y) * 65) / 100
 """,
     },

@@ -21,8 +21,8 @@ from nmt_course import course
 from tests.course import kit
 from tests.course.hostile import PAYLOADS
 from tests.course.test_sanitize import FINE
-from tests.notebooks.browser import jupyterlab
 from tests.site.chromium import ROOT, chromium
+from tests.site.jupyterlab import jupyterlab
 
 OUT, NAME = ROOT / "build/browser-course", "A1_tokenization"
 CLASS = OUT / "notebooks"  # what ``jupyterlab`` serves
@@ -37,15 +37,15 @@ CLICK = """() => document.querySelectorAll('a, button, [href]').forEach(thing =>
 def main() -> int:
     shutil.rmtree(OUT, ignore_errors=True)
     if not MATHJAX.exists() and shutil.which("npm"):  # the pages' own is on the web
-        npm = ["npm", "install", "--silent", "--prefix", MATHJAX.parents[1]]
+        npm = ["npm", "install", "--silent", "mathjax@2.7.9", "--prefix"]
         MATHJAX.parents[1].mkdir(parents=True, exist_ok=True)
-        subprocess.run([*npm, "mathjax@2.7.9"], check=True)
+        subprocess.run([*npm, MATHJAX.parents[1]], check=True)
     course.make("", "", CLASS)
     titles = {f"s{i:02}": title for i, title in enumerate(PAYLOADS)}
     for student, title in titles.items():
         hand_in(OUT / f"in/{student}/A1.ipynb", f"{PAYLOADS[title]}\n\n{FINE}")
-    grade = [sys.executable, "-m", "nmt_course.grade", OUT / "in", "--course", CLASS]
-    subprocess.run([*grade, "--trusted"], check=True)
+    grade = [sys.executable, "-m", "nmt_course.grade", "--trusted"]
+    subprocess.run([*grade, OUT / "in", "--course", CLASS], check=True)
     os.chdir(CLASS)  # where formgrader looks for its config
     wrong = 0
     with chromium() as browser, jupyterlab(OUT) as address:

@@ -24,7 +24,7 @@ NAME = "A1_tokenization"
 
 
 @pytest.mark.parametrize("name", kit.NAMES)
-def test_the_reference_passes_whatever_is_drawn(name: str):
+def test_the_reference_passes_whatever_is_drawn(name: str) -> None:
     """No limit of a test is so tight that some numbers break it."""
     for seed in range(100):
         source = course.load(name, str(seed))
@@ -33,7 +33,7 @@ def test_the_reference_passes_whatever_is_drawn(name: str):
 
 
 @pytest.mark.parametrize("title", [title for title, h in HOSTILE.items() if h.slow])
-def test_hostile_that_waits(title: str, tmp_path: Path):
+def test_hostile_that_waits(title: str, tmp_path: Path) -> None:
     try_hostile(HOSTILE[title], tmp_path)
 
 
@@ -53,24 +53,24 @@ def honest(number: int) -> NotebookNode:
     return kit.submission(OF, blank=kind == 4)
 
 
-def graded(folder: Path, number: str, busy: int) -> dict[str, dict[str, str]]:
+def graded(folder: Path, number: str, busy: int) -> dict[str, str]:
     """Rows of ``grades.csv``, with processes beside it that keep the processors
     busy."""
     course.make("", "", folder / number)
-    run = [sys.executable, "-m", "nmt_course.grade", folder / "in"]
+    run = [sys.executable, "-m", "nmt_course.grade"]
     with ExitStack() as stack:
         for _ in range(busy):
             loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])
             stack.enter_context(loop)  # waits for its end
             stack.callback(loop.kill)
-        subprocess.run([*run, "--course", folder / number], check=True)
+        subprocess.run([*run, folder / "in", "--course", folder / number], check=True)
     with (folder / number / "grades.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["assignment"] == NAME]
     return {row["student_id"]: row["score"] for row in rows}
 
 
 @pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
-def test_sixty_mixed_submissions(tmp_path: Path):
+def test_sixty_mixed_submissions(tmp_path: Path) -> None:
     """48 honest ones get the same marks on a quiet machine, and on a busy one with 12
     hostile ones among them; each of these gets its own."""
     hostile = {**GREEDY, **{title: h for title, h in HOSTILE.items() if h.slow}}

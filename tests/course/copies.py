@@ -20,7 +20,7 @@ SERVER.set_forkserver_preload(["nmt_course.student", "torch._dynamo"])
 
 def launch(wire: Connection, job: dict[str, Any], private: None) -> Any:
     """In place of ``marking.launch``, without a sandbox."""
-    process = SERVER.Process(target=serve, args=(wire, job))
+    process: Any = SERVER.Process(target=serve, args=(wire, job))
     process.start()
     process.wait = process.join
     return process

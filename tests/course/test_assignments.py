@@ -62,7 +62,7 @@ def problems(notebook: nbformat.NotebookNode) -> list[str]:
     return found
 
 
-def test_a_variable_of_a_comprehension_is_no_answer():
+def test_a_variable_of_a_comprehension_is_no_answer() -> None:
     """Since Python 3.12, its symbol tables say otherwise."""
     defined = (
         "x, y = 1, [z for z in [(lambda v: v)(1)]]\ndef f(a):\n    b = a\nclass "
@@ -71,12 +71,12 @@ def test_a_variable_of_a_comprehension_is_no_answer():
     assert answer_names(defined) == {"x": False, "y": False, "f": True, "C": True}
 
 
-def test_source_is_well_made(of: Assignment):
+def test_source_is_well_made(of: Assignment) -> None:
     assert problems(of.source) == []
     nbformat.validate(of.source)
 
 
-def test_release_holds_no_solution_and_no_hidden_test(of: Assignment):
+def test_release_holds_no_solution_and_no_hidden_test(of: Assignment) -> None:
     assert list(map(grade_id, of.released.cells)) == list(
         map(grade_id, of.source.cells)
     )
@@ -94,7 +94,7 @@ def test_release_holds_no_solution_and_no_hidden_test(of: Assignment):
     assert "{{" not in "".join(of.schemes.values()), "a scheme is not filled in"
 
 
-def test_pictures_have_texts_that_tell_nothing_drawn(of: Assignment):
+def test_pictures_have_texts_that_tell_nothing_drawn(of: Assignment) -> None:
     stored = course.load(name_of(of))
     alts = {c.id: c.metadata.get("nmt", {}).get("alt", "") for c in stored.cells}
     drawn = [
@@ -108,7 +108,7 @@ def test_pictures_have_texts_that_tell_nothing_drawn(of: Assignment):
     )
 
 
-def test_reference_and_nothing(of: Assignment):
+def test_reference_and_nothing(of: Assignment) -> None:
     marks = kit.mark(of, kit.submission(of))
     assert marks.failed() == set() and marks.notes == [], marks.says
     marks = kit.mark(of, kit.submission(of, blank=True))
@@ -116,7 +116,7 @@ def test_reference_and_nothing(of: Assignment):
     assert all("not written yet" in said for said in marks.says.values()), marks.says
 
 
-def test_partial_answers_get_exactly_their_parts(of: Assignment):
+def test_partial_answers_get_exactly_their_parts(of: Assignment) -> None:
     """One answer alone has parts of its own, and all parts are those of one answer."""
     right = kit.solutions(of.source)
     earned = {
@@ -128,7 +128,7 @@ def test_partial_answers_get_exactly_their_parts(of: Assignment):
     assert sorted(parts) == sorted(of.tests), earned
 
 
-def test_other_right_answers_pass(of: Assignment):
+def test_other_right_answers_pass(of: Assignment) -> None:
     right = kit.table(name_of(of)).RIGHT
     assert right.keys() == of.answers.keys()
     for i in range(2):
@@ -136,7 +136,7 @@ def test_other_right_answers_pass(of: Assignment):
         assert kit.failed_here(of, answers) == {}, i
 
 
-def test_wrong_answers_fail_where_they_belong(of: Assignment):
+def test_wrong_answers_fail_where_they_belong(of: Assignment) -> None:
     """Several at a time; answers that change what they are given spoil other tests in
     this process, so there ``mark`` has the last word."""
     wrong, right = kit.table(name_of(of)).WRONG, kit.solutions(of.source)
@@ -198,20 +198,20 @@ class CachedLayer:
 
 
 @pytest.mark.parametrize("forged", FORGED)
-def test_counts_are_out_of_a_student_s_reach(forged: str):
+def test_counts_are_out_of_a_student_s_reach(forged: str) -> None:
     of, (cell, part, code) = kit.assignment("A6_decoding"), FORGED[forged]
     marks = kit.mark(of, kit.submission(of, {cell: code}))
     assert marks.shares == {**dict.fromkeys(of.tests, 1.0), part: 0.0}, marks.says
 
 
-def test_what_no_test_can_see_costs_no_point_by_machine():
+def test_what_no_test_can_see_costs_no_point_by_machine() -> None:
     """Whether ``validate`` keeps graphs is asked in a written answer."""
     of = kit.assignment("A5_training")
     kept = kit.solution(of.source, "validate").replace("no_grad", "enable_grad")
     assert kit.failed_here(of, kit.solutions(of.source) | {"validate": kept}) == {}
 
 
-def test_another_default_type_costs_nothing(of: Assignment):
+def test_another_default_type_costs_nothing(of: Assignment) -> None:
     first = next(iter(of.answers))
     other = f"torch.set_default_dtype(torch.float64)\n{kit.solution(of.source, first)}"
     marks = kit.mark(of, kit.submission(of, {first: other}))
@@ -235,7 +235,7 @@ class MultiHead(nn.Module):
 """
 
 
-def test_a_mistake_in_an_answer_that_is_called_costs_once():
+def test_a_mistake_in_an_answer_that_is_called_costs_once() -> None:
     of = kit.assignment("A3_attention")
     split = (
         "def split_heads(x, n_heads):\n    return x.view(len(x), n_heads, "
@@ -245,7 +245,7 @@ def test_a_mistake_in_an_answer_that_is_called_costs_once():
     assert marks.failed() == {"split-heads"}, marks.says
 
 
-def test_another_seed_is_another_assignment(of: Assignment):
+def test_another_seed_is_another_assignment(of: Assignment) -> None:
     """The reference passes (``make test-class`` tries a hundred seeds), and last year's
     answers do not pass unchanged."""
     drawn = course.load(name_of(of), "2028")

@@ -41,7 +41,7 @@ def found(folder: Path, *files: str) -> set[str]:
     return {f"{who}/{name[:2]}" for who, name, _ in grade.find(folder, kit.NAMES)}
 
 
-def test_folders_in_every_usual_order(tmp_path: Path):
+def test_folders_in_every_usual_order(tmp_path: Path) -> None:
     files = [
         "ada/A1_tokenization.ipynb",
         "bob/A1_tokenization/A1_tokenization.ipynb",
@@ -56,7 +56,7 @@ def test_folders_in_every_usual_order(tmp_path: Path):
     assert found(tmp_path, *files, *junk, "ada/timestamp.txt") == set(wanted.split())
 
 
-def test_names_are_safe_and_stay_different():
+def test_names_are_safe_and_stay_different() -> None:
     names = ["a b", "a_b", "A,B", "é", "caf\udce9", "x" * 99, "x" * 98, "../up", "=1+1"]
     names += ["a;=1+1", "@ada", "\x1b[31mred", "con\n", "-2", "+3", "."]
     safe = list(map(grade.safe, names))
@@ -118,9 +118,9 @@ def hand_in(
 
 
 def make_grade(folder: Path, number: str) -> str:
-    run = [sys.executable, "-m", "nmt_course.grade", folder / number, "--trusted"]
-    run += ["--course", folder / "class"]
-    done = subprocess.run(run, capture_output=True, text=True)
+    run = [sys.executable, "-m", "nmt_course.grade", "--trusted"]
+    where = folder / number, "--course", folder / "class"
+    done = subprocess.run([*run, *where], capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
     return done.stdout
 
@@ -139,7 +139,7 @@ def marks(folder: Path) -> dict[str, float]:
     return {row["student_id"]: float(row["score"]) for row in rows}
 
 
-def test_marks_of_both_folders(graded: Path):
+def test_marks_of_both_folders(graded: Path) -> None:
     """Nothing of the first folder is lost, points for written answers included."""
     got = marks(graded)
     cmd = next(name for name in got if "cmd" in name)
@@ -149,7 +149,7 @@ def test_marks_of_both_folders(graded: Path):
     assert ": marked," not in (graded / "said3").read_text(), "nothing is new"
 
 
-def test_a_broken_file_is_told_and_costs_nobody(graded: Path):
+def test_a_broken_file_is_told_and_costs_nobody(graded: Path) -> None:
     said = (graded / "said1").read_text()
     for title, (_, reason) in FILES.items():
         assert not reason or f"{title[:3]}_A1.ipynb' was not collected: it" in said
@@ -158,7 +158,7 @@ def test_a_broken_file_is_told_and_costs_nobody(graded: Path):
     assert told.startswith("fay: A1_tokenization") and "NotADirectoryError" in told
 
 
-def test_the_class_is_summed_up(graded: Path):
+def test_the_class_is_summed_up(graded: Path) -> None:
     said = (graded / "said1").read_text()
     assert "equal code: =cmd" not in said and "equal code: " in said
     assert "equal written answers: " in said and "mean " in said
@@ -166,14 +166,14 @@ def test_the_class_is_summed_up(graded: Path):
     assert parts and "%" in parts[0]
 
 
-def test_late_days_are_nbgraders(graded: Path):
+def test_late_days_are_nbgraders(graded: Path) -> None:
     with Gradebook(f"sqlite:///{graded}/class/gradebook.db", "nmt") as book:
         assert book.find_submission(NAME, "eve").timestamp == datetime(2030, 1, 2, 10)
         assert book.find_submission(NAME, "abe").timestamp is None, "a student's"
     assert f"bob: {NAME} has no time in times.csv" in (graded / "said2").read_text()
 
 
-def test_a_submission_whose_time_has_changed_is_collected_again(tmp_path: Path):
+def test_a_submission_whose_time_has_changed_is_collected_again(tmp_path: Path) -> None:
     inbox, root = tmp_path / "in", tmp_path / "class"
     hand_in(inbox / "ada/A1.ipynb", blank=True)
     marked = root / f"autograded/ada/{NAME}/{NAME}.ipynb"
@@ -184,7 +184,7 @@ def test_a_submission_whose_time_has_changed_is_collected_again(tmp_path: Path):
         assert grade.collect(inbox, root, [NAME], times) == ([], [])
 
 
-def test_of_two_files_the_one_with_the_assignments_name_counts(tmp_path: Path):
+def test_of_two_files_the_one_with_the_assignments_name_counts(tmp_path: Path) -> None:
     for file in ("A1 (1)", "A1_tokenization", "A1 last"):
         hand_in(tmp_path / f"in/ada/{file}.ipynb", answers=file)
     _, problems = grade.collect(tmp_path / "in", tmp_path, [NAME], {})
@@ -197,32 +197,33 @@ def test_of_two_files_the_one_with_the_assignments_name_counts(tmp_path: Path):
 
 
 @pytest.mark.parametrize("line", ["ada,A1,yesterday", "ada,A9,2027-01-02", "ada"])
-def test_a_list_of_times_that_cannot_be_read(line: str, tmp_path: Path):
+def test_a_list_of_times_that_cannot_be_read(line: str, tmp_path: Path) -> None:
     (tmp_path / "times.csv").write_text(f"student,assignment,time\n{line}\n")
     with pytest.raises(ValueError, match="line 2: write student"):
         grade.read_times(tmp_path / "times.csv", [NAME])
 
 
-def test_other_accounts_read_neither_solutions_nor_marks(graded: Path):
+def test_other_accounts_read_neither_solutions_nor_marks(graded: Path) -> None:
     root = graded / "class"
     for path in (root, root / "gradebook.db", *root.glob("source/**/*")):
         assert path.stat().st_mode & 0o077 == 0, path
 
 
-def test_nbgraders_own_commands_work_in_the_folder_of_the_class(graded: Path):
+def test_nbgraders_own_commands_work_in_the_folder_of_the_class(graded: Path) -> None:
     command = [sys.executable, "-m", "nbgrader", "db", "assignment", "list"]
     env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    where = {"cwd": graded / "class", "env": env}
-    result = subprocess.run(command, **where, capture_output=True, text=True)
+    result = subprocess.run(
+        command, cwd=graded / "class", env=env, capture_output=True, text=True
+    )
     assert NAME in result.stdout and "Traceback" not in result.stderr, result.stderr
 
 
-def test_no_formula_reaches_the_table(graded: Path):
+def test_no_formula_reaches_the_table(graded: Path) -> None:
     for cell in (graded / "class/grades.csv").read_text().replace("\n", ",").split(","):
         assert cell[:1] not in ("=", "+", "-", "@") and ";" not in cell, cell
 
 
-def test_feedback_shows_points_and_neither_scheme_nor_hidden_test(graded: Path):
+def test_feedback_shows_points_and_neither_scheme_nor_hidden_test(graded: Path) -> None:
     page = (graded / f"class/feedback/eve/{NAME}/{NAME}.html").read_text()
     assert "BEGIN HIDDEN" not in page and "Marking scheme" not in page
     assert "not written yet" in page and "all tests pass" in page
@@ -233,7 +234,9 @@ def test_feedback_shows_points_and_neither_scheme_nor_hidden_test(graded: Path):
     assert any("Marking scheme" in c.source for c in read.cells), "for formgrader"
 
 
-def test_one_sentence_where_nothing_can_be_graded(tmp_path: Path, monkeypatch, capsys):
+def test_one_sentence_where_nothing_can_be_graded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     sandbox.unavailable.cache_clear()
     monkeypatch.setattr(
@@ -250,24 +253,24 @@ def test_one_sentence_where_nothing_can_be_graded(tmp_path: Path, monkeypatch, c
 # class
 
 
-def test_a_class_is_not_replaced_by_accident(tmp_path: Path):
-    run = [sys.executable, "-m", "nmt_course.course", "--out", tmp_path, "--seed"]
+def test_a_class_is_not_replaced_by_accident(tmp_path: Path) -> None:
+    run = [sys.executable, "-m", "nmt_course.course", "--seed", "2027"]
     source = course.load(NAME, "2026")
     path = tmp_path / f"source/{NAME}/{NAME}.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(source, path)
-    done = subprocess.run([*run, "2027"], capture_output=True, text=True)
+    done = subprocess.run([*run, "--out", tmp_path], capture_output=True, text=True)
     assert done.returncode == 2 and "another SEED" in done.stderr and path.exists()
 
 
-def test_the_teachers_repository_reaches_badge_and_install_line():
+def test_the_teachers_repository_reaches_badge_and_install_line() -> None:
     text = "".join(c.source for c in course.load(NAME, "1", "ada/nmt").cells)
     assert text.count("ada/nmt") == 2 and "OWNER/REPO" not in text
     assert "git+https://github.com/ada/nmt" in text
 
 
 @pytest.mark.parametrize("name", kit.NAMES)
-def test_another_seed_is_noticed(name: str):
+def test_another_seed_is_noticed(name: str) -> None:
     this, last = kit.assignment(name), course.load(name, "2026")
     answers = kit.solutions(last)
     old = nbformat.from_dict(last)
@@ -284,7 +287,7 @@ def test_another_seed_is_noticed(name: str):
 # sandbox
 
 
-def test_time_is_processor_time():
+def test_time_is_processor_time() -> None:
     """What waits while others use the processor is not stopped; what computes is."""
     with remote.within(0.3):
         time.sleep(0.8)
@@ -295,7 +298,7 @@ def test_time_is_processor_time():
         time.sleep(60)
 
 
-def test_what_a_group_can_bound_is_bounded(monkeypatch: pytest.MonkeyPatch):
+def test_what_a_group_can_bound_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for there in (True, False):
         monkeypatch.setattr(sandbox, "grouped", lambda there=there: there)
         line = sandbox.command([], [])
@@ -303,7 +306,7 @@ def test_what_a_group_can_bound_is_bounded(monkeypatch: pytest.MonkeyPatch):
         assert ("MemoryMax=3G" in line) == there
 
 
-def test_replaced_helpers_change_nothing():
+def test_replaced_helpers_change_nothing() -> None:
     """What runs beside the answers is our own copy of the helpers."""
     replaced = """
 import sys
@@ -319,7 +322,7 @@ for name, module in list(sys.modules.items()):
     assert kit.mark(of, notebook).failed() == set()
 
 
-def test_an_operator_that_is_refused_leaves_a_note():
+def test_an_operator_that_is_refused_leaves_a_note() -> None:
     of = kit.assignment("A4_transformer")
     code = kit.solution(of.source, "norm").partition("middle =")[0]
     code += (
@@ -330,7 +333,7 @@ def test_an_operator_that_is_refused_leaves_a_note():
     assert any(note.startswith(LOOK) for note in marks.notes)
 
 
-def test_what_hidden_tests_give_is_not_told():
+def test_what_hidden_tests_give_is_not_told() -> None:
     tell = "def tokenize(*args):\n    raise ValueError(f'GOT {args}')"
     of, secret = OF, "tokenize('secret words')"
     with started(of, 10, None) as (wire, _):
@@ -341,7 +344,9 @@ def test_what_hidden_tests_give_is_not_told():
 
 
 @pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
-def test_what_is_private_is_hidden_wherever_it_is(tmp_path: Path, monkeypatch):
+def test_what_is_private_is_hidden_wherever_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A class among the packages, and one behind a link."""
     private, link = tmp_path / "packages/class", tmp_path / "link"
     private.mkdir(parents=True)

@@ -4,9 +4,11 @@ hides what is to be written."""
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -26,7 +28,7 @@ TO_WRITE = {
 
 
 @pytest.mark.parametrize("name", course.names())
-def test_what_is_to_be_written_is_hidden_wherever_it_is(name: str):
+def test_what_is_to_be_written_is_hidden_wherever_it_is(name: str) -> None:
     """A name that moved to another module of the library needs that module among those
     blocked; of PyTorch, five names and the operators below them are."""
     blocked = course.load(name).metadata.nmt.blocked
@@ -38,7 +40,7 @@ def test_what_is_to_be_written_is_hidden_wherever_it_is(name: str):
     assert sum(name.startswith("torch.") for name in blocked) <= 5
 
 
-def test_a_package_is_hidden_with_all_its_files():
+def test_a_package_is_hidden_with_all_its_files() -> None:
     names = {path.name for path in sandbox.source_files("nmt_lib.configs")}
     assert "tiny.yaml" in names and not sandbox.source_files("torch.nn")
 
@@ -57,11 +59,13 @@ def test_a_package_is_hidden_with_all_its_files():
         (torch.tensor([True]), torch.tensor([1]), True),
     ],
 )
-def test_near(got, right, near):
+def test_near(got: Any, right: Any, near: bool) -> None:
     assert kit.near(got, right) is near
 
 
-def test_an_example_shows_both_and_names_the_usual_mistake(capsys):
+def test_an_example_shows_both_and_names_the_usual_mistake(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     kit.gives(lambda x: 2 * x, [0.5], 1.0)
     assert "correct" in capsys.readouterr().out
     double = torch.tensor([2.0, 4.0]), "doubled"
@@ -72,16 +76,35 @@ def test_an_example_shows_both_and_names_the_usual_mistake(capsys):
         assert "2.0004" not in str(error.value), "four digits"
 
 
-def test_shapes_that_do_not_fit_are_told_in_words():
+@pytest.mark.parametrize("right", ["a", 0.5, torch.zeros(3)])
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: torch.zeros(ord(x)), list])
+def test_hidden_tests_quote_neither_arguments_nor_results(
+    monkeypatch: pytest.MonkeyPatch, right: Any, wrap: Any
+) -> None:
+    """An answer that returns what it got would tell what hidden tests pass."""
+    monkeypatch.setattr(kit, "quiet", True)
+    for check in (
+        lambda: kit.gives(wrap, ["é"], right),
+        lambda: kit.match(wrap("é"), right, "f gives"),
+        lambda: kit.tensor(wrap("é"), "x", (3,)),
+        lambda: kit.two_tensors(wrap("é"), "x and y"),
+        lambda: kit.number(wrap("é"), "x"),
+    ):
+        with pytest.raises(kit.Hint) as error:
+            check()
+        assert not {"é", "233"} & set(re.findall(r"\w+", str(error.value)))
+
+
+def test_shapes_that_do_not_fit_are_told_in_words() -> None:
     with pytest.raises(kit.Hint, match="shapes do not fit together"):
         kit.ask(torch.add, torch.ones(2), torch.ones(3))
 
 
-def test_a_helper_runs_where_the_answer_is():
+def test_a_helper_runs_where_the_answer_is() -> None:
     """Whatever has a method ``beside`` is asked to run it."""
 
     class Away:
-        def beside(self, function, args, kwargs):
+        def beside(self, function: Any, args: Any, kwargs: Any) -> Any:
             return function.__name__, len(args), kwargs
 
     helper = kit.beside_answer(lambda *args, **kwargs: "here")
@@ -92,7 +115,7 @@ def test_a_helper_runs_where_the_answer_is():
     )
 
 
-def test_changed_arguments_are_noticed():
+def test_changed_arguments_are_noticed() -> None:
     kit.spares(lambda rows: sorted(rows), [3, 1])
     for change, given in (
         (lambda x: x.zero_(), torch.ones(2)),
@@ -112,7 +135,7 @@ def test_changed_arguments_are_noticed():
         torch.tensor(True),
     ],
 )
-def test_tensors_cross_the_wire_whatever_their_strides(sent):
+def test_tensors_cross_the_wire_whatever_their_strides(sent: torch.Tensor) -> None:
     back = remote.restore(remote.plain(sent, None), None)
     assert back.dtype == sent.dtype and torch.equal(back, sent)
 
@@ -138,13 +161,13 @@ for way in (
 """
 
 
-def test_an_operator_is_taken_away_by_all_its_names():
+def test_an_operator_is_taken_away_by_all_its_names() -> None:
     run = [sys.executable, "-c", FORBIDDEN]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["refused"] * 4
 
 
-def test_all_gradients_come_by_name():
+def test_all_gradients_come_by_name() -> None:
     layer, x, mask = torch.nn.Linear(2, 1), torch.ones(1, 2), torch.ones(1).bool()
     found = kit.slopes(
         lambda *args: (layer(args[0]), mask), [x, mask], torch.ones(1, 1)

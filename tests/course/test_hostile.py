@@ -22,7 +22,7 @@ def variable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("title", [title for title, h in HOSTILE.items() if not h.slow])
-def test_hostile(title: str, tmp_path: Path):
+def test_hostile(title: str, tmp_path: Path) -> None:
     try_hostile(HOSTILE[title], tmp_path)
 
 
@@ -51,7 +51,7 @@ def try_hostile(hostile: Hostile, folder: Path) -> kit.Marked:
 
 
 @pytest.mark.parametrize("title", FILES)
-def test_files_that_are_no_notebooks(title: str, tmp_path: Path):
+def test_files_that_are_no_notebooks(title: str, tmp_path: Path) -> None:
     data, reason = FILES[title]
     (tmp_path / "x.ipynb").write_bytes(data)
     try:

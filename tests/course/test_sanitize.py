@@ -36,7 +36,7 @@ class Tags(HTMLParser):
 
 
 @pytest.mark.parametrize("title", PAYLOADS)
-def test_what_runs_is_text(title: str):
+def test_what_runs_is_text(title: str) -> None:
     text = f"{PAYLOADS[title]}\n\n{FINE}"
     cell = {"cell_type": "markdown", "source": text}
     got = plain_text(sanitize.clean({"cells": [cell]}).cells[0])  # as it is restored
@@ -44,7 +44,9 @@ def test_what_runs_is_text(title: str):
     page = Tags(markdown2html(got))
     for tag, attributes in page.tags:
         assert tag in ("p", "strong", "a", "code", "pre"), tag
-        assert all(v.startswith("https://") for v in attributes.values()), attributes
+        assert all(str(v).startswith("https://") for v in attributes.values()), (
+            attributes
+        )
     assert not got.startswith("<pre>") or title == "mermaid"
     if not got.startswith("<pre>"):  # in which MathJax finds no formulas
         assert {"strong", "a", "code"} <= {tag for tag, _ in page.tags}
@@ -53,7 +55,7 @@ def test_what_runs_is_text(title: str):
             assert macro not in page.text
 
 
-def test_what_is_harmless_stays_as_it_is():
+def test_what_is_harmless_stays_as_it_is() -> None:
     lines = (
         "> quote\n\n- a & b\n\n|a|b|\n|:-|-|\n|1|2|\n\n```python\nx<y\n```\n\n# Head"
     )
@@ -66,7 +68,9 @@ def test_what_is_harmless_stays_as_it_is():
 
 
 @pytest.mark.parametrize("text", ["\\\\(" * 6000, "\\begin{a}" * 50_000, "> " * 9000])
-def test_markdown_that_takes_long_is_shown_as_typed(text: str, monkeypatch):
+def test_markdown_that_takes_long_is_shown_as_typed(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sanitize, "SECONDS", 0.1)
     cell = {"cell_type": "markdown", "source": text}
     notebook = sanitize.clean({"cells": [cell]})
@@ -74,7 +78,7 @@ def test_markdown_that_takes_long_is_shown_as_typed(text: str, monkeypatch):
     assert sanitize.clean(notebook).cells[0].source == notebook.cells[0].source
 
 
-def test_outputs_attachments_and_raw_cells_are_not_kept():
+def test_outputs_attachments_and_raw_cells_are_not_kept() -> None:
     markdown = nbformat.v4.new_markdown_cell(FINE)
     markdown.attachments = {"a.svg": {"image/svg+xml": "<svg/>"}}
     code = nbformat.v4.new_code_cell("x")
@@ -91,6 +95,6 @@ def test_outputs_attachments_and_raw_cells_are_not_kept():
     assert got[2].metadata == {"nbgrader": {"grade_id": "?"}}
 
 
-def test_no_students_cell_looks_like_the_graders():
+def test_no_students_cell_looks_like_the_graders() -> None:
     assert "<div" in markdown2html(BOX)
     assert "<div" not in markdown2html(sanitize.harmless(f"{BOX}all points</div>"))

@@ -3,12 +3,9 @@
 import json
 import random
 import resource
-import signal
-import time
 import tracemalloc
 import zlib
 from base64 import b64encode
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,6 @@ from safetensors.torch import save as safetensors_bytes
 import nmt_lib as nmt
 from nmt_lib.model_file import ModelFile, load, model_tensors, save
 from nmt_lib.run_folder import RunFolder
-from tests.lib.forked import exit_codes, start
 from tests.lib.small import rewritten, small_translator
 
 
@@ -191,21 +187,3 @@ def test_a_full_disk_leaves_the_old_file_and_no_half_one(folder: Path) -> None:
     assert sorted(folder.rglob("*")) == names
     with pytest.raises(nmt.CheckpointError, match=r"cannot write .*x.safetensors"):
         save(path / "x.safetensors", model_file())  # a file where a folder should be
-
-
-def write_forever(path: Path) -> None:
-    for step in count(1):
-        save(path, model_file(step, size=500_000))
-
-
-def test_a_process_killed_while_it_writes_leaves_a_whole_file(tmp_path: Path) -> None:
-    path, deadline = tmp_path / "x.safetensors", time.monotonic() + 60
-    writer = start(write_forever, path)
-    while not path.exists() and time.monotonic() < deadline:
-        pass
-    while not list(tmp_path.glob(".*.tmp")) and time.monotonic() < deadline:
-        pass  # the next write is on its way
-    writer.kill()
-    assert exit_codes(writer) == [-signal.SIGKILL]
-    saved = load(path)
-    assert all((t == saved.state["step"]).all() for t in saved.tensors.values())

@@ -3,7 +3,7 @@
 import gzip
 import json
 import warnings
-from itertools import permutations
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ import pytest
 import nmt_lib as nmt
 from nmt_lib import corpora
 from nmt_lib.config import DataConfig
-from tests.lib.small import read_lines
 
 
 def data(corpus: Any, src: Any = "de", tgt: Any = "en", **options: Any) -> DataConfig:
@@ -32,39 +31,6 @@ def write(folder: Path, de: str | bytes = "a\nb\n", en: str | bytes = "x\ny\n") 
 
 def load(folder: Path) -> nmt.Corpus:
     return nmt.load_corpus(data(folder))
-
-
-@pytest.mark.parametrize(("src", "tgt"), list(permutations(("en", "de", "fr"), 2)))
-def test_multi30k_in_all_directions(real_data: Path, src: str, tgt: str) -> None:
-    corpus = nmt.load_corpus(data("multi30k", src, tgt))
-    sizes = len(corpus.train), len(corpus.valid), len(corpus.test)
-    assert sizes == (29000, 1014, 1000)
-    folder = real_data / "multi30k"
-    sources, targets = (read_lines(folder / f"val.{lang}") for lang in (src, tgt))
-    assert [(p.src, p.tgt) for p in corpus.valid] == list(
-        zip(sources, targets, strict=True)
-    )
-    if "fr" not in (src, tgt):
-        assert len(nmt.load_corpus(data("multi30k-tok", src, tgt)).train) == 29000
-
-
-@pytest.mark.parametrize(("src", "tgt"), [("en", "fr"), ("fr", "en")])
-def test_europarl_is_split_by_the_seed_and_loses_no_pair(
-    real_data: Path, src: str, tgt: str
-) -> None:
-    with pytest.warns(UserWarning, match="one side is empty"):
-        corpus, other = (
-            nmt.load_corpus(data("europarl", src, tgt, seed=seed)) for seed in (0, 1)
-        )
-    parts = [corpus.train, corpus.valid, corpus.test]
-    folder = real_data / "europarl"
-    names = (folder / f"europarl-v7.fr-en.{lang}" for lang in (src, tgt))
-    lines = [pair for pair in zip(*map(read_lines, names), strict=True) if all(pair)]
-    assert sorted((p.src, p.tgt) for part in parts for p in part) == sorted(lines)
-    assert len(corpus.valid) == len(corpus.test) == len(lines) // 20
-    assert corpus.valid != other.valid
-    with pytest.raises(nmt.CorpusError, match="de→fr is not published"):
-        nmt.load_corpus(data("europarl", "de", "fr"))
 
 
 def test_files_are_read_plain_or_packed(tmp_path: Path) -> None:
@@ -97,6 +63,27 @@ def test_a_missing_file_is_named(
     message = r"no file corpora/multi30k/train\.de.*NMT_DATA"
     with pytest.raises(nmt.CorpusError, match=message):
         nmt.load_corpus(data("multi30k"))
+
+
+def test_published_corpora_have_their_published_file_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NMT_DATA", str(tmp_path))
+    end = ".lc.norm.tok"
+    for corpus, *names in (
+        ("multi30k", "train", "val", "test_2016_flickr"),
+        ("multi30k-tok", f"train{end}", f"val{end}", f"test_2016_flickr{end}"),
+        ("europarl", *["europarl-v7.fr-en"] * 3),  # split by load_corpus
+    ):
+        (tmp_path / corpus).mkdir()
+        for name, lang in product(names, ("en", "fr")):
+            (tmp_path / corpus / f"{name}.{lang}").write_text(f"{name} {lang}\n" * 20)
+        for src, tgt in (("en", "fr"), ("fr", "en")):
+            found = nmt.load_corpus(data(corpus, src, tgt))
+            first = [found.train[0], found.valid[0], found.test[0]]
+            assert first == [nmt.Pair(f"{n} {src}", f"{n} {tgt}") for n in names]
+    with pytest.raises(nmt.CorpusError, match="de→fr is not published"):
+        nmt.load_corpus(data("europarl", "de", "fr"))
 
 
 def test_unequal_files_are_named_with_both_counts(tmp_path: Path) -> None:
@@ -177,14 +164,15 @@ def test_multi30k_is_read_by_datasets(hub: Path) -> None:
     assert len(nmt.load_corpus(data("multi30k", limit=7)).train) == 7
 
 
+@pytest.mark.parametrize(("most", "held_out"), [(2, 2), (10, 3)])
 def test_each_pair_of_europarl_is_in_one_split(
-    hub: Path, monkeypatch: pytest.MonkeyPatch
+    hub: Path, monkeypatch: pytest.MonkeyPatch, most: int, held_out: int
 ) -> None:
-    monkeypatch.setattr(corpora, "HELD_OUT", 2)
+    monkeypatch.setattr(corpora, "HELD_OUT", most)
     corpus = nmt.load_corpus(data("europarl", "fr", "en", limit=40))
     parts = [corpus.train, corpus.valid, corpus.test]
-    assert [len(part) for part in parts] == [40, 2, 2]
-    assert len({pair for part in parts for pair in part}) == 44
+    assert [len(part) for part in parts] == [40, held_out, held_out]
+    assert len({pair for part in parts for pair in part}) == 40 + 2 * held_out
     with pytest.raises(nmt.CorpusError, match=r"'de-fr' not found.*NMT_DATA") as caught:
         nmt.load_corpus(data("europarl", "fr", "de"))
     assert "\n" not in str(caught.value)

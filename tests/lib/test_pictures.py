@@ -1,5 +1,6 @@
 """What a picture says is true: its words, numbers and positions."""
 
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,6 +32,10 @@ def texts(some: Any) -> list[str]:
 def labels(axis: Any) -> tuple[list[str], list[str]]:
     """The words of the rows and of the columns."""
     return texts(axis.get_yticklabels()), texts(axis.get_xticklabels())
+
+
+def axes(figure: Any) -> list[Any]:
+    return figure.axes
 
 
 def shown(axis: Any) -> torch.Tensor:
@@ -88,7 +93,7 @@ def test_gold_links_frame_column_source_and_row_target(
     translation: nmt.Translation,
 ) -> None:
     both, gold = [translation] * 2, [[], [(2, 0), (0, 1)]]
-    plain, framed = nmt.plot_attention(both, heads=[1], gold=gold).axes
+    plain, framed = axes(nmt.plot_attention(both, heads=[1], gold=gold))
     frames = [(frame.get_x() + 0.5, frame.get_y() + 0.5) for frame in framed.patches]
     assert frames == [(3, 0), (1, 1)], "after <sos>, word 2 is in column 3"
     assert not plain.patches
@@ -115,7 +120,7 @@ def test_curves_have_their_positions_and_runs_their_mean() -> None:
 
 
 def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
-    (axis,) = nmt.plot_bars({"$5": 1, "<b>": 2.25, "😀": 3}, numbers=".1f").axes
+    (axis,) = axes(nmt.plot_bars({"$5": 1, "<b>": 2.25, "😀": 3}, numbers=".1f"))
     assert labels(axis)[0] == ["$5", "<b>", "😀"]
     assert [bar.get_width() for bar in axis.patches] == [1, 2.25, 3]
     assert sorted(texts(axis.texts)) == ["1.0", "2.2", "3.0"]
@@ -128,7 +133,7 @@ def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
 
 def test_training_and_validation_have_their_own_losses() -> None:
     rows = [{"step": 1, "train_loss": 4.0, "valid_loss": 3.0}]
-    axis, _ = nmt.plot_history(rows, nmt.load_config("tiny")).axes
+    axis, _ = axes(nmt.plot_history(rows, nmt.load_config("tiny")))
     drawn = {line.get_label()[:8]: line.get_ydata().tolist() for line in axis.lines}
     assert drawn == {"training": [4], "validati": [3]}
 
@@ -139,7 +144,7 @@ def test_training_and_validation_have_their_own_losses() -> None:
 def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
     rows = {"new": {"en": ["a", "red"], "fr": ["$5", "<b>", "😀"]}, "old": {"": ["x"]}}
     links = [((0, 1), (1, 2)), ((1, 2), (1, 0))]
-    first, _ = nmt.plot_words(rows, links=links, marked=[(1, 2)]).axes
+    first, _ = axes(nmt.plot_words(rows, links=links, marked=[(1, 2)]))
     at, bow = words_at(first), first.texts[-1]
     assert points(first) == [[*map(list, zip(at["red"], at["😀"], strict=True))]]
     assert (bow.xyann[0], bow.xy[0]) == (at["😀"][0], at["$5"][0])
@@ -150,7 +155,7 @@ def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
 
 def test_hands_start_at_twelve_and_turn_clockwise() -> None:
     clocks = {"0": nmt.sinusoids(1, 4), "1": nmt.sinusoids(1, 4, start=1)}
-    first, second, *_ = nmt.plot_hands(clocks, ["fast", "slow"]).axes
+    first, second, *_ = axes(nmt.plot_hands(clocks, ["fast", "slow"]))
     tips = [axis.lines[1].get_xydata()[1].tolist() for axis in (first, second)]
     assert tips[0][0] == 0 < tips[0][1], "up at position 0"
     assert tips[1][0] > 0.7 > tips[1][1] > 0, "to the right after one radian"
@@ -169,7 +174,7 @@ TRACE = [  # two steps of a beam of two, as beam_search writes them
 
 def test_a_beam_is_drawn_as_a_tree_without_crossing_lines() -> None:
     figure = nmt.plot_beam(TRACE, lambda ids: [f"$w{i}" for i in ids], best=[5])
-    (axis,) = figure.axes
+    (axis,) = axes(figure)
     at = words_at(axis)
     drawn = axis.lines[: len(TRACE)]
     lines = {tuple(map(tuple, line.get_xydata())): line for line in drawn}
@@ -250,15 +255,16 @@ def test_the_batch_of_the_picture_is_a_typical_one() -> None:
     assert shown(axis).tolist() == [[1, 1, 0, 0], [1, 1, 1, 1]]
 
 
-class Letters:
+class Letters(nmt.Tokenizer):
     """A tokenizer: a letter is a token, and its id is its number."""
 
-    tokenize = list
+    def tokenize(self, text: str) -> list[str]:
+        return list(text)
 
-    def encode(self, text: str) -> list[int]:
-        return [2, *map(ord, text), 3]
+    def ids(self, text: str) -> list[int]:
+        return [*map(ord, text)]
 
-    def lookup_tokens(self, ids: list[int]) -> list[str]:
+    def lookup_tokens(self, ids: Iterable[int]) -> list[str]:
         return [chr(i) if i > 3 else nmt.SPECIALS[i] for i in ids]
 
 
@@ -280,7 +286,7 @@ def test_a_target_is_linked_to_itself_one_position_later() -> None:
 
 def test_words_that_change_places_are_marked() -> None:
     pair = nmt.Pair("abc", "acb", alignment=((0, 0), (1, 2), (2, 1)))
-    (axis,) = nmt.plot_links(pair, Letters(), Letters(), ["en", "fr"]).axes
+    (axis,) = axes(nmt.plot_links(pair, Letters(), Letters(), ["en", "fr"]))
     boxes = [text.get_bbox_patch() for text in axis.texts]
     marked = [to_hex(box.get_facecolor()) == MARKED for box in boxes]
     assert marked == [False, True, True] * 2
@@ -289,7 +295,7 @@ def test_words_that_change_places_are_marked() -> None:
 
 def test_parameters_are_counted_by_part_and_kind() -> None:
     model = small_model(n_layers=1)
-    (axis,) = nmt.plot_parameters(model).axes
+    (axis,) = axes(nmt.plot_parameters(model))
     parts = labels(axis)[0]
     million = [bar.get_width() for bar in axis.patches]
     assert len(million) == 3 * len(parts)
@@ -303,7 +309,7 @@ def test_parameters_are_counted_by_part_and_kind() -> None:
 
 
 def test_defects_are_coloured_where_a_write_up_has_them() -> None:
-    (axis,) = nmt.plot_defects().axes
+    (axis,) = axes(nmt.plot_defects())
     words, cells = words_at(axis), {}
     for cell, colour in zip(axis.patches, colours(axis), strict=True):
         x, y = cell.get_x() + cell.get_width() / 2, cell.get_y() + cell.get_height() / 2

@@ -4,8 +4,6 @@ import os
 import random
 import shutil
 import signal
-import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -141,20 +139,3 @@ def test_killed_after_the_last_checkpoint(
     assert not (run / "model.safetensors").exists()
     assert f"{STEPS}.safetensors" in str(checkpoints(run)[-1])
     assert_same_run(train(folder / "config.yaml", run), alone, files="model")
-
-
-def test_killed_from_outside_at_a_random_moment(tmp_path: Path, folder: Path) -> None:
-    config, run = folder / "config.yaml", tmp_path / "run"
-    further: dict[str, Any] = {"train__checkpoint_every": 5, "train__max_steps": 400}
-    child = start(partial(train, **further), config, run)
-    deadline = time.monotonic() + 60
-    while not checkpoints(run) and child.is_alive():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    time.sleep(random.uniform(0, 0.3))
-    child.kill()
-    assert exit_codes(child) == [-signal.SIGKILL]
-    further["train__max_steps"] = int(checkpoints(run)[-1].stem[5:]) + 12
-    names = ("run", "alone")
-    resumed, alone = (train(config, tmp_path / name, **further) for name in names)
-    assert_same_run(resumed, alone)

@@ -33,7 +33,11 @@ MINI = {  # a run of a second, on the corpus that write_corpus makes
     "train.checkpoint_every": 4,
     "train.label_smoothing": 0.0,
 }
-SGD = {"train__optimizer": "sgd", "train__warmup": 0, "train__schedule": "constant"}
+SGD: dict[str, Any] = {
+    "train__optimizer": "sgd",
+    "train__warmup": 0,
+    "train__schedule": "constant",
+}
 
 
 def mini(tmp_path: Path, run: str = "run", **overrides: Any) -> nmt.Config:
@@ -127,16 +131,16 @@ def test_losses_weigh_tokens_and_validation_has_no_smoothing_and_no_dropout(
         return loss
 
     monkeypatch.setattr(nmt.Objective, "forward", spy)
-    subwords = {"data__tokenizer": "bpe", "data__vocab_size": 60}
-    noise = {"train__label_smoothing": 0.4, "model__dropout": 0.4}
-    noise |= {"data__bpe_dropout": 0.4, "train__select": "last"}
-    run = nmt.train(mini(tmp_path, **subwords, **noise))
+    options: dict[str, Any] = {"data__tokenizer": "bpe", "data__vocab_size": 60}
+    options |= {"train__label_smoothing": 0.4, "model__dropout": 0.4}
+    options |= {"data__bpe_dropout": 0.4, "train__select": "last"}
+    run = nmt.train(mini(tmp_path, **options))
     for i, row in enumerate(run.history):
         losses, counts = zip(*sums[4 * i : 4 * i + 4], strict=True)
         assert row["train_loss"] == pytest.approx(sum(losses) / sum(counts), rel=1e-5)
     tokenizers = run.translator.src_tokenizer, run.translator.tgt_tokenizer
     valid = nmt.load_corpus(run.config.data).valid
-    total = count = 0
+    total, count = 0.0, 0
     for example in nmt.encode_pairs(valid, tokenizers, run.config):
         batch = make_batch([example])
         logits = run.model(batch.src, batch.tgt_in)
@@ -148,9 +152,9 @@ def test_losses_weigh_tokens_and_validation_has_no_smoothing_and_no_dropout(
 # --- the same, again, further
 def test_the_seed_alone_decides_a_run(tmp_path: Path) -> None:
     """Neither the caller's random numbers nor switched-off gradients do."""
-    threads, states = torch.get_num_threads(), []
+    threads, runs = torch.get_num_threads(), list[nmt.Run]()
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        torch.manual_seed(len(states))
+        torch.manual_seed(len(runs))
         before = torch.get_rng_state()
         options = {"model__dropout": 0.2, "train__threads": 2, "train__max_steps": 2}
         with torch.inference_mode() if seed else torch.no_grad():
@@ -162,17 +166,18 @@ def test_the_seed_alone_decides_a_run(tmp_path: Path) -> None:
             weight.requires_grad and not weight.is_inference()
             for weight in run.model.parameters()
         )
-        states.append(run)
-    assert_same(*states[:2])
+        runs.append(run)
+    assert_same(runs[0], runs[1])
     with pytest.raises(AssertionError):
-        assert_same(*states[1:])
+        assert_same(runs[1], runs[2])
 
 
 def test_a_finished_run_is_loaded_and_more_steps_resume_it(
     tmp_path: Path, updates: list[int]
 ) -> None:
     first = nmt.load_or_train(mini(tmp_path, model__dropout=0.2, train__max_steps=8))
-    options = {"model__dropout": 0.2, "train__max_steps": 8, "decode__beam_size": 2}
+    options: dict[str, Any] = {"model__dropout": 0.2, "train__max_steps": 8}
+    options["decode__beam_size"] = 2
     assert not nmt.train(mini(tmp_path, **options)).model.training
     again = nmt.load_or_train(mini(tmp_path, **options))
     assert torch.equal(first.model.output.weight, again.model.output.weight)
@@ -225,7 +230,7 @@ def test_the_best_step_survives_a_crash(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, validation: list[float]
 ) -> None:
     validation += [5.0, 4.0, 3.0, 2.0, 1.0, 9.0]  # after each update, at last after 6
-    options = {"train__checkpoint_every": 3, "train__max_steps": 6}
+    options: Any = {"train__checkpoint_every": 3, "train__max_steps": 6}
     stopped(monkeypatch, mini(tmp_path, train__validate_every=1, **options), 5)
     run = nmt.train(mini(tmp_path, train__validate_every=6, **options))
     assert run.best_step in (3, 5)
@@ -336,7 +341,7 @@ def test_a_loss_that_is_not_finite_keeps_the_checkpoint(
 
 @pytest.mark.parametrize("every", [1, 4])
 def test_weights_that_explode_are_not_saved(tmp_path: Path, every: int) -> None:
-    often = {"train__checkpoint_every": every, "train__validate_every": every}
+    often: Any = {"train__checkpoint_every": every, "train__validate_every": every}
     config = mini(tmp_path, train__lr=1e6, **SGD, **often)
     with pytest.raises(nmt.TrainingError, match=r"is (nan|inf) after \d"):
         nmt.train(config)
@@ -384,7 +389,7 @@ def test_a_setting_runs_three_steps_and_learns(
 def test_the_learning_rate_of_each_update_is_that_of_the_schedule(
     tmp_path: Path,
 ) -> None:
-    noam = {"train__schedule": "noam", "train__lr": 1.0, "train__warmup": 4}
+    noam: Any = {"train__schedule": "noam", "train__lr": 1.0, "train__warmup": 4}
     config = mini(tmp_path, **noam, train__validate_every=1)
     rates = [nmt.learning_rate(step, config.train, 16) for step in range(1, 13)]
     assert [row["lr"] for row in nmt.train(config).history] == pytest.approx(rates)
@@ -408,7 +413,7 @@ def test_accumulated_batches_equal_one_large_batch(tmp_path: Path) -> None:
         nmt.train(mini(tmp_path, "a", **options, **small)),
         nmt.train(mini(tmp_path, "b", **options, train__batch_sentences=18)),
     ]
-    assert_same(*runs, atol=1e-5)
+    assert_same(runs[0], runs[1], atol=1e-5)
 
 
 def test_clipping_bounds_the_step(tmp_path: Path) -> None:
@@ -453,7 +458,12 @@ def test_no_gpu_is_touched_by_a_run_on_the_cpu(
 
 def ask(run_dir: Path, answer: Path) -> None:
     count, update = [], Trainer.update
-    Trainer.update = lambda self, batches: (count.append(1), update(self, batches))[1]
+
+    def counted(self: Trainer, batches: Any) -> None:
+        count.append(1)
+        update(self, batches)
+
+    pytest.MonkeyPatch().setattr(Trainer, "update", counted)
     text = nmt.load_or_train("toy", run_dir=str(run_dir))("ich mochte ein bier").text
     answer.write_text(f"{text} {len(count)}", encoding="utf-8")
 
@@ -468,7 +478,7 @@ def test_two_processes_that_ask_at_once_train_once(tmp_path: Path) -> None:
 
 def share(config: Path, rank: int, port: int) -> None:
     """One of two processes, with the environment that `torchrun` sets."""
-    environment = {"RANK": rank, "LOCAL_RANK": rank}
+    environment: dict[str, Any] = {"RANK": rank, "LOCAL_RANK": rank}
     environment |= {"WORLD_SIZE": 2, "LOCAL_WORLD_SIZE": 2}
     environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
     os.environ.update({key: str(value) for key, value in environment.items()})

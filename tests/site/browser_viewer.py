@@ -15,9 +15,9 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 import nmt_lib as nmt
 from tests.lib.small import made_translation
-from tests.notebooks.browser import jupyterlab, run_all
 from tests.site.browser_live import expected, settled, watched
 from tests.site.chromium import ROOT, barriers, chromium
+from tests.site.jupyterlab import jupyterlab, run_all
 
 OUT = ROOT / "build" / "viewer"
 SRC = ["Der", "<b>Hund</b>", "trank", "שלום", "</script>", "🙂", "."]
