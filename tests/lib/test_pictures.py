@@ -219,7 +219,8 @@ def test_a_sentence_read_along_marks_what_differs_from_the_reference() -> None:
     assert axis.get_title() == "in axe"
     written = [text.get_text() for text in axis.texts]
     assert "".join(written) == "abcd" + "abxd" + "axe–"
-    marked = [MARKED in to_hex(t.get_bbox_patch().get_facecolor()) for t in axis.texts]
+    boxes: list[Any] = [text.get_bbox_patch() for text in axis.texts]
+    marked = [MARKED in to_hex(box.get_facecolor()) for box in boxes]
     assert "".join("x" if m else "." for m in marked) == "...." + "..x." + ".xxx"
 
 
