@@ -57,6 +57,7 @@ def test_guesses(capsys: Any) -> None:
 def test_what_differs_between_words_is_noted_at_each_pass() -> None:
     encoder = torch.nn.Identity()
     noted = nmt.note_differences(encoder)
-    for x in (torch.ones(2, 3, 4), torch.tensor([[[3.0, 4], [-3, -4]]])):
+    words = torch.tensor([[3.0, 4], [-3, -4]])
+    for x in (torch.ones(2, 3, 4), words[None], words[:, None]):  # (B, S, D)
         encoder(x)
-    assert noted == pytest.approx([0, 1])
+    assert noted == pytest.approx([0, 1, 1])
