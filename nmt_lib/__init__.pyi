@@ -112,7 +112,9 @@ from .pictures.defects import plot_defects as plot_defects
 from .pictures.processes import plot_all_reduce as plot_all_reduce
 from .pictures.layer import plot_encoder_layer as plot_encoder_layer
 from .pictures.training import plot_collapse as plot_collapse
+from .pictures.training import plot_shift as plot_shift
 from .pictures.training import plot_update as plot_update
+from .pictures.training import plot_warmup as plot_warmup
 from .pictures.who_sees import plot_mask_paths as plot_mask_paths
 from .pictures.who_sees import plot_reads_and_says as plot_reads_and_says
 from .pictures.search import plot_computed as plot_computed
@@ -125,6 +127,7 @@ from .pictures.viewer import view_attention as view_attention
 from .pictures.explore import explore as explore
 from .chapters import caption_lengths as caption_lengths
 from .chapters import lost_words as lost_words
+from .chapters import note_differences as note_differences
 from .chapters import padding_share as padding_share
 from .chapters import word_cosines as word_cosines
 from .chapters import show_source as show_source

@@ -128,6 +128,22 @@ def word_cosines(words: list[str], d_model: int, factor: float) -> torch.Tensor:
     return x @ x.T
 
 
+def note_differences(encoder: torch.nn.Module) -> list[float]:
+    """A list that gets longer with each pass: what differs between the words.
+
+    That is the share of chapter 05, over all positions of the batch: 0 if the encoder
+    gives the same vector for each.
+    """
+    shares: list[float] = []
+
+    def note(_module: torch.nn.Module, _given: Any, memory: Tensor) -> None:
+        x = memory.detach()  # (B, S, D)
+        shares.append(((x - x.mean((0, 1))).norm() / x.norm()).item())
+
+    encoder.register_forward_hook(note)
+    return shares
+
+
 def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
     """Prints what was measured beside the reader's guess; None is no guess."""
     said = f"measured: {show(measured)}{unit}"

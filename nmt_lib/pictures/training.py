@@ -1,4 +1,4 @@
-"""The pictures of chapter 07: one update, and runs that collapse."""
+"""The pictures of chapter 07: one update, the shift, and runs that collapse."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from matplotlib.figure import Figure
+from torch import Tensor
 
+from ..tokenizers import Tokenizer
 from .charts import plot_lines
-from .diagrams import draw_boxes
+from .diagrams import draw_boxes, plot_words
 from .plotting import new_figure
 
 BOXES = {
@@ -29,6 +31,41 @@ def plot_update() -> Figure:
     figure, (axis,) = new_figure(size=(8.2, 2.2))
     draw_boxes(axis, BOXES, [*pairwise(CIRCLE), ("out", "loss")])
     return figure
+
+
+def plot_warmup(
+    warm: Sequence[float], cold: Sequence[float], rate: float, warmup: int
+) -> Figure:
+    """The learning rates of two runs and their losses, with and without warm-up.
+
+    Args:
+        warm, cold: after each update, in nats a token.
+        rate: the highest learning rate.
+        warmup: after how many updates ``warm`` has reached it.
+    """
+    steps = range(1, len(warm) + 1)
+    rising = [rate * min(1, step / warmup) for step in steps]
+    panels = {
+        "learning rate": {"with warm-up": rising, "without": [rate] * len(warm)},
+        "loss (nats a token)": {"with warm-up": warm, "without": cold},
+    }
+    return plot_lines(panels, steps, xlabel="update")
+
+
+def plot_shift(tgt: Tensor, tokenizer: Tokenizer) -> Figure:
+    """What the decoder reads, above what it should predict, for two targets.
+
+    Args:
+        tgt: ``(2, T + 1)``; the second target is the shorter one, and the <eos> that
+            it keeps in ``tgt_in`` is marked.
+    """
+    words = [tokenizer.lookup_tokens(ids) for ids in tgt.tolist()]
+    names = "a long target", "a shorter one"
+    rows = {
+        name: {"tgt_in: read": some[:-1], "tgt_out: say": some[1:]}
+        for name, some in zip(names, words, strict=True)
+    }
+    return plot_words(rows, marked=[(2, words[1].index("<eos>"))])
 
 
 def plot_collapse(

@@ -1,4 +1,4 @@
-"""What chapters print about a reader's answer and guess."""
+"""What chapters print about a reader's answer and guess, and what they measure."""
 
 from typing import Any
 
@@ -42,3 +42,12 @@ def test_guesses(capsys: Any) -> None:
     nmt.compare_guess(80, 99.6, " %")
     out = capsys.readouterr().out.splitlines()
     assert out == ["measured: 99.6 %", "measured: 99.6 %   your guess: 80 %"]
+
+
+def test_what_differs_between_words_is_noted_at_each_pass() -> None:
+    encoder = torch.nn.Identity()
+    noted = nmt.note_differences(encoder)
+    words = torch.tensor([[3.0, 4], [-3, -4]])
+    for x in (torch.ones(2, 3, 4), words[None], words[:, None]):  # (B, S, D)
+        encoder(x)
+    assert noted == pytest.approx([0, 1, 1])

@@ -138,6 +138,13 @@ def test_training_and_validation_have_their_own_losses() -> None:
     assert drawn == {"training": [4], "validati": [3]}
 
 
+def test_a_warm_up_rises_to_the_rate_and_then_stays_there() -> None:
+    rates, losses = axes(nmt.plot_warmup([5, 3, 2, 1], [5, 4, 4, 4], 0.4, warmup=2))
+    x = [1, 2, 3, 4]
+    assert points(rates)[:2] == [[x, [0.2, 0.4, 0.4, 0.4]], [x, [0.4] * 4]]
+    assert points(losses)[:2] == [[x, [5, 3, 2, 1]], [x, [5, 4, 4, 4]]]
+
+
 # Diagrams.
 
 
@@ -151,6 +158,20 @@ def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
     boxes = [text.get_bbox_patch() for text in first.texts[:5]]
     marked = [to_hex(box.get_facecolor()) == MARKED for box in boxes]
     assert marked == [False] * 4 + [True]
+
+
+def test_below_each_token_that_is_read_is_the_next_one() -> None:
+    tokenizer = small_translator(2).tgt_tokenizer
+    tgt = torch.tensor([[2, 5, 4, 5, 3], [2, 4, 3, 0, 0]])
+    first, second = axes(nmt.plot_shift(tgt, tokenizer))
+    a, b = tokenizer.lookup_tokens([4, 5])
+    read, say = ["<sos>", b, a, b], [b, a, b, "<eos>"]
+    assert texts(first.texts)[:8] == read + say
+    read, say = ["<sos>", a, "<eos>", "<pad>"], [a, "<eos>", "<pad>", "<pad>"]
+    assert texts(second.texts)[:8] == read + say
+    boxes = [text.get_bbox_patch() for text in second.texts[:8]]
+    marked = [to_hex(box.get_facecolor()) == MARKED for box in boxes]
+    assert marked == [i == 2 for i in range(8)], "the <eos> that is read"
 
 
 def test_hands_start_at_twelve_and_turn_clockwise() -> None:
