@@ -128,7 +128,6 @@ from .chapters import lost_words as lost_words
 from .chapters import padding_share as padding_share
 from .chapters import word_cosines as word_cosines
 from .chapters import show_source as show_source
-from .chapters import check_answer as check_answer
 from .chapters import compare_guess as compare_guess
 from .chapters import long_and_short as long_and_short
 from .chapters import under_torch_names as under_torch_names

@@ -1,12 +1,12 @@
-"""What a chapter calls that is no picture: the library's source, feedback on a reader's
-answers and guesses, one line each, and what its experiments are made of."""
+"""What a chapter calls that is no picture: the library's source, the answer to a guess,
+and what its experiments are made of."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from pygments.lexers import PythonLexer
 from torch import Tensor
 
 from .embeddings import sinusoids
-from .exercises.values import difference, same, show
+from .exercises.values import show
 from .special import SPECIALS
 from .tokenizers import spacy_words
 from .vocab import build_vocab_from_iterator
@@ -128,36 +128,6 @@ def word_cosines(words: list[str], d_model: int, factor: float) -> torch.Tensor:
     return x @ x.T
 
 
-def check_answer(
-    answer: Callable[[], Any],
-    expected: Any,
-    mistakes: Mapping[str, Any] | None = None,
-    right: str = "the library gives the same",
-) -> None:
-    """Prints whether ``answer()`` equals ``expected``, or which mistake it equals.
-
-    ``mistakes`` maps a sentence to the value that the mistake gives. Values are
-    tensors, numbers, texts, or sequences of these; with several cases in a sequence, a
-    mistake is named only if all of its cases match. An answer that matches nothing is
-    shown.
-    """
-    try:
-        given = answer()
-    except Exception as error:  # the reader's own code
-        print(f"not yet: it raises {type(error).__name__}: {error}")
-        return
-    if given is None or _all_none(given):
-        print("not written yet, or nothing is returned: it gives None")
-    elif same(given, expected):
-        print(f"right: {right}")
-    else:
-        for why, value in (mistakes or {}).items():
-            if same(given, value):
-                print(f"not yet: {why}")
-                return
-        print(f"not yet: {difference(given, expected)}")
-
-
 def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
     """Prints what was measured beside the reader's guess; None is no guess."""
     said = f"measured: {show(measured)}{unit}"
@@ -190,8 +160,3 @@ def long_and_short(pairs: Sequence[Ids]) -> tuple[Ids, Ids]:
         if len(src) > len(short[0]) + 2 and len(short[1]) + 1 < len(tgt) < len(src)
     ]
     return longer[0] if longer else by_length[-1], short
-
-
-def _all_none(given: Any) -> bool:
-    several = isinstance(given, list | tuple) and len(given) > 0
-    return several and all(part is None for part in given)

@@ -102,4 +102,4 @@ def right_texts() -> list[str]:
 
 @lru_cache
 def patient() -> Translator:
-    return quick(loaded("multi30k-en-de"))
+    return quick(loaded("multi30k-en-de"), beam_size=1)

@@ -469,10 +469,10 @@ def without_the_end(models, translator, pairs):
     return exact
 
 
-def error_of(call):
+def error_of(call, *arguments):
     """The error that a call raises, or None."""
     try:
-        call()
+        call(*arguments)
     except Exception as error:
         return error
     return None

@@ -24,7 +24,7 @@ def as_panels(data: Any) -> dict[str, Any]:
 def as_numbers(values: Any) -> Any:
     """Numbers from a tensor, a list, a range, a list of tensors …"""
     if isinstance(values, Tensor):
-        return values.detach().double().cpu().numpy()
+        return values.detach().cpu().double().numpy()
     if isinstance(values, np.ndarray | str) or not hasattr(values, "__iter__"):
         return np.asarray(values, dtype=float)
     return np.asarray([as_numbers(value) for value in values], dtype=float)
