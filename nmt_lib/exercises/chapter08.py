@@ -2,16 +2,53 @@
 
 import math
 from collections import Counter
+from unittest import mock
 
 import torch
 
 import nmt_lib as nmt
+from nmt_lib.decoding import Scorer
 
 from .exercise import exercise
 
-toy: dict[
-    str, dict[str, float]
-] = {}  # path → its choices; on the page it is section 3's
+toy = {  # of section 3: the words so far → each next word → its probability
+    "": {"le": 0.6, "un": 0.4},
+    "le": {"chien": 0.45, "chat": 0.55},
+    "un": {"chien": 0.9, "chat": 0.1},
+    "le chat": {"dort": 0.55, "court": 0.45},
+    "le chien": {"dort": 0.6, "court": 0.4},
+    "un chat": {"court": 0.3, "dort": 0.7},
+    "un chien": {"court": 0.9, "dort": 0.1},
+}
+
+
+def as_model(choices):
+    """A toy as a search sees it: its tokens, and its ``next_log_probs(ids)``, (V,).
+
+    A complete sentence is followed by ``<eos>``.
+    """
+    words = (word for follows in choices.values() for word in follows)
+    tokens = [*nmt.SPECIALS, *dict.fromkeys(words)]
+
+    def next_log_probs(ids):
+        follows = choices.get(" ".join(tokens[i] for i in ids), {"<eos>": 1.0})
+        return torch.tensor([follows.get(token, 0.0) for token in tokens]).log()  # (V,)
+
+    return tokens, next_log_probs
+
+
+def forgetful_caches():
+    """While this context lasts, cached keys stay where they are when prefixes move.
+
+    Sentences that leave the batch still leave the caches.
+    """
+    select = Scorer.select
+
+    def forgetful(scorer, rows, sources=True):
+        if sources:
+            select(scorer, rows)
+
+    return mock.patch.object(Scorer, "select", forgetful)
 
 
 class HoldsSos(RuntimeError):
@@ -304,15 +341,6 @@ def _in_its_toy(answer, toy):
         names["toy"] = before
 
 
-PAGE = {
-    "": {"le": 0.6, "un": 0.4},
-    "le": {"chien": 0.45, "chat": 0.55},
-    "un": {"chien": 0.9, "chat": 0.1},
-    "le chat": {"dort": 0.55, "court": 0.45},
-    "le chien": {"dort": 0.6, "court": 0.4},
-    "un chat": {"court": 0.3, "dort": 0.7},
-    "un chien": {"court": 0.9, "dort": 0.1},
-}
 LATE = {  # the best sentence is never the greedy choice
     "": {"b": 0.4, "a": 0.6},
     "a": {"c": 0.7, "d": 0.3},
@@ -365,7 +393,7 @@ PRODUCT = "probability * p"
 @exercise(
     "The most likely whole sentence, by trying every branch.",
     cases={
-        "the toy of section 3": (PAGE,),
+        "the toy of section 3": (toy,),
         "another one, whose best sentence never takes the most likely word": (LATE,),
         "sentences of one and two words": (SHORT,),
     },
