@@ -4,13 +4,13 @@ const node = (space) => (tag, attributes = {}, ...inside) => {
   made.append(...inside); // strings become text, never markup
   return made;
 };
-const html = node("http://www.w3.org/1999/xhtml");
-const svg = node("http://www.w3.org/2000/svg");
+export const html = node("http://www.w3.org/1999/xhtml");
+export const svg = node("http://www.w3.org/2000/svg");
 
-const TITLES = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
+export const TITLES = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
 
 // A map of weights, row by row, in eleven shades.
-function drawMap(weights, height, width, links = []) {
+export function drawMap(weights, height, width, links = []) {
   const shades = Array(11).fill("");
   const square = (i) => `M${i % width} ${Math.floor(i / width)}h1v1h-1z`;
   weights.forEach((weight, i) => { shades[Math.round(weight * 10)] += square(i); });
@@ -19,13 +19,13 @@ function drawMap(weights, height, width, links = []) {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true", "shape-rendering": "crispEdges" }, gold, ...paths);
 }
 
-function check(button, yes) { // of a group, the checked one is reached by Tab
+export function check(button, yes) { // of a group, the checked one is reached by Tab
   button.setAttribute("aria-checked", yes);
   button.tabIndex = yes ? 0 : -1;
 }
 
-const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-1e6, 0], End: [1e6, 0] };
-function onArrows(part, move) {
+export const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-1e6, 0], End: [1e6, 0] };
+export function onArrows(part, move) {
   part.addEventListener("keydown", (event) => {
     if (!STEPS[event.key] || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
@@ -33,11 +33,11 @@ function onArrows(part, move) {
     move(buttons, buttons.indexOf(event.target), ...STEPS[event.key])?.focus();
   });
 }
-const within = (list, i) => list[Math.max(0, Math.min(list.length - 1, i))];
+export const within = (list, i) => list[Math.max(0, Math.min(list.length - 1, i))];
 
 // Draws the attention viewer in an element: data holds {kinds, start: {kind, layer, head}, gold}.
 // The viewer that it returns can be given other data; told(state) hears what its reader chooses.
-function attentionViewer(host, data, told = () => {}) {
+export function attentionViewer(host, data, told = () => {}) {
   const CSS = `
     :host { display: block; container-type: inline-size; contain-intrinsic-width: 340px; max-width: 60rem; margin: .25rem 0; }
     * { box-sizing: border-box; }
