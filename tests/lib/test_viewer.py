@@ -108,7 +108,7 @@ def test_the_live_page_holds_the_model_exactly_or_halved_where_it_is_too_large(
 
 
 def test_a_model_that_writes_nothing_can_be_looked_at() -> None:
-    """All that it has produced is ``<eos>``: one row; of an empty text there is none."""
+    """What it has produced is ``<eos>``: one row; of an empty text there is none."""
     translator, nothing = small_translator(), Hypothesis((), -1.0, -1.0)
     ids = translator.encode("ich sehe")
     found = translator._translation("ich sehe", ids, [nothing])
