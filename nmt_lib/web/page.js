@@ -1,10 +1,10 @@
 // The live page: type a sentence, choose its words, switch off heads, see what changes.
 // nmt_lib/pictures/explore.py puts it into a page, with its data:
-//   models    [{name, title, source, target, examples, failures, url, bytes}]
+//   models    [{name, title, source, target, examples, failures, learnt, url, bytes}]:
+//             `learnt` says what it was trained on, `failures` are texts of another kind
 //   stored    answers that are shown before a model is there, as page_worker.js gives them
 //   names     what the rows and columns of each kind of attention are called
 //   ideas     [{says, asks, address, shows}]: heads that are worth switching off
-//   learnt    a sentence on what the models were trained on
 //   start     the address of the first state; fragment: the page keeps its state there
 //   worker    what serves the page without a network; unk, limit: numbers
 
@@ -127,8 +127,10 @@ export function livePage(host, data, style, script, model) {
   }
 
   // An address that somebody has sent asks for what is not stored: fetch it at once.
-  let shared = data.fragment && location.hash.length > 1;
-  const need = () => models.get(state.model, true);
+  const shared = data.fragment && location.hash.length > 1;
+  function need() {
+    return models.get(state.model, true);
+  }
   function typed() {
     if (!navigator.connection?.saveData) need();
   }

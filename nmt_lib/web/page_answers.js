@@ -6,7 +6,7 @@ const MOST = 200; // answers that are kept
 
 /** `stored` are answers that came with the page, `names` what rows and columns of each
  * kind of attention are called; `script` is page_worker.js with what it imports. */
-export function makeAnswers({ stored, names }, script) {
+export function makeAnswers({ stored, names, limit }, script) {
   const known = new Map(stored.map((one) => [keyOf(one), one]));
   const loaded = new Set(), waiting = new Map(); // by number
   let worker = null, number = 0;
@@ -62,7 +62,7 @@ export function makeAnswers({ stored, names }, script) {
     async ask(asked, options = {}) {
       const key = keyOf(asked);
       if (known.has(key) || !loaded.has(asked.model)) return known.get(key);
-      const found = await send("translate", asked, options);
+      const found = await send("translate", { ...asked, limit }, options);
       if (found.tooLong) return found;
       for (const kind of Object.keys(found.kinds)) found.kinds[kind].names = names[kind];
       if (known.size > MOST) known.delete([...known.keys()][stored.length]);

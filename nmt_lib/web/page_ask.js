@@ -13,7 +13,7 @@ const UNKNOWN = "not in the vocabulary: the model sees <unk>";
 export function makeAsk(page) {
   const { state, data } = page;
   const directions = html("div", { class: "tabs", role: "radiogroup", "aria-label": "direction" });
-  const learnt = html("p", { class: "hint learnt" }, data.learnt ?? "");
+  const learnt = html("p", { class: "hint learnt" });
   const from = html("span"), count = html("small"), to = html("span"), how = html("small");
   const text = html("textarea", {
     id: "text", rows: 2, maxlength: 1000, spellcheck: "false", autocomplete: "off", dir: "auto",
@@ -93,6 +93,7 @@ export function makeAsk(page) {
     const model = page.models.all.get(state.model);
     for (const one of directions.children) check(one, one.value === state.model);
     text.lang = model.source;
+    say(learnt, model.learnt ?? "");
     say(from, languageOf(model.source) || "Sentence");
     say(to, languageOf(model.target) || "Translation");
     drawTexts(model);

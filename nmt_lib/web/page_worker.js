@@ -2,7 +2,6 @@
 
 import { load } from "./translator.js";
 
-const LIMIT = 60; // subwords of a sentence
 const PAUSE = 30; // milliseconds between looks at whether the answer is still wanted
 const translators = new Map(); // by name
 const running = new Map(); // by number: what stops a translation
@@ -31,7 +30,7 @@ async function answer(number, asked, { signal }) {
   const translator = translators.get(asked.model);
   const length = translator.encode(asked.asked).length;
   const n = Math.max(0, length - (translator.config.data.src_specials ? 2 : 1));
-  if (n > LIMIT) return { length: n, tooLong: LIMIT };
+  if (n > asked.limit) return { length: n, tooLong: true };
   const off = new Set(asked.closed), columns = new Set(asked.hidden);
   const closed = (kind, layer, head, column) =>
     off.has(`${kind}-${layer}-${head}`) || (kind === "cross" && columns.has(column));

@@ -92,6 +92,8 @@ export function attentionViewer(host, data, told = () => {}) {
     .grid button { display: block; padding: 3px; border: 1px solid var(--edge); border-radius: 5px; background: var(--paper); overflow: hidden; }
     .grid button:hover { border-color: var(--blue); }
     .grid [aria-checked=true] { border-color: var(--blue); box-shadow: 0 0 0 2px var(--blue); }
+    .grid .off { background: repeating-linear-gradient(135deg, color-mix(in srgb, var(--gold) 45%, transparent) 0 2px, transparent 2px 6px); }
+    .grid .off svg { opacity: .45; }
     .grid svg { display: block; width: 100%; max-height: 92px; color: var(--blue); }
     .grid .true { fill: none; stroke: var(--gold); stroke-width: .25; shape-rendering: auto; }
     .readout { margin: 0; padding: 8px 12px; min-height: calc(2.8em + 16px); align-self: start; overflow-wrap: anywhere;
@@ -109,6 +111,7 @@ export function attentionViewer(host, data, told = () => {}) {
     const sum = (i) => heads.reduce((total, one) => total + one[i], 0) / heads.length;
     return (head < 0 ? heads[0].map((_, i) => sum(i)) : heads[head]).map((thousandths) => thousandths / 1000);
   };
+  const isOff = (layer, head) => data.off?.has(`${state.kind}-${layer}-${head}`); // a head of the live page
   const headName = (head) => (head < 0 ? "mean of all heads" : `head ${head}`);
 
   // ------------------------------------------------------------------ the parts that stay
@@ -153,13 +156,14 @@ export function attentionViewer(host, data, told = () => {}) {
     grid.style.gridTemplateColumns = `max-content repeat(${heads.length}, minmax(24px, 84px))`;
     grid.replaceChildren(html("span", {}, "head"), ...heads.map((head) => html("span", {}, head < 0 ? "mean" : `${head}`)));
     weights.forEach((_, layer) => grid.append(html("span", {}, `layer ${layer}`), ...heads.map((head) => html("button",
-      { type: "button", role: "radio", "data-layer": layer, "data-head": head, "aria-label": `layer ${layer}, ${headName(head)}` },
+      { type: "button", role: "radio", class: isOff(layer, head) ? "off" : "", "data-layer": layer, "data-head": head, "aria-label": `layer ${layer}, ${headName(head)}` },
       drawMap(weightsOf(layer, head), rows.length, columns.length, links())))));
   }
 
   function drawHead() {
     for (const button of grid.querySelectorAll("button")) check(button, +button.dataset.layer === state.layer && +button.dataset.head === state.head);
-    caption.textContent = `${TITLES[state.kind]}, layer ${state.layer}, ${headName(state.head)}`;
+    const off = isOff(state.layer, state.head) ? ", switched off: where it looked before" : "";
+    caption.textContent = `${TITLES[state.kind]}, layer ${state.layer}, ${headName(state.head)}${off}`;
     drawWord();
   }
 
@@ -216,6 +220,16 @@ export function attentionViewer(host, data, told = () => {}) {
     return button;
   };
   grid.addEventListener("click", (event) => pick(event.target.closest("button")));
+  grid.addEventListener("pointermove", (event) => { // the weight under the pointer
+    const map = event.target.closest("svg"), button = map?.closest("button");
+    if (!button) return;
+    const { rows, columns } = current(), { left, top, width, height } = map.getBoundingClientRect();
+    const row = within([...rows.keys()], Math.floor(rows.length * (event.clientY - top) / height));
+    const column = within([...columns.keys()], Math.floor(columns.length * (event.clientX - left) / width));
+    const weight = weightsOf(+button.dataset.layer, +button.dataset.head)[row * columns.length + column];
+    readout.replaceChildren(html("b", {}, html("bdi", {}, rows[row])), " looks at: ", html("bdi", {}, columns[column]), `\u00a0${weight.toFixed(3)}`);
+  });
+  grid.addEventListener("pointerleave", () => drawWord());
   onArrows(grid, (buttons, i, x, y) => {
     const wide = current().weights[0].length + 1;
     const [column, row] = [Math.max(0, Math.min(wide - 1, (i % wide) + x)), Math.floor(i / wide) + y];
