@@ -1,8 +1,8 @@
 // The live page: type a sentence, choose its words, switch off heads, see what changes.
 // nmt_lib/pictures/explore.py puts it into a page, with its data:
 //   models    [{name, title, source, target, examples, failures, learnt, url, bytes}]:
-//             `learnt` says what it was trained on, `failures` are texts of another kind
-//   stored    answers that are shown before a model is there, as page_worker.js gives them
+//             `learnt` says what it was trained on, `failures` are other texts
+//   stored    answers to show before a model is there, in the form of page_worker.js
 //   names     what the rows and columns of each kind of attention are called
 //   ideas     [{says, asks, address, shows}]: heads that are worth switching off
 //   start     the address of the first state; fragment: the page keeps its state there
@@ -14,36 +14,42 @@ import { makeAsk } from "./page_ask.js";
 import { makeHeads } from "./page_heads.js";
 import { makeMaps } from "./page_maps.js";
 import { makeModels } from "./page_models.js";
-import { isTouched, keyOf, questionOf, readAddress, UNTOUCHED, writeAddress } from "./page_state.js";
+import {
+  isTouched, keyOf, questionOf, readAddress, UNTOUCHED, writeAddress,
+} from "./page_state.js";
 import { makeTree } from "./page_tree.js";
 import { makeWords } from "./page_words.js";
 
-/** Draws the page in `host`; `model` holds the bytes of a model file, if there is one. */
+/** Draws the page in `host`; `model` holds the bytes of a model file, or null. */
 export function livePage(host, data, style, script, model) {
   const state = {}, answers = makeAnswers(data, script);
   const models = makeModels(data.models, answers, data.worker, onModel);
-  const page = { state, data, answers, models, shown: {}, change, go, look, need, typed };
+  const calls = { change, go, look, need, typed };
+  const page = { state, data, answers, models, shown: {}, ...calls };
   const [ask, words, heads, maps, tree] =
     [makeAsk, makeWords, makeHeads, makeMaps, makeTree].map((make) => make(page));
   let busy = new AbortController();
 
-  // ------------------------------------------------------------------ the parts of the page
-  const offerText = html("p"), progress = html("progress", { "aria-label": "fetching the model" });
+  // ------------------------------------------------------------------ the parts
+  const offerText = html("p");
+  const progress = html("progress", { "aria-label": "fetching the model" });
   const get = html("button", { type: "button", class: "main" });
   const offer = html("div", { class: "offer" }, offerText, get, progress);
   const file = html("input", { id: "file", type: "file", accept: ".safetensors" });
   const opened = html("p", { role: "status" });
-  const own = html("details", { class: "own" }, html("summary", {}, "A model of your own"),
-    html("p", {}, html("label", { for: "file" }, "Training writes one file, " +
-      "model.safetensors, into the folder of its run. Open it here: it stays on your " +
-      "computer. "), file), opened);
+  const label = html("label", { for: "file" }, "Training writes one file, " +
+    "model.safetensors, into the folder of its run. Open it here: it stays on your " +
+    "computer. ");
+  const own = html("details", { class: "own" },
+    html("summary", {}, "A model of your own"), html("p", {}, label, file), opened);
   const results = html("div", { class: "page" },
-    html("div", { class: "two" }, words.element, heads.element), maps.element, tree.element);
+    html("div", { class: "two" }, words.element, heads.element),
+    maps.element, tree.element);
   const all = html("div", { class: "page" }, ask.element, results, own);
   host.attachShadow({ mode: "open" }).append(html("style", {}, style), all);
 
   // ------------------------------------------------------------------ changes
-  /** Changes what is asked for; `typed`: the text is as the reader has just typed it. */
+  /** Changes what is asked for; `typed`: the text is what the reader has typed. */
   function change(changes, typed = false) {
     words.stop();
     const waiting = ask.waiting();
@@ -79,13 +85,14 @@ export function livePage(host, data, style, script, model) {
   }
 
   function readState() {
-    Object.assign(state, readAddress(data.fragment ? location.hash : "", models.all, data.start));
+    const address = data.fragment ? location.hash : "";
+    Object.assign(state, readAddress(address, models.all, data.start));
     words.stop();
     ask.write();
     run();
   }
 
-  // ------------------------------------------------------------------ questions and answers
+  // ------------------------------------------------------------------ answers
   async function run() {
     busy.abort();
     const { signal } = (busy = new AbortController());
@@ -109,8 +116,9 @@ export function livePage(host, data, style, script, model) {
     if (!now) return wanting(asked);
     if (now.tooLong) return { tooLong: now.length };
     const touched = isTouched(state), off = state.closed.size + state.hidden.size;
-    const open = touched ? await answers.ask({ ...asked, ...UNTOUCHED }, { signal }) : now;
-    const plain = { ...asked, ...UNTOUCHED, beam: 1, alpha: null, heat: 0, draw: 0 };
+    const plainly = { ...asked, ...UNTOUCHED };
+    const open = touched ? await answers.ask(plainly, { signal }) : now;
+    const plain = { ...plainly, beam: 1, alpha: null, heat: 0, draw: 0 };
     const same = off
       ? await answers.ask({ ...plain, prefix: now.ids }, { signal }) : null;
     return open ? { now, open, same: same ?? null } : wanting(asked);
@@ -172,12 +180,13 @@ export function livePage(host, data, style, script, model) {
     const place = below ? all : ask.offer;
     if (offer.parentNode !== place) place.append(offer);
     offer.classList.toggle("below", Boolean(below));
-    const why = below ? "To see what this changes, your browser needs"
-      : "To translate your own sentences, your browser needs";
-    const folder = location.protocol === "file:" ? "A page from a folder may not read " +
-      "other files: open the model below, under “A model of your own”." : "";
-    say(offerText, failed ? `${failed} ${folder}` : `${why} the model: ${size}, once. It ` +
-      "is kept here and works offline; what you type never leaves this page.");
+    const why = below ? "To see what this changes" : "To translate your own sentences";
+    const needs = `${why}, your browser needs the model: ${size}, once. It is kept ` +
+      "here and works offline; what you type never leaves this page.";
+    const open = "A page from a folder may not read other files: open the model " +
+      "below, under “A model of your own”.";
+    const folder = location.protocol === "file:" ? open : "";
+    say(offerText, failed ? `${failed} ${folder}` : needs);
     const there = `${((part || 0) * bytes / 1e6).toFixed(1)} of ${size}`;
     say(get, part ? there : `Get the model (${size})`);
     get.disabled = Boolean(part) || !url;

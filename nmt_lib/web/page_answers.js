@@ -40,7 +40,8 @@ export function makeAnswers({ stored, names, limit }, script) {
   function send(job, asked, { onWords, signal } = {}) {
     if (!worker) start();
     const message = { number: ++number, job, asked }, mine = number;
-    signal?.addEventListener("abort", () => worker.postMessage({ number: mine, job: "stop" }));
+    const stop = () => worker.postMessage({ number: mine, job: "stop" });
+    signal?.addEventListener("abort", stop);
     return new Promise((resolve, reject) => {
       waiting.set(mine, { resolve, reject, onWords, message });
       worker.postMessage(message);
@@ -64,7 +65,7 @@ export function makeAnswers({ stored, names, limit }, script) {
       if (known.has(key) || !loaded.has(asked.model)) return known.get(key);
       const found = await send("translate", { ...asked, limit }, options);
       if (found.tooLong) return found;
-      for (const kind of Object.keys(found.kinds)) found.kinds[kind].names = names[kind];
+      for (const [kind, maps] of Object.entries(found.kinds)) maps.names = names[kind];
       if (known.size > MOST) known.delete([...known.keys()][stored.length]);
       known.set(key, { ...found, ...asked });
       return known.get(key);

@@ -1,10 +1,13 @@
 // The first card of the live page: a sentence, its translation, and what it rests on.
 
 import { html, say } from "./kit.js";
-import { button, fill, languageOf, percent, pressed, subword, whole } from "./page_parts.js";
+import {
+  button, fill, languageOf, percent, pressed, subword, whole,
+} from "./page_parts.js";
 import { isTouched } from "./page_state.js";
 import { check, onArrows, within } from "./viewer.js";
 
+const MOST = 1000; // letters
 const WAIT = 250; // milliseconds without a key: then it is translated
 const HIDE = "subwords of the sentence: press one to hide it from the decoder";
 const HOW = "A gold line under a word: the model was unsure of it.";
@@ -12,19 +15,21 @@ const UNKNOWN = "not in the vocabulary: the model sees <unk>";
 
 export function makeAsk(page) {
   const { state, data } = page;
-  const directions = html("div", { class: "tabs", role: "radiogroup", "aria-label": "direction" });
+  const group = (kind, label, role = "group") =>
+    html("div", { class: kind, role, "aria-label": label });
+  const directions = group("tabs", "direction", "radiogroup");
   const learnt = html("p", { class: "hint learnt" });
-  const from = html("span"), count = html("small"), to = html("span"), how = html("small");
-  const text = html("textarea", {
-    id: "text", rows: 2, maxlength: 1000, spellcheck: "false", autocomplete: "off", dir: "auto",
-  });
-  const source = html("div", { class: "chips", role: "group", "aria-label": HIDE });
+  const from = html("span"), count = html("small");
+  const to = html("span"), how = html("small");
+  const plain = { spellcheck: "false", autocomplete: "off", dir: "auto" };
+  const text = html("textarea", { id: "text", rows: 2, maxlength: MOST, ...plain });
+  const source = group("chips", HIDE);
   const result = html("p", { class: "result", role: "status", dir: "auto" });
   const versus = html("p", { class: "versus", dir: "auto" });
   const note = html("p", { class: "note", role: "status" });
   const tries = html("div", { class: "row tries" });
-  const examples = html("div", { class: "examples", role: "group", "aria-label": "examples" });
-  const failures = html("div", { class: "examples", role: "group", "aria-label": "failures" });
+  const examples = group("examples", "examples");
+  const failures = group("examples", "failures");
   const link = button({ class: "quiet" }, "Copy link");
   const label = html("label", { class: "label", for: "text" }, from, count);
   const offer = html("div", { class: "slot" });
@@ -72,8 +77,9 @@ export function makeAsk(page) {
       shows.model === state.model && shows.text === state.text.trim());
     fill(tries, ...here.map(({ says, shows }, i) => {
       const off = state.closed.size === 1 && state.closed.has(shows.closed);
-      return button({ class: "main", "data-id": i, value: shows.closed, "aria-pressed": off },
-        off ? "Switch the head on again" : says);
+      return button({
+        class: "main", "data-id": i, value: shows.closed, "aria-pressed": off,
+      }, off ? "Switch the head on again" : says);
     }));
   }
 
@@ -110,25 +116,29 @@ export function makeAsk(page) {
     // What is there stays, else a screen reader would say it again.
     const held = html("p", {}, ...line.map((one) => one.cloneNode?.(true) ?? one));
     if (result.innerHTML !== held.innerHTML) result.replaceChildren(...line);
-    say(how, now ? `${stored ? "stored · " : ""}probability ${percent(whole(now))}` : "");
+    const kept = stored ? "stored · " : "";
+    say(how, now ? `${kept}probability ${percent(whole(now))}` : "");
     versus.hidden = !changed;
     if (!changed) return;
     const before = `before, probability ${percent(whole(open))}`;
-    versus.replaceChildren(html("small", { lang: "en", dir: "ltr" }, before), open.text);
+    const small = html("small", { lang: "en", dir: "ltr" }, before);
+    versus.replaceChildren(small, open.text);
   }
 
   function noteOf(now, apart) {
     const { tooLong } = page.shown;
-    if (tooLong) return `That makes ${tooLong} subwords. This page reads ${data.limit} ` +
-      "at most, and a shorter sentence comes out better, too.";
+    const most = `This page reads ${data.limit} at most, and a shorter sentence ` +
+      "comes out better, too.";
+    if (tooLong) return `That makes ${tooLong} subwords. ${most}`;
     if (!state.text.trim()) return "Write a sentence, or take one of the examples.";
     if (apart) return "Until the model is here, this is the stored translation of " +
       `“${now.asked}”`;
     const unknown = now?.sourceIds.filter((id) => id === data.unk).length;
-    if (unknown) return `${unknown === 1 ? "One subword is" : `${unknown} subwords are`} ` +
-      "not in the vocabulary (dashed): all that the model sees there is <unk>.";
-    if (text.value.length >= 1000) return "The sentence is cut here: 1,000 letters.";
-    return "";
+    const some = unknown === 1 ? "One subword is" : `${unknown} subwords are`;
+    if (unknown) return `${some} not in the vocabulary (dashed): all that the model ` +
+      "sees there is <unk>.";
+    const full = text.value.length >= MOST;
+    return full ? `The text is cut here, after ${MOST} letters.` : "";
   }
 
   /** The words that have been written so far, while others follow. */
@@ -170,7 +180,8 @@ export function makeAsk(page) {
   });
   link.addEventListener("click", async () => {
     const done = await navigator.clipboard?.writeText(location.href).catch(() => false);
-    say(link, done === undefined && navigator.clipboard ? "Copied" : "It is in the address bar");
+    const copied = done === undefined && navigator.clipboard;
+    say(link, copied ? "Copied" : "It is in the address bar");
     setTimeout(() => say(link, "Copy link"), 2000);
   });
   return {
@@ -183,7 +194,8 @@ export function makeAsk(page) {
  * is another translation, words that are new are marked. */
 function wordsOf({ text, tokens, logProbs }, before) {
   const words = text.split(" "), sure = surenessOf(words, tokens, logProbs);
-  const kept = before === null ? words.map(() => true) : inCommon(words, before.split(" "));
+  const all = words.map(() => true);
+  const kept = before === null ? all : inCommon(words, before.split(" "));
   const made = words.map((word, i) => {
     const one = html(kept[i] ? "span" : "mark", { class: "word" }, word);
     one.style.setProperty("--i", i);
@@ -205,7 +217,8 @@ function surenessOf(words, tokens, logProbs) {
     last[0] += token.replace("▁", "");
     last[1] += logProbs[i];
   });
-  const fits = groups.length === words.length && groups.every(([word], i) => word === words[i]);
+  const fits = groups.length === words.length &&
+    groups.every(([word], i) => word === words[i]);
   return fits ? groups.map(([, logProb]) => Math.exp(logProb)) : null;
 }
 

@@ -11,7 +11,8 @@ const HINT = "A map suggests; an intervention tests. Each square is a head, draw
 const WORST = 1.5; // nats: from here on a square is as red as it gets
 
 export function makeHeads(page) {
-  const { state, data } = page, measured = new Map(); // by question: head → fall of log P
+  const { state, data } = page;
+  const measured = new Map(); // by question: head → how far log P falls without it
   const kinds = html("div", { class: "kinds" });
   const echo = html("div", { class: "echo", "aria-hidden": "true" });
   const allOn = button({ class: "quiet" });
@@ -20,14 +21,16 @@ export function makeHeads(page) {
   const ideas = (data.ideas ?? []).map(({ asks, address }) =>
     html("p", { class: "idea" }, html("a", { href: `#${address}` }, asks)));
   const element = html("section", { class: "card", "aria-labelledby": "heads" },
-    html("h2", { id: "heads" }, "Switch off a head"), html("p", { class: "hint" }, HINT),
-    kinds, echo, html("div", { class: "row" }, allOn, measure, told), ...ideas);
+    html("h2", { id: "heads" }, "Switch off a head"),
+    html("p", { class: "hint" }, HINT), kinds, echo,
+    html("div", { class: "row" }, allOn, measure, told), ...ideas);
 
   /** The names of the heads of a kind, or of one of its layers. */
   function headsOf(kind, layer) {
     const layers = [...page.shown.now.kinds[kind].weights.entries()];
     const chosen = layers.filter(([i]) => layer === undefined || i === layer);
-    return chosen.flatMap(([i, heads]) => heads.map((_, head) => `${kind}-${i}-${head}`));
+    return chosen.flatMap(([i, heads]) =>
+      heads.map((_, head) => `${kind}-${i}-${head}`));
   }
 
   const plain = () => questionOf(state, UNTOUCHED);
@@ -45,7 +48,8 @@ export function makeHeads(page) {
   }
 
   function tableOf(kind, falls) {
-    const { weights } = page.shown.now.kinds[kind], group = (names, name, text) => button({
+    const { weights } = page.shown.now.kinds[kind];
+    const group = (names, name, text) => button({
       class: "whole", "data-id": names.join(" "), "aria-label": `switch off ${name}`,
       "aria-pressed": names.every((one) => state.closed.has(one)),
     }, text);
@@ -65,8 +69,9 @@ export function makeHeads(page) {
     const { now, open } = page.shown; // one that is off shows its former map
     const { rows, columns, weights } = (off ? open ?? now : now).kinds[kind];
     const fall = falls?.get(name);
-    const costs = fall === undefined ? "" : `: without it, log P falls by ${fall.toFixed(2)}`;
-    const says = `${kind}, layer ${layer}, head ${head}${costs}`;
+    const costs = `: without it, log P falls by ${fall?.toFixed(2)}`;
+    const known = fall === undefined ? "" : costs;
+    const says = `${kind}, layer ${layer}, head ${head}${known}`;
     const map = weights[layer][head].map((one) => one / 1000);
     const made = button({
       class: "switch", role: "switch", "aria-checked": !off, "aria-label": says,
@@ -86,8 +91,9 @@ export function makeHeads(page) {
     ];
     if (isTouched(state) && !stored)
       return echo.replaceChildren(...says("before", open), ...says("now", now));
-    const hint = stored ? "With the model here, this shows what a head that is switched " +
-      "off changes." : "Switch off a head, and see here what it changes.";
+    const hint = stored
+      ? "With the model here, this shows what a head that is switched off changes."
+      : "Switch off a head, and see here what it changes.";
     echo.replaceChildren(html("small", {}, hint));
   }
 

@@ -8,7 +8,8 @@ const LABEL = "the chosen map";
 
 export function makeMaps(page) {
   const { state } = page, host = html("div", { class: "viewer" });
-  const numbers = html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": LABEL });
+  const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": LABEL };
+  const numbers = html("div", region);
   const element = html("section", { "aria-labelledby": "maps" },
     html("h2", { id: "maps" }, "See where each word looks"), host,
     html("details", {}, html("summary", {}, "The chosen map as a table"), numbers));
@@ -18,19 +19,25 @@ export function makeMaps(page) {
   function kinds() {
     const { now, open } = page.shown;
     if (!open || open === now) return now.kinds;
-    const keep = (kind, layer, heads) => heads.map((map, head) =>
-      (state.closed.has(`${kind}-${layer}-${head}`) && former(kind, layer, head)) || map);
+    const keep = (kind, layer, heads) => heads.map((map, head) => {
+      const off = state.closed.has(`${kind}-${layer}-${head}`);
+      return (off && former(kind, layer, head)) || map;
+    });
     const former = (kind, layer, head) => {
       const [before, after] = [open.kinds[kind], now.kinds[kind]];
       const fits = before.rows.length === after.rows.length;
       return fits ? before.weights[layer][head] : null;
     };
-    return Object.fromEntries(Object.entries(now.kinds).map(([kind, one]) =>
-      [kind, { ...one, weights: one.weights.map((heads, i) => keep(kind, i, heads)) }]));
+    const kept = ([kind, one]) => {
+      const weights = one.weights.map((heads, i) => keep(kind, i, heads));
+      return [kind, { ...one, weights }];
+    };
+    return Object.fromEntries(Object.entries(now.kinds).map(kept));
   }
 
   function draw() {
-    const { kind, layer, head } = state, maps = { kinds: kinds(), gold: [], off: state.closed };
+    const { kind, layer, head } = state;
+    const maps = { kinds: kinds(), gold: [], off: state.closed };
     if (!viewer) {
       const start = { kind, layer, head };
       viewer = attentionViewer(host, { ...maps, start }, (chosen) => {
@@ -46,7 +53,8 @@ export function makeMaps(page) {
   }
 
   function drawNumbers() {
-    const { rows, columns, weights } = kinds()[state.kind], heads = weights[state.layer];
+    const { rows, columns, weights } = kinds()[state.kind];
+    const heads = weights[state.layer];
     const mean = (i) => heads.reduce((total, one) => total + one[i], 0) / heads.length;
     const at = (i) => (state.head < 0 ? mean(i) : heads[state.head][i]) / 1000;
     const line = (row) => columns.map((_, column) =>

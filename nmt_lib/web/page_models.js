@@ -21,7 +21,8 @@ export function makeModels(models, answers, worker, changed) {
     try {
       const file = await read(stored ?? await fetch(model.url), model);
       await answers.open(name, await file.arrayBuffer());
-      if (store && !stored) await keep(store, model.url, file).catch(() => {}); // no room
+      // Without room to keep it, it works until the page is left.
+      if (store && !stored) await keep(store, model.url, file).catch(() => {});
     } catch (error) {
       model.failed = `The model could not be fetched (${error.message}).`;
       await store?.delete(model.url).catch(() => {}); // damaged: it is fetched again
@@ -47,7 +48,8 @@ export function makeModels(models, answers, worker, changed) {
     if (!worker || !navigator.serviceWorker) return;
     await navigator.serviceWorker.register(worker, { scope: location.pathname });
     const parts = performance.getEntriesByType("resource").map(({ name }) => name);
-    const own = parts.filter((part) => part.startsWith(location.origin) && !part.endsWith(url));
+    const own = parts.filter((part) =>
+      part.startsWith(location.origin) && !part.endsWith(url));
     const needed = [location.pathname, ...new Set(own)];
     await Promise.all(needed.map((one) => store.add(one).catch(() => {})));
   }

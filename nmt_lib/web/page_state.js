@@ -40,7 +40,8 @@ export function writeAddress(state) {
   const rest = { beam: beam > 1 ? beam : "", heat: heat || "", step: step || "" };
   rest.draw = heat && draw ? draw : "";
   if (state.alpha !== null) rest.alpha = state.alpha;
-  for (const name of ["closed", "hidden", "prefix"]) rest[name] = [...state[name]].join("_");
+  for (const name of ["closed", "hidden", "prefix"])
+    rest[name] = [...state[name]].join("_");
   for (const [name, value] of Object.entries(rest))
     if (value !== "") said.set(name, value);
   return `#${said}`;
@@ -50,8 +51,10 @@ export function writeAddress(state) {
 export function questionOf(state, changes) {
   const { model, text, beam, alpha, heat, draw, closed, hidden, prefix } = state;
   const asked = text.trim(), off = [...closed].sort();
-  const search = heat ? { beam: 1, alpha: null, heat, draw } : { beam, alpha, heat, draw: 0 };
-  return { model, asked, ...search, closed: off, hidden: [...hidden], prefix, ...changes };
+  const sampled = { beam: 1, alpha: null, heat, draw };
+  const search = heat ? sampled : { beam, alpha, heat, draw: 0 };
+  const touched = { closed: off, hidden: [...hidden], prefix };
+  return { model, asked, ...search, ...touched, ...changes };
 }
 
 export const UNTOUCHED = { closed: [], hidden: [], prefix: [] };

@@ -7,8 +7,8 @@ import { check, onArrows, within } from "./viewer.js";
 
 const [W, H] = [104, 44]; // of a box, with its margins
 const TREE = "A column is a step, a box a candidate with the log-probability of its " +
-  "whole path. Blue goes on, green is finished, grey is dropped; the thick path wins. " +
-  "Press a box, and the search starts from there.";
+  "whole path. Blue goes on, green is finished, grey is dropped; the thick path " +
+  "wins. Press a box, and the search starts from there.";
 const GREEDY = "Greedy search keeps one prefix: it takes the most likely word and " +
   "never takes it back. With a beam of two or more, the search becomes a tree.";
 
@@ -21,12 +21,15 @@ const choices = (values, id, says) =>
 export function makeTree(page) {
   const { state } = page;
   const beams = choices(BEAMS, "size", (n) => (n === 1 ? "1, greedy search" : `${n}`));
-  const alphas = choices([null, ...ALPHAS], "alpha", (a) => (a === null ? "the model's" : `${a}`));
+  const own = (alpha) => (alpha === null ? "the model's" : `${alpha}`);
+  const alphas = choices([null, ...ALPHAS], "alpha", own);
   const said = html("p", { class: "hint" });
-  const region = (label) =>
-    html("div", { class: "scroll tree", tabindex: 0, role: "region", "aria-label": label });
+  const region = (label) => html("div", {
+    class: "scroll tree", tabindex: 0, role: "region", "aria-label": label,
+  });
   const picture = region("the search tree"), numbers = region("the candidates");
-  const details = html("details", {}, html("summary", {}, "The tree as a table"), numbers);
+  const summary = html("summary", {}, "The tree as a table");
+  const details = html("details", {}, summary, numbers);
   const penalty = html("div", { class: "row" },
     html("span", { id: "alpha" }, "length penalty α"), alphas);
   const element = html("section", { class: "card", "aria-labelledby": "beam" },
@@ -40,29 +43,29 @@ export function makeTree(page) {
     const trace = all.filter(({ step }) => step <= ids.length + 1);
     const further = (all.at(-1)?.step ?? 0) - ids.length - 1;
     for (const one of beams.children) check(one, +one.value === state.beam);
-    for (const one of alphas.children) check(one, one.value === `${state.alpha ?? ""}`);
+    for (const one of alphas.children)
+      check(one, one.value === `${state.alpha ?? ""}`);
     const tree = beam > 1 && trace.length > 0;
     picture.hidden = details.hidden = !tree;
     penalty.hidden = state.beam === 1;
     const more = further > 0
       ? ` (The search went ${further} steps further, and found nothing better.)` : "";
-    const none = beam === state.beam ? GREEDY : "With the model here, this shows the tree.";
+    const later = "With the model here, this shows the search tree.";
+    const none = beam === state.beam ? GREEDY : later;
     say(said, tree ? TREE + more : none);
     if (!tree) return;
     drawPicture(trace, ids);
     const word = new Map(trace.map(({ id, token }) => [id, token]));
-    const text = (prefix) =>
-      prefix.map((id) => word.get(id)).join("").replaceAll("▁", " ").trim() || "<sos>";
+    const joined = (prefix) => prefix.map((id) => word.get(id)).join("");
+    const text = (prefix) => joined(prefix).replaceAll("▁", " ").trim() || "<sos>";
     numbers.replaceChildren(table(["step", "after", "word", "log P", "fate"],
       trace.map(({ step, prefix, token, logProb, fate }) =>
         [`${step}`, text(prefix), token, logProb.toFixed(2), fate])));
   }
 
   function drawPicture(trace, ids) {
-    const steps = Map.groupBy
-      ? Map.groupBy(trace, ({ step }) => step)
-      : trace.reduce((all, one) =>
-        all.set(one.step, [...(all.get(one.step) ?? []), one]), new Map());
+    const steps = new Map();
+    for (const one of trace) steps.set(one.step, [...(steps.get(one.step) ?? []), one]);
     const tall = H * Math.max(...[...steps.values()].map(({ length }) => length));
     const middle = new Map([["", tall / 2]]), best = ids.join();
     const lines = svg("g"), boxes = svg("g");
@@ -91,8 +94,9 @@ export function makeTree(page) {
     const short = (text) => (text.length > 11 ? `${text.slice(0, 10)}…` : text);
     const shape = { x: 4, y: 3 - H / 2, width: W - 24, height: H - 6, rx: 6 };
     const place = (i) => ({ x: (W - 16) / 2, y: 14 * i - (texts.length > 1 ? 2 : -4) });
-    const made = svg("g", { class: kind, transform: `translate(${x} ${y})` },
-      svg("rect", shape), ...texts.map((text, i) => svg("text", place(i), short(text))));
+    const names = texts.map((text, i) => svg("text", place(i), short(text)));
+    const at = { class: kind, transform: `translate(${x} ${y})` };
+    const made = svg("g", at, svg("rect", shape), ...names);
     made.addEventListener("click", () =>
       page.change({ prefix: path.slice(0), step: Math.max(0, path.length - 1) }));
     return made;

@@ -21,12 +21,13 @@ export function makeWords(page) {
     button({ value: by, "aria-label": name, title: name }, sign)));
   const at = html("span", { class: "at" }), asks = html("span");
   const label = "words of the translation";
-  const written = html("div", { class: "chips words", role: "group", "aria-label": label });
+  const group = { class: "chips words", role: "group", "aria-label": label };
+  const written = html("div", group);
   const was = html("th", { scope: "col" }, "all on"), rows = html("tbody");
-  const heats = html("div", { class: "tabs", role: "radiogroup", "aria-labelledby": "heat" },
-    ...HEATS.map((heat) => button({
-      role: "radio", value: heat, "aria-label": heat ? `${heat}` : "0, the most likely word",
-    }, `${heat}`)));
+  const radios = { class: "tabs", role: "radiogroup", "aria-labelledby": "heat" };
+  const named = (heat) => (heat ? `${heat}` : "0, the most likely word");
+  const heats = html("div", radios, ...HEATS.map((heat) =>
+    button({ role: "radio", value: heat, "aria-label": named(heat) }, `${heat}`)));
   const redraw = button({ class: "quiet" }, "Draw again");
   const again = button({ class: "quiet" }, "Let the model choose again");
   const element = html("section", { class: "card", "aria-labelledby": "loop" },
@@ -38,7 +39,8 @@ export function makeWords(page) {
       html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "next word"),
         html("th", { scope: "col", colspan: 2 }, "probability"), was)),
       rows),
-    html("div", { class: "row" }, html("span", { id: "heat" }, "temperature"), heats, redraw),
+    html("div", { class: "row" },
+      html("span", { id: "heat" }, "temperature"), heats, redraw),
     again);
   const lengths = new Map(); // of the bars, by id: from there they grow to the new one
   let playing = 0;
@@ -50,20 +52,23 @@ export function makeWords(page) {
     fill(written, html("span", { class: "chip special" }, "<sos>"),
       ...tokens.map((token, i) => {
         const p = Math.exp(logProbs[i]);
-        const kind = ["chip", i === t ? "now" : i > t ? "later" : "", i < chosen ? "mine" : ""];
+        const time = i === t ? " now" : i > t ? " later" : "";
         const by = i < chosen ? ", chosen by you" : "";
         const made = button({
-          class: kind.join(" "), "data-id": i, tabindex: i === t ? 0 : -1,
+          class: `chip${time}${by && " mine"}`, "data-id": i,
+          tabindex: i === t ? 0 : -1,
           "aria-label": `${i + 1}: ${token}, probability ${percent(p)}${by}`,
           "aria-pressed": i === t,
         }, subword(token));
         made.style.setProperty("--p", p);
         return made;
       }));
-    const before = ["<sos>", ...tokens.slice(0, t)].slice(-3).join(" ").replaceAll("▁", "");
+    const last = ["<sos>", ...tokens.slice(0, t)].slice(-3).join(" ");
+    const before = last.replaceAll("▁", "");
     say(asks, `After ${before}, the most likely of all next words`);
     was.hidden = !same;
-    fill(rows, ...steps[t].map((one) => line(one, same?.steps[t], t < chosen && ids[t])));
+    const mine = t < chosen && ids[t];
+    fill(rows, ...steps[t].map((one) => line(one, same?.steps[t], mine)));
     for (const one of heats.children) check(one, +one.value === state.heat);
     redraw.hidden = !state.heat;
     again.hidden = !chosen;
@@ -71,9 +76,11 @@ export function makeWords(page) {
 
   /** One of the next words: its probability, and `others` with all heads on. */
   function line({ id, token, p }, others, mine) {
-    const old = others?.find((one) => one.id === id)?.p, bar = html("div", { class: "bar" });
+    const old = others?.find((one) => one.id === id)?.p;
+    const bar = html("div", { class: "bar" });
     bar.style.setProperty("--p", lengths.get(id) ?? p);
-    requestAnimationFrame(() => bar.offsetWidth && bar.style.setProperty("--p", p));
+    const grow = () => bar.offsetWidth && bar.style.setProperty("--p", p);
+    requestAnimationFrame(grow);
     lengths.set(id, p);
     if (others) {
       bar.append(html("b"));
@@ -95,14 +102,16 @@ export function makeWords(page) {
     const end = page.shown.now.tokens.length - 1;
     if (playing) return stop();
     page.go(state.step === end ? 0 : state.step);
-    playing = setInterval(() => (state.step < end ? page.go(state.step + 1) : stop()), PACE);
+    const next = () => (state.step < end ? page.go(state.step + 1) : stop());
+    playing = setInterval(next, PACE);
   }
 
   const go = (step) => {
     stop();
     page.go(step);
   };
-  pressed(moves, ({ value }) => (value === "0" ? play() : go(state.step + Number(value))));
+  pressed(moves, ({ value }) =>
+    (value === "0" ? play() : go(state.step + Number(value))));
   pressed(written, (one) => go(+one.dataset.id));
   onArrows(written, (buttons, i, x, y) => {
     go(i + x + y);
@@ -116,7 +125,8 @@ export function makeWords(page) {
   };
   pressed(heats, chooseHeat);
   onArrows(heats, (buttons, i, x, y) => chooseHeat(within(buttons, i + x + y)));
-  redraw.addEventListener("click", () => page.change({ draw: state.draw + 1, step: 0 }));
+  redraw.addEventListener("click", () =>
+    page.change({ draw: state.draw + 1, step: 0 }));
   again.addEventListener("click", () => page.change({ prefix: [] }));
   return { element, draw, stop };
 }

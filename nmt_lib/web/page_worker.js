@@ -11,7 +11,8 @@ self.onmessage = async ({ data: { number, job, asked } }) => {
   const stopper = new AbortController();
   running.set(number, stopper);
   try {
-    const done = job === "load" ? await open(asked) : await answer(number, asked, stopper);
+    const done = job === "load"
+      ? await open(asked) : await answer(number, asked, stopper);
     self.postMessage({ number, done });
   } catch (error) {
     const stopped = stopper.signal.aborted;
@@ -54,7 +55,8 @@ async function answer(number, asked, { signal }) {
 /** A translation with its maps as the viewer reads them: thousandths, row by row. */
 function flat({ maps, ...found }) {
   const { source, tokens } = found, read = ["<sos>", ...tokens.slice(0, -1)];
-  const words = { encoder: [source, source], decoder: [tokens, read], cross: [tokens, source] };
+  const words = { encoder: [source, source], decoder: [tokens, read] };
+  words.cross = [tokens, source];
   const thousandths = (head) =>
     head.flatMap((row) => Array.from(row, (weight) => Math.round(1000 * weight)));
   const kinds = Object.entries(maps).map(([name, layers]) => {
