@@ -79,8 +79,8 @@ const STEPS = {
 
 /** A table of cells to press; arrows move among them. `draw({columns, rows})`: a row is
  * {name, cells, end}, a cell {text, weight, says, pressed, mark}. A weight from 0 to 1
- * shades it, `says` is for a screen reader, `pressed` makes it a switch. Behind the row,
- * `end` has [text, share]. `onPress(row, column)` hears what was pressed. */
+ * shades it, `says` is for a screen reader, `pressed` makes it a switch. `end`,
+ * behind the row, has [text, share]. `onPress(row, column)` hears what was pressed. */
 export function board({ label, corner = "", onPress }) {
   const table = html("table");
   const element = html("div", { class: "board", role: "group", "aria-label": label },
