@@ -241,3 +241,19 @@ export function grid({ label }) {
   }
   return { element, draw };
 }
+
+/** Bars with names. `draw(rows)`: each row is [name, share from 0 to 1, text]. */
+export function bars({ label }) {
+  const caption = html("caption", {}, label), body = html("tbody");
+  const element = html("table", { class: "bars" }, caption, body);
+  function draw(rows, title = label) {
+    say(caption, title);
+    body.replaceChildren(...rows.map(([name, share, text]) => {
+      const bar = html("i");
+      bar.style.width = `${100 * share}%`;
+      return html("tr", {}, html("th", { scope: "row" }, name),
+        html("td", {}, bar), html("td", {}, text));
+    }));
+  }
+  return { element, draw };
+}
