@@ -6,6 +6,7 @@ import random
 from typing import Any
 
 import pytest
+from sacrebleu.metrics import BLEU
 
 from nmt_lib import costs
 from nmt_lib.exercises import chapter12
@@ -71,3 +72,44 @@ def test_the_calculator_knows_what_an_update_keeps() -> None:
         assert held["kept for the backward pass"] == pytest.approx(1e6 * kept, rel=0.01)
         learnt = count_parameters(state.model())
         assert held["weights, gradients, Adam"] == 16 * learnt
+
+
+LINES = [
+    "The small cat drank the milk in the kitchen.",
+    "The cat drank the the milk in the kitchen.",
+    "the the the the the the the",
+    "Two old men, well-known, waited at the station (yesterday)!",
+    "Yesterday two men waited: at 10.30, for £2,500 or 5-6 hours...",
+    "Les élèves n'ont pas peur; l'école est fermée.",
+    "&quot;Ein &amp; zwei&quot; <skipped>kosten 3,50 € [etwa $4]",
+    "a b c d e f g h",
+    "a x c d e f g h",
+    "h g f e d c b a",
+    "a  b\tc d.",
+    "a b c",
+    "a",
+    "...,,,",
+    "x.y z,1 2.3 4.",
+    "😀 a,b 😀.",
+    "a-b 1-2 -3 4--5",
+    "The",
+    "",
+    "A man isn't reading a book.",
+]
+
+
+def test_bleu_is_that_of_sacrebleu() -> None:
+    metric = BLEU()
+    lines = [*LINES, *(f"{line} and more" for line in LINES)]
+    cuts = in_node("bleu", [["cut", line] for line in lines])
+    for line, words in zip(lines, cuts, strict=True):
+        assert " ".join(words) == metric.tokenizer(line)
+    pairs = [(one, two) for one in range(STATES) for two in range(2 * STATES)]
+    pairs = [(one, two) for one, two in pairs if cuts[two]]  # sacrebleu warns
+    found = in_node("bleu", [["bleu", cuts[one], cuts[two]] for one, two in pairs])
+    for (one, two), mine in zip(pairs, found, strict=True):
+        score = metric.corpus_score([lines[one]], [[lines[two]]])
+        assert mine["score"] == pytest.approx(score.score, abs=1e-9)
+        assert mine["penalty"] == pytest.approx(score.bp)
+        counts = [[*pair] for pair in zip(score.counts, score.totals, strict=True)]
+        assert mine["counts"] == counts
