@@ -6,12 +6,14 @@ import random
 from typing import Any
 
 import pytest
+import torch
 from sacrebleu.metrics import BLEU
 
 from nmt_lib import costs
-from nmt_lib.exercises import chapter12
+from nmt_lib.exercises import chapter12, deeper12
 from nmt_lib.transformer import count_parameters
 from nmt_lib.web.play import Thing
+from nmt_lib.web.things import rotary
 from nmt_lib.web.things.calculator import Calculator
 from tests.site.test_play import STATES, in_node, needs_node
 
@@ -113,3 +115,19 @@ def test_bleu_is_that_of_sacrebleu() -> None:
         assert mine["penalty"] == pytest.approx(score.bp)
         counts = [[*pair] for pair in zip(score.counts, score.totals, strict=True)]
         assert mine["counts"] == counts
+
+
+def test_pairs_turn_as_on_the_page() -> None:
+    torch.manual_seed(0)
+    vectors = torch.randn(STATES, 2, 8)  # a query and a key each
+    places = torch.randint(100, (STATES, 2)).tolist()
+    jobs = [
+        ["products", *x.tolist(), *at] for x, at in zip(vectors, places, strict=True)
+    ]
+    turned = deeper12.my_rotate.right(vectors[:, :, None].expand(-1, -1, 100, -1))
+    for found, x, (t, s) in zip(in_node("rotary", jobs), turned, places, strict=True):
+        wanted = (x[0, t] * x[1, s]).view(4, 2).sum(1)  # x is (2, 100, 8)
+        assert found == pytest.approx(wanted.tolist(), abs=1e-5)
+    query, key = rotary.QUERY, rotary.KEY
+    score = sum(in_node("rotary", [["products", query, key, 3, 1]])[0])
+    assert f"their score is {score:.2f};" in rotary.Rotary().picture()
