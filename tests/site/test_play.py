@@ -13,9 +13,11 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+import torch
 
 import nmt_lib as nmt
 from nmt_lib.web.play import FOLDER, Thing
+from nmt_lib.web.things import mask
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
 STATES = 20
@@ -61,9 +63,9 @@ def test_without_scripts_there_is_a_table_and_what_to_do(name: str) -> None:
     assert "<td>" in shown and "run the cell" in shown
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_can_be_read(name: str) -> None:
-    lines = (FOLDER / f"{name}.js").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("file", ["../kit", "../pictures", *NAMES])
+def test_a_file_can_be_read(file: str) -> None:
+    lines = (FOLDER / f"{file}.js").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 250
     assert max(map(len, lines)) <= 88
 
@@ -115,3 +117,30 @@ def test_clock() -> None:
     ):
         assert [math.cos(angle) for angle in one["angles"]] == numbers(dots)
         assert one["dot"] == numbers(sum(dots))
+
+
+@needs_node
+def test_mask() -> None:
+    """Random masks; some sentences say a word twice, some queries see nothing."""
+    draw = random.Random(2)
+    calls, weights, probabilities = [], [], []
+    for i in range(STATES):
+        words = ["<sos>", *draw.choices("abcde", k=1 + i % 9)]
+        seen = [[draw.random() < 0.6 for _ in words] for _ in words]
+        seen = seen if i else nmt.causal_mask(len(words))[0, 0].tolist()
+        calls.append(["attend", words, seen])
+        found = mask.attend(words, torch.tensor(seen))
+        weights.append(found[0].flatten().tolist())
+        probabilities.append(found[1].tolist())
+    for one, w, p in zip(in_node("mask", calls), weights, probabilities, strict=True):
+        assert [x for row in one["weights"] for x in row] == numbers(w)
+        assert one["probabilities"] == numbers(p)
+    (square,) = in_node("mask", [["causal", 5]])
+    assert square == nmt.causal_mask(5)[0, 0].tolist()
+
+
+def test_the_answer_is_a_guess_until_the_future_is_let_in() -> None:
+    words = ["<sos>", *mask.Mask().words]
+    causal = nmt.causal_mask(len(words))[0, 0]
+    assert mask.attend(words, causal)[1].max() < 0.2
+    assert mask.attend(words, causal | True)[1][:-1].min() > 0.9

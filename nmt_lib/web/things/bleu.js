@@ -1,6 +1,7 @@
 // BLEU of one sentence, as sacreBLEU counts it: nrefs:1|case:mixed|tok:13a|smooth:exp.
 
-import { bars, button, html } from "../kit.js";
+import { button, html } from "../kit.js";
+import { bars } from "../pictures.js";
 
 const CUTS = [ // of sacreBLEU's tokenizer 13a, in its order; a text is one line
   [/<skipped>/g, ""],
@@ -77,7 +78,7 @@ export function draw({ add, tell }, state, { ideas }) {
     const { grams, counts, precisions, penalty, score } = bleu(mine, theirs);
     rows.forEach((row, n) => row.replaceChildren(...grams[n].map(shown)));
     found.draw(precisions.map((p, n) =>
-      [`p${n + 1}`, p, `${counts[n][0]} of ${counts[n][1]}`]));
+      ({ name: `p${n + 1}`, share: p, text: `${counts[n][0]} of ${counts[n][1]}` })));
     const smoothed = counts.some(([hits, all]) => all && !hits) && score
       ? " Where nothing is found, half an n-gram counts or less, so that the product " +
         "is not 0."

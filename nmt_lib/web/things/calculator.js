@@ -1,7 +1,8 @@
 // What a training costs: chapter 12's formulas, for a model with one vocabulary whose
 // source and target sentences have T tokens each. d_ff is 4 d_model, a head has 64.
 
-import { bars, choice, html, slider } from "../kit.js";
+import { choice, html, slider } from "../kit.js";
+import { bars } from "../pictures.js";
 
 const MACHINES = { // operations a second, and the share of them that a step reaches
   gpu: { fp32: [19.5e12, 0.29], bf16: [312e12, 0.29] }, // A100's sheet, paper's share
@@ -28,7 +29,7 @@ export function operations({ d_model: D, n_layers: N, V, B, T }) {
   };
 }
 
-/** Bytes: of weights, gradients and Adam's means, and of what an update of nmt_lib
+/** Bytes: of weights, their gradients and Adam's means, and of what an update of nmt_lib
  * keeps for its backward pass on a CPU. bf16 halves products, not norms and sums. */
 export function memory({ precision, ...state }) {
   const { d_model: D, n_layers: N, V, B, T } = state, H = Math.max(1, D / 64);
@@ -38,8 +39,8 @@ export function memory({ precision, ...state }) {
     : 108 * D + 8 * 4 * D + 12 * H + 48 + 4 * T;
   const ends = (half ? 12 : 16) * D + 17, copies = half ? N * 56 * D * D : 0;
   return {
-    "weights, gradients, Adam": 16 * sum(parameters(state)),
-    "kept for the backward pass":
+    "weights and Adam": 16 * sum(parameters(state)),
+    "kept for backward":
       B * T * (N * position + ends) + copies + 4 * V * (D + 1),
   };
 }
@@ -75,7 +76,7 @@ function time(inHours) {
 
 const LABELS = {
   d_model: "width d_model", n_layers: "layers on each side N", V: "subwords V",
-  B: "sentences in a batch", T: "tokens in each T",
+  B: "sentences in a batch", T: "tokens in a sentence",
   tokens: "target tokens to read",
 };
 
@@ -90,7 +91,7 @@ export function draw({ add, tell }, state, { choices }) {
   controls.machine = one("machine", ["gpu", "large GPU"], ["core", "one core"]);
   const pictures = [bars({ label: "" }), bars({ label: "" }), bars({ label: "" })];
   const of = (parts, text) => Object.entries(parts).map(([name, part]) =>
-    [name, part / sum(parts), text(part)]);
+    ({ name, share: part / sum(parts), text: text(part) }));
 
   function show() {
     const asked = Object.fromEntries(

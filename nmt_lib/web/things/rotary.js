@@ -63,8 +63,9 @@ export function draw({ add, tell }, state, { query, key }) {
       x.slice(2 * i, 2 * i + 2);
     dials.forEach((one, i) => one.show(pair(q, i), pair(k, i), all[i]));
     const score = all.reduce((a, b) => a + b, 0);
+    const terms = all.map((one) => one.toFixed(2)).join(" + ").replaceAll("+ -", "− ");
     tell(`The query (blue) is at position ${t}, the key (gold) at ${s}. The score ` +
-      `${all.map((one) => one.toFixed(2)).join(" + ").replaceAll("+ -", "− ")} is ` +
+      `${terms.replace("-", "−")} is ` +
       `${score.toFixed(2)}, wherever the two are at distance ${t - s}.`);
   }
   add(html("div", { class: "faces" }, ...dials.map(({ element }) => element)),
