@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 import torch
 from sacrebleu.metrics import BLEU
+from torch import Tensor
 
+import nmt_lib as nmt
 from nmt_lib import costs
 from nmt_lib.exercises import chapter12, deeper12
 from nmt_lib.transformer import count_parameters
 from nmt_lib.web.play import Thing
-from nmt_lib.web.things import rotary
+from nmt_lib.web.things import depth, rotary
 from nmt_lib.web.things.calculator import Calculator
 from tests.site.test_play import STATES, in_node, needs_node
 
@@ -131,3 +133,52 @@ def test_pairs_turn_as_on_the_page() -> None:
     query, key = rotary.QUERY, rotary.KEY
     score = sum(in_node("rotary", [["products", query, key, 3, 1]])[0])
     assert f"their score is {score:.2f};" in rotary.Rotary().picture()
+
+
+def layer_by_layer(state: depth.Depth, seed: int, n_layers: int) -> Tensor:
+    """The words after layers of the library's own, or of the parts of a layer."""
+    options = {"n_layers": 24, "n_decoder_layers": 1, "init": state.init}
+    if state.connection == "pre":
+        options["norm"] = "pre"  # a model of the library, with the same weights
+    config = nmt.load_config("tiny").model.model_copy(update=options)
+    encoder, x = depth.drawn(config, seed)
+    x = x[None]  # (1, S, D)
+    with torch.no_grad():
+        for layer in encoder.layers[:n_layers]:
+            if state.connection in ("post", "pre"):
+                x = layer(x, None)
+                continue
+            kept = float(state.connection == "sum")
+            x = layer.self_attention(x, x) + kept * x
+            x = layer.feed_forward(x) + kept * x
+    return x[0]
+
+
+def test_depth_has_the_numbers_of_the_library() -> None:
+    draw = random.Random(1)
+    given = depth.Depth().given()
+    S = len(given["words"])
+    states = [
+        depth.Depth(depth=draw.randrange(25), connection=connection, init=init)
+        for connection in ("none", "sum", "post", "pre")
+        for init in ("xavier", "torch")
+        for _ in range(3)
+    ]
+    jobs = [
+        [name, given["stacks"], state.model_dump(), S]
+        for state in states
+        for name in ("shares", "cosines")
+    ]
+    found = iter(in_node("depth", jobs))
+    for state, shares, cosines in zip(states, found, found, strict=True):
+        assert len(shares) >= 5  # seeds
+        for seed in (0, 4):
+            x = layer_by_layer(state, seed, state.depth)
+            wanted = ((x - x.mean(0)).norm() / x.norm()).item()
+            mine = shares[seed][state.depth]
+            assert mine == pytest.approx(max(wanted, depth.LEAST), rel=0.02)
+        x = torch.nn.functional.normalize(layer_by_layer(state, 0, state.depth), dim=-1)
+        wanted_cosines = (x @ x.T).clamp(min=0)
+        torch.testing.assert_close(
+            torch.tensor(cosines).double(), wanted_cosines, atol=0.0051, rtol=0
+        )

@@ -29,7 +29,7 @@ export function operations({ d_model: D, n_layers: N, V, B, T }) {
   };
 }
 
-/** Bytes: of weights, their gradients and Adam's means, and of what an update of nmt_lib
+/** Bytes: of weights, their gradients and Adam's means; and what an update of nmt_lib
  * keeps for its backward pass on a CPU. bf16 halves products, not norms and sums. */
 export function memory({ precision, ...state }) {
   const { d_model: D, n_layers: N, V, B, T } = state, H = Math.max(1, D / 64);
