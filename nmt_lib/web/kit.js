@@ -110,12 +110,15 @@ export function stage(host, style, { title, tries, shows, state, given }, draw) 
 
 /** A control has an `element`, a `value` to read, and `set` to change it from outside;
  * `onChange` is called when the reader has changed it, `onInput` while it moves. This
- * one goes through `values`. */
-export function slider({ label, values, value, format = String, onChange, onInput }) {
+ * one goes through `values`, with a tick at `mark`. */
+export function slider(asked) {
+  const { label, values, value, mark, format = String, onChange, onInput } = asked;
   const input = html("input", { type: "range", min: 0, max: values.length - 1 });
   const output = html("output", { "aria-hidden": "true" }); // the input says it
   const text = html("label", {}, html("span", {}, label), input);
-  const element = html("div", { class: "slider" }, text, output);
+  const share = values.indexOf(mark) / (values.length - 1);
+  const tick = html("i", { hidden: share < 0, style: `--at: ${share}` });
+  const element = html("div", { class: "slider" }, text, output, tick);
   const show = () => {
     say(output, format(values[input.value]));
     input.setAttribute("aria-valuetext", output.textContent);

@@ -144,3 +144,29 @@ def test_the_answer_is_a_guess_until_the_future_is_let_in() -> None:
     causal = nmt.causal_mask(len(words))[0, 0]
     assert mask.attend(words, causal)[1].max() < 0.2
     assert mask.attend(words, causal | True)[1][:-1].min() > 0.9
+
+
+@needs_node
+def test_scores() -> None:
+    generator = torch.Generator().manual_seed(3)
+    calls, expected = [], []
+    for i in range(STATES):
+        T, d_v, factor = 1 + i % 6, 1 + i % 3, (0.0, 0.5, 2**-0.5, 10.0)[i % 4]
+        query, key = torch.randn(2, T, 2, generator=generator)  # (T, d_k) each
+        value = torch.randn(T, d_v, generator=generator)  # (T, d_v)
+        calls.append(["attend", query.tolist(), key.tolist(), value.tolist(), factor])
+        q, k, v = (one[None, None] for one in (query, key, value))
+        q *= factor * 2**0.5  # the library divides by √d_k
+        expected.append(nmt.scaled_dot_product_attention(q, k, v))
+    for found, (output, weights) in zip(
+        in_node("scores", calls), expected, strict=True
+    ):
+        assert found["output"] == [numbers(row) for row in output[0, 0].tolist()]
+        assert found["weights"] == [numbers(row) for row in weights[0, 0].tolist()]
+
+
+def test_vectors_that_do_not_fit_are_named() -> None:
+    with pytest.raises(nmt.ConfigError, match=r"Q must have the shape \(4, 2\)$"):
+        nmt.play("scores", Q=[[1.0, 2.0]])
+    with pytest.raises(nmt.ConfigError, match="row must be less than 4"):
+        nmt.play("scores", row=4)
