@@ -131,7 +131,13 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
 @cache
 def _tiny(src: str, tgt: str) -> dict[str, list[Pair]]:
     from .tiny.corpus import generate
+    from .tiny.spelling import LANGUAGES
 
+    if not {src, tgt} <= set(LANGUAGES):
+        raise CorpusError(
+            f"corpus tiny has {', '.join(LANGUAGES)} only, not {src}→{tgt}: give a "
+            "file of sentence pairs as data.corpus"
+        )
     return {
         split: [Pair(t.text(src), t.text(tgt), t.alignment(src, tgt)) for t in triples]
         for split, triples in generate().items()
