@@ -22,7 +22,8 @@ from .errors import ConfigError
 
 FOLDER = Path(__file__).parent / "configs"
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
-COUNTRIES = dict(cn="zh", cz="cs", dk="da", gr="el", jp="ja", ua="uk")  # no languages
+# Codes of countries that are taken for those of languages.
+COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk"}
 SPACY = {"en", "de", "fr"}  # languages whose words are split and joined by rules
 Count = Annotated[int, Field(ge=1, le=10**9, strict=True)]
 Layers = Annotated[int, Field(ge=1, le=1000, strict=True)]

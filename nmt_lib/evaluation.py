@@ -52,7 +52,8 @@ def evaluate(
         pairs: sources with their reference translations.
         beam_size: default: the config's.
         tokenize: how sacrebleu splits into words; default: as suits the target
-            language (``bleu_tokenizer``); ``"none"`` for text that is tokenised already.
+            language (``bleu_tokenizer``); ``"none"`` for text that is tokenised
+            already.
 
     Raises:
         CorpusError: no pairs.
