@@ -16,7 +16,7 @@ from .config import Config
 from .decoder import LayerCache
 from .losses import Objective
 from .masks import padding_mask
-from .recurrent import Bahdanau, OneVector
+from .recurrent import Bahdanau
 from .schedules import build_optimizer, learning_rate
 from .transformer import Transformer
 
@@ -85,10 +85,7 @@ def training_step(layer: nn.Module, x: Tensor) -> Callable[[], None]:
     x = x.detach().requires_grad_()
 
     def step() -> None:
-        if isinstance(layer, nn.GRU):
-            output = layer(x)[0]
-        else:
-            output = layer(x, x, None)
+        output = layer(x)[0] if isinstance(layer, nn.GRU) else layer(x, x, None)
         output.sum().backward()
 
     return step
@@ -102,7 +99,7 @@ class CellLoop(nn.Module):
         self.cell = nn.GRUCell(width, width)
 
     def forward(self, x: Tensor, memory: Tensor, mask: None = None) -> Tensor:
-        """``(B, n, D)`` to ``(B, n, D)``; the others are there for ``training_step``."""
+        """``(B, n, D)`` to ``(B, n, D)``; it needs neither memory nor mask."""
         state, states = x.new_zeros(len(x), self.cell.hidden_size), []
         for word in x.unbind(1):  # (B, D)
             state = self.cell(word, state)
@@ -155,11 +152,3 @@ class Writer:
         elif isinstance(self.model, Bahdanau):
             kept += [self.memory, self.keys]
         return sum(tensor.numel() * tensor.element_size() for tensor in kept)
-
-
-def random_like(model: OneVector | Transformer, B: int, S: int, seed: int) -> Tensor:
-    """Random source ids ``(B, S)``, without special ones."""
-    draw = torch.Generator().manual_seed(seed)
-    embedding = model.src_embedding
-    lookup = getattr(embedding, "lookup", embedding)
-    return torch.randint(4, lookup.num_embeddings, (B, S), generator=draw)
