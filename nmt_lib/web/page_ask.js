@@ -62,7 +62,7 @@ export function makeAsk(page) {
 
   function drawTexts(model) {
     const made = (one, i) => button({
-      class: "example", lang: model.source, "data-id": i,
+      class: "example", lang: model.source, dir: "auto", "data-id": i,
       "aria-pressed": one === state.text,
     }, one);
     const line = (says, texts = []) =>
@@ -116,6 +116,8 @@ export function makeAsk(page) {
     // What is there stays, else a screen reader would say it again.
     const held = html("p", {}, ...line.map((one) => one.cloneNode?.(true) ?? one));
     if (result.innerHTML !== held.innerHTML) result.replaceChildren(...line);
+    source.dir = getComputedStyle(text).direction; // the chips in the order of the words
+    page.direction = getComputedStyle(result).direction;
     const kept = stored ? "stored · " : "";
     say(how, now ? `${kept}probability ${percent(whole(now))}` : "");
     versus.hidden = !changed;

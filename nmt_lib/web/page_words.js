@@ -49,6 +49,7 @@ export function makeWords(page) {
     const { now, same } = page.shown, { tokens, steps, logProbs, ids } = now;
     const t = state.step, chosen = state.prefix.length;
     say(at, `word ${t + 1} of ${tokens.length}`);
+    written.dir = page.direction;
     fill(written, html("span", { class: "chip special" }, "<sos>"),
       ...tokens.map((token, i) => {
         const p = Math.exp(logProbs[i]);
