@@ -104,6 +104,8 @@ export function livePage(host, data, style, script, model) {
     }
     if (signal.aborted) return;
     draw();
+    const { stored } = page.shown; // what somebody has sent is worth 5 MB at once
+    if (!answers.has(state.model)) models.get(state.model, shared && stored);
     host.setAttribute("aria-busy", "false");
   }
 
@@ -126,7 +128,6 @@ export function livePage(host, data, style, script, model) {
 
   /** While the model is not here: the nearest answer that is. */
   function wanting(asked) {
-    models.get(state.model, shared);
     const open = { ...asked, ...UNTOUCHED };
     const now = answers.known.get(keyOf(open)) ??
       answers.known.get(keyOf({ model: asked.model, asked: asked.asked })) ??
@@ -134,7 +135,6 @@ export function livePage(host, data, style, script, model) {
     return { now, open: now, same: null, stored: true };
   }
 
-  // An address that somebody has sent asks for what is not stored: fetch it at once.
   const shared = data.fragment && location.hash.length > 1;
   function need() {
     return models.get(state.model, true);
