@@ -65,7 +65,9 @@ COOK = {
 }
 GENDER = CAR | {"kind": "cross", "layer": 2, "head": 1, "closed": "cross-2-1"}
 LAST = COOK | {"kind": "cross", "layer": 3, "head": 2, "closed": "cross-3-2", "step": 3}
-IDEAS: list[dict[str, Any]] = [  # which head to switch off, and what the translation loses
+IDEAS: list[
+    dict[str, Any]
+] = [  # which head to switch off, and what the translation loses
     {
         "asks": "English → French: which head makes the car feminine?",
         "says": "Switch off the head that makes the car feminine",
