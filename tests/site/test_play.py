@@ -18,7 +18,7 @@ import torch
 import nmt_lib as nmt
 from nmt_lib.exercises.chapter01 import my_cut
 from nmt_lib.web.play import FOLDER, Thing
-from nmt_lib.web.things import mask, merges
+from nmt_lib.web.things import mask, merges, padding
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
 STATES = 20
@@ -198,3 +198,18 @@ def test_a_subword_that_no_merge_can_make_is_named() -> None:
         nmt.play("merges", subwords=["abc"])
     with pytest.raises(nmt.ConfigError, match="n_merges must be at most 1"):
         nmt.play("merges", subwords=["ab"], n_merges=2)
+
+
+@needs_node
+def test_padding() -> None:
+    every = padding.lengths()  # (n, 1)
+    calls, shares = [], []
+    for i in range(STATES):
+        some, size = every[i * 7 :], 2 ** (i % 8)
+        order = ("drawn", "alike")[i % 2]
+        asked = {"lengths": some[:, 0].tolist(), "size": size, "order": order}
+        calls.append(["padding", asked])
+        some = some.sort(0).values if i % 2 else some
+        plan = [rows.tolist() for rows in torch.arange(len(some)).split(size)]
+        shares.append(nmt.padding_share(some, plan))
+    assert [one["share"] for one in in_node("padding", calls)] == numbers(shares)
