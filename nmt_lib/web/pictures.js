@@ -3,9 +3,11 @@
 import { button, html, say, svg } from "./kit.js";
 
 /** Lines over steps. `draw({lines, rules, end, top})`: `lines` are {points, name}, each
- * point [x, y]; `rules` are heights with a text; x ends at `end`, y at `top`. */
-export function chart({ label, x, y, width = 560, height = 240 }) {
-  const left = 34, right = width - 8, high = 10, low = height - 30;
+ * point [x, y]; `rules` are heights with a text; x ends at `end`, y at `top`;
+ * `mark` writes at a height. */
+export function chart({ label, x, y, mark = String, width = 560, height = 240 }) {
+  const left = 6 + 7 * Math.max(4, mark(0).length), right = width - 8;
+  const high = 10, low = height - 30;
   const body = svg("g");
   const picture = { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart" };
   const element = svg("svg", { ...picture, "aria-label": label }, body);
@@ -19,7 +21,7 @@ export function chart({ label, x, y, width = 560, height = 240 }) {
       `${i ? "L" : "M"}${atX(px).toFixed(1)} ${atY(py).toFixed(1)}`).join("");
     const marks = Array.from({ length: top + 1 }, (_, value) => [
       svg("path", { class: "line", d: `M${left} ${atY(value)}H${right}` }),
-      text(`${value}`, [left - 6, atY(value) + 4], "end"),
+      text(mark(value), [left - 6, atY(value) + 4], "end"),
     ]).flat();
     const ends = [0, 1 / 3, 2 / 3, 1].map((part) => Math.round(end * part));
     const anchors = ["start", "middle", "middle", "end"];
@@ -38,8 +40,9 @@ export function chart({ label, x, y, width = 560, height = 240 }) {
 }
 
 /** A map of weights: what is in a row looks at the columns. `draw({rows, columns,
- * weights, gold})`: weights [row][column] from 0 to 1, gold a set of "row,column". */
-export function grid({ label }) {
+ * weights, gold})`: weights [row][column] from 0 to 1, gold a set of "row,column". For
+ * other maps than of attention, `says` is what to say of two words, and of the most. */
+export function grid({ label, says: [says, most] = ["looks at", "looks most at"] }) {
   const table = html("table", { "aria-hidden": "true" });
   const spoken = html("p", { class: "unseen" }); // the same for a screen reader
   const caption = html("figcaption", {}, label);
@@ -63,11 +66,11 @@ export function grid({ label }) {
     const best = weights.map((row) => row.indexOf(Math.max(...row)));
     cells.forEach((line, row) => line.forEach((cell, column) => {
       cell.firstChild.style.opacity = weights[row][column].toFixed(2);
-      cell.title = `${rows[row]} looks at ${columns[column]}: ` +
+      cell.title = `${rows[row]} ${says} ${columns[column]}: ` +
         weights[row][column].toFixed(2);
     }));
-    say(spoken, best.map((column, row) =>
-      `${rows[row]} looks most at ${columns[column]}, ` +
+    if (most) say(spoken, best.map((column, row) =>
+      `${rows[row]} ${most} ${columns[column]}, ` +
       weights[row][column].toFixed(1)).join("; "));
   }
   return { element, draw };
@@ -142,12 +145,13 @@ export function board({ label, corner = "", onPress }) {
 }
 
 /** Names with bars and numbers. `draw` takes {name, share, text, mark} for each, with a
- * share from 0 to 1. */
+ * share from 0 to 1, and another label if there is one. */
 export function bars({ label }) {
   const table = html("table");
   const caption = html("figcaption", {}, label);
   const element = html("figure", { class: "bars" }, caption, table);
-  function draw(all) {
+  function draw(all, title = label) {
+    say(caption, title);
     table.replaceChildren(...all.map(({ name, share, text, mark }) => {
       const width = `width: ${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`;
       return html("tr", { class: mark ? "mark" : null },
