@@ -45,16 +45,6 @@ def test_unigram_takes_the_most_likely_of_all_cuts(chapter: Any) -> None:
     assert math.isclose(found, best[-1], abs_tol=1e-4)
 
 
-def test_padding_by_the_formula_is_padding_in_the_tensors(chapter: Any) -> None:
-    lengths = nmt.caption_lengths()  # (29000, 2)
-    pairs = [([5] * src, [5] * (tgt + 1)) for src, tgt in lengths.tolist()]
-    for plan in (chapter.drawn, chapter.buckets):
-        batches = [nmt.make_batch([pairs[i] for i in rows]) for rows in plan]
-        n_all = sum(batch.src.numel() + batch.tgt_in.numel() for batch in batches)
-        share = 1 - lengths.sum().item() / n_all
-        assert abs(nmt.padding_share(lengths, plan) - share) < 1e-6
-
-
 def test_the_code_for_torchtext_gives_the_same_ids(chapter: Any) -> None:
     """With nmt_lib.vocab in the place of torchtext.vocab, to which it is equal."""
     (code,) = re.findall(r"```python\n(from torchtext.*?)```", TEXT, re.DOTALL)
