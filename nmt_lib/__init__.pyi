@@ -102,10 +102,8 @@ from .pictures.diagrams import plot_clocks as plot_clocks
 from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
 from .pictures.machine import plot_machine as plot_machine
-from .pictures.tokens import plot_batch as plot_batch
 from .pictures.tokens import plot_encoded as plot_encoded
 from .pictures.tokens import plot_links as plot_links
-from .pictures.tokens import plot_round_trip as plot_round_trip
 from .pictures.subwords import plot_merges as plot_merges
 from .pictures.subwords import plot_subwords as plot_subwords
 from .pictures.padding import plot_padding as plot_padding
