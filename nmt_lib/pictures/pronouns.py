@@ -38,7 +38,7 @@ def pronoun_looks(translator: Translator, pair: Pair) -> dict[str, Look]:
     target = translator.tgt_tokenizer.encode(pair.tgt)  # T + 1 ids
     english = translator.src_tokenizer.lookup_tokens(source)
     french = translator.tgt_tokenizer.lookup_tokens(target)
-    asks = pronoun_at(english), pronoun_at(french) - 1  # the rows: one is read, one made
+    asks = pronoun_at(english), pronoun_at(french) - 1  # rows
     maps = translator.attend(source, target[1:-1])
     return {
         "encoder: from it": Look(maps.encoder[-1][0, :, asks[0]], english, slice(2, 3)),
