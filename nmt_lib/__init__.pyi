@@ -122,6 +122,8 @@ from .pictures.who_sees import plot_reads_and_says as plot_reads_and_says
 from .pictures.search import plot_computed as plot_computed
 from .pictures.search import plot_search as plot_search
 from .pictures.steps import plot_steps as plot_steps
+from .pictures.pronouns import count_pronoun_looks as count_pronoun_looks
+from .pictures.pronouns import plot_pronoun as plot_pronoun
 from .pictures.ngrams import plot_ngrams as plot_ngrams
 from .pictures.paths import plot_pronoun_paths as plot_pronoun_paths
 from .pictures.read_along import plot_read_along as plot_read_along
