@@ -126,6 +126,7 @@ from .pictures.paths import plot_pronoun_paths as plot_pronoun_paths
 from .pictures.read_along import plot_read_along as plot_read_along
 from .pictures.viewer import view_attention as view_attention
 from .pictures.explore import explore as explore
+from .web.play import play as play
 from .chapters import caption_lengths as caption_lengths
 from .chapters import lost_words as lost_words
 from .chapters import note_differences as note_differences

@@ -30,15 +30,88 @@ export function atMostEvery(gap, draw) {
   };
 }
 
+/** Calls `act` once nothing new has come for `pause` milliseconds. */
+export function debounced(pause, act) {
+  let waiting;
+  return (...newest) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => act(...newest), pause);
+  };
+}
+
 export function button(text, onPress, attributes = {}) {
   const made = html("button", { type: "button", class: "quiet", ...attributes }, text);
   made.addEventListener("click", onPress);
   return made;
 }
 
+/** A button that calls `onTick` again and again, until that returns false or the reader
+ * presses it once more. Nothing moves before it is pressed. */
+export function player({ label, gap = 300, onTick }) {
+  let timer = 0;
+  const element = button(`▶ ${label}`, () => (timer ? stop() : start()));
+  function stop() {
+    clearInterval(timer);
+    timer = 0;
+    say(element, `▶ ${label}`);
+  }
+  function start() {
+    say(element, "❚❚ Pause");
+    timer = setInterval(() => {
+      if (!element.isConnected || onTick() === false) stop();
+    }, gap);
+  }
+  return { element, stop };
+}
+
+/** Follows a pointer that is pressed on a picture: `onMove` gets its place and the place
+ * before, each {x, y} from 0 to 1. For the keyboard, there is a slider beside it. */
+export function drag(picture, onMove) {
+  let last = null;
+  const at = ({ clientX, clientY }) => {
+    const { left, top, width, height } = picture.getBoundingClientRect();
+    return { x: (clientX - left) / width, y: (clientY - top) / height };
+  };
+  picture.classList.add("drag");
+  picture.addEventListener("pointerdown", (event) => {
+    picture.setPointerCapture(event.pointerId);
+    last = at(event);
+    onMove(last, last);
+  });
+  picture.addEventListener("pointermove", (event) => {
+    if (!last) return;
+    const now = at(event);
+    onMove(now, last);
+    last = now;
+  });
+  for (const end of ["pointerup", "pointercancel"])
+    picture.addEventListener(end, () => { last = null; });
+}
+
+/** The frame of a thing to touch: what it is, what to try, its parts, its state in words,
+ * and what it shows. `draw` gets {add, tell}, where to put parts and how to say what the
+ * state is now; a screen reader hears that when the reader has paused. */
+export function stage(host, style, { title, tries, shows, state, given }, draw) {
+  const now = html("p", { class: "readout", "aria-hidden": "true" });
+  const spoken = html("p", { class: "unseen", role: "status" });
+  const body = html("div", { class: "body" });
+  const card = html("section", { class: "card", "aria-label": title },
+    html("p", { class: "title" }, title), html("p", { class: "hint" }, tries),
+    body, now, spoken, html("p", { class: "hint" }, shows));
+  const speak = debounced(500, (text) => say(spoken, text));
+  const tell = (text) => {
+    say(now, text);
+    speak(text);
+  };
+  host.attachShadow({ mode: "open" }).append(html("style", {}, style), card);
+  draw({ add: (...parts) => body.append(...parts), tell }, state, given);
+  host.classList.add("drawn");
+}
+
 /** A control has an `element`, a `value` to read, and `set` to change it from outside;
- * `onChange` is called when the reader changes it. This one goes through `values`. */
-export function slider({ label, values, value, format = String, onChange }) {
+ * `onChange` is called when the reader has changed it, `onInput` while it moves. This
+ * one goes through `values`. */
+export function slider({ label, values, value, format = String, onChange, onInput }) {
   const input = html("input", { type: "range", min: 0, max: values.length - 1 });
   const output = html("output", { "aria-hidden": "true" }); // the input says it
   const text = html("label", {}, html("span", {}, label), input);
@@ -55,7 +128,10 @@ export function slider({ label, values, value, format = String, onChange }) {
       show();
     },
   };
-  input.addEventListener("input", show);
+  input.addEventListener("input", () => {
+    show();
+    onInput?.(control.value);
+  });
   input.addEventListener("change", () => onChange?.(control.value));
   control.set(value);
   return control;
