@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
 from nmt_lib.decoding import Candidate
-from nmt_lib.pictures.defects import DEFECTS, HARM
+from nmt_lib.pictures.defects import ARTICLES, DEFECTS, HARM
 from nmt_lib.pictures.diagrams import FATES, MARKED
 from nmt_lib.pictures.plotting import BLUE
 from tests.lib.small import small_model, small_translator
@@ -320,13 +320,24 @@ def test_defects_are_coloured_where_a_write_up_has_them() -> None:
     for cell, colour in zip(axis.patches, colours(axis), strict=True):
         x, y = cell.get_x() + cell.get_width() / 2, cell.get_y() + cell.get_height() / 2
         cells[round(x), round(y, 1)] = colour
-    assert len(cells) == 5 * sum(map(len, DEFECTS.values())) == 5 * 21
+    assert len(cells) == 5 * sum(map(len, DEFECTS.values())) == 5 * 26
     for verdict, defects in DEFECTS.items():
-        for what, who, measured in defects:
+        for what, lines, measured in defects:
             y = words[what][1]
             shown = [cells[x, round(y, 1)] == HARM[verdict] for x in range(5)]
-            assert shown == [letter in who for letter in "ABCDE"]
-            assert measured in words
+            assert shown == [letter in lines for letter in "ABCDE"]
+            assert measured in words or what == "slips of the text"
+
+
+def test_each_defect_has_the_line_of_each_who_has_it_and_a_link() -> None:
+    rows = unescape(nmt.show_defects().data).split("<tr>")[2:]
+    defects = [defect for group in DEFECTS.values() for defect in group]
+    for row, (what, lines, measured) in zip(rows, defects, strict=True):
+        assert f"<td>{what}</td>" in row and f"<td>{measured}</td>" in row
+        for letter, line in lines.items():
+            assert all(f"<code>{part}</code>" in row for part in line.split(" | "))
+            link = f'<a href="{ARTICLES.get(letter)}">{letter}</a>'
+            assert (link in row) == (letter in ARTICLES)
 
 
 def test_each_process_has_a_batch_of_its_own() -> None:
