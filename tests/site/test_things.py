@@ -15,7 +15,7 @@ from nmt_lib import costs
 from nmt_lib.exercises import chapter12, deeper12
 from nmt_lib.transformer import count_parameters
 from nmt_lib.web.play import Thing
-from nmt_lib.web.things import beam, depth, rotary
+from nmt_lib.web.things import beam, depth, prefix, rotary
 from nmt_lib.web.things.calculator import Calculator
 from tests.site.test_play import STATES, in_node, needs_node
 
@@ -237,3 +237,39 @@ def test_a_temperature_divides_the_logits() -> None:
         for token, mine in found:
             index = names.index(tokens[token])
             assert mine == pytest.approx(float(p[index]), rel=2e-3)
+
+
+def test_the_prefix_staircase_is_that_of_the_model() -> None:
+    draw = random.Random(1)
+    given = prefix.Prefix().given()
+    columns, T = given["columns"], len(given["words"])
+    translator = beam.loaded("multi30k-en-de")
+    src = torch.tensor([translator.encode(prefix.Prefix().text)])
+    (said,) = translator.translate([prefix.Prefix().text], beam_size=1)
+    tgt_in = torch.tensor([translator.tgt_tokenizer.encode(said.text)[:-1]])
+    size = translator.model.output.out_features
+    names = translator.tgt_tokenizer.lookup_tokens(range(size))
+    states = [
+        ([draw.choice([None, 0, 1, 2]) for _ in columns], seed % 2 == 0)
+        for seed in range(STATES)
+    ]
+    jobs = [["staircase", given, tried, causal] for tried, causal in states]
+    for (tried, causal), found in zip(states, in_node("prefix", jobs), strict=True):
+        make = nmt.target_mask if causal else nmt.padding_mask
+        for j, number in enumerate(tried):
+            column = [row[j] for row in found]
+            if number is None:
+                assert column == [None] * T
+                continue
+            other = columns[j]["others"][number]
+            begins = names[tgt_in[0, j + 1]].startswith("▁")  # a word
+            changed = tgt_in.clone()
+            changed[0, j + 1] = names.index(f"▁{other}" if begins else other)
+            with torch.no_grad():
+                one, two = (
+                    translator.model(src, ids, tgt_mask=make(ids))[0]
+                    for ids in (tgt_in, changed)
+                )
+            wanted = (one - two).abs().amax(-1)  # (T,)
+            assert column == pytest.approx(wanted.tolist(), abs=0.01)
+            assert (max(column[: j + 1]) < 0.01) == causal
