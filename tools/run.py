@@ -12,7 +12,7 @@ import base64
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -63,14 +63,15 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     if options.in_place:
-        for path in options.chapters or [*links.chapters(), *links.assignments()]:
+        chosen = options.chapters or [*links.chapters(), *links.assignments()]
+        for path in executable(chosen):
             execute(path, path, {})
             clean(path)
         return 0
     show_translations(translator, config)
     options.out.mkdir(parents=True, exist_ok=True)
     parameters = {"config": options.config, "overrides": options.set}
-    for path in options.chapters or links.chapters():
+    for path in executable(options.chapters or links.chapters()):
         start, target = time.time(), options.out / path.name
         execute(path, target, parameters)
         n = save_pictures(target)
@@ -78,6 +79,15 @@ def main() -> int:
     print(f"\nexecuted chapters and pictures: {options.out.resolve()}")
     print(f"trained model: {run_path(config).resolve()}")
     return 0
+
+
+def executable(paths: Iterable[Path]) -> Iterator[Path]:
+    """Those whose packages are installed; the others are named."""
+    for path in paths:
+        if package := links.lacking(path):
+            print(f"{path}: not executed, since {package} is not installed")
+        else:
+            yield path
 
 
 def execute(chapter: Path, target: Path, parameters: dict[str, str]) -> None:
