@@ -59,20 +59,21 @@ def test_the_calculator_counts_as_the_library() -> None:
 
 
 def test_the_calculator_knows_what_an_update_keeps() -> None:
+    names = "d_model", "n_layers", "B", "T", "V", "precision"
     small = [
-        Calculator(d_model=D, n_layers=N, V=250, B=B, T=T, precision=precision)
+        Calculator.model_validate(dict(zip(names, (*sizes, precision), strict=True)))
         for precision in ("fp32", "bf16")
-        for D, N, B, T in [
-            (64, 1, 1, 8),
-            (64, 1, 4, 16),
-            (64, 2, 1, 50),
-            (64, 4, 1, 8),
-            (128, 1, 1, 25),
-            (128, 2, 4, 8),
-            (128, 1, 4, 16),
-            (128, 4, 1, 16),
-            (256, 1, 1, 25),
-            (256, 2, 1, 8),
+        for sizes in [
+            (64, 1, 1, 8, 250),
+            (64, 1, 4, 16, 250),
+            (64, 2, 1, 50, 1000),
+            (64, 4, 1, 8, 250),
+            (128, 1, 1, 25, 250),
+            (128, 2, 4, 8, 250),
+            (128, 1, 4, 16, 4000),
+            (128, 4, 1, 16, 250),
+            (256, 1, 1, 25, 250),
+            (256, 2, 1, 8, 1000),
         ]
     ]
     jobs = [["memory", state.model_dump()] for state in small]
@@ -143,14 +144,19 @@ def test_pairs_turn_as_on_the_page() -> None:
 
 def layer_by_layer(state: depth.Depth, seed: int, n_layers: int) -> Tensor:
     """The words after layers of the library's own, or of the parts of a layer."""
-    options = {"n_layers": 24, "n_decoder_layers": 1, "init": state.init}
+    options: dict[str, Any] = {
+        "n_layers": 24,
+        "n_decoder_layers": 1,
+        "init": state.init,
+    }
     if state.connection == "pre":
         options["norm"] = "pre"  # a model of the library, with the same weights
     config = nmt.load_config("tiny").model.model_copy(update=options)
     encoder, x = depth.drawn(config, seed)
     x = x[None]  # (1, S, D)
     with torch.no_grad():
-        for layer in encoder.layers[:n_layers]:
+        layers: list[Any] = [*encoder.layers]
+        for layer in layers[:n_layers]:
             if state.connection in ("post", "pre"):
                 x = layer(x, None)
                 continue
