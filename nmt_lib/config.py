@@ -308,7 +308,7 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
     values = config.model_dump()
     for key, value in overrides.items():
         if key not in KEYS:
-            raise ConfigError(f"unknown key {_short(key)}{_nearest(key, KEYS)}")
+            raise ConfigError(f"unknown key {_short(key)}{nearest(key, KEYS)}")
         section, _, last = key.rpartition(".")
         (values[section] if section else values)[last] = value
     found = checked(Config, values, f"config {config.name}")
@@ -351,7 +351,7 @@ def _find(path: Path) -> Path:
     if str(path) in names:
         return FOLDER / f"{path}.yaml"
     raise ConfigError(
-        f"unknown config {str(path)!r}{_nearest(path.stem, names)}: give one of "
+        f"unknown config {str(path)!r}{nearest(path.stem, names)}: give one of "
         f"{', '.join(names)}, or the path of a .yaml file"
     )
 
@@ -380,7 +380,7 @@ def checked(section: type[S], values: dict[str, Any], where: str) -> S:
             key = ".".join(map(str, e["loc"]))
             if e["type"] == "extra_forbidden":
                 choices = KEYS if section is Config else list(section.model_fields)
-                unknown.append(f"unknown key {_short(key)}{_nearest(key, choices)}")
+                unknown.append(f"unknown key {_short(key)}{nearest(key, choices)}")
             elif e["type"] == "value_error":
                 others.append(e["msg"].removeprefix("Value error, "))
             else:
@@ -400,7 +400,7 @@ def _short(value: Any) -> str:
     return short.repr(value)
 
 
-def _nearest(word: str, choices: list[str]) -> str:
+def nearest(word: str, choices: list[str]) -> str:
     """The most similar choices; a word without a section may be of any section."""
     names = {c: c if "." in word else c.rpartition(".")[2] for c in choices}
     near = difflib.get_close_matches(word, names.values(), 1)

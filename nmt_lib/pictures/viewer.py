@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
@@ -39,7 +40,7 @@ def view_attention(
         file: where to save it as a page that works alone, such as ``"a.html"``.
 
     Raises:
-        ValueError: an empty translation; a gold link to a word that does not exist.
+        ValueError: an empty text; a gold link to a word that does not exist.
     """
     weights, *words = attention_table(translation, "cross", -1)  # (H, T, S)
     kinds = {name: all_layers(translation, name) for name in KINDS}
@@ -93,5 +94,6 @@ def page(table: str, data: dict[str, Any]) -> str:
     """The page: table, data and script."""
     text = table + json.dumps(data, separators=(",", ":"))
     key = sha256(text.encode()).hexdigest()[:12]
-    filled = {"TABLE": table, "DATA": web.quoted(data), "SCRIPT": web.read("viewer.js")}
+    script = re.sub("(?m)^export ", "", web.read("viewer.js"))
+    filled = {"TABLE": table, "DATA": web.quoted(data), "SCRIPT": script}
     return web.fill("viewer.html", KEY=key, **filled)
