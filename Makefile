@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
 # Two files at a time, in the order of their names: the long ones come early.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
-NBVAL := -m pytest -q -p tests.notebooks.chapters $(TWO) --nbval --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
+NBVAL := -m pytest -q -p tests.notebooks.chapters $(TWO) --nbval-kernel-startup-timeout=300 --nbval-cell-timeout=900 -p no:cacheprovider
 
 # One thread: the tensors are small, and on a busy machine more threads wait for each other.
 export OMP_NUM_THREADS ?= 1
@@ -29,7 +29,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # What mypy knows about torch is kept with the environment: it saves half a minute.
 export MYPY_CACHE_DIR := $(abspath $(VENV))/.mypy_cache
 
-.PHONY: help setup run test quick tiny lint unit chapters planted alone lab notebooks site links browser bench constraints clean class grade kill-table test-class test-colab test-lens test-lowest test-torchtext
+.PHONY: help setup run test quick tiny lint unit chapters seeds planted any-model alone lab notebooks site links browser bench constraints clean class grade kill-table test-class test-colab test-lens test-lowest test-torchtext
 
 help:
 	@awk -F ':.*## ' '/^##/ {print "\n" substr($$0, 4)} /^[a-z-]+:.*##/ {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,10 +89,21 @@ unit: $(STAMP) ## the unit tests, or some of them: make unit T=tests/lib/test_ma
 	$(BIN)/python -m pytest -q $(if $(filter tests,$(T)),$(TWO)) $(T)
 
 chapters: $(STAMP) ## each notebook against its stored outputs, and what its text says of models trained in it
-	$(BIN)/python $(NBVAL) $(CHAPTERS) $(ASSIGNMENTS)
+	$(BIN)/python $(NBVAL) --nbval $(CHAPTERS) $(ASSIGNMENTS)
+
+SEEDS ?= 1 2 3 4
+seeds: $(STAMP) ## the chapters with other random numbers: what their text says of every training must hold (SEEDS="1 2 3 4")
+	@failed=; for seed in $(SEEDS); do \
+	  export NMT_SEED=$$seed NMT_RUNS="$(RUNS)/seed-$$seed" TQDM_MININTERVAL=3600; \
+	  $(BIN)/python -m nmt_lib train tiny --set train.seed=$$seed && \
+	  $(BIN)/python $(NBVAL) --nbval-lax $(CHAPTERS) || failed="$$failed $$seed"; \
+	done; test -z "$$failed" || { echo "with these seeds, a chapter says what is not so:$$failed" >&2; exit 1; }
 
 planted: $(STAMP) ## plant mistakes in a copy of the library: the chapters must catch each one
 	$(BIN)/python -m pytest -q -n 2 -rP -p no:cacheprovider tests/notebooks/planted.py
+
+any-model: $(STAMP) ## each chapter with a bad model of the config multi30k, and from English to German
+	$(BIN)/python -m tests.notebooks.any_model
 
 alone: $(STAMP) ## each chapter with nothing trained, in another folder, with the printed answers of its exercises
 	$(BIN)/python -m tests.notebooks.alone
@@ -164,7 +175,7 @@ $(COLAB_STAMP):
 
 test-colab: $(COLAB_STAMP) ## the chapters with Colab's versions and the library as a wheel (Python 3.13)
 	$(COLAB_PIP) --no-deps --force-reinstall .
-	$(COLAB_VENV)/bin/python $(NBVAL) -n 0 -W default $(MAIN) # old packages warn; other processes would not find tests/
+	$(COLAB_VENV)/bin/python $(NBVAL) --nbval -n 0 -W default $(MAIN) # old packages warn; other processes would not find tests/
 
 ## Make
 notebooks: $(STAMP) ## execute chapters and assignments again and store their outputs
@@ -177,12 +188,13 @@ site: $(STAMP) ## the book on the web, in build/site, from the stored outputs
 links: $(STAMP) ## write the repository's address into badges, set-up cells and links to the site: make links REPO=owner/name
 	$(BIN)/python -m tools.links $(REPO)
 
-browser: site ## in a Chromium: each page of the site, the attention viewer (in JupyterLab, too), the live page, the training page, hostile submissions in formgrader
+browser: site ## in a Chromium: each page of the site, the attention viewer (in JupyterLab, too), the live page, the training page, things to touch, hostile submissions in formgrader
 	$(PIP) --no-build-isolation -e '.[browser]'
 	$(BIN)/python -m tests.site.browser_site
 	$(BIN)/python -m tests.site.browser_viewer
 	$(BIN)/python -m tests.site.browser_live
 	$(BIN)/python -m tests.site.browser_train
+	$(BIN)/python -m tests.site.browser_play
 	$(BIN)/python -m tests.course.browser
 
 bench: $(STAMP) ## measure speed; writes benchmarks/results

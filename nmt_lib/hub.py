@@ -211,7 +211,7 @@ def _card(translator: Translator) -> str:
     shape = f"{len(model.encoder.layers)} + {len(model.decoder.layers)} layers"
     shape += f", d_model {translator.config.model.d_model}"
     return f"""---
-language: [{data.src_lang}, {data.tgt_lang}]
+language: ["{data.src_lang}", "{data.tgt_lang}"]
 library_name: transformers
 pipeline_tag: translation
 ---

@@ -19,11 +19,13 @@ import nbformat
 import papermill
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
+from papermill.exceptions import PapermillExecutionError
 
 import nmt_lib as nmt
 from nmt_lib.run_folder import run_path
 from tools import links
 
+MODEL = '<script class="model"'  # a page in an output that contains a whole model
 # The metadata of cells to keep: tags, alt texts (nmt.alt), whether they are folded.
 KEPT = [
     "nbgrader",
@@ -71,14 +73,21 @@ def main() -> int:
     show_translations(translator, config)
     options.out.mkdir(parents=True, exist_ok=True)
     parameters = {"config": options.config, "overrides": options.set}
+    failed = []
     for path in executable(options.chapters or links.chapters()):
         start, target = time.time(), options.out / path.name
-        execute(path, target, parameters)
-        n = save_pictures(target)
-        print(f"{target}: {time.time() - start:.0f} s, {n} pictures", flush=True)
+        try:
+            execute(path, target, parameters)
+            ended = f"{save_pictures(target)} pictures"
+        except PapermillExecutionError as error:
+            ended = f"stopped: {error.ename}: {error.evalue}"
+            failed.append(str(target))
+        print(f"{target}: {time.time() - start:.0f} s, {ended}", flush=True)
     print(f"\nexecuted chapters and pictures: {options.out.resolve()}")
     print(f"trained model: {run_path(config).resolve()}")
-    return 0
+    if failed:
+        print(f"error: chapters that stopped: {', '.join(failed)}", file=sys.stderr)
+    return len(failed) > 0
 
 
 def executable(paths: Iterable[Path]) -> Iterator[Path]:
@@ -107,6 +116,10 @@ def clean(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     # Printed text is cut into chunks at random places.
     notebook, _ = CoalesceStreamsPreprocessor().preprocess(notebook, {})
+    for output in (one for cell in notebook.cells for one in cell.get("outputs", [])):
+        page = output.get("data", {}).get("text/html", "")
+        if MODEL in page:  # nmt.explore: what it shows without a script is stored
+            output.data["text/html"] = page.partition(MODEL)[0] + "</div>"
     for cell, output in images(notebook):
         alt = cell.metadata.get("nmt", {}).get("alt", "")
         output.metadata["image/png"] = {"alt": " ".join(alt.split())}

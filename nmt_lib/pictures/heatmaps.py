@@ -42,7 +42,7 @@ def plot_attention(
             translation, where there are several.
 
     Raises:
-        ValueError: an unknown kind or layer; an empty translation; a gold link to a
+        ValueError: an unknown kind or layer; an empty text; a gold link to a
             word that does not exist; more or fewer lists of links than translations.
         IndexError: an unknown head.
     """
@@ -78,12 +78,12 @@ def attention_table(
     """The weights ``(H, rows, columns)`` of a layer, and the words of both axes.
 
     Raises:
-        ValueError: an unknown kind or layer; an empty translation.
+        ValueError: an unknown kind or layer; an empty text.
     """
     if kind not in KINDS:
         raise ValueError(f"kind {kind!r}: choose one of {', '.join(KINDS)}")
-    if not translation.tokens:
-        raise ValueError("an empty translation has no attention to draw")
+    if not translation.src_labels:
+        raise ValueError("an empty text has no attention to draw")
     layers = getattr(translation.attention, kind)
     if not -len(layers) <= layer < len(layers):
         raise ValueError(

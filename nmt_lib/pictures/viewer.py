@@ -39,7 +39,7 @@ def view_attention(
         file: where to save it as a page that works alone, such as ``"a.html"``.
 
     Raises:
-        ValueError: an empty translation; a gold link to a word that does not exist.
+        ValueError: an empty text; a gold link to a word that does not exist.
     """
     weights, *words = attention_table(translation, "cross", -1)  # (H, T, S)
     kinds = {name: all_layers(translation, name) for name in KINDS}

@@ -33,20 +33,25 @@ def fill(name: str, **parts: str) -> str:
     return re.sub(f"@({names})@", lambda found: parts[found[1]], read(name))
 
 
-IMPORT = re.compile(r'(?m)^import \{([^}]*)\} from\s+"\./(\w+)\.js";\n')
+IMPORT = re.compile(
+    r'(?m)^import \{([^}]*)\} from\s+"\.{1,2}/(?:things/)?(\w+)\.js";\n'
+)
 
 
-def bundle(*names: str) -> str:
-    """Modules as one script, each after those that it imports, in its own scope."""
-    modules = {name: read(f"{name}.js") for name in names}
-    imports = IMPORT.findall("".join(modules.values()))
+def bundle(*names: str, start: str = "") -> str:
+    """Modules as one script, each after those that it imports, in its own scope.
+
+    ``start`` may import from them, too; it runs last.
+    """
+    modules = {name.rpartition("/")[2]: read(f"{name}.js") for name in names}
+    imports = IMPORT.findall("".join([*modules.values(), start]))
     script = ""
     for name, text in modules.items():
         asked = ", ".join(what for what, module in imports if module == name)
         body = re.sub("(?m)^export ", "", IMPORT.sub(r"const {\1} = \2;\n", text))
         given = ", ".join(sorted({one.strip() for one in asked.split(",")} - {""}))
         script += f"const {name} = (() => {{\n{body}return {{ {given} }};\n}})();\n"
-    return script
+    return script + IMPORT.sub(r"const {\1} = \2;\n", start)
 
 
 def quoted(value: Any) -> str:

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 import nmt_lib as nmt
+from nmt_lib.decoding import Hypothesis
 from tests.lib.small import made_translation, small_translator
 
 HOSTILE: tuple[str, ...] = (
@@ -104,3 +105,14 @@ def test_the_live_page_holds_the_model_exactly_or_halved_where_it_is_too_large(
     assert "<td>&lt;b&gt;</td>" in table and len(scripts) == 2
     assert '"examples":["ich sehe","\\u003cb>"]' in page
     assert not re.search(r"(?m)^(import|export) |^@\w+@$", page)
+
+
+def test_a_model_that_writes_nothing_can_be_looked_at() -> None:
+    """What it has produced is ``<eos>``: one row; of an empty text there is none."""
+    translator, nothing = small_translator(), Hypothesis((), -1.0, -1.0)
+    ids = translator.encode("ich sehe")
+    found = translator._translation("ich sehe", ids, [nothing])
+    assert found.text == "" and found.tgt_labels == ("<eos>",)
+    assert data_of(nmt.view_attention(found))["kinds"]["cross"]["rows"] == ["<eos>"]
+    with pytest.raises(ValueError, match="an empty text has no attention"):
+        nmt.plot_attention(translator(""))

@@ -5,6 +5,11 @@ kernel after its last cell; ``chapter`` holds the names that the cells have defi
 Those called ``test_real_…`` need ``NMT_DATA``. The checks of exercises are tested
 without a kernel, in ``tests/lib/test_exercises.py``. A notebook that needs a package of
 an extra is skipped where that is not installed.
+
+With ``NMT_SEED=n`` (``make seeds``) a chapter draws other random numbers: its models
+are trained with ``train.seed=n``, and ``torch.manual_seed(k)`` gets ``k + 1000 n``.
+Every claim must hold all the same, unless it is called ``test_in_our_run_…``: then the
+sentence of the chapter says so, too.
 """
 
 from __future__ import annotations
@@ -25,6 +30,12 @@ from tools import links
 # nbval reads a cell's messages when it has run: those of a long progress bar get lost.
 os.environ.setdefault("TQDM_MININTERVAL", "3600")
 
+SEED = int(os.environ.get("NMT_SEED", "0"))
+RESEED = f"""\
+import torch as _torch
+_seed = _torch.manual_seed
+_torch.manual_seed = lambda seed: _seed(seed + {1000 * SEED})
+"""
 CLAIMS = Path(__file__).resolve().parent / "claims"
 CALL = """\
 import runpy, types
@@ -36,10 +47,14 @@ class Chapter(IPyNbFile):
         if package := links.lacking(self.path):
             pytest.skip(f"{package} is not installed")
         cells = list(super().collect())
+        if SEED:
+            reseed([cell.cell for cell in cells])
         yield from cells
         path = CLAIMS / f"{self.path.stem}.py"
         source = path.read_text(encoding="utf-8") if path.exists() else ""
         for name in re.findall(r"(?m)^def (test_\w+)", source):
+            if SEED and name.startswith("test_in_our_run_"):
+                continue
             claim = self.claim(name, CALL.format(path=str(path), name=name), cells)
             if name.startswith("test_real_") and "NMT_DATA" not in os.environ:
                 claim.add_marker(pytest.mark.skip("NMT_DATA is not set"))
@@ -53,6 +68,15 @@ class Chapter(IPyNbFile):
             cell=new_code_cell(source),
             options=defaultdict(bool),
         )
+
+
+def reseed(cells: list[Any]) -> None:
+    """Changes the code cells of a chapter, as ``NMT_SEED`` says."""
+    for cell in cells:
+        cell.source = cell.source.replace(
+            'overrides = ""', f'overrides = "train.seed={SEED}"'
+        )
+    cells[0].source = RESEED + cells[0].source
 
 
 @pytest.hookimpl(wrapper=True)
