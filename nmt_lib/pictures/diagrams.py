@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby, zip_longest
 from typing import Any
@@ -14,7 +13,6 @@ from matplotlib.text import Text
 
 from ..decoding import Candidate
 from ..special import EOS
-from .charts import SERIES
 from .data import as_numbers, as_panels
 from .plotting import (
     BLUE,
@@ -199,36 +197,6 @@ def plot_vectors(arrows: Mapping[str, Any], marked: Sequence[str] = ()) -> Figur
     axis.autoscale_view()
     axis.set(xlabel="first number", ylabel="second number")
     axis.set_aspect("equal", "datalim")  # lengths and angles are read off
-    return figure
-
-
-def plot_clocks(
-    clocks: Mapping[str, Any], arcs: Sequence[tuple[int, int]] = ()
-) -> Figure:
-    """Pairs of numbers as the hands of a clock: numbered points on a unit circle.
-
-    Args:
-        clocks: title → ``(n, 2)``, such as cosine and sine of each position.
-        arcs: (from, to), two positions joined inside the circle along the points
-            between them; first blue, then orange.
-    """
-    size = (min(8.2, 3.1 * len(clocks)), 3.2)
-    figure, axes = new_figure(1, len(clocks), size)
-    turn = np.linspace(0, 2 * math.pi, 200)
-    for axis, (title, points) in zip(axes, clocks.items(), strict=True):
-        xy = as_numbers(points)  # (n, 2)
-        axis.plot(np.cos(turn), np.sin(turn), color="0.85", lw=1)
-        angles = np.unwrap(np.arctan2(xy[:, 1], xy[:, 0]))
-        for i, (start, end) in enumerate(arcs):
-            path = np.interp(np.linspace(start, end, 60), range(len(xy)), angles)
-            radius, color = 0.76 - 0.12 * i, SERIES[i][0]
-            axis.plot(radius * np.cos(path), radius * np.sin(path), color=color, lw=4)
-        axis.plot(*xy.T, "o", color="black", ms=5)
-        for number, (x, y) in enumerate(1.18 * xy if len(xy) <= 24 else ()):
-            axis.text(x, y, str(number), **MIDDLE)
-        axis.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), aspect="equal")
-        set_title(axis, title)
-        axis.axis("off")
     return figure
 
 
