@@ -7,10 +7,14 @@ from .config import Config as Config
 from .config import config_names as config_names
 from .config import load_config as load_config
 from .config import parse_overrides as parse_overrides
+from .pair_files import read_pairs as read_pairs
+from .clean_pairs import grouped_split as grouped_split
+from .clean_pairs import seen_share as seen_share
 from .corpora import Contrast as Contrast
 from .corpora import Corpus as Corpus
 from .corpora import Pair as Pair
 from .corpora import load_corpus as load_corpus
+from .corpora import load_pairs as load_pairs
 from .special import EOS as EOS
 from .special import PAD as PAD
 from .special import SOS as SOS
@@ -98,10 +102,8 @@ from .pictures.diagrams import plot_clocks as plot_clocks
 from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
 from .pictures.machine import plot_machine as plot_machine
-from .pictures.tokens import plot_batch as plot_batch
 from .pictures.tokens import plot_encoded as plot_encoded
 from .pictures.tokens import plot_links as plot_links
-from .pictures.tokens import plot_round_trip as plot_round_trip
 from .pictures.subwords import plot_merges as plot_merges
 from .pictures.subwords import plot_subwords as plot_subwords
 from .pictures.padding import plot_padding as plot_padding
@@ -109,6 +111,7 @@ from .pictures.positions import plot_bits as plot_bits
 from .pictures.positions import plot_lookup as plot_lookup
 from .pictures.positions import plot_hands as plot_hands
 from .pictures.defects import plot_defects as plot_defects
+from .pictures.defects import show_defects as show_defects
 from .pictures.processes import plot_all_reduce as plot_all_reduce
 from .pictures.layer import plot_decoder_layer as plot_decoder_layer
 from .pictures.layer import plot_encoder_layer as plot_encoder_layer

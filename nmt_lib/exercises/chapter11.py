@@ -1,6 +1,5 @@
 """The exercises of chapter 11, five write-ups."""
 
-import copy
 import re
 from itertools import count
 from pathlib import Path
@@ -13,8 +12,8 @@ import nmt_lib as nmt
 from .exercise import exercise
 
 
-def _doubled(n, d):
-    """The table of A, B and D."""
+def doubled(n, d):
+    """The table of A, B and D, (n, D)."""
     i = torch.arange(d).double()
     angle = torch.arange(n).double()[:, None] / 10000 ** (2 * i / d)  # (n, D)
     return torch.where(i % 2 == 0, angle.sin(), angle.cos()).float()
@@ -41,8 +40,8 @@ def _halves(table):
     cases={
         "dented: at position 7 three pairs, at position 0 one more": (_dented(),),
         "a single pair, as in the paper": (nmt.sinusoids(30, 2),),
-        "A's table of width 16": (_doubled(30, 16),),
-        "A's table of width 32, 40 positions": (_doubled(40, 32),),
+        "A's table of width 16": (doubled(30, 16),),
+        "A's table of width 32, 40 positions": (doubled(40, 32),),
     },
     mistakes={
         "this counts cells: a pair counts once, however many positions are off": (
@@ -283,7 +282,12 @@ def _stack(*rates):
     return nn.Sequential(*map(nn.Dropout, rates))
 
 
-D_STACK = nn.Sequential(_stack(0.1), _stack(0.1))  # as write-up D builds it
+def _layer_of_d(dropout=0.1):
+    """The dropouts of D's EncoderLayer: attention and feed-forward keep their own."""
+    return nn.Sequential(_stack(0.1), _stack(0.1), nn.Dropout(dropout))
+
+
+D_LAYER = _layer_of_d(0.3)
 
 
 def _rates(model, find=nn.Module.modules):
@@ -300,9 +304,9 @@ def _asked(answer, model, rate):
     "Whether every nn.Dropout has the rate that was asked for.",
     cases={
         "a layer of PyTorch with 0.3": (nn.TransformerEncoderLayer(4, 2, 8, 0.3), 0.3),
-        "D's stack: asked for 0.3, it has 0.1": (D_STACK, 0.3),
+        "D's layer: asked for 0.3, its parts have 0.1": (D_LAYER, 0.3),
         "0.3 outside, 0.1 in the parts of its parts": (
-            nn.Sequential(nn.Dropout(0.3), D_STACK, nn.Dropout(0.3)),
+            nn.Sequential(nn.Dropout(0.3), D_LAYER, nn.Dropout(0.3)),
             0.3,
         ),
         "no nn.Dropout at all": (nn.Linear(2, 2), 0.3),
@@ -310,7 +314,7 @@ def _asked(answer, model, rate):
         "0.3, then 0.5": (_stack(0.3, 0.5), 0.3),
         "0.5, then 0.3": (_stack(0.5, 0.3), 0.3),
         "0.1, then 0.3": (_stack(0.1, 0.3), 0.3),
-        "D's stack, asked for 0.1": (D_STACK, 0.1),
+        "D's layer, asked for 0.1": (_layer_of_d(), 0.1),
         "a rate of 0": (_stack(0.0, 0.0), 0.0),
     },
     mistakes={
@@ -366,28 +370,20 @@ def has_dropout(model, rate):
 
 # What the chapter's experiments need.
 
-SENTENCES = (
-    "The cat drank the milk.",
-    "The milk drank the cat.",
-    "The pretty woman came home.",
-    "A kind girl came home.",
-    "She sat down in the chair, it was very comfortable.",
-    "She sat down on the sofa, it was very comfortable.",
-)
 SETTINGS = """\
 data.corpus data.tokenizer model.norm model.bias model.scale_embeddings
 train.optimizer train.lr train.warmup train.label_smoothing"""
 
 
 def show_settings(configs):
-    """A column for each write-up; a star says that its article gives no value."""
+    """A column for each write-up; a star: its article does not say so."""
     print(" " * 24 + "".join(f"{letter:>12}" for letter in configs))
     folder = Path(nmt.__file__).parent / "configs"
     for setting in SETTINGS.split():
         (section, name), row = setting.split("."), ""
         for letter, config in configs.items():
             text = (folder / f"writeup_{letter.lower()}.yaml").read_text("utf-8")
-            star = "*" * bool(re.search(rf"\b{name}:.*# ours", text))
+            star = "*" * bool(re.search(rf"\b{name}:.*# (ours|its repo)", text))
             row += f"{f'{getattr(getattr(config, section), name)}{star}':>12}"
         print(f"{setting:<24}{row}")
     with torch.device("meta"):  # shapes only, no numbers
@@ -420,16 +416,16 @@ def train(model, config, examples, unseen):
     return curve
 
 
-def train_deep(rate, examples, sizes):
-    """The loss in 60 updates of six post-LN layers, with four batches."""
+def train_deep(rate, examples, sizes, n_updates=60, seed=0):
+    """The loss of each update of six post-LN layers, with four batches."""
     shape = {"n_layers": 6, "d_model": 128, "d_ff": 512, "dropout": 0.0}
     shape |= {"tying": "none", "init": "xavier-all"}
     config = nmt.load_config("tiny").model.model_copy(update=shape)
     few = nmt.sentence_batches(min(32, len(examples)), 8, 0)
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     model = nmt.build_model(config, *sizes)
     optimizer, losses = torch.optim.Adam(model.parameters(), lr=rate, eps=1e-9), []
-    for step in range(60):
+    for step in range(n_updates):
         batch = nmt.make_batch(examples, few[step % len(few)])
         loss = nmt.cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out)
         optimizer.zero_grad()
@@ -453,20 +449,40 @@ def without_the_end(models, translator, pairs):
         "full stop": [ids[:-2] + ids[-1:] for ids in whole],
         "both": [ids[:-2] for ids in whole],
     }
-    wanted, exact = [pair.tgt.rstrip(" .") for pair in pairs], {}
     print(
         f"{'missing on the source:':<24}" + "".join(f"{kind:>11}" for kind in sources)
     )
+    exact = {}
     for name, model in models.items():
-        exact[name] = []
-        for rows in sources.values():
-            found = nmt.greedy_search(model, nmt.pad_batch(rows))
-            texts = [translator.tgt_tokenizer.decode(one.ids) for one in found]
-            both = zip(texts, wanted, strict=True)
-            exact[name].append(sum(text.rstrip(" .") == tgt for text, tgt in both))
+        exact[name] = [_right(model, translator, rows, pairs) for rows in sources.values()]
         row = "".join(f"{n:>11}" for n in exact[name])
         print(f"{f'{name}, right of {len(pairs)}':<24}{row}")
     return exact
+
+
+def with_dropout(model, translator, pairs):
+    """How many are right while the embeddings drop numbers, as in training."""
+    rows = [translator.encode(pair.src) for pair in pairs]
+    model.eval()
+    for embedding in (model.src_embedding, model.tgt_embedding):
+        embedding.dropout.train()
+    n = _right(model, translator, rows, pairs)
+    model.eval()
+    return n
+
+
+def _right(model, translator, rows, pairs):
+    found = nmt.greedy_search(model, nmt.pad_batch(rows))
+    texts = [translator.tgt_tokenizer.decode(one.ids) for one in found]
+    both = zip(texts, pairs, strict=True)
+    return sum(text.rstrip(" .") == pair.tgt.rstrip(" .") for text, pair in both)
+
+
+def batch_losses(model, examples, n_sentences):
+    """The loss of each of a hundred batches, drawn at random."""
+    plan = nmt.sentence_batches(len(examples), n_sentences, 0)[:100]
+    batches = [nmt.make_batch(examples, rows) for rows in plan]
+    return [nmt.validation_loss(model, [batch]) for batch in batches]
 
 
 def error_of(call, *arguments):
@@ -476,26 +492,6 @@ def error_of(call, *arguments):
     except Exception as error:
         return error
     return None
-
-
-def evaluate_norms(translator, pairs):
-    """With its norms, and with gains of 1 and biases of 0: perplexity, right of all."""
-    lost, results = copy.deepcopy(translator), {}
-    for module in lost.model.modules():
-        if isinstance(module, nn.LayerNorm):
-            module.reset_parameters()
-    for name, one in {"saved": translator, "lost": lost}.items():
-        found = nmt.evaluate(one, pairs)
-        results[name] = found.perplexity, round(len(pairs) * found.exact)
-        said = f"{name:<6} perplexity {found.perplexity:.2f}"
-        print(f"{said}, right: {results[name][1]} of {len(pairs)}")
-    return results
-
-
-def promises(corpus):
-    """B's sentences, and one with a sofa → their translations in the training data."""
-    references = {pair.src: pair.tgt for pair in corpus.train}
-    return {source: references.get(source) for source in SENTENCES}
 
 
 def lowest_smoothed_loss(vocab_size, eps=0.1):

@@ -12,7 +12,7 @@ from matplotlib.colors import to_hex
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
 from nmt_lib.decoding import Candidate
-from nmt_lib.pictures.defects import DEFECTS, HARM
+from nmt_lib.pictures.defects import ARTICLES, DEFECTS, HARM
 from nmt_lib.pictures.diagrams import FATES, MARKED
 from nmt_lib.pictures.plotting import BLUE
 from tests.lib.small import small_model, small_translator
@@ -290,22 +290,6 @@ class Letters(nmt.Tokenizer):
         return [chr(i) if i > 3 else nmt.SPECIALS[i] for i in ids]
 
 
-def test_the_ids_of_a_text_are_in_the_picture() -> None:
-    (axis,) = nmt.plot_round_trip(Letters(), "ab").axes
-    assert {"text\nab", "tokens\na  b", "ids\n2  97  98  3"} <= {*texts(axis.texts)}
-
-
-def test_a_target_is_linked_to_itself_one_position_later() -> None:
-    batch = nmt.make_batch([([2, 97, 3], [2, 97, 98, 3]), ([2, 98, 3], [2, 99, 3])])
-    source, target = nmt.plot_batch(batch, Letters(), Letters()).axes
-    assert labels(target)[0] == ["tgt_in[0]", "tgt_out[0]", "tgt_in[1]", "tgt_out[1]"]
-    assert texts(source.texts)[:3] == ["<sos>", "a", "<eos>"] and not points(source)
-    ends = [[*zip(*line, strict=True)] for line in points(target)]
-    rows = [[y for _, y in line] for line in ends]
-    assert rows == [[1, 0], [1, 0], [3, 2]], "a and b of the first target, c"
-    assert all(out[0] < read[0] for out, read in ends)
-
-
 def test_words_that_change_places_are_marked() -> None:
     pair = nmt.Pair("abc", "acb", alignment=((0, 0), (1, 2), (2, 1)))
     (axis,) = axes(nmt.plot_links(pair, Letters(), Letters(), ["en", "fr"]))
@@ -336,13 +320,24 @@ def test_defects_are_coloured_where_a_write_up_has_them() -> None:
     for cell, colour in zip(axis.patches, colours(axis), strict=True):
         x, y = cell.get_x() + cell.get_width() / 2, cell.get_y() + cell.get_height() / 2
         cells[round(x), round(y, 1)] = colour
-    assert len(cells) == 5 * sum(map(len, DEFECTS.values())) == 5 * 21
+    assert len(cells) == 5 * sum(map(len, DEFECTS.values())) == 5 * 26
     for verdict, defects in DEFECTS.items():
-        for what, who, measured in defects:
+        for what, lines, measured in defects:
             y = words[what][1]
             shown = [cells[x, round(y, 1)] == HARM[verdict] for x in range(5)]
-            assert shown == [letter in who for letter in "ABCDE"]
-            assert measured in words
+            assert shown == [letter in lines for letter in "ABCDE"]
+            assert measured in words or what == "slips of the text"
+
+
+def test_each_defect_has_the_line_of_each_who_has_it_and_a_link() -> None:
+    rows = unescape(nmt.show_defects().data).split("<tr>")[2:]
+    defects = [defect for group in DEFECTS.values() for defect in group]
+    for row, (what, lines, measured) in zip(rows, defects, strict=True):
+        assert f"<td>{what}</td>" in row and f"<td>{measured}</td>" in row
+        for letter, line in lines.items():
+            assert all(f"<code>{part}</code>" in row for part in line.split(" | "))
+            link = f'<a href="{ARTICLES.get(letter)}">{letter}</a>'
+            assert (link in row) == (letter in ARTICLES)
 
 
 def test_each_process_has_a_batch_of_its_own() -> None:

@@ -13,9 +13,12 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+import torch
 
 import nmt_lib as nmt
+from nmt_lib.exercises.chapter01 import my_cut
 from nmt_lib.web.play import FOLDER, Thing
+from nmt_lib.web.things import mask, merges, padding
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
 STATES = 20
@@ -61,9 +64,9 @@ def test_without_scripts_there_is_a_table_and_what_to_do(name: str) -> None:
     assert "<td>" in shown and "run the cell" in shown
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_can_be_read(name: str) -> None:
-    lines = (FOLDER / f"{name}.js").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("file", ["../kit", "../pictures", *NAMES])
+def test_a_file_can_be_read(file: str) -> None:
+    lines = (FOLDER / f"{file}.js").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 250
     assert max(map(len, lines)) <= 88
 
@@ -115,3 +118,98 @@ def test_clock() -> None:
     ):
         assert [math.cos(angle) for angle in one["angles"]] == numbers(dots)
         assert one["dot"] == numbers(sum(dots))
+
+
+@needs_node
+def test_mask() -> None:
+    """Random masks; some sentences say a word twice, some queries see nothing."""
+    draw = random.Random(2)
+    calls, weights, probabilities = [], [], []
+    for i in range(STATES):
+        words = ["<sos>", *draw.choices("abcde", k=1 + i % 9)]
+        seen = [[draw.random() < 0.6 for _ in words] for _ in words]
+        seen = seen if i else nmt.causal_mask(len(words))[0, 0].tolist()
+        calls.append(["attend", words, seen])
+        found = mask.attend(words, torch.tensor(seen))
+        weights.append(found[0].flatten().tolist())
+        probabilities.append(found[1].tolist())
+    for one, w, p in zip(in_node("mask", calls), weights, probabilities, strict=True):
+        assert [x for row in one["weights"] for x in row] == numbers(w)
+        assert one["probabilities"] == numbers(p)
+    (square,) = in_node("mask", [["causal", 5]])
+    assert square == nmt.causal_mask(5)[0, 0].tolist()
+
+
+def test_the_answer_is_a_guess_until_the_future_is_let_in() -> None:
+    words = ["<sos>", *mask.Mask().words]
+    causal = nmt.causal_mask(len(words))[0, 0]
+    assert mask.attend(words, causal)[1].max() < 0.2
+    assert mask.attend(words, causal | True)[1][:-1].min() > 0.9
+
+
+@needs_node
+def test_scores() -> None:
+    generator = torch.Generator().manual_seed(3)
+    calls, expected = [], []
+    for i in range(STATES):
+        T, d_v, factor = 1 + i % 6, 1 + i % 3, (0.0, 0.5, 2**-0.5, 10.0)[i % 4]
+        query, key = torch.randn(2, T, 2, generator=generator)  # (T, d_k) each
+        value = torch.randn(T, d_v, generator=generator)  # (T, d_v)
+        calls.append(["attend", query.tolist(), key.tolist(), value.tolist(), factor])
+        q, k, v = (one[None, None] for one in (query, key, value))
+        q *= factor * 2**0.5  # the library divides by √d_k
+        expected.append(nmt.scaled_dot_product_attention(q, k, v))
+    for found, (output, weights) in zip(
+        in_node("scores", calls), expected, strict=True
+    ):
+        assert found["output"] == [numbers(row) for row in output[0, 0].tolist()]
+        assert found["weights"] == [numbers(row) for row in weights[0, 0].tolist()]
+
+
+def test_vectors_that_do_not_fit_are_named() -> None:
+    with pytest.raises(nmt.ConfigError, match=r"Q must have the shape \(4, 2\)$"):
+        nmt.play("scores", Q=[[1.0, 2.0]])
+    with pytest.raises(nmt.ConfigError, match="row must be less than 4"):
+        nmt.play("scores", row=4)
+
+
+@needs_node
+def test_merges() -> None:
+    """Each number of merges cuts as SentencePiece does that has learnt so many."""
+    corpus = nmt.load_corpus(nmt.load_config("tiny", **{"data.tgt_lang": "de"}).data)
+    lines = [pair.tgt for pair in corpus.train]
+    size = 4 + len({*"".join(lines)})
+    all_merges = merges.pairs(merges.learnt())
+    calls, expected = [], []
+    for i in range(STATES):
+        n = 16 * i if i < STATES - 1 else 300
+        tokenizer = nmt.SentencePieceTokenizer.train("bpe", lines, size + n, 1.0, False)
+        words = [*corpus.test[i].tgt.split(), "Kaffeetasse"]
+        calls += [["cut", word, all_merges[:n]] for word in words]
+        by_chapter = [list(my_cut.right(word, all_merges[:n])) for word in words]
+        found = [subword for one in by_chapter for subword in one]
+        assert found == tokenizer.tokenize(" ".join(words))
+        expected += by_chapter
+    assert in_node("merges", calls) == expected
+
+
+def test_a_subword_that_no_merge_can_make_is_named() -> None:
+    with pytest.raises(nmt.ConfigError, match="'abc' is not made of two of the"):
+        nmt.play("merges", subwords=["abc"])
+    with pytest.raises(nmt.ConfigError, match="n_merges must be at most 1"):
+        nmt.play("merges", subwords=["ab"], n_merges=2)
+
+
+@needs_node
+def test_padding() -> None:
+    every = padding.lengths()  # (n, 1)
+    calls, shares = [], []
+    for i in range(STATES):
+        some, size = every[i * 7 :], 2 ** (i % 8)
+        order = ("drawn", "alike")[i % 2]
+        asked = {"lengths": some[:, 0].tolist(), "size": size, "order": order}
+        calls.append(["padding", asked])
+        some = some.sort(0).values if i % 2 else some
+        plan = [rows.tolist() for rows in torch.arange(len(some)).split(size)]
+        shares.append(nmt.padding_share(some, plan))
+    assert [one["share"] for one in in_node("padding", calls)] == numbers(shares)
