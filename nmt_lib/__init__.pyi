@@ -112,7 +112,9 @@ from .pictures.positions import plot_hands as plot_hands
 from .pictures.defects import plot_defects as plot_defects
 from .pictures.defects import show_defects as show_defects
 from .pictures.processes import plot_all_reduce as plot_all_reduce
+from .pictures.layer import plot_decoder_layer as plot_decoder_layer
 from .pictures.layer import plot_encoder_layer as plot_encoder_layer
+from .pictures.layer import plot_norm_orders as plot_norm_orders
 from .pictures.training import plot_collapse as plot_collapse
 from .pictures.training import plot_shift as plot_shift
 from .pictures.training import plot_update as plot_update
