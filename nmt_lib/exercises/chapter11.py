@@ -454,9 +454,7 @@ def without_the_end(models, translator, pairs):
     )
     exact = {}
     for name, model in models.items():
-        exact[name] = [
-            _right(model, translator, rows, pairs) for rows in sources.values()
-        ]
+        exact[name] = [_right(model, translator, rows, pairs) for rows in sources.values()]
         row = "".join(f"{n:>11}" for n in exact[name])
         print(f"{f'{name}, right of {len(pairs)}':<24}{row}")
     return exact
