@@ -204,6 +204,7 @@ def plot_beam(
     trace: Sequence[Candidate],
     lookup: Callable[[list[int]], list[str]],
     best: Sequence[int] | None = None,
+    start: int = 0,
 ) -> Figure:
     """The tree of a beam search: a column for each step, a box for each candidate.
 
@@ -214,15 +215,19 @@ def plot_beam(
             draw only the first steps.
         lookup: ids to words, such as ``tgt_tokenizer.lookup_tokens``.
         best: ids, without ``<eos>``, of the translation whose path is drawn thick.
+        start: draws only what continues that many tokens of the best translation.
     """
+    root = tuple(best or ())[:start]
+    trace = [c for c in trace if c.step > start and c.prefix[:start] == root]
     columns = [list(group) for _, group in groupby(trace, key=lambda c: c.step)]
     width, height = len(columns) + 1, max(map(len, columns))  # in boxes
     figure, (axis,) = new_figure(size=(1.1 * width, 0.55 * height + 0.3))
     axis.set(xlim=(-0.5, width - 0.5), ylim=(-height / 2, height / 2))
     axis.axis("off")
     style: Any = {"pad": 0.25, "fontsize": 8, "in_layout": False}
-    boxed(axis, 0, 0, "<sos>", edge="black", **style)
-    heights: dict[tuple[int, ...], float] = {(): 0.0}  # of each path
+    name = f"… {lookup([root[-1]])[0]}" if root else "<sos>"
+    boxed(axis, 0, 0, name, edge="black", **style)
+    heights: dict[tuple[int, ...], float] = {root: 0.0}  # of each path
     for column in columns:
         # Children are in the order of their parents, so that no two lines cross.
         column.sort(key=lambda c: (-heights[c.prefix], -c.log_prob))
@@ -230,11 +235,12 @@ def plot_beam(
             path, color = (*c.prefix, c.token), FATES[c.fate]
             y = (len(column) - 1) / 2 - row
             thick = best is not None and path == (*best, EOS)[: len(path)]
-            ends = [c.step - 1, c.step], [heights[c.prefix], y]
+            x = c.step - start
+            ends = [x - 1, x], [heights[c.prefix], y]
             axis.plot(*ends, color=color, lw=3 if thick else 1, zorder=0)
             label = f"{lookup([c.token])[0]}\n{c.log_prob:.2f}"
             lw = 2 if thick else 1
-            boxed(axis, c.step, y, label, edge=color, color=color, lw=lw, **style)
+            boxed(axis, x, y, label, edge=color, color=color, lw=lw, **style)
             heights[path] = y
     for fate, color in FATES.items():
         axis.plot([], [], color=color, lw=3, label=fate)

@@ -205,6 +205,11 @@ def test_a_beam_is_drawn_as_a_tree_without_crossing_lines() -> None:
     assert len(thick) == 2, "the path of the best: $w5, <eos>"
     ends = [end for _, end in sorted((a[1], b[1]) for a, b in lines if b[0] == 2)]
     assert ends == sorted(ends), "no two lines cross"
+    later = nmt.plot_beam(TRACE, lambda ids: [f"$w{i}" for i in ids], [5], start=1)
+    (axis,) = axes(later)
+    at = words_at(axis)
+    assert at["… $w5"] == (0, 0) and at["$w3\n-1.10"][0] == 1
+    assert "$w5\n-1.00" not in at
 
 
 def test_on_a_batchs_path_every_tensor_has_its_shape_and_masks_what_is_seen() -> None:
