@@ -93,7 +93,7 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
                 "E": "greedy_dec_input = greedy_decoder(model, enc_inputs[i].view(1, "
                 '-1), start_symbol=tgt_vocab["S"])',
             },
-            "@EVAL@",
+            "of 200 right: 1 less; one layer: 10 to 14 less",
         ),
         Defect(
             "tested on its training sentences",
@@ -115,17 +115,17 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
                 "B": OF_B_AND_D,
                 "D": OF_B_AND_D,
             },
-            "width 64: loss @EXPONENT@ higher",
+            "width 64: loss 14 to 29 % higher",
         ),
         Defect(
             "LayerNorm created in each forward",
             {"E": "return nn.LayerNorm(d_model).cuda()(output + residual), attn"},
-            "@NORMS@",
+            "loss 0.01 to 0.04 higher, four of four",
         ),
         Defect(
             "chosen on the training loss",
             {"A": "if mean_train_loss < best_loss:"},
-            "@CHOSEN@",
+            "loss 0.2 to 0.3 higher, BLEU no lower",
         ),
         Defect(
             "no <eos> on the source in use",
@@ -134,7 +134,7 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
                 "src_data = torch.LongTensor(add_padding(tokenized))"
                 ".unsqueeze(0).to(device)",
             },
-            "@EOS@",
+            "with a full stop 0 of 200 lost; without, 1 to 51",
         ),
     ],
     "dormant": [
@@ -254,7 +254,7 @@ def plot_defects() -> Figure:
             for x, letter in enumerate("ABCDE"):
                 shade = HARM[verdict] if letter in lines else "#f7f7f7"
                 axis.barh(y, 0.9, 0.86, left=x - 0.45, color=shade)
-            said = measured if len(measured) < 45 else "text only"
+            said = measured if len(measured) < 60 else "text only"
             axis.text(4.8, y, said, va="center", parse_math=False)
             y += 1
         y += 0.6
