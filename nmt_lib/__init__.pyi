@@ -7,10 +7,14 @@ from .config import Config as Config
 from .config import config_names as config_names
 from .config import load_config as load_config
 from .config import parse_overrides as parse_overrides
+from .pair_files import read_pairs as read_pairs
+from .clean_pairs import grouped_split as grouped_split
+from .clean_pairs import seen_share as seen_share
 from .corpora import Contrast as Contrast
 from .corpora import Corpus as Corpus
 from .corpora import Pair as Pair
 from .corpora import load_corpus as load_corpus
+from .corpora import load_pairs as load_pairs
 from .special import EOS as EOS
 from .special import PAD as PAD
 from .special import SOS as SOS

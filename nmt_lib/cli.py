@@ -1,4 +1,6 @@
-"""The CLI: ``python -m nmt_lib train|translate|evaluate CONFIG [--set key=value …]``.
+"""The CLI: ``python -m nmt_lib train|translate|evaluate CONFIG [--set key=value …]``,
+and ``python -m nmt_lib data FILE --src-lang en --tgt-lang pl``, which shows what a file
+of sentence pairs holds.
 
 ``torchrun --nproc_per_node 2 -m nmt_lib train CONFIG`` shares the work between two
 GPUs, or between two processes where there is no GPU. An error is one line on stderr,
@@ -9,14 +11,19 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
 import warnings
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, NoReturn
 
 import nmt_lib as nmt
 
+from .clean_pairs import looks_swapped
+from .corpora import held_out
 from .errors import warn
+from .model_file import write_file
 from .run_folder import RunFolder
 
 CONFIG = "a name such as tiny, the path of a .yaml file, or a bundled model's name"
@@ -45,9 +52,11 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    says = "Train, translate or evaluate."
+    says = "Train, translate, evaluate, or look at a file of sentence pairs."
     parser = _Parser(prog="python -m nmt_lib", description=says)
-    commands = parser.add_subparsers(required=True, metavar="train|translate|evaluate")
+    commands = parser.add_subparsers(
+        required=True, metavar="train|translate|evaluate|data"
+    )
     for run in (train, translate, evaluate):
         command = commands.add_parser(run.__name__, help=run.__doc__)
         command.set_defaults(run=run)
@@ -59,6 +68,12 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--text", nargs="+", help="default: standard input")
         if run is evaluate:
             command.add_argument("--split", choices=("valid", "test"), default="valid")
+    command = commands.add_parser("data", help=data.__doc__)
+    command.set_defaults(run=data, set=[])
+    command.add_argument("file", help="tab-separated, CSV, JSON lines, TMX, PO, zip …")
+    command.add_argument("--src-lang", required=True, help="a code such as en")
+    command.add_argument("--tgt-lang", required=True, help="a code such as pl")
+    command.add_argument("--out", help="folder for train.xx, valid.xx and test.xx")
     return parser
 
 
@@ -92,6 +107,37 @@ def evaluate(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
     print(f"chrF {result.chrf:.2f}  {result.chrf_signature}")
     exact = f"exactly right {100 * result.exact:.1f} %  ({options.split})"
     print(f"perplexity {result.perplexity:.3f}  {exact}")
+
+
+def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
+    """Clean and split a file of sentence pairs, and show what is left."""
+    langs = options.src_lang, options.tgt_lang
+    nmt.load_config("pair", **{"data.src_lang": langs[0], "data.tgt_lang": langs[1]})
+    pairs, lost = nmt.load_pairs(options.file, *langs)
+    split = nmt.grouped_split(pairs, held_out(len(pairs)), seed=0)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
+    print(f"{len(pairs) + lost.total():,} found in {options.file}")
+    for reason, n in lost.most_common():
+        print(f"{n:,} left out: {reason}")
+    print(
+        f"{len(pairs):,} kept; {split.largest} in the largest group that shares texts"
+    )
+    parts = [(name, getattr(split, name)) for name in ("train", "valid", "test")]
+    print(", ".join(f"{name} {len(part):,}" for name, part in parts))
+    seen = 100 * nmt.seen_share(split.test, split.train)
+    drawn, n = random.Random(0).sample(pairs, len(pairs)), len(split.test)
+    leak = 100 * nmt.seen_share(drawn[:n], drawn[n:])
+    print(f"{seen:.1f} % of the test sources are in train")
+    print(f"{leak:.1f} % would be, if pairs were drawn one by one\n")
+    for pair in split.train[:10]:
+        print(f"{pair.src}\n    {pair.tgt}")
+    if looks_swapped(pairs, *langs):
+        warn("the English sentences seem to be on the other side: change the languages")
+    for name, part in parts if options.out else []:
+        for side, lang in zip(("src", "tgt"), langs, strict=True):
+            lines = "".join(f"{getattr(pair, side)}\n" for pair in part)
+            write_file(Path(options.out) / f"{name}.{lang}", lines.encode())
 
 
 def _utf8(arguments: list[str]) -> list[str]:

@@ -21,7 +21,10 @@ from ruamel.yaml import YAML, YAMLError
 from .errors import ConfigError
 
 FOLDER = Path(__file__).parent / "configs"
-Language = Literal["en", "de", "fr"]
+LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
+# Codes of countries that are taken for those of languages.
+COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk"}
+SPACY = {"en", "de", "fr"}  # languages whose words are split and joined by rules
 Count = Annotated[int, Field(ge=1, le=10**9, strict=True)]
 Layers = Annotated[int, Field(ge=1, le=1000, strict=True)]
 Share = Annotated[float, Field(ge=0, lt=1, strict=True)]
@@ -47,13 +50,13 @@ class DataConfig(Section):
     """What is translated, and how text becomes ids."""
 
     corpus: str = Field("tiny", min_length=1)
-    """tiny, toy, multi30k, multi30k-tok, europarl, or a folder"""
-    src_lang: Language = "en"
-    """en, de or fr"""
-    tgt_lang: Language = "fr"
-    """en, de or fr"""
+    """tiny, toy, multi30k, multi30k-tok, europarl, a folder, or a file of pairs"""
+    src_lang: str = "en"
+    """a code of ISO 639, such as en, pl or zh"""
+    tgt_lang: str = "fr"
+    """likewise"""
     tokenizer: Literal["whitespace", "spacy", "unigram", "bpe"] = "spacy"
-    """the last two are SentencePiece models"""
+    """spacy: for en, de and fr; the last two are SentencePiece models"""
     joint: bool = False
     """one vocabulary for both languages"""
     lowercase: bool = False
@@ -62,6 +65,8 @@ class DataConfig(Section):
     """SentencePiece: how many subwords"""
     character_coverage: float = Field(1.0, gt=0.9, le=1.0)
     """SentencePiece"""
+    normalization: Literal["nmt_nfkc", "nfkc", "identity"] = "nmt_nfkc"
+    """SentencePiece; identity: a Chinese comma stays one"""
     bpe_dropout: Share = 0.0
     """bpe: how likely a merge is left out"""
     min_freq: Count = 1
@@ -77,6 +82,19 @@ class DataConfig(Section):
 
     @model_validator(mode="after")
     def _check(self) -> DataConfig:
+        for key in ("src_lang", "tgt_lang"):
+            code = getattr(self, key)
+            if not LANGUAGE.fullmatch(code) or code in COUNTRIES:
+                hint = COUNTRIES.get(code, "such as en, pl or zh")
+                raise ValueError(
+                    f"data.{key}={_short(code)} is no language: give its code ({hint})"
+                )
+            if self.tokenizer == "spacy" and code not in SPACY:
+                of_tiny = ", and another data.corpus" if self.corpus == "tiny" else ""
+                raise ValueError(
+                    f"data.{key}={code}, but data.tokenizer=spacy knows the words of "
+                    f"en, de and fr only: choose subwords (data.tokenizer=bpe){of_tiny}"
+                )
         if self.src_lang == self.tgt_lang:
             raise ValueError(
                 f"data.src_lang and data.tgt_lang are both {self.src_lang!r}: choose "

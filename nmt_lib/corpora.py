@@ -1,6 +1,10 @@
 """Corpora: pairs of sentences, from the grammar of ``tiny``, from files, or from the
 Hugging Face hub.
 
+A corpus can be a file of the reader's own (``pair_files.py`` says which), which is
+cleaned. What is published or given in one piece is split group by group
+(``clean_pairs.py``).
+
 ``NMT_DATA`` names a folder that holds corpora under their published file names
 (``multi30k/train.en``, ``europarl/europarl-v7.fr-en.fr`` …, each plain or as ``.gz``).
 Without it, ``datasets`` downloads them from the hub once and keeps them.
@@ -10,9 +14,9 @@ from __future__ import annotations
 
 import gzip
 import os
-import random
 import socket
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +26,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from .clean_pairs import clean, grouped_split, looks_swapped
 from .errors import CorpusError, warn
+from .pair_files import moses_files, read_pairs
 
 if TYPE_CHECKING:
     from .config import DataConfig
@@ -86,8 +92,8 @@ def load_corpus(data: DataConfig) -> Corpus:
     Pairs with an empty side are dropped, and a warning says how many.
 
     Args:
-        data: ``data.corpus`` is one of ``NAMES``, or a folder that holds ``train.xx``,
-            ``valid.xx`` and ``test.xx``.
+        data: ``data.corpus`` is one of ``NAMES``, a folder that holds ``train.xx``,
+            ``valid.xx`` and ``test.xx``, or a file of pairs.
 
     Raises:
         CorpusError: unknown name, missing file, unequal line counts, not UTF-8, nothing
@@ -97,7 +103,10 @@ def load_corpus(data: DataConfig) -> Corpus:
     for name, pairs in splits.items():
         splits[name] = _drop_empty(pairs, f"{data.corpus} {name}")
     if "valid" not in splits:
-        splits = _hold_out(splits["train"], data.seed)
+        whole = splits["train"]
+        split = grouped_split(whole, held_out(len(whole)), data.seed)
+        splits = {"train": split.train, "valid": split.valid, "test": split.test}
+        provenance += f"; the largest group has {split.largest} pairs"
     train = splits["train"][: data.limit]
     if not train or not splits["valid"]:
         raise CorpusError(
@@ -116,10 +125,21 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
     if name not in NAMES and os.path.isdir(folder := os.path.expanduser(name)):
         files = {split: f"{split}.{{lang}}" for split in ("train", "valid", "test")}
         return _from_files(Path(folder), files, langs), f"files in {name}"
+    if name not in NAMES and is_file_of_pairs(name, langs):
+        pairs, lost = load_pairs(name, *langs)
+        said = f"{len(pairs)} of {len(pairs) + lost.total()} pairs of {name}"
+        if lost:
+            said += (
+                f", left out: {', '.join(f'{n} ({why})' for why, n in lost.items())}"
+            )
+            warn(said)
+        if looks_swapped(pairs, *langs):
+            warn(f"{name}: the English sentences seem to be on the other side")
+        return {"train": pairs}, said
     if name not in NAMES:
         raise CorpusError(
             f"unknown corpus {name!r}: choose one of {', '.join(NAMES)}, or give an "
-            "existing folder"
+            "existing folder, or a file of sentence pairs"
         )
     if published := os.environ.get("NMT_DATA"):
         files = FILES.get(name) or {"train": _europarl_name(*langs)}
@@ -131,7 +151,13 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
 @cache
 def _tiny(src: str, tgt: str) -> dict[str, list[Pair]]:
     from .tiny.corpus import generate
+    from .tiny.spelling import LANGUAGES
 
+    if not {src, tgt} <= set(LANGUAGES):
+        raise CorpusError(
+            f"corpus tiny has {', '.join(LANGUAGES)} only, not {src}→{tgt}: give a "
+            "file of sentence pairs as data.corpus"
+        )
     return {
         split: [Pair(t.text(src), t.text(tgt), t.alignment(src, tgt)) for t in triples]
         for split, triples in generate().items()
@@ -206,14 +232,28 @@ def _drop_empty(pairs: list[Pair], where: str) -> list[Pair]:
     return kept
 
 
-def _hold_out(pairs: list[Pair], seed: int) -> dict[str, list[Pair]]:
-    """Splits a corpus that is published as one piece.
+def held_out(n: int) -> int:
+    """How many of n pairs are for validation, and as many for testing: a twentieth."""
+    return min(HELD_OUT, n // 20)
 
-    A twentieth, at most ``HELD_OUT`` pairs, is for validation, and as much for testing.
+
+def is_file_of_pairs(name: str, langs: tuple[str, str]) -> bool:
+    """Whether there is such a file, or two Moses files of this name."""
+    path = Path(os.path.expanduser(name))
+    return os.path.isfile(path) or bool(moses_files(path, langs))
+
+
+def load_pairs(
+    path: str | os.PathLike[str], src: str, tgt: str
+) -> tuple[list[Pair], Counter[str]]:
+    """The pairs of a file, cleaned, and how many were left out for which reason.
+
+    Raises:
+        CorpusError: as ``read_pairs``.
     """
-    drawn = random.Random(seed).sample(pairs, len(pairs))
-    n = min(HELD_OUT, len(pairs) // 20)
-    return {"valid": drawn[:n], "test": drawn[n : 2 * n], "train": drawn[2 * n :]}
+    lost: Counter[str] = Counter()
+    kept = clean(read_pairs(path, src, tgt, lost), lost)
+    return [Pair(*texts) for texts in kept], lost
 
 
 def _from_hub(

@@ -43,7 +43,7 @@ def evaluate(
     translator: Translator,
     pairs: Sequence[Pair],
     beam_size: int | None = None,
-    tokenize: str = "13a",
+    tokenize: str | None = None,
 ) -> Evaluation:
     """Translates the sources and compares with the targets.
 
@@ -51,7 +51,8 @@ def evaluate(
         translator: the model to evaluate.
         pairs: sources with their reference translations.
         beam_size: default: the config's.
-        tokenize: how sacrebleu splits into words; ``"none"`` for text that is tokenised
+        tokenize: how sacrebleu splits into words; default: as suits the target
+            language (``bleu_tokenizer``); ``"none"`` for text that is tokenised
             already.
 
     Raises:
@@ -59,6 +60,7 @@ def evaluate(
     """
     from sacrebleu.metrics import BLEU, CHRF
 
+    tokenize = tokenize or bleu_tokenizer(translator.config.data.tgt_lang)
     surprise = perplexity(translator, pairs)
     sources = [pair.src for pair in pairs]
     translations = translator.translate(sources, beam_size=beam_size)
@@ -74,6 +76,22 @@ def evaluate(
         exact=right / len(pairs),
         translations=translations,
     )
+
+
+# Written without spaces between words, with codes of two and of three letters.
+CHINESE = {"zh", "zho", "chi", "cmn", "yue", "lzh"}
+BY_CHARACTER = {"ja", "jpn", "ko", "kor", "th", "tha", "lo", "lao", "km", "khm"}
+BY_CHARACTER |= {"my", "mya", "bur", "bo", "bod", "tib"}
+
+
+def bleu_tokenizer(lang: str) -> str:
+    """sacrebleu's tokeniser for a target language.
+
+    Its default, 13a, looks for spaces: a Chinese sentence is a single word to it, so
+    that even a translation with a single wrong character counts for nothing.
+    """
+    code = lang.replace("_", "-").partition("-")[0]
+    return "zh" if code in CHINESE else "char" if code in BY_CHARACTER else "13a"
 
 
 def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:

@@ -39,6 +39,12 @@ NAMES = {  # ours: theirs; the first that fits is replaced first
     "feed_forward.W_2": "fc2",
     "coder.norm": "coder.layer_norm",  # of a pre-LN stack
 }
+SPECIAL = {
+    "pad_token_id": PAD,
+    "bos_token_id": SOS,
+    "eos_token_id": EOS,
+    "decoder_start_token_id": SOS,
+}
 
 
 def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) -> Path:
@@ -138,19 +144,12 @@ def _check(translator: Translator) -> None:
             raise ConfigError(f"cannot export to transformers, which has no {what}")
 
 
-def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
-    """What ``transformers`` needs beside the weights: file → what it holds."""
-    model, m, data = translator.model, translator.config.model, translator.config.data
+def model_config(translator: Translator) -> dict[str, Any]:
+    """The model's shape, as ``config.json`` says it to ``transformers``."""
+    model, m = translator.model, translator.config.model
     src, tgt = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight
-    special = {
-        "pad_token_id": PAD,
-        "bos_token_id": SOS,
-        "eos_token_id": EOS,
-        "decoder_start_token_id": SOS,
-    }
-    decode, most = translator.config.decode, longest(translator)
     kinds = {"post": "MarianMTModel", "pre": "PegasusForConditionalGeneration"}
-    config = {
+    return {
         "architectures": [kinds[m.norm]],
         "model_type": "marian" if m.norm == "post" else "pegasus",
         "vocab_size": len(src),
@@ -166,13 +165,20 @@ def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
         "decoder_ffn_dim": m.d_ff,
         "activation_function": "relu",
         "scale_embedding": m.scale_embeddings,
-        "max_position_embeddings": most,
+        "max_position_embeddings": longest(translator),
         "dropout": m.dropout,
         "attention_dropout": m.attention_dropout,
         "activation_dropout": m.ffn_dropout,
         "is_encoder_decoder": True,
         "forced_eos_token_id": None,
+        **SPECIAL,
     }
+
+
+def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
+    """What ``transformers`` needs beside the weights: file → what it holds."""
+    data, decode = translator.config.data, translator.config.decode
+    most = longest(translator)
     search = {"num_beams": decode.beam_size, "do_sample": False, "max_length": most}
     tokenizer = {
         "tokenizer_class": "MarianTokenizer",
@@ -187,8 +193,8 @@ def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
         "clean_up_tokenization_spaces": False,
     }
     return {
-        "config.json": config | special,
-        "generation_config.json": special | search | {"suppress_tokens": [PAD, SOS]},
+        "config.json": model_config(translator),
+        "generation_config.json": SPECIAL | search | {"suppress_tokens": [PAD, SOS]},
         "tokenizer_config.json": tokenizer,
         "vocab.json": _ids(translator.src_tokenizer),
         "target_vocab.json": _ids(translator.tgt_tokenizer),
@@ -205,7 +211,7 @@ def _card(translator: Translator) -> str:
     shape = f"{len(model.encoder.layers)} + {len(model.decoder.layers)} layers"
     shape += f", d_model {translator.config.model.d_model}"
     return f"""---
-language: [{data.src_lang}, {data.tgt_lang}]
+language: ["{data.src_lang}", "{data.tgt_lang}"]
 library_name: transformers
 pipeline_tag: translation
 ---

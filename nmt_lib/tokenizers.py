@@ -147,8 +147,13 @@ class SentencePieceTokenizer(Tokenizer):
         vocab_size: int,
         character_coverage: float,
         lowercase: bool,
+        normalization: str = "nmt_nfkc",
     ) -> SentencePieceTokenizer:
         """Learns the subwords from texts.
+
+        ``normalization`` is SentencePiece's name of the rules that unify characters
+        first. Its default makes a full-width comma an ASCII one, so that no Chinese
+        translation can have the right one; ``"identity"`` changes nothing.
 
         The result has fewer than ``vocab_size`` if the texts do not contain that many.
         """
@@ -164,6 +169,7 @@ class SentencePieceTokenizer(Tokenizer):
             model_type=kind,
             vocab_size=vocab_size,
             character_coverage=character_coverage,
+            normalization_rule_name=normalization,
             hard_vocab_limit=False,
             minloglevel=2,
             num_threads=1,  # the same subwords on every machine
@@ -294,7 +300,12 @@ def _train_one(
     texts = (getattr(pair, side) for side in sides for pair in train[::every])
     try:
         return SentencePieceTokenizer.train(
-            kind, texts, data.vocab_size, data.character_coverage, lowercase
+            kind,
+            texts,
+            data.vocab_size,
+            data.character_coverage,
+            lowercase,
+            data.normalization,
         )
     except RuntimeError as error:
         reason = str(error).splitlines()[0].rpartition("] ")[2].strip()

@@ -41,7 +41,7 @@ def explore(translator: Translator, texts: Sequence[str] = ()) -> web.Html:
         ValueError: a model of more than about six million weights.
     """
     data = translator.config.data
-    sentences = list(texts) or [SENTENCES[data.src_lang]]
+    sentences = list(texts) or [SENTENCES.get(data.src_lang, "")]
     model = packed(translator)
     known = {
         "name": translator.config.name,

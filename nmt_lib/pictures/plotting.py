@@ -25,6 +25,7 @@ from PIL import Image
 from torch import Tensor
 
 from .data import as_titled
+from .fonts import choose_fonts
 
 BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
 PALE = "#f7c9a0"  # orange behind text, or of large areas
@@ -52,8 +53,9 @@ class Picture(Figure):
     def _repr_png_(self) -> bytes:
         """As PNG with 256 colours, which is enough and keeps the chapters small."""
         canvas, file = FigureCanvasAgg(self), io.BytesIO()
+        choose_fonts(self)
         with rc_context(STYLE), warnings.catch_warnings():
-            # A letter that the font lacks is drawn as a box.
+            # A letter that no font has is drawn as a box.
             warnings.filterwarnings("ignore", "Glyph")
             canvas.draw()
         image = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])

@@ -1,4 +1,4 @@
-// What the things to touch are made of: elements, sliders, choices, a chart and a grid.
+// What the things to touch are made of: elements, sliders, choices, and their frame.
 // All are ordinary form elements, so the keyboard and a screen reader can use them.
 
 const maker = (space) => (tag, attributes = {}, ...inside) => {
@@ -64,7 +64,7 @@ export function player({ label, gap = 300, onTick }) {
   return { element, stop };
 }
 
-/** Follows a pointer that is pressed on a picture: `onMove` gets its place and the place
+/** Follows a pointer that is pressed on a picture: `onMove` gets its place and the one
  * before, each {x, y} from 0 to 1. For the keyboard, there is a slider beside it. */
 export function drag(picture, onMove) {
   let last = null;
@@ -88,9 +88,9 @@ export function drag(picture, onMove) {
     picture.addEventListener(end, () => { last = null; });
 }
 
-/** The frame of a thing to touch: what it is, what to try, its parts, its state in words,
- * and what it shows. `draw` gets {add, tell}, where to put parts and how to say what the
- * state is now; a screen reader hears that when the reader has paused. */
+/** The frame of a thing to touch: title, what to try, its parts, its state in words,
+ * and what it shows. `draw` gets {add, tell}: where to put parts, and how to say what
+ * the state is now. A screen reader hears that when the reader has paused. */
 export function stage(host, style, { title, tries, shows, state, given }, draw) {
   const now = html("p", { class: "readout", "aria-hidden": "true" });
   const spoken = html("p", { class: "unseen", role: "status" });
@@ -110,12 +110,15 @@ export function stage(host, style, { title, tries, shows, state, given }, draw) 
 
 /** A control has an `element`, a `value` to read, and `set` to change it from outside;
  * `onChange` is called when the reader has changed it, `onInput` while it moves. This
- * one goes through `values`. */
-export function slider({ label, values, value, format = String, onChange, onInput }) {
+ * one goes through `values`, with a tick at `mark`. */
+export function slider(asked) {
+  const { label, values, value, mark, format = String, onChange, onInput } = asked;
   const input = html("input", { type: "range", min: 0, max: values.length - 1 });
   const output = html("output", { "aria-hidden": "true" }); // the input says it
   const text = html("label", {}, html("span", {}, label), input);
-  const element = html("div", { class: "slider" }, text, output);
+  const share = values.indexOf(mark) / (values.length - 1);
+  const tick = html("i", { hidden: share < 0, style: `--at: ${share}` });
+  const element = html("div", { class: "slider" }, text, output, tick);
   const show = () => {
     say(output, format(values[input.value]));
     input.setAttribute("aria-valuetext", output.textContent);
@@ -169,75 +172,4 @@ export function toggle({ label, value = false, onChange }) {
   input.addEventListener("change", () => onChange?.(control.value));
   control.set(value);
   return control;
-}
-
-/** Lines over steps. `draw({lines, rules, end, top})`: `lines` are {points, name}, each
- * point [x, y]; `rules` are heights with a text; x ends at `end`, y at `top`. */
-export function chart({ label, x, y, width = 560, height = 240 }) {
-  const left = 34, right = width - 8, high = 10, low = height - 30;
-  const body = svg("g");
-  const picture = { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart" };
-  const element = svg("svg", { ...picture, "aria-label": label }, body);
-  const text = (content, at, anchor = "start", extra = {}) =>
-    svg("text", { x: at[0], y: at[1], "text-anchor": anchor, ...extra }, content);
-
-  function draw({ lines, rules = [], end, top, summary }) {
-    const atX = (value) => left + (right - left) * value / end;
-    const atY = (value) => low - (low - high) * Math.min(value, top) / top;
-    const path = (points) => points.map(([px, py], i) =>
-      `${i ? "L" : "M"}${atX(px).toFixed(1)} ${atY(py).toFixed(1)}`).join("");
-    const marks = Array.from({ length: top + 1 }, (_, value) => [
-      svg("path", { class: "line", d: `M${left} ${atY(value)}H${right}` }),
-      text(`${value}`, [left - 6, atY(value) + 4], "end"),
-    ]).flat();
-    const ends = [0, 1 / 3, 2 / 3, 1].map((part) => Math.round(end * part));
-    const anchors = ["start", "middle", "middle", "end"];
-    const steps = ends.map((value, i) =>
-      text(`${value}`, [atX(value), low + 16], anchors[i]));
-    const drawn = lines.map(({ points, name }) =>
-      svg("path", { class: `curve ${name}`, d: path(points) }));
-    const across = rules.map(([value, says]) => svg("g", { class: "rule" },
-      svg("path", { d: `M${left} ${atY(value)}H${right}` }),
-      text(says, [right, atY(value) - 5], "end")));
-    const names = [text(y, [left + 4, high + 10]), text(x, [right, low + 28], "end")];
-    body.replaceChildren(...marks, ...steps, ...names, ...across, ...drawn);
-    if (summary) element.setAttribute("aria-label", `${label}: ${summary}`);
-  }
-  return { element, draw };
-}
-
-/** A map of weights: what is in a row looks at the columns. `draw({rows, columns,
- * weights, gold})`: weights [row][column] from 0 to 1, gold a set of "row,column". */
-export function grid({ label }) {
-  const table = html("table", { "aria-hidden": "true" });
-  const spoken = html("p", { class: "unseen" }); // the same for a screen reader
-  const caption = html("figcaption", {}, label);
-  const element = html("figure", { class: "grid" }, caption, table, spoken);
-  let drawn = "", cells = [];
-
-  function lay(rows, columns, gold) {
-    const head = html("tr", {}, html("td"), ...columns.map((word) =>
-      html("th", {}, html("span", {}, word))));
-    cells = rows.map((_, row) => columns.map((_, column) =>
-      html("td", { class: gold.has(`${row},${column}`) ? "gold" : null }, html("i"))));
-    const lines = rows.map((word, row) =>
-      html("tr", {}, html("th", {}, word), ...cells[row]));
-    table.replaceChildren(head, ...lines);
-  }
-
-  function draw({ rows, columns, weights, gold = new Set() }) {
-    const now = JSON.stringify([rows, columns, [...gold]]);
-    if (now !== drawn) lay(rows, columns, gold);
-    drawn = now;
-    const best = weights.map((row) => row.indexOf(Math.max(...row)));
-    cells.forEach((line, row) => line.forEach((cell, column) => {
-      cell.firstChild.style.opacity = weights[row][column].toFixed(2);
-      cell.title = `${rows[row]} looks at ${columns[column]}: ` +
-        weights[row][column].toFixed(2);
-    }));
-    say(spoken, best.map((column, row) =>
-      `${rows[row]} looks most at ${columns[column]}, ` +
-      weights[row][column].toFixed(1)).join("; "));
-  }
-  return { element, draw };
 }

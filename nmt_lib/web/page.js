@@ -204,12 +204,12 @@ root.append(html("style", {}, STYLE), part("page", "div", { class: "page" },
     html("div", { class: "pair" },
       html("div", {},
         html("label", { class: "label", for: "text" }, part("from", "span"), part("count", "small")),
-        part("text", "textarea", { id: "text", rows: 2, maxlength: 1000, spellcheck: "false", autocomplete: "off" }),
+        part("text", "textarea", { id: "text", dir: "auto", rows: 2, maxlength: 1000, spellcheck: "false", autocomplete: "off" }),
         part("source", "div", { class: "chips", role: "group", "aria-label": "subwords of the sentence: press one to hide it from the decoder" })),
       html("div", {},
         html("p", { class: "label" }, part("to", "span"), part("how", "small")),
-        part("result", "p", { class: "result", role: "status" }),
-        part("versus", "p", { class: "versus" }))),
+        part("result", "p", { class: "result", dir: "auto", role: "status" }),
+        part("versus", "p", { class: "versus", dir: "auto" }))),
     part("note", "p", { class: "note", role: "status" }),
     part("offer", "div", { class: "offer" },
       part("offerText", "p"), part("get", "button", { type: "button", class: "main" }),
@@ -276,7 +276,7 @@ function drawAsk() {
   say(parts.from, languages.of(source) || "Sentence");
   say(parts.to, languages.of(target) || "Translation");
   fill(parts.examples, ...(model.examples.length ? [html("span", {}, "Try")] : []), ...model.examples.map((text, i) =>
-    button({ class: "example", lang: source, "aria-pressed": text === state.text, "data-id": i }, text)));
+    button({ class: "example", lang: source, dir: "auto", "aria-pressed": text === state.text, "data-id": i }, text)));
   const apart = stored && now.asked !== state.text.trim(); // what is shown is of another sentence
   const unknown = now?.sourceIds.filter((id) => id === UNK).length;
   fill(parts.source, ...(now?.source ?? []).map((token, i) => button({
@@ -289,6 +289,7 @@ function drawAsk() {
   parts.result.classList.toggle("apart", Boolean(apart));
   const line = marked(now?.text ?? "", touched() && !stored ? open.text : null), holder = html("p", {}, ...line.map((one) => one.cloneNode?.(true) ?? one));
   if (parts.result.innerHTML !== holder.innerHTML) parts.result.replaceChildren(...line); // else a screen reader would say it again
+  for (const [chips, text] of [[parts.source, parts.text], [parts.written, parts.result]]) chips.dir = getComputedStyle(text).direction;
   say(parts.how, !now ? "" : `${stored ? "stored · " : ""}probability ${percent(whole(now))}`);
   const changed = touched() && !stored, before = `before, probability ${percent(whole(open ?? now))}`;
   parts.versus.hidden = !changed;

@@ -72,7 +72,7 @@ def play(name: str, /, **state: Any) -> web.Html:
         f'import {{ draw }} from "./things/{name}.js";\n'
         "stage(host, STYLE, data, draw);\n"
     )
-    script = web.bundle("kit", *kind.needs, f"things/{name}", start=start)
+    script = web.bundle("kit", "pictures", *kind.needs, f"things/{name}", start=start)
     return web.Html(shell("nmt-play", data, thing.picture(), script))
 
 

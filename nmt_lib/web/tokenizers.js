@@ -32,6 +32,7 @@ export class SentencePieceTokenizer {
       if (field !== 1 && field !== 3) continue; // a subword, or how to normalise texts
       const { 1: name, 2: value, 3: type = 1 } = Object.fromEntries(protobuf(content));
       if (field === 3) {
+        if (!(value?.length > 4)) continue; // "identity": there are no rules
         const size = new DataView(value.buffer, value.byteOffset).getUint32(0, true);
         this.trie = new Uint32Array(value.slice(4, 4 + size).buffer);
         this.replacements = value.slice(4 + size);
@@ -60,6 +61,7 @@ export class SentencePieceTokenizer {
 
   /** The longest rule for the bytes from i on: a path through a double-array trie. */
   longestRule(bytes, i) {
+    if (!this.trie) return undefined;
     const below = (unit) => (unit >>> 10) << ((unit & 512) >>> 6);
     let rule, node = below(this.trie[0]);
     for (let at = i; at < bytes.length; at++) {
@@ -177,7 +179,7 @@ const LANGUAGES = {
   },
 };
 
-const UTF8 = new TextDecoder();
+const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true }); // U+FEFF is a letter
 
 /** The fields of a protocol buffer: [number, an integer, a float or bytes]. */
 function* protobuf(bytes) {

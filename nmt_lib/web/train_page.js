@@ -4,7 +4,8 @@
 //   WORKER, PACKED  are the worker's script, and the data that it unpacks
 //   data            is {words, unknown, examples: [{text, reference, gold}], settings}
 
-import { atMostEvery, button, chart, grid, html, say, toggle } from "./kit.js";
+import { atMostEvery, button, html, say, toggle } from "./kit.js";
+import { chart, grid } from "./pictures.js";
 import { IDEAS, inWords, makeControls } from "./train_settings.js";
 
 const SHOWN = 600; // updates on the chart, at first

@@ -65,7 +65,7 @@ def train_page(live: str, film: dict[str, Any]) -> str:
         "DATA": web.quoted(page_data()),
         "STYLE": web.quoted(web.read("kit.css") + web.read("train.css")),
         "WORKER": web.quoted(web.bundle(*WORKER)),
-        "SCRIPT": web.bundle("kit", "train_settings", "train_page"),
+        "SCRIPT": web.bundle("kit", "pictures", "train_settings", "train_page"),
     }
     return web.fill("train.html", **parts)
 

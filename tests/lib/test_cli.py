@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import nmt_lib as nmt
 from nmt_lib import cli, train
 
 Done = subprocess.CompletedProcess[bytes]
@@ -79,6 +80,45 @@ def test_training_again_finds_the_run_finished(run: Path, toy: Call) -> None:
     before = (run / "model.safetensors").stat().st_mtime_ns
     assert b"60 updates, validation loss" in toy("train").stdout
     assert (run / "model.safetensors").stat().st_mtime_ns == before
+
+
+def test_data_shows_what_a_file_of_pairs_holds(tmp_path: Path, nmt_lib: Call) -> None:
+    lines = [f"The cat {i // 2} sleeps.\tKot śpi {i} raz.\n" for i in range(200)]
+    lines += ["The cat 3 sleeps.\t\n", "OK\tOK\n", "?\n", lines[5]]
+    (tmp_path / "a b.tsv").write_text("".join(lines), encoding="utf-8")
+    langs = ("--src-lang", "en", "--tgt-lang", "pl")
+    result = nmt_lib("data", "a b.tsv", *langs, "--out", "made", cwd=tmp_path)
+    said = result.stdout.decode()
+    assert result.returncode == 0 and not result.stderr, result.stderr
+    for part in (
+        *("204 found in a b.tsv", "1 left out: empty", "1 left out: both sides equal"),
+        *("1 left out: there already", "1 left out: lines of too few columns"),
+        *("200 kept; 2 in the largest", "train 180, valid 10, test 10"),
+        "\n0.0 % of the test sources are in train\n",
+    ):
+        assert part in said, said
+    assert float(said.partition(" % would be")[0].rpartition("\n")[2]) > 50
+    assert said.count("    Kot śpi") == 10
+    where = {"data.corpus": f"{tmp_path}/made", "data.tgt_lang": "pl"}
+    folder = nmt.load_corpus(nmt.load_config("pair", **where).data)
+    assert [len(p) for p in (folder.train, folder.valid, folder.test)] == [180, 10, 10]
+
+
+@pytest.mark.parametrize(
+    ("file", "langs", "part"),
+    [
+        ("none.tsv", ("en", "pl"), "there is no such file"),
+        ("a.doc", ("en", "pl"), "no known kind of file"),
+        ("a.doc", ("en", "Polish"), "'Polish' is no language"),
+        ("a.doc", ("en", "en"), "choose two languages"),
+    ],
+)
+def test_data_that_cannot_be_used_is_one_line(
+    file: str, langs: tuple[str, str], part: str, tmp_path: Path, nmt_lib: Call
+) -> None:
+    (tmp_path / "a.doc").write_bytes(b"\0")
+    options = ("--src-lang", langs[0], "--tgt-lang", langs[1])
+    assert_one_line(nmt_lib("data", file, *options, cwd=tmp_path), part)
 
 
 def assert_one_line(result: Done, *parts: str) -> None:

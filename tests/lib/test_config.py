@@ -58,7 +58,9 @@ def test_an_unknown_key_is_named_with_the_nearest_valid_one(
         ("model.norm", "middle"),
         ("data.lowercase", "yes"),
         ("data.corpus", ""),
-        ("data.src_lang", "xx"),
+        ("data.src_lang", "Spanish"),
+        ("data.tgt_lang", "jp"),
+        ("data.tgt_lang", "es-" + "x" * 999),
         ("decode.beam_size", 0),
         ("run_dir", None),
         ("model.d_ff", 10**9),
@@ -88,6 +90,8 @@ def test_a_wrong_type_or_value_is_named_with_its_key(key: str, value: Any) -> No
         ({"data.bpe_dropout": 0.1}, "'spacy' has none: use tokenizer=bpe"),
         ({"data.joint": True}, "needs subwords"),
         ({"train": 3}, "unknown key 'train'"),
+        ({"data.tgt_lang": "cz"}, r"tgt_lang='cz' is no language: .*\(cs\)"),
+        ({"data.tgt_lang": "pl"}, "data.tokenizer=bpe.*, and another data.corpus"),
     ],
 )
 def test_values_that_do_not_fit_together_are_explained(
@@ -95,6 +99,16 @@ def test_values_that_do_not_fit_together_are_explained(
 ) -> None:
     with pytest.raises(nmt.ConfigError, match=message):
         nmt.load_config("tiny", **overrides)
+
+
+@pytest.mark.parametrize("code", ["pl", "zh", "ar", "vi", "no", "pt-BR", "haw"])
+def test_any_language_can_be_named(tmp_path: Path, code: str) -> None:
+    subwords = {"data.tokenizer": "bpe", "data.tgt_lang": code}
+    config = nmt.load_config("multi30k", **subwords)
+    again = nmt.load_config(write(tmp_path, config.to_yaml()))
+    assert again == config and again.data.tgt_lang == code
+    with pytest.raises(nmt.ConfigError, match="choose subwords"):
+        nmt.load_config(config, **{"data.tokenizer": "spacy", "data.joint": False})
 
 
 def test_an_unknown_name_or_file_lists_all_names() -> None:

@@ -77,11 +77,14 @@ def test_published_corpora_have_their_published_file_names(
     ):
         (tmp_path / corpus).mkdir()
         for name, lang in product(names, ("en", "fr")):
-            (tmp_path / corpus / f"{name}.{lang}").write_text(f"{name} {lang}\n" * 20)
+            lines = "".join(f"{name} {lang} {i}\n" for i in range(20))
+            (tmp_path / corpus / f"{name}.{lang}").write_text(lines)
         for src, tgt in (("en", "fr"), ("fr", "en")):
             found = nmt.load_corpus(data(corpus, src, tgt))
-            first = [found.train[0], found.valid[0], found.test[0]]
-            assert first == [nmt.Pair(f"{n} {src}", f"{n} {tgt}") for n in names]
+            parts = (found.train, found.valid, found.test)
+            for name, part in zip(names, parts, strict=True):
+                i = part[0].src.rpartition(" ")[2]  # of europarl, any line
+                assert part[0] == nmt.Pair(f"{name} {src} {i}", f"{name} {tgt} {i}")
     with pytest.raises(nmt.CorpusError, match="de→fr is not published"):
         nmt.load_corpus(data("europarl", "de", "fr"))
 
@@ -123,6 +126,8 @@ def test_the_corpora_that_come_along() -> None:
     assert toy.train == toy.test and toy.train[0].src == "i want a beer ."
     with pytest.raises(nmt.CorpusError, match="German and English only"):
         nmt.load_corpus(data("toy", "en", "fr"))
+    with pytest.raises(nmt.CorpusError, match="en, de, fr only, not en→es"):
+        nmt.load_corpus(data("tiny", "en", "es", tokenizer="bpe"))
     tiny = nmt.load_corpus(data("tiny", "en", "fr"))
     assert all(pair.alignment for pair in tiny.train[:100])
     assert isinstance(tiny.train, list)
@@ -176,6 +181,25 @@ def test_each_pair_of_europarl_is_in_one_split(
     with pytest.raises(nmt.CorpusError, match=r"'de-fr' not found.*NMT_DATA") as caught:
         nmt.load_corpus(data("europarl", "fr", "de"))
     assert "\n" not in str(caught.value)
+
+
+def test_a_corpus_in_one_piece_is_split_by_group(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NMT_DATA", str(tmp_path))
+    (tmp_path / "europarl").mkdir()
+    for lang in ("en", "fr"):  # each English sentence has two translations
+        lines = [f"{lang} {i if lang == 'fr' else i // 2}\n" for i in range(400)]
+        file = tmp_path / f"europarl/europarl-v7.fr-en.{lang}"
+        file.write_text("".join(lines))
+    for src, tgt in (("en", "fr"), ("fr", "en")):
+        corpus = nmt.load_corpus(data("europarl", src, tgt))
+        sides = [
+            {text for pair in part for text in (pair.src, pair.tgt)}
+            for part in (corpus.train, corpus.valid, corpus.test)
+        ]
+        assert len(corpus.valid) == len(corpus.test) == 20
+        assert sum(map(len, sides)) == 600  # no sentence is in two parts
 
 
 def test_a_corpus_of_the_hub_is_prepared_once(hub: Path) -> None:

@@ -45,6 +45,28 @@ def test_bleu_and_chrf_are_those_of_sacrebleu_with_a_signature() -> None:
     assert "tok:none" in evaluate(translator, PAIRS, tokenize="none").bleu_signature
 
 
+BY_CHARACTER = 100 * (9 / 10 * 7 / 9 * 5 / 8 * 3 / 7) ** 0.25
+
+
+@pytest.mark.parametrize(
+    ("lang", "tokenizer", "score"),
+    [("zh-TW", "zh", BY_CHARACTER), ("jpn", "char", BY_CHARACTER), ("pl", "13a", 0.0)],
+)
+def test_bleu_has_the_words_of_the_target_language(
+    lang: str, tokenizer: str, score: float
+) -> None:
+    """One comma is another one; 13a takes a Chinese sentence for a word."""
+    translator: Any = small_translator()
+    data = translator.config.data.model_copy(update={"tgt_lang": lang})
+    translator.config = translator.config.model_copy(update={"data": data})
+    pairs = [nmt.Pair("du", "他喜欢猫，我也喜欢猫")]
+    answer = nmt.Translation("du", "他喜欢猫,我也喜欢猫", (), 0.0)
+    translator.translate = lambda texts, **_: [answer]
+    result = evaluate(translator, pairs)
+    assert f"tok:{tokenizer}|" in result.bleu_signature
+    assert result.bleu == pytest.approx(score, abs=0.01)
+
+
 @pytest.mark.parametrize("src", ["", " ", "\u200b"])
 def test_a_source_with_nothing_to_see_is_evaluated_too(src: str) -> None:
     pairs = [*PAIRS, nmt.Pair(src, "you")]

@@ -124,6 +124,21 @@ def test_unknown_and_rare_words_are_unk_also_in_the_decoded_text(kind: str) -> N
     assert tokenizer.decode(ids) == "The <unk> man"
 
 
+CHINESE = [nmt.Pair(f"{i} cats", f"他有{i}只猫，真的！") for i in range(60)]
+
+
+@SUBWORDS
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [("nmt_nfkc", "他有9只猫,真的!"), ("nfkc", "他有9只猫,真的!"), ("identity", "")],
+)
+def test_normalization_says_which_characters_become_others(
+    kind: str, rules: str, said: str
+) -> None:
+    tgt = build(kind, CHINESE, tgt_lang="zh", normalization=rules)[1]
+    assert tgt.decode(tgt.encode(CHINESE[9].tgt)) == (said or CHINESE[9].tgt)
+
+
 @SUBWORDS
 def test_subwords_spell_words_never_seen(kind: str) -> None:
     tokenizer = build(kind)[0]

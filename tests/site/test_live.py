@@ -249,10 +249,19 @@ def test_it_goes_on_from_any_word(beam: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:a text of:UserWarning")
-@pytest.mark.parametrize("kind", ["bpe", "unigram"])
-def test_subwords_of_any_text(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "rules"),
+    [
+        ("bpe", "nmt_nfkc"),
+        ("unigram", "nmt_nfkc"),
+        ("bpe", "nfkc"),
+        ("bpe", "identity"),
+        ("unigram", "identity"),
+    ],
+)
+def test_subwords_of_any_text(kind: str, rules: str, tmp_path: Path) -> None:
     lines = Path("README.md").read_text(encoding="utf-8").splitlines()
-    tokenizer = SentencePieceTokenizer.train(kind, lines, 400, 1.0, lowercase=True)
+    tokenizer = SentencePieceTokenizer.train(kind, lines, 400, 1.0, True, rules)
     file = save(tmp_path / "model.safetensors", tokenizer, tokenizer)
     short = [text for text in ODD if len(text) < 100]
     texts = [*lines, *ODD, *random_texts(100)]

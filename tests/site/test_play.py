@@ -13,9 +13,11 @@ from importlib import import_module
 from typing import Any
 
 import pytest
+import torch
 
 import nmt_lib as nmt
 from nmt_lib.web.play import FOLDER, Thing
+from nmt_lib.web.things import mask
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
 STATES = 20
@@ -61,9 +63,9 @@ def test_without_scripts_there_is_a_table_and_what_to_do(name: str) -> None:
     assert "<td>" in shown and "run the cell" in shown
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_file_can_be_read(name: str) -> None:
-    lines = (FOLDER / f"{name}.js").read_text(encoding="utf-8").splitlines()
+@pytest.mark.parametrize("file", ["../kit", "../pictures", *NAMES])
+def test_a_file_can_be_read(file: str) -> None:
+    lines = (FOLDER / f"{file}.js").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 250
     assert max(map(len, lines)) <= 88
 
@@ -115,3 +117,56 @@ def test_clock() -> None:
     ):
         assert [math.cos(angle) for angle in one["angles"]] == numbers(dots)
         assert one["dot"] == numbers(sum(dots))
+
+
+@needs_node
+def test_mask() -> None:
+    """Random masks; some sentences say a word twice, some queries see nothing."""
+    draw = random.Random(2)
+    calls, weights, probabilities = [], [], []
+    for i in range(STATES):
+        words = ["<sos>", *draw.choices("abcde", k=1 + i % 9)]
+        seen = [[draw.random() < 0.6 for _ in words] for _ in words]
+        seen = seen if i else nmt.causal_mask(len(words))[0, 0].tolist()
+        calls.append(["attend", words, seen])
+        found = mask.attend(words, torch.tensor(seen))
+        weights.append(found[0].flatten().tolist())
+        probabilities.append(found[1].tolist())
+    for one, w, p in zip(in_node("mask", calls), weights, probabilities, strict=True):
+        assert [x for row in one["weights"] for x in row] == numbers(w)
+        assert one["probabilities"] == numbers(p)
+    (square,) = in_node("mask", [["causal", 5]])
+    assert square == nmt.causal_mask(5)[0, 0].tolist()
+
+
+def test_the_answer_is_a_guess_until_the_future_is_let_in() -> None:
+    words = ["<sos>", *mask.Mask().words]
+    causal = nmt.causal_mask(len(words))[0, 0]
+    assert mask.attend(words, causal)[1].max() < 0.2
+    assert mask.attend(words, causal | True)[1][:-1].min() > 0.9
+
+
+@needs_node
+def test_scores() -> None:
+    generator = torch.Generator().manual_seed(3)
+    calls, expected = [], []
+    for i in range(STATES):
+        T, d_v, factor = 1 + i % 6, 1 + i % 3, (0.0, 0.5, 2**-0.5, 10.0)[i % 4]
+        query, key = torch.randn(2, T, 2, generator=generator)  # (T, d_k) each
+        value = torch.randn(T, d_v, generator=generator)  # (T, d_v)
+        calls.append(["attend", query.tolist(), key.tolist(), value.tolist(), factor])
+        q, k, v = (one[None, None] for one in (query, key, value))
+        q *= factor * 2**0.5  # the library divides by √d_k
+        expected.append(nmt.scaled_dot_product_attention(q, k, v))
+    for found, (output, weights) in zip(
+        in_node("scores", calls), expected, strict=True
+    ):
+        assert found["output"] == [numbers(row) for row in output[0, 0].tolist()]
+        assert found["weights"] == [numbers(row) for row in weights[0, 0].tolist()]
+
+
+def test_vectors_that_do_not_fit_are_named() -> None:
+    with pytest.raises(nmt.ConfigError, match=r"Q must have the shape \(4, 2\)$"):
+        nmt.play("scores", Q=[[1.0, 2.0]])
+    with pytest.raises(nmt.ConfigError, match="row must be less than 4"):
+        nmt.play("scores", row=4)

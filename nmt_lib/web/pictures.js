@@ -1,0 +1,164 @@
+// Pictures that change: lines over steps, a map of weights, cells to press, and bars.
+
+import { button, html, say, svg } from "./kit.js";
+
+/** Lines over steps. `draw({lines, rules, end, top})`: `lines` are {points, name}, each
+ * point [x, y]; `rules` are heights with a text; x ends at `end`, y at `top`;
+ * `mark` writes at a height. */
+export function chart({ label, x, y, mark = String, width = 560, height = 240 }) {
+  const left = 6 + 7 * Math.max(4, mark(0).length), right = width - 8;
+  const high = 10, low = height - 30;
+  const body = svg("g");
+  const picture = { viewBox: `0 0 ${width} ${height}`, role: "img", class: "chart" };
+  const element = svg("svg", { ...picture, "aria-label": label }, body);
+  const text = (content, at, anchor = "start", extra = {}) =>
+    svg("text", { x: at[0], y: at[1], "text-anchor": anchor, ...extra }, content);
+
+  function draw({ lines, rules = [], end, top, summary }) {
+    const atX = (value) => left + (right - left) * value / end;
+    const atY = (value) => low - (low - high) * Math.min(value, top) / top;
+    const path = (points) => points.map(([px, py], i) =>
+      `${i ? "L" : "M"}${atX(px).toFixed(1)} ${atY(py).toFixed(1)}`).join("");
+    const marks = Array.from({ length: top + 1 }, (_, value) => [
+      svg("path", { class: "line", d: `M${left} ${atY(value)}H${right}` }),
+      text(mark(value), [left - 6, atY(value) + 4], "end"),
+    ]).flat();
+    const ends = [0, 1 / 3, 2 / 3, 1].map((part) => Math.round(end * part));
+    const anchors = ["start", "middle", "middle", "end"];
+    const steps = ends.map((value, i) =>
+      text(`${value}`, [atX(value), low + 16], anchors[i]));
+    const drawn = lines.map(({ points, name }) =>
+      svg("path", { class: `curve ${name}`, d: path(points) }));
+    const across = rules.map(([value, says]) => svg("g", { class: "rule" },
+      svg("path", { d: `M${left} ${atY(value)}H${right}` }),
+      text(says, [right, atY(value) - 5], "end")));
+    const names = [text(y, [left + 4, high + 10]), text(x, [right, low + 28], "end")];
+    body.replaceChildren(...marks, ...steps, ...names, ...across, ...drawn);
+    if (summary) element.setAttribute("aria-label", `${label}: ${summary}`);
+  }
+  return { element, draw };
+}
+
+/** A map of weights: what is in a row looks at the columns. `draw({rows, columns,
+ * weights, gold})`: weights [row][column] from 0 to 1, gold a set of "row,column". For
+ * other maps than of attention, `says` is what to say of two words, and of the most. */
+export function grid({ label, says: [says, most] = ["looks at", "looks most at"] }) {
+  const table = html("table", { "aria-hidden": "true" });
+  const spoken = html("p", { class: "unseen" }); // the same for a screen reader
+  const caption = html("figcaption", {}, label);
+  const element = html("figure", { class: "grid" }, caption, table, spoken);
+  let drawn = "", cells = [];
+
+  function lay(rows, columns, gold) {
+    const head = html("tr", {}, html("td"), ...columns.map((word) =>
+      html("th", {}, html("span", {}, word))));
+    cells = rows.map((_, row) => columns.map((_, column) =>
+      html("td", { class: gold.has(`${row},${column}`) ? "gold" : null }, html("i"))));
+    const lines = rows.map((word, row) =>
+      html("tr", {}, html("th", {}, word), ...cells[row]));
+    table.replaceChildren(head, ...lines);
+  }
+
+  function draw({ rows, columns, weights, gold = new Set() }) {
+    const now = JSON.stringify([rows, columns, [...gold]]);
+    if (now !== drawn) lay(rows, columns, gold);
+    drawn = now;
+    const best = weights.map((row) => row.indexOf(Math.max(...row)));
+    cells.forEach((line, row) => line.forEach((cell, column) => {
+      cell.firstChild.style.opacity = weights[row][column].toFixed(2);
+      cell.title = `${rows[row]} ${says} ${columns[column]}: ` +
+        weights[row][column].toFixed(2);
+    }));
+    if (most) say(spoken, best.map((column, row) =>
+      `${rows[row]} ${most} ${columns[column]}, ` +
+      weights[row][column].toFixed(1)).join("; "));
+  }
+  return { element, draw };
+}
+
+const STEPS = {
+  ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
+};
+
+/** A table of cells to press; arrows move among them. `draw({columns, rows})`: a row is
+ * {name, cells, end}, a cell {text, weight, says, pressed, mark}. A weight from 0 to 1
+ * shades it, `says` is for a screen reader, `pressed` makes it a switch. `end`,
+ * behind the row, has [text, share]. `onPress(row, column)` hears what was pressed. */
+export function board({ label, corner = "", onPress }) {
+  const table = html("table");
+  const element = html("div", { class: "board", role: "group", "aria-label": label },
+    table);
+  let drawn = "", cells = [], ends = [];
+
+  function lay(rows, columns) {
+    const scope = (of) => ({ scope: of });
+    const head = html("tr", {}, html("td", {}, corner), ...columns.map((word) =>
+      html("th", scope("col"), word)));
+    cells = rows.map((row, y) => row.cells.map((_, x) => {
+      const cell = button("", () => {
+        focusOn(y, x, false);
+        onPress?.(y, x);
+      }, { class: "cell", tabindex: x + y ? -1 : 0 });
+      cell.addEventListener("keydown", (event) => {
+        const [down, right] = STEPS[event.key] ?? [];
+        if (!STEPS[event.key] || !focusOn(y + down, x + right, true)) return;
+        event.preventDefault();
+        event.stopPropagation();
+      });
+      return cell;
+    }));
+    ends = rows.map(({ end = [] }) => end.map(() => html("td", { class: "end" })));
+    const lines = rows.map(({ name }, y) => html("tr", {},
+      html("th", scope("row"), name),
+      ...cells[y].map((cell) => html("td", {}, cell)), ...ends[y]));
+    table.replaceChildren(html("thead", {}, head), html("tbody", {}, ...lines));
+  }
+  function focusOn(y, x, move) { // the one that Tab reaches
+    const chosen = cells[y]?.[x];
+    if (!chosen) return false;
+    for (const cell of cells.flat()) cell.tabIndex = cell === chosen ? 0 : -1;
+    if (move) chosen.focus();
+    return true;
+  }
+  function draw({ columns, rows, chosen = -1 }) {
+    const widths = rows.map((row) => [row.name, row.cells.length]);
+    const now = JSON.stringify([columns, widths]);
+    if (now !== drawn) lay(rows, columns);
+    drawn = now;
+    rows.forEach((row, y) => {
+      cells[y][0]?.closest("tr").classList.toggle("chosen", y === chosen);
+      row.cells.forEach(({ text, weight, says, pressed, mark }, x) => {
+        const cell = cells[y][x];
+        say(cell, text);
+        cell.style.setProperty("--w", (weight ?? 0).toFixed(3));
+        cell.classList.toggle("mark", Boolean(mark));
+        cell.setAttribute("aria-label", says ?? text);
+        if (pressed !== undefined) cell.setAttribute("aria-pressed", pressed);
+      });
+      row.end?.forEach(([text, share = 0], i) => {
+        say(ends[y][i], text);
+        ends[y][i].style.setProperty("--w", share.toFixed(3));
+      });
+    });
+  }
+  return { element, draw };
+}
+
+/** Names with bars and numbers. `draw` takes {name, share, text, mark} for each, with a
+ * share from 0 to 1, and another label if there is one. */
+export function bars({ label }) {
+  const table = html("table");
+  const caption = html("figcaption", {}, label);
+  const element = html("figure", { class: "bars" }, caption, table);
+  function draw(all, title = label) {
+    say(caption, title);
+    table.replaceChildren(...all.map(({ name, share, text, mark }) => {
+      const width = `width: ${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`;
+      return html("tr", { class: mark ? "mark" : null },
+        html("th", { scope: "row" }, name),
+        html("td", { class: "bar" }, html("i", { style: width })),
+        html("td", {}, text));
+    }));
+  }
+  return { element, draw };
+}

@@ -1,0 +1,117 @@
+// Q Kᵀ in two dimensions (paper, equation 1): drag a query among the keys.
+
+import { drag, html, slider, svg } from "../kit.js";
+import { bars, board } from "../pictures.js";
+
+const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
+
+/** softmax(factor · QKᵀ) V, for Q (T, d_k), K (S, d_k), V (S, d_v). */
+export function attend(Q, K, V, factor) {
+  const dots = Q.map((q) => K.map((k) => dot(q, k))); // (T, S)
+  const weights = dots.map((row) => { // (T, S) each row sums to 1
+    const most = factor * Math.max(...row);
+    const exps = row.map((one) => Math.exp(factor * one - most));
+    const sum = exps.reduce((a, b) => a + b, 0);
+    return exps.map((one) => one / sum);
+  });
+  const columns = V[0].map((_, j) => V.map((row) => row[j])); // (d_v, S)
+  const output = weights.map((row) => columns.map((one) => dot(row, one))); // (T, d_v)
+  return { dots, weights, output };
+}
+
+const FAR = 3, SIZE = 240; // the plane goes from −3 to 3
+const ROOT = 1 / Math.sqrt(2); // 1 / √d_k
+const FACTORS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, ROOT, 0.8, 1, 1.2, 1.5, 2, 3, 5, 10];
+const COORDINATES = Array.from({ length: 61 }, (_, i) => (i - 30) / 10);
+const within = (value) => Math.round(10 * Math.min(FAR, Math.max(-FAR, value))) / 10;
+
+/** Keys as dots, and the query as an arrow; `onMove` gets where it is dragged to. */
+function plane(words, K, features, onMove) {
+  const at = ([x, y]) => [x, -y].map((one) => SIZE / 2 + one * SIZE / (2 * FAR + 1));
+  const text = (says, [x, y], anchor = "middle") =>
+    svg("text", { x, y, "text-anchor": anchor }, says);
+  const keys = K.map((key, s) => {
+    const [cx, cy] = at(key);
+    const mark = svg("circle", { class: "key", cx, cy, r: 6 });
+    return [mark, text(words[s], [cx, cy - 9])];
+  });
+  const arrow = svg("path", { class: "hand" });
+  const tip = svg("circle", { r: 8, fill: "var(--blue)" });
+  const half = SIZE / 2;
+  const picture = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img",
+    class: "plane" },
+  svg("path", { class: "axis", d: `M0 ${half}H${SIZE}M${half} 0V${SIZE}` }),
+  text(features[0], [SIZE - 2, half + 14], "end"),
+  text(features[1], [half + 4, 10], "start"), arrow, tip, ...keys.flat());
+  const scale = 2 * FAR + 1;
+  drag(picture, ({ x, y }) =>
+    onMove([(x - 0.5) * scale, (0.5 - y) * scale].map(within)));
+  function show(query, name) {
+    const [x, y] = at(query);
+    arrow.setAttribute("d", `M${half} ${half}L${x} ${y}`);
+    tip.setAttribute("cx", x);
+    tip.setAttribute("cy", y);
+    picture.setAttribute("aria-label", `the query of ${name} at ${query.join(", ")}; ` +
+      K.map((key, s) => `the key of ${words[s]} at ${key.join(", ")}`).join("; "));
+  }
+  return { element: picture, show };
+}
+
+export function draw({ add, tell }, state) {
+  const { words, K, V, features, values } = state;
+  const Q = state.Q.map((row) => [...row]);
+  let chosen = state.row;
+  const picture = plane(words, K, features, move);
+  const sliders = features.map((name, j) => slider({
+    label: `${name} in the query`, values: COORDINATES, value: 0,
+    onInput: (value) => move(Q[chosen].map((old, i) => (i === j ? value : old))),
+  }));
+  const factor = slider({
+    label: "factor", values: FACTORS, mark: ROOT, value: ROOT,
+    format: (value) => (value === ROOT ? "1/√dₖ = 0.71" : `${value}`), onInput: show,
+  });
+  const steps = bars({ label: "dot product, then score, then weight of each key" });
+  const table = board({
+    label: "weights: a row is a query, a column a key", corner: "weights",
+    onPress: follow,
+  });
+
+  function follow(t) {
+    chosen = t;
+    sliders.forEach((one, j) => one.set(Q[t][j]));
+    show();
+  }
+  function move(query) {
+    Q[chosen] = query;
+    follow(chosen);
+  }
+  function show() {
+    const by = factor.value, { dots, weights, output } = attend(Q, K, V, by);
+    picture.show(Q[chosen], words[chosen]);
+    steps.draw(words.map((name, s) => ({
+      name,
+      share: weights[chosen][s],
+      text: [dots[chosen][s], by * dots[chosen][s], weights[chosen][s]]
+        .map((one) => one.toFixed(2)).join(" → "),
+    })));
+    const rows = words.map((name, t) => ({
+      name,
+      cells: weights[t].map((weight, s) => ({
+        text: weight.toFixed(2),
+        weight,
+        says: `${name} gives ${words[s]} the weight ${weight.toFixed(2)}`,
+      })),
+      end: output[t].map((one) => [one.toFixed(2)]),
+    }));
+    table.draw({ columns: [...words, ...values], rows, chosen });
+    const most = weights[chosen].indexOf(Math.max(...weights[chosen]));
+    const found = output[chosen].map((one, j) => `${values[j]} ${one.toFixed(2)}`);
+    tell(`The query of ${words[chosen]} fits ${words[most]} best, with the weight ` +
+      `${weights[chosen][most].toFixed(2)}; its output is ${found.join(", ")}.`);
+  }
+  add(html("div", { class: "beside" }, picture.element, steps.element),
+    html("div", { class: "controls" }, factor.element,
+      ...sliders.map(({ element }) => element)),
+    table.element);
+  follow(chosen);
+}

@@ -1,0 +1,159 @@
+"""Cleaning counts what it leaves out; a split by group leaks nothing."""
+
+import random
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nmt_lib as nmt
+from nmt_lib.clean_pairs import clean, fold, grouped_split, looks_swapped, seen_share
+from nmt_lib.config import DataConfig
+
+GOOD = [(f"The {n} cats sleep.", f"有{n}只猫在睡觉。") for n in range(20)]
+DIRTY = {
+    "damaged characters": [
+        ("caf\ufffd is nice", "咖啡很好"),
+        ("a\0b", "猫"),
+        ("a\rb", "猫"),
+    ],
+    "empty": [("", "猫"), ("A cat.", " \u3000 ")],
+    "both sides equal": [("OK", " OK ")],
+    "longer than 1000 characters": [("cat " * 251, "猫")],
+    "there already": [("The  4 cats sleep. ", "有4只猫在睡觉。")],
+    "letters, but none of the usual script": [("Hello there.", "Hello there!")],
+    "very different lengths": [("A dog.", "狗" * 90)],
+}
+
+
+def test_each_reason_is_counted_and_the_rest_is_kept() -> None:
+    odd = [
+        ("Markdown is fast.", "Markdown 查看器 Settings"),  # more Latin than Chinese
+        ("42", "42 %"),  # no letters at all
+        ("Run <b>it</b>!", "运行！"),
+    ]
+    dirt = [pair for pairs in DIRTY.values() for pair in pairs]
+    lost: Counter[str] = Counter()
+    assert clean([*GOOD, *odd, *dirt], lost) == [*GOOD, *odd]
+    assert lost == {reason: len(pairs) for reason, pairs in DIRTY.items()}
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["ねこ", "猫が好き", "ネコ", "東京"],  # three scripts, one way of writing
+        ["Мачка", "Mačka", "Кућа", "Kuća"],  # Serbian has two
+        ["고양이", "韓國", "집에", "물"],
+    ],
+)
+def test_a_language_of_several_scripts_loses_nothing(texts: list[str]) -> None:
+    pairs = [(f"cat {i}", text) for i, text in enumerate(texts * 5)]
+    lost: Counter[str] = Counter()
+    assert clean(pairs, lost) == pairs and not lost
+
+
+def test_accents_are_written_in_one_way() -> None:
+    assert clean([("an e\u0301", "zażo\u0301łć")], Counter()) == [("an é", "zażółć")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Été !", "ete"), ("Straße", "STRASSE"), ("it's", "Its."), ("مَرحبا", "مرحبا")],
+)
+def test_what_counts_as_the_same_sentence(one: str, other: str) -> None:
+    assert fold(one) == fold(other)
+
+
+def test_numbers_and_signs_stay_different() -> None:
+    """Otherwise, all that have no letters would be one large group."""
+    assert len({fold(text) for text in ("room 1", "room 2", "!!", "??", "🙂", "")}) == 6
+
+
+def several(n: int, draw: random.Random) -> list[nmt.Pair]:
+    """Sources with up to four translations, some of which are of two sources."""
+    pairs = []
+    for i in range(n):
+        for j in range(draw.choice([1, 1, 2, 4])):
+            target = f"ta {i} {j}" if draw.random() > 0.1 else f"ta {i + 1} 0"
+            pairs.append(nmt.Pair(f"so {i}", target))
+    draw.shuffle(pairs)
+    return pairs
+
+
+def leaks(split: dict[str, list[nmt.Pair]]) -> int:
+    found = 0
+    for side in ("src", "tgt"):
+        texts = [{fold(getattr(p, side)) for p in part} for part in split.values()]
+        found += sum(len(a & b) for a in texts for b in texts if a is not b)
+    return found
+
+
+@given(st.integers(0, 60), st.integers(0, 10), st.integers(0, 99))
+def test_no_sentence_is_in_two_parts(n_sources: int, n: int, seed: int) -> None:
+    pairs = several(n_sources, random.Random(seed))
+    split = grouped_split(pairs, n, seed)
+    parts = {"train": split.train, "valid": split.valid, "test": split.test}
+    everything = [p for part in parts.values() for p in part]
+    assert Counter(everything) == Counter(pairs) and leaks(parts) == 0
+    assert max(len(split.valid), len(split.test)) <= n
+    assert grouped_split(pairs, n, seed) == split
+
+
+def test_a_random_split_leaks_and_a_grouped_one_does_not() -> None:
+    pairs = several(500, random.Random(0))
+    drawn, split = (
+        random.Random(1).sample(pairs, len(pairs)),
+        grouped_split(pairs, 50, 0),
+    )
+    assert seen_share(drawn[:50], drawn[50:]) > 0.4
+    assert seen_share(split.test, split.train) == 0 and len(split.test) == 50
+
+
+def test_a_group_that_one_frequent_word_chains_together_is_trained_on() -> None:
+    chained = [nmt.Pair(f"sentence {i}", "Tak.") for i in range(30)]
+    single = [nmt.Pair(f"other {i}", f"inne {i}") for i in range(30)]
+    split = grouped_split([*chained, *single], 10, 0)
+    assert split.largest == 30 and len(split.valid) == len(split.test) == 10
+    assert {p.tgt for p in [*split.valid, *split.test]}.isdisjoint({"Tak."})
+
+
+def test_english_on_the_other_side_is_noticed() -> None:
+    pairs = [nmt.Pair(f"This is the {i} and that.", f"To jest {i}.") for i in range(9)]
+    assert looks_swapped(pairs, "pl", "en") and not looks_swapped(pairs, "en", "pl")
+    assert not looks_swapped(pairs, "de", "pl")
+    assert not looks_swapped([], "en", "pl") and not looks_swapped(
+        pairs[:1], "pl", "en"
+    )
+
+
+def write(folder: Path, n: int = 60, extra: str = "") -> Path:
+    file = folder / "pairs.tsv"
+    lines = [f"the cat {i // 2}\tkot {i}\n" for i in range(n)]
+    file.write_text("".join(lines) + extra, encoding="utf-8")
+    return file
+
+
+def data(file: Path, **options: str) -> DataConfig:
+    fields = {"src_lang": "en", "tgt_lang": "pl", "tokenizer": "bpe"} | options
+    return DataConfig(corpus=str(file), **fields)  # type: ignore[arg-type]
+
+
+def test_a_file_is_a_corpus(tmp_path: Path) -> None:
+    with pytest.warns(
+        UserWarning, match=r"60 of 62 pairs .*, left out: 1 \(empty\), 1"
+    ):
+        corpus = nmt.load_corpus(data(write(tmp_path, extra="a\t\nsame\tsame\n")))
+    # Groups of two do not fill three places.
+    assert [len(p) for p in (corpus.train, corpus.valid, corpus.test)] == [56, 2, 2]
+    assert seen_share(corpus.test, corpus.train) == 0
+    assert "the largest group has 2 pairs" in corpus.provenance
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        nmt.load_corpus(data(write(tmp_path)))  # nothing to say
+    with pytest.warns(UserWarning, match="on the other side"):
+        nmt.load_corpus(data(write(tmp_path), src_lang="pl", tgt_lang="en"))
+    with pytest.raises(nmt.CorpusError, match=r"nothing is left .*\(4 of 4 pairs"):
+        nmt.load_corpus(data(write(tmp_path, n=4)))

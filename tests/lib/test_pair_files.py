@@ -1,0 +1,365 @@
+"""Files of sentence pairs: the same pairs from each kind, and no silent losses."""
+
+import csv
+import gzip
+import io
+import json
+import random
+import struct
+import tracemalloc
+import zipfile
+from collections import Counter
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+
+import nmt_lib as nmt
+from nmt_lib import pair_files, tmx
+
+PAIRS = [
+    ("Two dogs run.", "Dwa psy biegną."),
+    ('He said "hi", loudly.', 'Powiedział "cześć", głośno.'),
+    ("NA", "None"),  # words, not missing values
+    ("It's 5 < 6 & 7 > 3.", "5 < 6 & 7 > 3."),
+    ('"Quoted', 'niedomknięty"'),
+    ("Żółw is Polish", "łabędź; gęś"),
+]
+Texts = list[tuple[str, str]]
+
+
+def tsv(pairs: Texts) -> bytes:
+    return "".join(f"{a}\t{b}\tCC-BY 2.0 #1\n" for a, b in pairs).encode()
+
+
+def sheet(pairs: Texts, delimiter: str = ",") -> bytes:
+    text = io.StringIO()
+    rows = csv.writer(text, delimiter=delimiter)
+    rows.writerows([["id", "pl", "en"], *([7, b, a] for a, b in pairs)])
+    return text.getvalue().encode()
+
+
+def json_lines(pairs: Texts) -> bytes:
+    return "".join(json.dumps({"en": a, "pl": b}) + "\n" for a, b in pairs).encode()
+
+
+def nested(pairs: Texts) -> bytes:
+    rows = [{"id": 1, "translation": {"en": a, "pl": b}} for a, b in pairs]
+    return "".join(
+        json.dumps(row, ensure_ascii=False) + "\r\n" for row in rows
+    ).encode()
+
+
+def memory(pairs: Texts) -> bytes:
+    unit = (
+        '<tu><tuv xml:lang="en-GB"><seg>{}<ph>&lt;b&gt;</ph></seg></tuv>'
+        '<tuv xml:lang="PL"><seg>{}</seg></tuv></tu>\n'
+    )
+    body = "".join(unit.format(escape(a), escape(b)) for a, b in pairs)
+    head = '<?xml version="1.0"?><!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx><body>'
+    return f"{head}{body}</body></tmx>".encode()
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def catalogue(pairs: Texts) -> bytes:
+    entries = [f"#: a.py:1\nmsgid {quoted(a)}\nmsgstr {quoted(b)}\n" for a, b in pairs]
+    head = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n'
+    return (head + "\n".join(entries)).encode()
+
+
+def binary_catalogue(pairs: Texts, order: str = "<") -> bytes:
+    texts = [("", "Content-Type: text/plain\n"), *pairs]
+    at, tables, strings = 28 + 16 * len(texts), [b"", b""], b""
+    for column in (0, 1):
+        for text in (pair[column].encode() for pair in texts):
+            tables[column] += struct.pack(f"{order}2I", len(text), at + len(strings))
+            strings += text + b"\0"
+    n = len(texts)
+    numbers = (0x950412DE, 0, n, 28, 28 + 8 * n, 0, 0)
+    return struct.pack(f"{order}7I", *numbers) + b"".join(tables) + strings
+
+
+def moses_zip(pairs: Texts) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("README", "from nowhere")
+        for column, lang in enumerate(("en", "pl")):
+            lines = "".join(pair[column] + "\n" for pair in pairs)
+            archive.writestr(f"Set.en-pl.{lang}", lines)
+    return file.getvalue()
+
+
+def zipped(name: str, content: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("_about.txt", "a\tb\n")
+        archive.writestr(name, content)
+    return file.getvalue()
+
+
+def tatoeba(pairs: Texts) -> bytes:
+    return "".join(
+        f"{i}\t{a}\t{9 * i}\t{b}\n" for i, (a, b) in enumerate(pairs)
+    ).encode()
+
+
+MADE = {
+    "a.tsv": tsv(PAIRS),
+    "bom.txt": b"\xef\xbb\xbf" + tsv(PAIRS),
+    "windows.tsv": tsv(PAIRS).replace(b"\n", b"\r\n"),
+    "excel.txt": tsv(PAIRS).decode().encode("utf-16"),
+    "named.tsv": b"id\tPL\tEN\n" + "".join(f"1\t{b}\t{a}\n" for a, b in PAIRS).encode(),
+    "tatoeba.tsv": tatoeba(PAIRS),
+    "packed.tsv.gz": gzip.compress(tsv(PAIRS)),
+    "a.csv": sheet(PAIRS),
+    "semicolons.csv": sheet(PAIRS, ";"),
+    "a.jsonl": json_lines(PAIRS),
+    "nested.jsonl": nested(PAIRS),
+    "a.tmx": memory(PAIRS),
+    "packed.tmx.gz": gzip.compress(memory(PAIRS)),
+    "a.po": catalogue(PAIRS),
+    "a.mo": binary_catalogue(PAIRS),
+    "big-endian.mo": binary_catalogue(PAIRS, ">"),
+    "opus.zip": moses_zip(PAIRS),
+    "pol-eng.zip": zipped("pol.txt", tsv(PAIRS)),
+}
+
+
+def read(path: Path, src: str = "en", tgt: str = "pl") -> tuple[Texts, Counter[str]]:
+    lost: Counter[str] = Counter()
+    return list(nmt.read_pairs(path, src, tgt, lost)), lost
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_each_kind_of_file_gives_the_same_pairs(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(MADE[name])
+    assert read(tmp_path / name) == (PAIRS, Counter())
+
+
+@pytest.mark.parametrize("name", ["named.tsv", "a.csv", "a.jsonl", "a.tmx", "a.po"])
+def test_named_sides_are_found_in_either_direction(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(MADE[name])
+    assert read(tmp_path / name, "pl", "en")[0] == [(b, a) for a, b in PAIRS]
+
+
+@pytest.mark.parametrize("given", ["Set.en-pl", "Set.en-pl.en", "Set.en-pl.pl.gz"])
+def test_two_moses_files_are_named_by_either_or_by_their_stem(
+    given: str, tmp_path: Path
+) -> None:
+    english, polish = (
+        "".join(f"{t}\n" for t in side) for side in zip(*PAIRS, strict=True)
+    )
+    (tmp_path / "Set.en-pl.en").write_text(english, encoding="utf-8")
+    (tmp_path / "Set.en-pl.pl.gz").write_bytes(gzip.compress(polish.encode()))
+    assert read(tmp_path / given) == (PAIRS, Counter())
+    (tmp_path / "Set.en-pl.en").write_text(english + "more\n", encoding="utf-8")
+    with pytest.raises(nmt.CorpusError, match="one side has 7 lines, the other 6"):
+        read(tmp_path / given)
+
+
+def test_forms_contexts_and_fuzzy_messages_of_a_catalogue(tmp_path: Path) -> None:
+    entries = (
+        'msgctxt "menu"\nmsgid ""\n"Open "\n"file\\n"\nmsgstr "Otwórz\\tplik"\n\n'
+        '#, python-format\nmsgid "%d file"\nmsgid_plural "%d files"\n'
+        'msgstr[0] "%d plik"\nmsgstr[1] "%d pliki"\nmsgstr[2] "%d plików"\n\n'
+        '#, fuzzy\nmsgid "Close"\nmsgstr "Otwórz"\n\n'
+        '#~ msgid "old"\n#~ msgstr "stare"\n'
+        'msgid "New"\nmsgstr ""\nwhat is this\n'
+    )
+    (tmp_path / "a.po").write_bytes(catalogue([]) + entries.encode())
+    pairs, lost = read(tmp_path / "a.po")
+    assert pairs == [
+        ("Open file\n", "Otwórz\tplik"),
+        ("%d file", "%d plik"),
+        ("%d files", "%d plików"),
+        ("New", ""),
+    ]
+    assert sorted(lost.values()) == [1, 1, 1] and "fuzzy" in str(lost)
+    forms = [("menu\x04File\0Files", "Plik\0Pliki\0Plików")]
+    (tmp_path / "a.mo").write_bytes(binary_catalogue(forms))
+    assert read(tmp_path / "a.mo")[0] == [("File", "Plik"), ("Files", "Plików")]
+    with pytest.raises(nmt.CorpusError, match="translates from English"):
+        read(tmp_path / "a.po", "de", "pl")
+
+
+LONG = "x" * (pair_files.LONGEST + 1)
+COUNTED = {  # content → pairs that are read, and what is lost
+    "long.tsv": (f"a\tb\n{LONG}\tc\nd\te\n", 2, {pair_files.TOO_LONG: 1}),
+    "wide.tsv": ("a\tb" + "\tc" * 40_000 + "\nd\te\n", 2, {}),
+    "one.tsv": (
+        "a\tb\nnothing\n\nd\te\n",
+        2,
+        {"lines of too few columns": 1, "empty": 1},
+    ),
+    "open.csv": ('en,pl\n"a,b\nc,d\ne,f\n', 0, {"quotation marks do not": 3}),
+    "sloppy.csv": ('en,pl\na,"b "c" d"\ne,f\n', 1, {"quotation marks do not": 1}),
+    "cell.csv": ('en,pl\na,"b\nc"\ne,f\n', 1, {"run over several": 2}),
+    "short.csv": ("en,pl\na\n\nb,c\n", 1, {"too few": 1, "empty": 1}),
+    "odd.jsonl": (
+        '{"en": "a", "pl": "b"}\n{"en": 1, "pl": "c"}\n{"en": "d"}\n[1]\n{\n'
+        + "[" * 50_000
+        + '\n{"en": null, "pl": "e"}\n9\n',
+        1,
+        {"objects without text": 5, "no JSON": 2},
+    ),
+    "part.tmx": (
+        '<tmx><tu><tuv lang="en"><seg>a</seg></tuv></tu>'
+        f'<tu><tuv lang="en"><seg>{LONG}</seg></tuv>'
+        '<tuv lang="pl"><seg>b</seg></tuv></tu>'
+        '<tu><tuv lang="en_US"><seg>c</seg></tuv><tuv lang="pl"><seg>d</seg></tuv></tu>'
+        "</tmx>",
+        1,
+        {"without one of the languages": 1, "more than 100,000": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_what_cannot_be_used_is_counted(name: str, tmp_path: Path) -> None:
+    content, n, reasons = COUNTED[name]
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    pairs, lost = read(tmp_path / name)
+    assert len(pairs) == n and lost.total() == sum(reasons.values()), lost
+    for reason, times in reasons.items():
+        assert any(reason in r and lost[r] == times for r in lost), lost
+
+
+LAUGHS = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9))
+REFUSED = {
+    "latin.tsv": ("a\tż\n".encode("iso8859-2") * 3, "not UTF-8.*save it as UTF-8"),
+    "pairs.doc": (b"a\tb\n", "no known kind of file"),
+    "unnamed.csv": (b"source,target\na,b\n", "names no columns en and pl, but 'source"),
+    "empty.csv": (b"", "names no columns"),
+    "laughs.tmx": (
+        f'<!DOCTYPE tmx [<!ENTITY a0 "ha">{LAUGHS}]><tmx>&a8;</tmx>'.encode(),
+        "declares XML entities",
+    ),
+    "outside.tmx": (
+        b'<!DOCTYPE tmx [<!ENTITY x SYSTEM "file:///etc/passwd">]><tmx>&x;</tmx>',
+        "declares XML entities",
+    ),
+    "deep.tmx": (b"<a>" * 5000, "more than 100 elements inside"),
+    "tag.tmx": (b'<tmx a="' + b"x" * 3_000_000, "a tag or a comment of a megabyte"),
+    "cut.tmx": (memory(PAIRS)[:-20], "not well-formed"),
+    "coded.tmx": (
+        b'<?xml version="1.0" encoding="none"?><tmx/>',
+        "cannot be|well-formed",
+    ),
+    "page.tmx": (b"<html></html>", "no <tu>"),
+    "cut.mo": (binary_catalogue(PAIRS)[:-40], "lies outside|cannot be read"),
+    "no.mo": (b"hello", "does not begin as an MO file"),
+    "bomb.mo": (
+        struct.pack("<5I", 0x950412DE, 0, 900, 28, 28)
+        + struct.pack("<2I", 7000, 0) * 1000,
+        "lies outside",
+    ),
+    "cut.zip": (moses_zip(PAIRS)[:-30], "cannot be read"),
+    "other.zip": (zipped("a.doc", b""), "holds no two files that end in .en and .pl"),
+    "bomb.zip": (zipped("a.tsv", bytes(60_000_000)), "unpacks to more than 200 times"),
+    "bomb.tsv.gz": (gzip.compress(bytes(60_000_000)), "unpacks to more than 200 times"),
+    "cut.tsv.gz": (gzip.compress(tsv(PAIRS))[:-9], "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_that_cannot_be_used_says_why_in_one_line(
+    name: str, tmp_path: Path
+) -> None:
+    content, message = REFUSED[name]
+    (tmp_path / name).write_bytes(content)
+    tracemalloc.start()
+    with pytest.raises(nmt.CorpusError, match=message) as caught:
+        read(tmp_path / name)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert name in str(caught.value) and "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 500 and most < 20_000_000
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
+    for path in (tmp_path / "no.tsv", tmp_path, tmp_path / "a\0.tsv"):
+        with pytest.raises(nmt.CorpusError, match=r"no such file|cannot be read"):
+            read(path)
+
+
+def test_a_line_of_many_megabytes_needs_no_memory(tmp_path: Path) -> None:
+    file = tmp_path / "a.tsv"
+    with file.open("wb") as out:
+        for _ in range(200):
+            out.write(b"x" * 1_000_000)
+        out.write(b"\na\tb\n")
+    tracemalloc.start()
+    assert read(file) == ([("a", "b")], Counter({pair_files.TOO_LONG: 1}))
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+
+
+def test_an_entity_that_nothing_explains_is_no_silent_gap(tmp_path: Path) -> None:
+    file = tmp_path / "a.tmx"
+    file.write_bytes(memory([("a b", "c d"), *PAIRS]).replace(b"a b", b"a&nbsp;b"))
+    pairs, lost = read(file)
+    assert pairs == PAIRS and list(lost.values()) == [1]
+
+
+DIRT = [b"\0", b'"', b"\t", b"\n", b"\r", b"\xff", b"\xed\xa0\x80", b"<", b"&", b"\\"]
+DIRT += [
+    b"]]>",
+    b"\xef\xbf\xbe",
+    "\u2028\x85\ufeff".encode(),
+    b"\x1a",
+    b"{" * 99,
+    b'""',
+]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_damage_is_one_error_or_is_counted(name: str, tmp_path: Path) -> None:
+    """No other error, and no pair goes without being counted, in 30 damaged files."""
+    draw, file = random.Random(name), tmp_path / name
+    for _ in range(30):
+        content = bytearray(MADE[name])
+        for _ in range(draw.randrange(1, 4)):
+            at, what = (
+                draw.randrange(len(content)),
+                draw.choice([*DIRT, b"cut", b"bit"]),
+            )
+            if what == b"cut":
+                del content[at : at + draw.randrange(1, 60)]
+            elif what == b"bit":
+                content[at] ^= 1 << draw.randrange(8)
+            else:
+                content[at:at] = what
+        file.write_bytes(bytes(content) or b"\0")
+        try:
+            pairs, lost = nmt.load_pairs(file, "en", "pl")
+        except nmt.CorpusError as error:
+            assert "\n" not in str(error) and name in str(error)
+            continue
+        for pair in pairs:
+            (pair.src + pair.tgt).encode()
+            assert pair.src and pair.tgt and "\0" not in pair.src + pair.tgt
+        assert len(pairs) + lost.total() >= expected(name, bytes(content))
+
+
+def expected(name: str, content: bytes) -> int:
+    """How many pairs or lines a file holds, counted without reading it."""
+    if name.endswith((".gz", ".zip", ".mo")):
+        return 0  # packed, or with offsets
+    if name.endswith(".tmx"):
+        return content.count(b"<tu>")
+    if name.endswith(".po"):
+        return content.count(b"\nmsgid ")
+    encoding = "utf-16" if name.startswith("excel") else "utf-8"
+    lines = content.decode(encoding, "replace").split("\n")
+    header = name.endswith(".csv") or name.startswith("named")
+    return sum(1 for line in lines if line.strip("\r\ufeff")) - header
+
+
+def test_tmx_reads_pieces_of_any_size() -> None:
+    content = memory(PAIRS)
+    for size in (1, 7, 1000):
+        pieces = (content[i : i + size] for i in range(0, len(content), size))
+        assert list(tmx.read_tmx(pieces, ("en", "pl"), Counter())) == PAIRS

@@ -1,0 +1,184 @@
+"""What the last things to touch compute is what the library computes."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+import torch
+from sacrebleu.metrics import BLEU
+from torch import Tensor
+
+import nmt_lib as nmt
+from nmt_lib import costs
+from nmt_lib.exercises import chapter12, deeper12
+from nmt_lib.transformer import count_parameters
+from nmt_lib.web.play import Thing
+from nmt_lib.web.things import depth, rotary
+from nmt_lib.web.things.calculator import Calculator
+from tests.site.test_play import STATES, in_node, needs_node
+
+pytestmark = needs_node
+
+
+def drawn(kind: type[Thing], seed: int, **fixed: Any) -> Any:
+    """A random state of a thing whose fields are all choices."""
+    draw = random.Random(seed)
+    choices = kind().given()["choices"]
+    return kind(**{name: draw.choice(some) for name, some in choices.items()} | fixed)
+
+
+def test_the_calculator_counts_as_the_library() -> None:
+    states = [drawn(Calculator, seed) for seed in range(STATES)]
+    jobs = ("parameters", "operations", "hours")
+    found = iter(
+        in_node("calculator", [[job, at.model_dump()] for at in states for job in jobs])
+    )
+    peaks = {  # and MFU: chapter 12, sections 4, 5 and 8
+        ("gpu", "fp32"): (19.5e12, 0.29),
+        ("gpu", "bf16"): (312e12, 0.29),
+        ("core", "fp32"): (0.165e12, 0.73),
+        ("core", "bf16"): (1.29e12, 0.19),
+    }
+    for state, learnt, work, time in zip(states, found, found, found, strict=True):
+        model, n = state.model(), state.B * state.T
+        assert sum(learnt.values()) == count_parameters(model)
+        stacks = count_parameters(model.encoder), count_parameters(model.decoder)
+        assert (learnt["encoder"], learnt["decoder"]) == stacks
+        assert work == costs.flops_by_part(model, state.B, state.T, state.T, n)
+        each, machine = sum(work.values()) / n, (state.machine, state.precision)
+        wanted = chapter12.hours.right(each, state.tokens, *peaks[machine])
+        assert time == pytest.approx(wanted)
+
+
+def test_the_calculator_knows_what_an_update_keeps() -> None:
+    small = [
+        Calculator(d_model=D, n_layers=N, V=250, B=B, T=T, precision=precision)
+        for precision in ("fp32", "bf16")
+        for D, N, B, T in [
+            (64, 1, 1, 8),
+            (64, 1, 4, 16),
+            (64, 2, 1, 50),
+            (64, 4, 1, 8),
+            (128, 1, 1, 25),
+            (128, 2, 4, 8),
+            (128, 1, 4, 16),
+            (128, 4, 1, 16),
+            (256, 1, 1, 25),
+            (256, 2, 1, 8),
+        ]
+    ]
+    jobs = [["memory", state.model_dump()] for state in small]
+    for state, held in zip(small, in_node("calculator", jobs), strict=True):
+        half = state.precision == "bf16"
+        kept = costs.kept_mb(state.config(), state.B, state.T, half, vocab_size=state.V)
+        assert held["kept for backward"] == pytest.approx(1e6 * kept, rel=0.01)
+        learnt = count_parameters(state.model())
+        assert held["weights and Adam"] == 16 * learnt
+
+
+LINES = [
+    "The small cat drank the milk in the kitchen.",
+    "The cat drank the the milk in the kitchen.",
+    "the the the the the the the",
+    "Two old men, well-known, waited at the station (yesterday)!",
+    "Yesterday two men waited: at 10.30, for £2,500 or 5-6 hours...",
+    "Les élèves n'ont pas peur; l'école est fermée.",
+    "&quot;Ein &amp; zwei&quot; <skipped>kosten 3,50 € [etwa $4]",
+    "a b c d e f g h",
+    "a x c d e f g h",
+    "h g f e d c b a",
+    "a  b\tc d.",
+    "a b c",
+    "a",
+    "...,,,",
+    "x.y z,1 2.3 4.",
+    "😀 a,b 😀.",
+    "a-b 1-2 -3 4--5",
+    "The",
+    "",
+    "A man isn't reading a book.",
+]
+
+
+def test_bleu_is_that_of_sacrebleu() -> None:
+    metric = BLEU()
+    lines = [*LINES, *(f"{line} and more" for line in LINES)]
+    cuts = in_node("bleu", [["cut", line] for line in lines])
+    for line, words in zip(lines, cuts, strict=True):
+        assert " ".join(words) == metric.tokenizer(line)
+    pairs = [(one, two) for one in range(STATES) for two in range(2 * STATES)]
+    pairs = [(one, two) for one, two in pairs if cuts[two]]  # sacrebleu warns
+    found = in_node("bleu", [["bleu", cuts[one], cuts[two]] for one, two in pairs])
+    for (one, two), mine in zip(pairs, found, strict=True):
+        score = metric.corpus_score([lines[one]], [[lines[two]]])
+        assert mine["score"] == pytest.approx(score.score, abs=1e-9)
+        assert mine["penalty"] == pytest.approx(score.bp)
+        counts = [[*pair] for pair in zip(score.counts, score.totals, strict=True)]
+        assert mine["counts"] == counts
+
+
+def test_pairs_turn_as_on_the_page() -> None:
+    torch.manual_seed(0)
+    vectors = torch.randn(STATES, 2, 8)  # a query and a key each
+    places = torch.randint(100, (STATES, 2)).tolist()
+    jobs = [
+        ["products", *x.tolist(), *at] for x, at in zip(vectors, places, strict=True)
+    ]
+    turned = deeper12.my_rotate.right(vectors[:, :, None].expand(-1, -1, 100, -1))
+    for found, x, (t, s) in zip(in_node("rotary", jobs), turned, places, strict=True):
+        wanted = (x[0, t] * x[1, s]).view(4, 2).sum(1)  # x is (2, 100, 8)
+        assert found == pytest.approx(wanted.tolist(), abs=1e-5)
+    query, key = rotary.QUERY, rotary.KEY
+    score = sum(in_node("rotary", [["products", query, key, 3, 1]])[0])
+    assert f"their score is {score:.2f};" in rotary.Rotary().picture()
+
+
+def layer_by_layer(state: depth.Depth, seed: int, n_layers: int) -> Tensor:
+    """The words after layers of the library's own, or of the parts of a layer."""
+    options = {"n_layers": 24, "n_decoder_layers": 1, "init": state.init}
+    if state.connection == "pre":
+        options["norm"] = "pre"  # a model of the library, with the same weights
+    config = nmt.load_config("tiny").model.model_copy(update=options)
+    encoder, x = depth.drawn(config, seed)
+    x = x[None]  # (1, S, D)
+    with torch.no_grad():
+        for layer in encoder.layers[:n_layers]:
+            if state.connection in ("post", "pre"):
+                x = layer(x, None)
+                continue
+            kept = float(state.connection == "sum")
+            x = layer.self_attention(x, x) + kept * x
+            x = layer.feed_forward(x) + kept * x
+    return x[0]
+
+
+def test_depth_has_the_numbers_of_the_library() -> None:
+    draw = random.Random(1)
+    given = depth.Depth().given()
+    S = len(given["words"])
+    states = [
+        depth.Depth(depth=draw.randrange(25), connection=connection, init=init)
+        for connection in ("none", "sum", "post", "pre")
+        for init in ("xavier", "torch")
+        for _ in range(3)
+    ]
+    jobs = [
+        [name, given["stacks"], state.model_dump(), S]
+        for state in states
+        for name in ("shares", "cosines")
+    ]
+    found = iter(in_node("depth", jobs))
+    for state, shares, cosines in zip(states, found, found, strict=True):
+        assert len(shares) >= 5  # seeds
+        for seed in (0, 4):
+            x = layer_by_layer(state, seed, state.depth)
+            wanted = ((x - x.mean(0)).norm() / x.norm()).item()
+            mine = shares[seed][state.depth]
+            assert mine == pytest.approx(max(wanted, depth.LEAST), rel=0.02)
+        x = torch.nn.functional.normalize(layer_by_layer(state, 0, state.depth), dim=-1)
+        wanted_cosines = (x @ x.T).clamp(min=0)
+        torch.testing.assert_close(
+            torch.tensor(cosines).double(), wanted_cosines, atol=0.0051, rtol=0
+        )
