@@ -5,6 +5,8 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
 
 import nmt_lib as nmt
 
@@ -277,3 +279,28 @@ def one_pass(model, examples, plan, valid, n_src, seed=0):
     model.eval()
     with torch.no_grad():
         return float(loss_of(valid)) / valid.n_tokens
+
+
+def operations(model, batch, n_src):
+    """Of a forward and backward pass, as PyTorch counts them."""
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        if isinstance(model, nmt.Transformer):
+            nmt.Objective(model)(batch).backward()
+        else:
+            decoder_only_loss(model, batch, n_src).backward()
+    return counter.get_total_flops()
+
+
+def plot_shared_keys():
+    """Four heads of queries, and which of them share keys and values."""
+    figure, axes = nmt.new_figure(1, 3, (8.2, 2.0))
+    kinds = {"as in 2017": 1, "two groups": 2, "one group": 4}
+    for axis, (title, share) in zip(axes, kinds.items(), strict=True):
+        boxes = {f"q{i}": (f"Q{i + 1}", i, 1, "number") for i in range(4)}
+        for g in range(4 // share):
+            middle = share * g + (share - 1) / 2
+            boxes[f"k{g}"] = ("K, V", middle, 0, "tensor")
+        arrows = [(f"q{i}", f"k{i // share}") for i in range(4)]
+        nmt.draw_boxes(axis, boxes, arrows)
+        axis.set_title(title)
+    return figure

@@ -24,6 +24,9 @@ ARTICLES = {  # where one can be read; we know no lasting address of C and E
 }
 
 
+LEFT = "text-align: left"
+
+
 class Defect(NamedTuple):
     what: str
     lines: dict[str, str]  # who → the article's own line, or lines, between |
@@ -233,9 +236,9 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
                 "example it is 'S' which corresponds to index 4 | would return [False, "
                 "False, False, False, False, True]",
             },
-            "√d is in section 3.4 of the paper, the residual dropout in 5.4; B masks, "
-            "trains in parallel, norms first and keeps a vector for each word; 64; V "
-            "stands for value; E ends a sentence, S has index 6, five ids give five",
+            "A: √d is in section 3.4 of the paper, the residual dropout in 5.4. B: "
+            "masked, parallel in training, norm first, a vector for each word. C: 64. "
+            "D: V is the value. E: E ends a sentence, S is 6, five ids give five",
         ),
     ],
 }
@@ -273,13 +276,13 @@ def show_defects() -> Html:
     rows = ""
     for verdict, defects in DEFECTS.items():
         for what, lines, measured in defects:
-            cell = f"border-left: 6px solid {HARM[verdict]}; text-align: left"
-            rows += (
-                f'<tr><td style="{cell}">{verdict}</td><td>{escape(what)}</td>'
-                f'<td style="text-align: left">{_quoted(lines)}</td>'
-                f"<td>{escape(measured)}</td></tr>"
-            )
-    head = "<th>harm</th><th>what</th><th>the author's own line</th><th>measured</th>"
+            cells = verdict, escape(what), _quoted(lines), escape(measured)
+            styles = f"border-left: 6px solid {HARM[verdict]}; {LEFT}", LEFT, LEFT, LEFT
+            pairs = zip(styles, cells, strict=True)
+            row = [f'<td style="{style}">{cell}</td>' for style, cell in pairs]
+            rows += f"<tr>{''.join(row)}</tr>"
+    titles = "harm", "what", "the author's own line", "measured"
+    head = "".join(f'<th style="{LEFT}">{title}</th>' for title in titles)
     return Html(f"<table><tr>{head}</tr>{rows}</table>")
 
 
