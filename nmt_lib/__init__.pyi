@@ -102,10 +102,8 @@ from .pictures.diagrams import plot_clocks as plot_clocks
 from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
 from .pictures.machine import plot_machine as plot_machine
-from .pictures.tokens import plot_batch as plot_batch
 from .pictures.tokens import plot_encoded as plot_encoded
 from .pictures.tokens import plot_links as plot_links
-from .pictures.tokens import plot_round_trip as plot_round_trip
 from .pictures.subwords import plot_merges as plot_merges
 from .pictures.subwords import plot_subwords as plot_subwords
 from .pictures.padding import plot_padding as plot_padding
@@ -125,6 +123,8 @@ from .pictures.who_sees import plot_reads_and_says as plot_reads_and_says
 from .pictures.search import plot_computed as plot_computed
 from .pictures.search import plot_search as plot_search
 from .pictures.steps import plot_steps as plot_steps
+from .pictures.pronouns import count_pronoun_looks as count_pronoun_looks
+from .pictures.pronouns import plot_pronoun as plot_pronoun
 from .pictures.ngrams import plot_ngrams as plot_ngrams
 from .pictures.paths import plot_pronoun_paths as plot_pronoun_paths
 from .pictures.read_along import plot_read_along as plot_read_along

@@ -126,16 +126,7 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
         files = {split: f"{split}.{{lang}}" for split in ("train", "valid", "test")}
         return _from_files(Path(folder), files, langs), f"files in {name}"
     if name not in NAMES and is_file_of_pairs(name, langs):
-        pairs, lost = load_pairs(name, *langs)
-        said = f"{len(pairs)} of {len(pairs) + lost.total()} pairs of {name}"
-        if lost:
-            said += (
-                f", left out: {', '.join(f'{n} ({why})' for why, n in lost.items())}"
-            )
-            warn(said)
-        if looks_swapped(pairs, *langs):
-            warn(f"{name}: the English sentences seem to be on the other side")
-        return {"train": pairs}, said
+        return _from_pair_file(name, langs)
     if name not in NAMES:
         raise CorpusError(
             f"unknown corpus {name!r}: choose one of {', '.join(NAMES)}, or give an "
@@ -241,6 +232,20 @@ def is_file_of_pairs(name: str, langs: tuple[str, str]) -> bool:
     """Whether there is such a file, or two Moses files of this name."""
     path = Path(os.path.expanduser(name))
     return os.path.isfile(path) or bool(moses_files(path, langs))
+
+
+def _from_pair_file(
+    name: str, langs: tuple[str, str]
+) -> tuple[dict[str, list[Pair]], str]:
+    """The pairs, and what they are; a warning says what was left out."""
+    pairs, lost = load_pairs(name, *langs)
+    said = f"{len(pairs)} of {len(pairs) + lost.total()} pairs of {name}"
+    if lost:
+        said += f", left out: {', '.join(f'{why} {n}' for why, n in lost.items())}"
+        warn(said)
+    if looks_swapped(pairs, *langs):
+        warn(f"{name}: the English sentences seem to be on the other side")
+    return {"train": pairs}, said
 
 
 def load_pairs(

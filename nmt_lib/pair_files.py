@@ -105,7 +105,8 @@ def _pairs(
 ) -> Texts:
     """Two files are Moses; one is read by its name's end."""
     if len(parts) == 2:
-        return _moses(*map(_lines, parts.values()), lost)
+        sources, targets = map(_lines, parts.values())
+        return _moses(sources, targets, lost)
     [(name, chunks)] = parts.items()
     kind = Path(name.lower().removesuffix(".gz")).suffix
     if kind in (".tsv", ".txt"):
@@ -295,8 +296,8 @@ def _json_lines(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Tex
             lost["lines that are no JSON"] += 1
             continue
         row = row.get("translation", row) if isinstance(row, dict) else {}
-        texts = [row.get(lang) for lang in langs] if isinstance(row, dict) else []
-        if len(texts) == 2 and all(isinstance(text, str) for text in texts):
-            yield texts[0], texts[1]
+        src, tgt = map(row.get, langs) if isinstance(row, dict) else (None, None)
+        if isinstance(src, str) and isinstance(tgt, str):
+            yield src, tgt
         else:
             lost[f"objects without text under {langs[0]} and {langs[1]}"] += 1

@@ -20,16 +20,7 @@ from tools import budget, links, run
 PARAMETERS = 'config = "tiny"\noverrides = ""'
 EXEMPT, FOLDED = "nbval-ignore-output", "hide-input"
 MAX_BYTES, COLUMNS, DEEPER = 1_000_000, 88, 14
-LIMITS = {
-    "cells": 78,
-    "words": 2100,
-    "code": 100,
-    "longest": 14,
-    "asserts": 8,
-    "pictures": 8,
-    "reading": 45,
-    "doing": 25,
-}
+LIMITS = {"longest": 14, "asserts": 8, "reading": 36, "doing": 25}  # lines, minutes
 # These differ from run to run or from machine to machine: addresses of objects,
 # folders, process ids in warnings.
 UNSTABLE = re.compile(
@@ -155,14 +146,11 @@ def folded(cell: nbformat.NotebookNode) -> bool:
 def size(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
     """The limits, the minutes that the first cell names, and the deeper pages."""
     n = budget.measure(path)
-    limits = LIMITS | ({"cells": 40} if path.parent.name == "deeper" else {})
     found = [
         f"{key}: {n[key]:.1f}, the limit is {limit}"
-        for key, limit in limits.items()
+        for key, limit in LIMITS.items()
         if n[key] > limit
     ]
-    if path.parent.name != "deeper" and n["doing"] < 15:
-        found.append(f"doing: {n['doing']:.0f} minutes, 15 are the least")
     time = r"\*\*Time:\*\* about (\d+) minutes to read, (\d+) to do"
     said = re.search(time, notebook.cells[0].source)
     reading, doing = map(int, said.groups()) if said else (0, 0)

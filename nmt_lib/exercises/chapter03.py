@@ -4,6 +4,7 @@ import torch
 
 import nmt_lib as nmt
 
+from .chapter01 import INSIDE
 from .exercise import exercise
 
 SELF = "a query may look at itself, too: its answer is one position further"
@@ -337,3 +338,107 @@ def packed_mask(sentence):
         sentence[:, :, None] == sentence[:, None, :]
     )  # (B, T, T) query and key in one
     return same[:, None] & nmt.causal_mask(sentence.size(1))  # (B, 1, T, T)
+
+
+COUNT = "length * (len(batches[-1]) + 1)"
+
+
+def _cleared(lengths, budget):
+    batches, batch = [], []
+    for length in lengths:
+        if batch and length * (len(batch) + 1) > budget:
+            batches.append(batch)
+            batch.clear()
+        batch.append(length)
+    return [*batches, batch] if batch else batches
+
+
+def _first_lost(lengths, budget):
+    batches, batch = [], []
+    for length in lengths:
+        if length * (len(batch) + 1) > budget:
+            batches.append(batch)
+            batch = []
+        else:
+            batch.append(length)
+    return [*batches, batch]
+
+
+@exercise(
+    "Fills batches with sentences that are sorted by length.",
+    cases={
+        "a batch that fills the budget exactly": ([3, 3, 4, 5, 5, 6, 6], 18),
+        "a budget that is never full": ([4, 4, 4], 11),
+        "no sentence": ([], 9),
+        "a long one at the end": ([1, 1, 1, 1, 6], 6),
+        "one sentence": ([5], 20),
+    },
+    mistakes={
+        "count the padding too: sentences × longest, not the sum of the lengths": (
+            COUNT,
+            "sum(batches[-1]) + length",
+        ),
+        "the new sentence is now the longest: count with it, not with those before": (
+            COUNT,
+            "batches[-1][-1] * (len(batches[-1]) + 1)",
+        ),
+        "take the longest sentence, which comes last, not the first one": (
+            COUNT,
+            "batches[-1][0] * (len(batches[-1]) + 1)",
+        ),
+        "count the new sentence, too: its batch goes over the budget": (
+            "(len(batches[-1]) + 1)",
+            "len(batches[-1])",
+        ),
+        "a batch goes over its budget by a sentence: check before that one joins": (
+            COUNT,
+            "batches[-1][-1] * len(batches[-1])",
+        ),
+        "batches differ in size: count with the longest of this batch, not of all": [
+            (COUNT, "lengths[-1] * (len(batches[-1]) + 1)"),
+        ],
+        "all are in one batch: the budget counts ids, sentences × longest": (
+            COUNT,
+            "len(batches[-1]) + 1",
+        ),
+        "a batch may fill the budget exactly": ("> budget", ">= budget"),
+        "the last batch is missing": ("return batches", "return batches[:-1]"),
+        "without sentences there are no batches; yours has an empty one": (
+            "return batches",
+            "return batches or [[]]",
+        ),
+        "the sentence that starts a new batch is lost": [
+            _first_lost,
+            ("        batches[-1]", "        else:\n            batches[-1]"),
+        ],
+        "each batch needs a list of its own: `clear` empties those in batches, too": (
+            _cleared
+        ),
+        "a batch takes sentences for as long as they fit; yours are all alone": (
+            lambda lengths, budget: [[length] for length in lengths]
+        ),
+        "give the lengths in each batch, not how many there are": (
+            "return batches",
+            "return [len(batch) for batch in batches]",
+        ),
+        INSIDE: ("    return", "        return"),
+    },
+    hints=(
+        "The lengths are sorted, so the new sentence is the longest of its batch. How "
+        "many ids has the batch with it?",
+        "A new batch starts if there is none yet, or if `length * (len(batches[-1]) + "
+        "1)` is over the budget.",
+    ),
+    says="every batch keeps to its budget",
+    difficulty=2,
+    importance=1,
+    minutes=8,
+    part="batches",
+)
+def my_batches(lengths, budget):
+    batches = []
+    for length in lengths:  # the longest of a batch is always the one that comes last
+        if not batches or length * (len(batches[-1]) + 1) > budget:
+            batches.append([])
+        batches[-1].append(length)
+    return batches

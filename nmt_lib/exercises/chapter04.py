@@ -7,7 +7,7 @@ import torch
 
 import nmt_lib as nmt
 
-from .exercise import exercise
+from .exercise import exercise, unfilled
 
 LOW = torch.finfo(torch.float32).min
 UNDIVIDED = "divide the scores by √d_k"
@@ -53,6 +53,33 @@ def _exponentials(total):
         return e / total(e) @ V
 
     return attention
+
+
+class NotATensor(TypeError):
+    """MultiHead could not go on with this."""
+
+
+def _usable(answer, first, *others):
+    """What her function gives, if it is a tensor with which MultiHead could go on."""
+    if not callable(answer):
+        raise NotATensor("give the function itself, not what it returns")
+    given = answer(first, *others)
+    if isinstance(given, tuple) and all(isinstance(x, torch.Tensor) for x in given):
+        return given  # the weights as well: a usual mistake
+    kind = getattr(given, "dtype", type(given).__name__)
+    if isinstance(given, torch.Tensor) and not given.is_floating_point():
+        return given
+    if unfilled(given) or kind == first.dtype:
+        return given
+    raise NotATensor(f"return a tensor of {first.dtype}, for MultiHead; got {kind}")
+
+
+def _attended(answer, Q, K, V, mask=None):
+    return _usable(answer, Q, K, V, *([] if mask is None else [mask]))
+
+
+def _split(answer, x, n_heads):
+    return _usable(answer, x, n_heads)
 
 
 CAUSAL = torch.ones(3, 5, dtype=torch.bool).tril(1)  # (T, S)
@@ -141,6 +168,7 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
     importance=3,
     minutes=8,
     part="attention",
+    call=_attended,
 )
 def attention(Q, K, V, mask=None):
     scores = Q @ K.transpose(-2, -1) / math.sqrt(K.size(-1))  # (…, T, S)
@@ -209,6 +237,7 @@ def _counted(*shape):
     importance=3,
     minutes=4,
     part="split_heads",
+    call=_split,
 )
 def split_heads(x, n_heads):
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # (B, T, H, d_k), then swap

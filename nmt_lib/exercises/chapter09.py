@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -407,6 +408,12 @@ def _aer(weights, gold):
 # What the chapter measures.
 
 
+def find(pairs: Any, *parts: str) -> nmt.Pair:
+    """The first pair whose source has all the parts; if none has, the first pair."""
+    found = (pair for pair in pairs if all(part in pair.src for part in parts))
+    return next(found, pairs[0])
+
+
 def embedded(translator: nmt.Translator, text: str) -> Tensor:
     """What the first layer of the encoder projects, ``(S, D)``."""
     x = translator.model.src_embedding(torch.tensor([translator.encode(text)]))
@@ -416,52 +423,102 @@ def embedded(translator: nmt.Translator, text: str) -> Tensor:
     return x[0]
 
 
-def read(
-    translator: nmt.Translator, noun: str
-) -> tuple[nmt.Translation, int, int, int]:
-    """A translation, and where the noun, "it" and the pronoun are."""
+def score_heads(
+    translator: nmt.Translator, score: Callable[[Any, Any], Any], pairs: Any, shift=0
+) -> Tensor:
+    """Mean score of each head of cross-attention. (n_layers, H)
+
+    The decoder is given the right translation; ``shift`` drops the first rows.
+    """
+    found = []
+    for pair in pairs:
+        target = translator.tgt_tokenizer.encode(pair.tgt, sos=False, eos=False)
+        maps = torch.cat(translator.attend(translator.encode(pair.src), target).cross)
+        links = {*pair.alignment} or {(0, 0)}  # where no links are known
+        heads = maps[:, :, shift:][:, :, : len(target)].flatten(0, 1)  # (…, T, S)
+        found.append([score(head, links) for head in heads])
+    return torch.tensor(found).view(len(pairs), len(maps), -1).mean(0)
+
+
+NOUNS = {
+    "il": ("sofa", "bed", "bench", "bicycle"),
+    "elle": ("chair", "lamp", "car", "table"),
+}
+
+
+class Scene(NamedTuple):
+    """A sentence about a noun, translated; where noun, "it" and pronoun are."""
+
+    text: str
+    src: Tensor  # (1, S)
+    tgt: Tensor  # (1, T + 1)
+    noun: int  # columns of the encoder's maps
+    it: int
+    t: int  # the row in which the pronoun is written
+    maps: nmt.Attention
+
+
+def scene(translator: nmt.Translator, noun: str) -> Scene:
+    """The sentence of section 3, with 0 for each place that is not found."""
 
     def find(words, *wanted):
         return next((i for i, word in enumerate(words) if word in wanted), 0)
 
     out = translator(f"The {noun} is new and it is very comfortable.")
-    pronoun = find(out.tokens, "il", "elle", "er", "sie", "es")
-    return out, find(out.src_labels, noun), find(out.src_labels, "it"), pronoun
-
-
-def ids_of(translator: nmt.Translator, out: nmt.Translation) -> tuple[Tensor, Tensor]:
-    """The source ``(1, S)`` and the translation ``(1, T + 1)``."""
     src, tgt = translator.encode(out.source), translator.tgt_tokenizer.encode(out.text)
-    return torch.tensor([src]), torch.tensor([tgt])
+    return Scene(
+        out.text,
+        torch.tensor([src]),
+        torch.tensor([tgt]),
+        find(out.src_labels, noun),
+        find(out.src_labels, "it"),
+        find(out.tokens, "il", "elle", "er", "sie", "es"),
+        out.attention,
+    )
 
 
-def pronoun_id(translator: nmt.Translator, noun: str) -> int:
-    out, *_, pronoun = read(translator, noun)
-    return int(ids_of(translator, out)[1][0, pronoun + 1])
+def scenes(translator: nmt.Translator) -> dict[str, list[Scene]]:
+    """Four scenes for each pronoun."""
+    return {p: [scene(translator, noun) for noun in NOUNS[p]] for p in NOUNS}
 
 
-def through_decoder(
+def names(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    return [" and ".join(row) or "nothing" for row in rows]
+
+
+def means(
+    probability: Callable[..., float],
+    scenes: dict[str, list[Scene]],
+    rows: Sequence[tuple[str, ...]],
+) -> Tensor:
+    """Mean probability with the paths of each row closed. (rows, pronouns)"""
+    table = [
+        [sum(probability(one, *row) for one in several) / len(several) for row in rows]
+        for several in scenes.values()
+    ]
+    return torch.tensor(table).T
+
+
+def pronoun(
     translator: nmt.Translator,
-    out: nmt.Translation,
+    scene: Scene,
     encoder: Tensor,
     decoder: Tensor,
     cross: Tensor,
-) -> Tensor:
-    """Probabilities of each step; ``cross`` is the mask of the last layer. (T, V)"""
-    (src, tgt), model = ids_of(translator, out), translator.model
-    memory = model.encode(src, encoder)  # (1, S, D)
-    x = model.tgt_embedding(tgt[:, :-1])  # (1, T, D)
-    *before, last = model.decoder.layers
-    for layer in before:
-        x = layer(x, memory, None, decoder)  # (1, T, D)
-    x = model.decoder.norm(last(x, memory, cross, decoder))  # (1, T, D)
-    return model.output(x)[0].softmax(-1)
+) -> float:
+    """The probability of the pronoun under these masks.
 
-
-def two_likeliest(translator: nmt.Translator, p: Tensor) -> str:
-    one, two = p.topk(2).indices.tolist()
-    words = translator.tgt_tokenizer.lookup_tokens([one, two])
-    return f"{words[0]} {p[one]:.2f}, {words[1]} {p[two]:.2f}"
+    Args:
+        encoder, decoder: of self-attention, in all layers.
+        cross: of cross-attention, ``(n_layers, H, T, S)``.
+    """
+    model = translator.model
+    memory = model.encode(scene.src, encoder)  # (1, S, D)
+    x = model.tgt_embedding(scene.tgt[:, :-1])  # (1, T, D)
+    for layer, mask in zip(model.decoder.layers, cross, strict=True):
+        x = layer(x, memory, mask[None], decoder)  # (1, T, D)
+    logits = model.output(model.decoder.norm(x))[0, scene.t]  # (V,)
+    return float(logits.softmax(-1)[scene.tgt[0, scene.t + 1]])
 
 
 LINKED = {  # captions, and words of theirs linked by hand

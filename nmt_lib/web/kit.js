@@ -90,7 +90,7 @@ export function drag(picture, onMove) {
 
 /** The frame of a thing to touch: title, what to try, its parts, its state in words,
  * and what it shows. `draw` gets {add, tell}: where to put parts, and how to say what
- * the state is now. A screen reader hears that when the reader has paused. */
+ * the state is now. A screen reader hears that, or more, when the reader has paused. */
 export function stage(host, style, { title, tries, shows, state, given }, draw) {
   const now = html("p", { class: "readout", "aria-hidden": "true" });
   const spoken = html("p", { class: "unseen", role: "status" });
@@ -99,9 +99,9 @@ export function stage(host, style, { title, tries, shows, state, given }, draw) 
     html("p", { class: "title" }, title), html("p", { class: "hint" }, tries),
     body, now, spoken, html("p", { class: "hint" }, shows));
   const speak = debounced(500, (text) => say(spoken, text));
-  const tell = (text) => {
+  const tell = (text, aloud = text) => {
     say(now, text);
-    speak(text);
+    speak(aloud);
   };
   host.attachShadow({ mode: "open" }).append(html("style", {}, style), card);
   draw({ add: (...parts) => body.append(...parts), tell }, state, given);

@@ -291,22 +291,6 @@ class Letters(nmt.Tokenizer):
         return [chr(i) if i > 3 else nmt.SPECIALS[i] for i in ids]
 
 
-def test_the_ids_of_a_text_are_in_the_picture() -> None:
-    (axis,) = nmt.plot_round_trip(Letters(), "ab").axes
-    assert {"text\nab", "tokens\na  b", "ids\n2  97  98  3"} <= {*texts(axis.texts)}
-
-
-def test_a_target_is_linked_to_itself_one_position_later() -> None:
-    batch = nmt.make_batch([([2, 97, 3], [2, 97, 98, 3]), ([2, 98, 3], [2, 99, 3])])
-    source, target = nmt.plot_batch(batch, Letters(), Letters()).axes
-    assert labels(target)[0] == ["tgt_in[0]", "tgt_out[0]", "tgt_in[1]", "tgt_out[1]"]
-    assert texts(source.texts)[:3] == ["<sos>", "a", "<eos>"] and not points(source)
-    ends = [[*zip(*line, strict=True)] for line in points(target)]
-    rows = [[y for _, y in line] for line in ends]
-    assert rows == [[1, 0], [1, 0], [3, 2]], "a and b of the first target, c"
-    assert all(out[0] < read[0] for out, read in ends)
-
-
 def test_words_that_change_places_are_marked() -> None:
     pair = nmt.Pair("abc", "acb", alignment=((0, 0), (1, 2), (2, 1)))
     (axis,) = axes(nmt.plot_links(pair, Letters(), Letters(), ["en", "fr"]))

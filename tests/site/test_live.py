@@ -10,6 +10,7 @@ import zlib
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -361,3 +362,68 @@ def test_a_whole_file_is_not_trusted_either(whole: Path) -> None:
         wanted.append(r"another version .*(no .* of shape|multiple)")
     for said, words in zip(refusals(files), wanted, strict=True):
         assert re.search(words, said), said
+
+
+SUBJECTS = {
+    "en": ["My brother", "The teacher", "A child", "Our neighbour"],
+    "zh": ["我的兄弟", "老师", "一个孩子", "我们的邻居"],
+    "ar": ["أخي", "المعلم", "طفل", "جارنا"],
+    "pl": ["Mój brat", "Nauczyciel", "Dziecko", "Nasz sąsiad"],
+    "vi": ["Anh trai tôi", "Giáo viên", "Một đứa trẻ", "Hàng xóm của chúng tôi"],
+}
+VERBS = {
+    "en": ["reads", "buys", "sees"],
+    "zh": ["读", "买", "看到"],
+    "ar": ["يقرأ", "يشتري", "يرى"],
+    "pl": ["czyta", "kupuje", "widzi"],
+    "vi": ["đọc", "mua", "nhìn thấy"],
+}
+OBJECTS = {
+    "en": ["a book", "the newspaper", "a long letter"],
+    "zh": ["一本书", "报纸", "一封长信"],
+    "ar": ["كتابًا", "الجريدة", "رسالة طويلة"],
+    "pl": ["książkę", "gazetę", "długi list"],
+    "vi": ["một quyển sách", "tờ báo", "một lá thư dài"],
+}
+JOINED = {"zh": ("", "，是吗？"), "ar": (" ", "، أليس كذلك؟")}  # their own commas
+
+
+def sentences(lang: str) -> list[str]:
+    between, end = JOINED.get(lang, (" ", ", OK?"))
+    parts = [*product(SUBJECTS[lang], VERBS[lang], OBJECTS[lang])]
+    return [between.join(words) + mark for mark in (end, ".") for words in parts]
+
+
+@pytest.mark.parametrize("lang", ["zh", "ar", "pl", "vi"])
+def test_a_file_of_any_language_becomes_a_translator_in_the_browser(
+    lang: str, tmp_path: Path
+) -> None:
+    """From a TSV with dirt through training and scores to Node."""
+    pairs = list(zip(sentences("en"), sentences(lang), strict=True))
+    lines = [f"{src}\t{tgt}\tCC-BY\n" for src, tgt in pairs]
+    file = tmp_path / "pairs.tsv"
+    dirt = f"Only English.\t\n{lines[0]}"
+    file.write_text("".join(lines) + dirt, encoding="utf-8")
+    small = {"d_model": 32, "d_ff": 64, "n_layers": 2, "dropout": 0.0}
+    config = nmt.load_config(
+        "pair",
+        run_dir=str(tmp_path / "run"),
+        **{f"model.{key}": value for key, value in small.items()},
+        **{"data.corpus": str(file), "data.tgt_lang": lang, "data.vocab_size": 200},
+        **{"data.normalization": "identity", "train.lr": 0.01, "train.warmup": 20},
+        **{"train.max_steps": 120, "train.batch_tokens": 512},
+    )
+    with pytest.warns(UserWarning, match="72 of 74 pairs .*empty 1, there already 1"):
+        run = nmt.train(config)
+    with pytest.warns(UserWarning, match="72 of 74"):
+        corpus = nmt.load_corpus(config.data)
+    result = nmt.evaluate(run.translator, corpus.train)
+    assert result.bleu > 60, [t.text for t in result.translations[:5]]
+    assert f"tok:{'zh' if lang == 'zh' else '13a'}|" in result.bleu_signature
+    marks = {"zh": "，", "ar": "؟"}.get(lang, ",")
+    assert any(marks in t.text for t in result.translations)
+    made = tmp_path / "mine.safetensors"
+    run.translator.save(made)
+    texts = [pair.src for pair in [*corpus.test, *corpus.train[:8]]]
+    jobs: list[Job] = [{"text": text, "maps": True} for text in texts]
+    answers(made, [*jobs, *({"text": text, "encode": True} for text in texts)])

@@ -16,8 +16,9 @@ import pytest
 import torch
 
 import nmt_lib as nmt
+from nmt_lib.exercises.chapter01 import my_cut
 from nmt_lib.web.play import FOLDER, Thing
-from nmt_lib.web.things import mask
+from nmt_lib.web.things import mask, merges, padding
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
 STATES = 20
@@ -170,3 +171,45 @@ def test_vectors_that_do_not_fit_are_named() -> None:
         nmt.play("scores", Q=[[1.0, 2.0]])
     with pytest.raises(nmt.ConfigError, match="row must be less than 4"):
         nmt.play("scores", row=4)
+
+
+@needs_node
+def test_merges() -> None:
+    """Each number of merges cuts as SentencePiece does that has learnt so many."""
+    corpus = nmt.load_corpus(nmt.load_config("tiny", **{"data.tgt_lang": "de"}).data)
+    lines = [pair.tgt for pair in corpus.train]
+    size = 4 + len({*"".join(lines)})
+    all_merges = merges.pairs(merges.learnt())
+    calls, expected = [], []
+    for i in range(STATES):
+        n = 16 * i if i < STATES - 1 else 300
+        tokenizer = nmt.SentencePieceTokenizer.train("bpe", lines, size + n, 1.0, False)
+        words = [*corpus.test[i].tgt.split(), "Kaffeetasse"]
+        calls += [["cut", word, all_merges[:n]] for word in words]
+        by_chapter = [list(my_cut.right(word, all_merges[:n])) for word in words]
+        found = [subword for one in by_chapter for subword in one]
+        assert found == tokenizer.tokenize(" ".join(words))
+        expected += by_chapter
+    assert in_node("merges", calls) == expected
+
+
+def test_a_subword_that_no_merge_can_make_is_named() -> None:
+    with pytest.raises(nmt.ConfigError, match="'abc' is not made of two of the"):
+        nmt.play("merges", subwords=["abc"])
+    with pytest.raises(nmt.ConfigError, match="n_merges must be at most 1"):
+        nmt.play("merges", subwords=["ab"], n_merges=2)
+
+
+@needs_node
+def test_padding() -> None:
+    every = padding.lengths()  # (n, 1)
+    calls, shares = [], []
+    for i in range(STATES):
+        some, size = every[i * 7 :], 2 ** (i % 8)
+        order = ("drawn", "alike")[i % 2]
+        asked = {"lengths": some[:, 0].tolist(), "size": size, "order": order}
+        calls.append(["padding", asked])
+        some = some.sort(0).values if i % 2 else some
+        plan = [rows.tolist() for rows in torch.arange(len(some)).split(size)]
+        shares.append(nmt.padding_share(some, plan))
+    assert [one["share"] for one in in_node("padding", calls)] == numbers(shares)

@@ -40,23 +40,6 @@ def by_rank(word, merges):
     return parts
 
 
-def closed(lengths, budget, ends=lambda batches, batch: [*batches, batch]):
-    batches, batch = [], []
-    for length in lengths:
-        if batch and (len(batch) + 1) * length > budget:
-            batches, batch = [*batches, batch], []
-        batch.append(length)
-    return ends(batches, batch) if batch else []
-
-
-def first_fit(lengths, budget):
-    batches = []
-    for length in lengths:
-        fits = [b for b in batches if length * (len(b) + 1) <= budget]
-        (fits[0] if fits else batches.append([]) or batches[-1]).append(length)
-    return batches
-
-
 RIGHT = {
     "my_encode": [
         by_loop,
@@ -81,11 +64,6 @@ RIGHT = {
         lambda word, merges: reduce(merge, merges, ("▁", *word)),
         lambda word, merges: (s for s in by_rank(word, merges)),
     ],
-    "my_batches": [
-        closed,
-        first_fit,
-        lambda lengths, budget: tuple(map(tuple, closed(lengths, budget))),
-    ],
 }
 WRONG = {
     "my_encode": [
@@ -106,13 +84,5 @@ WRONG = {
         lambda word, merges: by_rank(word, merges)[1:],
         lambda word, merges: merge(tuple("▁" + word), merges),
         lambda word, merges: [f"▁{word}"],
-    ],
-    "my_batches": [
-        lambda lengths, budget: closed(lengths, budget - 1),
-        lambda lengths, budget: closed(lengths[::-1], budget),
-        lambda lengths, budget: [
-            lengths[i : i + budget // 6] for i in range(0, len(lengths), budget // 6)
-        ],
-        lambda lengths, budget: closed(lengths, budget, lambda *both: both),
     ],
 }

@@ -39,6 +39,23 @@ def by_loops(scores, mask):
     return rows
 
 
+def closed(lengths, budget, ends=lambda batches, batch: [*batches, batch]):
+    batches, batch = [], []
+    for length in lengths:
+        if batch and (len(batch) + 1) * length > budget:
+            batches, batch = [*batches, batch], []
+        batch.append(length)
+    return ends(batches, batch) if batch else []
+
+
+def first_fit(lengths, budget):
+    batches = []
+    for length in lengths:
+        fits = [b for b in batches if length * (len(b) + 1) <= budget]
+        (fits[0] if fits else batches.append([]) or batches[-1]).append(length)
+    return batches
+
+
 RIGHT = {
     "my_causal_mask": [
         by_arange,
@@ -68,6 +85,11 @@ RIGHT = {
         lambda sentence: (
             past(sentence) & (sentence[:, None, None, :] >= sentence[:, None, :, None])
         ),
+    ],
+    "my_batches": [
+        closed,
+        first_fit,
+        lambda lengths, budget: tuple(map(tuple, closed(lengths, budget))),
     ],
 }
 WRONG = {
@@ -103,5 +125,13 @@ WRONG = {
             & past(sentence)
         ),
         lambda sentence: same(sentence).triu(1),
+    ],
+    "my_batches": [
+        lambda lengths, budget: closed(lengths, budget - 1),
+        lambda lengths, budget: closed(lengths[::-1], budget),
+        lambda lengths, budget: [
+            lengths[i : i + budget // 6] for i in range(0, len(lengths), budget // 6)
+        ],
+        lambda lengths, budget: closed(lengths, budget, lambda *both: both),
     ],
 }

@@ -116,19 +116,19 @@ RIGHT = {
         fused,
         by_einsum,
         attend,
-        lambda Q, K, V, mask=None: fused(Q.double(), K.double(), V.double(), mask),
     ],
     "split_heads": [
         cut_by_hand,
         slices,
         lambda x, n: torch.stack(x.chunk(n, -1), 1),
-        lambda x, n: [[list(part) for part in row.chunk(n, -1)] for row in x],
     ],
     "MultiHead": [Whole, Chunks],
     "one_key_at_a_time": [kept_list, pruned, running_mean],
 }
 WRONG = {
     "attention": [
+        lambda Q, K, V, mask=None: fused(Q.double(), K.double(), V.double(), mask),
+        lambda Q, K, V, mask=None: attend(Q, K, V, mask).tolist(),
         if_mask,
         lambda Q, K, V, mask=None: attend(Q, K, V),
         lambda Q, K, V, mask=None: attend(Q, K, V, mask) * 1.01,
@@ -147,6 +147,8 @@ WRONG = {
         lambda x, n: x.unflatten(-1, (n, 4)).transpose(1, 2),
         lambda x, n: cut_by_hand(x, n) + 1,
         lambda x, n: cut_by_hand(x, n).flip(1),
+        lambda x, n: list(cut_by_hand(x, n)),
+        lambda x, n: cut_by_hand(x, n).double(),
     ],
     "MultiHead": [OtherNames, Gated, NoHeads, torch.nn.MultiheadAttention],
     "one_key_at_a_time": [

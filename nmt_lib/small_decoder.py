@@ -1,0 +1,82 @@
+"""The decoder of chapter 03: one attention, trained with any mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from .attention import MultiHeadAttention, scaled_dot_product_attention
+from .batching import pad_batch
+from .embeddings import Embedding, PositionalEncoding
+from .special import EOS, PAD, SOS
+from .tokenizers import Tokenizer
+
+Mask = Callable[[Tensor], Tensor]  # (B, T) ids to (B, 1, 1 or T, T)
+
+
+class SmallDecoder(nn.Module):
+    """Embedding, one attention with one head, output layer; it reads no source.
+
+    Args:
+        tokenizer: of the language that it reads and writes.
+        mask: makes the mask of its attention from what it reads.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, mask: Mask, d_model: int = 64) -> None:
+        super().__init__()
+        positions = PositionalEncoding(d_model)
+        self.tokenizer, self.mask, V = tokenizer, mask, len(tokenizer)
+        self.embed = Embedding(V, d_model, positions, scale=False, dropout=0.0)
+        self.attention = MultiHeadAttention(d_model, 1)
+        self.output = nn.Linear(d_model, V)
+
+    def forward(self, tgt_in: Tensor) -> Tensor:
+        x = self.embed(tgt_in)  # (B, T, D)
+        x = x + self.attention(x, x, self.mask(tgt_in))  # (B, T, D)
+        return self.output(x)  # (B, T, V)
+
+    def train_on(self, lines: Sequence[str], n_updates: int = 200) -> SmallDecoder:
+        """Updates with 64 sentences each, drawn by torch's own generator."""
+        tgt = [self.tokenizer.encode(line) for line in lines]
+        optimizer = torch.optim.Adam(self.parameters(), 0.01)
+        for _ in range(n_updates):
+            rows = torch.randint(len(tgt), (64,)).tolist()
+            batch = pad_batch([tgt[i] for i in rows])  # (B, T + 1)
+            logits, tgt_out = self(batch[:, :-1]), batch[:, 1:]  # (B, T, V), (B, T)
+            loss = F.cross_entropy(logits.mT, tgt_out, ignore_index=PAD)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        return self
+
+    @torch.no_grad()
+    def share_right(self, lines: Sequence[str]) -> float:
+        """How often the word that it finds most likely is the one that it must say."""
+        batch = pad_batch([self.tokenizer.encode(line) for line in lines])
+        said, tgt_out = self(batch[:, :-1]).argmax(-1), batch[:, 1:]  # (B, T) each
+        return float((said == tgt_out)[tgt_out != PAD].float().mean())
+
+    @torch.no_grad()
+    def write(self, start: str, n_words: int = 8) -> str:
+        """Continues a text, always with the most likely word, as far as ``<eos>``."""
+        ids = self.tokenizer.encode(start, eos=False)
+        for _ in range(n_words):
+            ids.append(int(self(torch.tensor([ids]))[0, -1].argmax()))
+            if ids[-1] == EOS:
+                break
+        return " ".join(self.tokenizer.lookup_tokens(ids[ids[0] == SOS :]))
+
+    @torch.no_grad()
+    def weights(self, text: str) -> tuple[Tensor, list[str]]:
+        """The attention weights ``(T, T)`` of a text, and the T words that it reads."""
+        ids = self.tokenizer.encode(text, eos=False)
+        tgt_in, attention = torch.tensor([ids]), self.attention
+        x = self.embed(tgt_in)  # (1, T, D)
+        queries = attention.split_heads(attention.W_q(x))  # (1, 1, T, D)
+        keys, values = attention.keys_values(x)  # (1, 1, T, D) each
+        mask = self.mask(tgt_in)  # (1, 1, 1 or T, T)
+        weights = scaled_dot_product_attention(queries, keys, values, mask)[1]
+        return weights[0, 0], self.tokenizer.lookup_tokens(ids)

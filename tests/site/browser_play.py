@@ -1,0 +1,146 @@
+"""Uses each thing to touch as a reader would: on a page, in a frame, in JupyterLab.
+
+Part of ``make browser``. Screenshots go to build/play.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from html import escape
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+import nmt_lib as nmt
+from nmt_lib.web.play import FOLDER
+from tests.site.browser_live import SIDEWAYS, watched
+from tests.site.browser_train import IMPACTS, TARGETS
+from tests.site.chromium import ROOT, barriers, chromium
+from tests.site.jupyterlab import jupyterlab, run_all
+
+OUT = ROOT / "build" / "play"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
+HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>play</title>
+<meta name="viewport" content="width=device-width"><style>
+@media (prefers-color-scheme: dark) { body { background: #111; } }</style>"""
+COUNT = "window.jupyterapp.shell.currentWidget.content.widgets.length"
+
+
+def main() -> int:
+    shutil.rmtree(OUT, ignore_errors=True)
+    (OUT / "notebooks").mkdir(parents=True)
+    pages = {name: nmt.play(name)._repr_html_() for name in NAMES}
+    for name, shown in pages.items():
+        file = OUT / f"{name}.html"
+        file.write_text(f"{HEAD}<main>{shown}</main>", encoding="utf-8")
+        frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(shown)}" '
+        frame += 'style="width: 100%; height: 1000px" title="an output"></iframe>'
+        framed = OUT / f"{name}-framed.html"
+        framed.write_text(f"{HEAD}<main>{frame}</main>", encoding="utf-8")
+    all_cells(pages)
+    with chromium() as browser:
+        for name in NAMES:
+            on_a_page(browser, name)
+            with watched(browser) as page:
+                page.goto((OUT / f"{name}-framed.html").as_uri())
+                use(page, page.frame_locator("iframe").locator(".nmt-play"))
+            with watched(browser, java_script_enabled=False) as page:
+                page.goto((OUT / f"{name}.html").as_uri())
+                table = page.locator(".nmt-play > table")
+                assert "run the cell" in table.inner_text(), f"{name}: no table"
+        with jupyterlab(OUT, PYTHONPATH=str(ROOT)) as address, watched(browser) as page:
+            in_jupyterlab(page, address)
+    print(f"{', '.join(NAMES)} can be used everywhere; screenshots: {OUT}")
+    return 0
+
+
+def all_cells(pages: dict[str, str]) -> None:
+    """A notebook with a cell for each, and the outputs of a run."""
+    cells = [new_code_cell("import nmt_lib as nmt")]
+    for name, shown in pages.items():
+        stored = new_output("execute_result", {"text/html": shown}, execution_count=1)
+        cells.append(new_code_cell(f"nmt.play({name!r})", outputs=[stored]))
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    notebook = new_notebook(cells=cells, metadata=kernel)
+    nbformat.write(notebook, OUT / "notebooks" / "play.ipynb")
+
+
+def on_a_page(browser: Any, name: str) -> None:
+    """No barrier, nothing sideways, and room for a finger; first and last look."""
+    for width in (390, 1280):
+        for scheme in ("light", "dark"):
+            touch = {"is_mobile": True, "has_touch": True} if width < 500 else {}
+            with watched(browser, width, scheme, **touch) as page:
+                page.goto((OUT / f"{name}.html").as_uri())
+                host = page.locator(".nmt-play")
+                host.screenshot(path=OUT / f"{name}-{width}-{scheme}-first.png")
+                use(page, host)
+                found = barriers(page, ".nmt-play", IMPACTS)
+                assert not found, (name, width, scheme, found)
+                assert not page.evaluate(SIDEWAYS), f"{name} scrolls sideways"
+                targets = page.evaluate(TARGETS.replace("nmt-train", "nmt-play"))
+                small = [one for one in targets if touch and min(one[1:]) < 44]
+                assert not small, (name, small)
+                host.screenshot(path=OUT / f"{name}-{width}-{scheme}-used.png")
+
+
+def use(page: Any, host: Any) -> None:
+    """Every control by the keyboard alone; what it says changes, and is told."""
+    host.locator("section").wait_for()
+    readout = host.locator(".readout")
+    said = {readout.inner_text()}
+    for slider in host.locator("input[type=range]").all():
+        before = slider.get_attribute("aria-valuetext")
+        slider.focus()
+        key = "ArrowLeft" if before == last(slider) else "ArrowRight"
+        page.keyboard.press(key)
+        assert slider.get_attribute("aria-valuetext") != before, before
+        said.add(readout.inner_text())
+    for group in host.locator("fieldset").all():
+        chosen = group.locator("input:checked")
+        before = group.locator("label:has(:checked)").inner_text()
+        chosen.focus()
+        page.keyboard.press("ArrowRight")
+        assert group.locator("label:has(:checked)").inner_text() != before
+        said.add(readout.inner_text())
+    for board in host.locator(".board").all():
+        board.locator(".cell[tabindex='0']").focus()
+        for key in ("ArrowDown", "Enter", "ArrowRight", "Enter"):
+            page.keyboard.press(key)
+        assert board.locator(".cell[tabindex='0']").count() == 1
+        said.add(readout.inner_text())
+    for field in host.locator("input:not([type])").all():
+        field.focus()
+        page.keyboard.type(" mayday", delay=20)
+        assert field.input_value().count(" mayday") == 1
+        said.add(readout.inner_text())
+    assert len(said) > 1, "nothing changes what it says"
+    page.wait_for_timeout(700)  # it is told when the reader has paused
+    assert host.get_by_role("status").inner_text().startswith(readout.inner_text())
+
+
+def last(slider: Any) -> str | None:
+    """What a slider says at its end, if it is there."""
+    at_end = slider.evaluate("one => one.value === one.max")
+    text: str | None = slider.get_attribute("aria-valuetext")
+    return text if at_end else None
+
+
+def in_jupyterlab(page: Any, address: str) -> None:
+    """Tables before the notebook is trusted; then it is run, and keys stay inside."""
+    page.goto(f"{address}/lab/tree/play.ipynb?reset")
+    page.locator(".nmt-play table, .jp-RenderedHTML table").first.wait_for()
+    drawn = "[...document.querySelectorAll('.nmt-play')].filter(one => one.shadowRoot)"
+    assert not page.evaluate(f"{drawn}.length"), "a script ran without trust"
+    run_all(page)
+    for name, host in zip(NAMES, page.locator(".nmt-play").all(), strict=True):
+        host.scroll_into_view_if_needed()
+        use(page, host)
+        host.screenshot(path=OUT / f"{name}-lab.png")
+    assert page.evaluate(COUNT) == len(NAMES) + 1, "keys changed the notebook"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
