@@ -22,8 +22,8 @@ from nmt_lib.run_folder import runs_folder
 Row = tuple[str, str, float, float]  # experiment, measure, the right way, theirs
 
 
-class NormOfE(nn.Module):
-    """Divides, and is never trained."""
+class NormOfE(nn.LayerNorm):
+    """Divides by a new norm each time, which is never trained."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return nn.LayerNorm(x.size(-1))(x)
@@ -37,7 +37,7 @@ def double(model: nmt.Transformer) -> None:
 def forget(model: nmt.Transformer) -> None:
     for module in model.modules():
         if isinstance(module, nmt.Residual):
-            module.norm = NormOfE()
+            module.norm = NormOfE(module.norm.normalized_shape)
 
 
 def one_layer(seed: int, data: Data) -> Iterator[Row]:
@@ -62,8 +62,11 @@ def in_use(name: str, model: nmt.Transformer, data: Data) -> Iterator[Row]:
     whole, eos, _, both = exact
     yield "source without <eos>", f"{name}: of 200 right", whole, eos
     yield "without <eos> and full stop", f"{name}: of 200 right", whole, both
-    yield "never calls eval()", f"{name}: of 200 right", whole, chapter.with_dropout(
-        model, data.translator, data.pairs
+    yield (
+        "never calls eval()",
+        f"{name}: of 200 right",
+        whole,
+        chapter.with_dropout(model, data.translator, data.pairs),
     )
 
 

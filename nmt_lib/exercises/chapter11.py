@@ -310,6 +310,7 @@ def _asked(answer, model, rate):
             nn.Sequential(nn.Dropout(0.3), D_LAYER, nn.Dropout(0.3)),
             0.3,
         ),
+        "0.1 everywhere, asked for 0.3": (_stack(0.1, 0.1), 0.3),
         "no nn.Dropout at all": (nn.Linear(2, 2), 0.3),
         "0.5, 0.3 and 0.1": (_stack(0.5, 0.3, 0.1), 0.3),
         "0.3, then 0.5": (_stack(0.3, 0.5), 0.3),
@@ -480,7 +481,9 @@ def without_the_end(models, translator, pairs):
     )
     exact = {}
     for name, model in models.items():
-        exact[name] = [_right(model, translator, rows, pairs) for rows in sources.values()]
+        exact[name] = [
+            _right(model, translator, rows, pairs) for rows in sources.values()
+        ]
         row = "".join(f"{n:>11}" for n in exact[name])
         print(f"{f'{name}, right of {len(pairs)}':<24}{row}")
     return exact

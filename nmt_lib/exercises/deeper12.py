@@ -238,6 +238,31 @@ def cache_bytes(n_layers, n_kv_heads, d_k, n_tokens):
     return 2 * n_layers * n_kv_heads * d_k * n_tokens * 2  # keys and values, 2 bytes
 
 
+def swap(model, old, make):
+    """Puts ``make()`` in the place of every part of the type ``old``."""
+    for part in list(model.modules()):
+        for name, child in list(part.named_children()):
+            if type(child) is old:
+                setattr(part, name, make())
+    return model
+
+
+def fresh(config, tokenizers):
+    """A model of the library, pre-LN, always with the same random weights."""
+    changed = nmt.load_config(config, **{"model.norm": "pre"})
+    torch.manual_seed(0)
+    return nmt.build_model(changed.model, *map(len, tokenizers))
+
+
+class NoPositions(nn.Module):
+    def forward(self, x, start=0):
+        return x
+
+
+def without_positions(model):
+    return swap(model, nmt.PositionalEncoding, NoPositions)
+
+
 def decoder_only_loss(model, batch, n_src, smoothing=0.0):
     """The sum over all target tokens; a target id is moved up by ``n_src``."""
     texts, starts = [], []
@@ -288,6 +313,7 @@ def operations(model, batch, n_src):
             nmt.Objective(model)(batch).backward()
         else:
             decoder_only_loss(model, batch, n_src).backward()
+    model.zero_grad()
     return counter.get_total_flops()
 
 

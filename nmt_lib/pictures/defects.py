@@ -85,8 +85,7 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
         Defect(
             "prints the loss of the last batch",
             {
-                "C": "dataloader.set_postfix({'training loss': "
-                "f'{loss.item():8.4f}'})",
+                "C": "dataloader.set_postfix({'training loss': f'{loss.item():8.4f}'})",
             },
             "8 sentences of 29,000",
         ),
@@ -113,8 +112,7 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
         Defect(
             "exponent of the positions doubled",
             {
-                "A": "pe_matrix[pos, i] = math.sin(pos / (10000 ** (2 * i / "
-                "d_model)))",
+                "A": "pe_matrix[pos, i] = math.sin(pos / (10000 ** (2 * i / d_model)))",
                 "B": OF_B_AND_D,
                 "D": OF_B_AND_D,
             },
@@ -291,7 +289,9 @@ def _quoted(lines: dict[str, str]) -> str:
     shown = ""
     for line in dict.fromkeys(lines.values()):
         who = ", ".join(
-            f'<a href="{ARTICLES[letter]}">{letter}</a>' if letter in ARTICLES else letter
+            f'<a href="{ARTICLES[letter]}">{letter}</a>'
+            if letter in ARTICLES
+            else letter
             for letter in lines
             if lines[letter] == line
         )

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def table() -> dict[tuple[str, str], list[list[float]]]:
     """What was measured, in which model → [the right way, the write-ups'], a seed."""
     text = (ROOT / "benchmarks/results/writeups.md").read_text(encoding="utf-8")
-    rows = [line.split(" | ") for line in text.splitlines() if " → " in line]
+    rows = [line.split(" | ") for line in text.splitlines()[4:-2]]
     return {
         (row[0].strip("| "), row[1].split(":")[0]): [
             [float(n) for n in re.findall(r"[\d.]+", cell)] for cell in row[2:]
@@ -48,9 +48,8 @@ def test_the_text_has_the_ranges_of_the_table_with_four_seeds(chapter: Any) -> N
     worse = [b - a for a, b in measured["norms never trained", "one layer"]]
     assert (round(min(worse), 2), round(max(worse), 2)) == (0.01, 0.04)
     on = measured["never calls eval()", "one layer"]
-    assert [f(n) for n in zip(*on, strict=True) for f in (min, max)] == [
-        146, 151, 135, 138
-    ]  # fmt: skip
+    ends = [end(n) for n in zip(*on, strict=True) for end in (min, max)]
+    assert ends == [146, 151, 135, 138]
     assert max(a - b for a, b in measured["never calls eval()", "tiny"]) == 1
     assert all(a == b for a, b in measured["source without <eos>", "tiny"])
     both = measured["without <eos> and full stop", "tiny"]
@@ -99,7 +98,9 @@ def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
 
 def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
     pairs = chapter.corpus.valid[:200]
-    assert chapter.check.with_dropout(chapter.trained.model, chapter.trained, pairs) > 185
+    assert (
+        chapter.check.with_dropout(chapter.trained.model, chapter.trained, pairs) > 185
+    )
 
 
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:

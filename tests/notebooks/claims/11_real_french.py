@@ -47,10 +47,14 @@ def test_the_dozen_is_nearly_all_won_and_most_with_another_source(chapter: Any) 
     assert nmt.contrastive_accuracy(chapter.real, chapter.dozen) >= 10 / 12
     article, agreement, place = chapter.mean["its own source"]
     assert place > max(article, agreement) + 1 and min(article, agreement) > 1
-    assert len(chapter.blind) == 11 and len({tuple(some) for some in chapter.blind}) == 11
+    assert (
+        len(chapter.blind) == 11 and len({tuple(some) for some in chapter.blind}) == 11
+    )
     assert min(chapter.won) >= 8 and 9.5 < sum(chapter.won) / 11 < 11
     blind = chapter.mean["another source"]
-    assert all(0 < b < a for a, b in zip((article, agreement, place), blind, strict=True))
+    assert all(
+        0 < b < a for a, b in zip((article, agreement, place), blind, strict=True)
+    )
     assert place - blind[2] == max(
         a - b for a, b in zip((article, agreement, place), blind, strict=True)
     )
@@ -66,7 +70,9 @@ def test_couples_share_their_french_or_swap_their_pronoun(chapter: Any) -> None:
             assert " il " in b.right and " elle " in b.wrong
     cat, milk, man, woman, chair, sofa, tent, boat = chapter.in_couples
     assert min(cat, milk, man, woman) > 2, "who does what is read"
-    assert min(sofa, boat) > 1 and max(chair, tent) < -1, "the pronoun is a fixed preference"
+    assert min(sofa, boat) > 1 and max(chair, tent) < -1, (
+        "the pronoun is a fixed preference"
+    )
 
 
 def test_couples_by_source_cannot_be_won_blind_and_pronouns_are_a_taste(
