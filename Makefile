@@ -172,13 +172,14 @@ site: $(STAMP) ## the book on the web, in build/site, from the stored outputs
 links: $(STAMP) ## write the repository's address into badges, set-up cells and links to the site: make links REPO=owner/name
 	$(BIN)/python -m tools.links $(REPO)
 
-browser: site ## in a Chromium: each page of the site, the attention viewer (in JupyterLab, too), the live page, the training page, things to touch, hostile submissions in formgrader
+browser: site ## in a Chromium, and in Firefox: each page of the site, the attention viewer (in JupyterLab, too), the live page, the training page, things to touch, hostile submissions in formgrader
 	$(PIP) --no-build-isolation -e '.[browser]'
 	$(BIN)/python -m tests.site.browser_site
 	$(BIN)/python -m tests.site.browser_viewer
 	$(BIN)/python -m tests.site.browser_live
 	$(BIN)/python -m tests.site.browser_train
 	$(BIN)/python -m tests.site.browser_play
+	$(BIN)/python -m tests.site.browser_firefox
 	$(BIN)/python -m tests.course.browser
 
 bench: $(STAMP) ## measure speed; writes benchmarks/results

@@ -84,6 +84,7 @@ def on_a_page(browser: Any, name: str) -> None:
                 small = [one for one in targets if touch and min(one[1:]) < 44]
                 assert not small, (name, small)
                 host.screenshot(path=OUT / f"{name}-{width}-{scheme}-used.png")
+                mouse(page, host)
 
 
 def use(page: Any, host: Any) -> None:
@@ -119,6 +120,28 @@ def use(page: Any, host: Any) -> None:
     assert len(said) > 1, "nothing changes what it says"
     page.wait_for_timeout(700)  # it is told when the reader has paused
     assert host.get_by_role("status").inner_text().startswith(readout.inner_text())
+
+
+def mouse(page: Any, host: Any) -> None:
+    """What can be dragged, and what runs by itself until it is stopped."""
+    readout = host.locator(".readout")
+    for picture in host.locator(".drag").all():
+        before, box = readout.inner_text(), picture.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y - box["height"] / 4)
+        page.mouse.down()
+        page.mouse.move(x + box["width"] / 4, y, steps=8)  # a quarter of a turn
+        page.mouse.up()
+        assert readout.inner_text() != before, "it cannot be dragged"
+    for run in host.locator("button", has_text="▶").element_handles():
+        says, before = run.inner_text(), readout.inner_text()
+        run.click()
+        assert run.inner_text() != says
+        page.wait_for_timeout(1000)
+        assert readout.inner_text() != before, "nothing runs"
+        if run.inner_text() != says:
+            run.click()
+        assert run.inner_text() == says
 
 
 def last(slider: Any) -> str | None:

@@ -15,7 +15,7 @@ from nmt_lib import costs
 from nmt_lib.exercises import deeper12
 from nmt_lib.transformer import count_parameters
 from nmt_lib.web.play import Thing
-from nmt_lib.web.things import depth, rotary
+from nmt_lib.web.things import beam, depth, prefix, rotary
 from nmt_lib.web.things.calculator import Calculator
 from tests.site.test_play import STATES, in_node, needs_node
 
@@ -182,3 +182,94 @@ def test_depth_has_the_numbers_of_the_library() -> None:
         torch.testing.assert_close(
             torch.tensor(cosines).double(), wanted_cosines, atol=0.0051, rtol=0
         )
+
+
+def test_the_beam_searches_as_the_library() -> None:
+    texts = beam.TEXTS[0], "Two dogs.", "Qzx 😀 vw!"
+    translator = beam.loaded("multi30k-en-de")
+    decode = translator.tgt_tokenizer.decode
+    for text in texts:
+        lattice = beam.lattice("multi30k-en-de", text)
+        src = torch.tensor([translator.encode(text)])
+        ids = {token: i for i, token in enumerate(lattice["tokens"])}
+        states = [(K, alpha) for K in range(1, 6) for alpha in (0, 0.6, 1.0, 1.4)]
+        asked = [["search", lattice, {"K": K, "alpha": alpha}] for K, alpha in states]
+        assert len(states) == STATES
+        said, wanted = [], []
+        for (K, alpha), found in zip(states, in_node("beam", asked), strict=True):
+            trace: list[nmt.Candidate] = []
+            best = nmt.beam_search(translator.model, src, K, alpha, trace=trace)[0]
+            mine = [
+                (one["fate"], one["path"], one["total"])
+                for step in found["steps"]
+                for one in step
+            ]
+            assert len(found["steps"]) == trace[-1].step, (text, K, alpha)
+            for one, (fate, path, total) in zip(trace, mine, strict=True):
+                tokens = translator.tgt_tokenizer.lookup_tokens(
+                    [*one.prefix, one.token]
+                )
+                assert (fate, path) == (one.fate, [ids[token] for token in tokens])
+                assert total == pytest.approx(one.log_prob, abs=0.003)
+            for one, hypothesis in zip(found["found"], best, strict=False):
+                assert one["score"] == pytest.approx(hypothesis.score, abs=0.003)
+                said.append(["written", lattice, one["path"]])
+                wanted.append(decode(hypothesis.ids))
+        assert in_node("beam", said) == wanted
+
+
+def test_a_temperature_divides_the_logits() -> None:
+    given = beam.Beam().given()
+    lattice, taus = given["lattices"][0], given["temperatures"]
+    translator, tokens = beam.loaded("multi30k-en-de"), lattice["tokens"]
+    src = torch.tensor([translator.encode(lattice["text"])])
+    with torch.no_grad():
+        logits = translator.model(src, torch.tensor([[nmt.SOS]]))[0, -1]  # (V,)
+    logits[[nmt.PAD, nmt.SOS]] = -torch.inf
+    names = translator.tgt_tokenizer.lookup_tokens(range(len(logits)))
+    node = lattice["nodes"][0]  # the empty prefix
+    for tau, found in zip(
+        taus,
+        in_node("beam", [["heated", node, tau, taus] for tau in taus]),
+        strict=True,
+    ):
+        p = (logits / tau).softmax(-1)
+        for token, mine in found:
+            index = names.index(tokens[token])
+            assert mine == pytest.approx(float(p[index]), rel=2e-3)
+
+
+def test_the_prefix_staircase_is_that_of_the_model() -> None:
+    draw = random.Random(1)
+    given = prefix.Prefix().given()
+    columns, T = given["columns"], len(given["words"])
+    translator = beam.loaded("multi30k-en-de")
+    src = torch.tensor([translator.encode(prefix.Prefix().text)])
+    (said,) = translator.translate([prefix.Prefix().text], beam_size=1)
+    tgt_in = torch.tensor([translator.tgt_tokenizer.encode(said.text)[:-1]])
+    size = translator.model.output.out_features
+    names = translator.tgt_tokenizer.lookup_tokens(range(size))
+    states = [
+        ([draw.choice([None, 0, 1, 2]) for _ in columns], seed % 2 == 0)
+        for seed in range(STATES)
+    ]
+    jobs = [["staircase", given, tried, causal] for tried, causal in states]
+    for (tried, causal), found in zip(states, in_node("prefix", jobs), strict=True):
+        make = nmt.target_mask if causal else nmt.padding_mask
+        for j, number in enumerate(tried):
+            column = [row[j] for row in found]
+            if number is None:
+                assert column == [None] * T
+                continue
+            other = columns[j]["others"][number]
+            begins = names[tgt_in[0, j + 1]].startswith("▁")  # a word
+            changed = tgt_in.clone()
+            changed[0, j + 1] = names.index(f"▁{other}" if begins else other)
+            with torch.no_grad():
+                one, two = (
+                    translator.model(src, ids, tgt_mask=make(ids))[0]
+                    for ids in (tgt_in, changed)
+                )
+            wanted = (one - two).abs().amax(-1)  # (T,)
+            assert column == pytest.approx(wanted.tolist(), abs=0.01)
+            assert (max(column[: j + 1]) < 0.01) == causal
