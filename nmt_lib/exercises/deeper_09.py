@@ -47,7 +47,8 @@ def _and_what_is_left(patch, x, other, at):
             lambda x, other, at: other.clone(),
         ],
         "the wrong way round: all but this position came from the other run": (
-            lambda x, other, at: patch.right(other, x, at)
+            "x = x.clone()\n    x[:, at] = other[:, at]",
+            "x, other = other.clone(), x\n    x[:, at] = other[:, at]",
         ),
         "this patches the position in every sentence's features: axis 1 is the "
         "position": [
