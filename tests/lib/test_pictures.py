@@ -1,6 +1,7 @@
 """What a picture says is true: its words, numbers and positions."""
 
 from collections.abc import Iterable
+from html import unescape
 from types import SimpleNamespace
 from typing import Any
 
