@@ -43,7 +43,7 @@ def swapped(chapter: Any) -> list[tuple[str, str, str]]:
     """Sentences with subject and object exchanged, and their two nouns in French."""
     verbs = "ate|bought|drank|held|opened|read|washed"
     simple = re.compile(rf"(The|A|An) (\w+) ({verbs}) (the|a|an) (\w+)\.")
-    found = {}
+    found: dict[str, tuple[str, str, str]] = {}
     for pair in chapter.corpus.train:
         if match := simple.fullmatch(pair.src):
             french = chapter.translator.tgt_tokenizer.tokenize(pair.tgt)
