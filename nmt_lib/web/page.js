@@ -1,6 +1,6 @@
 // The live page: type a sentence, choose its words, switch off heads, and see what changes.
 // nmt_lib/pictures/explore.py puts it into a page, behind translator.js and the attention viewer. It finds there
-//   host, STYLE    the element to draw in, and page.css
+//   host, STYLE    the element to draw in, and page.css; model: a file in an ArrayBuffer, or null
 //   data.models    [{name, title, source, target, examples, url, bytes}]: what can be asked for
 //   data.stored    translations that are shown before a model is there: {model, beam, asked} and what `flat` returns
 //   data.names     what the rows and columns of each kind of attention are called
@@ -559,8 +559,5 @@ if (data.fragment) addEventListener("hashchange", () => { readFragment(); run();
 host.classList.add("drawn");
 drawDirections();
 readFragment();
-const inlined = host.querySelector(".model").textContent.trim();
-if (inlined) {
-  const bytes = Uint8Array.from(atob(inlined), (letter) => letter.charCodeAt(0));
-  load(bytes.buffer).then((translator) => { loaded.set(data.models[0].name, translator); run(); });
-} else run();
+if (model) load(model).then((translator) => { loaded.set(data.models[0].name, translator); run(); });
+else run();

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from html import escape
 from importlib import import_module
 from typing import Any, ClassVar
@@ -72,26 +71,9 @@ def play(name: str, /, **state: Any) -> web.Html:
         f'import {{ draw }} from "./things/{name}.js";\n'
         "stage(host, STYLE, data, draw);\n"
     )
-    script = web.bundle("kit", "pictures", *kind.needs, f"things/{name}", start=start)
-    return web.Html(shell("nmt-play", data, thing.picture(), script))
-
-
-def shell(kind: str, data: Any, fallback: str, script: str) -> str:
-    """An output: HTML to show where no script runs, and a script with its data.
-
-    The script finds ``host``, the element to draw in, ``data`` and ``STYLE``.
-    """
-    viewer = web.read("viewer.html")
-    filled = {
-        "KIND": kind,
-        "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
-        "FALLBACK": fallback,
-        "DATA": web.quoted(data),
-        "STYLE": web.quoted(web.read("kit.css")),
-        "SCRIPT": script,
-    }
-    key = sha256("".join(filled.values()).encode()).hexdigest()[:12]
-    return web.fill("shell.html", KEY=key, **filled)
+    script = f"const STYLE = {web.quoted(web.read('kit.css'))};\n"
+    script += web.bundle("kit", "pictures", *kind.needs, f"things/{name}", start=start)
+    return web.Html(web.shell("nmt-play", data, thing.picture(), script))
 
 
 def table(
