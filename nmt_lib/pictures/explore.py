@@ -19,9 +19,20 @@ from typing import Any
 import torch
 
 from .. import web
+from ..special import UNK
 from ..translator import Translator
 from .heatmaps import KINDS
 
+TRANSLATOR = ("model_file", "tokenizers", "translator", "page_worker")
+PAGE = (
+    *("kit", "viewer", "page_state", "page_parts", "page_answers", "page_models"),
+    *("page_ask", "page_words", "page_heads", "page_maps", "page_tree", "page"),
+)
+START = 'import { livePage } from "./page.js";\n'
+START += "livePage(host, data, STYLE, WORKER, model);\n"
+BEGIN = 'import { begin } from "./beside.js";\nbegin(host, data, PACKED);\n'
+LIMIT = 60  # subwords of a sentence that the page reads
+DEFAULTS: dict[str, Any] = {"unk": UNK, "limit": LIMIT, "start": ""}
 LARGEST = 12_000_000  # bytes: the largest model in a cell's output
 SENTENCES = {
     "en": "A man is reading a newspaper.",
@@ -67,16 +78,17 @@ def explore(
     caption = "<caption>Run the cell to translate sentences of your own</caption>"
     table = f'<table class="dataframe">{caption}{rows}</table>'
     shown = {"models": [known], "stored": [], "names": KINDS, "fragment": False}
-    shown["bytes"], shown["file"] = len(model), file_name(translator, model)
+    shown |= {"bytes": len(model), "file": file_name(translator, model)}
     if paste is None:
-        paste = not (reads_files() and write(model, Path(shown["file"])))
+        paste = not (reads_files() and write(model, Path(str(shown["file"]))))
     if paste:
         kind = 'class="model" type="application/octet-stream;base64"'
         table += f"<script {kind}>{b64encode(model).decode()}</script>"
-    script = f"const PACKED = {web.quoted(web.packed(page_script()))};\n"
-    start = 'import { begin } from "./beside.js";\nbegin(host, data, PACKED);\n'
-    script += web.bundle("beside", start=start)
-    return web.Html(web.shell("nmt-live", shown, table, script))
+    script = web.packed(web.squeezed(page_script()))
+    script = (
+        f"const PACKED = {web.quoted(script)};\n{web.bundle('beside', start=BEGIN)}"
+    )
+    return web.Html(web.shell("nmt-live", DEFAULTS | shown, table, script))
 
 
 def file_name(translator: Translator, model: bytes) -> str:
@@ -133,18 +145,13 @@ def live_page(data: dict[str, Any], table: str = "") -> str:
         data: what ``nmt_lib/web/page.js`` shows first; its head says what that is.
         table: HTML to show where no script runs.
     """
-    return web.shell("nmt-live", data, table, "const model = null;\n" + page_script())
+    script = f"const model = null;\n{page_script()}"
+    return web.shell("nmt-live", DEFAULTS | data, table, script)
 
 
 def page_script() -> str:
-    """It draws in ``host``, from ``data`` and perhaps from ``model``."""
-    translator = ("model_file.js", "tokenizers.js", "translator.js")
-    modules = re.sub(r"(?m)^export |^import .*", "", "".join(map(web.read, translator)))
-    return f"""const STYLE = {web.quoted(web.read("page.css"))};
-const {{ load, UNK, EOS }} = (() => {{
-{modules}
-return {{ load, UNK, EOS }};
-}})();
-{web.read("viewer.js")}
-{web.read("page.js")}
-"""
+    """It draws in ``host``, from ``data`` and a file's bytes, ``model``, or null."""
+    return f"""\
+const STYLE = {web.quoted(web.read("page.css"))};
+const WORKER = {web.quoted(web.bundle(*TRANSLATOR))};
+{web.bundle(*PAGE, start=START)}"""

@@ -62,6 +62,11 @@ def quoted(value: Any) -> str:
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
+def squeezed(script: str) -> str:
+    """A script without indentation and without the lines that are comments."""
+    return re.sub(r"(?m)^\s*(//.*|/\*\*(?s:.*?)\*/)?\n|^ +", "", script)
+
+
 def packed(text: str) -> str:
     """Compressed, in letters: a third of a script's size."""
     return b64encode(zlib.compress(text.encode(), 9)).decode()

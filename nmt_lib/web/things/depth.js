@@ -35,7 +35,7 @@ export function draw({ add, tell }, state, { stacks, words }) {
     { xavier: "Xavier", torch: "PyTorch's own" });
   const map = grid({ label: "cosines of the words: 1 is dark", says: ["is like"] });
   const lines = chart({
-    label: "what differs between words", x: "layers", y: "", width: 400, height: 230,
+    label: "what differs between words", x: "layers", y: "", width: 340, height: 210,
     mark: (value) => `${100 * LEAST * 10 ** value} %`,
   });
 
