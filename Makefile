@@ -4,6 +4,7 @@ VENV ?= .venv
 TORCHTEXT_VENV ?= .venv-torchtext
 COLAB_VENV ?= .venv-colab
 LOWEST_VENV ?= .venv-lowest
+LENS_VENV ?= .venv-lens
 CONFIG ?= tiny
 SET ?=
 T ?= tests
@@ -28,7 +29,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # What mypy knows about torch is kept with the environment: it saves half a minute.
 export MYPY_CACHE_DIR := $(abspath $(VENV))/.mypy_cache
 
-.PHONY: help setup run test quick tiny lint unit chapters seeds planted any-model alone lab notebooks site links browser bench constraints clean class grade kill-table test-class test-colab test-lowest test-torchtext
+.PHONY: help setup run test quick tiny lint unit chapters seeds planted any-model alone lab notebooks site links browser bench constraints clean class grade kill-table test-class test-colab test-lens test-lowest test-torchtext
 
 help:
 	@awk -F ':.*## ' '/^##/ {print "\n" substr($$0, 4)} /^[a-z-]+:.*##/ {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -148,6 +149,21 @@ test-lowest: $(LOWEST_STAMP) ## the tests of the library with the lowest version
 	$(LOWEST_VENV)/bin/python -m nmt_lib train tiny
 	$(LOWEST_VENV)/bin/python -m pytest -q -W default tests/lib
 
+# TransformerLens brings two dozen packages, which nothing else needs.
+LENS_STAMP := $(LENS_VENV)/.made-$(HASH)
+LENS_PIP := $(LENS_VENV)/bin/python -m pip install -q -c constraints.txt
+$(LENS_STAMP):
+	$(PYTHON) -m venv $(LENS_VENV)
+	$(LENS_PIP) "$$(grep -E '^torch==' constraints.txt)"
+	$(LENS_PIP) setuptools wheel
+	$(LENS_PIP) --no-build-isolation -e '.[notebooks,dev,lens]'
+	@rm -f $(LENS_VENV)/.made-* && touch $@
+
+test-lens: $(LENS_STAMP) ## a German and a tiny model in TransformerLens, and the page about it
+	$(LENS_VENV)/bin/python -m nmt_lib train tiny
+	$(LENS_VENV)/bin/python -m pytest -q -W default tests/lib/test_lens.py
+	$(LENS_VENV)/bin/python $(NBVAL) -n 0 -W default notebooks/deeper/09_inside_with_transformer_lens.ipynb
+
 COLAB_STAMP := $(COLAB_VENV)/.made-$(shell cat pyproject.toml constraints-colab.txt | cksum | cut -d' ' -f1)
 COLAB_PIP := $(COLAB_VENV)/bin/python -m pip install -q -c constraints-colab.txt
 $(COLAB_STAMP):
@@ -172,13 +188,14 @@ site: $(STAMP) ## the book on the web, in build/site, from the stored outputs
 links: $(STAMP) ## write the repository's address into badges, set-up cells and links to the site: make links REPO=owner/name
 	$(BIN)/python -m tools.links $(REPO)
 
-browser: site ## in a Chromium: each page of the site, the attention viewer (in JupyterLab, too), the live page, the training page, things to touch, hostile submissions in formgrader
+browser: site ## in a Chromium, and in Firefox: each page of the site, the attention viewer (in JupyterLab, too), the live page, the training page, things to touch, hostile submissions in formgrader
 	$(PIP) --no-build-isolation -e '.[browser]'
 	$(BIN)/python -m tests.site.browser_site
 	$(BIN)/python -m tests.site.browser_viewer
 	$(BIN)/python -m tests.site.browser_live
 	$(BIN)/python -m tests.site.browser_train
 	$(BIN)/python -m tests.site.browser_play
+	$(BIN)/python -m tests.site.browser_firefox
 	$(BIN)/python -m tests.course.browser
 
 bench: $(STAMP) ## measure speed; writes benchmarks/results

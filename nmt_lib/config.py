@@ -181,6 +181,8 @@ class TrainConfig(Section):
 
     seed: Seed = 0
     """draws weights, batches and dropout"""
+    init_from: str | None = Field(None, min_length=1)
+    """begin with the weights of a bundled model, a run or a file"""
     max_steps: Count = 1000
     """updates"""
     batch_by: Literal["tokens", "sentences"] = "tokens"

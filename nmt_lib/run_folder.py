@@ -59,6 +59,39 @@ def run_path(config: Config) -> Path:
     return runs_folder() / config.name
 
 
+PRETRAINED = Path(__file__).parent / "pretrained"
+
+
+def find_model(path: str | os.PathLike[str]) -> Path:
+    """The model file that a path or a name means.
+
+    Args:
+        path: a model file, the folder of a run, its name in ``runs_folder()``, or the
+            name of a bundled model.
+
+    Raises:
+        CheckpointError: there is none.
+    """
+    file = Path(os.path.expanduser(path))
+    if not os.path.exists(file):
+        found = [home / file for home in (runs_folder(), PRETRAINED)]
+        file = next(filter(os.path.exists, found), file)
+    if file.suffix != ".safetensors":
+        file = file / "model.safetensors"
+    if os.path.exists(file):
+        return file
+    raise CheckpointError(
+        f"no trained model in {path}: train it with nmt_lib.train (a run that was cut "
+        f"off resumes), check the path, or name a bundled model "
+        f"({', '.join(pretrained())})"
+    )
+
+
+def pretrained() -> list[str]:
+    """The names of the bundled models."""
+    return sorted(file.parent.name for file in PRETRAINED.glob("*/model.safetensors"))
+
+
 @dataclass(frozen=True)
 class Run:
     """A finished training run; ``path`` is its folder.

@@ -24,7 +24,8 @@ from .losses import Objective, validation_loss
 from .model_file import ModelFile, load_weights
 from .run_folder import Run, RunFolder
 from .schedules import build_optimizer, default_device, learning_rate, use_bf16
-from .tokenizers import Tokenizers, build_tokenizers
+from .tokenizers import Tokenizers
+from .transfer import beginning
 from .transformer import build_model
 
 
@@ -199,12 +200,14 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
             torch.set_num_threads(config.train.threads or threads)
             saved, corpus = folder.newest(), load_corpus(config.data)
             if saved:
-                tokenizers = saved.tokenizers
+                tokenizers, weights = saved.tokenizers, None
             else:
-                tokenizers = build_tokenizers(config.data, corpus.train)
+                tokenizers, weights = beginning(config, corpus.train)
             trainer = Trainer(config, corpus, tokenizers)
             if saved:
                 trainer.resume(saved)
+            elif weights:
+                load_weights(trainer.model, weights)
             trainer.run()
             trainer.finish()
         finally:

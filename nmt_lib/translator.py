@@ -16,14 +16,13 @@ from . import model_file
 from .batching import fill_batches, pad_batch
 from .config import Config, DecodeConfig, changed
 from .decoding import Hypothesis, beam_search, greedy_search
-from .errors import CheckpointError, warn
-from .run_folder import runs_folder
+from .errors import warn
+from .run_folder import PRETRAINED as PRETRAINED
+from .run_folder import find_model, pretrained
 from .special import EOS, SOS, UNK
 from .tokenizers import Tokenizer
 from .training import train
 from .transformer import Attention, Transformer
-
-PRETRAINED = Path(__file__).parent / "pretrained"
 
 
 @dataclass(frozen=True)
@@ -106,19 +105,7 @@ class Translator:
             CheckpointError: the file is missing or damaged.
             ConfigError: search settings or a device that cannot be used.
         """
-        file = Path(os.path.expanduser(path))
-        if not os.path.exists(file):
-            found = [home / file for home in (runs_folder(), PRETRAINED)]
-            file = next(filter(os.path.exists, found), file)
-        if file.suffix != ".safetensors":
-            file = file / "model.safetensors"
-        if not os.path.exists(file):
-            raise CheckpointError(
-                f"no trained model in {path}: train it with nmt_lib.train (a run that "
-                "was cut off resumes), check the path, or name a bundled model "
-                f"({', '.join(cls.pretrained())})"
-            )
-        saved = model_file.load(file)
+        saved = model_file.load(find_model(path))
         changes = decode if isinstance(decode, dict) else dict(decode or {})
         settings = changed(saved.config.decode, changes)
         config = saved.config.model_copy(update={"decode": settings})
@@ -127,9 +114,7 @@ class Translator:
     @staticmethod
     def pretrained() -> list[str]:
         """The names of the bundled models."""
-        return sorted(
-            file.parent.name for file in PRETRAINED.glob("*/model.safetensors")
-        )
+        return pretrained()
 
     def save(self, path: str | os.PathLike[str], half: bool = False) -> None:
         """Writes one file that holds all that ``load`` needs.
@@ -147,7 +132,7 @@ class Translator:
         tensors = model_file.model_tensors(self.model)
         if half:
             tensors = {name: value.half() for name, value in tensors.items()}
-        config = self.config.model_copy(update={"run_dir": ""})  # private: a path
+        config = _without_paths(self.config)
         tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
         saved = model_file.ModelFile(config, tokenizers, tensors, {})
         model_file.save(file, saved)
@@ -290,6 +275,19 @@ def load_or_train(config: Config | str | Path, **overrides: Any) -> Translator:
     Several processes may ask at once: one trains, the others wait for it.
     """
     return train(config, **overrides).translator
+
+
+def _without_paths(config: Config) -> Config:
+    """Without the name of the user, which a home folder has in it: ~ stands for it."""
+
+    def short(path: str) -> str:
+        home = os.path.join(os.path.expanduser("~"), "")
+        return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
+
+    data = config.data.model_copy(update={"corpus": short(config.data.corpus)})
+    init_from = config.train.init_from and short(config.train.init_from)
+    train = config.train.model_copy(update={"init_from": init_from})
+    return config.model_copy(update={"run_dir": "", "data": data, "train": train})
 
 
 def checked_texts(texts: Iterable[str]) -> list[str]:

@@ -6,6 +6,8 @@ Its scripts are in ``nmt_lib/web``; ``nmt_lib/pictures/explore.py`` puts them to
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -16,6 +18,7 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib import web
+from nmt_lib.decoding import Hypothesis
 from nmt_lib.pictures.explore import live_page
 from nmt_lib.pictures.heatmaps import KINDS, attention_table
 from nmt_lib.pictures.viewer import all_layers, static_table
@@ -30,7 +33,6 @@ EXAMPLES = {
         "The cook is cutting vegetables in a small kitchen.",
         "Three children are building a sandcastle on the beach.",
         "A man is throwing a ball to his dog.",
-        "The bank closed the account.",
         "A man is riding a 🦄.",
     ],
     "de-en": [
@@ -46,18 +48,39 @@ EXAMPLES = {
         "A penguin is riding a bicycle.",
     ],
 }
+FAILURES = {  # a stranger's first tries, which are no captions
+    "en-de": ["I love you.", "The bank closed the account."],
+    "de-en": ["Ich liebe dich.", "Die Bank hat das Konto geschlossen."],
+    "en-fr": ["I love you.", "I don't know."],
+}
+LEARNT = (
+    "It has learnt from 29,000 captions of pictures, and from nothing else: people, "
+    "dogs and balls, in whole sentences that begin with a capital letter."
+)
 BEAM = "A man is throwing a ball to his dog."  # greedy: he throws the dog
 CAR = {"model": "en-fr", "text": "A red car is parked in front of a white house."}
 COOK = {
     "model": "en-de",
     "text": "The cook is cutting vegetables in a small kitchen.",
 }
-GENDER = CAR | {"kind": "cross", "layer": 2, "head": 1, "closed": "cross-2-1"}
+HEAD = {"kind": "cross", "layer": 2, "head": 1, "closed": "cross-2-1"}
+GENDER: dict[str, Any] = CAR | HEAD
 LAST = COOK | {"kind": "cross", "layer": 3, "head": 2, "closed": "cross-3-2", "step": 3}
-IDEAS = {  # which head to switch off, and what the translation loses
-    "English → French: which head makes the car feminine?": GENDER,
-    "English → German: which head puts the vegetables last?": LAST,
-}
+IDEAS: list[
+    dict[str, Any]
+] = [  # which head to switch off, and what the translation loses
+    {
+        "asks": "English → French: which head makes the car feminine?",
+        "says": "Switch off the head that makes the car feminine",
+        "shows": GENDER,
+    },
+    {
+        "asks": "English → German: which head puts the vegetables last?",
+        "says": "Switch off the head that puts the vegetables last",
+        "shows": LAST,
+    },
+]
+START = {name: value for name, value in GENDER.items() if name != "closed"}
 # By chapter number: the text of its link to the page, and what the page then shows.
 DOORS: dict[str, tuple[str, dict[str, Any]]] = {
     "00": (
@@ -117,36 +140,100 @@ def site_page() -> str:
             "source": source,
             "target": target,
             "examples": texts,
+            "failures": FAILURES[name],
+            "learnt": LEARNT,
             # A changed file gets a new address, so no browser shows the old one.
             "url": f"models/{name}.safetensors?{sha256(file).hexdigest()[:8]}",
             "bytes": len(file),
         }
         models.append(model)
         translator = nmt.Translator.load(f"multi30k-{name}", device="cpu")
-        stored += [{"model": name, **answer(translator, text)} for text in texts]
+        shown = [answer(translator, text) for text in [*texts, *FAILURES[name]]]
         if name == "en-de":
             first = translator.translate(texts[0], beam_size=1)
-            stored.append({"model": name, **answer(translator, BEAM, beam=3)})
-    ideas = [{"says": says, "address": urlencode(to)} for says, to in IDEAS.items()]
+            shown.append(answer(translator, BEAM, beam=3))
+        for idea in IDEAS:
+            if idea["shows"]["model"] == name:
+                text, head = idea["shows"]["text"], idea["shows"]["closed"]
+                off = answer(translator, text, closed=head)
+                # The words that are written then, and their chances with all heads on.
+                shown += [off, answer(translator, text, prefix=off["ids"])]
+        stored += [{"model": name, **one} for one in shown]
+    ideas = [idea | {"address": urlencode(idea["shows"])} for idea in IDEAS]
     data: dict[str, Any] = {"models": models, "stored": stored, "ideas": ideas}
     data |= {"names": KINDS, "fragment": True, "worker": WORKER}
+    data["start"] = urlencode(START)
     return live_page(data, table_of(stored, first))
 
 
+@contextmanager
+def switched_off(model: nmt.Transformer, head: str) -> Iterator[None]:
+    """A head, such as ``cross-2-1``, passes nothing on."""
+    kind, layer, number = head.split("-")
+    stack = model.encoder if kind == "encoder" else model.decoder
+    name = "cross_attention" if kind == "cross" else "self_attention"
+    attention = getattr(stack.layers[int(layer)], name)
+    W_o = attention.W_o
+    width = W_o.in_features // attention.n_heads
+    columns = slice(int(number) * width, (int(number) + 1) * width)
+
+    def hook(_: Any, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
+        heads = inputs[0].clone()  # (B, T, H · d_v)
+        heads[..., columns] = 0.0
+        return (heads,)
+
+    handle = W_o.register_forward_pre_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
 @torch.inference_mode()
-def answer(translator: nmt.Translator, text: str, beam: int = 1) -> dict[str, Any]:
-    """A translation in the format of ``nmt_lib/web/page.js``."""
+def answer(
+    translator: nmt.Translator,
+    text: str,
+    beam: int = 1,
+    closed: str = "",
+    prefix: Sequence[int] = (),
+) -> dict[str, Any]:
+    """A translation in the format of ``nmt_lib/web/page_worker.js``.
+
+    Args:
+        closed: a head to switch off, such as ``cross-2-1``.
+        prefix: the ids of the whole translation, where it is not to be searched for.
+    """
+    model = translator.model
+    with switched_off(model, closed) if closed else nullcontext():
+        found = answer_of(translator, text, beam, prefix)
+    found["closed"] = [closed] if closed else []
+    if closed:  # the page shows what the head did before
+        kind, layer, head = closed.split("-")
+        maps = found["kinds"][kind]["weights"][int(layer)]
+        maps[int(head)] = [0] * len(maps[int(head)])
+    return found
+
+
+def answer_of(
+    translator: nmt.Translator, text: str, beam: int, prefix: Sequence[int]
+) -> dict[str, Any]:
     model, decode = translator.model, translator.config.decode
     tokenizer, source = translator.tgt_tokenizer, translator.encode(text)
-    found = translator.translate(text, beam_size=beam)
     src, trace = torch.tensor([source]), list[nmt.Candidate]()
     alpha, extra = decode.length_penalty, decode.max_extra_tokens
-    if beam > 1:
+    score = 0.0
+    if prefix:
+        ids = [*prefix]
+    elif beam > 1:
         (best, *_), *_ = nmt.beam_search(model, src, beam, alpha, extra, trace=trace)
+        ids, score = [*best.ids, nmt.EOS], best.score
     else:
         (best,) = nmt.greedy_search(model, src, extra, alpha)
-    ids = [*best.ids, nmt.EOS]
-    log_probs = model(src, torch.tensor([[nmt.SOS, *best.ids]]))[0].log_softmax(-1)
+        ids, score = [*best.ids, nmt.EOS], best.score
+    found = translator._translation(
+        text, source, [Hypothesis(tuple(ids[:-1]), score, score)]
+    )
+    log_probs = model(src, torch.tensor([[nmt.SOS, *ids[:-1]]]))[0].log_softmax(-1)
     log_probs[:, [nmt.PAD, nmt.SOS]] = -torch.inf  # (T, V)
 
     def choices(row: torch.Tensor) -> list[dict[str, Any]]:
@@ -160,8 +247,10 @@ def answer(translator: nmt.Translator, text: str, beam: int = 1) -> dict[str, An
     return {
         "asked": text,
         "beam": beam,
+        "length": len(source) - 1 - translator.src_tokenizer.sos,
         "text": found.text,
-        "score": best.score,
+        "score": score,
+        "prefix": [*prefix],
         "source": found.src_labels,
         "sourceIds": source,
         "tokens": found.tgt_labels,
@@ -190,7 +279,7 @@ def table_of(stored: list[dict[str, Any]], first: nmt.Translation) -> str:
     rows = "".join(
         f"<tr><td>{escape(one['asked'])}</td><td>{escape(one['text'])}</td></tr>"
         for one in stored
-        if one["beam"] == 1
+        if one["beam"] == 1 and not (one["closed"] or one["prefix"])
     )
     head = "<caption>Translations, stored: to type your own, allow scripts</caption>"
     head += "<tr><th>sentence</th><th>translation</th></tr>"

@@ -15,7 +15,9 @@ from torch import Tensor
 import nmt_lib as nmt
 from benchmarks import common
 from benchmarks.multi30k import HEADER, NOTES, score
+from nmt_lib import transfer
 from nmt_lib.losses import before_output
+from nmt_lib.model_file import load_weights
 from nmt_lib.run_folder import run_path
 from nmt_lib.tokenizers import Tokenizers
 
@@ -143,26 +145,13 @@ def transferred(
     return train(config, corpus, start=start)
 
 
-@torch.no_grad()
 def moved(other: nmt.Translator, tokenizers: Tokenizers) -> nmt.Translator:
-    """The model with these tokenizers (Zoph et al., 2016,
-    https://arxiv.org/abs/1604.02201).
-
-    A subword in both vocabularies keeps its vector; any other gets the mean of the
-    vectors of the subwords into which the other tokenizer splits it. Both languages of
-    a model share one vocabulary.
-    """
-    old, new = other.tgt_tokenizer, tokenizers[1]
-    known, wanted = (one.lookup_tokens(range(len(one))) for one in (old, new))
-    at = {subword: [index] for index, subword in enumerate(known)}
-    rows = [at.get(subword) or old.ids(subword.strip("▁")) for subword in wanted]
-    weights = other.model.state_dict()
-    for key, values in weights.items():
-        if key.startswith("output") or "lookup" in key:  # (V, D) and (V,)
-            weights[key] = torch.stack([values[ids].mean(0) for ids in rows])
-    model = nmt.build_model(other.config.model, len(new), len(new))
-    model.load_state_dict(weights)
-    return nmt.Translator(model, tokenizers[0], new, other.config)
+    """The model with these tokenizers: see ``transfer.moved``."""
+    old = other.src_tokenizer, other.tgt_tokenizer
+    weights = transfer.moved(dict(other.model.named_parameters()), old, tokenizers)
+    model = nmt.build_model(other.config.model, *map(len, tokenizers))
+    load_weights(model, weights)
+    return nmt.Translator(model, *tokenizers, other.config)
 
 
 @torch.no_grad()

@@ -5,7 +5,6 @@ The page contains everything: style, scripts, data and, if given, the model.
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
@@ -16,9 +15,22 @@ from typing import Any
 import torch
 
 from .. import web
+from ..special import UNK
 from ..translator import Translator
 from .heatmaps import KINDS
 
+TRANSLATOR = ("model_file", "tokenizers", "translator", "page_worker")
+PAGE = (
+    *("kit", "viewer", "page_state", "page_parts", "page_answers", "page_models"),
+    *("page_ask", "page_words", "page_heads", "page_maps", "page_tree", "page"),
+)
+START = """\
+import { livePage } from "./page.js";
+const inside = host.querySelector(".model").textContent.trim();
+const bytes = Uint8Array.from(atob(inside), (letter) => letter.charCodeAt(0));
+livePage(host, data, STYLE, WORKER, bytes.length ? bytes.buffer : null);
+"""
+LIMIT = 60  # subwords of a sentence that the page reads
 LARGEST = 12_000_000  # bytes: the largest model in a cell's output
 SENTENCES = {
     "en": "A man is reading a newspaper.",
@@ -90,16 +102,13 @@ def live_page(data: dict[str, Any], table: str = "", model: bytes = b"") -> str:
     """
 
     viewer = web.read("viewer.html")
-    names = ("model_file.js", "tokenizers.js", "translator.js")
-    modules = "".join(map(web.read, names))
     filled = {
         "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
         "TABLE": table,
         "MODEL": b64encode(model).decode(),
-        "DATA": web.quoted(data),
+        "DATA": web.quoted({"unk": UNK, "limit": LIMIT, "start": "", **data}),
         "STYLE": web.quoted(web.read("page.css")),
-        "TRANSLATOR": re.sub(r"(?m)^export |^import .*", "", modules),
-        "VIEWER": web.read("viewer.js"),
-        "PAGE": web.read("page.js"),
+        "WORKER": web.quoted(web.bundle(*TRANSLATOR)),
+        "PAGE": web.bundle(*PAGE, start=START),
     }
     return web.fill("live.html", **filled)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
@@ -93,5 +94,6 @@ def page(table: str, data: dict[str, Any]) -> str:
     """The page: table, data and script."""
     text = table + json.dumps(data, separators=(",", ":"))
     key = sha256(text.encode()).hexdigest()[:12]
-    filled = {"TABLE": table, "DATA": web.quoted(data), "SCRIPT": web.read("viewer.js")}
+    script = re.sub("(?m)^export ", "", web.read("viewer.js"))
+    filled = {"TABLE": table, "DATA": web.quoted(data), "SCRIPT": script}
     return web.fill("viewer.html", KEY=key, **filled)

@@ -4,7 +4,8 @@
 const maker = (space) => (tag, attributes = {}, ...inside) => {
   const made = document.createElementNS(space, tag);
   for (const [name, value] of Object.entries(attributes))
-    if (value !== false && value != null) made.setAttribute(name, value);
+    if (value != null && (value !== false || name.startsWith("aria-")))
+      made.setAttribute(name, value); // aria-checked="false" says something
   made.append(...inside); // strings become text, never markup
   return made;
 };

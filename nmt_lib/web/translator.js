@@ -39,7 +39,9 @@ export class Translator {
     return [...tokens.slice(0, limit - 1), { id: EOS, token: "<eos>" }];
   }
 
-  /** Translates a text: greedily, or with a beam of several prefixes (section 6.1).
+  /** Translates a text: greedily, or with a beam of several prefixes (section 6.1) and
+   * a length penalty with the exponent `alpha`; with a `temperature`, each word is drawn
+   * from the probabilities to the power of 1 / temperature, by numbers from `seed`.
    *
    * `closed(kind, layer, head, column)` says which columns attention may not use;
    * `prefix` holds the ids that the translation must begin with. `onStep(ids)` is
@@ -47,8 +49,10 @@ export class Translator {
    *
    * The result has an entry for each token written, <eos> included: in `steps` its most
    * likely choices, in maps.decoder and maps.cross the row of weights behind it. */
-  async translate(text, { beamSize = 1, closed, prefix = [], onStep, signal } = {}) {
-    const { length_penalty: alpha, max_extra_tokens } = this.config.decode;
+  async translate(text, options = {}) {
+    const { length_penalty, max_extra_tokens } = this.config.decode;
+    const { beamSize = 1, alpha = length_penalty, temperature = 0, seed = 0 } = options;
+    const { closed, prefix = [], onStep, signal } = options, random = generator(seed);
     const source = this.encode(text), limit = source.length + max_extra_tokens;
     const { encoder, caches } = this.model.encode(source.map(({ id }) => id), closed);
     const name = (id) => ({ id, token: this.tgtTokenizer.tokens[id] });
@@ -60,7 +64,9 @@ export class Translator {
         const next = this.model.decode(ids.at(-1) ?? SOS, t, past, caches, closed);
         const best = largest(next.p, Math.max(8, 2 * beamSize));
         const choices = best.slice(0, 8).map((id) => ({ ...name(id), p: next.p[id] }));
-        return (forced === null ? best : [forced]).map((id) => ({
+        const drawn = temperature ? draw(next.p, temperature, random()) : null;
+        const id = forced ?? drawn;
+        return (id === null ? best : [id]).map((id) => ({
           ids: [...ids, id], own: next.own, total: total + Math.log(next.p[id]),
           steps: [...steps, { ...next, choices }],
         }));
@@ -95,6 +101,26 @@ export class Translator {
       maps: { encoder, decoder: stack(steps, "decoder"), cross: stack(steps, "cross") },
     };
   }
+}
+
+/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+function generator(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** An index drawn in proportion to p^(1 / temperature), by a number from 0 to 1. */
+export function draw(p, temperature, number) {
+  const top = p.reduce((a, b) => Math.max(a, b), 0);
+  const weights = p.map((one) => (one / top) ** (1 / temperature));
+  let left = number * weights.reduce((a, b) => a + b, 0);
+  const at = weights.findIndex((weight) => (left -= weight) < 0);
+  return at < 0 ? weights.findLastIndex((weight) => weight > 0) : at;
 }
 
 /** ((5 + length) / 6)^α: without it, short translations win. */

@@ -4,13 +4,13 @@ const node = (space) => (tag, attributes = {}, ...inside) => {
   made.append(...inside); // strings become text, never markup
   return made;
 };
-const html = node("http://www.w3.org/1999/xhtml");
-const svg = node("http://www.w3.org/2000/svg");
+export const html = node("http://www.w3.org/1999/xhtml");
+export const svg = node("http://www.w3.org/2000/svg");
 
-const TITLES = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
+export const TITLES = { encoder: "encoder self-attention", decoder: "decoder self-attention", cross: "cross-attention" };
 
 // A map of weights, row by row, in eleven shades.
-function drawMap(weights, height, width, links = []) {
+export function drawMap(weights, height, width, links = []) {
   const shades = Array(11).fill("");
   const square = (i) => `M${i % width} ${Math.floor(i / width)}h1v1h-1z`;
   weights.forEach((weight, i) => { shades[Math.round(weight * 10)] += square(i); });
@@ -19,13 +19,13 @@ function drawMap(weights, height, width, links = []) {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true", "shape-rendering": "crispEdges" }, gold, ...paths);
 }
 
-function check(button, yes) { // of a group, the checked one is reached by Tab
+export function check(button, yes) { // of a group, the checked one is reached by Tab
   button.setAttribute("aria-checked", yes);
   button.tabIndex = yes ? 0 : -1;
 }
 
-const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-1e6, 0], End: [1e6, 0] };
-function onArrows(part, move) {
+export const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-1e6, 0], End: [1e6, 0] };
+export function onArrows(part, move) {
   part.addEventListener("keydown", (event) => {
     if (!STEPS[event.key] || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
@@ -33,11 +33,11 @@ function onArrows(part, move) {
     move(buttons, buttons.indexOf(event.target), ...STEPS[event.key])?.focus();
   });
 }
-const within = (list, i) => list[Math.max(0, Math.min(list.length - 1, i))];
+export const within = (list, i) => list[Math.max(0, Math.min(list.length - 1, i))];
 
 // Draws the attention viewer in an element: data holds {kinds, start: {kind, layer, head}, gold}.
 // The viewer that it returns can be given other data; told(state) hears what its reader chooses.
-function attentionViewer(host, data, told = () => {}) {
+export function attentionViewer(host, data, told = () => {}) {
   const CSS = `
     :host { display: block; container-type: inline-size; contain-intrinsic-width: 340px; max-width: 60rem; margin: .25rem 0; }
     * { box-sizing: border-box; }
@@ -92,6 +92,8 @@ function attentionViewer(host, data, told = () => {}) {
     .grid button { display: block; padding: 3px; border: 1px solid var(--edge); border-radius: 5px; background: var(--paper); overflow: hidden; }
     .grid button:hover { border-color: var(--blue); }
     .grid [aria-checked=true] { border-color: var(--blue); box-shadow: 0 0 0 2px var(--blue); }
+    .grid .off { background: repeating-linear-gradient(135deg, color-mix(in srgb, var(--gold) 45%, transparent) 0 2px, transparent 2px 6px); }
+    .grid .off svg { opacity: .45; }
     .grid svg { display: block; width: 100%; max-height: 92px; color: var(--blue); }
     .grid .true { fill: none; stroke: var(--gold); stroke-width: .25; shape-rendering: auto; }
     .readout { margin: 0; padding: 8px 12px; min-height: calc(2.8em + 16px); align-self: start; overflow-wrap: anywhere;
@@ -109,6 +111,7 @@ function attentionViewer(host, data, told = () => {}) {
     const sum = (i) => heads.reduce((total, one) => total + one[i], 0) / heads.length;
     return (head < 0 ? heads[0].map((_, i) => sum(i)) : heads[head]).map((thousandths) => thousandths / 1000);
   };
+  const isOff = (layer, head) => data.off?.has(`${state.kind}-${layer}-${head}`); // a head of the live page
   const headName = (head) => (head < 0 ? "mean of all heads" : `head ${head}`);
 
   // ------------------------------------------------------------------ the parts that stay
@@ -153,13 +156,14 @@ function attentionViewer(host, data, told = () => {}) {
     grid.style.gridTemplateColumns = `max-content repeat(${heads.length}, minmax(24px, 84px))`;
     grid.replaceChildren(html("span", {}, "head"), ...heads.map((head) => html("span", {}, head < 0 ? "mean" : `${head}`)));
     weights.forEach((_, layer) => grid.append(html("span", {}, `layer ${layer}`), ...heads.map((head) => html("button",
-      { type: "button", role: "radio", "data-layer": layer, "data-head": head, "aria-label": `layer ${layer}, ${headName(head)}` },
+      { type: "button", role: "radio", class: isOff(layer, head) ? "off" : "", "data-layer": layer, "data-head": head, "aria-label": `layer ${layer}, ${headName(head)}` },
       drawMap(weightsOf(layer, head), rows.length, columns.length, links())))));
   }
 
   function drawHead() {
     for (const button of grid.querySelectorAll("button")) check(button, +button.dataset.layer === state.layer && +button.dataset.head === state.head);
-    caption.textContent = `${TITLES[state.kind]}, layer ${state.layer}, ${headName(state.head)}`;
+    const off = isOff(state.layer, state.head) ? ", switched off: where it looked before" : "";
+    caption.textContent = `${TITLES[state.kind]}, layer ${state.layer}, ${headName(state.head)}${off}`;
     drawWord();
   }
 
@@ -216,6 +220,16 @@ function attentionViewer(host, data, told = () => {}) {
     return button;
   };
   grid.addEventListener("click", (event) => pick(event.target.closest("button")));
+  grid.addEventListener("pointermove", (event) => { // the weight under the pointer
+    const map = event.target.closest("svg"), button = map?.closest("button");
+    if (!button) return;
+    const { rows, columns } = current(), { left, top, width, height } = map.getBoundingClientRect();
+    const row = within([...rows.keys()], Math.floor(rows.length * (event.clientY - top) / height));
+    const column = within([...columns.keys()], Math.floor(columns.length * (event.clientX - left) / width));
+    const weight = weightsOf(+button.dataset.layer, +button.dataset.head)[row * columns.length + column];
+    readout.replaceChildren(html("b", {}, html("bdi", {}, rows[row])), " looks at: ", html("bdi", {}, columns[column]), `\u00a0${weight.toFixed(3)}`);
+  });
+  grid.addEventListener("pointerleave", () => drawWord());
   onArrows(grid, (buttons, i, x, y) => {
     const wide = current().weights[0].length + 1;
     const [column, row] = [Math.max(0, Math.min(wide - 1, (i % wide) + x)), Math.floor(i / wide) + y];

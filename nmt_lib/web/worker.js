@@ -1,5 +1,8 @@
-// Serves the live page without a network: from the network where there is one, else what page.js has kept.
+// Serves the live page without a network: from the network where there is one, else
+// what page_models.js has kept.
 addEventListener("fetch", (event) => {
-  const kept = () => caches.match(event.request, { ignoreSearch: event.request.mode === "navigate" });
-  event.respondWith(fetch(event.request).catch(async () => (await kept()) ?? Response.error()));
+  const { request } = event, ignoreSearch = request.mode === "navigate";
+  const kept = async () =>
+    (await caches.match(request, { ignoreSearch })) ?? Response.error();
+  event.respondWith(fetch(request).catch(kept));
 });

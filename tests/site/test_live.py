@@ -146,7 +146,7 @@ def answers(file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
             continue
         beam, closed = job.get("beamSize", 1), job.get("closed") or []
         with masked(translator.model, closed):
-            wanted = translator.translate(text, beam, use_cache=False)
+            wanted = translator.translate(text, beam, job.get("alpha"), use_cache=False)
             maps = wanted.attention
         assert answer["tokens"] == list(wanted.tgt_labels)
         assert answer["text"] == wanted.text
@@ -198,6 +198,7 @@ def test_any_model_translates_as_in_python(
     head = [["cross", 1, 2, None]]
     word = [[kind, None, None, 1] for kind in ("encoder", "cross")]
     ways: list[dict[str, Any]] = [{"maps": True}, {"beamSize": 3}]
+    ways += [{"beamSize": 4, "alpha": alpha} for alpha in (0, 2)]
     ways += [{"closed": cells, "maps": True} for cells in (head, word, head + word)]
     ways += [{"closed": [["decoder", 0, None, None]], "maps": True}]
     found = answers(file, [{"text": text, **way} for way in ways for text in TEXTS])
@@ -247,6 +248,29 @@ def test_it_goes_on_from_any_word(beam: int, tmp_path: Path) -> None:
         assert [c["id"] for c in choices] == row.topk(8).indices.tolist()
         p = row.topk(8).values.tolist()
         assert [c["p"] for c in choices] == pytest.approx(p, rel=1e-5)
+
+
+def test_words_are_drawn_as_often_as_their_probability_says(tmp_path: Path) -> None:
+    file, text = tmp_path / "model.safetensors", "ich sehe ein haus"
+    translator = small_translator(1)
+    translator.save(file)
+    jobs: list[Job] = [
+        {"text": text, "temperature": heat, "seed": seed, "closed": None}
+        for heat in (1.0, 2.0)
+        for seed in range(1000)
+    ]
+    cold: Job = {"text": text, "temperature": 0.01, "seed": 5, "closed": None}
+    found = node(file, [*jobs, cold, jobs[7], {"text": text, "closed": None}])
+    *drawn, cold_one, again, greedy = [one["ids"] for one in found]
+    assert cold_one == greedy and again == drawn[7]
+    src = torch.tensor([translator.encode(text)])
+    logits = translator.model(src, torch.tensor([[nmt.SOS]]))[0, 0]  # [V]
+    logits[[nmt.PAD, nmt.SOS]] = -torch.inf
+    for i, heat in enumerate((1.0, 2.0)):
+        p = (logits / heat).softmax(-1)
+        first = torch.tensor([ids[0] for ids in drawn[1000 * i : 1000 * (i + 1)]])
+        share = first.bincount(minlength=len(p)) / 1000
+        assert (share - p).abs().max() < 0.06, heat  # four standard errors at most
 
 
 @pytest.mark.filterwarnings("ignore:a text of:UserWarning")

@@ -1,0 +1,354 @@
+"""The exercises of chapter 13, your own pair."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import torch
+
+import nmt_lib as nmt
+
+from ..run_folder import runs_folder
+from .exercise import exercise
+
+MESSY = [
+    ("A dog.", "Pies."),
+    (" A  dog. ", "Pies."),  # the same pair, in other spaces
+    ("A dog.", "Piesek."),
+    ("A cat.", " \t"),
+    ("OK", " OK"),
+    ("a dog.", "pies."),
+    ("A cat.", "Kot."),
+    ("", "Nic."),
+    ("A dog.", "Pies."),
+]
+
+
+def _cleaned(keep):
+    """What is left of pairs when ``keep(src, tgt, earlier pairs)`` decides."""
+
+    def my_clean(pairs):
+        kept = []
+        for src, tgt in pairs:
+            src, tgt = " ".join(src.split()), " ".join(tgt.split())
+            if keep(src, tgt, kept):
+                kept.append((src, tgt))
+        return kept
+
+    return my_clean
+
+
+@exercise(
+    "The pairs worth training on: spaces unified, no empty side, no repeats.",
+    cases={
+        "a bit of everything": (MESSY,),
+        "nothing to do": ([("Good day.", "Dzień dobry."), ("Yes.", "Tak.")],),
+        "nothing is left": ([("", "x"), ("same", "same"), ("y", "  ")],),
+        "a line break inside": (
+            [("two\nlines", "dwie linie"), ("two lines", "dwie linie")],
+        ),
+    },
+    mistakes={
+        "a pair with one empty side is left in": [
+            _cleaned(lambda src, tgt, kept: src != tgt and (src, tgt) not in kept),
+            _cleaned(
+                lambda src, tgt, kept: (
+                    (src or tgt) and src != tgt and (src, tgt) not in kept
+                )
+            ),
+        ],
+        "a pair of equal sides is no translation": _cleaned(
+            lambda src, tgt, kept: src and tgt and (src, tgt) not in kept
+        ),
+        "a pair that was there already is left in": _cleaned(
+            lambda src, tgt, kept: src and tgt and src != tgt
+        ),
+        "two translations of one source are two pairs": _cleaned(
+            lambda src, tgt, kept: (
+                src and tgt and src != tgt and src not in [old for old, _ in kept]
+            )
+        ),
+        "one side is missing: return pairs, not sources": (
+            "kept.append((src, tgt))",
+            "kept.append(src)",
+            "(src, tgt) not in",
+            "src not in",
+        ),
+        "spaces at the ends and in the middle: unify them before you compare": [
+            lambda pairs: list(
+                dict.fromkeys((a, b) for a, b in pairs if a and b and a != b)
+            ),
+            lambda pairs: list(
+                dict.fromkeys(
+                    (a, b)
+                    for a, b in pairs
+                    if a.strip() and b.strip() and a.strip() != b.strip()
+                )
+            ),
+        ],
+        "strip() leaves the spaces in the middle": (
+            '" ".join(text.split())',
+            "text.strip()",
+        ),
+        "upper and lower case are no repetition": _cleaned(
+            lambda src, tgt, kept: (
+                src
+                and tgt
+                and src != tgt
+                and (src.lower(), tgt.lower())
+                not in [(a.lower(), b.lower()) for a, b in kept]
+            )
+        ),
+        "the order must stay": ("return kept", "return sorted(kept)"),
+        "that is what is left out": (
+            "return kept",
+            "return [pair for pair in pairs if pair not in kept]",
+        ),
+    },
+    hints=(
+        "Unify the spaces first; then three questions decide whether a pair is kept.",
+        '`" ".join(text.split())` leaves single spaces, and none at the ends.',
+    ),
+    says="each pair once, in its order, with text on both sides",
+    difficulty=1,
+    importance=2,
+    minutes=6,
+)
+def my_clean(pairs):
+    kept = []
+    for pair in pairs:
+        src, tgt = (" ".join(text.split()) for text in pair)
+        if src and tgt and src != tgt and (src, tgt) not in kept:
+            kept.append((src, tgt))
+    return kept
+
+
+def _numbered(keys):
+    """The number of the first pair with the same key."""
+    return [keys.index(key) for key in keys]
+
+
+def _once(sources, targets):
+    """One look at either side: longer chains stay apart."""
+    first = _numbered(sources)
+    by_target = {}
+    for group, text in zip(first, targets):
+        by_target[text] = min(group, by_target.get(text, group))
+    return [min(group, by_target[text]) for group, text in zip(first, targets)]
+
+
+def _sides_mixed(sources, targets):
+    """A source that looks like a target joins their pairs."""
+    group, texts = list(range(len(sources))), list(zip(sources, targets))
+    for _ in group:
+        for i, one in enumerate(texts):
+            alike = [group[j] for j, other in enumerate(texts) if {*one} & {*other}]
+            group[i] = min(alike)
+    return group
+
+
+def _renumbered(sources, targets):
+    found = my_groups.right(sources, targets)
+    return [sorted(set(found)).index(group) for group in found]
+
+
+def _sizes(sources, targets):
+    found = my_groups.right(sources, targets)
+    return [found.count(group) for group in found]
+
+
+def _lists(sources, targets):
+    found = my_groups.right(sources, targets)
+    return [
+        [i for i, g in enumerate(found) if g == group] for group in sorted(set(found))
+    ]
+
+
+@exercise(
+    "For each pair the number of its group, which is that of the group's first pair.",
+    cases={
+        "one source, two translations": (
+            ["dog", "cat", "dog", "bird"],
+            ["pies", "kot", "piesek", "ptak"],
+        ),
+        "one target, two sources": (["hi", "bye", "hello"], ["hej", "pa", "hej"]),
+        "a chain": (
+            ["a", "b", "c", "d", "b", "c", "e"],
+            ["1", "2", "3", "4", "1", "2", "5"],
+        ),
+        "a long chain that ends at its beginning": (
+            ["f", "e", "d", "c", "b", "a"],
+            ["5", "4", "3", "2", "1", "1"],
+        ),
+        "links from the end to the beginning": (
+            ["a", "b", "c", "d", "d", "c", "b"],
+            ["1", "2", "3", "4", "3", "2", "1"],
+        ),
+        "a source that looks like a target": (["no", "ten"], ["nie", "no"]),
+        "the same pair twice": (["a", "b", "a"], ["1", "2", "1"]),
+        "nothing in common": (["x", "y", "z"], ["1", "2", "3"]),
+    },
+    mistakes={
+        "pairs with the same target belong together, too": (
+            lambda sources, targets: _numbered(sources)
+        ),
+        "pairs with the same source belong together, too": (
+            lambda sources, targets: _numbered(targets)
+        ),
+        "one equal side is enough: source *or* target": (
+            lambda sources, targets: _numbered(list(zip(sources, targets)))
+        ),
+        "a chain of pairs is one group: go on until nothing changes": _once,
+        "a source and a target that look alike are no link": _sides_mixed,
+        "a group has the number of its first pair; do not count the groups": (
+            _renumbered
+        ),
+        "that is the size of each pair's group": _sizes,
+        "return a number for each pair, not a list for each group": _lists,
+        "each pair has a group of its own here": (
+            lambda sources, targets: list(range(len(sources)))
+        ),
+        "the *first* pair of a group gives its number: take the smallest": (
+            "min(",
+            "max(",
+            "<",
+            ">",
+        ),
+    },
+    hints=(
+        "Begin with `group = list(range(len(sources)))`. Whenever two pairs share a "
+        "text, both get the smaller number. Why is one round not enough?",
+        "In each round, and for each side, note the smallest number of each text in a "
+        "dict, then give it to all pairs with that text.",
+    ),
+    says="one equal side joins two pairs, and chains are followed to their end",
+    difficulty=3,
+    importance=3,
+    minutes=10,
+)
+def my_groups(sources, targets):
+    group, changed = list(range(len(sources))), True
+    while changed:
+        changed = False
+        for side in (sources, targets):
+            least = {}
+            for i, text in enumerate(side):
+                least[text] = min(group[i], least.get(text, group[i]))
+            for i, text in enumerate(side):
+                changed = changed or least[text] < group[i]
+                group[i] = least[text]
+    return group
+
+
+DRAW = torch.Generator().manual_seed(0)
+
+
+def _scores(n):
+    return (100 * torch.rand(2, n, generator=DRAW)).unbind()
+
+
+def _samples(n, size):
+    return torch.randint(size, (n, size), generator=DRAW)
+
+
+@exercise(
+    "The 95 % interval of the mean gain of A over B, from samples of sentences.",
+    cases={
+        "eight sentences": (*_scores(8), _samples(40, 8)),
+        "thirty sentences": (*_scores(30), _samples(200, 30)),
+        "five sentences, seven samples": (*_scores(5), _samples(7, 5)),
+    },
+    mistakes={
+        "both systems need the same sentences of a sample": (
+            "(a - b)[draws].mean(1)",
+            "a[draws].mean(1) - b[draws.flip(0)].mean(1)",
+        ),
+        "the gain is A minus B": ("a - b", "b - a"),
+        "these are the scores of A; subtract those of B": ("a - b", "a"),
+        "these are the scores of B; the gain is A minus B": ("a - b", "b"),
+        "95 % of the samples are between the shares 0.025 and 0.975": [
+            ("0.025, 0.975", "0.05, 0.95"),
+            ("0.025, 0.975", "0.005, 0.995"),
+        ],
+        "that is one end only: return both": (
+            "[0.025, 0.975]",
+            "[0.975]",
+        ),
+        "the smaller number comes first": ("0.025, 0.975", "0.975, 0.025"),
+        "a row of draws is one sample: the mean goes along axis 1": (
+            "mean(1)",
+            "mean(0)",
+        ),
+        "a mean, not a sum: a sample has as many sentences as the test set": (
+            "mean(1)",
+            "sum(1)",
+        ),
+        "the mean of each sample comes first, then the interval of the means": (
+            "[draws].mean(1)",
+            "",
+        ),
+        "that is the range of all samples; leave out 2.5 % at either end": (
+            "gains.quantile(torch.tensor([0.025, 0.975]))",
+            "torch.stack([gains.min(), gains.max()])",
+        ),
+        "the interval comes from the samples themselves, not from their spread": (
+            "gains.quantile(torch.tensor([0.025, 0.975]))",
+            "gains.mean() + gains.std() * torch.tensor([-1.96, 1.96])",
+        ),
+    },
+    hints=(
+        "A row of `draws` has the numbers of the sentences in one sample, so "
+        "`a[draws]` is (samples, N). Which axis does the mean go along?",
+        "`gains = (a - b)[draws].mean(1)` is one number for each sample.",
+    ),
+    says="the same sentences for both, and 95 % of the samples lie inside",
+    difficulty=2,
+    importance=3,
+    minutes=8,
+)
+def my_interval(a, b, draws):
+    gains = (a - b)[draws].mean(1)  # (samples,)
+    return gains.quantile(torch.tensor([0.025, 0.975]))  # (2,)
+
+
+# What the chapter measures.
+
+
+def own_pair(config: str, overrides: str) -> nmt.Config:
+    """The config of a reader's file, or of a stand-in where none is given."""
+    found = nmt.load_config(config, **nmt.parse_overrides(overrides))
+    if Path(found.data.corpus).expanduser().is_file():
+        return found
+    folder = Path(mkdtemp(prefix="nmt-own-pair-"))
+    small = {"data.vocab_size": 600, "train.max_steps": 120, "train.validate_every": 20}
+    changes = {"data.corpus": str(write_stand_in(folder / "pairs.tsv")), **small}
+    return nmt.load_config("pair", run_dir=str(folder), **changes)
+
+
+def write_stand_in(file: Path) -> Path:
+    """A tab-separated file of the grammar's sentences, with dirt planted in it."""
+    pairs = nmt.load_corpus(nmt.load_config("tiny").data).train[:900]
+    lines = [f"{pair.src}\t{pair.tgt}\tgrammar" for pair in pairs]
+    for pair in pairs[::2]:  # with a second translation
+        first, rest = pair.tgt[0].lower(), pair.tgt[1:]
+        lines.append(f"{pair.src}\tAlors, {first}{rest}\tgrammar")
+    lines += random.Random(0).sample(lines, 30)  # twice
+    lines += [f"{pair.src}\t\tgrammar" for pair in pairs[:9]]
+    lines += [f"{pair.src}\t{pair.src}\tgrammar" for pair in pairs[20:27]]
+    lines += [f"{pair.src}\tПривет, мир!\tgrammar" for pair in pairs[30:34]]
+    lines += [pair.src for pair in pairs[40:45]]
+    lines += [f"{pair.src}\t{pair.tgt[:-4]}\ufffd{pair.tgt[-2:]}" for pair in pairs[:3]]
+    random.Random(1).shuffle(lines)
+    lines.insert(3, '"Good morning.\tBonjour.\tgrammar')  # a quotation mark alone
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return file
+
+
+def trained(config: nmt.Config, name: str, **changes: Any) -> nmt.Run:
+    """A run of its own in the config's folder, which resumes if it was cut off."""
+    folder = Path(config.run_dir) if config.run_dir else runs_folder()
+    changed = nmt.load_config(config, **changes)
+    return nmt.train(changed, name=name, run_dir=str(folder / name))

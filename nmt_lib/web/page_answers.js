@@ -1,0 +1,74 @@
+// The translators of the live page: they work in a worker, and answers are kept.
+
+import { keyOf } from "./page_state.js";
+
+const MOST = 200; // answers that are kept
+
+/** `stored` are answers that came with the page, `names` what rows and columns of each
+ * kind of attention are called; `script` is page_worker.js with what it imports. */
+export function makeAnswers({ stored, names, limit }, script) {
+  const known = new Map(stored.map((one) => [keyOf(one), one]));
+  const loaded = new Set(), waiting = new Map(); // by number
+  let worker = null, number = 0;
+
+  function receive({ data: { number, done, failed, words } }) {
+    const { resolve, reject, onWords } = waiting.get(number) ?? {};
+    if (words !== undefined) return onWords?.(words);
+    waiting.delete(number);
+    return failed === undefined ? resolve?.(done) : reject?.(new Error(failed));
+  }
+
+  /** Where a worker is not allowed, the same script runs on the page's own thread. */
+  function start() {
+    try {
+      const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+      worker = new Worker(url);
+      worker.onmessage = receive;
+      worker.onerror = () => here();
+    } catch {
+      here();
+    }
+  }
+
+  function here() {
+    const port = { postMessage: (data) => receive({ data }) };
+    new Function("self", script)(port);
+    worker = { postMessage: (data) => setTimeout(() => port.onmessage({ data })) };
+    for (const { message } of waiting.values()) worker.postMessage(message);
+  }
+
+  function send(job, asked, { onWords, signal } = {}) {
+    if (!worker) start();
+    const message = { number: ++number, job, asked }, mine = number;
+    const stop = () => worker.postMessage({ number: mine, job: "stop" });
+    signal?.addEventListener("abort", stop);
+    return new Promise((resolve, reject) => {
+      waiting.set(mine, { resolve, reject, onWords, message });
+      worker.postMessage(message);
+    });
+  }
+
+  return {
+    known,
+    has: (model) => loaded.has(model),
+
+    /** Opens a model file; gives the `data` part of its config, or throws. */
+    async open(name, bytes) {
+      const about = await send("load", { name, bytes });
+      loaded.add(name);
+      return about;
+    },
+
+    /** Undefined where neither the answer nor the model is here. */
+    async ask(asked, options = {}) {
+      const key = keyOf(asked);
+      if (known.has(key) || !loaded.has(asked.model)) return known.get(key);
+      const found = await send("translate", { ...asked, limit }, options);
+      if (found.tooLong) return found;
+      for (const [kind, maps] of Object.entries(found.kinds)) maps.names = names[kind];
+      if (known.size > MOST) known.delete([...known.keys()][stored.length]);
+      known.set(key, { ...found, ...asked });
+      return known.get(key);
+    },
+  };
+}

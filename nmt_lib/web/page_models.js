@@ -1,0 +1,68 @@
+// The models of the live page: from this browser's memory, the site, or a file.
+
+const STORE = "nmt-live";
+
+/** `answers` opens the files; `changed()` is called whenever something is to be drawn.
+ * `models` are {name, title, source, target, examples, url, bytes}; they get `progress`
+ * (0 … 1 while a file comes) and `failed`, a sentence. */
+export function makeModels(models, answers, worker, changed) {
+  const all = new Map(models.map((model) => [model.name, model]));
+
+  /** Opens a model; without `ask`, only if it has been fetched before. */
+  async function get(name, ask) {
+    const model = all.get(name);
+    if (answers.has(name) || model.progress || !model.url) return;
+    model.progress = 0.001;
+    const store = await globalThis.caches?.open(STORE).catch(() => null);
+    let stored = await store?.match(model.url);
+    if (!stored && !ask) return void (model.progress = 0);
+    model.failed = "";
+    changed(name, "progress");
+    try {
+      const file = await read(stored ?? await fetch(model.url), model);
+      await answers.open(name, await file.arrayBuffer());
+      // Without room to keep it, it works until the page is left.
+      if (store && !stored) await keep(store, model.url, file).catch(() => {});
+    } catch (error) {
+      model.failed = `The model could not be fetched (${error.message}).`;
+      await store?.delete(model.url).catch(() => {}); // damaged: it is fetched again
+    }
+    model.progress = 0;
+    changed(name, "done");
+  }
+
+  async function read(answer, model) {
+    if (!answer.ok) throw new Error(`the server says ${answer.status}`);
+    const parts = [], reader = answer.body.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      parts.push(part.value);
+      model.progress = Math.min(1, model.progress + part.value.length / model.bytes);
+      changed(model.name, "progress");
+    }
+    return new Blob(parts);
+  }
+
+  /** Keeps the model; and the page with all that it needs, for a worker to serve. */
+  async function keep(store, url, file) {
+    await store.put(url, new Response(file));
+    if (!worker || !navigator.serviceWorker) return;
+    await navigator.serviceWorker.register(worker, { scope: location.pathname });
+    const parts = performance.getEntriesByType("resource").map(({ name }) => name);
+    const own = parts.filter((part) =>
+      part.startsWith(location.origin) && !part.endsWith(url));
+    const needed = [location.pathname, ...new Set(own)];
+    await Promise.all(needed.map((one) => store.add(one).catch(() => {})));
+  }
+
+  /** Opens a file of the reader's own, and gives its name; throws if it cannot. */
+  async function openFile(file) {
+    const name = file.name.replace(/\.safetensors$/, "");
+    const { src_lang, tgt_lang } = await answers.open(name, await file.arrayBuffer());
+    const title = `${src_lang} → ${tgt_lang} (your file)`;
+    const about = { name, title, source: src_lang, target: tgt_lang };
+    all.set(name, { ...about, examples: [], bytes: file.size, url: "" });
+    return name;
+  }
+
+  return { all, get, openFile };
+}

@@ -1,0 +1,59 @@
+// What several parts of the live page are made of.
+
+import { html } from "./kit.js";
+
+export const button = (attributes, ...inside) =>
+  html("button", { type: "button", ...attributes }, ...inside);
+
+/** A subword; its mark for "a word begins here" is grey. */
+export function subword(token) {
+  const marked = token.startsWith("▁") && token.length > 1;
+  const inside = marked ? [html("i", {}, "▁"), token.slice(1)] : [token];
+  return html("bdi", { class: /^<\w+>$/.test(token) ? "special" : "" }, ...inside);
+}
+
+export function percent(p) {
+  if (p >= 0.9995) return "1.00";
+  return p < 0.0005 ? "<.001" : p.toFixed(p < 0.01 ? 3 : 2);
+}
+
+export const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
+
+/** The probability of a whole translation. */
+export const whole = ({ logProbs }) => Math.exp(sum(logProbs));
+
+/** Fills an element, and keeps the focus on the button that is drawn again. */
+export function fill(element, ...inside) {
+  const { activeElement } = element.getRootNode();
+  const at = element.contains(activeElement) ? activeElement.dataset.id : undefined;
+  element.replaceChildren(...inside);
+  if (at !== undefined) element.querySelector(`[data-id="${CSS.escape(at)}"]`)?.focus();
+}
+
+/** Calls `choose` with the button that is pressed in an element, or in its row. */
+export function pressed(element, choose) {
+  element.addEventListener("click", (event) => {
+    const one = event.target.closest("button, tr");
+    if (one && element.contains(one))
+      choose(one.tagName === "TR" ? one.querySelector("button") : one);
+  });
+}
+
+export function table(head, rows) {
+  const name = (text) => (text ? html("th", { scope: "col" }, text) : html("td"));
+  const cell = (one) => (one instanceof Node ? one : html("td", {}, one));
+  const line = ([first, ...others]) =>
+    html("tr", {}, html("th", { scope: "row" }, first), ...others.map(cell));
+  return html("table", { class: "numbers" },
+    html("thead", {}, html("tr", {}, ...head.map(name))),
+    html("tbody", {}, ...rows.map(line)));
+}
+
+/** The name of a language in English. */
+export function languageOf(code) {
+  try {
+    return code && new Intl.DisplayNames("en", { type: "language" }).of(code);
+  } catch {
+    return code;
+  }
+}

@@ -1,0 +1,70 @@
+// What the reader of the live page asks for, and the address that holds it.
+
+export const BEAMS = [1, 2, 3, 4, 5]; // prefixes kept at each step
+export const ALPHAS = [0, 0.6, 1, 1.4, 2]; // exponents of the length penalty
+export const HEATS = [0, 0.5, 1, 1.5]; // temperatures; 0 takes the most likely word
+const KINDS = ["encoder", "decoder", "cross"];
+
+/** The state that an address asks for; `start` is the state without any address. */
+export function readAddress(fragment, models, start) {
+  const asked = new URLSearchParams(fragment.replace(/^#/, "") || start);
+  const list = (name, form = /^\d+$/) =>
+    (asked.get(name) ?? "").split("_").filter((one) => form.test(one));
+  const number = (name, otherwise) =>
+    /^\d{1,9}$/.test(asked.get(name)) ? +asked.get(name) : otherwise;
+  const oneOf = (name, values, otherwise) =>
+    values.find((value) => `${value}` === asked.get(name)) ?? otherwise;
+  const model = models.get(asked.get("model")) ?? [...models.values()][0];
+  return {
+    model: model.name,
+    text: asked.get("text") ?? model.examples[0] ?? "",
+    beam: oneOf("beam", BEAMS, 1),
+    alpha: oneOf("alpha", ALPHAS, null), // null: the model's own
+    heat: oneOf("heat", HEATS, 0),
+    draw: number("draw", 0), // seeds the sampling
+    kind: oneOf("kind", KINDS, "cross"),
+    layer: number("layer", 99), // the viewer knows the last one
+    head: number("head", -1), // the mean
+    step: number("step", 0),
+    closed: new Set(list("closed", /^(encoder|decoder|cross)-\d+-\d+$/)), // cross-3-1
+    hidden: new Set(list("hidden").map(Number)), // source positions, for the decoder
+    prefix: list("prefix").map(Number), // ids that the reader chose
+  };
+}
+
+/** The address of a state. */
+export function writeAddress(state) {
+  const { model, text, kind, layer, head } = state;
+  const said = new URLSearchParams({ model, text, kind, layer, head });
+  const { beam, heat, step, draw } = state;
+  const rest = { beam: beam > 1 ? beam : "", heat: heat || "", step: step || "" };
+  rest.draw = heat && draw ? draw : "";
+  if (state.alpha !== null) rest.alpha = state.alpha;
+  for (const name of ["closed", "hidden", "prefix"])
+    rest[name] = [...state[name]].join("_");
+  for (const [name, value] of Object.entries(rest))
+    if (value !== "") said.set(name, value);
+  return `#${said}`;
+}
+
+/** A question to a translator: what of the state its answer depends on. */
+export function questionOf(state, changes) {
+  const { model, text, beam, alpha, heat, draw, closed, hidden, prefix } = state;
+  const asked = text.trim(), off = [...closed].sort();
+  const sampled = { beam: 1, alpha: null, heat, draw };
+  const search = heat ? sampled : { beam, alpha, heat, draw: 0 };
+  const touched = { closed: off, hidden: [...hidden], prefix };
+  return { model, asked, ...search, ...touched, ...changes };
+}
+
+export const UNTOUCHED = { closed: [], hidden: [], prefix: [] };
+
+export const isTouched = ({ closed, hidden, prefix }) =>
+  closed.size + hidden.size + prefix.length > 0;
+
+const ORDER = "model asked beam alpha heat draw closed hidden prefix".split(" ");
+const PLAIN = { beam: 1, alpha: null, heat: 0, draw: 0, ...UNTOUCHED };
+
+/** A question as a key of a map; what is missing is as on arrival. */
+export const keyOf = (question) =>
+  JSON.stringify(ORDER.map((name) => question[name] ?? PLAIN[name]));

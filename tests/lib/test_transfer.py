@@ -1,0 +1,158 @@
+"""A run that begins with another model's weights."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import nmt_lib as nmt
+from nmt_lib import transfer
+from nmt_lib.model_file import load
+from nmt_lib.special import UNK
+from nmt_lib.tokenizers import WordTokenizer
+from tests.lib.small import SMALL, small_model, write_corpus
+
+STEPS = 4
+
+
+def config_of(folder: Path, name: str, **overrides: Any) -> nmt.Config:
+    corpus = write_corpus(folder / "corpus")
+    options = {f"model.{key}": value for key, value in SMALL.items()}
+    options |= {"data.src_lang": "de", "data.tgt_lang": "en", "data.vocab_size": 50}
+    options |= {"data.corpus": str(corpus), "train.max_steps": STEPS, "train.lr": 1e-9}
+    options |= {"train.checkpoint_every": 2, "train.select": "last"}
+    return nmt.load_config("pair", run_dir=str(folder / name), **(options | overrides))
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a finished run, whose weights are far from those drawn."""
+    folder = tmp_path_factory.mktemp("transfer")
+    run = nmt.train(config_of(folder, "first"))
+    translator = run.translator
+    with torch.no_grad():
+        for weight in translator.model.parameters():
+            weight.add_(1.0)
+    translator.save(folder / "moved.safetensors")
+    return folder
+
+
+@torch.no_grad()
+def distance(run: nmt.Run, file: Path) -> float:
+    weights = load(file).weights
+    pairs = ((w, weights[name]) for name, w in run.model.named_parameters())
+    return max((a - b).abs().max().item() for a, b in pairs)
+
+
+def test_a_run_begins_with_the_weights_and_subwords_of_another(first: Path) -> None:
+    file = first / "moved.safetensors"
+    run = nmt.train(config_of(first, "same", **{"train.init_from": str(file)}))
+    assert distance(run, file) < 1e-3  # after updates with almost no learning rate
+    assert run.tokenizers[0].dumps() == load(file).tokenizers[0].dumps()
+    scratch = nmt.train(config_of(first, "scratch"))
+    assert distance(scratch, file) > 0.5
+
+
+def test_with_another_vocabulary_the_shared_subwords_keep_their_vectors(
+    first: Path,
+) -> None:
+    file = first / "moved.safetensors"
+    options = {"train.init_from": str(file), "data.vocab_size": 40}
+    run = nmt.train(config_of(first, "other", **options))
+    old, new = load(file).tokenizers[1], run.tokenizers[1]
+    assert len(old) != len(new)
+    known, wanted = (t.lookup_tokens(range(len(t))) for t in (old, new))
+    before, after = load(file).weights["src_embedding.lookup.weight"], run.model
+    for i, subword in enumerate(wanted):
+        if subword in known:
+            vector = after.src_embedding.lookup.weight[i]
+            expected = before[known.index(subword)]
+            torch.testing.assert_close(vector, expected, atol=1e-3, rtol=0)
+    layers = [n for n, _ in after.named_parameters() if "encoder" in n]
+    weights = load(file).weights
+    for name in layers:
+        weight = after.get_parameter(name)
+        torch.testing.assert_close(weight, weights[name], atol=1e-3, rtol=0)
+
+
+def test_a_run_that_was_cut_off_resumes_without_the_other_model(
+    first: Path, tmp_path: Path
+) -> None:
+    file = shutil.copy(first / "moved.safetensors", tmp_path / "other.safetensors")
+    options = {"train.init_from": str(file), "train.lr": 0.01}
+    whole = nmt.train(config_of(tmp_path, "whole", **options))
+    config = config_of(tmp_path, "cut", **options)
+    nmt.train(config)
+    for name in ("model", f"checkpoints/step-{STEPS:08d}"):  # as if it had been killed
+        (tmp_path / f"cut/{name}.safetensors").unlink()
+    Path(file).unlink()
+    resumed = nmt.train(config)
+    for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_two_vocabularies_and_a_subword_that_is_cut_into_nothing() -> None:
+    def words(*some: str) -> WordTokenizer:
+        return WordTokenizer.train("whitespace", "en", some, 1, False)
+
+    old = words("a b"), words("c d e")
+    new = words("b ▁ x"), words("e c")  # "▁" leaves nothing to look up
+    model = small_model(0, 6, 7)
+    weights = dict(model.named_parameters())
+    found = transfer.moved(weights, old, new)
+    src, tgt = "src_embedding.lookup.weight", "tgt_embedding.lookup.weight"
+    ids = [old[0].ids(word) for word in ("b", "", "x")]
+    assert ids == [[5], [], [UNK]]
+    expected = weights[src][[0, 1, 2, 3, 5, UNK, UNK]]
+    assert torch.equal(found[src], expected)
+    for name in (tgt, "output.weight", "output.bias"):
+        assert torch.equal(found[name], weights[name][[0, 1, 2, 3, 4, 6]])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"train.init_from": "nowhere"},
+            "train.init_from: no trained model in nowhere",
+        ),
+        (
+            {"train.init_from": "multi30k-en-fr"},
+            r"another shape: set model.d_model=128 model.n_layers=4.* model.d_ff=256",
+        ),
+        ({"train.init_from": ""}, "train.init_from"),
+    ],
+)
+def test_what_cannot_be_begun_with_is_a_config_error(
+    options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(nmt.ConfigError, match=message) as caught:
+        nmt.train(config_of(tmp_path, "run", **options))
+    assert "\n" not in str(caught.value)
+
+
+def test_keys_that_mean_the_same_shape_are_no_difference(tmp_path: Path) -> None:
+    """null and its value; dropout is free."""
+    same = {"model.final_norm": True, "model.d_value": 32, "model.n_decoder_layers": 4}
+    options = same | {"train.init_from": "multi30k-en-fr", "model.dropout": 0.4}
+    config = nmt.load_config("pair", **options)
+    pairs = [nmt.Pair("a dog runs", "un chien court")] * 3
+    config = nmt.load_config(config, **{"data.vocab_size": 30})
+    tokenizers, weights = transfer.beginning(config, pairs)
+    assert weights and len(weights["output.bias"]) == len(tokenizers[1])
+
+
+def test_a_saved_translator_does_not_name_the_user(
+    first: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(first))
+    config = config_of(first, "a", **{"train.init_from": f"{first}/x.safetensors"})
+    translator = nmt.Translator.load(first / "moved.safetensors")
+    translator.config = config
+    translator.save("~/out.safetensors")
+    saved = load(first / "out.safetensors").config
+    assert str(first) not in saved.model_dump_json()
+    assert (saved.data.corpus, saved.train.init_from) == ("~/corpus", "~/x.safetensors")
+    assert nmt.load_corpus(saved.data).train  # here, it is still found

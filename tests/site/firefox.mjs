@@ -1,0 +1,39 @@
+// Uses the site in Firefox, over WebDriver BiDi: node firefox.mjs PUPPETEER ADDRESS JSON
+// The last argument is {pages, widths, typed, speeds}; the answer is JSON as well:
+// {typed: what is left of the text at each speed, wide: pages that scroll sideways,
+// errors: what scripts and console say}.
+const [, , puppeteer, address, asked] = process.argv;
+const { default: launcher } = await import(puppeteer);
+const { pages, widths, typed, speeds } = JSON.parse(asked);
+const executablePath = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
+const browser = await launcher.launch({ browser: "firefox", executablePath });
+const page = await browser.newPage(), found = { typed: [], wide: [], errors: [] };
+page.on("pageerror", (error) => found.errors.push(error.message));
+page.on("console", (said) => said.type() === "error" && found.errors.push(said.text()));
+
+await page.goto(`${address}/live.html#model=en-de&text=Two+dogs.`);
+for (const delay of speeds) {
+  const field = await page.waitForSelector(">>> #text");
+  await field.click({ count: 3 });
+  await field.press("Backspace");
+  await field.type(typed, { delay });
+  await new Promise((go) => setTimeout(go, 1500));
+  found.typed.push(await field.evaluate((one) => one.value));
+}
+await page.waitForSelector(">>> .offer", { hidden: true, timeout: 120000 });
+await new Promise((go) => setTimeout(go, 3000));
+const result = await page.waitForSelector(">>> .result");
+found.result = await result.evaluate((one) => one.innerText);
+
+for (const width of widths) {
+  await page.setViewport({ width, height: 900 });
+  for (const name of pages) {
+    await page.goto(`${address}/${name}`);
+    await new Promise((go) => setTimeout(go, 300));
+    const beyond = await page.evaluate(() =>
+      document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    if (beyond > 0) found.wide.push(`${name} at ${width}: ${beyond}`);
+  }
+}
+await browser.close();
+console.log(JSON.stringify(found));
