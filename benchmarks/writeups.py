@@ -65,8 +65,11 @@ def in_use(name: str, model: nmt.Transformer, data: Data) -> Iterator[Row]:
     whole, eos, _, both = exact
     yield "source without <eos>", f"{name}: of 200 right", whole, eos
     yield "without <eos> and full stop", f"{name}: of 200 right", whole, both
-    yield "never calls eval()", f"{name}: of 200 right", whole, chapter.with_dropout(
-        model, data.translator, data.pairs
+    yield (
+        "never calls eval()",
+        f"{name}: of 200 right",
+        whole,
+        chapter.with_dropout(model, data.translator, data.pairs),
     )
 
 
