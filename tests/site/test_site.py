@@ -92,7 +92,8 @@ def test_the_live_page_brings_all_that_it_shows_first() -> None:
     page = live.site_page()
     (line,) = re.findall(r"(?m)^const data = (.*);$", page)
     data = json.loads(line)
-    texts = [text for texts in live.EXAMPLES.values() for text in texts]
+    kinds = live.EXAMPLES, live.FAILURES
+    texts = [text for kind in kinds for texts in kind.values() for text in texts]
     stored = {(one["asked"], one["beam"]): one for one in data["stored"]}
     assert {*stored} == {(text, 1) for text in texts} | {(live.BEAM, 3)}
     for one in stored.values():
