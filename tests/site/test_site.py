@@ -94,9 +94,12 @@ def test_the_live_page_brings_all_that_it_shows_first() -> None:
     data = json.loads(line)
     kinds = live.EXAMPLES, live.FAILURES
     texts = [text for kind in kinds for texts in kind.values() for text in texts]
-    stored = {(one["asked"], one["beam"]): one for one in data["stored"]}
+    plain = [one for one in data["stored"] if not (one["closed"] or one["prefix"])]
+    stored = {(one["asked"], one["beam"]): one for one in plain}
     assert {*stored} == {(text, 1) for text in texts} | {(live.BEAM, 3)}
-    for one in stored.values():
+    off = [one for one in data["stored"] if one["closed"]]
+    assert [one["text"].split()[0] for one in off] == ["Der", "Un"]
+    for one in data["stored"]:
         for index, log_prob, choices in zip(
             one["ids"], one["logProbs"], one["steps"], strict=True
         ):
