@@ -4,6 +4,7 @@ VENV ?= .venv
 TORCHTEXT_VENV ?= .venv-torchtext
 COLAB_VENV ?= .venv-colab
 LOWEST_VENV ?= .venv-lowest
+LENS_VENV ?= .venv-lens
 CONFIG ?= tiny
 SET ?=
 T ?= tests
@@ -28,7 +29,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # What mypy knows about torch is kept with the environment: it saves half a minute.
 export MYPY_CACHE_DIR := $(abspath $(VENV))/.mypy_cache
 
-.PHONY: help setup run test quick tiny lint unit chapters seeds planted any-model alone lab notebooks site links browser bench constraints clean class grade kill-table test-class test-colab test-lowest test-torchtext
+.PHONY: help setup run test quick tiny lint unit chapters seeds planted any-model alone lab notebooks site links browser bench constraints clean class grade kill-table test-class test-colab test-lens test-lowest test-torchtext
 
 help:
 	@awk -F ':.*## ' '/^##/ {print "\n" substr($$0, 4)} /^[a-z-]+:.*##/ {printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -147,6 +148,21 @@ $(LOWEST_STAMP):
 test-lowest: $(LOWEST_STAMP) ## the tests of the library with the lowest versions that pyproject.toml allows
 	$(LOWEST_VENV)/bin/python -m nmt_lib train tiny
 	$(LOWEST_VENV)/bin/python -m pytest -q -W default tests/lib
+
+# TransformerLens brings two dozen packages, which nothing else needs.
+LENS_STAMP := $(LENS_VENV)/.made-$(HASH)
+LENS_PIP := $(LENS_VENV)/bin/python -m pip install -q -c constraints.txt
+$(LENS_STAMP):
+	$(PYTHON) -m venv $(LENS_VENV)
+	$(LENS_PIP) "$$(grep -E '^torch==' constraints.txt)"
+	$(LENS_PIP) setuptools wheel
+	$(LENS_PIP) --no-build-isolation -e '.[notebooks,dev,lens]'
+	@rm -f $(LENS_VENV)/.made-* && touch $@
+
+test-lens: $(LENS_STAMP) ## a German and a tiny model in TransformerLens, and the page about it
+	$(LENS_VENV)/bin/python -m nmt_lib train tiny
+	$(LENS_VENV)/bin/python -m pytest -q -W default tests/lib/test_lens.py
+	$(LENS_VENV)/bin/python $(NBVAL) -n 0 -W default notebooks/deeper/09_inside_with_transformer_lens.ipynb
 
 COLAB_STAMP := $(COLAB_VENV)/.made-$(shell cat pyproject.toml constraints-colab.txt | cksum | cut -d' ' -f1)
 COLAB_PIP := $(COLAB_VENV)/bin/python -m pip install -q -c constraints-colab.txt

@@ -31,7 +31,7 @@ from nmt_lib.recurrent_trials import (
 )
 from nmt_lib.run_folder import runs_folder
 
-RATES = 0.003, 0.006, 0.012, 0.024
+RATES = 0.003, 0.006, 0.012, 0.024, 0.048
 LENGTHS = (4, 7), (8, 10), (11, 14)  # source tokens, without special ones
 WATCHED = 50, 100, 150, 200, 300, 400, 600, 800  # updates
 GOOD = 0.2  # a validation loss that each may reach

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import statistics
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import torch
 from torch import nn
@@ -23,8 +22,8 @@ from nmt_lib.run_folder import runs_folder
 Row = tuple[str, str, float, float]  # experiment, measure, the right way, theirs
 
 
-class NormOfE(nn.Module):
-    """Divides, and is never trained."""
+class NormOfE(nn.LayerNorm):
+    """Divides by a new norm each time, which is never trained."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return nn.LayerNorm(x.size(-1))(x)
@@ -38,24 +37,22 @@ def double(model: nmt.Transformer) -> None:
 def forget(model: nmt.Transformer) -> None:
     for module in model.modules():
         if isinstance(module, nmt.Residual):
-            module.norm = NormOfE()
+            module.norm = NormOfE(module.norm.normalized_shape)
 
 
 def one_layer(seed: int, data: Data) -> Iterator[Row]:
     """Trains for 500 updates; the mean validation loss from update 250 on."""
 
-    def late(change: Callable[[nmt.Transformer], None] | None) -> tuple[Any, float]:
-        torch.manual_seed(seed)
-        model = nmt.build_model(data.small.model, *data.sizes)
-        if change:
-            change(model)
-        curve = chapter.train(model, data.small, data.examples, data.unseen[:250])
-        return model.eval(), statistics.mean(curve[4:])
+    learn = chapter.OneLayer(data.translator, data.corpus)
 
-    model, right = late(None)
+    def late(change: Callable[[nmt.Transformer], None] | None) -> float:
+        return statistics.mean(learn(change, seed)[4:])
+
+    right = late(None)
+    model = learn.model
     measure = "one layer: validation loss from update 250 on"
-    yield "exponent doubled", measure, right, late(double)[1]
-    yield "norms never trained", measure, right, late(forget)[1]
+    yield "exponent doubled", measure, right, late(double)
+    yield "norms never trained", measure, right, late(forget)
     yield from in_use("one layer", model, data)
 
 
@@ -133,7 +130,7 @@ class Data:
         folder = home / f"writeups/seed-{seed}"
         config = config.model_copy(update={"run_dir": str(folder)})
         self.translator = nmt.train(config).translator
-        corpus = nmt.load_corpus(config.data)
+        self.corpus = corpus = nmt.load_corpus(config.data)
         both = self.translator.src_tokenizer, self.translator.tgt_tokenizer
         self.sizes = len(both[0]), len(both[1])
         self.examples: list[Example] = nmt.encode_pairs(corpus.train, both, config)

@@ -98,7 +98,6 @@ from .pictures.data_path import plot_data_path as plot_data_path
 from .pictures.choices import plot_choices as plot_choices
 from .pictures.diagrams import draw_boxes as draw_boxes
 from .pictures.diagrams import plot_beam as plot_beam
-from .pictures.diagrams import plot_clocks as plot_clocks
 from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
 from .pictures.machine import plot_machine as plot_machine
@@ -113,7 +112,9 @@ from .pictures.positions import plot_hands as plot_hands
 from .pictures.defects import plot_defects as plot_defects
 from .pictures.defects import show_defects as show_defects
 from .pictures.processes import plot_all_reduce as plot_all_reduce
+from .pictures.layer import plot_decoder_layer as plot_decoder_layer
 from .pictures.layer import plot_encoder_layer as plot_encoder_layer
+from .pictures.layer import plot_norm_orders as plot_norm_orders
 from .pictures.training import plot_collapse as plot_collapse
 from .pictures.training import plot_shift as plot_shift
 from .pictures.training import plot_update as plot_update
@@ -135,7 +136,6 @@ from .chapters import caption_lengths as caption_lengths
 from .chapters import lost_words as lost_words
 from .chapters import note_differences as note_differences
 from .chapters import padding_share as padding_share
-from .chapters import word_cosines as word_cosines
 from .chapters import show_source as show_source
 from .chapters import compare_guess as compare_guess
 from .chapters import long_and_short as long_and_short

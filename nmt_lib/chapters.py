@@ -10,13 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from torch import Tensor
 
-from .embeddings import sinusoids
 from .exercises.values import show
 from .special import SPECIALS
 from .tokenizers import spacy_words
@@ -116,16 +114,6 @@ def lost_words(train: list[str], test: list[str], lang: str, min_freq: int = 1) 
     words = [word for line in test for word in cut(line)]
     share = sum(word not in vocab for word in words) / len(words)
     return f"{len(vocab):>3} ids, {share:5.1%} of the test words unknown"
-
-
-def word_cosines(words: list[str], d_model: int, factor: float) -> torch.Tensor:
-    """``(T, T)``: the cosines of factor · word + position, for new random words."""
-    names = sorted(set(words))
-    draw = torch.Generator().manual_seed(0)
-    E = torch.randn(len(names), d_model, generator=draw) * d_model**-0.5  # (V, D)
-    word = E[[names.index(name) for name in words]]  # (T, D)
-    x = F.normalize(factor * word + sinusoids(len(words), d_model), dim=-1)  # (T, D)
-    return x @ x.T
 
 
 def note_differences(encoder: torch.nn.Module) -> list[float]:

@@ -1,19 +1,19 @@
-"""What an update costs: its operations, the memory that it keeps, its time."""
+"""What an update costs: its operations, and the memory that it keeps."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from .attention import MultiHeadAttention, collect_weights
 from .batching import Batch, make_batch
-from .config import Config, ModelConfig
+from .config import ModelConfig
 from .losses import Objective
-from .schedules import build_optimizer
 from .special import SOS
 from .transformer import Transformer, build_model
 
@@ -68,19 +68,30 @@ def kept_mb(
     length: int,
     bf16: bool = False,
     written: bool = False,
+    checkpointed: bool = False,
     vocab_size: int = 200,
 ) -> float:
-    """MB that an update of a new model keeps; ``written``: attention written out.
+    """MB that an update of a new model keeps for its backward pass.
 
-    Attention has no dropout, which would keep one more copy of the weights.
+    ``written``: attention is written out. ``checkpointed``: of each layer only the
+    input is kept. Attention has no dropout, which would keep one more copy of the
+    weights.
     """
     shape = shape.model_copy(update={"attention_dropout": 0.0})
     model = build_model(shape, vocab_size, vocab_size)
     if written:
         model, _ = collect_weights(model)
+    if checkpointed:
+        keep_inputs_only(model)
     objective, batch = Objective(model), random_batch(n_sentences, length, vocab_size)
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         return kept_bytes(lambda: objective(batch), objective) / 1e6
+
+
+def keep_inputs_only(model: Transformer) -> None:
+    """The backward pass computes each layer again, from its input."""
+    for layer in [*model.encoder.layers, *model.decoder.layers]:
+        layer.forward = partial(checkpoint, layer.forward, use_reentrant=True)
 
 
 def kept_by_attention(B: int, T: int, d_model: int, n_heads: int) -> int:
@@ -88,17 +99,3 @@ def kept_by_attention(B: int, T: int, d_model: int, n_heads: int) -> int:
     layer, _ = collect_weights(MultiHeadAttention(d_model, n_heads))
     x = torch.randn(B, T, d_model, requires_grad=True)
     return kept_bytes(lambda: layer(x, x), layer)
-
-
-def tokens_a_second(config: Config, batch: Batch) -> float:
-    """Target tokens a second of a new model: the best of three updates, after one."""
-    objective = Objective(build_model(config.model, 200, 200), 0.1)
-    optimizer = build_optimizer(config.train, objective.parameters())
-    times = []
-    for _ in range(4):
-        start = time.perf_counter()
-        (objective(batch) / batch.n_tokens).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        times.append(time.perf_counter() - start)
-    return batch.n_tokens / min(times[1:])

@@ -49,12 +49,7 @@ class OneVector(nn.Module):
         return self.read(src)[torch.arange(len(src)), last][:, None]  # (B, 1, H)
 
     def decode(
-        self,
-        tgt_in: Tensor,
-        memory: Tensor,
-        src_mask: Tensor | None = None,
-        tgt_mask: Tensor | None = None,
-        caches: None = None,
+        self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor, caches: None = None
     ) -> Tensor:
         """``(B, T)`` to the vectors that ``output`` turns into scores, ``(B, T, H)``.
 
@@ -122,18 +117,12 @@ class Bahdanau(OneVector):
         return self.start(memory[torch.arange(len(at)), at]).tanh()  # (B, H)
 
     def decode(
-        self,
-        tgt_in: Tensor,
-        memory: Tensor,
-        src_mask: Tensor | None = None,
-        tgt_mask: Tensor | None = None,
-        caches: None = None,
+        self, tgt_in: Tensor, memory: Tensor, src_mask: Tensor, caches: None = None
     ) -> Tensor:
         """``(B, T)`` to ``(B, T, 2H)``: each state, and the context it was given.
 
         Word by word, since each question depends on the state before.
         """
-        assert src_mask is not None
         real, keys = src_mask[:, 0, 0], self.U(memory)  # (B, S), (B, S, H)
         state, steps, maps = self.first_state(memory, real), [], []
         for x in self.dropout(self.tgt_embedding(tgt_in)).unbind(1):  # (B, E)

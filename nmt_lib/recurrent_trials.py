@@ -4,6 +4,8 @@ batches, how far a gradient reaches, and what a layer or a written word takes.""
 from __future__ import annotations
 
 import copy
+import statistics
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -89,6 +91,16 @@ def training_step(layer: nn.Module, x: Tensor) -> Callable[[], None]:
         output.sum().backward()
 
     return step
+
+
+def seconds_of_step(layer: nn.Module, x: Tensor, rounds: int = 3) -> float:
+    """The median of the CPU seconds of some training steps, after one for warm-up."""
+    step, taken = training_step(layer, x), []
+    for _ in range(rounds + 1):
+        start = time.process_time()
+        step()
+        taken.append(time.process_time() - start)
+    return statistics.median(taken[1:])
 
 
 class CellLoop(nn.Module):

@@ -10,8 +10,10 @@ site, because none of them would work.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import nbformat
@@ -65,6 +67,16 @@ def chapters() -> list[Path]:
 
 def assignments() -> list[Path]:
     return sorted(NOTEBOOKS.glob("assignments/source/*.ipynb"))
+
+
+def lacking(path: Path) -> str:
+    """The package that a notebook needs (metadata ``nmt.needs``) and that is not here.
+
+    It comes with an extra, so that what executes notebooks leaves this one out.
+    """
+    found = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("nmt", {})
+    package = str(found.get("needs", ""))
+    return package if package and not find_spec(package) else ""
 
 
 def address() -> tuple[str, str]:

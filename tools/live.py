@@ -63,7 +63,8 @@ COOK = {
     "model": "en-de",
     "text": "The cook is cutting vegetables in a small kitchen.",
 }
-GENDER = CAR | {"kind": "cross", "layer": 2, "head": 1, "closed": "cross-2-1"}
+HEAD = {"kind": "cross", "layer": 2, "head": 1, "closed": "cross-2-1"}
+GENDER: dict[str, Any] = CAR | HEAD
 LAST = COOK | {"kind": "cross", "layer": 3, "head": 2, "closed": "cross-3-2", "step": 3}
 IDEAS: list[
     dict[str, Any]

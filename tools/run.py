@@ -12,7 +12,7 @@ import base64
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -65,7 +65,8 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     if options.in_place:
-        for path in options.chapters or [*links.chapters(), *links.assignments()]:
+        chosen = options.chapters or [*links.chapters(), *links.assignments()]
+        for path in executable(chosen):
             execute(path, path, {})
             clean(path)
         return 0
@@ -73,7 +74,7 @@ def main() -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     parameters = {"config": options.config, "overrides": options.set}
     failed = []
-    for path in options.chapters or links.chapters():
+    for path in executable(options.chapters or links.chapters()):
         start, target = time.time(), options.out / path.name
         try:
             execute(path, target, parameters)
@@ -87,6 +88,15 @@ def main() -> int:
     if failed:
         print(f"error: chapters that stopped: {', '.join(failed)}", file=sys.stderr)
     return len(failed) > 0
+
+
+def executable(paths: Iterable[Path]) -> Iterator[Path]:
+    """Those whose packages are installed; the others are named."""
+    for path in paths:
+        if package := links.lacking(path):
+            print(f"{path}: not executed, since {package} is not installed")
+        else:
+            yield path
 
 
 def execute(chapter: Path, target: Path, parameters: dict[str, str]) -> None:

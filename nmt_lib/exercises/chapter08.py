@@ -11,7 +11,15 @@ from nmt_lib.decoding import Scorer
 
 from .exercise import exercise
 
-toy = {  # of section 3: the words so far → each next word → its probability
+WOMEN = (
+    "Two young women in colorful dresses are laughing and holding hands while they "
+    "walk across a crowded street."
+)
+DUCKS = (
+    "An elderly couple is sitting on a bench near the lake and feeding the ducks with "
+    "old bread from a paper bag."
+)
+toy = {  # the words so far → each next word → its probability
     "": {"le": 0.6, "un": 0.4},
     "le": {"chien": 0.45, "chat": 0.55},
     "un": {"chien": 0.9, "chat": 0.1},
@@ -35,6 +43,14 @@ def as_model(choices):
         return torch.tensor([follows.get(token, 0.0) for token in tokens]).log()  # (V,)
 
     return tokens, next_log_probs
+
+
+def searched(translator, text, K, steps):
+    """What ``nmt.plot_beam`` draws: candidates of some steps, words, the best ids."""
+    src, trace = torch.tensor([translator.encode(text)]), []
+    found = nmt.beam_search(translator.model, src, K, alpha=0.0, trace=trace)[0]
+    trace = [candidate for candidate in trace if candidate.step <= steps]
+    return trace, translator.tgt_tokenizer.lookup_tokens, found[0].ids
 
 
 def forgetful_caches():
@@ -393,7 +409,7 @@ PRODUCT = "probability * p"
 @exercise(
     "The most likely whole sentence, by trying every branch.",
     cases={
-        "the toy of section 3": (toy,),
+        "the toy of the page": (toy,),
         "another one, whose best sentence never takes the most likely word": (LATE,),
         "sentences of one and two words": (SHORT,),
     },

@@ -383,20 +383,35 @@ class Reading(NamedTuple):
     own: nmt.Translation
 
 
+def lesson(config: nmt.Config) -> nmt.Config:
+    """Of the tiny French model, with the config's seed: the grammar's rules are its."""
+    tiny = config.data.corpus == "tiny"
+    if tiny and config.data.tgt_lang == "fr":
+        return config
+    folder = {"name": "lesson"} if tiny else {}
+    return nmt.load_config("tiny", **{"train.seed": config.train.seed}, **folder)
+
+
 def train_students(
-    trained: nmt.Translator, corpus: nmt.Corpus
+    trained: nmt.Translator, corpus: nmt.Corpus, other_seed: int = 0
 ) -> dict[int, nmt.Translator]:
-    """A model like the trained one after 50, 100 … 250 updates, all on the CPU."""
+    """A model like the trained one after 50, 100 … 250 updates, all on the CPU.
+
+    ``other_seed`` is added to the seed of the trained model.
+    """
     torch.set_num_threads(1)  # so small a model is slowed down by more
     trained.model.cpu()
     tokenizers = trained.src_tokenizer, trained.tgt_tokenizer
-    trainer = nmt.Trainer(trained.config, corpus, tokenizers)
+    changed = {"seed": trained.config.train.seed + other_seed}
+    train = trained.config.train.model_copy(update=changed)
+    config = trained.config.model_copy(update={"train": train})
+    trainer = nmt.Trainer(config, corpus, tokenizers)
     students = {}
     for step, examples in zip(range(1, 251), trainer.batches(), strict=False):
         trainer.update([examples])
         if step % 50 == 0:
             model = copy.deepcopy(trainer.model).cpu()
-            students[step] = nmt.Translator(model, *tokenizers, trained.config)
+            students[step] = nmt.Translator(model, *tokenizers, config)
     return students
 
 
@@ -450,23 +465,6 @@ def bleu(outputs: Sequence[str], pairs: Sequence[nmt.Pair]) -> float:
     return BLEU().corpus_score(outputs, [[pair.tgt for pair in pairs]]).score
 
 
-def along_and_alone(readings: Sequence[Reading]) -> None:
-    """Prints how much is right, along and alone; BLEU of what has a mistake."""
-    along = sum(one.along == one.right for one in readings) / len(readings)
-    wrong = [one for one in readings if one.own.text != one.pair.tgt]
-    alone = 1 - len(wrong) / len(readings)
-    print(f"words right, reading along:     {words_right(readings):.1f}%")
-    print(f"sentences right, reading along: {along:.1%}")
-    print(f"sentences right, on its own:    {alone:.1%}")
-    pairs = [one.pair for one in wrong]
-    texts = {
-        "reading along": [one.text for one in wrong],
-        "on its own": [one.own.text for one in wrong],
-    }
-    for name, outputs in texts.items():
-        print(f"BLEU of those with a mistake, {name}: {bleu(outputs, pairs):.1f}")
-
-
 def break_one_rule(pairs: Sequence[nmt.Pair]) -> None:
     """Prints the BLEU of right translations in which one rule is always broken."""
     for kind, found in nmt.make_contrasts(pairs).items():
@@ -474,15 +472,6 @@ def break_one_rule(pairs: Sequence[nmt.Pair]) -> None:
         score = bleu([wrong.get(pair.src, pair.tgt) for pair in pairs], pairs)
         print(f"{kind}: {len(found)} of {len(pairs)} wrong, BLEU {score:.1f}")
         print(f"   {found[0].right}   →   {found[0].wrong}")
-
-
-def largest_gap(scores: nmt.Evaluation, pairs: Sequence[nmt.Pair]) -> float:
-    """Between the library's BLEU and chrF, and what sacreBLEU itself says."""
-    from sacrebleu.metrics import CHRF
-
-    outputs = [translation.text for translation in scores.translations]
-    chrf = CHRF().corpus_score(outputs, [[pair.tgt for pair in pairs]]).score
-    return max(abs(scores.bleu - bleu(outputs, pairs)), abs(scores.chrf - chrf))
 
 
 def fresh_contrasts(corpus: nmt.Corpus, n: int) -> dict[str, list[nmt.Contrast]]:
@@ -518,11 +507,13 @@ def by_form(
 
 
 def print_by_form(
-    judge: nmt.Translator, contrasts: Mapping[str, Sequence[nmt.Contrast]]
+    judges: Mapping[str, nmt.Translator],
+    contrasts: Mapping[str, Sequence[nmt.Contrast]],
 ) -> None:
-    """How many contrasts the model wins, by the form that is right."""
+    """How many contrasts each model wins, by the form that is right."""
+    print(" " * 24 + "".join(f"{name:>12}" for name in judges))
     for kind in ("agreement", "pronoun"):
-        print(f"{kind}: the right form is")
         for form, some in by_form(kind, contrasts[kind]).items():
-            won = round(nmt.contrastive_accuracy(judge, some) * len(some))
-            print(f"   {form:<10} won {won:>3} of {len(some)}")
+            won = [nmt.contrastive_accuracy(judge, some) for judge in judges.values()]
+            row = "".join(f"{share * len(some):>12.0f}" for share in won)
+            print(f"{kind:<10}{form:<10}{row} of {len(some)}")

@@ -1,5 +1,6 @@
 """The exercises of chapter 11, five write-ups."""
 
+import math
 import re
 from itertools import count
 from pathlib import Path
@@ -309,6 +310,7 @@ def _asked(answer, model, rate):
             nn.Sequential(nn.Dropout(0.3), D_LAYER, nn.Dropout(0.3)),
             0.3,
         ),
+        "0.1 everywhere, asked for 0.3": (_stack(0.1, 0.1), 0.3),
         "no nn.Dropout at all": (nn.Linear(2, 2), 0.3),
         "0.5, 0.3 and 0.1": (_stack(0.5, 0.3, 0.1), 0.3),
         "0.3, then 0.5": (_stack(0.3, 0.5), 0.3),
@@ -392,28 +394,53 @@ def show_settings(configs):
     print(f"{'millions of parameters':<24}{row}")
 
 
-def train(model, config, examples, unseen):
-    """500 updates, as in chapter 07; the validation loss after every 50."""
-    plan = nmt.token_batches(nmt.example_lengths(unseen), 4096, 0)
-    valid = [nmt.make_batch(unseen, rows) for rows in plan]
-    lengths, plan = nmt.example_lengths(examples), []
-    for epoch in count():
-        if len(plan) >= 500:
-            break
-        plan += nmt.token_batches(lengths, 256, seed=epoch)
-    optimizer = nmt.build_optimizer(config.train, model.parameters())
-    objective, curve = nmt.Objective(model, 0.1), []  # its loss is a sum over tokens
-    for step, rows in enumerate(plan[:500], start=1):
-        model.train()
-        batch = nmt.make_batch(examples, rows)  # src (B, S), tgt_in, tgt_out (B, T)
-        rate = nmt.learning_rate(step, config.train, config.model.d_model)
-        optimizer.param_groups[0]["lr"] = rate
-        (objective(batch) / batch.n_tokens).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        if step % 50 == 0:
-            curve.append(nmt.validation_loss(model, valid))
-    return curve
+class OneLayer:
+    """Trains a model of one layer; see ``__call__``. ``config``, ``sizes`` and the ids
+    of the corpus are kept."""
+
+    def __init__(self, translator, corpus):
+        torch.set_num_threads(1)  # so small a model is slowed down by more
+        changed = {"model.n_layers": 1, "train.warmup": 100}
+        self.config = nmt.load_config("tiny", **changed)
+        tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
+        self.sizes = tuple(map(len, tokenizers))
+        parts = corpus.train, corpus.valid[:250]
+        self.examples, unseen = (
+            nmt.encode_pairs(part, tokenizers, translator.config) for part in parts
+        )
+        plan = nmt.token_batches(nmt.example_lengths(unseen), 4096, 0)
+        self.valid = [nmt.make_batch(unseen, rows) for rows in plan]
+        self.plan, lengths = [], nmt.example_lengths(self.examples)
+        for epoch in count():
+            if len(self.plan) >= 500:
+                break
+            self.plan += nmt.token_batches(lengths, 256, seed=epoch)
+
+    def __call__(self, change=None, seed=0):
+        """The validation loss after every 50 of 500 updates, as in chapter 07.
+
+        ``change`` gets the new model, and may plant a mistake. ``model`` is the last
+        one that was trained.
+        """
+        torch.manual_seed(seed)
+        self.model = nmt.build_model(self.config.model, *self.sizes)
+        if change:
+            change(self.model)
+        optimizer = nmt.build_optimizer(self.config.train, self.model.parameters())
+        objective, curve = nmt.Objective(self.model, 0.1), []  # a sum over tokens
+        for step, rows in enumerate(self.plan[:500], start=1):
+            self.model.train()
+            batch = nmt.make_batch(self.examples, rows)  # src (B, S), tgt (B, T)
+            width = self.config.model.d_model
+            rate = nmt.learning_rate(step, self.config.train, width)
+            optimizer.param_groups[0]["lr"] = rate
+            (objective(batch) / batch.n_tokens).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            if step % 50 == 0:
+                curve.append(nmt.validation_loss(self.model, self.valid))
+        self.model.eval()
+        return curve
 
 
 def train_deep(rate, examples, sizes, n_updates=60, seed=0):
@@ -454,7 +481,9 @@ def without_the_end(models, translator, pairs):
     )
     exact = {}
     for name, model in models.items():
-        exact[name] = [_right(model, translator, rows, pairs) for rows in sources.values()]
+        exact[name] = [
+            _right(model, translator, rows, pairs) for rows in sources.values()
+        ]
         row = "".join(f"{n:>11}" for n in exact[name])
         print(f"{f'{name}, right of {len(pairs)}':<24}{row}")
     return exact
@@ -499,3 +528,16 @@ def lowest_smoothed_loss(vocab_size, eps=0.1):
     target = torch.full((vocab_size,), eps / vocab_size)
     target[0] += 1 - eps
     return float(-(target * target.log()).sum())
+
+
+@torch.no_grad()
+def print_smoothed(model, batch):
+    """The validation loss as it is and as C computes it, and the least it can be."""
+    logits = model(batch.src, batch.tgt_in)  # (B, T, V)
+    for name, eps in {"plain": 0.0, "smoothed, as C": 0.1}.items():
+        loss = nmt.cross_entropy(logits, batch.tgt_out, eps).item()
+        perplexity = math.exp(loss)
+        print(f"{name:<15} validation loss {loss:.2f}, perplexity {perplexity:.1f}")
+    for V in (logits.size(-1), 8014):
+        least = lowest_smoothed_loss(V)
+        print(f"lowest smoothed loss with {V} tokens: {least:.2f}")

@@ -60,7 +60,7 @@ def _flops(each, attention):
         "The first is `6 * n_weights * B * S`.",
     ),
     says="section 2 counts the same, to the last operation",
-    difficulty=1,
+    difficulty=2,
     importance=3,
     minutes=5,
 )
@@ -115,53 +115,6 @@ def encoder_flops(n_weights, n_layers, B, S, d_model):
 )
 def attention_bytes(B, T, d_model, n_heads):
     return 4 * (5 * B * T * d_model + B * n_heads * T * T)
-
-
-@exercise(
-    "The hours that a training takes.",
-    cases={
-        "WMT14 on a GPU": (3.8e8, 2.5e9, 312e12, 0.25),
-        "a small model on a core": (1.6e7, 1e8, 1e11, 0.5),
-        "a quarter of an hour": (1e6, 9e5, 1e10, 0.1),
-    },
-    mistakes={
-        "these are seconds: an hour has 3600": ("3600 * ", ""),
-        "these are minutes: an hour has 3600 seconds": ("3600", "60"),
-        "divide the seconds by 3600": ("/ (3600 * mfu", "* 3600 / (mfu"),
-        "a lower MFU takes longer: divide by it": ("mfu * peak)", "peak) * mfu"),
-        "mfu is ignored: no machine reaches its peak": ("mfu * ", ""),
-        "mfu is a share already, not a percentage": [("3600", "36"), ("3600", "36e4")],
-        "the backward pass is in flop_per_token already": ("return", "return 3 *"),
-        "upside down: hours grow with the operations": (
-            lambda f, n, peak, mfu: 3600 * mfu * peak / (f * n)
-        ),
-        "divide by the whole product: it needs brackets": [
-            ("(3600 * mfu * peak)", "3600 * mfu * peak"),
-            ("(3600 * mfu * peak)", "(3600 * mfu) * peak"),
-            ("(3600 * mfu * peak)", "3600 / mfu * peak"),
-            ("(3600 * mfu * peak)", "mfu * peak / 3600"),
-        ],
-        "all operations are flop_per_token × n_tokens": [
-            ("flop_per_token * n_tokens", "n_tokens"),
-            ("flop_per_token * n_tokens", "flop_per_token"),
-        ],
-        "leave it as it is: the third takes 0.25 hours, and rounding hides it": [
-            lambda f, n, peak, mfu, to=to: to(f * n / (3600 * mfu * peak))
-            for to in (round, int, math.ceil)
-        ],
-    },
-    hints=(
-        "How many operations in all, and how many does the machine really do in a "
-        "second? Then from seconds to hours.",
-        "It does `mfu * peak` operations a second, and an hour has 3600.",
-    ),
-    says="you can say what a training costs",
-    difficulty=1,
-    importance=3,
-    minutes=4,
-)
-def hours(flop_per_token, n_tokens, peak, mfu):
-    return flop_per_token * n_tokens / (3600 * mfu * peak)
 
 
 @exercise(
@@ -251,3 +204,19 @@ def three_trainings():
     tokens = {name: t.max_steps * t.batch_tokens for name, t in trains.items()}
     tokens["paper, base"] = 100_000 * 25_000
     return configs, models, tokens
+
+
+def most_padding(config):
+    """An objective, the tiny corpus as ids, its batches, and the one most padded."""
+    corpus = nmt.load_corpus(config.data)
+    tokenizers = nmt.build_tokenizers(config.data, corpus.train)
+    examples = nmt.encode_pairs(corpus.train, tokenizers, config)
+    plan = nmt.token_batches(nmt.example_lengths(examples), 512, seed=0)
+    torch.manual_seed(0)
+    objective = nmt.Objective(nmt.build_model(config.model, *map(len, tokenizers)))
+    batches = [nmt.make_batch(examples, rows) for rows in plan]
+    return objective, examples, plan, max(batches, key=_padding)
+
+
+def _padding(batch):
+    return batch.tgt_out.numel() - batch.n_tokens

@@ -106,9 +106,10 @@ def _cleaned(keep):
             )
         ),
         "the order must stay": ("return kept", "return sorted(kept)"),
-        "that is what is left out": lambda pairs: [
-            pair for pair in pairs if pair not in my_clean.right(pairs)
-        ],
+        "that is what is left out": (
+            "return kept",
+            "return [pair for pair in pairs if pair not in kept]",
+        ),
     },
     hints=(
         "Unify the spaces first; then three questions decide whether a pair is kept.",

@@ -1,5 +1,9 @@
 """The exercise of the deeper page on real French."""
 
+import re
+
+import nmt_lib as nmt
+
 from .exercise import exercise
 
 
@@ -99,3 +103,15 @@ COUPLES = {
     "The tent is big, and it is red.": "La tente est grande, et [elle|il] est rouge.",
     "The boat is big, and it is red.": "Le bateau est grand, et [il|elle] est rouge.",
 }
+
+
+def contrast(source, text):
+    """The contrast of a text with ``[right|wrong]``."""
+    right, wrong = (re.sub(r"\[(.+)\|(.+)\]", side, text) for side in (r"\1", r"\2"))
+    return nmt.Contrast(source, right, wrong)
+
+
+def names():
+    """What differs in each of CONTRASTS, with a word on either side."""
+    texts = [text for some in CONTRASTS.values() for text in some.values()]
+    return [re.search(r"(\S+ )?\[.+\]( \w+)?", text)[0] for text in texts]

@@ -5,6 +5,8 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
 
 import nmt_lib as nmt
 
@@ -236,6 +238,31 @@ def cache_bytes(n_layers, n_kv_heads, d_k, n_tokens):
     return 2 * n_layers * n_kv_heads * d_k * n_tokens * 2  # keys and values, 2 bytes
 
 
+def swap(model, old, make):
+    """Puts ``make()`` in the place of every part of the type ``old``."""
+    for part in list(model.modules()):
+        for name, child in list(part.named_children()):
+            if type(child) is old:
+                setattr(part, name, make())
+    return model
+
+
+def fresh(config, tokenizers):
+    """A model of the library, pre-LN, always with the same random weights."""
+    changed = nmt.load_config(config, **{"model.norm": "pre"})
+    torch.manual_seed(0)
+    return nmt.build_model(changed.model, *map(len, tokenizers))
+
+
+class NoPositions(nn.Module):
+    def forward(self, x, start=0):
+        return x
+
+
+def without_positions(model):
+    return swap(model, nmt.PositionalEncoding, NoPositions)
+
+
 def decoder_only_loss(model, batch, n_src, smoothing=0.0):
     """The sum over all target tokens; a target id is moved up by ``n_src``."""
     texts, starts = [], []
@@ -277,3 +304,29 @@ def one_pass(model, examples, plan, valid, n_src, seed=0):
     model.eval()
     with torch.no_grad():
         return float(loss_of(valid)) / valid.n_tokens
+
+
+def operations(model, batch, n_src):
+    """Of a forward and backward pass, as PyTorch counts them."""
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        if isinstance(model, nmt.Transformer):
+            nmt.Objective(model)(batch).backward()
+        else:
+            decoder_only_loss(model, batch, n_src).backward()
+    model.zero_grad()
+    return counter.get_total_flops()
+
+
+def plot_shared_keys():
+    """Four heads of queries, and which of them share keys and values."""
+    figure, axes = nmt.new_figure(1, 3, (8.2, 2.0))
+    kinds = {"as in 2017": 1, "two groups": 2, "one group": 4}
+    for axis, (title, share) in zip(axes, kinds.items(), strict=True):
+        boxes = {f"q{i}": (f"Q{i + 1}", i, 1, "number") for i in range(4)}
+        for g in range(4 // share):
+            middle = share * g + (share - 1) / 2
+            boxes[f"k{g}"] = ("K, V", middle, 0, "tensor")
+        arrows = [(f"q{i}", f"k{i // share}") for i in range(4)]
+        nmt.draw_boxes(axis, boxes, arrows)
+        axis.set_title(title)
+    return figure

@@ -79,19 +79,26 @@ def plot_lines(
             draw_levels(axis, level)
         if at is not None:
             draw_places(axis, at)
-        low, high = axis.dataLim.intervaly
-        if "y" not in log and 0 <= low < 0.5 * high:
-            axis.set_ylim(-0.03 * high)
-        elif "y" in log and high < 300 * low:  # 0.2, 0.5, 1, 2: not powers of 10 alone
-            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-            axis.yaxis.set_major_formatter("{x:g}")
-            axis.yaxis.set_minor_formatter("")
         points = np.unique(np.concatenate(positions))
         if len(points) <= FEW:
             set_ticks(axis, points, WIDTH / len(axes) - 1)
+    for axis in axes:
+        set_heights(axis, axes if ylabel else [axis])
     add_legend(figure)
     label_axes(figure, xlabel, ylabel)
     return figure
+
+
+def set_heights(axis: Axes, shared: Sequence[Axes]) -> None:
+    """Zero on a linear axis, and enough numbers on one that is logarithmic."""
+    lows, highs = zip(*(one.dataLim.intervaly for one in shared), strict=True)
+    low, high = min(lows), max(highs)
+    if axis.get_yscale() == "linear" and 0 <= low < 0.5 * high:
+        axis.set_ylim(-0.03 * high)
+    elif axis.get_yscale() == "log" and high < 300 * low:  # 0.2, 0.5, 1, 2 …
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_formatter("")
 
 
 def draw_curve(

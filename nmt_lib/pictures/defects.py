@@ -24,6 +24,9 @@ ARTICLES = {  # where one can be read; we know no lasting address of C and E
 }
 
 
+LEFT = "text-align: left"
+
+
 class Defect(NamedTuple):
     what: str
     lines: dict[str, str]  # who → the article's own line, or lines, between |
@@ -82,8 +85,7 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
         Defect(
             "prints the loss of the last batch",
             {
-                "C": "dataloader.set_postfix({'training loss': "
-                "f'{loss.item():8.4f}'})",
+                "C": "dataloader.set_postfix({'training loss': f'{loss.item():8.4f}'})",
             },
             "8 sentences of 29,000",
         ),
@@ -93,7 +95,7 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
                 "E": "greedy_dec_input = greedy_decoder(model, enc_inputs[i].view(1, "
                 '-1), start_symbol=tgt_vocab["S"])',
             },
-            "@EVAL@",
+            "of 200 right: 1 less; one layer: 10 to 14 less",
         ),
         Defect(
             "tested on its training sentences",
@@ -110,22 +112,21 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
         Defect(
             "exponent of the positions doubled",
             {
-                "A": "pe_matrix[pos, i] = math.sin(pos / (10000 ** (2 * i / "
-                "d_model)))",
+                "A": "pe_matrix[pos, i] = math.sin(pos / (10000 ** (2 * i / d_model)))",
                 "B": OF_B_AND_D,
                 "D": OF_B_AND_D,
             },
-            "width 64: loss @EXPONENT@ higher",
+            "width 64: loss 14 to 29 % higher",
         ),
         Defect(
             "LayerNorm created in each forward",
             {"E": "return nn.LayerNorm(d_model).cuda()(output + residual), attn"},
-            "@NORMS@",
+            "loss 0.01 to 0.04 higher, four of four",
         ),
         Defect(
             "chosen on the training loss",
             {"A": "if mean_train_loss < best_loss:"},
-            "@CHOSEN@",
+            "loss 0.2 to 0.3 higher, BLEU no lower",
         ),
         Defect(
             "no <eos> on the source in use",
@@ -134,7 +135,7 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
                 "src_data = torch.LongTensor(add_padding(tokenized))"
                 ".unsqueeze(0).to(device)",
             },
-            "@EOS@",
+            "with a full stop 0 of 200 lost; without, 1 to 51",
         ),
     ],
     "dormant": [
@@ -233,9 +234,9 @@ DEFECTS = {  # verdict → what, the lines of each who has it, what was measured
                 "example it is 'S' which corresponds to index 4 | would return [False, "
                 "False, False, False, False, True]",
             },
-            "√d is in section 3.4 of the paper, the residual dropout in 5.4; B masks, "
-            "trains in parallel, norms first and keeps a vector for each word; 64; V "
-            "stands for value; E ends a sentence, S has index 6, five ids give five",
+            "A: √d is in section 3.4 of the paper, the residual dropout in 5.4. B: "
+            "masked, parallel in training, norm first, a vector for each word. C: 64. "
+            "D: V is the value. E: E ends a sentence, S is 6, five ids give five",
         ),
     ],
 }
@@ -254,7 +255,7 @@ def plot_defects() -> Figure:
             for x, letter in enumerate("ABCDE"):
                 shade = HARM[verdict] if letter in lines else "#f7f7f7"
                 axis.barh(y, 0.9, 0.86, left=x - 0.45, color=shade)
-            said = measured if len(measured) < 45 else "text only"
+            said = measured if len(measured) < 60 else "text only"
             axis.text(4.8, y, said, va="center", parse_math=False)
             y += 1
         y += 0.6
@@ -273,13 +274,13 @@ def show_defects() -> Html:
     rows = ""
     for verdict, defects in DEFECTS.items():
         for what, lines, measured in defects:
-            cell = f"border-left: 6px solid {HARM[verdict]}; text-align: left"
-            rows += (
-                f'<tr><td style="{cell}">{verdict}</td><td>{escape(what)}</td>'
-                f'<td style="text-align: left">{_quoted(lines)}</td>'
-                f"<td>{escape(measured)}</td></tr>"
-            )
-    head = "<th>harm</th><th>what</th><th>the author's own line</th><th>measured</th>"
+            cells = verdict, escape(what), _quoted(lines), escape(measured)
+            styles = f"border-left: 6px solid {HARM[verdict]}; {LEFT}", LEFT, LEFT, LEFT
+            pairs = zip(styles, cells, strict=True)
+            row = [f'<td style="{style}">{cell}</td>' for style, cell in pairs]
+            rows += f"<tr>{''.join(row)}</tr>"
+    titles = "harm", "what", "the author's own line", "measured"
+    head = "".join(f'<th style="{LEFT}">{title}</th>' for title in titles)
     return Html(f"<table><tr>{head}</tr>{rows}</table>")
 
 
@@ -288,7 +289,9 @@ def _quoted(lines: dict[str, str]) -> str:
     shown = ""
     for line in dict.fromkeys(lines.values()):
         who = ", ".join(
-            f'<a href="{ARTICLES[letter]}">{letter}</a>' if letter in ARTICLES else letter
+            f'<a href="{ARTICLES[letter]}">{letter}</a>'
+            if letter in ARTICLES
+            else letter
             for letter in lines
             if lines[letter] == line
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby, zip_longest
 from typing import Any
@@ -14,7 +13,6 @@ from matplotlib.text import Text
 
 from ..decoding import Candidate
 from ..special import EOS
-from .charts import SERIES
 from .data import as_numbers, as_panels
 from .plotting import (
     BLUE,
@@ -202,40 +200,11 @@ def plot_vectors(arrows: Mapping[str, Any], marked: Sequence[str] = ()) -> Figur
     return figure
 
 
-def plot_clocks(
-    clocks: Mapping[str, Any], arcs: Sequence[tuple[int, int]] = ()
-) -> Figure:
-    """Pairs of numbers as the hands of a clock: numbered points on a unit circle.
-
-    Args:
-        clocks: title → ``(n, 2)``, such as cosine and sine of each position.
-        arcs: (from, to), two positions joined inside the circle along the points
-            between them; first blue, then orange.
-    """
-    size = (min(8.2, 3.1 * len(clocks)), 3.2)
-    figure, axes = new_figure(1, len(clocks), size)
-    turn = np.linspace(0, 2 * math.pi, 200)
-    for axis, (title, points) in zip(axes, clocks.items(), strict=True):
-        xy = as_numbers(points)  # (n, 2)
-        axis.plot(np.cos(turn), np.sin(turn), color="0.85", lw=1)
-        angles = np.unwrap(np.arctan2(xy[:, 1], xy[:, 0]))
-        for i, (start, end) in enumerate(arcs):
-            path = np.interp(np.linspace(start, end, 60), range(len(xy)), angles)
-            radius, color = 0.76 - 0.12 * i, SERIES[i][0]
-            axis.plot(radius * np.cos(path), radius * np.sin(path), color=color, lw=4)
-        axis.plot(*xy.T, "o", color="black", ms=5)
-        for number, (x, y) in enumerate(1.18 * xy if len(xy) <= 24 else ()):
-            axis.text(x, y, str(number), **MIDDLE)
-        axis.set(xlim=(-1.35, 1.35), ylim=(-1.35, 1.35), aspect="equal")
-        set_title(axis, title)
-        axis.axis("off")
-    return figure
-
-
 def plot_beam(
     trace: Sequence[Candidate],
     lookup: Callable[[list[int]], list[str]],
     best: Sequence[int] | None = None,
+    start: int = 0,
 ) -> Figure:
     """The tree of a beam search: a column for each step, a box for each candidate.
 
@@ -246,15 +215,19 @@ def plot_beam(
             draw only the first steps.
         lookup: ids to words, such as ``tgt_tokenizer.lookup_tokens``.
         best: ids, without ``<eos>``, of the translation whose path is drawn thick.
+        start: draws only what continues that many tokens of the best translation.
     """
+    root = tuple(best or ())[:start]
+    trace = [c for c in trace if c.step > start and c.prefix[:start] == root]
     columns = [list(group) for _, group in groupby(trace, key=lambda c: c.step)]
     width, height = len(columns) + 1, max(map(len, columns))  # in boxes
     figure, (axis,) = new_figure(size=(1.1 * width, 0.55 * height + 0.3))
     axis.set(xlim=(-0.5, width - 0.5), ylim=(-height / 2, height / 2))
     axis.axis("off")
     style: Any = {"pad": 0.25, "fontsize": 8, "in_layout": False}
-    boxed(axis, 0, 0, "<sos>", edge="black", **style)
-    heights: dict[tuple[int, ...], float] = {(): 0.0}  # of each path
+    name = f"… {lookup([root[-1]])[0]}" if root else "<sos>"
+    boxed(axis, 0, 0, name, edge="black", **style)
+    heights: dict[tuple[int, ...], float] = {root: 0.0}  # of each path
     for column in columns:
         # Children are in the order of their parents, so that no two lines cross.
         column.sort(key=lambda c: (-heights[c.prefix], -c.log_prob))
@@ -262,11 +235,12 @@ def plot_beam(
             path, color = (*c.prefix, c.token), FATES[c.fate]
             y = (len(column) - 1) / 2 - row
             thick = best is not None and path == (*best, EOS)[: len(path)]
-            ends = [c.step - 1, c.step], [heights[c.prefix], y]
+            x = c.step - start
+            ends = [x - 1, x], [heights[c.prefix], y]
             axis.plot(*ends, color=color, lw=3 if thick else 1, zorder=0)
             label = f"{lookup([c.token])[0]}\n{c.log_prob:.2f}"
             lw = 2 if thick else 1
-            boxed(axis, c.step, y, label, edge=color, color=color, lw=lw, **style)
+            boxed(axis, x, y, label, edge=color, color=color, lw=lw, **style)
             heights[path] = y
     for fate, color in FATES.items():
         axis.plot([], [], color=color, lw=3, label=fate)

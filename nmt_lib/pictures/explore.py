@@ -20,8 +20,10 @@ from ..translator import Translator
 from .heatmaps import KINDS
 
 TRANSLATOR = ("model_file", "tokenizers", "translator", "page_worker")
-PAGE = ("kit", "viewer", "page_state", "page_parts", "page_answers", "page_models")
-PAGE += ("page_ask", "page_words", "page_heads", "page_maps", "page_tree", "page")
+PAGE = (
+    *("kit", "viewer", "page_state", "page_parts", "page_answers", "page_models"),
+    *("page_ask", "page_words", "page_heads", "page_maps", "page_tree", "page"),
+)
 START = """\
 import { livePage } from "./page.js";
 const inside = host.querySelector(".model").textContent.trim();

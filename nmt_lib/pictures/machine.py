@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 LEFT, RIGHT, STEP = 0.35, 4.35, 0.34  # where the two halves begin; width of a token
 SMALL: Any = {"color": GREY, "fontsize": 9}
 CHAPTERS = (  # x, y, the chapters that explain this part
-    (0.1, 0.6, "01"),
-    (0.1, 1.5, "02"),
-    (LEFT + 0.25, 3.1, "04"),
-    (LEFT + 0.25, 3.58, "05"),
-    (RIGHT + 0.25, 3.18, "04"),
-    (RIGHT + 2.75, 3.18, "03"),
-    (RIGHT + 2.75, 3.58, "06"),
-    (RIGHT + 0.2, 5.63, "07"),
-    (RIGHT + 0.56, 5.63, "08"),
-    (LEFT + 0.11, 6.02, "00"),
+    (0.08, 0.6, "01"),
+    (0.08, 1.5, "02"),
+    (LEFT + 0.25, 3.53, "05"),
+    (LEFT + 2.75, 3.53, "04"),
+    (RIGHT + 0.25, 3.53, "06"),
+    (RIGHT + 2.35, 3.53, "03"),
+    (RIGHT + 2.75, 3.53, "04"),
+    (RIGHT + 2.6, 5.63, "07"),
+    (RIGHT + 3.0, 5.63, "08"),
+    (LEFT + 0.13, 6.3, "00"),
 )
 
 
@@ -54,7 +54,7 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     decoded = model.decode(tgt_in, memory, padding_mask(src))  # (1, T, D)
     top = model.output(decoded)[0, -1].softmax(-1).topk(4)  # (4,)
 
-    figure, (axis,) = new_figure(size=(8.2, 7.3))
+    figure, (axis,) = new_figure(size=(6.8, 6.6))
     draw_column(axis, LEFT, translator.src_tokenizer.lookup_tokens(src_ids))
     draw_column(axis, RIGHT, tokenizer.lookup_tokens(tgt_in[0].tolist()))
     named = "embeddings + positions (B, {}, D)"
@@ -65,17 +65,17 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     three = ["self-attention to the past", "cross-attention to the memory", both[1]]
     draw_block(axis, RIGHT, f"decoder × {len(model.decoder.layers)}", three)
     draw_vectors(axis, LEFT, 4.2, memory[0], "memory (B, S, D)")
-    draw_vectors(axis, RIGHT, 4.2, decoded[0], "what to say next (B, T, D)")
+    draw_vectors(axis, RIGHT, 4.2, decoded[0], "decoded (B, T, D)")
     draw_choice(
         axis, top.values.tolist(), tokenizer.lookup_tokens(top.indices.tolist())
     )
     draw_paths(axis, len(src_ids), tgt_in.size(1))
-    title: Any = {"fontsize": 15, "color": BLUE, "va": "center"}
+    title: Any = {"fontsize": 13, "color": BLUE, "va": "center"}
     axis.text(LEFT, 7.0, "It reads, all at once …", **title)
     axis.text(RIGHT, 7.0, "… and writes, word by word.", **title)
-    axis.text(LEFT, 6.5, "A column of colours is a vector:", color=GREY)
-    axis.text(LEFT, 6.26, f"the first 16 of its {memory.size(-1)} numbers.", color=GREY)
-    axis.text(LEFT + 0.3, 5.97, "is the chapter that explains the part.", color=GREY)
+    axis.text(LEFT + 0.35, 6.23, "the chapter that explains it", color=GREY)
+    axis.text(LEFT, 5.65, "A column of colours is a vector,", color=GREY)
+    axis.text(LEFT, 5.4, f"the first 16 of its {memory.size(-1)} numbers:", color=GREY)
     for x, y, number in CHAPTERS:
         circle: Any = {"boxstyle": "circle,pad=0.22", "fc": BLUE, "ec": "none"}
         axis.text(
@@ -108,8 +108,8 @@ def draw_block(axis: Axes, x: float, title: str, lines: Sequence[str]) -> None:
         (x, 2.5), 3.0, 1.3, "round,pad=0.06", fc=SHADES["module"], ec="0.7"
     )
     axis.add_patch(box).set_zorder(0)
-    axis.text(x + 1.5, 3.58, title, weight="bold", **MIDDLE)
-    axis.text(x + 1.5, 2.98, "\n".join(lines), linespacing=1.4, **MIDDLE)
+    axis.text(x + 1.25, 3.53, title, weight="bold", **MIDDLE)
+    axis.text(x + 1.5, 2.92, "\n".join(lines), linespacing=1.4, **MIDDLE)
 
 
 def draw_choice(axis: Axes, probabilities: Any, words: Sequence[str]) -> None:
@@ -120,7 +120,7 @@ def draw_choice(axis: Axes, probabilities: Any, words: Sequence[str]) -> None:
         axis.text(x - 0.07, y, word, ha="right", va="center", parse_math=False)
         said = f"{p:.2f}" if p >= 0.005 else "< 0.01"
         axis.text(x + 0.07 + 1.5 * p, y, said, va="center", **SMALL)
-    axis.text(RIGHT + 0.85, 5.58, "logits → probabilities (B, T, V)", **SMALL)
+    axis.text(RIGHT, 5.58, "logits → probabilities (B, T, V)", **SMALL)
 
 
 def draw_paths(axis: Axes, n_src: int, n_tgt: int) -> None:
@@ -134,8 +134,8 @@ def draw_paths(axis: Axes, n_src: int, n_tgt: int) -> None:
     draw_path(axis, start, (3.95, 4.6), (3.95, 3.0), (RIGHT - 0.08, 3.0))
     loop = (7.5, 6.6), (7.95, 6.6), (7.95, 0.5), (last + 0.27, 0.5)
     draw_path(axis, *loop, color=ORANGE, lw=2.5)
-    axis.text(7.2, 0.6, "append the most", color=ORANGE, ha="center")
-    axis.text(7.2, 0.3, "likely, until <eos>", color=ORANGE, ha="center")
+    axis.text(7.2, 0.6, "append it,", color=ORANGE, ha="center")
+    axis.text(7.2, 0.25, "until <eos>", color=ORANGE, ha="center")
 
 
 def draw_path(axis: Axes, *points: Any, color: str = "0.3", lw: float = 1.8) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from matplotlib.figure import Figure
 
@@ -14,20 +15,24 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
     """A bar for each n-gram, n = 1 to 4: blue if it is found (clipped), else orange.
 
     Args:
-        output, reference: words. Each n-gram of the reference matches only once.
+        output, reference: words. Each n-gram of the reference matches only once; of
+            equal ones in the output, those whose neighbours fit as well match first.
     """
     figure, (axis,) = new_figure(size=(8.2, 3.9))
     ticks: dict[float, str] = {}  # height → label
     top = 0.0
     shades: list[str] = []  # of the words
+    pairs = set(pairwise(reference))
+    fits = [False, *(pair in pairs for pair in pairwise(output)), False]
+    fitting = [a + b for a, b in pairwise(fits)]  # neighbours of each word, 0 to 2
     for n in range(1, 5):
         grams = [tuple(output[i : i + n]) for i in range(len(output) - n + 1)]
         starts = range(len(reference) - n + 1)
         left = Counter(tuple(reference[i : i + n]) for i in starts)
-        found = []
-        for gram in grams:
-            found.append(left[gram] > 0)
-            left[gram] -= 1
+        found = [False] * len(grams)
+        for i in sorted(range(len(grams)), key=fitting.__getitem__, reverse=True):
+            found[i] = left[grams[i]] > 0
+            left[grams[i]] -= 1
         for i, hit in enumerate(found):
             color = BLUE if hit else PALE
             axis.barh(top + i % n, n - 0.16, 0.78, i - 0.42, color=color)

@@ -1,4 +1,4 @@
-"""The picture of chapter 06: where the parameters of a model are."""
+"""The picture of a deeper page: where the parameters of a model are."""
 
 from __future__ import annotations
 

@@ -13,7 +13,9 @@ from .plotting import new_figure
 
 def plot_all_reduce() -> Figure:
     """A row of boxes for each process, from its batch to the same new weights."""
-    boxes: Any = {"all": ("all-reduce:\nboth gradients,\nadded", 3, 0.5, "number")}
+    boxes: Any = {
+        "all": ("all-reduce:\nsum or mean of\nboth gradients", 3, 0.5, "number")
+    }
     arrows: list[tuple[str, str]] = []
     for p, y in enumerate([1, 0]):
         boxes |= {

@@ -15,7 +15,7 @@ from ..corpora import Pair
 from ..translator import Translator
 from .plotting import ORANGE, plot_grids
 
-PRONOUNS = "it", "il", "elle"
+PRONOUNS = "it", "il", "elle", "er", "sie", "es"
 KIND = re.compile(r"The \w+ (is|was) \w+,? (and|but) it ")  # The table was wet and it …
 
 
@@ -42,10 +42,10 @@ def pronoun_looks(translator: Translator, pair: Pair) -> dict[str, Look]:
     maps = translator.attend(source, target[1:-1])
     return {
         "encoder: from it": Look(maps.encoder[-1][0, :, asks[0]], english, slice(2, 3)),
-        "cross-attention: from the French pronoun": Look(
+        "cross-attention: from the pronoun": Look(
             maps.cross[-1][0, :, asks[1]], english, slice(2, 3)
         ),
-        "decoder: from the French pronoun": Look(
+        "decoder: from the pronoun": Look(
             maps.decoder[-1][0, :, asks[1]], french[:-1], slice(1, 3)
         ),
     }

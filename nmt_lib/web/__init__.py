@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
+from base64 import b64encode
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -57,3 +60,28 @@ def bundle(*names: str, start: str = "") -> str:
 def quoted(value: Any) -> str:
     """JSON for a script of a page: no text in it can end the script."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def squeezed(script: str) -> str:
+    """A script without indentation and without the lines that are comments."""
+    return re.sub(r"(?m)^\s*(//.*|/\*\*(?s:.*?)\*/)?\n|^ +", "", script)
+
+
+def packed(text: str) -> str:
+    """Compressed, in letters: a third of a script's size."""
+    return b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def shell(kind: str, data: Any, fallback: str, script: str) -> str:
+    """An output of a cell, or a part of a page: HTML, and a script that draws over it.
+
+    Args:
+        kind: its class.
+        data: what the script finds as ``data``; ``host`` is the element to draw in.
+        fallback: HTML to show where no script runs.
+        script: it attaches a shadow root to ``host``.
+    """
+    filled = {"KIND": kind, "FALLBACK": fallback, "DATA": quoted(data)}
+    filled["SCRIPT"] = script
+    key = sha256("".join(filled.values()).encode()).hexdigest()[:12]
+    return fill("shell.html", KEY=key, **filled)

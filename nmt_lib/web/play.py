@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from html import escape
 from importlib import import_module
 from typing import Any, ClassVar
@@ -38,6 +37,25 @@ class Thing(Section):
         """The state as HTML that sanitizers keep: see ``table``."""
         raise NotImplementedError
 
+    def page(self, name: str) -> str:
+        """The picture, and a script that draws the thing in its place."""
+        data = {
+            "title": self.title,
+            "tries": self.tries,
+            "shows": self.shows,
+            "state": self.model_dump(),
+            "given": self.given(),
+        }
+        start = (
+            'import { stage } from "./kit.js";\n'
+            f'import {{ draw }} from "./things/{name}.js";\n'
+            "stage(host, STYLE, data, draw);\n"
+        )
+        modules = "kit", "pictures", *self.needs, f"things/{name}"
+        script = f"const STYLE = {web.quoted(web.read('kit.css'))};\n"
+        script += web.bundle(*modules, start=start)
+        return web.shell("nmt-play", data, self.picture(), script)
+
 
 def play(name: str, /, **state: Any) -> web.Html:
     """Something to touch, in a cell's output; it needs neither Python nor a network.
@@ -52,7 +70,7 @@ def play(name: str, /, **state: Any) -> web.Html:
     Raises:
         ConfigError: an unknown name or state, or a value that is out of range.
     """
-    names = sorted(path.stem for path in FOLDER.glob("*.js"))
+    names = sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
     if name not in names:
         raise ConfigError(
             f"there is no {name!r} to play with{nearest(name, names)}: give one of "
@@ -60,38 +78,7 @@ def play(name: str, /, **state: Any) -> web.Html:
         )
     kind: type[Thing] = import_module(f"nmt_lib.web.things.{name}").THING
     thing = checked(kind, state, f"cannot play {name!r}")
-    data = {
-        "title": kind.title,
-        "tries": kind.tries,
-        "shows": kind.shows,
-        "state": thing.model_dump(),
-        "given": thing.given(),
-    }
-    start = (
-        'import { stage } from "./kit.js";\n'
-        f'import {{ draw }} from "./things/{name}.js";\n'
-        "stage(host, STYLE, data, draw);\n"
-    )
-    script = web.bundle("kit", "pictures", *kind.needs, f"things/{name}", start=start)
-    return web.Html(shell("nmt-play", data, thing.picture(), script))
-
-
-def shell(kind: str, data: Any, fallback: str, script: str) -> str:
-    """An output: HTML to show where no script runs, and a script with its data.
-
-    The script finds ``host``, the element to draw in, ``data`` and ``STYLE``.
-    """
-    viewer = web.read("viewer.html")
-    filled = {
-        "KIND": kind,
-        "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
-        "FALLBACK": fallback,
-        "DATA": web.quoted(data),
-        "STYLE": web.quoted(web.read("kit.css")),
-        "SCRIPT": script,
-    }
-    key = sha256("".join(filled.values()).encode()).hexdigest()[:12]
-    return web.fill("shell.html", KEY=key, **filled)
+    return web.Html(thing.page(name))
 
 
 def table(

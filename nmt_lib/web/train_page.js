@@ -2,7 +2,8 @@
 // train_worker.js. nmt_lib/web/train_page.py puts this into a page, after kit.js. There
 //   host, STYLE     are the element to draw in, with a template, and the page's style
 //   WORKER, PACKED  are the worker's script, and the data that it unpacks
-//   data            is {words, unknown, examples: [{text, reference, gold}], settings}
+//   data            is {words, unknown, examples: [{text, reference, gold}], settings},
+//                   and perhaps the text to begin with
 
 import { atMostEvery, button, html, say, toggle } from "./kit.js";
 import { chart, grid } from "./pictures.js";
@@ -165,7 +166,7 @@ part.ideas.append(...IDEAS.map(([title, changes, says]) => button(title, () => {
   say(part.idea, says);
   start();
 })));
-part.text.value = data.examples[0].text;
+part.text.value = data.text ?? data.examples[0].text;
 part.text.addEventListener("change", ask);
 part.play.addEventListener("click", play);
 part.again.addEventListener("click", start);

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
-from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -47,6 +45,7 @@ WORKER = (
     "train_session",
     "train_worker",
 )
+PAGE = "kit", "pictures", "train_settings", "train_page"
 
 
 def train_page(live: str, film: dict[str, Any]) -> str:
@@ -60,35 +59,48 @@ def train_page(live: str, film: dict[str, Any]) -> str:
     parts = {
         "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
         "FILM": film_table(film),
-        "LIVE": live,
+        "LIVE": f'on the page <a href="{live}">Type a sentence</a> under “A model of '
+        "your own”, or ",
+        "NOTE": "",
         "PACKED": pack(training_data()),
         "DATA": web.quoted(page_data()),
         "STYLE": web.quoted(web.read("kit.css") + web.read("train.css")),
         "WORKER": web.quoted(web.bundle(*WORKER)),
-        "SCRIPT": web.bundle("kit", "pictures", "train_settings", "train_page"),
+        "SCRIPT": web.bundle(*PAGE),
     }
     return web.fill("train.html", **parts)
 
 
-def training_data() -> dict[str, Any]:
-    """What the worker needs: pairs as ids, their tokenizers, and the config."""
+def training_data(longest: int = 512, count: int | None = None) -> dict[str, Any]:
+    """What the worker needs: pairs as ids, their tokenizers, and the config.
+
+    Args:
+        longest: tokens of a source sentence, with its special tokens.
+        count: of training pairs; default: all.
+    """
     config = load_config("tiny", **CONFIG)
     corpus = load_corpus(config.data)
     tokenizers = build_tokenizers(config.data, corpus.train)
 
     def ids(pairs: Sequence[Pair]) -> list[list[list[int]]]:
-        return [[[*s], [*t]] for s, t in encode_pairs(pairs, tokenizers, config)]
+        encoded = encode_pairs(pairs, tokenizers, config)
+        return [[[*s], [*t]] for s, t in encoded if len(s) <= longest]
 
+    train = sorted(ids(corpus.train))  # they pack better; batches are drawn
+    every = len(train) / (count or len(train))
     return {
         "config": config.model_dump(),
         "tokenizers": [tokenizer.dumps() for tokenizer in tokenizers],
-        "train": sorted(ids(corpus.train)),  # they pack better; batches are drawn
-        "heldOut": ids(corpus.valid[:HELD_OUT]),
+        "train": [train[int(i * every)] for i in range(count or len(train))],
+        "heldOut": ids([*corpus.valid, *corpus.test])[:HELD_OUT],
     }
 
 
-def page_data() -> dict[str, Any]:
-    """What nmt_lib/web/train_page.js shows before anything is trained."""
+def page_data(longest: int = 512) -> dict[str, Any]:
+    """What nmt_lib/web/train_page.js shows before anything is trained.
+
+    ``longest`` is that of ``training_data``.
+    """
     config = load_config("tiny", **CONFIG)
     corpus = load_corpus(config.data)
     src, _ = build_tokenizers(config.data, corpus.train)
@@ -96,7 +108,11 @@ def page_data() -> dict[str, Any]:
     model, train = config.model.model_dump(), config.train.model_dump()
     shown = ("norm", "n_layers", "n_heads", "d_model", "lr", "warmup", "schedule")
     return {
-        "examples": [example(held_out[text]) for text in EXAMPLES],
+        "examples": [
+            example(held_out[text])
+            for text in EXAMPLES
+            if len(src.encode(text)) <= longest
+        ],
         "words": src.lookup_tokens(list(range(len(SPECIALS), len(src)))),
         "unknown": UNK,
         "settings": {key: (model | train)[key] for key in shown},
@@ -113,16 +129,16 @@ def example(pair: Pair) -> dict[str, Any]:
 
 
 def pack(value: Any) -> str:
-    text = json.dumps(value, separators=(",", ":"))
-    return b64encode(zlib.compress(text.encode(), 9)).decode()
+    return web.packed(json.dumps(value, separators=(",", ":")))
 
 
-def film_table(film: dict[str, Any]) -> str:
+def film_table(film: dict[str, Any], ask: str = "allow scripts") -> str:
     """What a model said while it was trained, for readers without scripts.
 
     Args:
         film: ``text``, ``rows`` and ``columns`` of its map, and ``frames``: each has
             ``step``, ``loss``, ``right``, ``said`` and ``weights`` (T, S) in percent.
+        ask: what to do to train a model.
     """
     rows = "".join(
         f"<tr><td>{frame['step']}</td><td>{frame['loss']:.2f}</td>"
@@ -131,7 +147,7 @@ def film_table(film: dict[str, Any]) -> str:
         for frame in film["frames"]
     )
     return (
-        '<table class="dataframe"><caption>To train a model here, allow scripts. This '
+        f'<table class="dataframe"><caption>To train a model here, {ask}. This '
         f"one was asked to translate “{escape(film['text'])}” while it was trained. A "
         f"map has a row for each of {escape(' '.join(film['rows']))}, and a column for "
         f"each of {escape(' '.join(film['columns']))}: the darker a square, the more "

@@ -3,7 +3,8 @@
 Under nbval, each ``test_…(chapter)`` of ``claims/<chapter>.py`` runs in the chapter's
 kernel after its last cell; ``chapter`` holds the names that the cells have defined.
 Those called ``test_real_…`` need ``NMT_DATA``. The checks of exercises are tested
-without a kernel, in ``tests/lib/test_exercises.py``.
+without a kernel, in ``tests/lib/test_exercises.py``. A notebook that needs a package of
+an extra is skipped where that is not installed.
 
 With ``NMT_SEED=n`` (``make seeds``) a chapter draws other random numbers: its models
 are trained with ``train.seed=n``, and ``torch.manual_seed(k)`` gets ``k + 1000 n``.
@@ -24,6 +25,8 @@ import pytest
 from nbformat.v4 import new_code_cell
 from nbval.plugin import IPyNbCell, IPyNbFile
 
+from tools import links
+
 # nbval reads a cell's messages when it has run: those of a long progress bar get lost.
 os.environ.setdefault("TQDM_MININTERVAL", "3600")
 
@@ -41,6 +44,8 @@ runpy.run_path({path!r})[{name!r}](types.SimpleNamespace(**globals()))"""
 
 class Chapter(IPyNbFile):
     def collect(self) -> Iterator[IPyNbCell]:
+        if package := links.lacking(self.path):
+            pytest.skip(f"{package} is not installed")
         cells = list(super().collect())
         if SEED:
             reseed([cell.cell for cell in cells])

@@ -76,7 +76,7 @@ MORE = {  # with PLANT=all
         "batching.py",
         "> batch_tokens:\n            batches.append",
         "> 2 * batch_tokens:\n            batches.append",
-        "01_tokenization",
+        "03_masks",
     ),
     "positions not added": Mistake(
         "embeddings.py",
@@ -167,7 +167,7 @@ MORE = {  # with PLANT=all
         "evaluation.py", "sum(a > b for", "sum(a < b for", "10_evaluation"
     ),
     "filled up with <unk>": Mistake(
-        "batching.py", "[PAD] * (width", "[1] * (width", "01_tokenization"
+        "batching.py", "[PAD] * (width", "[1] * (width", "03_masks"
     ),
     "min_freq one too high": Mistake(
         "vocab.py", "count >= min_freq", "count > min_freq", "01_tokenization"

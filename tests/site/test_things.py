@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
+import zlib
+from base64 import b64decode
 from typing import Any
 
 import pytest
@@ -12,12 +16,14 @@ from torch import Tensor
 
 import nmt_lib as nmt
 from nmt_lib import costs
-from nmt_lib.exercises import chapter12, deeper12
+from nmt_lib.exercises import deeper12
 from nmt_lib.transformer import count_parameters
+from nmt_lib.web import train_page
 from nmt_lib.web.play import Thing
 from nmt_lib.web.things import beam, depth, prefix, rotary
 from nmt_lib.web.things.calculator import Calculator
 from tests.site.test_play import STATES, in_node, needs_node
+from tests.site.test_train import WORK, run_node
 
 pytestmark = needs_node
 
@@ -35,7 +41,7 @@ def test_the_calculator_counts_as_the_library() -> None:
     found = iter(
         in_node("calculator", [[job, at.model_dump()] for at in states for job in jobs])
     )
-    peaks = {  # and MFU: chapter 12, sections 4, 5 and 8
+    peaks = {  # and MFU: chapter 12, section 7
         ("gpu", "fp32"): (19.5e12, 0.29),
         ("gpu", "bf16"): (312e12, 0.29),
         ("core", "fp32"): (0.165e12, 0.73),
@@ -47,26 +53,27 @@ def test_the_calculator_counts_as_the_library() -> None:
         stacks = count_parameters(model.encoder), count_parameters(model.decoder)
         assert (learnt["encoder"], learnt["decoder"]) == stacks
         assert work == costs.flops_by_part(model, state.B, state.T, state.T, n)
-        each, machine = sum(work.values()) / n, (state.machine, state.precision)
-        wanted = chapter12.hours.right(each, state.tokens, *peaks[machine])
+        peak, mfu = peaks[state.machine, state.precision]
+        wanted = sum(work.values()) / n * state.tokens / (3600 * mfu * peak)
         assert time == pytest.approx(wanted)
 
 
 def test_the_calculator_knows_what_an_update_keeps() -> None:
+    names = "d_model", "n_layers", "B", "T", "V", "precision"
     small = [
-        Calculator(d_model=D, n_layers=N, V=250, B=B, T=T, precision=precision)
+        Calculator.model_validate(dict(zip(names, (*sizes, precision), strict=True)))
         for precision in ("fp32", "bf16")
-        for D, N, B, T in [
-            (64, 1, 1, 8),
-            (64, 1, 4, 16),
-            (64, 2, 1, 50),
-            (64, 4, 1, 8),
-            (128, 1, 1, 25),
-            (128, 2, 4, 8),
-            (128, 1, 4, 16),
-            (128, 4, 1, 16),
-            (256, 1, 1, 25),
-            (256, 2, 1, 8),
+        for sizes in [
+            (64, 1, 1, 8, 250),
+            (64, 1, 4, 16, 250),
+            (64, 2, 1, 50, 1000),
+            (64, 4, 1, 8, 250),
+            (128, 1, 1, 25, 250),
+            (128, 2, 4, 8, 250),
+            (128, 1, 4, 16, 4000),
+            (128, 4, 1, 16, 250),
+            (256, 1, 1, 25, 250),
+            (256, 2, 1, 8, 1000),
         ]
     ]
     jobs = [["memory", state.model_dump()] for state in small]
@@ -137,14 +144,19 @@ def test_pairs_turn_as_on_the_page() -> None:
 
 def layer_by_layer(state: depth.Depth, seed: int, n_layers: int) -> Tensor:
     """The words after layers of the library's own, or of the parts of a layer."""
-    options = {"n_layers": 24, "n_decoder_layers": 1, "init": state.init}
+    options: dict[str, Any] = {
+        "n_layers": 24,
+        "n_decoder_layers": 1,
+        "init": state.init,
+    }
     if state.connection == "pre":
         options["norm"] = "pre"  # a model of the library, with the same weights
     config = nmt.load_config("tiny").model.model_copy(update=options)
     encoder, x = depth.drawn(config, seed)
     x = x[None]  # (1, S, D)
     with torch.no_grad():
-        for layer in encoder.layers[:n_layers]:
+        layers: list[Any] = [*encoder.layers]
+        for layer in layers[:n_layers]:
             if state.connection in ("post", "pre"):
                 x = layer(x, None)
                 continue
@@ -273,3 +285,39 @@ def test_the_prefix_staircase_is_that_of_the_model() -> None:
             wanted = (one - two).abs().amax(-1)  # (T,)
             assert column == pytest.approx(wanted.tolist(), abs=0.01)
             assert (max(column[: j + 1]) < 0.01) == causal
+
+
+def test_the_training_page_fits_into_an_output_and_trains() -> None:
+    page = nmt.play("train", text="The dog is old.", warmup=0)._repr_html_()
+    assert page == nmt.play("train", text="The dog is old.", warmup=0)._repr_html_()
+    assert len(page.encode()) <= 60_000
+    shown = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)
+    assert "<td>" in shown and "run the cell" in shown
+    (data,) = re.findall(r"(?m)^const data = (.*);$", page)
+    packed = json.loads(data)
+    script = zlib.decompress(b64decode(packed["script"])).decode()
+    given, worker = (
+        json.loads(re.findall(rf"(?m)^const {name} = (.*);$", script)[0])
+        for name in ("data", "WORKER")
+    )
+    assert (given["text"], given["settings"]["warmup"]) == ("The dog is old.", 0)
+    heard = run_node(WORK, {"script": worker, "packed": packed["packed"]}, "commonjs")
+    assert [said for said in heard if isinstance(said, list)][-1] == [7, 25]
+
+
+def test_its_sentences_are_short_and_not_trained_on() -> None:
+    whole, short = train_page.training_data(), train_page.training_data(10, 700)
+    assert len(short["train"]) == 700 and len(short["heldOut"]) == 100
+    for pairs in (short["train"], short["heldOut"]):
+        assert max(len(src) for src, _ in pairs) <= 10
+    assert all(pair in whole["train"] for pair in short["train"])
+    assert not any(pair in short["train"] for pair in short["heldOut"])
+    examples = train_page.page_data(10)["examples"]
+    assert [one["text"] for one in examples] == [*train_page.EXAMPLES[:3]]
+
+
+def test_a_bad_setting_of_the_training_page_is_named() -> None:
+    with pytest.raises(nmt.ConfigError, match="did you mean 'warmup'"):
+        nmt.play("train", warmups=0)
+    with pytest.raises(nmt.ConfigError, match="cannot play 'train': norm"):
+        nmt.play("train", norm="middle")

@@ -99,7 +99,7 @@ export function draw({ add, tell }, state, { lattices, temperatures, longest }) 
   const names = ["score", "log P", "finished translation"];
   const head = html("tr", {}, ...names.map((name) =>
     html("th", { scope: "col" }, name)));
-  const table = html("table", { class: "log" }, html("thead", {}, head), best);
+  const table = html("table", { class: "hypotheses" }, html("thead", {}, head), best);
   const now = () => search(lattices[which.value], { K: K.value, alpha: alpha.value });
 
   function show() {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import groupby
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import torch
 from pydantic import Field
@@ -20,7 +20,7 @@ TEXTS = (
 )
 WIDEST, ALPHA = 5, 1.4  # the largest K and α that can be chosen
 LIKELY = 6  # next tokens that are shown
-TEMPERATURES = (0.5, 0.7, 1.0, 1.5, 2.0)
+TEMPERATURES = (0.5, 1.0, 1.5, 2.0)
 
 
 class Beam(Thing):
@@ -41,9 +41,9 @@ class Beam(Thing):
     """a sentence of your own; empty: two that show something"""
     model: str = "multi30k-en-de"
     K: int = Field(3, ge=1, le=WIDEST)
-    alpha: Literal[0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4] = 0.6
+    alpha: float = Field(0.6, ge=0, le=ALPHA, multiple_of=0.2)
     step: int = Field(4, ge=0, le=100)
-    temperature: Literal[0.5, 0.7, 1.0, 1.5, 2.0] = 1.0
+    temperature: float = Field(1.0, ge=0.5, le=2, multiple_of=0.5)
 
     def texts(self) -> list[str]:
         return [self.text] if self.text.strip() else [*TEXTS]
@@ -59,8 +59,7 @@ class Beam(Thing):
 
     def picture(self) -> str:
         translator, text = loaded(self.model), self.texts()[0]
-        asked = {"beam_size": self.K, "length_penalty": self.alpha}
-        (found,) = translator.translate([text], **asked)
+        (found,) = translator.translate([text], self.K, self.alpha)
         rows = {one: [f"{score:.2f}"] for one, score in found.n_best}
         caption = (
             f"“{text}”, translated with K = {self.K} and α = {self.alpha}; "
@@ -86,7 +85,8 @@ def lattice(model: str, text: str) -> dict[str, Any]:
     translator = loaded(model)
     src = torch.tensor([translator.encode(text)])  # (1, S)
     added: dict[tuple[int, ...], set[int]] = {(): set()}  # a prefix → tokens
-    leaders, longest = {()}, 0
+    leaders: set[tuple[int, ...]] = {()}
+    longest = 0
     for K in range(1, WIDEST + 1):  # a smaller α only ends sooner
         trace: list[Candidate] = []
         beam_search(translator.model, src, K, ALPHA, trace=trace)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import torch
 import torch.nn.functional as F
@@ -13,11 +13,12 @@ from pydantic import Field
 from torch import Tensor
 
 from ...config import ModelConfig, load_config
-from ...encoder import Encoder
+from ...encoder import Encoder, EncoderLayer
 from ...transformer import build_model
 from ..play import Thing, table
 
 Sublayer = Callable[[Tensor], Tensor]
+Connection = Callable[[Tensor, Sublayer], Tensor]
 WORDS = ("The", "old", "man", "is", "reading", "a", "book")
 LAYERS, SEEDS = 24, 5
 LEAST = 1e-4  # share that is told from 0
@@ -28,7 +29,7 @@ def norm(x: Tensor) -> Tensor:
     return F.layer_norm(x, x.shape[-1:])  # (S, D) gain 1, bias 0
 
 
-CONNECTIONS: dict[str, Callable[[Tensor, Sublayer], Tensor]] = {
+CONNECTIONS: dict[str, Connection] = {
     "none": lambda x, sublayer: sublayer(x),
     "sum": lambda x, sublayer: x + sublayer(x),
     "post": lambda x, sublayer: norm(x + sublayer(x)),
@@ -101,16 +102,17 @@ def drawn(config: ModelConfig, seed: int) -> tuple[Encoder, Tensor]:
     return model.encoder, model.src_embedding(torch.arange(len(WORDS))[None])[0]
 
 
-def through(
-    encoder: Encoder, x: Tensor, connect: Callable[[Tensor, Sublayer], Tensor]
-) -> list[Tensor]:
+def through(encoder: Encoder, x: Tensor, connect: Connection) -> list[Tensor]:
     """What the words are at first and after each layer, ``(S, D)`` each."""
     steps = [x]
-    for layer in encoder.layers:
-        x = connect(x, lambda h, layer=layer: layer.self_attention(h[None], h[None])[0])
-        x = connect(x, layer.feed_forward)
-        steps.append(x)
+    for layer in cast(Sequence[EncoderLayer], encoder.layers):
+        steps.append(one_layer(layer, steps[-1], connect))
     return steps
+
+
+def one_layer(layer: EncoderLayer, x: Tensor, connect: Connection) -> Tensor:
+    x = connect(x, lambda h: layer.self_attention(h[None], h[None])[0])  # (S, D)
+    return connect(x, layer.feed_forward)  # (S, D)
 
 
 def differs(x: Tensor) -> float:

@@ -5,7 +5,7 @@ import torch
 import nmt_lib as nmt
 from nmt_lib.exercises import chapter06
 
-count, table = chapter06.all_parameters.right, chapter06.influence.right
+table = chapter06.influence.right
 
 
 def in_a_loop(part, x, memory, src_mask, tgt_mask):
@@ -23,14 +23,6 @@ def keywords(part, x, memory, src_mask, tgt_mask):
     x = part.norm1(torch.add(part.self_attention(x, memory=x, mask=tgt_mask), x))
     x = part.norm2(part.cross_attention(x, mask=src_mask, memory=memory) + x)
     return part.norm3(part.feed_forward(x).add_(x))
-
-
-def by_layers(D, d_ff, N, V_src, V_tgt):
-    def linear(i, o):
-        return i * o + o
-
-    layers = 12 * linear(D, D) + 2 * (linear(D, d_ff) + linear(d_ff, D)) + 10 * D
-    return N * layers + V_src * D + V_tgt * D + linear(D, V_tgt)
 
 
 def by_cells(logits_of, tgt_in):
@@ -55,7 +47,6 @@ def eight(logits_of, tgt_in):
 
 RIGHT = {
     "decoder_layer": [in_a_loop, keywords],
-    "all_parameters": [by_layers, lambda *sizes: 1.0 * count(*sizes)],
     "influence": [
         by_cells,
         lambda logits_of, ids: table(logits_of, ids).tolist(),
@@ -69,12 +60,6 @@ WRONG = {
         lambda part, x, memory, s, t: part.norm3(in_a_loop(part, x, memory, s, t)),
         lambda part, x, memory, s, t: part.cross_attention(x, memory),
         lambda part, x, memory, s, t: in_a_loop(part, x, x, s, t),
-    ],
-    "all_parameters": [
-        lambda *sizes: 55522638,
-        lambda D, d_ff, N, V_src, V_tgt: count(D, d_ff, N, V_tgt, V_src),
-        lambda D, d_ff, N, V_src, V_tgt: count(D, d_ff, N, V_tgt, V_tgt),
-        lambda D, d_ff, N, V_src, V_tgt: count(D, d_ff, 2 * N, V_src, V_tgt),
     ],
     "influence": [
         eight,

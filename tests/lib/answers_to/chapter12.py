@@ -1,7 +1,6 @@
 """Other answers to the exercises of chapter 12."""
 
 import math
-from datetime import timedelta
 
 import torch
 
@@ -22,11 +21,6 @@ def head_by_head(B, T, d_model, n_heads):
 def made(B, T, d_model, n_heads):
     vectors, weights = torch.empty(5, B, T, d_model), torch.empty(B, n_heads, T, T)
     return vectors.nbytes + weights.nbytes
-
-
-def by_timedelta(flop_per_token, n_tokens, peak, mfu):
-    took = timedelta(seconds=flop_per_token * n_tokens / (mfu * peak))
-    return took / timedelta(hours=1)
 
 
 def one_by_one(corpus, epochs, batch, padding, processes, accumulate):
@@ -51,10 +45,6 @@ RIGHT = {
         made,
         lambda B, T, D, H: 4 * B * T * (5 * D + H * T),
     ],
-    "hours": [
-        by_timedelta,
-        lambda flop, n, peak, mfu: torch.tensor(n / (peak * mfu / flop) / 3600),
-    ],
     "my_updates": [
         one_by_one,
         lambda corpus, n, batch, padding, p, a: (
@@ -78,10 +68,6 @@ WRONG = {
         lambda B, T, D, H: 4 * (5 * B * T + B * H * T * T),
         lambda B, T, D, H: 4 * (5 * T * D + B * H * T * T),
         lambda B, T, D, H: 5 * B * T * D + 4 * B * H * T * T,
-    ],
-    "hours": [
-        lambda flop, n, peak, mfu: flop + n / (3600 * mfu * peak),
-        lambda flop, n, peak, mfu: mfu * peak / 3600,
     ],
     "my_updates": [
         lambda corpus, n, batch, padding, p, a: math.ceil(

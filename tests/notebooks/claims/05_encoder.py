@@ -1,18 +1,45 @@
-"""What chapter 05 draws of twelve layers, with random weights."""
+"""What chapter 05 draws of twelve layers with random weights; ranges of 25 seeds."""
 
 from typing import Any
 
 import pytest
 
 
-def test_only_sum_and_norm_together_keep_words_apart_and_lengths_bounded(
-    chapter: Any,
-) -> None:
-    shares, lengths = chapter.curves.values()
+def last(table: Any, name: str) -> list[float]:
+    """After the last layer, for each of five seeds."""
+    return [run[-1] for run in table[name]]
+
+
+def test_sub_layers_collapse_with_and_without_a_norm(chapter: Any) -> None:
     for name in ("sub-layers only", "norm only"):
-        assert shares[name][4] < 1e-6
-    for name in ("sum only", "sum and norm"):
-        assert shares[name][4] > 0.3
-    assert lengths["sub-layers only"][12] < 0.01
-    assert 1_000 < lengths["sum only"][12] < 10_000
-    assert lengths["sum and norm"][12] == pytest.approx(8, abs=0.01)
+        for table in (chapter.shares, chapter.halved):
+            assert max(last(table, name)) < 1e-5
+    assert max(run[3] for run in chapter.shares["sub-layers only"]) < 1e-5
+
+
+def test_pre_ln_keeps_words_apart_and_post_ln_a_few_hundredths(chapter: Any) -> None:
+    assert min(last(chapter.shares, "post-LN")) > 0.01
+    assert max(last(chapter.shares, "post-LN")) < 0.08
+    assert min(last(chapter.shares, "pre-LN")) > 0.3
+    assert max(last(chapter.shares, "pre-LN")) < 0.55
+
+
+def test_with_weights_half_as_large_both_orders_keep_as_much(chapter: Any) -> None:
+    for name in ("post-LN", "pre-LN"):
+        assert min(last(chapter.halved, name)) > 0.6
+
+
+def test_the_sum_explodes_and_the_norms_bound_the_length(chapter: Any) -> None:
+    lengths = chapter.lengths
+    assert max(last(lengths, "sub-layers only")) < 0.05
+    assert min(last(lengths, "sum only")) > 500
+    assert max(last(lengths, "pre-LN")) < 45
+    assert last(lengths, "post-LN") == pytest.approx(5 * [8], abs=0.01)
+
+
+def test_with_a_norm_the_gradient_stays_within_a_factor_of_ten(chapter: Any) -> None:
+    for name in ("post-LN", "pre-LN"):
+        sizes = chapter.arrived[name]  # (5, 13)
+        assert sizes.min() > 0.1 and sizes.max() < 10
+    assert chapter.arrived["sub-layers only"][:, 0].max() < 0.002
+    assert chapter.arrived["sum only"][:, 0].min() > 300

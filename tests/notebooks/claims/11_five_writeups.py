@@ -1,16 +1,33 @@
-"""What chapter 11 measures and says, with room for weights of another processor."""
+"""What chapter 11 measures and says, with room for weights of another seed."""
 
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from sacrebleu.metrics import BLEU
 from torch.nn import functional as F
 
 import nmt_lib as nmt
 from nmt_lib.pictures.defects import DEFECTS
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def table() -> dict[tuple[str, str], list[list[float]]]:
+    """What was measured, in which model → [the right way, the write-ups'], a seed."""
+    text = (ROOT / "benchmarks/results/writeups.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in text.splitlines()[4:-2]]
+    return {
+        (row[0].strip("| "), row[1].split(":")[0]): [
+            [float(n) for n in re.findall(r"[\d.]+", cell)] for cell in row[2:]
+        ]
+        for row in rows
+    }
 
 
 def late(runs: list[list[float]]) -> float:
@@ -18,30 +35,48 @@ def late(runs: list[list[float]]) -> float:
     return torch.tensor(runs)[:, 4:].mean().item()
 
 
-def test_verdicts_of_21_defects(chapter: Any) -> None:
+def test_verdicts_of_26_defects(chapter: Any) -> None:
     counts = {verdict: len(defects) for verdict, defects in DEFECTS.items()}
-    assert counts == {"much": 2, "some": 4, "open": 3, "sleeps": 7, "none": 5}
+    assert counts == {"much": 3, "some": 7, "open": 4, "dormant": 8, "none": 4}
 
 
-def test_doubled_exponent_is_a_little_behind_and_learns_all_the_same(
-    chapter: Any,
-) -> None:
+def test_the_text_has_the_ranges_of_the_table_with_four_seeds(chapter: Any) -> None:
+    measured = table()
+    assert {len(seeds) for seeds in measured.values()} == {4}
+    more = [100 * (b / a - 1) for a, b in measured["exponent doubled", "one layer"]]
+    assert (round(min(more)), round(max(more))) == (14, 29)
+    worse = [b - a for a, b in measured["norms never trained", "one layer"]]
+    assert (round(min(worse), 2), round(max(worse), 2)) == (0.01, 0.04)
+    on = measured["never calls eval()", "one layer"]
+    ends = [end(n) for n in zip(*on, strict=True) for end in (min, max)]
+    assert ends == [146, 151, 135, 138]
+    assert max(a - b for a, b in measured["never calls eval()", "tiny"]) == 1
+    assert all(a == b for a, b in measured["source without <eos>", "tiny"])
+    both = measured["without <eos> and full stop", "tiny"]
+    assert min(b for _, b in both) == 188 and max(b for _, b in both) == 199
+    assert [150, 99] in measured["without <eos> and full stop", "one layer"]
+
+
+def test_a_doubled_exponent_is_behind_and_learns_all_the_same(chapter: Any) -> None:
     doubled = chapter.curves["doubled exponent"]
     assert 0.02 < late(doubled) - late(chapter.curves["as in the paper"]) < 0.3
-    assert max(run[-1] for run in doubled) < 0.4
+    assert max(run[-1] for run in doubled) < 0.6
 
 
-def test_norms_never_trained_are_hardly_behind(chapter: Any) -> None:
-    anew = chapter.curves["norms never trained"]
-    assert -0.02 < late(anew) - late(chapter.curves["as in the paper"]) < 0.1
-    assert max(run[-1] for run in anew) < 0.35
-
-
-def test_ten_times_the_rate_of_c_stands_still(chapter: Any) -> None:
+def test_ten_times_the_rate_of_c_stalls(chapter: Any) -> None:
     slow, fast = (sum(losses[-10:]) / 10 for losses in chapter.deep.values())
-    assert slow < 3.8 < 3.95 < fast
+    assert slow + 0.3 < fast
     slow, fast = (sum(losses[5:20]) / 15 for losses in chapter.deep.values())
     assert fast < slow, "and it leads at first"
+
+
+def test_the_loss_of_eight_sentences_jumps_more_than_that_of_64(chapter: Any) -> None:
+    check, model = chapter.check, chapter.trained.model
+    many, few = (
+        torch.tensor(check.batch_losses(model, chapter.examples, n)).std()
+        for n in (64, 8)
+    )
+    assert few > 1.4 * many
 
 
 def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
@@ -61,47 +96,55 @@ def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
     )
 
 
+def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
+    pairs = chapter.corpus.valid[:200]
+    assert (
+        chapter.check.with_dropout(chapter.trained.model, chapter.trained, pairs) > 185
+    )
+
+
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:
-    nothing, eos, full_stop, both = chapter.exact["trained model"]
-    assert min(eos, full_stop) >= nothing - 4 and both <= nothing - 5
-    nothing, *_, both = chapter.exact["one layer"]
-    assert both < nothing
+    nothing, eos, full_stop, both = chapter.exact["trained"]
+    assert min(eos, full_stop) >= nothing - 4 and both <= nothing
 
 
-def test_five_of_the_six_promises_are_kept(chapter: Any) -> None:
-    texts = [t.text for t in chapter.trained.translate(list(chapter.promises))]
-    assert (
-        sum(
-            text == promised
-            for text, promised in zip(texts, chapter.promises.values(), strict=True)
-        )
-        >= 5
+def test_their_lines_stop(chapter: Any) -> None:
+    errors = [
+        type(chapter.check.error_of(exec, line, dict(chapter.given)))
+        for line in chapter.theirs.values()
+    ]
+    assert errors == [TypeError, SyntaxError, NameError, NameError, NameError]
+    names: dict[str, Any] = {"torch": torch}
+    exec(
+        "def attend(attention_weights, v, dropout=None):\n"
+        "    if dropout is not None:\n"
+        "        attentions = dropout(attention_weights)\n"
+        "    return torch.matmul(attentions, v)\n",
+        names,
     )
-    assert set(chapter.promises) <= {pair.src for pair in chapter.corpus.train}
-
-
-def test_norms_that_are_lost_show_in_the_perplexity_only(chapter: Any) -> None:
-    (before, n_before), (after, n_after) = chapter.results.values()
-    assert n_before >= 190 and n_after >= 160 and after > before + 0.02
-
-
-def test_the_training_loss_chooses_late_and_bleu_hardly_differs(chapter: Any) -> None:
-    by_train, by_valid = (
-        min(chapter.record, key=lambda row: row[column]) for column in (1, 2)
+    one = torch.ones(2, 2)
+    assert isinstance(
+        chapter.check.error_of(names["attend"], one, one), UnboundLocalError
     )
-    assert (
-        by_train[0] > 48 > 45 > by_valid[0] and 0.05 < by_train[2] - by_valid[2] < 0.8
-    )
-    assert abs(by_train[3] - by_valid[3]) < 10
 
 
 def test_rows_of_the_table(chapter: Any) -> None:
-    """The mean of batch means, and the gradient of one pass."""
-    assert sum(chapter.means) / len(chapter.means) == pytest.approx(
-        chapter.weighted, rel=0.02
-    )
+    """The mean of batch means, <sos> in front, and the gradient of one pass."""
+    model = chapter.trained.model
+    plan = nmt.sentence_batches(len(chapter.unseen), 64, 0)
+    batches = [nmt.make_batch(chapter.unseen, rows) for rows in plan]
+    means = [nmt.validation_loss(model, [batch]) for batch in batches]
+    weighted = nmt.validation_loss(model, batches)
+    assert sum(means) / len(means) == pytest.approx(weighted, rel=0.02)
+    assert 0.05 < weighted < 0.08
 
-    model, batch = chapter.right.eval(), nmt.make_batch(chapter.examples[:8])
+    for length, bleu in ((9, 71.0), (30, 90.5)):
+        words = " ".join(f"word{i}" for i in range(length))
+        found = BLEU().corpus_score([f"<sos> {words}"], [[words]]).score
+        assert found == pytest.approx(bleu, abs=0.5)
+
+    batch = nmt.make_batch(chapter.examples[:8])
+    model = chapter.learn.model.eval()
 
     def gradient(passes: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
         model.zero_grad()

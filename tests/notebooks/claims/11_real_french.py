@@ -25,8 +25,8 @@ def table(text: str, first: str) -> list[list[str]]:
 
 
 def test_each_model_is_at_home_in_its_own_language(chapter: Any) -> None:
-    cat, woman, chair = (chapter.real(text).text for text in chapter.promised)
-    assert chapter.tiny(chapter.promised[0]).text == "Le chat a bu le lait." != cat
+    cat, woman, chair = (chapter.real(text).text for text in chapter.of_b)
+    assert chapter.tiny(chapter.of_b[0]).text == "Le chat a bu le lait." != cat
     assert woman != "La femme jolie est rentrée."
     assert not chair.startswith("Elle s'est assise sur la chaise, elle")
     dogs = chapter.captions[0]
@@ -47,13 +47,21 @@ def test_the_dozen_is_nearly_all_won_and_most_with_another_source(chapter: Any) 
     assert nmt.contrastive_accuracy(chapter.real, chapter.dozen) >= 10 / 12
     article, agreement, place = chapter.mean["its own source"]
     assert place > max(article, agreement) + 1 and min(article, agreement) > 1
-    for a, b in zip(chapter.dozen, chapter.shuffled, strict=True):
-        assert a.src != b.src and (a.right, a.wrong) == (b.right, b.wrong)
-    assert nmt.contrastive_accuracy(chapter.real, chapter.shuffled) >= 9 / 12
+    assert (
+        len(chapter.blind) == 11 and len({tuple(some) for some in chapter.blind}) == 11
+    )
+    assert min(chapter.won) >= 8 and 9.5 < sum(chapter.won) / 11 < 11
+    blind = chapter.mean["another source"]
+    assert all(
+        0 < b < a for a, b in zip((article, agreement, place), blind, strict=True)
+    )
+    assert place - blind[2] == max(
+        a - b for a, b in zip((article, agreement, place), blind, strict=True)
+    )
 
 
 def test_couples_share_their_french_or_swap_their_pronoun(chapter: Any) -> None:
-    made = [chapter.contrast(*pair) for pair in chapter.check.COUPLES.items()]
+    made = [chapter.check.contrast(*pair) for pair in chapter.check.COUPLES.items()]
     for i, (a, b) in enumerate(zip(made[::2], made[1::2], strict=True)):
         if i < 2:
             assert (a.right, a.wrong) == (b.wrong, b.right) and a.src != b.src
@@ -62,7 +70,9 @@ def test_couples_share_their_french_or_swap_their_pronoun(chapter: Any) -> None:
             assert " il " in b.right and " elle " in b.wrong
     cat, milk, man, woman, chair, sofa, tent, boat = chapter.in_couples
     assert min(cat, milk, man, woman) > 2, "who does what is read"
-    assert min(sofa, boat) > 1 and max(chair, tent) < -1, "the pronoun is a fixed taste"
+    assert min(sofa, boat) > 1 and max(chair, tent) < -1, (
+        "the pronoun is a fixed preference"
+    )
 
 
 def test_couples_by_source_cannot_be_won_blind_and_pronouns_are_a_taste(

@@ -1,0 +1,113 @@
+"""The exercise of the deeper page on TransformerLens, and what the page measures.
+
+Nothing here imports TransformerLens: the page does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import nmt_lib as nmt
+
+from .chapter09 import NOUNS as NOUNS
+from .chapter09 import scene
+from .exercise import exercise, unfilled
+
+
+def _numbers(seed, *shapes):
+    draw = torch.Generator().manual_seed(seed)
+    return [torch.randn(*shape, generator=draw) for shape in shapes]
+
+
+def _and_what_is_left(patch, x, other, at):
+    """The result, and the two activations as they are afterwards."""
+    found = patch(x, other, at)
+    return found if unfilled(found) else (found, x, other)
+
+
+@exercise(
+    "The activation of this run, with that of the other run at one position.",
+    cases={
+        "four sentences, position 2": (*_numbers(0, (4, 6, 5), (4, 6, 5)), 2),
+        "one sentence, the first position": (*_numbers(1, (1, 3, 4), (1, 3, 4)), 0),
+        "one sentence, the last position": (*_numbers(2, (2, 4, 8), (2, 4, 8)), -1),
+    },
+    call=_and_what_is_left,
+    mistakes={
+        "the activation itself was changed, and others may still need it: clone it": (
+            "x = x.clone()",
+            "x = x",
+        ),
+        "that is the whole other run: patch one position": [
+            lambda x, other, at: other,
+            lambda x, other, at: other.clone(),
+        ],
+        "the wrong way round: all but this position came from the other run": (
+            "x = x.clone()\n    x[:, at] = other[:, at]",
+            "x, other = other.clone(), x\n    x[:, at] = other[:, at]",
+        ),
+        "this patches the position in every sentence's features: axis 1 is the "
+        "position": [
+            ("x[:, at] = other[:, at]", "x[:, :, at] = other[:, :, at]"),
+        ],
+        "this patches a sentence of the batch: axis 1 is the position": (
+            "x[:, at] = other[:, at]",
+            "x[at] = other[at]",
+        ),
+        "a zero removes; patching replaces it by what the other run has": (
+            "other[:, at]",
+            "0",
+        ),
+        "the two were added: replace": ("x[:, at] = ", "x[:, at] += "),
+        "this patches every position from there on": (
+            "x[:, at] = other[:, at]",
+            "x[:, at:] = other[:, at:]",
+        ),
+        "nothing has changed: the position must come from the other run": [
+            lambda x, other, at: x,
+            lambda x, other, at: x.clone(),
+        ],
+    },
+    hints=(
+        "Three lines: a copy, one assignment, the copy returned. Which axis is the "
+        "position?",
+        "`x[:, at]` is (B, D): what every sentence has at that position.",
+    ),
+    says="one position from the other run, and both runs are as they were",
+    difficulty=1,
+    importance=3,
+    minutes=4,
+)
+def patch(x, other, at):
+    x = x.clone()
+    x[:, at] = other[:, at]  # (B, D)
+    return x
+
+
+# What the page measures.
+
+
+def up_to_pronoun(
+    translator: nmt.Translator, nouns: Sequence[str]
+) -> tuple[Tensor, Tensor]:
+    """Sources ``(B, S)``, and targets up to the pronoun, without it, ``(B, T)``."""
+    read = [scene(translator, noun) for noun in nouns]
+    src = torch.cat([one.src for one in read])  # (B, S)
+    return src, torch.cat([one.tgt[:, : one.t + 1] for one in read])
+
+
+def one_word_id(translator: nmt.Translator, word: str) -> int:
+    (found,) = translator.tgt_tokenizer.encode(word, sos=False, eos=False)
+    return int(found)
+
+
+def table(
+    moved: Callable[..., float], sites: Sequence[str], change: Any, n: int
+) -> Tensor:
+    """``moved`` for each site and each of n positions or heads, ``(len(sites), n)``."""
+    rows = [[moved(site, change(at)) for at in range(n)] for site in sites]
+    return torch.tensor(rows)
