@@ -112,6 +112,8 @@ def starts(work: Path) -> None:
 
 
 def config_of(folder: Path, **changes: Any) -> nmt.Config:
+    if common.DRY:  # its corpus has other languages
+        changes.pop("data.tgt_lang", None)
     return common.load_config("pair", run_dir=str(folder), **changes)
 
 
