@@ -40,7 +40,7 @@ export class Translator {
   }
 
   /** Translates a text: greedily, or with a beam of several prefixes (section 6.1) and
-   * a length penalty with the exponent `alpha`; with a `temperature`, each word is drawn
+   * a length penalty with the exponent `alpha`; with a `temperature`, words are drawn
    * from the probabilities to the power of 1 / temperature, by numbers from `seed`.
    *
    * `closed(kind, layer, head, column)` says which columns attention may not use;
@@ -163,7 +163,8 @@ export class Transformer {
     let x = this.embed("src_embedding", ids, 0); // (S, D)
     for (let layer = 0; layer < n_layers; layer++) {
       const name = `encoder.layers.${layer}`, own = `${name}.self_attention`;
-      const hidden = closed && ((head, column) => closed("encoder", layer, head, column));
+      const hidden = closed &&
+        ((head, column) => closed("encoder", layer, head, column));
       x = this.residual(`${name}.around_attention`, x, (h) =>
         this.attention(own, h, this.keysValues(own, h), encoder, hidden)); // (S, D)
       x = this.feedForward(name, x); // (S, D)
