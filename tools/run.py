@@ -25,7 +25,6 @@ import nmt_lib as nmt
 from nmt_lib.run_folder import run_path
 from tools import links
 
-MODEL = '<script class="model"'  # a page in an output that contains a whole model
 # The metadata of cells to keep: tags, alt texts (nmt.alt), whether they are folded.
 KEPT = [
     "nbgrader",
@@ -116,10 +115,6 @@ def clean(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     # Printed text is cut into chunks at random places.
     notebook, _ = CoalesceStreamsPreprocessor().preprocess(notebook, {})
-    for output in (one for cell in notebook.cells for one in cell.get("outputs", [])):
-        page = output.get("data", {}).get("text/html", "")
-        if MODEL in page:  # nmt.explore: what it shows without a script is stored
-            output.data["text/html"] = page.partition(MODEL)[0] + "</div>"
     for cell, output in images(notebook):
         alt = cell.metadata.get("nmt", {}).get("alt", "")
         output.metadata["image/png"] = {"alt": " ".join(alt.split())}

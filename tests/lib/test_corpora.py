@@ -189,7 +189,7 @@ def test_a_corpus_in_one_piece_is_split_by_group(
     monkeypatch.setenv("NMT_DATA", str(tmp_path))
     (tmp_path / "europarl").mkdir()
     for lang in ("en", "fr"):  # each English sentence has two translations
-        lines = [f"{lang} {i if lang == 'fr' else i // 2}\n" for i in range(400)]
+        lines = [f"{lang} {i if lang == 'fr' else i % 200}\n" for i in range(400)]
         file = tmp_path / f"europarl/europarl-v7.fr-en.{lang}"
         file.write_text("".join(lines))
     for src, tgt in (("en", "fr"), ("fr", "en")):

@@ -93,7 +93,9 @@ DRIVER = """
         assert os.stat(path).st_mtime_ns == before[package].st_mtime_ns
     print(nmt_lib.config_names()[0], nmt_lib.Translator.pretrained()[0])
     translator = nmt_lib.Translator.load("multi30k-en-de")
-    assert "function drawHeads" in nmt_lib.pictures.explore.page_script()
+    from importlib import import_module
+    page = import_module("nmt_lib.pictures.explore").page_script()
+    assert "function makeHeads" in page
     assert 'class="model"' in nmt_lib.explore(translator).data
     print(translator("Two dogs.").text)
     assert os.listdir() == []

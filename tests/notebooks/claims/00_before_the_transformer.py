@@ -57,7 +57,7 @@ def test_the_gradient_falls_before_training_and_not_after(chapter: Any) -> None:
     assert trained["one vector"][1:].min() > 0.005
 
 
-def test_both_layers_do_as_many_operations_at_n_equal_to_d() -> None:
+def test_both_layers_do_as_many_operations_at_n_equal_to_d(chapter: Any) -> None:
     cells = {row[0]: row for row in table("recurrent_layers") if "MFLOP" in row[1]}
     shown = {row[0]: row for row in page() if row[0] in ("GRU", "self-attention")}
     names = {"nn.GRU": "GRU", "nmt.MultiHeadAttention": "self-attention"}
@@ -66,7 +66,7 @@ def test_both_layers_do_as_many_operations_at_n_equal_to_d() -> None:
         assert shown[ours][3:6] == measured and measured[-1] == "1,610.6"
 
 
-def test_the_table_of_the_page_is_that_of_the_benchmark() -> None:
+def test_the_table_of_the_page_is_that_of_the_benchmark(chapter: Any) -> None:
     measured = {row[0]: row for row in table("recurrent")[2:]}
     found = [row for row in page() if row[0] in measured]
     assert len(found) == len(measured)
@@ -81,7 +81,7 @@ def test_the_table_of_the_page_is_that_of_the_benchmark() -> None:
         ]
 
 
-def test_the_writing_of_the_page_is_that_of_the_benchmark() -> None:
+def test_the_writing_of_the_page_is_that_of_the_benchmark(chapter: Any) -> None:
     measured = {tuple(row[:2]): row for row in table("recurrent_writing")[2:]}
     found = [row for row in page() if row[0] == "1"]
     assert len(found) == 3
@@ -100,7 +100,7 @@ def test_without_tanh_the_answer_is_always_the_same(chapter: Any) -> None:
     torch.testing.assert_close(without(*arguments), without(*other))
 
 
-def test_a_gru_keeps_what_its_gate_says() -> None:
+def test_a_gru_keeps_what_its_gate_says(chapter: Any) -> None:
     cell = nn.GRUCell(3, 4)
     with torch.no_grad():
         cell.bias_ih[4:8] = 100.0  # z = 1
