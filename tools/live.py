@@ -5,6 +5,7 @@ Its scripts are in ``nmt_lib/web``; ``nmt_lib/pictures/explore.py`` puts them to
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -19,6 +20,7 @@ import torch
 import nmt_lib as nmt
 from nmt_lib import web
 from nmt_lib.decoding import Hypothesis
+from nmt_lib.pictures import explore
 from nmt_lib.pictures.explore import live_page
 from nmt_lib.pictures.heatmaps import KINDS, attention_table
 from nmt_lib.pictures.viewer import all_layers, static_table
@@ -127,6 +129,23 @@ def copy_files(out: Path) -> None:
     (out / "models").mkdir()
     for name in EXAMPLES:
         shutil.copy(model_path(name), out / f"models/{name}.safetensors")
+    copy_explored(Path("notebooks"), out)
+
+
+def copy_explored(notebooks: Path, out: Path) -> None:
+    """The models of stored outputs of ``nmt.explore``: bundled ones, and those that a
+    run has left beside its notebook. Where one is missing, its page says what to do."""
+    for path in notebooks.rglob("*.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        for file in {*re.findall(r"explore/[\w.-]+?\.safetensors", text)}:
+            made, target = path.parent / file, out / path.parent / file
+            name = re.sub(r"^explore/|-\w{8}\.safetensors$", "", file)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if made.exists():
+                shutil.copy(made, target)
+            elif name in nmt.Translator.pretrained():
+                translator = nmt.Translator.load(name, device="cpu")
+                explore.write(explore.packed(translator), target)
 
 
 def site_page() -> str:

@@ -29,6 +29,12 @@ def _and_what_is_left(patch, x, other, at):
     return found if unfilled(found) else (found, x, other)
 
 
+def _swapped(x, other, at):
+    other = other.clone()
+    other[:, at] = x[:, at]
+    return other
+
+
 @exercise(
     "The activation of this run, with that of the other run at one position.",
     cases={
@@ -47,8 +53,7 @@ def _and_what_is_left(patch, x, other, at):
             lambda x, other, at: other.clone(),
         ],
         "the wrong way round: all but this position came from the other run": (
-            "x = x.clone()\n    x[:, at] = other[:, at]",
-            "x, other = other.clone(), x\n    x[:, at] = other[:, at]",
+            _swapped
         ),
         "this patches the position in every sentence's features: axis 1 is the "
         "position": [

@@ -1,10 +1,14 @@
 """The live page: a translator that runs in the reader's browser.
 
-The page contains everything: style, scripts, data and, if given, the model.
+The page contains style, scripts and data; its model is a file.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import re
+import sys
 from base64 import b64encode
 from collections.abc import Sequence
 from html import escape
@@ -24,13 +28,11 @@ PAGE = (
     *("kit", "viewer", "page_state", "page_parts", "page_answers", "page_models"),
     *("page_ask", "page_words", "page_heads", "page_maps", "page_tree", "page"),
 )
-START = """\
-import { livePage } from "./page.js";
-const inside = host.querySelector(".model").textContent.trim();
-const bytes = Uint8Array.from(atob(inside), (letter) => letter.charCodeAt(0));
-livePage(host, data, STYLE, WORKER, bytes.length ? bytes.buffer : null);
-"""
+START = 'import { livePage } from "./page.js";\n'
+START += "livePage(host, data, STYLE, WORKER, model);\n"
+BEGIN = 'import { begin } from "./beside.js";\nbegin(host, data, PACKED);\n'
 LIMIT = 60  # subwords of a sentence that the page reads
+DEFAULTS: dict[str, Any] = {"unk": UNK, "limit": LIMIT, "start": ""}
 LARGEST = 12_000_000  # bytes: the largest model in a cell's output
 SENTENCES = {
     "en": "A man is reading a newspaper.",
@@ -39,15 +41,20 @@ SENTENCES = {
 }
 
 
-def explore(translator: Translator, texts: Sequence[str] = ()) -> web.Html:
+def explore(
+    translator: Translator, texts: Sequence[str] = (), paste: bool | None = None
+) -> web.Html:
     """A page in a cell's output that translates typed text, in the browser itself.
 
     It shows the attention, can switch off heads, and continues from a word that the
-    reader chooses. It contains the model, so it needs neither Python nor a network.
+    reader chooses. It needs neither Python nor a network: this writes the model into
+    ``explore/`` beside the notebook, and there the page reads it.
 
     Args:
         translator: any that is not too large.
         texts: sentences that the page suggests; default: one in the source language.
+        paste: put the model into the output; default: where a page cannot read files,
+            that is on Colab, in VS Code and outside of notebooks.
 
     Raises:
         ValueError: a model of more than about six million weights.
@@ -71,7 +78,46 @@ def explore(translator: Translator, texts: Sequence[str] = ()) -> web.Html:
     caption = "<caption>Run the cell to translate sentences of your own</caption>"
     table = f'<table class="dataframe">{caption}{rows}</table>'
     shown = {"models": [known], "stored": [], "names": KINDS, "fragment": False}
-    return web.Html(live_page(shown, table, model))
+    shown |= {"bytes": len(model), "file": file_name(translator, model)}
+    if paste is None:
+        paste = not (reads_files() and write(model, Path(str(shown["file"]))))
+    if paste:
+        kind = 'class="model" type="application/octet-stream;base64"'
+        table += f"<script {kind}>{b64encode(model).decode()}</script>"
+    script = web.packed(web.squeezed(page_script()))
+    script = (
+        f"const PACKED = {web.quoted(script)};\n{web.bundle('beside', start=BEGIN)}"
+    )
+    return web.Html(web.shell("nmt-live", DEFAULTS | shown, table, script))
+
+
+def file_name(translator: Translator, model: bytes) -> str:
+    """Beside the notebook; another model has another name, from its digest."""
+    name = re.sub(r"[^A-Za-z0-9_.-]", "-", translator.config.name)
+    size = int.from_bytes(model[:8], "little")  # of the header, in JSON
+    digest = json.loads(model[8 : 8 + size])["__metadata__"]["digest"]
+    return f"explore/{name}-{digest[:8]}.safetensors"
+
+
+def reads_files() -> bool:
+    """Whether a page in a cell's output can read files beside its notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    in_code = "__vsc_ipynb_file__" in getattr(shell, "user_ns", {})  # VS Code
+    return (
+        hasattr(shell, "kernel") and not in_code and "google.colab" not in sys.modules
+    )
+
+
+def write(model: bytes, path: Path) -> bool:
+    """Whether the file is there; a folder may be closed to writing."""
+    try:
+        path.parent.mkdir(exist_ok=True)
+        beside = path.with_suffix(f".{os.getpid()}.tmp")
+        beside.write_bytes(model)
+        beside.replace(path)
+    except OSError:
+        return False
+    return True
 
 
 def packed(translator: Translator) -> bytes:
@@ -92,23 +138,20 @@ def packed(translator: Translator) -> bytes:
     )
 
 
-def live_page(data: dict[str, Any], table: str = "", model: bytes = b"") -> str:
-    """The page as HTML.
+def live_page(data: dict[str, Any], table: str = "") -> str:
+    """The page as HTML; it fetches the model that it needs.
 
     Args:
         data: what ``nmt_lib/web/page.js`` shows first; its head says what that is.
         table: HTML to show where no script runs.
-        model: a model file; without it, the page fetches the one that it needs.
     """
+    script = f"const model = null;\n{page_script()}"
+    return web.shell("nmt-live", DEFAULTS | data, table, script)
 
-    viewer = web.read("viewer.html")
-    filled = {
-        "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
-        "TABLE": table,
-        "MODEL": b64encode(model).decode(),
-        "DATA": web.quoted({"unk": UNK, "limit": LIMIT, "start": "", **data}),
-        "STYLE": web.quoted(web.read("page.css")),
-        "WORKER": web.quoted(web.bundle(*TRANSLATOR)),
-        "PAGE": web.bundle(*PAGE, start=START),
-    }
-    return web.fill("live.html", **filled)
+
+def page_script() -> str:
+    """It draws in ``host``, from ``data`` and a file's bytes, ``model``, or null."""
+    return f"""\
+const STYLE = {web.quoted(web.read("page.css"))};
+const WORKER = {web.quoted(web.bundle(*TRANSLATOR))};
+{web.bundle(*PAGE, start=START)}"""

@@ -70,25 +70,23 @@ def plot_shift(tgt: Tensor, tokenizer: Tokenizer) -> Figure:
 
 def plot_collapse(
     losses: Mapping[str, Sequence[float]],
-    differs: Mapping[str, Sequence[float]],
+    differs: Mapping[str, Mapping[str, Sequence[float]]],
     frequencies: float,
 ) -> Figure:
-    """Losses of several runs, and beside them what differs between their words.
+    """Losses of several runs, and what differs between their words in each stack.
 
     Args:
         losses: name → after each update, in nats a token.
-        differs: name → the share of chapter 05, on a logarithmic axis.
+        differs: stack → name → the share of chapter 05, on a logarithmic axis.
         frequencies: the loss of the word frequencies alone, a dashed line.
     """
-    panels = {
-        "loss (nats a token)": losses,
-        "what differs between words (share)": differs,
-    }
+    panels = {"loss (nats a token)": losses}
+    panels |= {f"{stack}: what differs": shares for stack, shares in differs.items()}
     n = len(next(iter(losses.values())))
     figure = plot_lines(panels, range(1, n + 1), xlabel="update")
-    left, right = figure.axes
+    left, *stacks = figure.axes
     left.axhline(frequencies, color="0.35", lw=1, ls="--")
-    where = n + 1, frequencies + 0.25
-    left.text(*where, "word frequencies only", ha="right", size=9)
-    right.set(yscale="log", ylim=(1e-4, 1.2))
+    left.text(n + 1, frequencies + 0.25, "word frequencies", ha="right", size=9)
+    for axis in stacks:
+        axis.set(yscale="log", ylim=(1e-5, 1.2))
     return figure

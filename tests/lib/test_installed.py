@@ -93,7 +93,8 @@ DRIVER = """
         assert os.stat(path).st_mtime_ns == before[package].st_mtime_ns
     print(nmt_lib.config_names()[0], nmt_lib.Translator.pretrained()[0])
     translator = nmt_lib.Translator.load("multi30k-en-de")
-    assert "class Transformer" in nmt_lib.explore(translator).data
+    assert "function drawHeads" in nmt_lib.pictures.explore.page_script()
+    assert 'class="model"' in nmt_lib.explore(translator).data
     print(translator("Two dogs.").text)
     assert os.listdir() == []
 """

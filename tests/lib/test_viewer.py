@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from base64 import b64decode
 from html import unescape
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib.decoding import Hypothesis
+from nmt_lib.pictures import explore
 from tests.lib.small import made_translation, small_translator
 
 HOSTILE: tuple[str, ...] = (
@@ -105,6 +107,44 @@ def test_the_live_page_holds_the_model_exactly_or_halved_where_it_is_too_large(
     assert "<td>&lt;b&gt;</td>" in table and len(scripts) == 2
     assert '"examples":["ich sehe","\\u003cb>"]' in page
     assert not re.search(r"(?m)^(import|export) |^@\w+@$", page)
+
+
+def test_in_a_notebook_the_model_is_a_file_beside_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    translator = small_translator(2)
+    monkeypatch.setattr("nmt_lib.pictures.explore.reads_files", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    page = nmt.explore(translator)._repr_html_()
+    assert len(page.encode()) <= 60_000 and 'class="model"' not in page
+    (file,) = (tmp_path / "explore").iterdir()
+    data = data_of(nmt.explore(translator))
+    assert data["file"] == f"explore/{file.name}"
+    assert data["bytes"] == file.stat().st_size
+    again = nmt.Translator.load(file, device="cpu")
+    for name, weight in translator.model.named_parameters():
+        assert torch.equal(weight, again.model.get_parameter(name))
+    file.unlink()
+    file.parent.rmdir()
+    file.parent.touch()  # a folder of this name cannot be made
+    assert 'class="model"' in nmt.explore(translator)._repr_html_()
+
+
+def test_where_a_page_cannot_read_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Shell:
+        kernel, user_ns = None, dict[str, str]()
+
+    class IPython:
+        get_ipython = Shell
+
+    assert not explore.reads_files()  # no notebook
+    monkeypatch.setitem(sys.modules, "IPython", IPython)
+    assert explore.reads_files()
+    monkeypatch.setitem(sys.modules, "google.colab", IPython)
+    assert not explore.reads_files()
+    monkeypatch.delitem(sys.modules, "google.colab")
+    monkeypatch.setattr(Shell, "user_ns", {"__vsc_ipynb_file__": "a.ipynb"})
+    assert not explore.reads_files()
 
 
 def test_a_model_that_writes_nothing_can_be_looked_at() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from html import escape
 from typing import Any
 
 import nmt_lib as nmt
@@ -17,6 +18,8 @@ from tests.site.chromium import ROOT, barriers, chromium
 
 OUT = ROOT / "build" / "train"
 OWN = "The small girl is eating an apple."
+HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>train</title>
+<meta name="viewport" content="width=device-width">"""
 IMPACTS = ("minor", "moderate", "serious", "critical")
 # The elements that a finger presses: their width and height.
 TARGETS = """() => {
@@ -55,6 +58,7 @@ def main() -> int:
             for scheme in ("light", "dark"):
                 no_barriers(browser, url, width, scheme)
         fingers(browser, url)
+        in_an_output(browser)
     print(f"the training page works; screenshots: {OUT}")
     return 0
 
@@ -189,6 +193,24 @@ def fingers(browser: Any, url: str) -> None:
         page.goto(url)
         small = [one for one in page.evaluate(TARGETS) if min(one[1:]) < 44]
         assert not small, small
+
+
+def in_an_output(browser: Any) -> None:
+    """``nmt.play("train")`` trains on a page and in a frame as Colab's."""
+    shown = nmt.play("train")._repr_html_()
+    frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(shown)}" '
+    frame += 'style="width: 100%; height: 1000px" title="an output"></iframe>'
+    for name, body in {"output": shown, "framed": frame}.items():
+        file = OUT / f"{name}.html"
+        file.write_text(f"{HEAD}<main>{body}</main>", encoding="utf-8")
+        with watched(browser) as page:
+            page.goto(file.as_uri())
+            inside = page.frame_locator("iframe") if name == "framed" else page
+            inside.get_by_role("button", name="Train", exact=True).click()
+            inside.locator("[data-part=log] tr").nth(4).wait_for()  # update 100
+            if name == "output":
+                pause(page)
+                check(page, name)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import nmt_lib as nmt
 from tests.lib.small import made_translation
 from tests.site.browser_live import expected, settled, watched
 from tests.site.chromium import ROOT, barriers, chromium
-from tests.site.jupyterlab import jupyterlab, run_all
+from tests.site.jupyterlab import do, jupyterlab, run_all
 
 OUT = ROOT / "build" / "viewer"
 SRC = ["Der", "<b>Hund</b>", "trank", "שלום", "</script>", "🙂", "."]
@@ -68,7 +68,9 @@ def main() -> int:
     nbformat.write(notebook, OUT / "notebooks" / "viewer.ipynb")
     cells = [new_code_cell(f"import nmt_lib as nmt\nnmt.explore({EXPLORED})")]
     notebook = new_notebook(cells=cells, metadata=kernel)
-    nbformat.write(notebook, OUT / "notebooks" / "live.ipynb")
+    folder = OUT / "notebooks" / "a folder"
+    folder.mkdir()
+    nbformat.write(notebook, folder / "live.ipynb")
     with chromium() as browser, jupyterlab(OUT, PYTHONPATH=str(ROOT)) as address:
         for width, scheme in ((1280, "light"), (390, "dark")):
             touch = width < 500
@@ -92,7 +94,7 @@ def main() -> int:
             count = "window.jupyterapp.shell.currentWidget.content.widgets.length"
             assert page.evaluate(count) == 2, "keys of the viewer changed the notebook"
         with watched(browser) as page:
-            page.goto(f"{address}/lab/tree/live.ipynb?reset")
+            page.goto(f"{address}/lab/tree/a%20folder/live.ipynb?reset")
             run_all(page)
             page.locator(".words .now").wait_for()
             page.locator("#text").fill("")
@@ -100,6 +102,20 @@ def main() -> int:
             assert settled(page) == expected("en-de", "Two dogs.").text
             assert page.evaluate(count) == 1, "typing changed the notebook"
             page.screenshot(path=OUT / "live.png")
+            do(page, "commands.execute('docmanager:save')")
+            (model,) = (folder / "explore").iterdir()
+            (cell,) = nbformat.read(folder / "live.ipynb", as_version=4).cells
+            assert len(cell.outputs[0].data["text/html"]) <= 60_000
+        with watched(browser) as page:  # nothing is run: the file is read
+            page.goto(f"{address}/lab/tree/a%20folder/live.ipynb?reset")
+            page.locator(".words .now").wait_for()
+            page.locator("#text").fill("Two dogs.")
+            assert settled(page) == expected("en-de", "Two dogs.").text
+        model.rename(model.with_suffix(".gone"))
+        page = browser.new_page()
+        page.goto(f"{address}/lab/tree/a%20folder/live.ipynb?reset")
+        page.get_by_text("Run the cell: that writes the model, which is not").wait_for()
+        page.close()
     print(f"the viewer shows the tensors' weights and obeys; screenshots: {OUT}")
     return 0
 

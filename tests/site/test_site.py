@@ -92,18 +92,39 @@ def test_the_live_page_brings_all_that_it_shows_first() -> None:
     page = live.site_page()
     (line,) = re.findall(r"(?m)^const data = (.*);$", page)
     data = json.loads(line)
-    texts = [text for texts in live.EXAMPLES.values() for text in texts]
-    stored = {(one["asked"], one["beam"]): one for one in data["stored"]}
+    kinds = live.EXAMPLES, live.FAILURES
+    texts = [text for kind in kinds for texts in kind.values() for text in texts]
+    plain = [one for one in data["stored"] if not (one["closed"] or one["prefix"])]
+    stored = {(one["asked"], one["beam"]): one for one in plain}
     assert {*stored} == {(text, 1) for text in texts} | {(live.BEAM, 3)}
-    for one in stored.values():
+    off = [one for one in data["stored"] if one["closed"]]
+    assert [one["text"].split()[0] for one in off] == ["Der", "Un"]
+    for one in data["stored"]:
         for index, log_prob, choices in zip(
             one["ids"], one["logProbs"], one["steps"], strict=True
         ):
             found = [choice["p"] for choice in choices if choice["id"] == index]
             assert found in ([], [pytest.approx(math.exp(log_prob), abs=1e-5)])
-    table, script = page.split('<script class="model"')
+    table, script = page.split("<script>")
     assert texts[0] in table and stored[texts[0], 1]["text"] in table
-    assert script.count("</script>") == 2, "a word ends the script"
+    assert script.count("</script>") == 1, "a word ends the script"
+
+
+def test_models_of_explored_pages_are_on_the_site(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = Path("notebooks/explore")
+    folder.mkdir(parents=True)
+    (folder / "tiny-01234567.safetensors").write_bytes(b"x")
+    bundled = "explore/multi30k-en-fr-01234567.safetensors"
+    said = f"explore/tiny-01234567.safetensors {bundled} explore/a-76543210.safetensors"
+    Path("notebooks/00.ipynb").write_text(said, encoding="utf-8")
+    live.copy_explored(Path("notebooks"), Path("out"))
+    found = {path.name for path in Path("out/notebooks/explore").iterdir()}
+    assert found == {"tiny-01234567.safetensors", Path(bundled).name}
+    translator = nmt.Translator.load(Path("out/notebooks") / bundled, device="cpu")
+    assert translator.config.data.tgt_lang == "fr"
 
 
 def test_the_training_page_brings_all_that_it_shows_first() -> None:

@@ -90,7 +90,7 @@ LINES = [
     "The cat drank the the milk in the kitchen.",
     "the the the the the the the",
     "Two old men, well-known, waited at the station (yesterday)!",
-    "Yesterday two men waited: at 10.30, for £2,500 or 5-6 hours...",
+    "Yesterday two men waited: at 10.30, for £2,500 or 9-16 hours...",
     "Les élèves n'ont pas peur; l'école est fermée.",
     "&quot;Ein &amp; zwei&quot; <skipped>kosten 3,50 € [etwa $4]",
     "a b c d e f g h",

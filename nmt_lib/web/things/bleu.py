@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pydantic import Field
-from sacrebleu.metrics import BLEU
 
 from ..play import Thing, table
 
@@ -39,6 +38,8 @@ class Bleu(Thing):
         return {"ideas": {"as it was": self.output, **ideas}}
 
     def picture(self) -> str:
+        from sacrebleu.metrics import BLEU
+
         score = BLEU().corpus_score([self.output], [[self.reference]])
         rows = {
             f"n = {n}": [str(found), str(possible)]

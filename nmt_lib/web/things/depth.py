@@ -47,7 +47,7 @@ class Depth(Thing):
         "belong to the other connections.)"
     )
     shows: ClassVar = (
-        "Without a residual connection all words are one after two or three layers, "
+        "Without a residual connection all words are alike after three layers, "
         "however the weights begin. The sum and post-LN only slow this down; pre-LN "
         "slows it down most. PyTorch's own first weights are smaller in the layers and "
         "larger in the embeddings, so that a layer changes less."

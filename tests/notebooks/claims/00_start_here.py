@@ -43,7 +43,7 @@ def swapped(chapter: Any) -> list[tuple[str, str, str]]:
     """Sentences with subject and object exchanged, and their two nouns in French."""
     verbs = "ate|bought|drank|held|opened|read|washed"
     simple = re.compile(rf"(The|A|An) (\w+) ({verbs}) (the|a|an) (\w+)\.")
-    found = {}
+    found: dict[str, tuple[str, str, str]] = {}
     for pair in chapter.corpus.train:
         if match := simple.fullmatch(pair.src):
             french = chapter.translator.tgt_tokenizer.tokenize(pair.tgt)
@@ -83,7 +83,11 @@ def test_four_ways_to_break_it(chapter: Any) -> None:
 
 
 def test_a_lower_case_letter_costs_some_translations(chapter: Any) -> None:
-    assert 15 < chapter.same < 85
+    """Five seeds kept 4 to 68 of 100."""
+    assert chapter.same < 90
+    no_stop = [text.removesuffix(".") for text in chapter.texts]
+    before = [translation.text for translation in chapter.before]
+    assert share(chapter.translator(no_stop), before) > 0.97
 
 
 def test_a_faultless_sentence_gets_little_probability(chapter: Any) -> None:

@@ -1,0 +1,57 @@
+"""What chapter 13 says of its stand-in, and the tables that it quotes."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def column(table: str, which: str, i: int) -> list[float]:
+    """The numbers of a column, in the rows that begin with a word."""
+    text = (ROOT / "benchmarks/results" / f"{table}.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if line[:2] == "| "]
+    fields = [row[i].strip(" %") for row in rows if row[0].strip() == which]
+    return [float(field) for field in fields]
+
+
+def test_each_seed_gains_from_the_bundled_model(chapter: Any) -> None:
+    scratch, moved = chapter.curves.values()
+    assert (scratch[:, -1].min() - moved[:, -1].max()).item() > 0.3
+    first, second = chapter.chrf.values()
+    assert min(second) > max(first) + 20 and chapter.low > 20
+    spread = max(max(some) - min(some) for some in (first, second))
+    assert min(second) - max(first) > 3 * spread
+
+
+def test_the_random_split_leaks(chapter: Any) -> None:
+    nmt, pairs, n = chapter.nmt, chapter.pairs, chapter.n
+    for seed in range(5):
+        drawn = chapter.random.Random(seed).sample(pairs, len(pairs))
+        assert nmt.seen_share(drawn[:n], drawn[n:]) > 0.45
+        split = nmt.grouped_split(pairs, n, seed)
+        assert nmt.seen_share(split.test, split.train) == 0
+
+
+def test_the_tables_are_those_of_the_benchmark(chapter: Any) -> None:
+    path = ROOT / "notebooks/13_your_own_pair.ipynb"
+    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+    for first, table, name, columns in (
+        ("random", "own_pair_leaks", "random", [3, 5, 6, 7]),
+        ("by group", "own_pair_leaks", "grouped", [5, 6, 7]),
+        ("from scratch", "own_pair_starts", "scratch", [2, 4, 5]),
+        ("from multi30k-en-fr", "own_pair_starts", "multi30k-en-fr", [2, 4, 5]),
+    ):
+        row = re.search(rf"(?m)^\| {first} \|(.*)\|$", text)
+        assert row, first
+        said = [re.findall(r"[\d.]+", field) for field in row[1].split("|")]
+        ranges = [list(map(float, some)) for some in said][-len(columns) :]
+        for found, i in zip(ranges, columns, strict=True):
+            numbers = column(table, name, i)
+            assert found == [min(numbers), max(numbers)], (first, i)
+    exact = column("own_pair_leaks", "random", 2)
+    assert len(exact) == 3 and all(40 < share < 60 for share in exact)
+    leaking, honest = (column("own_pair_leaks", k, 5) for k in ("random", "grouped"))
+    assert max(leaking) < min(honest)

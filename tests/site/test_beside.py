@@ -1,0 +1,44 @@
+"""Where the page of ``nmt.explore`` looks for its model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nmt_lib import web
+from tests.site.test_train import pytestmark, run_node
+
+__all__ = ["pytestmark"]  # it skips these tests without Node
+NODE = """
+import { readFileSync } from "fs"
+const { folder, calls } = JSON.parse(readFileSync(0, "utf8"))
+const { addresses } = await import(`${folder}/beside.js`)
+process.stdout.write(JSON.stringify(calls.map(([file, at]) => addresses(file, at))))
+"""
+FILE = "explore/a.safetensors"
+SITE, SERVER = "https://x.org/book/04.html", "/user/ada/"
+CASES = {
+    "on a site": ({"page": SITE}, ["https://x.org/book/explore/a.safetensors"]),
+    "a page from a folder": ({"page": "file:///a/04.html"}, []),
+    "a server's first folder": (
+        {"server": "/", "notebooks": ["04.ipynb"]},
+        ["/files/explore/a.safetensors"],
+    ),
+    "a server of many people, a folder with a space": (
+        {"server": SERVER, "notebooks": ["my notebooks/04 ü.ipynb"]},
+        ["/user/ada/files/my%20notebooks/explore/a.safetensors"],
+    ),
+    "two notebooks": (
+        {"server": "/", "notebooks": ["a/1.ipynb", "b/2.ipynb", "a/3.ipynb"]},
+        ["/files/a/explore/a.safetensors", "/files/b/explore/a.safetensors"],
+    ),
+    "a server that shows no notebook": ({"server": "/", "notebooks": []}, []),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_addresses(name: str) -> None:
+    at, expected = CASES[name]
+    calls: list[Any] = [[FILE, at]]
+    assert run_node(NODE, {"folder": str(web.FILES), "calls": calls}) == [expected]
