@@ -154,6 +154,7 @@ export class Transformer {
     weights["output.weight"] ??= weights["tgt_embedding.lookup.weight"];
     this.preNorm = config.norm === "pre";
     this.finalNorm = config.final_norm ?? this.preNorm;
+    this.watch = null; // gets the name of a part and what it computes
   }
 
   /** Source ids [S] to the encoder's weights [n_layers][H][S][S], and for each decoder
@@ -170,6 +171,7 @@ export class Transformer {
       x = this.feedForward(name, x); // (S, D)
     }
     const memory = this.finalNorm ? this.norm("encoder.norm", x) : x; // (S, D)
+    this.watch?.("memory", memory);
     const caches = Array.from({ length: n_decoder_layers ?? n_layers }, (_, layer) =>
       this.keysValues(`decoder.layers.${layer}.cross_attention`, memory));
     return { encoder, caches };
@@ -197,7 +199,9 @@ export class Transformer {
       x = this.feedForward(name, x); // (1, D)
     });
     if (this.finalNorm) x = this.norm("decoder.norm", x); // (1, D)
-    const p = softmax(this.linear("output", x)[0]); // [V]
+    const [logits] = this.linear("output", x); // [V]
+    this.watch?.("output", logits);
+    const p = softmax(logits); // [V]
     p[PAD] = p[SOS] = 0;
     return { p, own, decoder, cross };
   }
@@ -230,6 +234,7 @@ export class Transformer {
       return row;
     }));
     kept.push(weights);
+    this.watch?.(name, { queries, keys, values, weights, heads });
     return this.linear(`${name}.W_o`, heads); // (T, D)
   }
 
@@ -243,7 +248,9 @@ export class Transformer {
     return this.residual(`${layer}.around_feed_forward`, x, (h) => {
       const hidden = this.linear(`${layer}.feed_forward.W_1`, h); // (T, d_ff)
       const active = hidden.map((row) => row.map((value) => Math.max(value, 0)));
-      return this.linear(`${layer}.feed_forward.W_2`, active); // (T, D)
+      const y = this.linear(`${layer}.feed_forward.W_2`, active); // (T, D)
+      this.watch?.(`${layer}.feed_forward`, { hidden: active, y });
+      return y;
     });
   }
 
@@ -251,7 +258,9 @@ export class Transformer {
   residual(name, x, sublayer) {
     const y = sublayer(this.preNorm ? this.norm(`${name}.norm`, x) : x); // (T, D)
     const sum = x.map((row, t) => row.map((value, i) => value + y[t][i])); // (T, D)
-    return this.preNorm ? sum : this.norm(`${name}.norm`, sum); // (T, D)
+    const result = this.preNorm ? sum : this.norm(`${name}.norm`, sum); // (T, D)
+    this.watch?.(name, result);
+    return result;
   }
 
   /** Each row with mean 0 and variance 1, times a gain, plus a bias. */
