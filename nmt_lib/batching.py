@@ -24,6 +24,7 @@ from .tokenizers import Tokenizers
 if TYPE_CHECKING:
     from .config import Config, TrainConfig
 
+SEED_STEP = 1_000_003  # a prime: no two seeds share the random numbers of an epoch
 Ids = Sequence[int]
 Example = tuple[Ids, Ids]  # of the source and of the target, with their special tokens
 
@@ -201,7 +202,7 @@ def plan_epoch(
     examples: Sequence[Example], train: TrainConfig, epoch: int
 ) -> list[list[int]]:
     """The batches of an epoch, as indices; drawn from seed and epoch only."""
-    seed = train.seed * 1_000_003 + epoch
+    seed = train.seed * SEED_STEP + epoch
     if train.batch_by == "sentences":
         return sentence_batches(len(examples), train.batch_sentences, seed)
     return token_batches(example_lengths(examples), train.batch_tokens, seed)

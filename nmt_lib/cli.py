@@ -32,10 +32,11 @@ CONFIG = "a name such as tiny, the path of a .yaml file, or a bundled model's na
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    warnings.formatwarning = lambda message, *_, **__: f"warning: {message}\n"
     try:
-        options = _parser().parse_args(_utf8(given))
-        options.run(options, nmt.parse_overrides(" ".join(options.set)))
+        with warnings.catch_warnings():  # puts showwarning back
+            warnings.showwarning = _show
+            options = _parser().parse_args(_utf8(given))
+            options.run(options, nmt.parse_overrides(" ".join(options.set)))
     except (nmt.NMTError, OSError, MemoryError, RuntimeError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
@@ -43,6 +44,10 @@ def main(arguments: list[str] | None = None) -> int:
         print("stopped; the same command resumes the run", file=sys.stderr)
         return 130
     return 0
+
+
+def _show(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"warning: {message}", file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):

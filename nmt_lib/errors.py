@@ -5,8 +5,10 @@ Each is one sentence: what is wrong, where, and what to do.
 
 from __future__ import annotations
 
-import sys
 import warnings
+from inspect import currentframe
+from itertools import takewhile
+from traceback import walk_stack
 
 
 class NMTError(Exception):
@@ -35,8 +37,6 @@ class TrainingError(NMTError, RuntimeError):
 
 def warn(message: str) -> None:
     """A warning that points to the first line outside this library."""
-    level = 1
-    ours = (__package__, "torch")
-    while sys._getframe(level).f_globals.get("__name__", "").split(".")[0] in ours:
-        level += 1
-    warnings.warn(message, stacklevel=level + 1)
+    modules = (f.f_globals.get("__name__", "") for f, _ in walk_stack(currentframe()))
+    ours = takewhile(lambda m: m.split(".")[0] in (__package__, "torch"), modules)
+    warnings.warn(message, stacklevel=len([*ours]) + 1)

@@ -201,8 +201,7 @@ def plant(number: int) -> Case:
     """
     if number not in range(1, len(PUZZLES) + 1):
         raise ValueError(f"no case {number!r}: choose from 1 to {len(PUZZLES)}")
-    for other in [*_planted]:
-        other.heal()
+    heal()
     right_texts()  # while nothing is broken
     case = Case(number)
     _planted.append(case)
@@ -211,6 +210,12 @@ def plant(number: int) -> Case:
     for question in ("text", "loss"):
         print(answer(question, case.translator))
     return case
+
+
+def heal() -> None:
+    """Repairs what is broken in this kernel, if anything is."""
+    for case in [*_planted]:
+        case.heal()
 
 
 def answer(question: str, translator: Translator) -> str:

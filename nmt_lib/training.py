@@ -15,7 +15,14 @@ import torch
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from .batching import Example, encode_pairs, make_batch, plan_epoch, validation_batches
+from .batching import (
+    SEED_STEP,
+    Example,
+    encode_pairs,
+    make_batch,
+    plan_epoch,
+    validation_batches,
+)
 from .checkpoints import Progress, unpack
 from .config import Config, load_config
 from .corpora import Corpus, load_corpus
@@ -152,7 +159,7 @@ class Trainer:
         self.progress = Progress(**saved.state)
         if self.rank:  # the file has the main process's random numbers only
             seed = self.config.train.seed + self.rank
-            set_seed(seed + 1_000_003 * self.progress.step, self.device)
+            set_seed(seed + SEED_STEP * self.progress.step, self.device)
 
     def finish(self) -> None:
         """Loads the final weights into the model, and saves it."""

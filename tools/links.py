@@ -38,8 +38,16 @@ except ModuleNotFoundError:  # on Colab: install it, keep torch and numpy
     import nmt_lib as nmt
 """
 # What README says about the site, before and after it has an address.
-BOOK = "`make site` writes it as a book for the web, to `build/site`"
-BOOK_AT = "Read it as a [book on the web]({site})"
+BOOK = (
+    "No site has been published from this copy yet: `make site` writes it to "
+    "`build/site`, and `make links REPO=owner/name` puts its links here"
+)
+BOOK_AT = (
+    "**[Try it in your browser]({site}live.html)** · [read it as a book]({site}) · "
+    "[chapter 00](notebooks/00_start_here.ipynb), or "
+    "[on Colab](https://colab.research.google.com/github/{repo}/blob/v{version}"
+    "/notebooks/00_start_here.ipynb)"
+)
 
 
 def main() -> int:
@@ -114,7 +122,10 @@ def set_address(repo: str) -> None:
 
 
 def said_of_the_site(repo: str) -> str:
-    return BOOK if repo == PLACEHOLDER else BOOK_AT.format(site=documentation(repo))
+    if repo == PLACEHOLDER:
+        return BOOK
+    site, version = documentation(repo), address()[1]
+    return BOOK_AT.format(site=site, repo=repo, version=version)
 
 
 def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:

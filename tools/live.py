@@ -181,7 +181,7 @@ def site_page() -> str:
     ideas = [idea | {"address": urlencode(idea["shows"])} for idea in IDEAS]
     data: dict[str, Any] = {"models": models, "stored": stored, "ideas": ideas}
     data |= {"names": KINDS, "fragment": True, "worker": WORKER}
-    data["start"] = urlencode(START)
+    data |= {"start": urlencode(START), "chapters": "notebooks/"}
     return live_page(data, table_of(stored, first))
 
 

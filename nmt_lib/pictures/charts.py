@@ -56,7 +56,8 @@ def plot_lines(
     Args:
         curves: label → y, or label → (x, y), or panel title → such a dict; or a
             single y. A y of ``(runs, n)`` draws each run thin and their mean thick.
-        x: the positions of every y that has none; default: 0, 1 …
+        x: the positions of every y that has none; default: 0, 1 …, and 1, 2 … on a
+            logarithmic axis.
         xlabel, ylabel: of all panels; with a ``ylabel`` the panels share one scale.
         log: the logarithmic axes: ``"x"``, ``"y"`` or ``"xy"``.
         level: name → height of a thin horizontal line, or the height alone.
@@ -109,7 +110,8 @@ def draw_curve(
         x, y = y
     runs = np.atleast_2d(as_numbers(y))  # (runs, n)
     n = runs.shape[1]
-    positions = as_numbers(range(n) if x is None else x)  # (n,)
+    first = int(axis.get_xscale() == "log")  # a logarithmic axis has no 0
+    positions = as_numbers(range(first, first + n) if x is None else x)  # (n,)
     color, dashes, marker = style
     for run in runs if len(runs) > 1 else ():
         axis.plot(positions, run, color=color, lw=0.8, alpha=0.5)
@@ -248,7 +250,13 @@ def plot_hists(
 
 
 def plot_history(history: Sequence[dict[str, float]], config: Config) -> Figure:
-    """The losses at each validation (``Run.history``), and the learning rate."""
+    """The losses at each validation (``Run.history``), and the learning rate.
+
+    Raises:
+        ValueError: there was no validation yet.
+    """
+    if not history:
+        raise ValueError("the history is empty: plot it after the first validation")
     column = {key: [row[key] for row in history] for key in history[0]}
     updates = range(1, int(column["step"][-1]) + 1)
     d_model = config.model.d_model

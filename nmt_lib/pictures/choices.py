@@ -43,9 +43,10 @@ def _draw_fork(
     """The fork after the words of a path, and all forks behind it."""
     text: Any = {"va": "center", "fontsize": FONT}
     text["bbox"] = {"facecolor": "white", "lw": 0, "pad": 1}
-    x = len(path.split())
-    for side, (word, p) in zip((1, -1), choices[path].items(), strict=True):
-        new, total, end = f"{path} {word}".strip(), probability * p, y + side * span
+    x, n = len(path.split()), len(choices[path])
+    for i, (word, p) in enumerate(choices[path].items()):
+        new, total = f"{path} {word}".strip(), probability * p
+        end = y + span * (n - 1 - 2 * i) / max(n - 1, 1)  # from the top down
         named = [c for whole, c in paths.items() if f"{whole} ".startswith(f"{new} ")]
         color, width = (COLORS[named[0]], 3) if named else ("0.6", 1)
         axis.plot([x, x + 1], [y, end], color=color, lw=width, zorder=0)
@@ -53,4 +54,4 @@ def _draw_fork(
         label = f" {word}" if new in choices else f" {word}   {total:.4f}"
         axis.text(x + 1, end, label, color=color if named else "black", **text)
         if new in choices:
-            _draw_fork(axis, choices, paths, new, total, end, span / 2)
+            _draw_fork(axis, choices, paths, new, total, end, span / n)

@@ -23,10 +23,11 @@ from ..special import UNK
 from ..translator import Translator
 from .heatmaps import KINDS
 
-TRANSLATOR = ("model_file", "tokenizers", "translator", "page_worker")
+TRANSLATOR = ("model_file", "tokenizers", "translator", "page_look", "page_worker")
 PAGE = (
     *("kit", "viewer", "page_state", "page_parts", "page_answers", "page_models"),
-    *("page_ask", "page_words", "page_heads", "page_maps", "page_tree", "page"),
+    *("page_ask", "page_words", "page_heads", "page_maps", "page_tree"),
+    *("page_machine", "page"),
 )
 START = 'import { livePage } from "./page.js";\n'
 START += "livePage(host, data, STYLE, WORKER, model);\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 from matplotlib.figure import Figure
 
@@ -30,9 +30,7 @@ def plot_pronoun_paths() -> Figure:
     figure, (axis,) = new_figure(size=(4.4, 3.7))
     shared = [("noun", "noun vector"), ("noun vector", "written"), ("it", "it vector")]
     drawn = draw_boxes(axis, BOXES, shared)
-    for (color, _, _), (name, (stops, x, y)) in zip(
-        SERIES, PATHS.items(), strict=False
-    ):
+    for (name, (stops, x, y)), (color, _, _) in zip(PATHS.items(), cycle(SERIES)):
         for a, b in pairwise(stops):
             ends = {"patchA": drawn[a], "patchB": drawn[b], "shrinkA": 0, "shrinkB": 2}
             draw_arrow(axis, BOXES[a][1:3], BOXES[b][1:3], color=color, lw=2.4, **ends)

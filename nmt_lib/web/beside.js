@@ -1,5 +1,5 @@
-// Begins a page in a cell's output: its script is packed, and its model is in the output
-// or in a file beside the notebook.
+// Begins a page in a cell's output: its script is packed, and its model is in the
+// output or in a file beside the notebook.
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
 

@@ -5,6 +5,7 @@
 //   stored    answers to show before a model is there, in the form of page_worker.js
 //   names     what the rows and columns of each kind of attention are called
 //   ideas     [{says, asks, address, shows}]: heads that are worth switching off
+//   chapters  where the pages of the chapters are, if they are anywhere
 //   start     the address of the first state; fragment: the page keeps its state there
 //   worker    what serves the page without a network; unk, limit: numbers
 
@@ -12,6 +13,7 @@ import { html, say } from "./kit.js";
 import { makeAnswers } from "./page_answers.js";
 import { makeAsk } from "./page_ask.js";
 import { makeHeads } from "./page_heads.js";
+import { makeMachine } from "./page_machine.js";
 import { makeMaps } from "./page_maps.js";
 import { makeModels } from "./page_models.js";
 import {
@@ -26,8 +28,9 @@ export function livePage(host, data, style, script, model) {
   const models = makeModels(data.models, answers, data.worker, onModel);
   const calls = { change, go, look, need, typed };
   const page = { state, data, answers, models, shown: {}, ...calls };
-  const [ask, words, heads, maps, tree] =
-    [makeAsk, makeWords, makeHeads, makeMaps, makeTree].map((make) => make(page));
+  const [ask, words, heads, maps, machine, tree] =
+    [makeAsk, makeWords, makeHeads, makeMaps, makeMachine, makeTree]
+      .map((make) => make(page));
   let busy = new AbortController();
 
   // ------------------------------------------------------------------ the parts
@@ -44,7 +47,7 @@ export function livePage(host, data, style, script, model) {
     html("summary", {}, "A model of your own"), html("p", {}, label, file), opened);
   const results = html("div", { class: "page" },
     html("div", { class: "two" }, words.element, heads.element),
-    maps.element, tree.element);
+    maps.element, machine.element, tree.element);
   const all = html("div", { class: "page" }, ask.element, results, own);
   host.attachShadow({ mode: "open" }).append(html("style", {}, style), all);
 
@@ -75,6 +78,7 @@ export function livePage(host, data, style, script, model) {
   function look(changes) { // at another map: nothing is translated
     Object.assign(state, changes);
     remember("replaceState");
+    machine.draw();
   }
 
   function go(step) {
@@ -167,7 +171,7 @@ export function livePage(host, data, style, script, model) {
     results.hidden = !now?.tokens.length;
     if (results.hidden) return;
     state.step = Math.min(state.step, now.tokens.length - 1);
-    for (const part of [words, heads, maps, tree]) part.draw();
+    for (const part of [words, heads, maps, machine, tree]) part.draw();
   }
 
   function drawOffer() {

@@ -59,6 +59,9 @@ export function makeAnswers({ stored, names, limit }, script) {
       return about;
     },
 
+    /** What the model computes for one word, in the form of page_look.js. */
+    look: (asked) => send("look", asked),
+
     /** Undefined where neither the answer nor the model is here. */
     async ask(asked, options = {}) {
       const key = keyOf(asked);

@@ -116,7 +116,7 @@ export function makeAsk(page) {
     // What is there stays, else a screen reader would say it again.
     const held = html("p", {}, ...line.map((one) => one.cloneNode?.(true) ?? one));
     if (result.innerHTML !== held.innerHTML) result.replaceChildren(...line);
-    source.dir = getComputedStyle(text).direction; // the chips in the order of the words
+    source.dir = getComputedStyle(text).direction; // the chips as the words
     page.direction = getComputedStyle(result).direction;
     const kept = stored ? "stored · " : "";
     say(how, now ? `${kept}probability ${percent(whole(now))}` : "");

@@ -1,5 +1,6 @@
 // Translates for the live page in a worker, so that the page answers meanwhile.
 
+import { look } from "./page_look.js";
 import { load } from "./translator.js";
 
 const PAUSE = 30; // milliseconds between looks at whether the answer is still wanted
@@ -11,9 +12,7 @@ self.onmessage = async ({ data: { number, job, asked } }) => {
   const stopper = new AbortController();
   running.set(number, stopper);
   try {
-    const done = job === "load"
-      ? await open(asked) : await answer(number, asked, stopper);
-    self.postMessage({ number, done });
+    self.postMessage({ number, done: await jobs[job](asked, number, stopper) });
   } catch (error) {
     const stopped = stopper.signal.aborted;
     self.postMessage({ number, failed: stopped ? "" : error.message });
@@ -21,20 +20,31 @@ self.onmessage = async ({ data: { number, job, asked } }) => {
   running.delete(number);
 };
 
+const jobs = { load: open, translate: answer, look: lookAt };
+
 async function open({ name, bytes }) {
   const translator = await load(bytes);
   translators.set(name, translator);
   return translator.config.data;
 }
 
-async function answer(number, asked, { signal }) {
+/** Which columns attention may not use: of heads that are off, of hidden subwords. */
+function closedBy(asked) {
+  const off = new Set(asked.closed), columns = new Set(asked.hidden);
+  const closed = (kind, layer, head, column) =>
+    off.has(`${kind}-${layer}-${head}`) || (kind === "cross" && columns.has(column));
+  return off.size + columns.size ? closed : undefined;
+}
+
+function lookAt(asked) {
+  return look(translators.get(asked.model), asked, closedBy(asked));
+}
+
+async function answer(asked, number, { signal }) {
   const translator = translators.get(asked.model);
   const length = translator.encode(asked.asked).length;
   const n = Math.max(0, length - (translator.config.data.src_specials ? 2 : 1));
   if (n > asked.limit) return { length: n, tooLong: true };
-  const off = new Set(asked.closed), columns = new Set(asked.hidden);
-  const closed = (kind, layer, head, column) =>
-    off.has(`${kind}-${layer}-${head}`) || (kind === "cross" && columns.has(column));
   const { tokens } = translator.tgtTokenizer;
   let last = performance.now();
   const onStep = async (ids) => {
@@ -47,7 +57,7 @@ async function answer(number, asked, { signal }) {
     beamSize: asked.beam, alpha: asked.alpha ?? undefined,
     temperature: asked.heat, seed: asked.draw,
     prefix: asked.prefix.filter((id) => id > 2 && id < tokens.length),
-    closed: off.size + columns.size ? closed : undefined, onStep, signal,
+    closed: closedBy(asked), onStep, signal,
   });
   return { ...flat(found), length: n };
 }

@@ -159,7 +159,7 @@ export function norm(tape, x, gain, bias) {
 }
 
 /** softmax(scale · Q Kᵀ) V in each head, each sentence for itself (equation 1). A query
- * sees no other sentence and, if `causal`, no later token: that is all that masks do. */
+ * sees no other sentence and, if `causal`, no later token: that is all masks do. */
 export function attend(tape, Q, K, V, tgt, src, { H, scale, causal }) {
   const [NT, D] = Q.shape, d_k = D / H, y = tape.tensor(NT, D);
   const rows = []; // of each head and query: where query and keys begin; how many keys

@@ -1,4 +1,4 @@
-// The training page in a cell's output: its script is packed, since a notebook stores it.
+// The training page in a cell's output: its script is packed: a notebook stores it.
 
 /** Draws in `host`; `packed` are the sentences, which train_worker.js unpacks. */
 export async function begin(host, { script, packed }) {

@@ -86,7 +86,8 @@ export class Session {
     const { model: { weights, without }, config: { model }, sizes } = this;
     const factor = without.scale ? Math.sqrt(model.d_model / model.n_heads) : 1;
     return Object.fromEntries([...shapes(model, ...sizes)].map(([name]) => {
-      const { data, shape } = weights[name], longer = factor > 1 && /\.W_q\./.test(name);
+      const { data, shape } = weights[name];
+      const longer = factor > 1 && /\.W_q\./.test(name);
       return [name, { data: longer ? data.map((x) => x * factor) : data, shape }];
     }));
   }

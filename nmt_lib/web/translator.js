@@ -40,7 +40,7 @@ export class Translator {
   }
 
   /** Translates a text: greedily, or with a beam of several prefixes (section 6.1) and
-   * a length penalty with the exponent `alpha`; with a `temperature`, each word is drawn
+   * a length penalty with the exponent `alpha`; with a `temperature`, words are drawn
    * from the probabilities to the power of 1 / temperature, by numbers from `seed`.
    *
    * `closed(kind, layer, head, column)` says which columns attention may not use;
@@ -154,6 +154,7 @@ export class Transformer {
     weights["output.weight"] ??= weights["tgt_embedding.lookup.weight"];
     this.preNorm = config.norm === "pre";
     this.finalNorm = config.final_norm ?? this.preNorm;
+    this.watch = null; // gets the name of a part and what it computes
   }
 
   /** Source ids [S] to the encoder's weights [n_layers][H][S][S], and for each decoder
@@ -163,12 +164,14 @@ export class Transformer {
     let x = this.embed("src_embedding", ids, 0); // (S, D)
     for (let layer = 0; layer < n_layers; layer++) {
       const name = `encoder.layers.${layer}`, own = `${name}.self_attention`;
-      const hidden = closed && ((head, column) => closed("encoder", layer, head, column));
+      const hidden = closed &&
+        ((head, column) => closed("encoder", layer, head, column));
       x = this.residual(`${name}.around_attention`, x, (h) =>
         this.attention(own, h, this.keysValues(own, h), encoder, hidden)); // (S, D)
       x = this.feedForward(name, x); // (S, D)
     }
     const memory = this.finalNorm ? this.norm("encoder.norm", x) : x; // (S, D)
+    this.watch?.("memory", memory);
     const caches = Array.from({ length: n_decoder_layers ?? n_layers }, (_, layer) =>
       this.keysValues(`decoder.layers.${layer}.cross_attention`, memory));
     return { encoder, caches };
@@ -196,7 +199,9 @@ export class Transformer {
       x = this.feedForward(name, x); // (1, D)
     });
     if (this.finalNorm) x = this.norm("decoder.norm", x); // (1, D)
-    const p = softmax(this.linear("output", x)[0]); // [V]
+    const [logits] = this.linear("output", x); // [V]
+    this.watch?.("output", logits);
+    const p = softmax(logits); // [V]
     p[PAD] = p[SOS] = 0;
     return { p, own, decoder, cross };
   }
@@ -229,6 +234,7 @@ export class Transformer {
       return row;
     }));
     kept.push(weights);
+    this.watch?.(name, { queries, keys, values, weights, heads });
     return this.linear(`${name}.W_o`, heads); // (T, D)
   }
 
@@ -242,7 +248,9 @@ export class Transformer {
     return this.residual(`${layer}.around_feed_forward`, x, (h) => {
       const hidden = this.linear(`${layer}.feed_forward.W_1`, h); // (T, d_ff)
       const active = hidden.map((row) => row.map((value) => Math.max(value, 0)));
-      return this.linear(`${layer}.feed_forward.W_2`, active); // (T, D)
+      const y = this.linear(`${layer}.feed_forward.W_2`, active); // (T, D)
+      this.watch?.(`${layer}.feed_forward`, { hidden: active, y });
+      return y;
     });
   }
 
@@ -250,7 +258,9 @@ export class Transformer {
   residual(name, x, sublayer) {
     const y = sublayer(this.preNorm ? this.norm(`${name}.norm`, x) : x); // (T, D)
     const sum = x.map((row, t) => row.map((value, i) => value + y[t][i])); // (T, D)
-    return this.preNorm ? sum : this.norm(`${name}.norm`, sum); // (T, D)
+    const result = this.preNorm ? sum : this.norm(`${name}.norm`, sum); // (T, D)
+    this.watch?.(name, result);
+    return result;
   }
 
   /** Each row with mean 0 and variance 1, times a gain, plus a bias. */

@@ -100,6 +100,14 @@ for divisor in (1, 72**0.5, 72):
     entropies.append(entropy.mean())
 """,
     },
+    "fault": {
+        "a list": """
+suspect = ["attention.py", "scaled_dot_product_attention"]
+""",
+        "without .py": """
+suspect = "attention", "scaled_dot_product_attention"
+""",
+    },
 }
 
 # fmt: off
@@ -135,5 +143,7 @@ WRONG = {
         "weights.masked_fill(~mask, 0.0)": "weights.masked_fill(~mask, 0.0).detach()"}),
     "softmax over the queries": Wrong("entropy", ["entropy-measured"], {
         "softmax(1)": "softmax(0)"}),
+    "another case": Wrong("fault", ["fault-found"], {
+        "get(11)": "get(12)"}),
 }
 # fmt: on

@@ -255,6 +255,14 @@ def from_torch(state):
     return mine
 """,
     },
+    "fault": {
+        "a list": """
+suspect = ["masks.py", "causal_mask"]
+""",
+        "without .py": """
+suspect = "masks", "causal_mask"
+""",
+    },
 }
 
 # fmt: off
@@ -289,5 +297,7 @@ WRONG = {
         "2 * norm if": "0 if"}),
     "norms swapped": Wrong("torch", ["torch-names"], {
         "around.{i - 1}": "around.{2 - i}"}),
+    "another case": Wrong("fault", ["fault-found"], {
+        "get(8)": "get(2)"}),
 }
 # fmt: on

@@ -164,6 +164,14 @@ def choose(history, patience, best=None, left=None):
     return choose(history[1:], patience, best, left - 1)
 """,
     },
+    "fault": {
+        "a list": """
+suspect = ["batching.py", "make_batch"]
+""",
+        "without .py": """
+suspect = "batching", "make_batch"
+""",
+    },
 }
 
 # fmt: off
@@ -195,5 +203,7 @@ WRONG = {
     "eval forgotten": Wrong("validate", ["validate-mode"], {'    model.eval()\n': ""}),
     "<pad> learnt too": Wrong("overfit", ["overfit-marks"], {
         "tgt_out != 11": "tgt_out != 0"}),
+    "another case": Wrong("fault", ["fault-found"], {
+        "get(7)": "get(1)"}),
 }
 # fmt: on

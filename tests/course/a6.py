@@ -184,6 +184,14 @@ def error_rate(found, sure, possible):
     return 1 - (len(a.intersection(s)) + len(a.intersection(p))) / (len(a) + len(s))
 """,
     },
+    "fault": {
+        "a list": """
+suspect = ["attention.py", "KVCache.extend"]
+""",
+        "without .py": """
+suspect = "attention", "KVCache.extend"
+""",
+    },
 }
 
 # fmt: off
@@ -215,5 +223,7 @@ WRONG = {
         ">= 0.28": "> 0.28"}),
     "possible without sure": Wrong("error", ["error-rate"], {
         "{*sure, *possible}": "set(possible)"}),
+    "another case": Wrong("fault", ["fault-found"], {
+        "get(9)": "get(4)"}),
 }
 # fmt: on

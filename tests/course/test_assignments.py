@@ -38,8 +38,8 @@ def problems(notebook: nbformat.NotebookNode) -> list[str]:
         return ["every cell needs a grade_id of its own"]
     graded = [c for c in notebook.cells if c.metadata.nbgrader.grade]
     points = sum(cell.metadata.nbgrader.points for cell in graded)
-    if points != 100 or not 8 <= len(graded) <= 15:
-        found.append(f"{points} points in {len(graded)} parts: 100, in 8 to 15")
+    if points != 100 or not 8 <= len(graded) <= 16:
+        found.append(f"{points} points in {len(graded)} parts: 100, in 8 to 16")
     for cell in notebook.cells:
         grading, code = cell.metadata.nbgrader, cell.cell_type == "code"
         hidden = "\n".join(blocks(HIDDEN, cell.source))

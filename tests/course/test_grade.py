@@ -360,3 +360,26 @@ def test_what_is_private_is_hidden_wherever_it_is(
     line = [*sandbox.command([], [private, packages]), sys.executable, "-c", code]
     done = subprocess.run(line, capture_output=True, text=True)
     assert json.loads(done.stdout) == [[], ["class"], []], done.stderr
+
+
+# ---------------------------------------------------------------------- find the fault
+
+
+def test_nothing_is_broken_while_a_submission_is_graded() -> None:
+    """Cells that plant, ask, accuse and heal again cost nothing and leave no note."""
+    of = kit.assignment("A4_transformer")
+    notebook = kit.submission(of)
+    own = "case = nmt.plant(8)", "case", 'case.ask("map")\ncase.heal()'
+    for source in own:
+        notebook.cells.insert(2, nbformat.v4.new_code_cell(source))
+        notebook.cells.append(nbformat.v4.new_code_cell(source))
+    marks = kit.mark(of, notebook)
+    assert marks.failed() == set() and marks.notes == [], marks
+    assert not any("plant" in cell for cell in of.set_up), "not in the grader either"
+
+
+def test_the_case_does_not_tell_the_grader_its_fault() -> None:
+    of = kit.assignment("A4_transformer")
+    for asked in ("case.fault[:2]", "(case.fault.file, case.fault.function)"):
+        marks = kit.mark(of, kit.submission(of, {"fault": f"suspect = {asked}"}))
+        assert marks.failed() == {"fault-found"}, marks.says

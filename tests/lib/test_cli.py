@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -33,7 +34,6 @@ def nmt_lib(
         monkeypatch.chdir(cwd)
         text = io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8")
         monkeypatch.setattr(sys, "stdin", text)
-        monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
         capfdbinary.readouterr()
         try:
             code = cli.main(list(arguments))
@@ -161,15 +161,18 @@ def test_input_that_is_not_utf8_is_one_line(toy: Call) -> None:
     assert_one_line(result, "an argument is not UTF-8")
 
 
+@pytest.mark.filterwarnings("always")
 def test_a_model_that_is_not_what_the_config_says_warns(toy: Call) -> None:
     text = ("--text", "ich mochte ein bier")
     for setting, message in (
         ("train.max_steps=61", r"it is here has 60 of train\.max_steps=61 updates"),
         ("train.select=best", r"it is here was made with train\.select=last, not best"),
     ):
-        with pytest.warns(UserWarning, match=message):
-            result = toy("translate", *text, "--set", setting)
+        shown = warnings.showwarning
+        result = toy("translate", *text, "--set", setting)
+        assert re.fullmatch(rf"warning: .*{message}.*\n", result.stderr.decode())
         assert result.stdout == b"i want a beer .\n"
+        assert warnings.showwarning is shown, "a command keeps no global replaced"
     assert toy("translate", *text).stderr == b""
 
 

@@ -118,6 +118,8 @@ def test_curves_have_their_positions_and_runs_their_mean() -> None:
     assert points(axis) == [[[1, 4], [1, 2]], [[1, 3, 5], [3, 2, 1]], [[2], [1]]]
     *_, mean = points(nmt.plot_lines({"a": [[1, 2, 3], [3, 4, 5]]}).axes[0])
     assert mean == [[0, 1, 2], [2, 3, 4]]
+    (line,) = points(nmt.plot_lines([5, 6, 7], log="x").axes[0])
+    assert line == [[1, 2, 3], [5, 6, 7]], "a logarithmic axis has no 0"
 
 
 def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
@@ -137,6 +139,32 @@ def test_training_and_validation_have_their_own_losses() -> None:
     axis, _ = axes(nmt.plot_history(rows, nmt.load_config("tiny")))
     drawn = {line.get_label()[:8]: line.get_ydata().tolist() for line in axis.lines}
     assert drawn == {"training": [4], "validati": [3]}
+    with pytest.raises(ValueError, match="the history is empty: plot it after"):
+        nmt.plot_history([], nmt.load_config("tiny"))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_branches_of_a_choice_share_its_height(n: int) -> None:
+    def fork() -> dict[str, float]:
+        return {f"w{i}": 1 / n for i in range(n)}
+
+    (axis,) = axes(nmt.plot_choices({"": fork(), "w0": fork()}, {"w0 w0": "blue"}))
+    ends: dict[int, list[float]] = {1: [], 2: []}
+    for (_, x), (_, y) in points(axis):
+        ends[int(x)].append(y)
+    first, second = ends.values()
+    assert len(first) == len(second) == n and sum(first) == pytest.approx(0)
+    assert sum(second) / n == pytest.approx(first[0]), "around the branch they leave"
+    assert first == sorted(first, reverse=True) and min(second) > max([-9, *first[1:]])
+
+
+def test_no_path_is_dropped_for_want_of_a_colour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seven = {f"path {i}": (["noun", "elle"], 0.5, i / 4) for i in range(7)}
+    monkeypatch.setattr("nmt_lib.pictures.paths.PATHS", seven)
+    (axis,) = axes(nmt.plot_pronoun_paths())
+    assert set(texts(axis.texts)) >= seven.keys()
 
 
 def test_a_warm_up_rises_to_the_rate_and_then_stays_there() -> None:

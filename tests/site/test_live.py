@@ -451,3 +451,113 @@ def test_a_file_of_any_language_becomes_a_translator_in_the_browser(
     texts = [pair.src for pair in [*corpus.test, *corpus.train[:8]]]
     jobs: list[Job] = [{"text": text, "maps": True} for text in texts]
     answers(made, [*jobs, *({"text": text, "encode": True} for text in texts)])
+
+
+LOOK = """
+import {readFileSync} from 'fs'
+const {script, file, jobs} = JSON.parse(readFileSync(0, 'utf8'))
+const {load} = await import(script), bytes = new Uint8Array(readFileSync(file))
+const {look} = await import(script.replace('translator.js', 'page_look.js'))
+const translator = await load(bytes.buffer)
+const found = jobs.map(({off, ...job}) =>
+    look(translator, job, off && ((...one) => `${one.slice(0, 3)}` === off)))
+const plain = (key, value) => ArrayBuffer.isView(value) ? [...value] : value
+process.stdout.write(JSON.stringify(found, plain))
+"""
+
+
+def looked(file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
+    """The numbers of ``page_look.js``, in Node."""
+    asked = json.dumps({"script": SCRIPT, "file": str(file), "jobs": jobs})
+    command = ["node", "--input-type=module", "--eval", LOOK]
+    result = subprocess.run(command, input=asked, capture_output=True, text=True)
+    assert not result.returncode, result.stderr
+    found: list[dict[str, Any]] = json.loads(result.stdout)
+    return found
+
+
+@pytest.mark.parametrize("options", [{}, {"norm": "pre"}, UNUSUAL])
+def test_the_numbers_of_each_station(options: dict[str, Any], tmp_path: Path) -> None:
+    """Of each layer and head, at the first, a middle and the last position."""
+    file, ids = tmp_path / "model.safetensors", [7, 9, 12, 5, nmt.EOS]
+    translator = small_translator(4, **options)
+    translator.save(file)
+    model, source = translator.model, translator.encode("ich sehe ein haus")
+    known: dict[Any, list[torch.Tensor]] = {}  # by module: what it computes, B left out
+
+    def record(attention: Any) -> None:
+        def attend(q: Any, k: Any, v: Any, mask: Any) -> torch.Tensor:
+            heads, weights = nmt.scaled_dot_product_attention(q, k, v, mask)
+            products = q @ k.transpose(-2, -1)  # (B, H, T, S)
+            known[attention] = [one[0] for one in (q, k, v, products, weights, heads)]
+            return heads
+
+        attention.attend = attend
+
+    def keep(module: Any, _: Any, output: torch.Tensor) -> None:
+        known[module] = [output[0]]
+
+    for module in model.modules():
+        if isinstance(module, nmt.MultiHeadAttention):
+            record(module)
+        else:
+            module.register_forward_hook(keep)
+    src, tgt_in = torch.tensor([source]), torch.tensor([[nmt.SOS, *ids[:-1]]])
+    logits = model(src, tgt_in)[0]  # (T, V)
+    p = logits.softmax(-1)
+    heads = range(model.encoder.layers[0].self_attention.n_heads)
+    places = zip((0, 2, len(source) - 1), (0, 2, len(ids) - 1), strict=True)
+    both = {"sourceIds": source, "ids": ids}
+    jobs: list[Job] = [
+        {**both, "place": place, "step": step, "layer": layer, "head": head}
+        for (place, step), layer, head in product(places, range(3), heads)
+    ]
+
+    def same(found: Any, wanted: torch.Tensor) -> None:
+        assert torch.tensor(found).float().allclose(wanted, atol=1e-4), (found, wanted)
+
+    for job, found in zip(jobs, looked(file, jobs), strict=True):
+        place, step, head = job["place"], job["step"], job["head"]
+        for stack, name, row, seen in (
+            (model.encoder, "encoder", place, None),
+            (model.decoder, "decoder", step, step + 1),
+            (model.decoder, "cross", step, None),
+        ):
+            layer = stack.layers[min(job["layer"], len(stack.layers) - 1)]
+            kind = "cross_attention" if name == "cross" else "self_attention"
+            q, k, v, products, weights, sums = known[getattr(layer, kind)]
+            d_k = q.size(-1)
+            same(found[name]["query"], q[head, row])
+            same(found[name]["keys"], k[head, :seen])
+            same(found[name]["values"], v[head, :seen])
+            same(found[name]["products"], products[head, row, :seen])
+            same(found[name]["scores"], products[head, row, :seen] / d_k**0.5)
+            same(found[name]["weights"], weights[head, row, :seen])
+            same(found[name]["sum"], sums[head, row])
+            if name != "cross":
+                fed = found[f"{name}Fed"]
+                ((y,), (result,)) = (
+                    known[one]
+                    for one in (layer.feed_forward, layer.around_feed_forward)
+                )
+                same(fed["y"], y[row])
+                same(fed["result"], result[row])
+                assert min(fed["hidden"]) == 0.0
+        same(found["memory"], model.encode(src)[0])
+        for part, embedding, i in (
+            ("source", model.src_embedding, place),
+            ("target", model.tgt_embedding, step),
+        ):
+            read = (source, tgt_in[0].tolist())[part == "target"]
+            vector = embedding.lookup.weight[read[i]] * embedding.factor
+            same(found[part]["vector"], vector)
+            same(found[part]["position"], nmt.sinusoids(i + 1, len(vector))[i])
+        for one in found["output"]:
+            assert one["logit"] == pytest.approx(
+                logits[step, one["id"]].item(), abs=1e-4
+            )
+            assert one["p"] == pytest.approx(p[step, one["id"]].item(), abs=1e-4)
+        assert nmt.PAD not in [one["id"] for one in found["output"]]
+    (off,) = looked(file, [{**jobs[-1], "layer": 1, "head": 2, "off": "cross,1,2"}])
+    assert not any(off["cross"]["weights"]) and not any(off["cross"]["sum"])
+    assert any(off["decoder"]["weights"])
