@@ -31,6 +31,14 @@ def blocks(pattern: str, text: str) -> list[str]:
     return [m[0] for m in re.finditer(pattern, text, re.MULTILINE | re.DOTALL)]
 
 
+def tells(node: ast.AST) -> bool:
+    """Whether its text has what an answer gave (``got``), or a rounded number: results
+    could tell what a hidden test passed."""
+    values = [n for n in ast.walk(node) if isinstance(n, ast.FormattedValue)]
+    texts = [ast.unparse(ast.JoinedStr([value])) for value in values]
+    return any(re.search(r"\bgot\b|:[^}]*\.\d", text) for text in texts)
+
+
 def problems(notebook: nbformat.NotebookNode) -> list[str]:
     """What is wrong with a source."""
     found, ids = list[str](), list(map(grade_id, notebook.cells))
@@ -50,6 +58,7 @@ def problems(notebook: nbformat.NotebookNode) -> list[str]:
             (not answer or blocks(SOLUTION, cell.source), "there is no solution"),
             (not test or hidden, "there is no hidden test"),
             (all(n.msg for n in asserts), "an assert without a message"),
+            (not any(map(tells, asserts)), "a hidden test tells a result"),
             (not (answer and code) or answer_names(cell.source), "it defines no name"),
         ):
             found += [] if kept else [f"{grade_id(cell)}: {rule}"]
