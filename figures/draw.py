@@ -53,14 +53,14 @@ def card() -> None:
         (
             0.64,
             "A red car is parked in front of a white house.",
-            26,
+            23,
             "#1c2230",
             "normal",
         ),
         (
             0.49,
             "Une voiture rouge est garée devant une maison blanche.",
-            26,
+            23,
             "#1c2230",
             "bold",
         ),
@@ -68,7 +68,7 @@ def card() -> None:
         (
             0.22,
             "Un voiture rouge est garé devant une maison blanche.",
-            26,
+            23,
             "#b25a00",
             "bold",
         ),

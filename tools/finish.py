@@ -26,6 +26,7 @@ repository has the rules, and `tutor/` has a prompt for each chapter.
 ANSWER = re.compile(r"<details>\s*<summary>Answer.*?</details>", re.S)
 NOT_TEXT = re.compile(r"(<(code|pre|script|style|title|template|head)\b.*?</\2>)", re.S)
 SYMBOL = re.compile(r"\b([A-Zd])_(model|ff|[kvqo])\b(?![^<]*>)")
+SET = r"<span><i>\1</i><sub>\2</sub></span>"
 MISSING = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>Not here</title>
 <meta name="viewport" content="width=device-width">
@@ -119,7 +120,7 @@ def with_symbols(page: str) -> str:
     """d_k and its like as symbols where a heading or a link cannot hold a formula."""
     parts = NOT_TEXT.split(page)
     for i in range(0, len(parts), 3):
-        parts[i] = SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", parts[i])
+        parts[i] = SYMBOL.sub(SET, parts[i])
     return "".join(part for i, part in enumerate(parts) if i % 3 != 2)
 
 
