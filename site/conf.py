@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import textwrap
+from html import escape
 from typing import Any
 
+from docutils import nodes
 from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.application import Sphinx
 
@@ -28,6 +31,7 @@ html_static_path = [str(STATIC)]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer", "priority": 100})]  # before MathJax
 html_context = {"default_mode": "auto"}
+html_search_scorer = str(STATIC / "scorer.js")
 html_favicon = str(STATIC / "icon.svg")
 html_use_index = False
 html_copy_source = False
@@ -128,9 +132,35 @@ def past_deeper(app: Sphinx, page: str, template: str, context: Any, tree: Any) 
             context[key]["title"] = pages.short(context[key]["title"])
 
 
+def with_card(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
+    """Says what a page is about where its address is shared or found."""
+    goal = pages.SUMMARY_OF_SITE
+    texts = [] if tree is None else [p.astext() for p in tree.findall(nodes.paragraph)]
+    if texts and page not in ("index", "search"):
+        longer = [
+            t for t in texts if len(t) > 60 and not t.startswith(("<", "You need"))
+        ]
+        said = " ".join((longer or texts)[0].split()).replace(
+            "You will be able to ", ""
+        )
+        goal = said[:1].upper() + said[1:]
+    goal = textwrap.shorten(goal, 200, placeholder=" …")
+    title = context.get("title") or html_title
+    card = f"{html_baseurl}_static/card.png"
+    named = {"description": goal, "twitter:card": "summary_large_image"}
+    shown = {"og:title": re.sub("<.*?>", "", title), "og:description": goal}
+    shown |= {"og:type": "article", "og:site_name": html_title, "og:image": card}
+    if html_baseurl:
+        shown["og:url"] = f"{html_baseurl}{page}.html"
+    tags = [f'<meta name="{k}" content="{escape(v)}">' for k, v in named.items()]
+    tags += [f'<meta property="{k}" content="{escape(v)}">' for k, v in shown.items()]
+    context["metatags"] = context.get("metatags", "") + "\n".join(tags)
+
+
 def setup(app: Sphinx) -> None:
     app.connect("html-page-context", past_deeper)
     app.connect("html-page-context", with_roles)
+    app.connect("html-page-context", with_card)
     app.connect("autodoc-process-signature", without_keys)
     app.connect("autodoc-skip-member", skipped)
     app.connect("autodoc-process-docstring", as_written, priority=900)  # after napoleon

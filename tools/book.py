@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 
-from tools import live, pages
+from tools import finish, live, pages
 
 
 def main() -> int:
@@ -34,6 +34,7 @@ def main() -> int:
     for page in out.rglob("*.html"):  # 1.5 MB for icons that are also in a font
         html = page.read_text(encoding="utf-8")
         page.write_text(re.sub(r"<script [^>]*/fontawesome.js.*\n", "", html), "utf-8")
+    finish.finish(source, out)
     print(f"{out}: {len(list(out.rglob('*.html')))} pages")
     return 0
 

@@ -41,6 +41,11 @@ CODE = re.compile(
 )
 COLAB_NOW = "On Colab, press “Open in Colab” above a chapter."
 COLAB_LATER = "On Colab, once `make links` has written the repository's address."
+SUMMARY_OF_SITE = (
+    "Notebooks in which the reader writes the Transformer of Attention Is All You "
+    "Need, trains it on one processor core, and looks inside it."
+)
+CONFIG = "nmt.load_config(config, **nmt.parse_overrides(overrides)"
 ICON = '<svg viewBox="0 0 24 24" aria-hidden="true"><path d="{}"/></svg>'
 COLAB = ICON.format("M7 4v16l13-8z")
 DOWN = ICON.format("M11 3h2v10l4-4 1 1-6 7-6-7 1-1 4 4zM4 19h16v2H4z")
@@ -77,8 +82,10 @@ def lay_out(out: Path) -> None:
             name, content = make(path)
             (out / name).parent.mkdir(parents=True, exist_ok=True)
             (out / name).write_text(content, encoding="utf-8")
+    (out / "_static").mkdir(exist_ok=True)
+    shutil.copy(ROOT / "figures/card.png", out / "_static")
     (out / "figures").mkdir()
-    for path in found("figures/*.png"):
+    for path in found("figures/*.png", "figures/*.webp"):
         shutil.copy(ROOT / path, out / path)
 
 
@@ -142,10 +149,13 @@ def chapter(path: str) -> tuple[str, str]:
     first.source = BADGE.sub("", first.source)
     doors = buttons(path, badge[1] if badge else "")
     first.source = first.source.replace("\n", f"\n\n{doors}\n", 1)
-    del notebook.cells[1:3]  # parameters and set-up: only needed to run it
+    notebook.cells[2] = nbformat.v4.new_code_cell("import nmt_lib as nmt")
+    del notebook.cells[1]  # the parameters of a run
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = SUMMARY.sub(with_formulas, with_links(cell.source, path))
+        else:
+            cell.source = cell.source.replace(CONFIG, 'nmt.load_config("tiny"')
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata.tags = sorted({*cell.metadata.get("tags", []), "hide-input"})
         for output in cell.get("outputs", []):

@@ -39,3 +39,31 @@ window.addEventListener("load", async () => {
   for (const box of document.querySelectorAll("pre, .cell_output, .math, mjx-container"))
     if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
 });
+
+// A button that copies a cell's code, without its output.
+for (const pre of document.querySelectorAll(".cell_input .highlight pre, .bd-article > section > div[class^='highlight-'] pre")) {
+  const button = document.createElement("button");
+  button.className = "copy";
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(pre.textContent);
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  });
+  pre.parentElement.append(button);
+}
+
+// On paper, what is folded stands open, and the page is white.
+const theme = document.documentElement.dataset;
+let shown, before;
+window.addEventListener("beforeprint", () => {
+  before = theme.theme;
+  theme.theme = "light";
+  shown = [...document.querySelectorAll(".bd-article details:not([open])")];
+  for (const fold of shown) fold.open = true;
+});
+window.addEventListener("afterprint", () => {
+  theme.theme = before;
+  for (const fold of shown) fold.open = false;
+});

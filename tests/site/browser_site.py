@@ -20,7 +20,11 @@ from typing import Any
 from tests.site.chromium import ROOT, barriers, chromium
 
 SITE = ROOT / "build" / "site"
-VIEWS = [(width, scheme) for width in (1280, 1200, 390) for scheme in ("light", "dark")]
+VIEWS = [
+    (width, scheme)
+    for width in (1920, 1280, 1200, 820, 390)
+    for scheme in ("light", "dark")
+]
 FAULTS = """async () => {
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise
     const seen = element => element.checkVisibility()
@@ -137,12 +141,20 @@ def outside(url: str, address: str) -> list[str]:
 
 
 def search(browser: Any, address: str) -> list[str]:
-    """Whether the search finds a chapter by its subject."""
-    page = browser.new_page()
-    page.goto(f"{address}/search.html?q=attention", wait_until="networkidle")
-    page.wait_for_timeout(2000)
-    hits = page.locator("#search-results li").count()
-    return [] if hits >= 5 else [f"the search for 'attention' finds {hits} pages"]
+    """Whether the search finds the chapter of a subject first."""
+    page, found = browser.new_page(), []
+    for query, chapter in {
+        "attention": "04",
+        "masks": "03",
+        "beam search": "08",
+    }.items():
+        page.goto(f"{address}/search.html?q={query}", wait_until="networkidle")
+        page.wait_for_timeout(2000)
+        first = page.locator("#search-results li a").first.inner_text()
+        if not first.startswith(chapter):
+            found.append(f"the search for {query!r} finds {first!r} first")
+    page.close()
+    return found
 
 
 def first_screen(

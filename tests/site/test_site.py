@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 import nmt_lib as nmt
-from tools import live, names, pages, train
+from tools import finish, live, names, pages, train
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,52 @@ def test_a_chapter_has_buttons_and_its_sources_as_code() -> None:
         door = re.search(r'href="\.\./live\.html#(.*?)"', first)
         assert bool(door) == (path[10:12] in live.DOORS)
         assert not door or {*parse_qs(unescape(door[1]))["text"]} <= texts
-        assert "import nmt_lib" not in "".join(c.source for c in notebook.cells)
+        code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
+        assert code.startswith("import nmt_lib as nmt\n")
+        assert "(config, **nmt.parse_overrides" not in code
         for cell in notebook.cells:
             if "show_source(" in cell.source:
                 assert "text/html" not in str(cell.get("outputs"))
+
+
+def test_the_code_of_a_chapter_runs_as_it_is_copied() -> None:
+    """Its first lines, which load what the others use; nothing is left out."""
+    path = pages.found(pages.CHAPTERS)[4]
+    notebook = nbformat.reads(pages.chapter(path)[1], as_version=4)
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    names: dict[str, object] = {}
+    for source in code[:3]:
+        exec(source, names)
+    assert {"nmt", "check", "config"} <= {*names}
+
+
+def test_the_text_of_a_chapter_has_outputs_and_no_answer() -> None:
+    for path in pages.found(pages.CHAPTERS):
+        notebook = nbformat.reads(pages.chapter(path)[1], as_version=4)
+        text = finish.notebook_text(notebook)
+        assert text.startswith("# ") and 'class="doors"' not in text
+        assert "<summary>Answer" not in text
+        folded = sum(c.source.count("<summary>Answer") for c in notebook.cells)
+        assert text.count("*The answer is folded on the page.*") == folded > 0
+        assert "```text\n" in text and "base64" not in text
+
+
+def test_symbols_are_set_in_headings_and_left_in_code() -> None:
+    page = "<h2>by √d_k</h2><code>d_k</code><pre>a d_model</pre><a>√d_model</a>"
+    assert finish.with_symbols(page) == (
+        "<h2>by √<span><i>d</i><sub>k</sub></span></h2><code>d_k</code><pre>a d_model</pre>"
+        "<a>√<span><i>d</i><sub>model</sub></span></a>"
+    )
+
+
+def test_the_page_of_the_library_has_a_heading_a_file_and_links_to_chapters() -> None:
+    page = names.page("…")
+    headings = re.findall(r"(?m)^## (.*)$", page)
+    assert len(headings) == len({*headings}) > 30
+    attention = page.split("## attention\n")[1].split("\n## ")[0]
+    assert (
+        "taught in chapter [04 · Attention](notebooks/04_attention.ipynb" in attention
+    )
 
 
 def test_the_start_page_has_a_viewer_and_a_card_for_each_chapter(
