@@ -12,8 +12,8 @@ const HINT = "The encoder, on the left, reads the whole sentence once. The decod
   "on the right, runs again for each word that it writes. Press a station to see " +
   "what it computes for the two words chosen here.";
 const LOOKS = "The query of the word is multiplied with each key, q · k. The " +
-  "products, divided by the square root of the head's width, go through a softmax and " +
-  "become weights. The head passes on the sum of the values, each times its weight.";
+  "products, divided by the square root of the head's width, go through a softmax " +
+  "and become weights. The head passes on the sum of the values, each times its weight.";
 
 // Its name in page_look.js, column and row, title, what it does, and its chapter.
 const STATIONS = [
