@@ -27,7 +27,7 @@ TRANSLATOR = ("model_file", "tokenizers", "translator", "page_look", "page_worke
 PAGE = (
     *("kit", "viewer", "page_state", "page_parts", "page_answers", "page_models"),
     *("page_ask", "page_words", "page_heads", "page_maps", "page_tree"),
-    *("page_machine", "page"),
+    *("page_numbers", "page_machine", "page"),
 )
 START = 'import { livePage } from "./page.js";\n'
 START += "livePage(host, data, STYLE, WORKER, model);\n"

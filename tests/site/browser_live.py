@@ -26,6 +26,9 @@ GERMAN = "#model=en-de&text=Two+dogs+are+playing+in+the+snow."
 TYPED = "A little boy in a blue jacket is playing with a red ball on the beach."
 OWN = "A woman is reading a newspaper on a bench."
 WIDTHS = (360, 768, 1280, 1920)
+CHANGED = """old => [...document.querySelector('.nmt-live').shadowRoot
+    .querySelectorAll('#numbers tbody')].map(one => one.innerText).join() !== `${old}`
+"""
 SIDEWAYS = "document.documentElement.scrollWidth > innerWidth"
 
 
@@ -53,6 +56,8 @@ def main() -> int:
             sampling_and_tree(page)
             offline(page, url)
             damaged_cache(page, url)
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            machine(browser, url, width, scheme)
         with watched(browser, java_script_enabled=False) as page:
             page.goto(url)
             table = page.locator(".nmt-live > table")
@@ -231,6 +236,45 @@ def other_directions(page: Any) -> None:
         again = write(page, f"{text} {text}")
         assert again == expected(name, f"{text} {text}").text
         assert write(page, text) == stored and odds(page) == were
+
+
+def machine(browser: Any, url: str, width: int, scheme: str) -> None:
+    """Each station unfolds into numbers; the word that is chosen changes them."""
+    with watched(browser, width, scheme) as page:
+        page.goto(url + GERMAN)
+        settled(page)
+        stations, panel = page.locator(".station"), page.locator("#numbers")
+        read, written = page.get_by_label("word to read"), page.get_by_label("to write")
+        stations.nth(0).click()
+        ids = nmt.Translator.load("multi30k-en-de").encode(live.EXAMPLES["en-de"][0])
+        assert panel.locator("td").all_inner_texts() == [str(i) for i in ids]
+        stations.nth(1).focus()
+        page.keyboard.press("Enter")
+        panel.get_by_role("button", name="Fetch it").click()
+        panel.locator("table").wait_for()
+        assert panel.locator("h3").inner_text() == "Embedding + position (encoder)"
+        for i in range(1, stations.count()):
+            one = stations.nth(i)
+            if one.get_attribute("aria-expanded") == "false":
+                one.click()
+            title = panel.locator("h3").filter(has_text=one.inner_text())
+            title.filter(has_text="encoder" if i < 5 else "decoder").wait_for()
+            assert page.locator(".station[aria-expanded=true]").count() == 1
+            link = panel.get_by_role("link").get_attribute("href")
+            assert (SITE / link).exists(), link
+            before = panel.locator("tbody").all_inner_texts()
+            if i != 4:  # the memory is that of all words
+                chosen = read if i < 4 else written
+                chosen.select_option(index=3)
+                page.wait_for_function(CHANGED, arg=before)
+                chosen.select_option(index=1)
+                page.wait_for_timeout(200)
+            if i in (2, 7, 9):
+                check(page, f"{width}-{scheme}-station-{i}")
+        rows = panel.locator("tbody tr").all_inner_texts()
+        assert len(rows) == 8 and "Hunde" in rows[0]
+        stations.nth(9).click()
+        assert not panel.is_visible()
 
 
 def ideas(page: Any) -> None:
