@@ -24,7 +24,7 @@ from nmt_lib.special import SPECIALS
 from nmt_lib.tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
 from nmt_lib.translator import PRETRAINED
 from nmt_lib.vocab import Vocab
-from tests.lib.small import rewritten, small_model, small_translator
+from tests.lib.small import SMALL, rewritten, small_model, small_translator
 from tests.site.chromium import ROOT
 
 pytestmark = pytest.mark.skipif(
@@ -505,7 +505,7 @@ def test_the_numbers_of_each_station(options: dict[str, Any], tmp_path: Path) ->
     src, tgt_in = torch.tensor([source]), torch.tensor([[nmt.SOS, *ids[:-1]]])
     logits = model(src, tgt_in)[0]  # (T, V)
     p = logits.softmax(-1)
-    heads = range(model.encoder.layers[0].self_attention.n_heads)
+    heads = range(SMALL["n_heads"])
     places = zip((0, 2, len(source) - 1), (0, 2, len(ids) - 1), strict=True)
     both = {"sourceIds": source, "ids": ids}
     jobs: list[Job] = [

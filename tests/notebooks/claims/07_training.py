@@ -97,6 +97,8 @@ def test_the_loop_of_the_chapter_is_the_one_of_the_library(chapter: Any) -> None
         "train.precision": "fp32",
     }
     keys |= {"train.schedule": "constant", "train.warmup": 10, "train.lr": 3e-3}
+    chapter.fresh()
+    keys["train.seed"] = torch.initial_seed()  # that of ``fresh``
     config = nmt.load_config("tiny", **keys)
     trainer = nmt.Trainer(config, chapter.corpus, (chapter.src_tok, chapter.tgt_tok))
     batches, library, before = [], [], 0.0
