@@ -56,6 +56,8 @@ def test_links_write_another_repository_and_back(tmp_path: Path) -> None:
     project, readme, chapter = texts()
     assert links.PLACEHOLDER not in project + readme + chapter
     assert "https://somebody.github.io/fork/" in project and "fork/" in readme
+    assert "https://somebody.github.io/fork/live.html" in readme
+    assert "/github/somebody/fork/blob/" in readme and links.BOOK not in readme
     version = links.address()[1]
     assert f"github.com/somebody/fork@v{version}" in chapter
     assert f"github/somebody/fork/blob/v{version}" in chapter
