@@ -153,7 +153,7 @@ export function makeMachine(page) {
     const token = kind === "encoder" ? source[place] : word;
     const { length } = page.shown.now.kinds[kind].weights;
     const layer = Math.min(state.layer, length - 1), head = Math.max(0, state.head);
-    if (kind !== id) return fed(`Layer ${layer}, ${token}.`, one);
+    if (kind !== id) return fed(`Layer ${layer}, as in the maps above.`, one);
     const mean = state.head < 0 ? " (the maps show the mean of all heads)" : "";
     const off = state.closed.has(`${kind}-${layer}-${head}`)
       ? " It is switched off: its weights are zero." : "";

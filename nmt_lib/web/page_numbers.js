@@ -26,6 +26,7 @@ function bar(p) {
 
 const numeral = (text) => html("td", {}, text);
 const titled = (text) => html("th", { scope: "row" }, text);
+const plain = (token) => token.replace(/^▁(?=.)/, "");
 const named = (token) => titled(subword(token));
 const line = (name, vector, ...rest) => html("tr", {}, name, ...cells(vector), ...rest);
 const firstOf = ({ length }) => `the first ${Math.min(N, length)} of ${length} numbers`;
@@ -49,7 +50,7 @@ export const subwords = ({ source, sourceIds }) => [numbers(
 /** A token's vector, and that of its position. */
 export function embedded(token, { vector, position, sum, factor }) {
   const times = factor === 1 ? "" : `, times √${vector.length}`;
-  return [numbers(`${token}: ${firstOf(vector)}`, [["", 1], ["", N]], [
+  return [numbers(`${plain(token)}: ${firstOf(vector)}`, [["", 1], ["", N]], [
     line(titled(`its vector${times}`), vector),
     line(titled("+ its position"), position),
     line(titled("= what is read"), sum)])];
@@ -63,7 +64,7 @@ export function attended(where, token, words, found) {
   const told = html("p", { class: "note" },
     `${where} Of each vector, ${firstOf(query)} are shown.`);
   return [told, html("div", { class: "tables" },
-    numbers(`1. The query of ${token}, and the keys`, [["", 1], ["query, keys", N]],
+    numbers(`1. The query of ${plain(token)}, and the keys`, [["", 1], ["query, keys", N]],
       [line(titled("query"), query),
         ...keys.map((key, s) => line(named(tokens[s]), key))]),
     numbers("2. From products to weights",
