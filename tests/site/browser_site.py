@@ -92,7 +92,9 @@ def served(folder: Path) -> Iterator[str]:
 
 def main() -> int:
     files = (path.relative_to(SITE) for path in SITE.rglob("*.html"))
-    pages = sorted(p.as_posix() for p in files if p.parts[0] != "_static")
+    pages = sorted(
+        p.as_posix() for p in files if p.parts[0] not in ("_static", "404.html")
+    )
     names = sys.argv[1:] or pages
     if not names:
         print("error: there is no site in build/site: run make site", file=sys.stderr)

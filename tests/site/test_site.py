@@ -103,8 +103,9 @@ def test_the_text_of_a_chapter_has_outputs_and_no_answer() -> None:
 def test_symbols_are_set_in_headings_and_left_in_code() -> None:
     page = "<h2>by √d_k</h2><code>d_k</code><pre>a d_model</pre><a>√d_model</a>"
     assert finish.with_symbols(page) == (
-        "<h2>by √<span><i>d</i><sub>k</sub></span></h2><code>d_k</code>"
-        "<pre>a d_model</pre><a>√<span><i>d</i><sub>model</sub></span></a>"
+        "<h2>by √<span><i>d</i><sub>k</sub></span></h2>"
+        "<code>d_k</code><pre>a d_model</pre>"
+        "<a>√<span><i>d</i><sub>model</sub></span></a>"
     )
 
 
