@@ -223,7 +223,7 @@ WRONG = {
         ">= 0.28": "> 0.28"}),
     "possible without sure": Wrong("error", ["error-rate"], {
         "{*sure, *possible}": "set(possible)"}),
-    "another case": Wrong("fault", ["fault-found"], {
-        "get(9)": "get(4)"}),
+    "another function of the file": Wrong("fault", ["fault-found"], {
+        "KVCache.extend": "KVCache.select"}),
 }
 # fmt: on
