@@ -1,7 +1,4 @@
-"""Draws the pictures of this folder: ``python figures/draw.py``.
-
-It trains the config tiny first, unless that has been done.
-"""
+"""Draws the pictures of this folder: ``python figures/draw.py``."""
 
 import csv
 from collections import defaultdict
@@ -9,18 +6,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-import nmt_lib as nmt
-
 HERE = Path(__file__).parent
-
-
-def attention() -> None:
-    """Which words two heads attend to while the tiny model writes a sentence."""
-    translation = nmt.load_or_train("tiny")(
-        "The red car is new and it is very beautiful."
-    )
-    figure = nmt.plot_attention(translation, kind="cross", layer=-1, heads=[0, 1])
-    figure.savefig(HERE / "attention.png")
 
 
 def multi30k() -> None:
@@ -86,6 +72,5 @@ def card() -> None:
 
 
 if __name__ == "__main__":
-    attention()
     multi30k()
     card()
