@@ -24,7 +24,11 @@ hints and ask for an attempt, and do not write the exercises' code. `AGENTS.md` 
 repository has the rules, and `tutor/` has a prompt for each chapter.
 """
 ANSWER = re.compile(r"<details>\s*<summary>Answer.*?</details>", re.S)
-NOT_TEXT = re.compile(r"(<(code|pre|script|style|title|template|head)\b.*?</\2>)", re.S)
+NOT_TEXT = re.compile(
+    r"(<(code|pre|script|style|title|template|head)\b.*?</\2>"
+    r'|<(span|div) class="math[^>]*>.*?</\3>|\\\(.*?\\\))',
+    re.S,
+)
 SYMBOL = re.compile(r"\b([A-Zd])_(model|ff|[kvqo])\b(?![^<]*>)")
 SET = r"<span><i>\1</i><sub>\2</sub></span>"
 MISSING = """\
@@ -118,10 +122,11 @@ def title_of(text: str) -> str:
 
 def with_symbols(page: str) -> str:
     """d_k and its like as symbols where a heading or a link cannot hold a formula."""
-    parts = NOT_TEXT.split(page)
-    for i in range(0, len(parts), 3):
-        parts[i] = SYMBOL.sub(SET, parts[i])
-    return "".join(part for i, part in enumerate(parts) if i % 3 != 2)
+    done, end = "", 0
+    for kept in NOT_TEXT.finditer(page):  # code, and what MathJax sets
+        done += SYMBOL.sub(SET, page[end : kept.start()]) + kept[0]
+        end = kept.end()
+    return done + SYMBOL.sub(SET, page[end:])
 
 
 def sitemap(base: str, names: list[str]) -> str:

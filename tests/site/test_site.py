@@ -101,6 +101,8 @@ def test_the_text_of_a_chapter_has_outputs_and_no_answer() -> None:
 
 
 def test_symbols_are_set_in_headings_and_left_in_code() -> None:
+    formula = '<span class="math">\\(d_k\\)</span>'
+    assert finish.with_symbols(formula) == formula
     page = "<h2>by √d_k</h2><code>d_k</code><pre>a d_model</pre><a>√d_model</a>"
     assert finish.with_symbols(page) == (
         "<h2>by √<span><i>d</i><sub>k</sub></span></h2>"
