@@ -9,6 +9,7 @@ from urllib.parse import parse_qs
 
 import nbformat
 import pytest
+import torch
 
 import nmt_lib as nmt
 from tools import finish, live, names, pages, train
@@ -84,8 +85,9 @@ def test_the_code_of_a_chapter_runs_as_it_is_copied() -> None:
     notebook = nbformat.reads(pages.chapter(path)[1], as_version=4)
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     names: dict[str, object] = {}
-    for source in code[:3]:
-        exec(source, names)
+    with torch.enable_grad():  # a chapter may switch gradients off
+        for source in code[:3]:
+            exec(source, names)
     assert {"nmt", "check", "config"} <= {*names}
 
 
