@@ -30,7 +30,7 @@ def table(name: str) -> list[list[str]]:
     return rows((RESULTS / f"{name}.md").read_text(encoding="utf-8"))
 
 
-def test_long_sentences_suffer_most_with_one_vector(chapter: Any) -> None:
+def test_in_our_run_long_sentences_suffer_most_with_one_vector(chapter: Any) -> None:
     share = chapter.check.right_by_length(
         chapter.translator, chapter.said, chapter.corpus.test
     )
@@ -42,18 +42,22 @@ def test_attention_with_half_the_updates_is_far_better(chapter: Any) -> None:
     assert chapter.right > 490 and chapter.right > 500 - len(chapter.wrong) + 50
 
 
-def test_most_wrong_sentences_have_the_right_number_of_words(chapter: Any) -> None:
+def test_in_our_run_most_wrong_sentences_have_the_right_number_of_words(chapter: Any) -> None:
     same = [
         len(one.text.split()) == len(pair.tgt.split()) for one, pair in chapter.wrong
     ]
     assert sum(same) > len(same) / 2
 
 
-def test_the_gradient_falls_before_training_and_not_after(chapter: Any) -> None:
+def test_the_gradient_falls_before_training(chapter: Any) -> None:
     random, trained = chapter.curves.values()
     falls = random["one vector"][1:] / random["one vector"][:-1]
     assert 1.5 < falls.mean() < 1.75 and random["one vector"][0] < 1e-10
     assert random["Transformer"].min() > 0.3
+
+
+def test_in_our_run_the_gradient_does_not_fall_after_training(chapter: Any) -> None:
+    _, trained = chapter.curves.values()
     assert trained["one vector"][1:].min() > 0.005
 
 
