@@ -42,7 +42,9 @@ def test_attention_with_half_the_updates_is_far_better(chapter: Any) -> None:
     assert chapter.right > 490 and chapter.right > 500 - len(chapter.wrong) + 50
 
 
-def test_in_our_run_most_wrong_sentences_have_the_right_number_of_words(chapter: Any) -> None:
+def test_in_our_run_most_wrong_sentences_have_the_right_number_of_words(
+    chapter: Any,
+) -> None:
     same = [
         len(one.text.split()) == len(pair.tgt.split()) for one, pair in chapter.wrong
     ]
