@@ -52,7 +52,7 @@ def test_in_our_run_most_wrong_sentences_have_the_right_number_of_words(
 
 
 def test_the_gradient_falls_before_training(chapter: Any) -> None:
-    random, trained = chapter.curves.values()
+    random, _ = chapter.curves.values()
     falls = random["one vector"][1:] / random["one vector"][:-1]
     assert 1.5 < falls.mean() < 1.75 and random["one vector"][0] < 1e-10
     assert random["Transformer"].min() > 0.3
