@@ -16,7 +16,7 @@ from torch import Tensor
 
 import nmt_lib as nmt
 from nmt_lib import costs
-from nmt_lib.exercises import deeper12
+from nmt_lib.exercises import deeper_12
 from nmt_lib.transformer import count_parameters
 from nmt_lib.web import train_page
 from nmt_lib.web.play import Thing
@@ -133,7 +133,7 @@ def test_pairs_turn_as_on_the_page() -> None:
     jobs = [
         ["products", *x.tolist(), *at] for x, at in zip(vectors, places, strict=True)
     ]
-    turned = deeper12.my_rotate.right(vectors[:, :, None].expand(-1, -1, 100, -1))
+    turned = deeper_12.my_rotate.right(vectors[:, :, None].expand(-1, -1, 100, -1))
     for found, x, (t, s) in zip(in_node("rotary", jobs), turned, places, strict=True):
         wanted = (x[0, t] * x[1, s]).view(4, 2).sum(1)  # x is (2, 100, 8)
         assert found == pytest.approx(wanted.tolist(), abs=1e-5)

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from nmt_lib.exercises.deeper12 import angles
+from nmt_lib.exercises.deeper_12 import angles
 
 
 def by_norm(x, weight, eps=1e-6):

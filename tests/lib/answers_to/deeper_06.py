@@ -1,8 +1,8 @@
 """Other answers to the exercise of the deeper page on counting parameters."""
 
-from nmt_lib.exercises import deeper06
+from nmt_lib.exercises import deeper_06
 
-count = deeper06.all_parameters.right
+count = deeper_06.all_parameters.right
 
 
 def by_layers(D, d_ff, N, V_src, V_tgt):
