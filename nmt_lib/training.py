@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import distributed, nn
@@ -34,6 +34,9 @@ from .schedules import build_optimizer, default_device, learning_rate, use_bf16
 from .tokenizers import Tokenizers
 from .transfer import beginning
 from .transformer import build_model
+
+if TYPE_CHECKING:
+    from tqdm.std import tqdm
 
 
 class Trainer:
@@ -60,16 +63,8 @@ class Trainer:
 
     def run(self) -> None:
         """Updates, validates and saves, until ``train.max_steps`` updates are done."""
-        from tqdm.auto import tqdm
-
         train, progress = self.config.train, self.progress
-        with tqdm(
-            desc=self.config.name,
-            total=train.max_steps,
-            initial=progress.step,
-            unit="step",
-            disable=self.rank > 0,
-        ) as bar:
+        with self.progress_bar() as bar:
             stream, size = self.batches(), self.n_processes * train.accumulate
             while progress.step < train.max_steps:
                 self.update(list(islice(stream, size)))
@@ -80,6 +75,18 @@ class Trainer:
                     bar.set_postfix(valid_loss=f"{loss:.3f}")
                 if last or progress.step % train.checkpoint_every == 0:
                     self.save()
+
+    def progress_bar(self) -> tqdm:
+        """Shown by the first process; ``TQDM_DISABLE=1`` hides it."""
+        from tqdm.auto import tqdm
+
+        return tqdm(
+            desc=self.config.name,
+            total=self.config.train.max_steps,
+            initial=self.progress.step,
+            unit="step",
+            disable=self.rank > 0 or "TQDM_DISABLE" in os.environ,
+        )
 
     def batches(self) -> Iterator[list[Example]]:
         """Epoch after epoch, from where the run is; drawn from seed and epoch only."""

@@ -83,7 +83,7 @@ def stored_run(notebook: nbformat.NotebookNode) -> list[str]:
             found.append(said + "a printed text in parts: run make notebooks")
         for output in cell.outputs:
             text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
-            if run.WIDGET in output.get("data", {}):
+            if "application/vnd.jupyter.widget-view+json" in output.get("data", {}):
                 found.append(said + "a widget, which has another id in each run")
             if output.output_type == "error":
                 found.append(said + "an error")

@@ -35,8 +35,6 @@ KEPT = [
     "collapsed",
     "cellView",
 ]
-# A progress bar as a widget has another id in each run, and stands still when stored.
-WIDGET = "application/vnd.jupyter.widget-view+json"
 METADATA = {
     "kernelspec": {
         "display_name": "Python 3",
@@ -65,6 +63,8 @@ def main() -> int:
     except nmt.NMTError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    # A stored progress bar stands still, and has another id in each run.
+    os.environ["TQDM_DISABLE"] = "1"
     if options.in_place:
         chosen = options.chapters or [*links.chapters(), *links.assignments()]
         for path in executable(chosen):
@@ -117,10 +117,6 @@ def clean(path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)
     # Printed text is cut into chunks at random places.
     notebook, _ = CoalesceStreamsPreprocessor().preprocess(notebook, {})
-    for cell in notebook.cells:
-        outputs = cell.get("outputs", [])
-        if outputs:
-            cell.outputs = [one for one in outputs if WIDGET not in one.get("data", {})]
     for cell, output in images(notebook):
         alt = cell.metadata.get("nmt", {}).get("alt", "")
         output.metadata["image/png"] = {"alt": " ".join(alt.split())}

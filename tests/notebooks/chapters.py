@@ -27,8 +27,9 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 
 from tools import links
 
-# nbval reads a cell's messages when it has run: those of a long progress bar get lost.
-os.environ.setdefault("TQDM_MININTERVAL", "3600")
+# No progress bar: it would be an output of a cell whose run is not there yet, and of no
+# other; and nbval, which reads messages when a cell has run, loses those of a long one.
+os.environ["TQDM_DISABLE"] = "1"
 
 SEED = int(os.environ.get("NMT_SEED", "0"))
 RESEED = f"""\
