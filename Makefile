@@ -139,7 +139,7 @@ LOWEST_STAMP := $(LOWEST_VENV)/.made-$(shell cksum < pyproject.toml | cut -d' ' 
 LOWEST := $(LOWEST_VENV)/lowest.txt
 $(LOWEST_STAMP):
 	$(PYTHON) -m venv $(LOWEST_VENV)
-	$(LOWEST_VENV)/bin/python -m pip install -q uv setuptools wheel
+	$(LOWEST_VENV)/bin/python -m pip install -q uv 'setuptools>=77' wheel
 	$(LOWEST_VENV)/bin/uv pip compile -q --python $(LOWEST_VENV)/bin/python --resolution lowest-direct --extra notebooks --extra dev pyproject.toml -o $(LOWEST)
 	$(LOWEST_VENV)/bin/python -m pip install -q "$$(grep -E '^torch==' $(LOWEST))"
 	$(LOWEST_VENV)/bin/python -m pip install -q -c $(LOWEST) --no-build-isolation -e '.[notebooks,dev]'
