@@ -56,9 +56,9 @@ from .transformer import Attention as Attention
 from .transformer import Transformer as Transformer
 from .transformer import build_model as build_model
 from .transformer import count_parameters as count_parameters
-from .fused_loss import fused_cross_entropy as fused_cross_entropy
 from .losses import Objective as Objective
 from .losses import cross_entropy as cross_entropy
+from .losses import fused_cross_entropy as fused_cross_entropy
 from .losses import validation_loss as validation_loss
 from .schedules import build_optimizer as build_optimizer
 from .schedules import learning_rate as learning_rate

@@ -89,22 +89,17 @@ class WordTokenizer(Tokenizer):
         cls, kind: str, lang: str, texts: Iterable[str], min_freq: int, lowercase: bool
     ) -> WordTokenizer:
         """Collects the vocabulary from texts."""
-        words = map(cls(kind, lang, Vocab(SPECIALS), lowercase).words, texts)
+        split, fold = splitter(kind, lang), str.lower if lowercase else str
+        words = (split(fold(text.strip())) for text in texts)
         vocab = build_vocab_from_iterator(words, min_freq, SPECIALS)
         return cls(kind, lang, vocab, lowercase)
 
     def __len__(self) -> int:
         return len(self.vocab)
 
-    def words(self, text: str) -> list[str]:
-        """The words of a text, known or not."""
-        if self.kind == "whitespace":
-            return self.fold(text).split()
-        return spacy_words(self.lang)(self.fold(text.strip()))
-
     def tokenize(self, text: str) -> list[str]:
         # Double spaces and line breaks are no words, unless the vocabulary holds them.
-        words = self.words(text)
+        words = splitter(self.kind, self.lang)(self.fold(text.strip()))
         return [word for word in words if not word.isspace() or word in self.vocab]
 
     def ids(self, text: str) -> list[int]:
@@ -318,6 +313,11 @@ def _train_one(
 
 # A word is cut there: for brackets without spaces, spaCy's time grows quadratically.
 LONG = re.compile(r"\S{200}(?=\S)")
+
+
+def splitter(kind: str, lang: str) -> Callable[[str], list[str]]:
+    """From a text to its words, known or not, as ``WordTokenizer`` splits it."""
+    return str.split if kind == "whitespace" else spacy_words(lang)
 
 
 @lru_cache(maxsize=8)
