@@ -98,7 +98,6 @@ from .pictures.data_path import plot_data_path as plot_data_path
 from .pictures.choices import plot_choices as plot_choices
 from .pictures.diagrams import draw_boxes as draw_boxes
 from .pictures.diagrams import plot_beam as plot_beam
-from .pictures.diagrams import plot_vectors as plot_vectors
 from .pictures.diagrams import plot_words as plot_words
 from .pictures.machine import plot_machine as plot_machine
 from .pictures.tokens import plot_encoded as plot_encoded
@@ -117,7 +116,6 @@ from .pictures.layer import plot_encoder_layer as plot_encoder_layer
 from .pictures.layer import plot_norm_orders as plot_norm_orders
 from .pictures.training import plot_collapse as plot_collapse
 from .pictures.training import plot_shift as plot_shift
-from .pictures.training import plot_update as plot_update
 from .pictures.training import plot_warmup as plot_warmup
 from .pictures.who_sees import plot_mask_paths as plot_mask_paths
 from .pictures.who_sees import plot_reads_and_says as plot_reads_and_says

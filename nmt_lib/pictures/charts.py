@@ -48,7 +48,6 @@ def plot_lines(
     ylabel: str = "",
     log: str = "",
     level: Any = None,
-    at: Any = None,
     dots: Mapping[str, Any] | None = None,
 ) -> Figure:
     """Curves that differ in colour, line style and marker.
@@ -61,7 +60,6 @@ def plot_lines(
         xlabel, ylabel: of all panels; with a ``ylabel`` the panels share one scale.
         log: the logarithmic axes: ``"x"``, ``"y"`` or ``"xy"``.
         level: name → height of a thin horizontal line, or the height alone.
-        at: name → position of a thin vertical line, or the position alone.
         dots: label → (x, y), single points.
     """
     panels = as_panels(curves)
@@ -78,8 +76,6 @@ def plot_lines(
         ]
         if level is not None:
             draw_levels(axis, level)
-        if at is not None:
-            draw_places(axis, at)
         points = np.unique(np.concatenate(positions))
         if len(points) <= FEW:
             set_ticks(axis, points, WIDTH / len(axes) - 1)
@@ -130,14 +126,6 @@ def draw_levels(axis: Axes, levels: Any) -> None:
         axis.annotate(words, (1, y), (4, 0), **where, **NAME, parse_math=False)
 
 
-def draw_places(axis: Axes, places: Any) -> None:
-    """Thin vertical lines, with their names at the top."""
-    for name, x in as_titled(places).items():
-        axis.axvline(x, **THIN)
-        where: Any = {"xycoords": axis.get_xaxis_transform(), "va": "top"}
-        axis.annotate(name, (x, 1), (4, -1), **where, **NAME, parse_math=False)
-
-
 def set_ticks(axis: Axes, x: np.ndarray, inches: float) -> None:
     """A tick at each x, except where its number would touch the one before."""
     names = [f"{value:,g}" for value in x]
@@ -179,7 +167,6 @@ def plot_bars(
     marked: Sequence[str] = (),
     log: bool = False,
     xlabel: str = "",
-    ylabel: str = "",
 ) -> Figure:
     """Horizontal bars with the number at each, the first on top.
 
@@ -190,7 +177,7 @@ def plot_bars(
         numbers: how the lengths are written, such as ``".2f"``.
         marked: labels whose bars are orange.
         log: lengths on a logarithmic axis.
-        xlabel, ylabel: of the axes.
+        xlabel: what the lengths are.
     """
     if isinstance(bars, Mapping) and not labels:
         bars, labels = [*bars.values()], [*bars]
@@ -219,7 +206,7 @@ def plot_bars(
         least = 10 ** np.floor(np.log10(np.min([*series.values()])) - 0.5)
         axis.set(xscale="log", xlim=(least, None))
     add_legend(figure)
-    label_axes(figure, xlabel, ylabel)
+    axis.set_xlabel(xlabel)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Diagrams: boxes with arrows, rows of words, vectors, clocks, the tree of a beam."""
+"""Diagrams: boxes with arrows, rows of words, the tree of a beam."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from matplotlib.text import Text
 
 from ..decoding import Candidate
 from ..special import EOS
-from .data import as_numbers, as_panels
+from .data import as_panels
 from .plotting import (
     BLUE,
-    FONT,
     GREY,
     LETTER,
     MIDDLE,
@@ -177,27 +176,6 @@ def draw_link(
     bend = 0.25 if other_x < x else -0.25
     ends, bow = ((x, row - 0.42), (other_x, row - 0.42)), f"arc3,rad={bend}"
     draw_arrow(axis, *ends, color=color, lw=2, connectionstyle=bow)
-
-
-def plot_vectors(arrows: Mapping[str, Any], marked: Sequence[str] = ()) -> Figure:
-    """Vectors in the plane as arrows from the origin.
-
-    Args:
-        arrows: word → (x, y).
-        marked: words in orange.
-    """
-    figure, (axis,) = new_figure(size=(6.0, 4.0))
-    text: Any = {"xytext": (5, 5), "textcoords": "offset points", "parse_math": False}
-    for word, end in arrows.items():
-        place, color = as_numbers(end), ORANGE if word in marked else BLUE
-        draw_arrow(axis, (0, 0), place, color=color, lw=2.5, shrinkA=0, shrinkB=0)
-        axis.annotate(word, place, color=color, fontsize=FONT, **text)
-        axis.update_datalim([(0, 0), place])
-    axis.margins(0.15)
-    axis.autoscale_view()
-    axis.set(xlabel="first number", ylabel="second number")
-    axis.set_aspect("equal", "datalim")  # lengths and angles are read off
-    return figure
 
 
 def plot_beam(

@@ -1,36 +1,15 @@
-"""The pictures of chapter 07: one update, the shift, and runs that collapse."""
+"""The pictures of chapter 07: warm-up, the shift, and runs that collapse."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from matplotlib.figure import Figure
 from torch import Tensor
 
 from ..tokenizers import Tokenizer
 from .charts import plot_lines
-from .diagrams import draw_boxes, plot_words
-from .plotting import new_figure
-
-BOXES = {
-    "in": ("src, tgt_in", 0, 1, "data"),
-    "model": ("Transformer", 1, 1, "module"),
-    "logits": ("logits\n(B, T, V)", 2, 1, "tensor"),
-    "loss": ("loss\n(one number)", 3, 1, "number"),
-    "out": ("tgt_out", 4, 1, "data"),
-    "gradients": ("gradients", 3, 0, "tensor"),
-    "adam": ("optimizer,\nlearning rate", 2, 0, "module"),
-    "weights": ("new weights", 1, 0, "tensor"),
-}
-CIRCLE = ["in", "model", "logits", "loss", "gradients", "adam", "weights", "model"]
-
-
-def plot_update() -> Figure:
-    """One update of a training, as a circle."""
-    figure, (axis,) = new_figure(size=(8.2, 2.2))
-    draw_boxes(axis, BOXES, [*pairwise(CIRCLE), ("out", "loss")])
-    return figure
+from .diagrams import plot_words
 
 
 def plot_warmup(
