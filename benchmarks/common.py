@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 
 import nmt_lib as nmt
-from nmt_lib.batching import Example, example_lengths
+from nmt_lib.batching import Example
 from nmt_lib.config import TrainConfig
 from nmt_lib.tokenizers import Tokenizers
 
@@ -109,11 +109,6 @@ def load_data(
     pairs = nmt.load_corpus(loaded.data).train
     tokenizers = nmt.build_tokenizers(loaded.data, pairs)
     return loaded, tokenizers, nmt.encode_pairs(pairs, tokenizers, loaded)
-
-
-def token_batches(examples: list[Example], batch_tokens: int) -> list[list[int]]:
-    """The indices of the examples of each batch, in the order of an epoch."""
-    return nmt.token_batches(example_lengths(examples), batch_tokens, seed=0)
 
 
 def exported(translator: nmt.Translator) -> tuple[Any, str]:

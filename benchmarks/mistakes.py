@@ -16,7 +16,7 @@ from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
 from benchmarks import common
-from nmt_lib.faults import Fault, function_of, wrong_code
+from nmt_lib.faults import PUZZLES, Fault, function_of, wrong_code
 from nmt_lib.run_folder import runs_folder
 
 STEPS = 200, 400, 800  # updates after which the validation loss is shown
@@ -36,18 +36,8 @@ MISTAKES = {
     "no causal mask": Fault(
         "masks.py", "causal_mask", "square.tril()[None, None]", "square[None, None]"
     ),
-    "no positions": Fault(
-        "embeddings.py",
-        "PositionalEncoding.forward",
-        "return x + self.table[start:end]",
-        "return x",
-    ),
-    "no √D": Fault(
-        "embeddings.py",
-        "Embedding.forward",
-        "self.lookup(ids) * self.factor",
-        "self.lookup(ids)",
-    ),
+    "no positions": PUZZLES[4],
+    "no √D": PUZZLES[5],
     "no residual connection": Fault(
         "layers.py",
         "Residual.forward",

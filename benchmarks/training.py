@@ -114,7 +114,8 @@ def main() -> None:
             "multi30k", **sizes, **budget, **DROPOUT
         )
         train = config.train
-        plan = common.token_batches(examples, train.batch_tokens)
+        lengths = nmt.example_lengths(examples)
+        plan = nmt.token_batches(lengths, train.batch_tokens, seed=0)
         plan = plan[: options.rounds + 1]
         batches = [nmt.make_batch(examples, indices) for indices in plan]
         torch.manual_seed(0)

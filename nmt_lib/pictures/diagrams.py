@@ -41,7 +41,7 @@ def draw_boxes(
     axis: Axes,
     boxes: Mapping[str, tuple[str, float, float, str]],
     arrows: Sequence[tuple[Any, ...]] = (),
-) -> dict[str, Any]:
+) -> dict[str, Text]:
     """Boxes, and arrows from edge to edge; the axes lose their frame.
 
     Args:
@@ -52,26 +52,27 @@ def draw_boxes(
             for a clear curve to the right.
 
     Returns:
-        The box patches by name, for drawing more arrows.
+        The boxes by name, for ``join_boxes``.
     """
     drawn = {
-        name: boxed(axis, x, y, text, SHADES[kind], pad=0.4).get_bbox_patch()
+        name: boxed(axis, x, y, text, SHADES[kind], pad=0.4)
         for name, (text, x, y, kind) in boxes.items()
     }
     for start, end, *bend in arrows:
-        ends = {
-            "patchA": drawn[start],
-            "patchB": drawn[end],
-            "shrinkA": 0,
-            "shrinkB": 1,
-        }
-        bow = f"arc3,rad={bend[0] if bend else 0}"
-        points = boxes[start][1:3], boxes[end][1:3]
-        draw_arrow(axis, *points, color="0.3", connectionstyle=bow, **ends)
+        join_boxes(axis, drawn[start], drawn[end], *bend, color="0.3")
     _, xs, ys, _ = zip(*boxes.values(), strict=True)
     axis.set(xlim=(min(xs) - 0.5, max(xs) + 0.5), ylim=(min(ys) - 0.5, max(ys) + 0.5))
     axis.axis("off")
     return drawn
+
+
+def join_boxes(
+    axis: Axes, start: Text, end: Text, bend: float = 0, **style: Any
+) -> None:
+    """An arrow from the edge of one box to that of another."""
+    ends = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch()}
+    style = {"shrinkA": 0, "shrinkB": 1, "connectionstyle": f"arc3,rad={bend}"} | style
+    draw_arrow(axis, start.get_position(), end.get_position(), **ends, **style)
 
 
 def boxed(
