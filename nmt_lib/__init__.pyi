@@ -22,12 +22,12 @@ from .special import SPECIALS as SPECIALS
 from .special import UNK as UNK
 from .vocab import Vocab as Vocab
 from .vocab import build_vocab_from_iterator as build_vocab_from_iterator
+from .words import join_words as join_words
+from .words import spacy_words as spacy_words
 from .tokenizers import SentencePieceTokenizer as SentencePieceTokenizer
 from .tokenizers import Tokenizer as Tokenizer
 from .tokenizers import WordTokenizer as WordTokenizer
 from .tokenizers import build_tokenizers as build_tokenizers
-from .tokenizers import join_words as join_words
-from .tokenizers import spacy_words as spacy_words
 from .batching import Batch as Batch
 from .batching import encode_pairs as encode_pairs
 from .batching import example_lengths as example_lengths
@@ -91,7 +91,7 @@ from .pictures.plotting import plot_tables as plot_tables
 from .pictures.heatmaps import plot_attention as plot_attention
 from .pictures.charts import plot_bars as plot_bars
 from .pictures.parameters import plot_parameters as plot_parameters
-from .pictures.charts import plot_history as plot_history
+from .pictures.training import plot_history as plot_history
 from .pictures.charts import plot_hists as plot_hists
 from .pictures.charts import plot_lines as plot_lines
 from .pictures.data_path import plot_data_path as plot_data_path
@@ -114,9 +114,9 @@ from .pictures.flows import plot_all_reduce as plot_all_reduce
 from .pictures.flows import plot_decoder_layer as plot_decoder_layer
 from .pictures.flows import plot_encoder_layer as plot_encoder_layer
 from .pictures.flows import plot_norm_orders as plot_norm_orders
-from .pictures.charts import plot_collapse as plot_collapse
+from .pictures.training import plot_collapse as plot_collapse
 from .pictures.words import plot_shift as plot_shift
-from .pictures.charts import plot_warmup as plot_warmup
+from .pictures.training import plot_warmup as plot_warmup
 from .pictures.flows import plot_mask_paths as plot_mask_paths
 from .pictures.triangles import plot_reads_and_says as plot_reads_and_says
 from .pictures.triangles import plot_computed as plot_computed

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from .exercises.values import show
 from .special import SPECIALS
-from .tokenizers import spacy_words
 from .vocab import build_vocab_from_iterator
 from .web import Html
+from .words import spacy_words
 
 STYLE = (
     "font-family: monospace; font-size: 13px; line-height: 1.35; "
