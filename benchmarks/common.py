@@ -27,6 +27,7 @@ from torch import Tensor, nn
 import nmt_lib as nmt
 from nmt_lib.batching import Example
 from nmt_lib.config import TrainConfig
+from nmt_lib.run_folder import runs_folder
 from nmt_lib.tokenizers import Tokenizers
 
 RESULTS = Path(os.environ.get("NMT_RESULTS", Path(__file__).parent / "results"))
@@ -70,6 +71,19 @@ def parse(parser: argparse.ArgumentParser | None = None) -> argparse.Namespace:
     options = parser.parse_args()
     DRY = options.dry
     return options
+
+
+def seeds(*usual: int) -> list[int]:
+    """The option ``--seeds`` of this process; a dry run has the first one only."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, nargs="+", default=usual)
+    found: list[int] = [*parse(parser).seeds]
+    return found[:1] if DRY else found
+
+
+def home() -> Path:
+    """The folder of the runs; a temporary one in a dry run."""
+    return scratch() if DRY else runs_folder()
 
 
 def load_config(config: str, /, **overrides: Any) -> nmt.Config:

@@ -7,7 +7,6 @@ those of Multi30k's test set, in ``NMT_DATA``.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +16,6 @@ from sacrebleu.metrics import BLEU
 import nmt_lib as nmt
 from benchmarks import common
 from nmt_lib.faults import PUZZLES, Fault, function_of, wrong_code
-from nmt_lib.run_folder import runs_folder
 
 STEPS = 200, 400, 800  # updates after which the validation loss is shown
 MISTAKES = {
@@ -57,10 +55,7 @@ MISTAKES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    options = common.parse(parser)
-    seeds, n = (options.seeds[:1], 4) if common.DRY else (options.seeds, 500)
+    seeds, n = common.seeds(0), 4 if common.DRY else 500
     right = [trained(None, seed, n) for seed in seeds]
     healthy = nmt.load_or_train(common.load_config("tiny"))
     pairs = nmt.load_corpus(healthy.config.data).test[:n]
@@ -150,9 +145,8 @@ def german_score(change: Fault | None, pairs: Sequence[nmt.Pair]) -> list[str]:
 def trained(change: Fault | None, seed: int, n: int) -> list[float]:
     """Exact translations, perplexity, and validation losses of a training."""
     names = {value: name for name, value in MISTAKES.items()}
-    home = common.scratch() if common.DRY else runs_folder()
     slug = names[change] if change else "none"
-    folder = home / "mistakes" / f"{slug.replace(' ', '_')}-{seed}"
+    folder = common.home() / "mistakes" / f"{slug.replace(' ', '_')}-{seed}"
     config = common.load_config("tiny", **{"train.seed": seed})
     config = config.model_copy(update={"run_dir": str(folder)})
     with planted(change):

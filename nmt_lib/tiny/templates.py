@@ -170,11 +170,9 @@ def draw_subject(
     return draw_np(draw, kinds, many, adjective)
 
 
-def draw_statement(
-    draw: Draw, subject: NP, past: bool, adverb: str = "", tags: tuple[str, ...] = ()
-) -> Triple:
+def draw_statement(draw: Draw, subject: NP, past: bool, adverb: str = "") -> Triple:
     """A sentence about the subject with any fitting verb."""
-    return statement(subject, *draw_action(draw, subject, past), past, adverb, tags)
+    return statement(subject, *draw_action(draw, subject, past), past, adverb)
 
 
 def resting(draw: Draw) -> Triple:
@@ -182,7 +180,7 @@ def resting(draw: Draw) -> Triple:
     past = draw_tense(draw, subject)
     verb = draw_verb(draw, subject, past)
     place = where(draw, subject, verb) if draw.random() < 0.7 else NOTHING
-    return statement(subject, verb, None, place, past, tags=("place",))
+    return statement(subject, verb, None, place, past)
 
 
 def not_doing(draw: Draw) -> Triple:
@@ -190,9 +188,7 @@ def not_doing(draw: Draw) -> Triple:
     subject = NP(
         draw.choice(["the", "the-many"]), noun, draw_adjective(draw, noun, 0.4)
     )
-    return sentence(
-        negated(subject, VERBS[draw_verb(draw, subject, past=False)]), "negation"
-    )
+    return sentence(negated(subject, VERBS[draw_verb(draw, subject, past=False)]))
 
 
 def acting_on_thing(draw: Draw) -> Triple:
@@ -201,17 +197,13 @@ def acting_on_thing(draw: Draw) -> Triple:
     verb = draw.choice(
         THING_VERBS if past or subject.many else [*THING_VERBS, "wearing"]
     )
-    return statement(
-        subject, verb, draw_thing(draw, verb), NOTHING, past, tags=("object",)
-    )
+    return statement(subject, verb, draw_thing(draw, verb), NOTHING, past)
 
 
 def drinking_or_eating(draw: Draw) -> Triple:
     subject = draw_subject(draw)
     verb, quantity = draw_quantity(draw, subject)
-    return statement(
-        subject, verb, quantity, NOTHING, draw_tense(draw, subject), tags=("quantity",)
-    )
+    return statement(subject, verb, quantity, NOTHING, draw_tense(draw, subject))
 
 
 def who_does_what_to_whom(draw: Draw) -> Triple:
@@ -221,8 +213,7 @@ def who_does_what_to_whom(draw: Draw) -> Triple:
     dative = VERBS[verb].de_case == "dat"
     kinds = "person" if verb == "helping" else "person,animal"
     obj = draw_np(draw, kinds, 0.0 if dative else 0.3, 0.45)
-    tags = ("word-order", "dative") if dative else ("word-order",)
-    return statement(subject, verb, obj, NOTHING, draw_tense(draw, subject), tags=tags)
+    return statement(subject, verb, obj, NOTHING, draw_tense(draw, subject))
 
 
 def with_something(draw: Draw) -> Triple:
@@ -233,9 +224,7 @@ def with_something(draw: Draw) -> Triple:
         subject.adjective,
         with_phrase(draw_np(draw, "held", 0.0, 0.7)),
     )
-    return draw_statement(
-        draw, subject, draw_tense(draw, subject), tags=("dative", "with")
-    )
+    return draw_statement(draw, subject, draw_tense(draw, subject))
 
 
 def on_some_day(draw: Draw) -> Triple:
@@ -261,7 +250,7 @@ def believing(draw: Draw) -> Triple:
         THAT,
         draw_subordinate(draw, inner),
     )
-    return sentence(phrase, "verb-final", "that")
+    return sentence(phrase)
 
 
 def because(draw: Draw) -> Triple:
@@ -278,7 +267,7 @@ def because(draw: Draw) -> Triple:
             clause(subject, VERBS[draw.choice(["waiting", "laughing", "crying"])]),
         ]
     )
-    return sentence(join(first, BECAUSE, reason), "verb-final", "because")
+    return sentence(join(first, BECAUSE, reason))
 
 
 def wearing(draw: Draw) -> Triple:
@@ -288,7 +277,7 @@ def wearing(draw: Draw) -> Triple:
     subject = NP(
         owner.determiner, owner.noun, owner.adjective, relative_clause(owner, clothes)
     )
-    return draw_statement(draw, subject, past=False, tags=("relative", "verb-final"))
+    return draw_statement(draw, subject, past=False)
 
 
 def describing(draw: Draw) -> Triple:
@@ -317,7 +306,7 @@ def describing(draw: Draw) -> Triple:
 def feeling(draw: Draw) -> Triple:
     adjective = ADJECTIVES[draw.choice(["tired", "happy", "sad", "ill"])]
     subject = draw_np(draw, "person", 0.3, 0.4)
-    return sentence(being(subject, adjective, very=draw.random() < 0.5), "feeling")
+    return sentence(being(subject, adjective, very=draw.random() < 0.5))
 
 
 def sitting_down(draw: Draw) -> Triple:
@@ -347,11 +336,8 @@ def lying(draw: Draw) -> Triple:
         if many
         else words("is", "liegt", "est", "v")
     )
-    return sentence(
-        join(noun_phrase(subject, "s"), is_lying, draw_place(draw, "surface,floor")),
-        "place",
-        "dative",
-    )
+    place = draw_place(draw, "surface,floor")
+    return sentence(join(noun_phrase(subject, "s"), is_lying, place))
 
 
 # How many sentences are drawn from each.

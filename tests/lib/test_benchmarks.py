@@ -35,7 +35,7 @@ OF_GPU = subprocess.run(
     text=True,
     check=True,
 ).stdout.splitlines()
-OTHERS = "decoding memory mistakes own_pair recurrent tiny training writeups"
+OTHERS = "decoding mistakes own_pair recurrent tiny training writeups"
 RECIPES = "recipes.de_en recipes.en_de recipes.en_fr"
 COMMANDS = [line for line in OF_GPU if line.startswith("-m benchmarks.")]
 COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
