@@ -73,12 +73,8 @@ def being(
 ) -> Phrase:
     """ "The chair is new"; ``final``: the German verb is last, "weil sie müde ist"."""
     s = noun_phrase(subject, f"{key}s")
-    now = (
-        words("are", "sind", "sont", f"{key}be")
-        if subject.many
-        else words("is", "ist", "est", f"{key}be")
-    )
-    be = words("was", "war", "était", f"{key}be") if past else now
+    now = ("are", "sind", "sont") if subject.many else ("is", "ist", "est")
+    be = words(*(("was", "war", "était") if past else now), f"{key}be")
     french = french_agreement(adjective, subject.noun, subject.many)
     how = words("very", "sehr", "très", f"{key}very") if very else NOTHING
     how = join(how, words(adjective.en, adjective.de, french, f"{key}adj"))
