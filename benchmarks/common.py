@@ -25,8 +25,9 @@ import torch
 from torch import Tensor, nn
 
 import nmt_lib as nmt
-from nmt_lib.batching import Example, example_lengths
+from nmt_lib.batching import Example
 from nmt_lib.config import TrainConfig
+from nmt_lib.run_folder import runs_folder
 from nmt_lib.tokenizers import Tokenizers
 
 RESULTS = Path(os.environ.get("NMT_RESULTS", Path(__file__).parent / "results"))
@@ -72,6 +73,19 @@ def parse(parser: argparse.ArgumentParser | None = None) -> argparse.Namespace:
     return options
 
 
+def seeds(*usual: int) -> list[int]:
+    """The option ``--seeds`` of this process; a dry run has the first one only."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, nargs="+", default=usual)
+    found: list[int] = [*parse(parser).seeds]
+    return found[:1] if DRY else found
+
+
+def home() -> Path:
+    """The folder of the runs; a temporary one in a dry run."""
+    return scratch() if DRY else runs_folder()
+
+
 def load_config(config: str, /, **overrides: Any) -> nmt.Config:
     """Like ``nmt.load_config``; small in a dry run, with a temporary run folder."""
     if DRY:
@@ -109,11 +123,6 @@ def load_data(
     pairs = nmt.load_corpus(loaded.data).train
     tokenizers = nmt.build_tokenizers(loaded.data, pairs)
     return loaded, tokenizers, nmt.encode_pairs(pairs, tokenizers, loaded)
-
-
-def token_batches(examples: list[Example], batch_tokens: int) -> list[list[int]]:
-    """The indices of the examples of each batch, in the order of an epoch."""
-    return nmt.token_batches(example_lengths(examples), batch_tokens, seed=0)
 
 
 def exported(translator: nmt.Translator) -> tuple[Any, str]:

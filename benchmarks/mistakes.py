@@ -7,7 +7,6 @@ those of Multi30k's test set, in ``NMT_DATA``.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,8 +15,7 @@ from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
 from benchmarks import common
-from nmt_lib.faults import Fault, function_of, wrong_code
-from nmt_lib.run_folder import runs_folder
+from nmt_lib.faults import PUZZLES, Fault, function_of, wrong_code
 
 STEPS = 200, 400, 800  # updates after which the validation loss is shown
 MISTAKES = {
@@ -36,18 +34,8 @@ MISTAKES = {
     "no causal mask": Fault(
         "masks.py", "causal_mask", "square.tril()[None, None]", "square[None, None]"
     ),
-    "no positions": Fault(
-        "embeddings.py",
-        "PositionalEncoding.forward",
-        "return x + self.table[start:end]",
-        "return x",
-    ),
-    "no √D": Fault(
-        "embeddings.py",
-        "Embedding.forward",
-        "self.lookup(ids) * self.factor",
-        "self.lookup(ids)",
-    ),
+    "no positions": PUZZLES[4],
+    "no √D": PUZZLES[5],
     "no residual connection": Fault(
         "layers.py",
         "Residual.forward",
@@ -67,10 +55,7 @@ MISTAKES = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    options = common.parse(parser)
-    seeds, n = (options.seeds[:1], 4) if common.DRY else (options.seeds, 500)
+    seeds, n = common.seeds(0), 4 if common.DRY else 500
     right = [trained(None, seed, n) for seed in seeds]
     healthy = nmt.load_or_train(common.load_config("tiny"))
     pairs = nmt.load_corpus(healthy.config.data).test[:n]
@@ -160,9 +145,8 @@ def german_score(change: Fault | None, pairs: Sequence[nmt.Pair]) -> list[str]:
 def trained(change: Fault | None, seed: int, n: int) -> list[float]:
     """Exact translations, perplexity, and validation losses of a training."""
     names = {value: name for name, value in MISTAKES.items()}
-    home = common.scratch() if common.DRY else runs_folder()
     slug = names[change] if change else "none"
-    folder = home / "mistakes" / f"{slug.replace(' ', '_')}-{seed}"
+    folder = common.home() / "mistakes" / f"{slug.replace(' ', '_')}-{seed}"
     config = common.load_config("tiny", **{"train.seed": seed})
     config = config.model_copy(update={"run_dir": str(folder)})
     with planted(change):

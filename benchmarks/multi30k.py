@@ -23,7 +23,7 @@ from sacrebleu.metrics import BLEU
 import nmt_lib as nmt
 from benchmarks import common
 from nmt_lib.config import DataConfig
-from nmt_lib.corpora import FILES, _from_files
+from nmt_lib.published import FILES, from_files
 
 # The test sets of later years, by the stem of their published files.
 LATER = {"test2017": "test_2017_flickr", "MSCOCO": "test_2017_mscoco"}
@@ -70,7 +70,9 @@ def load_set(data: DataConfig, name: str, corpus: str | None = None) -> list[nmt
         return list(getattr(nmt.load_corpus(data), name))
     file = FILES[corpus]["test"].replace("test_2016_flickr", LATER[name])
     folder = Path(os.environ["NMT_DATA"]) / corpus
-    return _from_files(folder, {name: file}, (data.src_lang, data.tgt_lang))[name]
+    sides = data.src_lang, data.tgt_lang
+    pairs = from_files(folder, {name: file}, sides)[name]
+    return [nmt.Pair(*texts) for texts in pairs]
 
 
 def test_sets(data: DataConfig) -> list[str]:

@@ -7,12 +7,10 @@ cut off resumes; each training takes about half a minute. Seconds are CPU second
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -29,7 +27,6 @@ from nmt_lib.recurrent_trials import (
     fit,
     training_step,
 )
-from nmt_lib.run_folder import runs_folder
 
 RATES = 0.003, 0.006, 0.012, 0.024, 0.048
 LENGTHS = (4, 7), (8, 10), (11, 14)  # source tokens, without special ones
@@ -51,11 +48,8 @@ STEPS = (33, 64), (257, 512), (1025, 2048)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    options = common.parse(parser)
+    seeds = common.seeds(0, 1, 2)
     torch.set_num_threads(1)
-    seeds = options.seeds[:1] if common.DRY else options.seeds
     chosen = rates(seeds[0])
     quality(chosen, seeds)
     layers()
@@ -138,8 +132,7 @@ def trained(
     name: str, make: Make | None, lr: float, seed: int, times: int = 1
 ) -> dict[str, Any]:
     """Trains and measures one model, or reads what an earlier call has measured."""
-    home = common.scratch() if common.DRY else runs_folder()
-    file = Path(home) / "recurrent" / f"{name} {lr} {seed}.json".replace(" ", "_")
+    file = common.home() / "recurrent" / f"{name} {lr} {seed}.json".replace(" ", "_")
     if file.exists():
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return found

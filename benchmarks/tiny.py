@@ -5,7 +5,6 @@ Run: ``OMP_NUM_THREADS=1 python -m benchmarks.tiny [--seeds 0 1 2]``
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import time
 
@@ -14,11 +13,8 @@ from benchmarks import common
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    options = common.parse(parser)
     rows = []
-    for lang, seed in itertools.product(("fr", "de"), options.seeds):
+    for lang, seed in itertools.product(("fr", "de"), common.seeds(0)):
         overrides = {"data.tgt_lang": lang, "train.seed": seed}
         folder = str(common.scratch())
         config = common.load_config("tiny", run_dir=folder, **overrides)

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 import nmt_lib as nmt
 from benchmarks import common
-from nmt_lib.fused_loss import fused_cross_entropy
+from nmt_lib.losses import fused_cross_entropy
 
 DROPOUT, SMOOTHING = {"model.dropout": 0.1}, 0.1
 BATCH_TOKENS = {"d128 × 4 layers": 4096, "d512 × 6 layers": 1024}
@@ -114,7 +114,8 @@ def main() -> None:
             "multi30k", **sizes, **budget, **DROPOUT
         )
         train = config.train
-        plan = common.token_batches(examples, train.batch_tokens)
+        lengths = nmt.example_lengths(examples)
+        plan = nmt.token_batches(lengths, train.batch_tokens, seed=0)
         plan = plan[: options.rounds + 1]
         batches = [nmt.make_batch(examples, indices) for indices in plan]
         torch.manual_seed(0)

@@ -6,7 +6,6 @@ about three minutes, most of them for the training of ``tiny``.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Callable, Iterator
 
@@ -17,7 +16,6 @@ import nmt_lib as nmt
 from benchmarks import common
 from nmt_lib.batching import Example
 from nmt_lib.exercises import chapter11 as chapter
-from nmt_lib.run_folder import runs_folder
 
 Row = tuple[str, str, float, float]  # experiment, measure, the right way, theirs
 
@@ -125,9 +123,8 @@ class Data:
     """What the experiments of a seed share; ``tiny`` is trained with this seed."""
 
     def __init__(self, seed: int) -> None:
-        home = common.scratch() if common.DRY else runs_folder()
         config = common.load_config("tiny", **{"train.seed": seed})
-        folder = home / f"writeups/seed-{seed}"
+        folder = common.home() / f"writeups/seed-{seed}"
         config = config.model_copy(update={"run_dir": str(folder)})
         self.translator = nmt.train(config).translator
         self.corpus = corpus = nmt.load_corpus(config.data)
@@ -142,10 +139,7 @@ class Data:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3])
-    options = common.parse(parser)
-    seeds = options.seeds[:1] if common.DRY else options.seeds
+    seeds = common.seeds(0, 1, 2, 3)
     table: dict[tuple[str, str], list[str]] = {}
     for seed in seeds:
         data = Data(seed)

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from .config import ModelConfig
 from .errors import ShapeError
 from .masks import check_mask
 
@@ -166,6 +167,16 @@ class MultiHeadAttention(nn.Module):
     def join_heads(self, heads: Tensor) -> Tensor:
         """``(B, H, T, d)`` back to ``(B, T, H · d)``."""
         return heads.transpose(1, 2).flatten(2)  # (B, T, H · d)
+
+
+def make_attention(config: ModelConfig) -> MultiHeadAttention:
+    return MultiHeadAttention(
+        config.d_model,
+        config.n_heads,
+        config.d_value,
+        config.bias,
+        config.attention_dropout,
+    )
 
 
 def copy_modules(model: M) -> M:

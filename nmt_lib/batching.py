@@ -11,6 +11,7 @@ import random
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -54,14 +55,14 @@ def encode_pairs(
     most, share = config.data.max_length, config.data.bpe_dropout
     draw = random.Random(f"{config.train.seed} {epoch}").random
 
-    def encode(tokenizer: Any, text: str) -> array[int]:
-        if share and epoch is not None:  # a SentencePieceTokenizer: see DataConfig
-            return array("i", tokenizer.sample(text, share, draw))
-        return array("i", tokenizer.encode(text))  # four bytes an id
-
+    source, target = (tokenizer.encode for tokenizer in tokenizers)
+    if share and epoch is not None:  # they are SentencePieceTokenizers: see DataConfig
+        both: Any = tokenizers
+        source, target = (partial(one.sample, share=share, draw=draw) for one in both)
     examples: list[Example] = []
     for pair in tqdm(pairs, desc="encoding", unit=" pairs", delay=10):
-        src, tgt = map(encode, tokenizers, (pair.src, pair.tgt))
+        src = array("i", source(pair.src))  # four bytes an id
+        tgt = array("i", target(pair.tgt))
         if max(len(src), len(tgt)) <= most:
             examples.append((src, tgt))
     if not examples:
@@ -186,16 +187,6 @@ def sentence_batches(
     return [
         order[i : i + batch_sentences] for i in range(0, n_examples, batch_sentences)
     ]
-
-
-def validation_batches(
-    pairs: Sequence[Pair], tokenizers: Tokenizers, config: Config
-) -> list[Batch]:
-    """The batches of the validation set, which are the same at every validation."""
-    examples = encode_pairs(pairs, tokenizers, config)
-    budget = 4 * config.train.batch_tokens
-    plan = token_batches(example_lengths(examples), budget, seed=0, alone=True)
-    return [make_batch(examples, rows) for rows in plan]
 
 
 def plan_epoch(

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from .exercises.values import show
 from .special import SPECIALS
-from .tokenizers import spacy_words
 from .vocab import build_vocab_from_iterator
 from .web import Html
+from .words import spacy_words
 
 STYLE = (
     "font-family: monospace; font-size: 13px; line-height: 1.35; "
@@ -40,18 +40,19 @@ UNDER_TORCH = {  # our names of layers, and those of torch.nn.Transformer
     "W_v.": "in_proj_",
 }
 Ids = tuple[list[int], list[int]]  # of a source and its target
-ENGLISH_WORDS = {  # of Multi30k's 29,000 captions: how many have so many words
-    **{4: 8, 5: 32, 6: 211, 7: 772, 8: 1705, 9: 2427, 10: 3049, 11: 3330, 12: 3193},
-    **{13: 2849, 14: 2522, 15: 2117, 16: 1558, 17: 1326, 18: 981, 19: 793, 20: 586},
-    **{21: 445, 22: 297, 23: 211, 24: 172, 25: 111, 26: 91, 27: 53, 28: 43, 29: 31},
-    **{30: 24, 31: 12, 32: 11, 33: 9, 34: 8, 35: 10, 36: 3, 37: 1, 38: 4, 39: 2},
-    **{40: 2, 41: 1},
-}
-GERMAN_MINUS_ENGLISH = {
-    **{-12: 5, -11: 4, -10: 13, -9: 21, -8: 59, -7: 113, -6: 235, -5: 612, -4: 1293},
-    **{-3: 2601, -2: 4646, -1: 6260, 0: 5742, 1: 3450, 2: 1922, 3: 1048, 4: 511},
-    **{5: 249, 6: 120, 7: 44, 8: 27, 9: 11, 10: 9, 11: 2, 12: 2, 13: 1},
-}
+# Of Multi30k's 29,000 captions: how many have 4, 5, 6 … English words, and how many
+# German words more: −12, −11 …
+# fmt: off
+ENGLISH_WORDS = (
+    8, 32, 211, 772, 1705, 2427, 3049, 3330, 3193, 2849, 2522, 2117, 1558, 1326,
+    981, 793, 586, 445, 297, 211, 172, 111, 91, 53, 43, 31, 24, 12, 11, 9, 8, 10, 3,
+    1, 4, 2, 2, 1,
+)
+GERMAN_MINUS_ENGLISH = (
+    5, 4, 13, 21, 59, 113, 235, 612, 1293, 2601, 4646, 6260, 5742, 3450, 1922, 1048,
+    511, 249, 120, 44, 27, 11, 9, 2, 2, 1,
+)
+# fmt: on
 
 
 def show_source(thing: Any) -> Html:
@@ -84,10 +85,8 @@ def caption_lengths() -> torch.Tensor:
     which length is drawn by chance: that hardly changes the shares of padding.
     """
     english, more = (
-        torch.repeat_interleave(
-            torch.tensor([*counts]), torch.tensor([*counts.values()])
-        )
-        for counts in (ENGLISH_WORDS, GERMAN_MINUS_ENGLISH)
+        torch.arange(first, first + len(counts)).repeat_interleave(torch.tensor(counts))
+        for first, counts in ((4, ENGLISH_WORDS), (-12, GERMAN_MINUS_ENGLISH))
     )
     draw = torch.Generator().manual_seed(0)
     more = more[torch.randperm(len(more), generator=draw)]

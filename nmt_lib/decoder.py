@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from .attention import KVCache
+from .attention import KVCache, make_attention
 from .config import ModelConfig
-from .layers import Residual, make_attention, make_feed_forward, make_final_norm
+from .layers import Residual, make_feed_forward, make_final_norm
 from .masks import check_mask
 
 

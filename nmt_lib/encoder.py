@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from .attention import make_attention
 from .config import ModelConfig
-from .layers import Residual, make_attention, make_feed_forward, make_final_norm
+from .layers import Residual, make_feed_forward, make_final_norm
 
 
 class EncoderLayer(nn.Module):

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .attention import MultiHeadAttention
 from .config import ModelConfig
 
 
@@ -41,7 +40,7 @@ class Residual(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.pre = config.norm == "pre"
-        self.norm = make_norm(config)
+        self.norm = nn.LayerNorm(config.d_model, bias=config.norm_bias)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
@@ -51,24 +50,12 @@ class Residual(nn.Module):
         return self.norm(x + self.dropout(sublayer(x)))  # (B, T, D)
 
 
-def make_norm(config: ModelConfig) -> nn.LayerNorm:
-    return nn.LayerNorm(config.d_model, bias=config.norm_bias)
-
-
 def make_final_norm(config: ModelConfig) -> nn.Module:
     """One more layer norm on a stack: pre-LN leaves the sum unnormalised otherwise."""
     wanted = config.norm == "pre" if config.final_norm is None else config.final_norm
-    return make_norm(config) if wanted else nn.Identity()
-
-
-def make_attention(config: ModelConfig) -> MultiHeadAttention:
-    return MultiHeadAttention(
-        config.d_model,
-        config.n_heads,
-        config.d_value,
-        config.bias,
-        config.attention_dropout,
-    )
+    if not wanted:
+        return nn.Identity()
+    return nn.LayerNorm(config.d_model, bias=config.norm_bias)
 
 
 def make_feed_forward(config: ModelConfig) -> FeedForward:

@@ -172,13 +172,6 @@ def _check_size(config: Config, V: int, weights: dict[str, Tensor]) -> None:
         raise ValueError("its weights are fewer than those of its config")
 
 
-def remove_leftovers(*folders: Path) -> None:
-    """Deletes what killed writes left; for the only process that may write there."""
-    for folder in folders:
-        for path in folder.glob(".*.*-*-*.tmp"):
-            path.unlink(missing_ok=True)
-
-
 def write_file(path: Path, data: bytes) -> None:
     """Writes beside the place, forces it to the disk, then moves it there."""
     writer = f"{os.getpid()}-{threading.get_ident()}"  # each has a file of its own
@@ -199,9 +192,42 @@ def write_file(path: Path, data: bytes) -> None:
         ) from None
 
 
-def model_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """The weights as ``ModelFile.tensors`` names them."""
-    return {f"model.{name}": weight for name, weight in model.named_parameters()}
+def pack(
+    model: nn.Module, optimizer: torch.optim.Optimizer | None = None
+) -> dict[str, Tensor]:
+    """The weights as ``ModelFile.tensors`` names them.
+
+    With the optimizer, it is all that a run needs to resume: its state, and the random
+    numbers.
+    """
+    tensors: dict[str, Tensor] = {}
+    for name, weight in model.named_parameters():
+        tensors[f"model.{name}"] = weight
+    if optimizer is None:
+        return tensors
+    for index, values in optimizer.state_dict()["state"].items():
+        for name, value in values.items():
+            if torch.is_tensor(value):  # SGD without momentum has None
+                tensors[f"optimizer.{index}.{name}"] = value
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    return tensors
+
+
+def unpack(
+    tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer
+) -> None:
+    """Puts back what ``pack`` collected."""
+    load_weights(model, part(tensors, "model."))
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in part(tensors, "optimizer.").items():
+        index, _, key = name.partition(".")
+        state.setdefault(int(index), {})[key] = value
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
+    torch.set_rng_state(tensors["random.cpu"])
+    if torch.cuda.is_available() and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"])
 
 
 def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

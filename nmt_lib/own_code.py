@@ -104,8 +104,7 @@ def replaced(translator: Translator, **parts: Hers) -> Translator:
         owner, method, adapter = PARTS[name]
         for one in [new, *new.model.modules()]:
             if isinstance(one, owner):
-                bound = partial(adapter, hers, one, getattr(one, method))
-                setattr(one, method, bound)
+                setattr(one, method, partial(adapter, hers, one))
     return new
 
 

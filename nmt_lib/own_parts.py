@@ -1,7 +1,7 @@
 """Where a reader's functions can go in a trained translator: one adapter a part.
 
-An adapter gets her function, the instance whose method it replaces, the method as it
-was, and the arguments of the call. ``own_code.py`` puts it into a copy of the model.
+An adapter gets her function, the instance whose method it replaces, and the arguments
+of the call. ``own_code.py`` puts it into a copy of the model.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
     owner: type
     method: str
-    adapter: Callable[..., Any]  # (hers, the instance, its old method, *arguments)
+    adapter: Callable[..., Any]  # (hers, the instance, *arguments)
 
 
 PARTS: dict[str, Part] = {}  # by the keyword of try_it
@@ -70,7 +70,7 @@ def ask(hers: Hers, *arguments: Any, like: Tensor | None = None) -> Any:
 def one_by_one(search: Hers) -> Hers:
     """A ``Translator._search`` that writes one sentence after the other."""
 
-    def adapter(hers: Hers, self: Any, old: Hers, sources: Any, *rest: Any) -> Any:
+    def adapter(hers: Hers, self: Any, sources: Any, *rest: Any) -> Any:
         extra, found = rest[0].max_extra_tokens, []
         for source in sources:
             src = torch.tensor([source], device=self.model.output.weight.device)
@@ -135,7 +135,7 @@ def _beam(hers: Hers, model: Transformer, src: Tensor, limit: int) -> Sequence[i
 
 
 @part("encode", Translator, "encode")
-def _encode(hers: Hers, self: Translator, old: Hers, text: str) -> list[int]:
+def _encode(hers: Hers, self: Translator, text: str) -> list[int]:
     tokenizer, text = self.src_tokenizer, " ".join(text.split())
     tokens = tokenizer.lookup_tokens(range(len(tokenizer)))
     stoi = {token: i for i, token in enumerate(tokens)}
@@ -146,13 +146,13 @@ def _encode(hers: Hers, self: Translator, old: Hers, text: str) -> list[int]:
 
 
 @part("table", PositionalEncoding, "forward")
-def _table(hers: Hers, self: Any, old: Hers, x: Tensor, start: int = 0) -> Tensor:
+def _table(hers: Hers, self: Any, x: Tensor, start: int = 0) -> Tensor:
     end = start + x.size(1)
     return x + ask(hers, end, x.size(2), like=x)[start:end]
 
 
 @part("turn", PositionalEncoding, "forward")
-def _turn(hers: Hers, self: Any, old: Hers, x: Tensor, start: int = 0) -> Tensor:
+def _turn(hers: Hers, self: Any, x: Tensor, start: int = 0) -> Tensor:
     """Row p of the table is (sin 0, cos 0), turned p times at each rate."""
     zero = torch.tensor([0.0, 1.0])  # (2,)
     rates = [10000 ** (-even / x.size(2)) for even in range(0, x.size(2), 2)]
@@ -164,7 +164,7 @@ def _turn(hers: Hers, self: Any, old: Hers, x: Tensor, start: int = 0) -> Tensor
 
 
 @part("embed", Embedding, "forward")
-def _embed(hers: Hers, self: Embedding, old: Hers, ids: Tensor, start: int = 0) -> Any:
+def _embed(hers: Hers, self: Embedding, ids: Tensor, start: int = 0) -> Any:
     E = self.lookup.weight.detach().clone()  # (V, D) hers may change it in place
     return ask(hers, ids, E, self.positions.table[start:].clone(), like=E)
 
@@ -178,7 +178,6 @@ def masked(make: Hers) -> Hers:
     def decode(
         hers: Hers,
         self: Any,
-        old: Hers,
         tgt_in: Tensor,
         memory: Tensor,
         src_mask: Any,
@@ -187,7 +186,7 @@ def masked(make: Hers) -> Hers:
     ) -> Tensor:
         if caches is None:
             tgt_mask = make(hers, tgt_in)  # (B, 1, T, T)
-        return old(tgt_in, memory, src_mask, tgt_mask, caches)
+        return Transformer.decode(self, tgt_in, memory, src_mask, tgt_mask, caches)
 
     return decode
 
@@ -234,28 +233,26 @@ def each_table(hers: Hers, scores: Tensor, mask: Tensor | None) -> Tensor:
 
 @part("masked_softmax", MultiHeadAttention, "attend")
 def _masked_softmax(
-    hers: Hers, self: Any, old: Hers, Q: Tensor, K: Tensor, V: Tensor, mask: Any
+    hers: Hers, self: Any, Q: Tensor, K: Tensor, V: Tensor, mask: Any
 ) -> Tensor:
     return each_table(hers, scores_of(Q, K), mask) @ V
 
 
 @part("hide", MultiHeadAttention, "attend")
-def _hide(
-    hers: Hers, self: Any, old: Hers, Q: Tensor, K: Tensor, V: Tensor, mask: Any
-) -> Tensor:
+def _hide(hers: Hers, self: Any, Q: Tensor, K: Tensor, V: Tensor, mask: Any) -> Tensor:
     return each_table(hers, scores_of(Q, K), mask).softmax(-1) @ V
 
 
 @part("attention", MultiHeadAttention, "attend")
 def _attention(
-    hers: Hers, self: Any, old: Hers, Q: Tensor, K: Tensor, V: Tensor, mask: Any
+    hers: Hers, self: Any, Q: Tensor, K: Tensor, V: Tensor, mask: Any
 ) -> Tensor:
     return ask(hers, Q, K, V, mask, like=V)
 
 
 @part("one_key", MultiHeadAttention, "attend")
 def _one_key(
-    hers: Hers, self: Any, old: Hers, Q: Tensor, K: Tensor, V: Tensor, mask: Any
+    hers: Hers, self: Any, Q: Tensor, K: Tensor, V: Tensor, mask: Any
 ) -> Tensor:
     seen, found = whole(mask, scores_of(Q, K)), []
     for b, h, t in torch.cartesian_prod(*map(torch.arange, Q.shape[:3])).tolist():
@@ -265,7 +262,7 @@ def _one_key(
 
 
 @part("split_heads", MultiHeadAttention, "split_heads")
-def _split_heads(hers: Hers, self: Any, old: Hers, x: Tensor) -> Tensor:
+def _split_heads(hers: Hers, self: Any, x: Tensor) -> Tensor:
     return ask(hers, x, self.n_heads, like=x)
 
 
@@ -273,7 +270,6 @@ def _split_heads(hers: Hers, self: Any, old: Hers, x: Tensor) -> Tensor:
 def _multi_head(
     hers: Hers,
     self: Any,
-    old: Hers,
     x: Tensor,
     memory: Tensor,
     mask: Any = None,
@@ -288,7 +284,7 @@ def _multi_head(
 
 
 @part("layer_norm", nn.LayerNorm, "forward")
-def _layer_norm(hers: Hers, self: Any, old: Hers, x: Tensor) -> Tensor:
+def _layer_norm(hers: Hers, self: Any, x: Tensor) -> Tensor:
     gain, bias = self.weight.detach().clone(), torch.zeros(x.size(-1)).to(x)
     if self.bias is not None:
         bias = self.bias.detach().clone()
@@ -296,12 +292,12 @@ def _layer_norm(hers: Hers, self: Any, old: Hers, x: Tensor) -> Tensor:
 
 
 @part("rms_norm", nn.LayerNorm, "forward")
-def _rms_norm(hers: Hers, self: Any, old: Hers, x: Tensor) -> Tensor:
+def _rms_norm(hers: Hers, self: Any, x: Tensor) -> Tensor:
     return ask(hers, x, self.weight.detach().clone(), self.eps, like=x)
 
 
 @part("feed_forward", FeedForward, "forward")
-def _feed_forward(hers: Hers, self: Any, old: Hers, x: Tensor) -> Tensor:
+def _feed_forward(hers: Hers, self: Any, x: Tensor) -> Tensor:
     return ask(hers, x, self.W_1, self.W_2, like=x)
 
 
@@ -313,7 +309,7 @@ def parts_of(layer: nn.Module) -> SimpleNamespace:
 
 
 @part("encoder_layer", EncoderLayer, "forward")
-def _encoder_layer(hers: Hers, self: Any, old: Hers, x: Tensor, mask: Any) -> Tensor:
+def _encoder_layer(hers: Hers, self: Any, x: Tensor, mask: Any) -> Tensor:
     return ask(hers, parts_of(self), x, mask, like=x)
 
 
@@ -321,7 +317,6 @@ def _encoder_layer(hers: Hers, self: Any, old: Hers, x: Tensor, mask: Any) -> Te
 def _decoder_layer(
     hers: Hers,
     self: Any,
-    old: Hers,
     x: Tensor,
     memory: Tensor,
     src_mask: Any,

@@ -51,7 +51,9 @@ class MyTransformer:
 
     def __init__(self, translator: Translator, own: dict[str, Any]) -> None:
         self.own, self.library = own, translator
-        self.weights = translator.model.state_dict()  # name → numbers
+        weights = translator.model.state_dict()  # name → numbers
+        # Copies: a mistake of hers may change them in place.
+        self.weights = {name: weight.clone() for name, weight in weights.items()}
         size = translator.config.model
         self.D, self.H = size.d_model, size.n_heads
         like = torch.zeros(1)  # float32

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
 from filelock import FileLock
-from torch import Tensor, distributed
+from torch import distributed
 
-from .checkpoints import Progress, average, pack
 from .config import Config
 from .errors import CheckpointError
 from .model_file import (
     ModelFile,
     load,
-    model_tensors,
-    remove_leftovers,
+    pack,
     save,
     write_file,
 )
@@ -92,6 +91,22 @@ def pretrained() -> list[str]:
     return sorted(file.parent.name for file in PRETRAINED.glob("*/model.safetensors"))
 
 
+@dataclass
+class Progress:
+    """How far a run has come."""
+
+    corpus: str = ""  # digest of the pairs that it learns from
+    step: int = 0  # updates done
+    epoch: int = 0
+    position: int = 0  # batches used in this epoch
+    loss_sum: float = 0.0  # since the last validation, over loss_tokens tokens
+    loss_tokens: int = 0
+    best_loss: float = math.inf
+    best_step: int = 0
+    checkpoints: list[str] = field(default_factory=list)  # all that were written
+    history: list[dict[str, float]] = field(default_factory=list)  # see ``Run``
+
+
 @dataclass(frozen=True)
 class Run:
     """A finished training run; ``path`` is its folder.
@@ -145,7 +160,9 @@ class RunFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             if self.writes:
                 lock.acquire()
-                remove_leftovers(self.path, self.path / "checkpoints")
+                for folder in (self.path, self.path / "checkpoints"):
+                    for path in folder.glob(".*.*-*-*.tmp"):  # of killed writes
+                        path.unlink(missing_ok=True)
         except (OSError, ValueError) as error:
             raise CheckpointError(
                 f"cannot use {self.path} for a run: {error}"
@@ -237,7 +254,7 @@ class RunFolder:
         """
         if not self.writes:
             return
-        tensors = pack(model, optimizer) if optimizer else model_tensors(model)
+        tensors = pack(model, optimizer)
         saved = ModelFile(self.config, tokenizers, tensors, asdict(progress))
         save(self.path / f"{name}.safetensors", saved)
         lines = ["step,epoch,lr,train_loss,valid_loss"]
@@ -247,28 +264,6 @@ class RunFolder:
         write_file(self.path / "config.yaml", self.config.to_yaml().encode())
         for path in self.checkpoints()[: -self.config.train.keep_checkpoints]:
             path.unlink()
-
-    def final_weights(self, progress: Progress) -> dict[str, Tensor] | None:
-        """What ``train.select`` asks for; None: the last ones.
-
-        Raises:
-            CheckpointError: a file that it takes is missing, damaged or of another run.
-        """
-        train = self.config.train
-        if train.select == "last":
-            return None
-        names = ["best"]
-        if train.select == "average":
-            names = progress.checkpoints[-train.keep_checkpoints :]
-        paths = [self.path / f"{name}.safetensors" for name in names]
-        for path in paths:
-            if not path.exists():
-                raise CheckpointError(
-                    f"train.select={train.select} needs {path}, which is missing: "
-                    "restore it, or choose other weights with train.select or "
-                    "train.keep_checkpoints"
-                )
-        return average(self.read(path).weights for path in paths)
 
 
 def first_difference(theirs: Config, ours: Config) -> str:

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from .attention import MultiHeadAttention, scaled_dot_product_attention
+from .attention import MultiHeadAttention, collect_weights
 from .batching import pad_batch
 from .embeddings import Embedding, PositionalEncoding
 from .special import EOS, PAD, SOS
@@ -73,10 +73,6 @@ class SmallDecoder(nn.Module):
     def weights(self, text: str) -> tuple[Tensor, list[str]]:
         """The attention weights ``(T, T)`` of a text, and the T words that it reads."""
         ids = self.tokenizer.encode(text, eos=False)
-        tgt_in, attention = torch.tensor([ids]), self.attention
-        x = self.embed(tgt_in)  # (1, T, D)
-        queries = attention.split_heads(attention.W_q(x))  # (1, 1, T, D)
-        keys, values = attention.keys_values(x)  # (1, 1, T, D) each
-        mask = self.mask(tgt_in)  # (1, 1, 1 or T, T)
-        weights = scaled_dot_product_attention(queries, keys, values, mask)[1]
-        return weights[0, 0], self.tokenizer.lookup_tokens(ids)
+        watched, weights = collect_weights(self)
+        watched(torch.tensor([ids]))
+        return weights[self.attention][0, 0], self.tokenizer.lookup_tokens(ids)

@@ -14,14 +14,15 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, lru_cache
-from itertools import pairwise
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .bpe_dropout import drop_merges
 from .corpora import Pair
 from .errors import CorpusError
 from .special import EOS, SOS, SPECIALS, UNK
 from .vocab import Vocab, build_vocab_from_iterator
+from .words import join_words, spacy_words
 
 if TYPE_CHECKING:
     from .config import DataConfig
@@ -89,22 +90,17 @@ class WordTokenizer(Tokenizer):
         cls, kind: str, lang: str, texts: Iterable[str], min_freq: int, lowercase: bool
     ) -> WordTokenizer:
         """Collects the vocabulary from texts."""
-        words = map(cls(kind, lang, Vocab(SPECIALS), lowercase).words, texts)
+        split, fold = splitter(kind, lang), str.lower if lowercase else str
+        words = (split(fold(text.strip())) for text in texts)
         vocab = build_vocab_from_iterator(words, min_freq, SPECIALS)
         return cls(kind, lang, vocab, lowercase)
 
     def __len__(self) -> int:
         return len(self.vocab)
 
-    def words(self, text: str) -> list[str]:
-        """The words of a text, known or not."""
-        if self.kind == "whitespace":
-            return self.fold(text).split()
-        return spacy_words(self.lang)(self.fold(text.strip()))
-
     def tokenize(self, text: str) -> list[str]:
         # Double spaces and line breaks are no words, unless the vocabulary holds them.
-        words = self.words(text)
+        words = splitter(self.kind, self.lang)(self.fold(text.strip()))
         return [word for word in words if not word.isspace() or word in self.vocab]
 
     def ids(self, text: str) -> list[int]:
@@ -217,40 +213,6 @@ class SentencePieceTokenizer(Tokenizer):
         return [SOS] * self.sos + [self.ranks[subword] for subword in subwords] + [EOS]
 
 
-def drop_merges(
-    tokenizer: SentencePieceTokenizer,
-    word: str,
-    share: float,
-    draw: Callable[[], float],
-) -> tuple[str, ...]:
-    """BPE dropout: merges letters, at each step without some of the possible merges
-    (Provilkov et al., 2020, algorithm 1).
-
-    SentencePiece has a sampler, too, but no seed makes it draw the same subwords in
-    another process.
-
-    Args:
-        share: the probability that a step skips a merge; with 0 it equals ``tokenize``.
-        draw: returns a random number from 0 to 1.
-    """
-    parts = tuple(word)
-    while True:
-        kept = (i for i in possible_merges(tokenizer, parts) if draw() >= share)
-        i = next(kept, None)
-        if i is None:
-            return parts
-        parts = (*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :])
-
-
-@lru_cache(maxsize=200_000)
-def possible_merges(
-    tokenizer: SentencePieceTokenizer, parts: tuple[str, ...]
-) -> list[int]:
-    """Which parts can be merged with the next, in the order of the learnt merges."""
-    ranks = [tokenizer.ranks.get(first + second) for first, second in pairwise(parts)]
-    return [i for _, i in sorted((r, i) for i, r in enumerate(ranks) if r is not None)]
-
-
 def without_specials(ids: Iterable[int]) -> list[int]:
     """The ids of words, ``<unk>`` among them."""
     return [int(index) for index in ids if index == UNK or index >= len(SPECIALS)]
@@ -316,42 +278,6 @@ def _train_one(
         ) from None
 
 
-# A word is cut there: for brackets without spaces, spaCy's time grows quadratically.
-LONG = re.compile(r"\S{200}(?=\S)")
-
-
-@lru_cache(maxsize=8)
-def spacy_words(lang: str) -> Callable[[str], list[str]]:
-    """spaCy's rule-based splitter of a language, as a function from text to words.
-
-    A single space is not a token; any additional spaces form one, as in the write-ups.
-    """
-    import spacy
-
-    split = spacy.blank(lang).tokenizer
-    return lambda text: [word.text for word in split(LONG.sub(r"\g<0> ", text))]
-
-
-# Text without a space before it, or after it, in each language.
-_NO_SPACE_BEFORE = {
-    "en": r"[.,!?;:)\]%…”]|(?:n['’]t|['’](?:s|m|re|ve|ll|d)?)(?= |$)",
-    "de": r"[.,!?;:)\]…“”]",
-    "fr": r"[.,)\]…”]|-\w",  # French puts a space before ! ? ; : and %
-}
-_NO_SPACE_AFTER = {"en": r"[(\[“]", "de": r"[(\[„]", "fr": r"[(\[“]|\w['’](?= \w)"}
-
-
-def join_words(words: Iterable[str], lang: str = "en") -> str:
-    """spaCy's words to a written sentence: no spaces around punctuation, as usual.
-
-    >>> join_words(["L'", "homme", "lit", "."], "fr")
-    "L'homme lit."
-    """
-    text = " ".join(" ".join(words).split())
-    before, after = _NO_SPACE_BEFORE[lang], _NO_SPACE_AFTER[lang]
-    text = re.sub(rf" ({before})", r"\1", text, flags=re.IGNORECASE)
-    text = re.sub(rf"({after}) ", r"\1", text)
-    text = re.sub(r'" ([^"]*?) ?"', r'"\1"', text)
-    if lang == "de":  # spaCy's German does not split T-Shirt
-        return text
-    return re.sub(r"(\w) - (?=\w)", r"\1-", text)
+def splitter(kind: str, lang: str) -> Callable[[str], list[str]]:
+    """From a text to its words, known or not, as ``WordTokenizer`` splits it."""
+    return str.split if kind == "whitespace" else spacy_words(lang)

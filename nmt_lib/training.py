@@ -6,32 +6,32 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import distributed, nn
+from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from .batching import (
     SEED_STEP,
     Example,
     encode_pairs,
+    example_lengths,
     make_batch,
     plan_epoch,
-    validation_batches,
+    token_batches,
 )
-from .checkpoints import Progress, unpack
 from .config import Config, load_config
 from .corpora import Corpus, load_corpus
 from .errors import CheckpointError, TrainingError
 from .losses import Objective, validation_loss
-from .model_file import ModelFile, load_weights
-from .run_folder import Run, RunFolder
+from .model_file import ModelFile, load_weights, unpack
+from .run_folder import Progress, Run, RunFolder
 from .schedules import build_optimizer, default_device, learning_rate, use_bf16
-from .tokenizers import Tokenizers
+from .tokenizers import Tokenizers, build_tokenizers
 from .transfer import beginning
 from .transformer import build_model
 
@@ -43,14 +43,17 @@ class Trainer:
     """One run: the model, the optimizer, the data, and how far it has come."""
 
     def __init__(self, config: Config, corpus: Corpus, tokenizers: Tokenizers) -> None:
-        self.rank, self.n_processes = join_processes()
-        self.folder = RunFolder(config, writes=self.rank == 0)
         self.device, seed = default_device(), config.train.seed
+        self.rank, self.n_processes = join_processes()
         set_seed(seed, self.device)
         self.progress = Progress(digest(corpus))
+        self.folder = RunFolder(config, writes=self.rank == 0)
         self.config, self.pairs, self.tokenizers = config, corpus.train, tokenizers
         self.examples = encode_pairs(corpus.train, tokenizers, config)
-        self.valid = validation_batches(corpus.valid, tokenizers, config)
+        valid = encode_pairs(corpus.valid, tokenizers, config)
+        budget = 4 * config.train.batch_tokens
+        plan = token_batches(example_lengths(valid), budget, seed=0, alone=True)
+        self.valid = [make_batch(valid, rows) for rows in plan]
         self.model = build_model(config.model, *map(len, tokenizers)).to(self.device)
         set_seed(seed + self.rank, self.device)  # each process has a dropout of its own
         self.optimizer = build_optimizer(config.train, self.model.parameters())
@@ -138,7 +141,15 @@ class Trainer:
         progress = self.progress
         loss = validation_loss(self.model, self.valid)
         self.check_finite(loss, "validation loss")
-        progress.add_row(self.optimizer.param_groups[0]["lr"], loss)
+        row = {
+            "step": progress.step,
+            "epoch": progress.epoch,
+            "lr": self.optimizer.param_groups[0]["lr"],
+            "train_loss": progress.loss_sum / max(1, progress.loss_tokens),
+            "valid_loss": loss,
+        }
+        progress.history.append(row)
+        progress.loss_sum, progress.loss_tokens = 0.0, 0
         if loss < progress.best_loss:
             progress.best_loss, progress.best_step = loss, progress.step
             self.folder.write("best", self.model, self.tokenizers, progress)
@@ -175,9 +186,31 @@ class Trainer:
             self.validate()  # resumed from the last checkpoint, before its validation
         if self.n_processes > 1:
             distributed.barrier()  # until the main process has written
-        if chosen := self.folder.final_weights(self.progress):
+        if chosen := self.final_weights():
             load_weights(self.model, chosen)
         self.folder.write("model", self.model.eval(), self.tokenizers, self.progress)
+
+    def final_weights(self) -> dict[str, Tensor] | None:
+        """What ``train.select`` asks for; None: the last ones.
+
+        Raises:
+            CheckpointError: a file that it takes is missing, damaged or of another run.
+        """
+        train, folder = self.config.train, self.folder
+        if train.select == "last":
+            return None
+        names = ["best"]
+        if train.select == "average":
+            names = self.progress.checkpoints[-train.keep_checkpoints :]
+        paths = [folder.path / f"{name}.safetensors" for name in names]
+        for path in paths:
+            if not path.exists():
+                raise CheckpointError(
+                    f"train.select={train.select} needs {path}, which is missing: "
+                    "restore it, or choose other weights with train.select or "
+                    "train.keep_checkpoints"
+                )
+        return average(folder.read(path).weights for path in paths)
 
     def check_finite(self, value: float, what: str) -> None:
         if not math.isfinite(value):
@@ -185,6 +218,17 @@ class Trainer:
                 f"the {what} is {value} after {self.progress.step} updates: lower "
                 "train.lr, lengthen train.warmup or set train.clip_norm=1.0"
             )
+
+
+def average(weights: Iterable[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of the weights of several checkpoints (paper, section 6.1)."""
+    total: dict[str, Tensor] = {}
+    count = 0
+    for one in weights:
+        count += 1
+        for name, weight in one.items():
+            total[name] = total.get(name, 0) + weight.double()
+    return {name: (value / count).float() for name, value in total.items()}
 
 
 @torch.inference_mode(False)  # it needs gradients, even if the caller has none
@@ -213,10 +257,13 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
         try:
             torch.set_num_threads(config.train.threads or threads)
             saved, corpus = folder.newest(), load_corpus(config.data)
+            weights: dict[str, Tensor] = {}
             if saved:
-                tokenizers, weights = saved.tokenizers, None
-            else:
+                tokenizers = saved.tokenizers
+            elif config.train.init_from:
                 tokenizers, weights = beginning(config, corpus.train)
+            else:
+                tokenizers = build_tokenizers(config.data, corpus.train)
             trainer = Trainer(config, corpus, tokenizers)
             if saved:
                 trainer.resume(saved)

@@ -23,8 +23,8 @@ FREE_DATA_KEYS = {"corpus", "bpe_dropout", "max_length", "limit", "seed"}
 
 def beginning(
     config: Config, train: Sequence[Pair]
-) -> tuple[Tokenizers, dict[str, Tensor] | None]:
-    """The tokenizers of a new run, and its first weights; None: they are drawn.
+) -> tuple[Tokenizers, dict[str, Tensor]]:
+    """The tokenizers of a run that begins with another model, and its first weights.
 
     The tokenizers of ``train.init_from`` are kept if ``config.data`` would make others
     of the same kind, size and languages; if not, new ones are built.
@@ -33,9 +33,7 @@ def beginning(
         ConfigError: ``train.init_from`` cannot be read, or has another shape.
         CorpusError: as ``build_tokenizers``.
     """
-    if config.train.init_from is None:
-        return build_tokenizers(config.data, train), None
-    other = _load(config, config.train.init_from)
+    other = _load(config, str(config.train.init_from))
     if _same(config.data, other.config.data):
         return other.tokenizers, other.weights
     tokenizers = build_tokenizers(config.data, train)

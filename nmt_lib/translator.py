@@ -129,7 +129,7 @@ class Translator:
         file = Path(os.path.expanduser(path))
         if file.suffix != ".safetensors":
             file = file / "model.safetensors"
-        tensors = model_file.model_tensors(self.model)
+        tensors = model_file.pack(self.model)
         if half:
             tensors = {name: value.half() for name, value in tensors.items()}
         config = _without_paths(self.config)

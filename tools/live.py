@@ -5,10 +5,10 @@ Its scripts are in ``nmt_lib/web``; ``nmt_lib/pictures/explore.py`` puts them to
 
 from __future__ import annotations
 
+import copy
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -185,27 +185,18 @@ def site_page() -> str:
     return live_page(data, table_of(stored, first))
 
 
-@contextmanager
-def switched_off(model: nmt.Transformer, head: str) -> Iterator[None]:
-    """A head, such as ``cross-2-1``, passes nothing on."""
+def switched_off(translator: nmt.Translator, head: str) -> nmt.Translator:
+    """A copy in which a head, such as ``cross-2-1``, passes nothing on."""
+    new, model = copy.copy(translator), copy.deepcopy(translator.model)
     kind, layer, number = head.split("-")
     stack = model.encoder if kind == "encoder" else model.decoder
     name = "cross_attention" if kind == "cross" else "self_attention"
     attention = getattr(stack.layers[int(layer)], name)
-    W_o = attention.W_o
-    width = W_o.in_features // attention.n_heads
-    columns = slice(int(number) * width, (int(number) + 1) * width)
-
-    def hook(_: Any, inputs: tuple[torch.Tensor]) -> tuple[torch.Tensor]:
-        heads = inputs[0].clone()  # (B, T, H · d_v)
-        heads[..., columns] = 0.0
-        return (heads,)
-
-    handle = W_o.register_forward_pre_hook(hook)
-    try:
-        yield
-    finally:
-        handle.remove()
+    # W_o reads the heads side by side: (D, H · d_v).
+    of_heads = attention.W_o.weight.unflatten(1, (attention.n_heads, -1))
+    of_heads[:, int(number)] = 0.0
+    new.model = model
+    return new
 
 
 @torch.inference_mode()
@@ -222,9 +213,9 @@ def answer(
         closed: a head to switch off, such as ``cross-2-1``.
         prefix: the ids of the whole translation, where it is not to be searched for.
     """
-    model = translator.model
-    with switched_off(model, closed) if closed else nullcontext():
-        found = answer_of(translator, text, beam, prefix)
+    if closed:
+        translator = switched_off(translator, closed)
+    found = answer_of(translator, text, beam, prefix)
     found["closed"] = [closed] if closed else []
     if closed:  # the page shows what the head did before
         kind, layer, head = closed.split("-")

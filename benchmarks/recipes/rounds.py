@@ -16,7 +16,6 @@ import nmt_lib as nmt
 from benchmarks import common
 from benchmarks.multi30k import HEADER, NOTES, score
 from nmt_lib import transfer
-from nmt_lib.losses import before_output
 from nmt_lib.model_file import load_weights
 from nmt_lib.run_folder import run_path
 from nmt_lib.tokenizers import Tokenizers
@@ -97,6 +96,12 @@ class Distillation(nmt.Objective):
     teachers: Mapping[nmt.Transformer, float] = {}
     share = 0.7
 
+    @staticmethod
+    def before_output(model: nmt.Transformer, batch: nmt.Batch) -> torch.Tensor:
+        """The vectors that the output layer turns into scores, ``(B, T, D)``."""
+        src_mask = nmt.padding_mask(batch.src)  # (B, 1, 1, S)
+        return model.decode(batch.tgt_in, model.encode(batch.src), src_mask)
+
     def forward(self, batch: nmt.Batch) -> Tensor:
         """The *sum* over all target tokens, in nats.
 
@@ -105,9 +110,9 @@ class Distillation(nmt.Objective):
         """
         real = batch.tgt_out != nmt.PAD  # (B, T)
         targets, eps = batch.tgt_out[real], self.label_smoothing  # (N,)
-        hidden = before_output(self.model, batch)[real]  # (N, D)
+        hidden = self.before_output(self.model, batch)[real]  # (N, D)
         with torch.no_grad():
-            theirs = [before_output(one, batch)[real] for one in self.teachers]
+            theirs = [self.before_output(one, batch)[real] for one in self.teachers]
         loss = hidden.new_zeros(())
         for start in range(0, len(hidden), ROWS):
             rows = slice(start, start + ROWS)

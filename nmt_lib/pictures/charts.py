@@ -12,8 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from ..config import Config
-from ..schedules import learning_rate
 from .data import as_numbers, as_panels, as_titled
 from .plotting import (
     BLUE,
@@ -48,7 +46,6 @@ def plot_lines(
     ylabel: str = "",
     log: str = "",
     level: Any = None,
-    at: Any = None,
     dots: Mapping[str, Any] | None = None,
 ) -> Figure:
     """Curves that differ in colour, line style and marker.
@@ -61,7 +58,6 @@ def plot_lines(
         xlabel, ylabel: of all panels; with a ``ylabel`` the panels share one scale.
         log: the logarithmic axes: ``"x"``, ``"y"`` or ``"xy"``.
         level: name → height of a thin horizontal line, or the height alone.
-        at: name → position of a thin vertical line, or the position alone.
         dots: label → (x, y), single points.
     """
     panels = as_panels(curves)
@@ -78,8 +74,6 @@ def plot_lines(
         ]
         if level is not None:
             draw_levels(axis, level)
-        if at is not None:
-            draw_places(axis, at)
         points = np.unique(np.concatenate(positions))
         if len(points) <= FEW:
             set_ticks(axis, points, WIDTH / len(axes) - 1)
@@ -130,14 +124,6 @@ def draw_levels(axis: Axes, levels: Any) -> None:
         axis.annotate(words, (1, y), (4, 0), **where, **NAME, parse_math=False)
 
 
-def draw_places(axis: Axes, places: Any) -> None:
-    """Thin vertical lines, with their names at the top."""
-    for name, x in as_titled(places).items():
-        axis.axvline(x, **THIN)
-        where: Any = {"xycoords": axis.get_xaxis_transform(), "va": "top"}
-        axis.annotate(name, (x, 1), (4, -1), **where, **NAME, parse_math=False)
-
-
 def set_ticks(axis: Axes, x: np.ndarray, inches: float) -> None:
     """A tick at each x, except where its number would touch the one before."""
     names = [f"{value:,g}" for value in x]
@@ -179,7 +165,6 @@ def plot_bars(
     marked: Sequence[str] = (),
     log: bool = False,
     xlabel: str = "",
-    ylabel: str = "",
 ) -> Figure:
     """Horizontal bars with the number at each, the first on top.
 
@@ -190,7 +175,7 @@ def plot_bars(
         numbers: how the lengths are written, such as ``".2f"``.
         marked: labels whose bars are orange.
         log: lengths on a logarithmic axis.
-        xlabel, ylabel: of the axes.
+        xlabel: what the lengths are.
     """
     if isinstance(bars, Mapping) and not labels:
         bars, labels = [*bars.values()], [*bars]
@@ -219,7 +204,7 @@ def plot_bars(
         least = 10 ** np.floor(np.log10(np.min([*series.values()])) - 0.5)
         axis.set(xscale="log", xlim=(least, None))
     add_legend(figure)
-    label_axes(figure, xlabel, ylabel)
+    axis.set_xlabel(xlabel)
     return figure
 
 
@@ -247,26 +232,3 @@ def plot_hists(
     add_legend(figure)
     label_axes(figure, xlabel, ylabel)
     return figure
-
-
-def plot_history(history: Sequence[dict[str, float]], config: Config) -> Figure:
-    """The losses at each validation (``Run.history``), and the learning rate.
-
-    Raises:
-        ValueError: there was no validation yet.
-    """
-    if not history:
-        raise ValueError("the history is empty: plot it after the first validation")
-    column = {key: [row[key] for row in history] for key in history[0]}
-    updates = range(1, int(column["step"][-1]) + 1)
-    d_model = config.model.d_model
-    rates = [learning_rate(step, config.train, d_model) for step in updates]
-    losses = {
-        "training (smoothed, dropout on)": column["train_loss"],
-        "validation (plain, dropout off)": column["valid_loss"],
-    }
-    panels = {
-        "loss (nats a token)": losses,
-        "learning rate": {"learning rate": (updates, rates)},
-    }
-    return plot_lines(panels, column["step"], xlabel="update")

@@ -1,4 +1,4 @@
-"""Diagrams: boxes with arrows, rows of words, vectors, clocks, the tree of a beam."""
+"""Diagrams: boxes with arrows, rows of words, the tree of a beam."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from matplotlib.text import Text
 
 from ..decoding import Candidate
 from ..special import EOS
-from .data import as_numbers, as_panels
+from .data import as_panels
 from .plotting import (
     BLUE,
-    FONT,
     GREY,
     LETTER,
     MIDDLE,
@@ -42,7 +41,7 @@ def draw_boxes(
     axis: Axes,
     boxes: Mapping[str, tuple[str, float, float, str]],
     arrows: Sequence[tuple[Any, ...]] = (),
-) -> dict[str, Any]:
+) -> dict[str, Text]:
     """Boxes, and arrows from edge to edge; the axes lose their frame.
 
     Args:
@@ -53,26 +52,27 @@ def draw_boxes(
             for a clear curve to the right.
 
     Returns:
-        The box patches by name, for drawing more arrows.
+        The boxes by name, for ``join_boxes``.
     """
     drawn = {
-        name: boxed(axis, x, y, text, SHADES[kind], pad=0.4).get_bbox_patch()
+        name: boxed(axis, x, y, text, SHADES[kind], pad=0.4)
         for name, (text, x, y, kind) in boxes.items()
     }
     for start, end, *bend in arrows:
-        ends = {
-            "patchA": drawn[start],
-            "patchB": drawn[end],
-            "shrinkA": 0,
-            "shrinkB": 1,
-        }
-        bow = f"arc3,rad={bend[0] if bend else 0}"
-        points = boxes[start][1:3], boxes[end][1:3]
-        draw_arrow(axis, *points, color="0.3", connectionstyle=bow, **ends)
+        join_boxes(axis, drawn[start], drawn[end], *bend, color="0.3")
     _, xs, ys, _ = zip(*boxes.values(), strict=True)
     axis.set(xlim=(min(xs) - 0.5, max(xs) + 0.5), ylim=(min(ys) - 0.5, max(ys) + 0.5))
     axis.axis("off")
     return drawn
+
+
+def join_boxes(
+    axis: Axes, start: Text, end: Text, bend: float = 0, **style: Any
+) -> None:
+    """An arrow from the edge of one box to that of another."""
+    ends = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch()}
+    style = {"shrinkA": 0, "shrinkB": 1, "connectionstyle": f"arc3,rad={bend}"} | style
+    draw_arrow(axis, start.get_position(), end.get_position(), **ends, **style)
 
 
 def boxed(
@@ -177,27 +177,6 @@ def draw_link(
     bend = 0.25 if other_x < x else -0.25
     ends, bow = ((x, row - 0.42), (other_x, row - 0.42)), f"arc3,rad={bend}"
     draw_arrow(axis, *ends, color=color, lw=2, connectionstyle=bow)
-
-
-def plot_vectors(arrows: Mapping[str, Any], marked: Sequence[str] = ()) -> Figure:
-    """Vectors in the plane as arrows from the origin.
-
-    Args:
-        arrows: word → (x, y).
-        marked: words in orange.
-    """
-    figure, (axis,) = new_figure(size=(6.0, 4.0))
-    text: Any = {"xytext": (5, 5), "textcoords": "offset points", "parse_math": False}
-    for word, end in arrows.items():
-        place, color = as_numbers(end), ORANGE if word in marked else BLUE
-        draw_arrow(axis, (0, 0), place, color=color, lw=2.5, shrinkA=0, shrinkB=0)
-        axis.annotate(word, place, color=color, fontsize=FONT, **text)
-        axis.update_datalim([(0, 0), place])
-    axis.margins(0.15)
-    axis.autoscale_view()
-    axis.set(xlabel="first number", ylabel="second number")
-    axis.set_aspect("equal", "datalim")  # lengths and angles are read off
-    return figure
 
 
 def plot_beam(

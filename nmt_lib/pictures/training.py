@@ -1,36 +1,37 @@
-"""The pictures of chapter 07: one update, the shift, and runs that collapse."""
+"""Pictures of trainings: losses and learning rates, warm-up, runs that collapse."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from matplotlib.figure import Figure
-from torch import Tensor
 
-from ..tokenizers import Tokenizer
+from ..config import Config
+from ..schedules import learning_rate
 from .charts import plot_lines
-from .diagrams import draw_boxes, plot_words
-from .plotting import new_figure
-
-BOXES = {
-    "in": ("src, tgt_in", 0, 1, "data"),
-    "model": ("Transformer", 1, 1, "module"),
-    "logits": ("logits\n(B, T, V)", 2, 1, "tensor"),
-    "loss": ("loss\n(one number)", 3, 1, "number"),
-    "out": ("tgt_out", 4, 1, "data"),
-    "gradients": ("gradients", 3, 0, "tensor"),
-    "adam": ("optimizer,\nlearning rate", 2, 0, "module"),
-    "weights": ("new weights", 1, 0, "tensor"),
-}
-CIRCLE = ["in", "model", "logits", "loss", "gradients", "adam", "weights", "model"]
 
 
-def plot_update() -> Figure:
-    """One update of a training, as a circle."""
-    figure, (axis,) = new_figure(size=(8.2, 2.2))
-    draw_boxes(axis, BOXES, [*pairwise(CIRCLE), ("out", "loss")])
-    return figure
+def plot_history(history: Sequence[dict[str, float]], config: Config) -> Figure:
+    """The losses at each validation (``Run.history``), and the learning rate.
+
+    Raises:
+        ValueError: there was no validation yet.
+    """
+    if not history:
+        raise ValueError("the history is empty: plot it after the first validation")
+    column = {key: [row[key] for row in history] for key in history[0]}
+    updates = range(1, int(column["step"][-1]) + 1)
+    d_model = config.model.d_model
+    rates = [learning_rate(step, config.train, d_model) for step in updates]
+    losses = {
+        "training (smoothed, dropout on)": column["train_loss"],
+        "validation (plain, dropout off)": column["valid_loss"],
+    }
+    panels = {
+        "loss (nats a token)": losses,
+        "learning rate": {"learning rate": (updates, rates)},
+    }
+    return plot_lines(panels, column["step"], xlabel="update")
 
 
 def plot_warmup(
@@ -50,22 +51,6 @@ def plot_warmup(
         "loss (nats a token)": {"with warm-up": warm, "without": cold},
     }
     return plot_lines(panels, steps, xlabel="update")
-
-
-def plot_shift(tgt: Tensor, tokenizer: Tokenizer) -> Figure:
-    """What the decoder reads, above what it should predict, for two targets.
-
-    Args:
-        tgt: ``(2, T + 1)``; the second target is the shorter one, and the <eos> that
-            it keeps in ``tgt_in`` is marked.
-    """
-    words = [tokenizer.lookup_tokens(ids) for ids in tgt.tolist()]
-    names = "a long target", "a shorter one"
-    rows = {
-        name: {"tgt_in: read": some[:-1], "tgt_out: say": some[1:]}
-        for name, some in zip(names, words, strict=True)
-    }
-    return plot_words(rows, marked=[(2, words[1].index("<eos>"))])
 
 
 def plot_collapse(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from ..corpora import Contrast, Pair
-from ..tokenizers import join_words, spacy_words
+from ..words import join_words, spacy_words
 from .grammar import statement
 from .phrases import NP, french_agreement
 from .lexicon import (

@@ -44,10 +44,7 @@ from .templates import TEMPLATES, Draw
 def swapped(verb: str, one: str, two: str) -> list[Triple]:
     """Both orders: "The cat drank the milk" and "The milk drank the cat"."""
     pairs = [(one, two), (two, one)]
-    return [
-        statement(NP.of(a), verb, NP.of(b), past=True, tags=("word-order", "swapped"))
-        for a, b in pairs
-    ]
+    return [statement(NP.of(a), verb, NP.of(b), past=True) for a, b in pairs]
 
 
 def fixed_sentences() -> list[Triple]:
@@ -70,9 +67,7 @@ def fixed_sentences() -> list[Triple]:
     )
     triples += swapped("following", "the man", "the woman")
     for a, b in ("man", "woman"), ("woman", "man"):
-        triples.append(
-            statement(the[a], "following", the[b], tags=("word-order", "dative"))
-        )
+        triples.append(statement(the[a], "following", the[b]))
     triples += [
         described_twice(the[noun], "new", "comfortable")
         for noun in ("chair", "sofa", "bench", "bed")
@@ -92,18 +87,10 @@ def fixed_sentences() -> list[Triple]:
         because_of_feeling(the[who], "sleeping", "tired") for who in ("woman", "man")
     ]
     wearer = NP("the", NOUNS["man"], None, relative_clause(the["man"], NP.of("a hat")))
-    triples.append(
-        statement(wearer, "reading", NP.of("a book"), tags=("relative", "verb-final"))
-    )
+    triples.append(statement(wearer, "reading", NP.of("a book")))
     thirst = clause(the["cat"], VERBS["drinking"], the["milk"], order="final", key="2")
-    triples.append(
-        sentence(
-            join(noun_phrase(the["boy"], "s"), BELIEFS[0], THAT, thirst),
-            "verb-final",
-            "that",
-        )
-    )
-    return triples
+    thought = join(noun_phrase(the["boy"], "s"), BELIEFS[0], THAT, thirst)
+    return [*triples, sentence(thought)]
 
 
 def acceptable(triple: Triple) -> bool:

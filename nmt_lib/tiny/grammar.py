@@ -73,12 +73,8 @@ def being(
 ) -> Phrase:
     """ "The chair is new"; ``final``: the German verb is last, "weil sie müde ist"."""
     s = noun_phrase(subject, f"{key}s")
-    now = (
-        words("are", "sind", "sont", f"{key}be")
-        if subject.many
-        else words("is", "ist", "est", f"{key}be")
-    )
-    be = words("was", "war", "était", f"{key}be") if past else now
+    now = ("are", "sind", "sont") if subject.many else ("is", "ist", "est")
+    be = words(*(("was", "war", "était") if past else now), f"{key}be")
     french = french_agreement(adjective, subject.noun, subject.many)
     how = words("very", "sehr", "très", f"{key}very") if very else NOTHING
     how = join(how, words(adjective.en, adjective.de, french, f"{key}adj"))
@@ -129,14 +125,12 @@ def statement(
     place: Phrase = NOTHING,
     past: bool = False,
     adverb: str = "",
-    tags: tuple[str, ...] = (),
 ) -> Triple:
     """ "The man is reading a book"; with an adverb "Heute liest der Mann ein Buch"."""
-    tags += ("past",) if past else ()
     if not adverb:
-        return sentence(clause(subject, VERBS[verb], obj, place, past), *tags)
+        return sentence(clause(subject, VERBS[verb], obj, place, past))
     inverted = clause(subject, VERBS[verb], obj, place, past, order="inverted")
-    return sentence(join(ADVERBS[adverb], inverted), "inversion", *tags)
+    return sentence(join(ADVERBS[adverb], inverted))
 
 
 def came_home(subject: NP, adverb: str = "") -> Triple:
@@ -153,9 +147,7 @@ def came_home(subject: NP, adverb: str = "") -> Triple:
         phrase = join(ADVERBS[adverb], phrase) | {
             "de": join(ADVERBS[adverb], came, s, HOME)["de"]
         }
-    return sentence(
-        phrase, "participle-agreement", "past", *(["inversion"] if adverb else [])
-    )
+    return sentence(phrase)
 
 
 def sat_down(subject: NP, place: str, adjective: str) -> Triple:
@@ -164,9 +156,7 @@ def sat_down(subject: NP, place: str, adjective: str) -> Triple:
     sat = words("sat_down", "setzte_sich", participle("se_est_assis*", subject), "v")
     first = join(noun_phrase(subject, "s"), sat, place_phrase(place, case="acc"))
     second = being(pronoun_for(seat), ADJECTIVES[adjective], "2", past=True, very=True)
-    return sentence(
-        join(first, COMMA, second), "pronoun", "participle-agreement", "past"
-    )
+    return sentence(join(first, COMMA, second))
 
 
 def described_twice(thing: NP, one: str, two: str, past: bool = False) -> Triple:
@@ -174,15 +164,10 @@ def described_twice(thing: NP, one: str, two: str, past: bool = False) -> Triple
     link = AND if (one in GOOD) == (two in GOOD) else BUT
     first = being(thing, ADJECTIVES[one], past=past)
     second = being(pronoun_for(thing), ADJECTIVES[two], "2", past=past, very=True)
-    return sentence(join(first, link, second), "pronoun", *(["past"] if past else []))
+    return sentence(join(first, link, second))
 
 
 def because_of_feeling(subject: NP, verb: str, adjective: str) -> Triple:
     """ "The woman is sleeping because she is tired", "..., weil sie müde ist"."""
     reason = being(pronoun_for(subject), ADJECTIVES[adjective], "2", final=True)
-    return sentence(
-        join(clause(subject, VERBS[verb]), BECAUSE, reason),
-        "pronoun",
-        "verb-final",
-        "because",
-    )
+    return sentence(join(clause(subject, VERBS[verb]), BECAUSE, reason))

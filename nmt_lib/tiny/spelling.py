@@ -24,14 +24,10 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True)
 class Triple:
-    """One meaning in three languages.
-
-    The tags name what the sentence shows, such as "pronoun" or "verb-final".
-    """
+    """One meaning in three languages."""
 
     tokens: dict[str, tuple[str, ...]]
     concepts: dict[str, tuple[tuple[str, ...], ...]]
-    tags: tuple[str, ...]  # sorted
 
     def text(self, lang: str) -> str:
         """The sentence as it is written, with spaces where they belong."""
@@ -86,7 +82,7 @@ def spell(tokens: list[Token], lang: str) -> list[Token]:
     return contract(result, FRENCH_CONTRACTION) if lang == "fr" else result
 
 
-def sentence(phrase: Phrase, *tags: str) -> Triple:
+def sentence(phrase: Phrase) -> Triple:
     """A phrase as a sentence: with its spelling, a capital letter and a full stop."""
     built = {}
     for lang in LANGUAGES:
@@ -97,12 +93,8 @@ def sentence(phrase: Phrase, *tags: str) -> Triple:
             Token(first.word[0].upper() + first.word[1:], first.concepts),
             *rest,
         ]
-    if any(
-        concept.endswith(".adj") for token in built["en"] for concept in token.concepts
-    ):
-        tags += ("adjective",)
     tokens = {lang: tuple(token.word for token in built[lang]) for lang in LANGUAGES}
     concepts = {
         lang: tuple(token.concepts for token in built[lang]) for lang in LANGUAGES
     }
-    return Triple(tokens, concepts, tuple(sorted(set(tags))))
+    return Triple(tokens, concepts)

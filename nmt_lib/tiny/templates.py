@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from .grammar import (
@@ -98,12 +99,12 @@ def draw_verb(draw: Draw, subject: NP, past: bool) -> str:
     )
 
 
-def draw_place(draw: Draw, kinds: str, adjective: float = 0.3) -> Phrase:
+def draw_place(draw: Draw, kinds: str) -> Phrase:
     """ "in the small park"; kinds are the kinds of place."""
     name = draw.choice(
         [name for name, place in PLACES.items() if fits(place.kinds, kinds)]
     )
-    return place_phrase(name, draw_adjective(draw, NOUNS[PLACES[name].noun], adjective))
+    return place_phrase(name, draw_adjective(draw, NOUNS[PLACES[name].noun], 0.3))
 
 
 def where(draw: Draw, subject: NP, verb: str) -> Phrase:
@@ -116,16 +117,6 @@ def where(draw: Draw, subject: NP, verb: str) -> Phrase:
     return draw_place(draw, kinds.removeprefix("seat,") if subject.many else kinds)
 
 
-def draw_thing(draw: Draw, verb: str) -> NP:
-    """Something that one can read, buy, open …, neither a person nor an animal."""
-    wanted = ",".join(
-        kind
-        for kind in VERBS[verb].objects.split(",")
-        if kind not in ("person", "animal")
-    )
-    return draw_np(draw, wanted, many=0.3, adjective=0.4)
-
-
 THING_VERBS = [
     "reading",
     "eating",
@@ -136,6 +127,15 @@ THING_VERBS = [
     "sees",
     "looking_for",
 ]
+
+
+def draw_thing(draw: Draw, subject: NP, past: bool) -> tuple[str, NP]:
+    """Reading, buying, opening … something, neither a person nor an animal."""
+    alone = [] if past or subject.many else ["wearing"]
+    verb = draw.choice(THING_VERBS + alone)
+    kinds = VERBS[verb].objects.split(",")
+    wanted = ",".join(kind for kind in kinds if kind not in ("person", "animal"))
+    return verb, draw_np(draw, wanted, many=0.3, adjective=0.4)
 
 
 def draw_action(
@@ -151,10 +151,7 @@ def draw_action(
         )
     if fits(subject.noun.kinds, "animal") or draw.random() < 0.3:
         return *draw_quantity(draw, subject), NOTHING
-    verb = draw.choice(
-        THING_VERBS if past or subject.many else [*THING_VERBS, "wearing"]
-    )
-    return verb, draw_thing(draw, verb), NOTHING
+    return *draw_thing(draw, subject, past), NOTHING
 
 
 def draw_tense(draw: Draw, subject: NP) -> bool:
@@ -170,11 +167,9 @@ def draw_subject(
     return draw_np(draw, kinds, many, adjective)
 
 
-def draw_statement(
-    draw: Draw, subject: NP, past: bool, adverb: str = "", tags: tuple[str, ...] = ()
-) -> Triple:
+def draw_statement(draw: Draw, subject: NP, past: bool, adverb: str = "") -> Triple:
     """A sentence about the subject with any fitting verb."""
-    return statement(subject, *draw_action(draw, subject, past), past, adverb, tags)
+    return statement(subject, *draw_action(draw, subject, past), past, adverb)
 
 
 def resting(draw: Draw) -> Triple:
@@ -182,7 +177,7 @@ def resting(draw: Draw) -> Triple:
     past = draw_tense(draw, subject)
     verb = draw_verb(draw, subject, past)
     place = where(draw, subject, verb) if draw.random() < 0.7 else NOTHING
-    return statement(subject, verb, None, place, past, tags=("place",))
+    return statement(subject, verb, None, place, past)
 
 
 def not_doing(draw: Draw) -> Triple:
@@ -190,28 +185,19 @@ def not_doing(draw: Draw) -> Triple:
     subject = NP(
         draw.choice(["the", "the-many"]), noun, draw_adjective(draw, noun, 0.4)
     )
-    return sentence(
-        negated(subject, VERBS[draw_verb(draw, subject, past=False)]), "negation"
-    )
+    return sentence(negated(subject, VERBS[draw_verb(draw, subject, past=False)]))
 
 
 def acting_on_thing(draw: Draw) -> Triple:
     subject = draw_subject(draw, "person")
     past = draw_tense(draw, subject)
-    verb = draw.choice(
-        THING_VERBS if past or subject.many else [*THING_VERBS, "wearing"]
-    )
-    return statement(
-        subject, verb, draw_thing(draw, verb), NOTHING, past, tags=("object",)
-    )
+    return statement(subject, *draw_thing(draw, subject, past), NOTHING, past)
 
 
 def drinking_or_eating(draw: Draw) -> Triple:
     subject = draw_subject(draw)
     verb, quantity = draw_quantity(draw, subject)
-    return statement(
-        subject, verb, quantity, NOTHING, draw_tense(draw, subject), tags=("quantity",)
-    )
+    return statement(subject, verb, quantity, NOTHING, draw_tense(draw, subject))
 
 
 def who_does_what_to_whom(draw: Draw) -> Triple:
@@ -221,21 +207,14 @@ def who_does_what_to_whom(draw: Draw) -> Triple:
     dative = VERBS[verb].de_case == "dat"
     kinds = "person" if verb == "helping" else "person,animal"
     obj = draw_np(draw, kinds, 0.0 if dative else 0.3, 0.45)
-    tags = ("word-order", "dative") if dative else ("word-order",)
-    return statement(subject, verb, obj, NOTHING, draw_tense(draw, subject), tags=tags)
+    return statement(subject, verb, obj, NOTHING, draw_tense(draw, subject))
 
 
 def with_something(draw: Draw) -> Triple:
     subject = draw_np(draw, "person", 0.0, 0.2)
-    subject = NP(
-        subject.determiner,
-        subject.noun,
-        subject.adjective,
-        with_phrase(draw_np(draw, "held", 0.0, 0.7)),
-    )
-    return draw_statement(
-        draw, subject, draw_tense(draw, subject), tags=("dative", "with")
-    )
+    held = draw_np(draw, "held", 0.0, 0.7)
+    subject = replace(subject, addition=with_phrase(held))
+    return draw_statement(draw, subject, draw_tense(draw, subject))
 
 
 def on_some_day(draw: Draw) -> Triple:
@@ -261,7 +240,7 @@ def believing(draw: Draw) -> Triple:
         THAT,
         draw_subordinate(draw, inner),
     )
-    return sentence(phrase, "verb-final", "that")
+    return sentence(phrase)
 
 
 def because(draw: Draw) -> Triple:
@@ -278,17 +257,15 @@ def because(draw: Draw) -> Triple:
             clause(subject, VERBS[draw.choice(["waiting", "laughing", "crying"])]),
         ]
     )
-    return sentence(join(first, BECAUSE, reason), "verb-final", "because")
+    return sentence(join(first, BECAUSE, reason))
 
 
 def wearing(draw: Draw) -> Triple:
     owner = draw_np(draw, "person", 0.0, 0.1)
     noun = draw_noun(draw, "worn")
     clothes = NP("a", noun, draw_adjective(draw, noun, 0.7))
-    subject = NP(
-        owner.determiner, owner.noun, owner.adjective, relative_clause(owner, clothes)
-    )
-    return draw_statement(draw, subject, past=False, tags=("relative", "verb-final"))
+    subject = replace(owner, addition=relative_clause(owner, clothes))
+    return draw_statement(draw, subject, past=False)
 
 
 def describing(draw: Draw) -> Triple:
@@ -317,7 +294,7 @@ def describing(draw: Draw) -> Triple:
 def feeling(draw: Draw) -> Triple:
     adjective = ADJECTIVES[draw.choice(["tired", "happy", "sad", "ill"])]
     subject = draw_np(draw, "person", 0.3, 0.4)
-    return sentence(being(subject, adjective, very=draw.random() < 0.5), "feeling")
+    return sentence(being(subject, adjective, very=draw.random() < 0.5))
 
 
 def sitting_down(draw: Draw) -> Triple:
@@ -341,17 +318,9 @@ def coming_home(draw: Draw) -> Triple:
 
 def lying(draw: Draw) -> Triple:
     subject = draw_np(draw, "lies", 0.75, 0.85)
-    many = subject.many
-    is_lying = (
-        words("are", "liegen", "sont", "v")
-        if many
-        else words("is", "liegt", "est", "v")
-    )
-    return sentence(
-        join(noun_phrase(subject, "s"), is_lying, draw_place(draw, "surface,floor")),
-        "place",
-        "dative",
-    )
+    verb = ("are", "liegen", "sont") if subject.many else ("is", "liegt", "est")
+    place = draw_place(draw, "surface,floor")
+    return sentence(join(noun_phrase(subject, "s"), words(*verb, "v"), place))
 
 
 # How many sentences are drawn from each.

@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
-from nmt_lib.model_file import ModelFile, load, model_tensors, save
+from nmt_lib.model_file import ModelFile, load, pack, save
 from nmt_lib.run_folder import RunFolder
 from tests.lib.small import rewritten, small_translator
 
@@ -22,7 +22,7 @@ from tests.lib.small import rewritten, small_translator
 def model_file(step: int = 1, size: int = 100, **options: Any) -> ModelFile:
     translator = small_translator(**options)
     tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
-    weights = model_tensors(translator.model)
+    weights = pack(translator.model)
     weights = {k: torch.full_like(w, float(step)) for k, w in weights.items()}
     weights["optimizer.0.exp_avg"] = torch.full((size,), float(step))
     state = {"step": step, "best_loss": float("inf"), "text": "Straße 😀"}

@@ -11,7 +11,7 @@ import datasets
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib import corpora
+from nmt_lib import corpora, published
 from nmt_lib.config import DataConfig
 
 
@@ -152,7 +152,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(corpora, "_check_network", None)  # not asked when offline
+    monkeypatch.setattr(published, "_check_network", None)  # not asked when offline
     return tmp_path
 
 

@@ -9,9 +9,13 @@ import torch.nn.functional as F
 from torch import nn
 
 import nmt_lib as nmt
-from nmt_lib import fused_loss
-from nmt_lib.fused_loss import fused_cross_entropy
-from nmt_lib.losses import Objective, cross_entropy, validation_loss
+from nmt_lib import losses
+from nmt_lib.losses import (
+    Objective,
+    cross_entropy,
+    fused_cross_entropy,
+    validation_loss,
+)
 from tests.lib.small import random_rows, small_model
 
 N, D, V = 11, 6, 9
@@ -37,7 +41,7 @@ def test_cross_entropy_by_hand() -> None:
 def test_fused_equals_two_plain_lines_in_value_and_gradients(
     monkeypatch: pytest.MonkeyPatch, chunk_floats: int, smoothing: float, bias: bool
 ) -> None:
-    monkeypatch.setattr(fused_loss, "CHUNK_FLOATS", chunk_floats)
+    monkeypatch.setattr(losses, "CHUNK_FLOATS", chunk_floats)
     torch.manual_seed(0)
     output, targets = nn.Linear(D, V, bias), torch.randint(1, V, (N,))
     hidden = torch.randn(N, D, requires_grad=True)

@@ -68,6 +68,18 @@ def test_mistakes_are_felt(one: Exercise) -> None:
     assert any(felt(mistake) for found in one.mistakes.values() for mistake in found)
 
 
+def test_a_mistake_in_place_leaves_the_translator_as_it_was() -> None:
+    weight = loaded("multi30k-en-de").model.src_embedding.lookup.weight
+    before = weight.clone()
+
+    def embed(ids: Any, E: torch.Tensor, P: Any) -> Any:
+        E.zero_()
+        return ANSWERS["my_embed"](ids, E, P)
+
+    assert not as_the_library({**ANSWERS, "my_embed": embed}, captions()[:1])
+    assert torch.equal(weight, before)
+
+
 def test_hers_are_taken_from_her_file(capsys: pytest.CaptureFixture[str]) -> None:
     source = next(one.source for one in ELEVEN if one.name == "my_greedy")
     wrong = source.replace("argmax", "argmin").replace("my_greedy", "my_embed")

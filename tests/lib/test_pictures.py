@@ -162,7 +162,7 @@ def test_no_path_is_dropped_for_want_of_a_colour(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     seven = {f"path {i}": (["noun", "elle"], 0.5, i / 4) for i in range(7)}
-    monkeypatch.setattr("nmt_lib.pictures.paths.PATHS", seven)
+    monkeypatch.setattr("nmt_lib.pictures.flows.PATHS", seven)
     (axis,) = axes(nmt.plot_pronoun_paths())
     assert set(texts(axis.texts)) >= seven.keys()
 

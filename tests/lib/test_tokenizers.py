@@ -11,12 +11,8 @@ from nmt_lib.batching import encode_pairs
 from nmt_lib.config import DataConfig
 from nmt_lib.special import SPECIALS
 from nmt_lib.tiny.corpus import generate
-from nmt_lib.tokenizers import (
-    WordTokenizer,
-    join_words,
-    load_tokenizer,
-    spacy_words,
-)
+from nmt_lib.tokenizers import WordTokenizer, load_tokenizer
+from nmt_lib.words import join_words, spacy_words
 
 STRANGE = [
     "<pad>",

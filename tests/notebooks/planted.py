@@ -204,7 +204,7 @@ MORE = {  # with PLANT=all
     ),
     "no final norm": Mistake(
         "layers.py",
-        "return make_norm(config) if wanted else nn.Identity()",
+        "return nn.LayerNorm(config.d_model, bias=config.norm_bias)",
         "return nn.Identity()",
         "05_encoder",
     ),
