@@ -34,7 +34,6 @@ def one_by_one(corpus, epochs, batch, padding, processes, accumulate):
 RIGHT = {
     "encoder_flops": [
         layer_by_layer,
-        lambda w, n, B, S, D: 6 * B * S * (w + 2 * n * S * D),
         lambda w, n, B, S, D: (
             torch.tensor([6.0, 12]).double()
             @ torch.tensor([w * B * S, n * B * S**2 * D]).double()
@@ -43,7 +42,6 @@ RIGHT = {
     "attention_bytes": [
         head_by_head,
         made,
-        lambda B, T, D, H: 4 * B * T * (5 * D + H * T),
     ],
     "my_updates": [
         one_by_one,
@@ -53,19 +51,14 @@ RIGHT = {
         lambda corpus, n, batch, padding, p, a: (
             torch.tensor(corpus * n / (batch * (1 - padding))) / p / a
         ).ceil(),
-        lambda corpus, n, batch, padding, p, a: math.ceil(
-            math.ceil(corpus * n / (batch * (1 - padding))) / (p * a)
-        ),
     ],
 }
 WRONG = {
     "encoder_flops": [
         lambda w, n, B, S, D: 6 * w * S + 12 * n * B * S * D,
-        lambda w, n, B, S, D: 6 * w + 12 * n * S * S * D,
         lambda w, n, B, S, D: 8 * w * B * S + 16 * n * B * S * S * D,
     ],
     "attention_bytes": [
-        lambda B, T, D, H: 4 * (5 * B * T + B * H * T * T),
         lambda B, T, D, H: 4 * (5 * T * D + B * H * T * T),
         lambda B, T, D, H: 5 * B * T * D + 4 * B * H * T * T,
     ],

@@ -36,14 +36,6 @@ def picked(cell, x, real):
     return torch.stack(states, 1)[range(len(x)), real.sum(1) - 1]
 
 
-def mixed(cell, x, real):
-    h = torch.zeros(len(x), cell.hidden_size)
-    for t in range(x.size(1)):
-        keep = real[:, t].float().unsqueeze(1)
-        h = keep * cell(x[:, t], h) + (1 - keep) * h
-    return h
-
-
 def one_word_less(cell, x, real):
     return picked(cell, x, real & real.roll(-1, 1))
 
@@ -78,25 +70,24 @@ def context_alone(s, memory, W, U, v, real):
     return by_loops(s, memory, W, U, v, real)[0]
 
 
-def keys_in_place_of_values(s, memory, W, U, v, real):
-    _, weights = by_loops(s, memory, W, U, v, real)
-    return (weights[:, None] @ (memory @ U.T))[:, 0], weights
-
-
 RIGHT = {
-    "read": [packed, one_by_one, picked, mixed],
+    "read": [
+        packed,
+        one_by_one,
+        picked,
+    ],
     "additive": [
         by_loops,
         with_exp,
-        lambda s, memory, W, U, v, real: by_loops(s, memory, W, U, v, real),
     ],
 }
 WRONG = {
-    "read": [one_word_less, first_word, lambda cell, x, real: x[:, -1]],
+    "read": [
+        one_word_less,
+        first_word,
+    ],
     "additive": [
         sigmoid,
         context_alone,
-        keys_in_place_of_values,
-        lambda *args: by_loops(*args)[::-1],
     ],
 }

@@ -29,29 +29,15 @@ def in_place(x):
     return y
 
 
-def with_a_turned_copy(x):
-    theta = angles(x.size(-2), x.size(-1)).repeat_interleave(2, -1)
-    other = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
-    return x * theta.cos() + other * theta.sin()
-
-
-def over_its_own_place(x):
-    theta = angles(x.size(-2), x.size(-1))
-    a, b = x[..., 0::2], x[..., 1::2]
-    x[..., 0::2] = a * theta.cos() - b * theta.sin()
-    x[..., 1::2] = a * theta.sin() + b * theta.cos()
-    return x
-
-
 RIGHT = {
     "rms_norm": [
         by_norm,
         lambda x, weight, eps=1e-6: F.rms_norm(x, weight.shape, weight, eps),
-        lambda x, weight, eps=1e-6: (
-            x * (x.square().mean(-1, keepdim=True) + eps).rsqrt() * weight
-        ),
     ],
-    "my_rotate": [complex_numbers, in_place, with_a_turned_copy],
+    "my_rotate": [
+        complex_numbers,
+        in_place,
+    ],
     "cache_bytes": [
         lambda layers, heads, d_k, tokens: 2 * 2 * tokens * d_k * heads * layers,
         lambda *sizes: torch.tensor([4, *sizes]).prod(),
@@ -61,15 +47,10 @@ WRONG = {
     "rms_norm": [
         width_of_8,
         lambda x, weight, eps=1e-6: x.softmax(-1) * weight,
-        lambda x, weight, eps=1e-6: weight * x / x.square().mean(-1).sqrt(),
-        lambda x, weight, eps=1e-6: F.normalize(x, dim=-1) + weight,
     ],
     "my_rotate": [
-        over_its_own_place,
         lambda x: x,
         lambda x: complex_numbers(complex_numbers(x)),
-        lambda x: complex_numbers(x.flip(-2)),
-        lambda x: 2 * complex_numbers(x),
     ],
     "cache_bytes": [
         lambda layers, heads, d_k, tokens: 4 * layers * tokens,
