@@ -80,14 +80,6 @@ def test_the_figures_of_the_readme_are_those_of_the_tables() -> None:
     )
 
 
-def test_gpu_sh_runs_two_trainings_and_scaling() -> None:
-    assert [line.split()[1] for line in OF_GPU[:3]] == [
-        "benchmarks.multi30k",
-        "benchmarks.multi30k",
-        "benchmarks.scaling",
-    ]
-
-
 def test_moses_gives_text_like_the_published_files() -> None:
     texts = ["A dog's ball, \u201cred\u201d & big.", "Zwei Männer (alt)."]
     assert multi30k.moses(texts, "en") == [

@@ -14,7 +14,6 @@ def tokens(text):
 RIGHT = {
     "unknown_words": [
         lambda text: filter(lambda token: token not in known, tokens(text)),
-        lambda text: (token for token in tokens(text) if token not in known),
         lambda text: tuple(
             dict(enumerate(t for t in tokens(text) if t not in known)).values()
         ),
@@ -33,17 +32,14 @@ RIGHT = {
     "sentence_probability": [
         math.prod,
         lambda steps: torch.tensor(steps).prod(),
-        lambda steps: math.exp(sum(math.log(p) for p in steps)),
     ],
 }
 WRONG = {
     "unknown_words": [
         lambda text: [t for t in tokens(text) if t not in known and t.islower()],
-        lambda text: [t for t in tokens(text) if t not in known][::-1],
     ],
     "next_word": [
         lambda z: (z[0, 2].argmax(), z[0, 2].softmax(-1).max()),
-        lambda z: (z[0, -1].argmax() + 1, z[0, -1].softmax(-1).max()),
     ],
     "sentence_probability": [
         lambda steps: math.prod(steps[:4]),

@@ -64,17 +64,14 @@ RIGHT = {
     "my_target_mask": [
         lambda ids: real(ids) * past(ids),
         lambda ids: torch.where(real(ids), past(ids), False),
-        lambda ids: ~((ids == 0)[:, None, None, :] | ~past(ids)),
     ],
     "masked_softmax": [
         by_loops,
         lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(-1),
-        lambda scores, mask: (scores + torch.where(mask, 0.0, -1e4)).softmax(-1),
     ],
     "packed_mask": [
         lambda sentence: torch.where(past(sentence), same(sentence), False),
         lambda sentence: same(sentence).tril(),
-        lambda sentence: same(sentence) * past(sentence),
     ],
     "my_batches": [
         closed,
@@ -84,27 +81,17 @@ RIGHT = {
 WRONG = {
     "my_causal_mask": [
         lambda T: square(3).tril(),
-        lambda T: square(T) and square(T).tril(),
     ],
     "my_target_mask": [
-        lambda ids: (ids != 2)[:, None, None] & past(ids),
         lambda ids: real(ids).long() & past(ids).long(),
     ],
     "masked_softmax": [
-        lambda scores, mask: scores.clamp(-80, 80).masked_fill(~mask, -1e9).softmax(-1),
         lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1) + 0.01,
     ],
     "packed_mask": [
         lambda sentence: (same(sentence) & past(sentence)).long(),
-        lambda sentence: (
-            (sentence.diff(prepend=sentence[:, :1]) == 0)[:, None, None]
-            & past(sentence)
-        ),
     ],
     "my_batches": [
         lambda lengths, budget: closed(lengths[::-1], budget),
-        lambda lengths, budget: [
-            lengths[i : i + budget // 6] for i in range(0, len(lengths), budget // 6)
-        ],
     ],
 }

@@ -54,12 +54,6 @@ class Gated(nmt.MultiHeadAttention):
         return super().forward(x, memory, mask).relu()
 
 
-class NoHeads(nmt.MultiHeadAttention):
-    def forward(self, x, memory, mask=None):
-        q, k = self.W_q(x)[:, None], self.W_k(memory)[:, None]
-        return self.W_o(attend(q, k, self.W_v(memory)[:, None], mask))[:, 0] * 2
-
-
 def kept_list(q, K, V):
     scores = [float(q @ k) / len(q) ** 0.5 for k in K]
     e = [math.exp(score - max(scores)) for score in scores]
@@ -104,15 +98,12 @@ WRONG = {
         lambda Q, K, V, mask: attend(Q, K, V, mask),
     ],
     "split_heads": [
-        lambda x, n: x.unflatten(-1, (n, 4)).transpose(1, 2),
         lambda x, n: cut_by_hand(x, n) + 1,
     ],
     "MultiHead": [
         Gated,
-        NoHeads,
     ],
     "one_key_at_a_time": [
         lambda q, K, V: running_mean(2 * q, K, V),
-        lambda q, K, V: running_mean(q, list(K), list(V)[::-1]),
     ],
 }

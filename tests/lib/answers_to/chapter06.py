@@ -44,12 +44,12 @@ RIGHT = {
     "influence": [
         by_cells,
         lambda logits_of, ids: table(logits_of, ids).tolist(),
+        lambda logits_of, ids: table(lambda x: -logits_of(x), ids).numpy(),
     ],
 }
 WRONG = {
     "decoder_layer": [
         lambda part, x, memory, s, t: in_a_loop(part, x, memory, s, ~t),
-        lambda part, x, memory, s, t: in_a_loop(part, x, memory.flip(1), s, t),
     ],
     "influence": [
         lambda logits_of, ids: table(logits_of, ids[:, :5]),

@@ -74,6 +74,7 @@ def step_by_step(model, rate):
 
 RIGHT = {
     "broken_pairs": [
+        pair_by_pair,
         by_norm,
         in_numpy,
     ],
@@ -93,18 +94,14 @@ RIGHT = {
 WRONG = {
     "broken_pairs": [
         lambda table: pair_by_pair(table[:, :-2]),
-        lambda table: pair_by_pair(table[1:]),
     ],
     "hide": [
-        lambda scores, mask: scores[mask],
         lambda scores, mask: scores.masked_fill(~mask, scores.min()),
     ],
     "positions_per_token": [
-        lambda lengths, batch_size, width=None: by_split(lengths, 1, width),
         lambda lengths, batch_size, width=None: round(padded(lengths, batch_size), 1),
     ],
     "has_dropout": [
-        lambda model, rate: rates(model)[0] == rate,
         lambda model, rate: rates(model) == [rate] * 2,
     ],
 }

@@ -34,6 +34,7 @@ def one_by_one(corpus, epochs, batch, padding, processes, accumulate):
 RIGHT = {
     "encoder_flops": [
         layer_by_layer,
+        lambda w, n, B, S, D: 6 * B * S * (w + 2 * n * S * D),
         lambda w, n, B, S, D: (
             torch.tensor([6.0, 12]).double()
             @ torch.tensor([w * B * S, n * B * S**2 * D]).double()
@@ -46,9 +47,6 @@ RIGHT = {
     "my_updates": [
         one_by_one,
         lambda corpus, n, batch, padding, p, a: (
-            -int(-corpus * n // (batch * (1 - padding) * p * a))
-        ),
-        lambda corpus, n, batch, padding, p, a: (
             torch.tensor(corpus * n / (batch * (1 - padding))) / p / a
         ).ceil(),
     ],
@@ -56,16 +54,11 @@ RIGHT = {
 WRONG = {
     "encoder_flops": [
         lambda w, n, B, S, D: 6 * w * S + 12 * n * B * S * D,
-        lambda w, n, B, S, D: 8 * w * B * S + 16 * n * B * S * S * D,
     ],
     "attention_bytes": [
         lambda B, T, D, H: 4 * (5 * T * D + B * H * T * T),
-        lambda B, T, D, H: 5 * B * T * D + 4 * B * H * T * T,
     ],
     "my_updates": [
-        lambda corpus, n, batch, padding, p, a: math.ceil(
-            corpus * n * p / (batch * (1 - padding) * a)
-        ),
         lambda corpus, n, batch, padding, p, a: (
             math.ceil(corpus * n / (batch * (1 - padding))) * p
         ),

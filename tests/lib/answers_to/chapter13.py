@@ -74,14 +74,12 @@ RIGHT = {
 }
 WRONG = {
     "my_clean": [
-        lambda pairs: pairs,
         lambda pairs: with_a_dict(pairs)[:1],
     ],
     "my_groups": [
         lambda sources, targets: [0] * len(sources),
     ],
     "my_interval": [
-        lambda a, b, draws: torch.zeros(2),
         lambda a, b, draws: (
             (a / b)[draws].mean(1).quantile(torch.tensor([0.025, 0.975]))
         ),

@@ -40,10 +40,6 @@ def one_word_less(cell, x, real):
     return picked(cell, x, real & real.roll(-1, 1))
 
 
-def first_word(cell, x, real):
-    return cell(x[:, 0])
-
-
 def by_loops(s, memory, W, U, v, real):
     weights = torch.zeros(real.shape)
     for b in range(len(s)):
@@ -66,15 +62,10 @@ def sigmoid(s, memory, W, U, v, real):
     return (weights[:, None] @ memory)[:, 0], weights
 
 
-def context_alone(s, memory, W, U, v, real):
-    return by_loops(s, memory, W, U, v, real)[0]
-
-
 RIGHT = {
     "read": [
         packed,
         one_by_one,
-        picked,
     ],
     "additive": [
         by_loops,
@@ -84,10 +75,8 @@ RIGHT = {
 WRONG = {
     "read": [
         one_word_less,
-        first_word,
     ],
     "additive": [
         sigmoid,
-        context_alone,
     ],
 }
