@@ -20,10 +20,6 @@ RIGHT = {
     ],
     "next_word": [
         lambda z: (z[0, -1].argmax(), z[0, -1].softmax(-1).max()),
-        lambda z: [
-            *map(float, z[0, -1].softmax(0).sort().indices[-1:]),
-            z[0, -1].softmax(0).max(),
-        ],
         lambda z: (
             z[0][-1].topk(1)[1].item(),
             (z[0, -1].max().exp() / z[0, -1].exp().sum()).numpy(),
@@ -35,9 +31,6 @@ RIGHT = {
     ],
 }
 WRONG = {
-    "unknown_words": [
-        lambda text: [t for t in tokens(text) if t not in known and t.islower()],
-    ],
     "next_word": [
         lambda z: (z[0, 2].argmax(), z[0, 2].softmax(-1).max()),
     ],

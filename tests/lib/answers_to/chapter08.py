@@ -97,7 +97,4 @@ WRONG = {
     "my_beam_step": [
         step("2 * K", "3 * K"),
     ],
-    "best_of_all": [
-        lambda: (0.324, "un chien court"),
-    ],
 }

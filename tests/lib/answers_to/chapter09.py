@@ -71,14 +71,6 @@ RIGHT = {
     "link_accuracy": [
         as_table,
         lambda weights, gold: (
-            len(
-                gold.intersection(
-                    zip(weights.argmax(1).tolist(), range(len(weights)), strict=False)
-                )
-            )
-            / len(weights)
-        ),
-        lambda weights, gold: (
             weights.new_tensor(
                 [(int(s), t) in gold for t, s in enumerate(weights.numpy().argmax(1))]
             )
@@ -98,8 +90,5 @@ WRONG = {
     ],
     "cut_head": [
         lambda H, T, S, head, t, s: right_cut(H, T, S, head, t, s).long(),
-    ],
-    "link_accuracy": [
-        lambda weights, gold: right_share(weights.flip(1), gold),
     ],
 }

@@ -7,14 +7,6 @@ from torch import nn
 import nmt_lib as nmt
 
 
-def pair_by_pair(table):
-    count = 0
-    for i in range(0, table.size(1), 2):
-        worst = max(abs(float(a * a + b * b) - 1) for a, b in table[:, i : i + 2])
-        count += worst > 0.001
-    return count
-
-
 def by_norm(table):
     pairs = table.unflatten(1, (-1, 2))
     return ((pairs.norm(dim=-1) ** 2 - 1).abs().amax(0) > 1e-3).sum()
@@ -74,7 +66,6 @@ def step_by_step(model, rate):
 
 RIGHT = {
     "broken_pairs": [
-        pair_by_pair,
         by_norm,
         in_numpy,
     ],
@@ -92,9 +83,6 @@ RIGHT = {
     ],
 }
 WRONG = {
-    "broken_pairs": [
-        lambda table: pair_by_pair(table[:, :-2]),
-    ],
     "hide": [
         lambda scores, mask: scores.masked_fill(~mask, scores.min()),
     ],

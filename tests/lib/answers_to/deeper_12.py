@@ -10,10 +10,6 @@ def by_norm(x, weight, eps=1e-6):
     return weight * x / (x.norm(dim=-1)[..., None] ** 2 / x.size(-1) + eps) ** 0.5
 
 
-def width_of_8(x, weight, eps=1e-6):
-    return weight * x / (x.norm(dim=-1)[..., None] ** 2 / 8 + eps) ** 0.5
-
-
 def complex_numbers(x):
     theta = angles(x.size(-2), x.size(-1))
     pairs = torch.complex(x[..., 0::2], x[..., 1::2])
@@ -44,12 +40,6 @@ RIGHT = {
     ],
 }
 WRONG = {
-    "rms_norm": [
-        width_of_8,
-    ],
-    "my_rotate": [
-        lambda x: complex_numbers(complex_numbers(x)),
-    ],
     "cache_bytes": [
         lambda layers, heads, d_k, tokens: 4 * layers * heads * d_k * (tokens - 1),
     ],
