@@ -178,23 +178,6 @@ def test_each_pair_of_europarl_is_in_one_split(
     assert "\n" not in str(caught.value)
 
 
-def test_a_corpus_in_one_piece_is_split_by_group(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NMT_DATA", str(tmp_path))
-    (tmp_path / "europarl").mkdir()
-    for lang in ("en", "fr"):  # each English sentence has two translations
-        lines = [f"{lang} {i if lang == 'fr' else i % 200}\n" for i in range(400)]
-        file = tmp_path / f"europarl/europarl-v7.fr-en.{lang}"
-        file.write_text("".join(lines))
-    for src, tgt in (("en", "fr"), ("fr", "en")):
-        corpus = nmt.load_corpus(data("europarl", src, tgt))
-        parts = corpus.train, corpus.valid, corpus.test
-        assert [len(part) for part in parts] == [360, 20, 20]
-        texts = ({text for p in part for text in (p.src, p.tgt)} for part in parts)
-        assert sum(map(len, texts)) == 600  # no sentence is in two parts
-
-
 def test_a_corpus_of_the_hub_is_prepared_once(hub: Path) -> None:
     def written() -> dict[Path, int]:
         files = (hub / "cache").rglob("*.arrow")

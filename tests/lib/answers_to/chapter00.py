@@ -19,7 +19,7 @@ RIGHT = {
         ),
     ],
     "next_word": [
-        lambda z: (z[0, -1].argmax(), z[0, -1].softmax(-1).max()),
+        lambda z: z[:, -1].softmax(-1).max(-1)[::-1],
         lambda z: (
             z[0][-1].topk(1)[1].item(),
             (z[0, -1].max().exp() / z[0, -1].exp().sum()).numpy(),

@@ -1,11 +1,9 @@
 """Other answers to the exercises of chapter 01."""
 
-from functools import reduce
 from itertools import pairwise
 
 import torch
 
-import nmt_lib as nmt
 from nmt_lib.exercises.chapter01 import merge
 
 
@@ -27,12 +25,6 @@ def appended(subwords, pair):
     return merged
 
 
-def recursive(subwords, pair):
-    if subwords[:2] == pair:
-        return ("".join(pair), *recursive(subwords[2:], pair))
-    return subwords[:1] + recursive(subwords[1:], pair) if subwords else ()
-
-
 def by_rank(word, merges):
     parts = list("▁" + word)
     while found := [pair for pair in pairwise(parts) if pair in merges]:
@@ -43,19 +35,19 @@ def by_rank(word, merges):
 RIGHT = {
     "my_encode": [
         by_loop,
-        lambda words, stoi: (
-            2,
-            *(1 if w in nmt.SPECIALS else stoi.get(w, 1) for w in words),
-            3,
-        ),
+        lambda words, stoi: (n for n in by_loop(words, stoi)),
     ],
     "my_merge": [
         appended,
-        recursive,
+        lambda subwords, pair: (
+            "".join(f" {s} " for s in subwords)
+            .replace(" {}  {} ".format(*pair), " {}{} ".format(*pair))
+            .split()
+        ),
     ],
     "my_cut": [
         by_rank,
-        lambda word, merges: reduce(merge, merges, ("▁", *word)),
+        lambda word, merges: (s for s in by_rank(word, merges)),
     ],
 }
 WRONG = {}  # the exercise's own mistakes guard each case

@@ -19,6 +19,10 @@ def step(*changes):
     return made(chapter08.my_beam_step, *changes)
 
 
+def best(*changes):
+    return made(chapter08.best_of_all, *changes)
+
+
 def by_tuples(next_log_probs, limit):
     written = ()
     for _ in range(limit):
@@ -27,14 +31,6 @@ def by_tuples(next_log_probs, limit):
             return list(written)
         written += tuple(token.tolist())
     return torch.tensor(written)
-
-
-def recursive(next_log_probs, limit, so_far=()):
-    token = next_log_probs(list(so_far)).tolist()
-    token = token.index(max(token))
-    if token == 3 or limit == 1:
-        return (*so_far, *([token] if token != 3 else []))
-    return recursive(next_log_probs, limit - 1, (*so_far, token))
 
 
 def one_table(beam, next_log_probs, K):
@@ -51,17 +47,6 @@ def one_table(beam, next_log_probs, K):
 toy = {}
 
 
-def by_a_list(path="", probability=1.0):
-    found, waiting = [], [(1.0, "")]
-    while waiting:
-        p, path = waiting.pop()
-        for word, more in toy.get(path, {}).items():
-            waiting.append((p * more, f"{path} {word}".lstrip()))
-        if path not in toy:
-            found.append([p, path])
-    return max(found)
-
-
 def by_keys(path="", probability=1.0):
     choices = toy.get(path)
     if choices is None:
@@ -76,15 +61,15 @@ def by_keys(path="", probability=1.0):
 RIGHT = {
     "my_greedy": [
         by_tuples,
-        recursive,
+        greedy("            break", "            return written"),
     ],
     "my_beam_step": [
         one_table,
-        chapter08._kept(lambda K: 2 * K, lambda K: 2 * K),
+        step("total + log_prob", "torch.tensor(total) + log_prob"),
     ],
     "best_of_all": [
-        by_a_list,
         by_keys,
+        best('f"{path} {word}".strip()', '(path + " " + word).lstrip()'),
     ],
 }
 WRONG = {

@@ -2,7 +2,6 @@
 
 import torch
 
-import nmt_lib as nmt
 from nmt_lib.exercises import chapter09
 
 
@@ -28,12 +27,6 @@ def by_einsum(x, attention, h):
     return e / e.sum(-1, keepdim=True)
 
 
-def watched(x, attention, h):
-    copy, maps = nmt.collect_weights(attention)
-    copy(x[None], x[None])
-    return maps[attention][0, h]
-
-
 def as_table(weights, gold):
     table = torch.zeros(weights.T.shape)
     for link in gold:
@@ -57,7 +50,7 @@ RIGHT = {
     ],
     "head_map": [
         by_einsum,
-        watched,
+        lambda x, attention, h: by_einsum(x, attention, h).tolist(),
     ],
     "cut_head": [
         closed_in_zeros,

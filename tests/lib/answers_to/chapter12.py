@@ -16,11 +16,6 @@ def head_by_head(B, T, d_model, n_heads):
     return (B * T * d_model + B * n_heads * (4 * T * d_k + T * T)) * 4
 
 
-def made(B, T, d_model, n_heads):
-    vectors, weights = torch.empty(5, B, T, d_model), torch.empty(B, n_heads, T, T)
-    return vectors.nbytes + weights.nbytes
-
-
 def one_by_one(corpus, epochs, batch, padding, processes, accumulate):
     left, updates = corpus * epochs, 0
     while left > 0:
@@ -32,14 +27,11 @@ def one_by_one(corpus, epochs, batch, padding, processes, accumulate):
 RIGHT = {
     "encoder_flops": [
         layer_by_layer,
-        lambda w, n, B, S, D: (
-            torch.tensor([6.0, 12]).double()
-            @ torch.tensor([w * B * S, n * B * S**2 * D]).double()
-        ),
+        lambda w, n, B, S, D: 6 * B * S * (w + 2 * n * S * D),
     ],
     "attention_bytes": [
         head_by_head,
-        made,
+        lambda B, T, D, H: 4 * B * T * (5 * D + H * T),
     ],
     "my_updates": [
         one_by_one,

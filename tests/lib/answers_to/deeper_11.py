@@ -1,12 +1,6 @@
 """Other answers to the exercise of the deeper page on real French."""
 
-
-def counted(margins):
-    won = 0
-    for i in range(0, len(margins), 2):
-        if margins[i] > 0 and margins[i + 1] > 0:
-            won += 1
-    return won
+import torch
 
 
 def rest_later(margins):
@@ -18,8 +12,8 @@ def rest_later(margins):
 
 RIGHT = {
     "couples_won": [
-        counted,
         rest_later,
+        lambda margins: (torch.tensor(margins).view(-1, 2) > 0).all(1).sum(),
     ]
 }
 WRONG = {"couples_won": []}

@@ -6,10 +6,6 @@ import torch.nn.functional as F
 from nmt_lib.exercises.deeper_12 import angles
 
 
-def by_norm(x, weight, eps=1e-6):
-    return weight * x / (x.norm(dim=-1)[..., None] ** 2 / x.size(-1) + eps) ** 0.5
-
-
 def complex_numbers(x):
     theta = angles(x.size(-2), x.size(-1))
     pairs = torch.complex(x[..., 0::2], x[..., 1::2])
@@ -17,22 +13,22 @@ def complex_numbers(x):
     return torch.view_as_real(turned).flatten(-2)
 
 
-def in_place(x):
-    theta, y = angles(x.size(-2), x.size(-1)), torch.empty_like(x)
-    a, b = x[..., 0::2], x[..., 1::2]
-    y[..., 0::2] = a * theta.cos() - b * theta.sin()
-    y[..., 1::2] = a * theta.sin() + b * theta.cos()
-    return y
+def with_a_turned_copy(x):
+    theta = angles(x.size(-2), x.size(-1)).repeat_interleave(2, -1)
+    other = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
+    return x * theta.cos() + other * theta.sin()
 
 
 RIGHT = {
     "rms_norm": [
-        by_norm,
         lambda x, weight, eps=1e-6: F.rms_norm(x, weight.shape, weight, eps),
+        lambda x, weight, eps=1e-6: (
+            x * (x.square().mean(-1, keepdim=True) + eps).rsqrt() * weight
+        ),
     ],
     "my_rotate": [
         complex_numbers,
-        in_place,
+        with_a_turned_copy,
     ],
     "cache_bytes": [
         lambda layers, heads, d_k, tokens: 2 * 2 * tokens * d_k * heads * layers,
