@@ -9,6 +9,7 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib import transfer
+from nmt_lib.config import DataConfig
 from nmt_lib.model_file import load
 from nmt_lib.special import UNK
 from nmt_lib.tokenizers import WordTokenizer
