@@ -84,7 +84,7 @@ def test_a_subword_gets_its_vector_or_the_mean_of_its_parts() -> None:
         for piece in wanted
     ]
     assert max(map(len, rows)) > 1
-    for name in ("tgt_embedding.lookup.weight", "output.bias"):
+    for name in ("src_embedding.lookup.weight", "output.bias"):
         means = torch.stack([weights[name][parts].mean(0) for parts in rows])
         torch.testing.assert_close(found[name], means)
 
