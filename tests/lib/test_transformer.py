@@ -154,7 +154,7 @@ def test_padding_changes_neither_logits_nor_attention(options: dict[str, Any]) -
     for kind, shape in shapes.items():
         layers = (model.encoder if kind == "encoder" else model.decoder).layers
         assert [w.shape for w in getattr(maps, kind)] == [(3, 4, *shape)] * len(layers)
-    near = {"atol": 1e-5, "rtol": 0}
+    near: Any = {"atol": 1e-5, "rtol": 0}
     for row in range(3):
         alone = SRC[row, None, SRC[row] != 0], TGT[row, None, TGT[row] != 0]
         logits, attention = model(*alone)[0], model.attention(*alone)
