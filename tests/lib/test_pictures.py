@@ -143,10 +143,11 @@ def test_training_and_validation_have_their_own_losses() -> None:
 
 
 def test_branches_of_a_choice_share_its_height() -> None:
-    fork = {"a": 0.5, "b": 0.5}
+    fork = dict.fromkeys("abc", 1 / 3)
     axis = axis_of(nmt.plot_choices({"": fork, "a": fork}, {"a a": "blue"}))
-    a, aa, ab, b = (end for _, (_, end) in points(axis))
-    assert a == -b and a == (aa + ab) / 2 and aa > ab > b
+    a, aa, ab, ac, b, c = (end for _, (_, end) in points(axis))
+    assert (b, c) == (0, -a) and aa > ab == a > ac > b
+    assert aa - ab == pytest.approx(ab - ac)
 
 
 def test_a_warm_up_rises_to_the_rate_and_then_stays_there() -> None:
