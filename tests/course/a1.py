@@ -148,7 +148,8 @@ WRONG = {
         'list(".,!?;")': 'list(".,!?;:\'")'}),
     "equal pairs once": Wrong("batch", ["batch-padding"], {
         "    targets =":
-            '    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n    targets ='}),
+            "    pairs = list(dict.fromkeys((tuple(s), tuple(t)) for s, t in pairs))\n"
+            "    targets ="}),
     "target not shifted": Wrong("batch", ["batch-shift"], {"tgt[1:]": "tgt"}),
     "budget without padding": Wrong("plan", ["plan-budget"], {
         "lengths[i] * (len(batches[-1]) + 1) > budget":

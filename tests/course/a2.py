@@ -52,7 +52,7 @@ def embed(ids, weight, positions, start=0):
     B, T = ids.shape
     index = 38 + torch.arange(start, start + T)
     if int(index.max()) >= len(positions):
-        raise ValueError(f"position {int(index.max())} needs {int(index.max()) + 1} rows")
+        raise ValueError(f"position {index.max()} needs {index.max() + 1} rows")
     x = weight.index_select(0, ids.flatten()).view(B, T, -1)
     return x.mul(math.sqrt(weight.size(-1))).add(positions[index])
 """,
@@ -138,7 +138,8 @@ WRONG = {
         "torch.finfo(scores.dtype).min": "-1e9"}),
     "right numbers, nan gradient": Wrong("softmax", ["softmax-empty"], {
         "(1.4 * scores).masked_fill(~mask, torch.finfo(scores.dtype).min)":
-            "1.4 * scores + torch.zeros(mask.shape, dtype=scores.dtype).masked_fill(~mask, -math.inf)",
+            "1.4 * scores + torch.zeros(mask.shape, dtype=scores.dtype)"
+            ".masked_fill(~mask, -math.inf)",
         ".masked_fill(~mask, 0.0)": ".nan_to_num(0.0)"}),
 }
 # fmt: on

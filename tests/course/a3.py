@@ -118,10 +118,10 @@ WRONG = {
     "sum in place of a mean": Wrong("attention", ["attention-mask", "attention-mean"], {
         "weights @ value, weights": "weights @ value * key.size(-2), weights"}),
     "mask of the first head only": Wrong("attention", ["attention-mask"], {
-        '    if mask is not None:\n        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)\n':
-            '    if mask is not None:\n        scores = scores.masked_fill(~mask[:, :1], torch.finfo(scores.dtype).min)\n',
-        '    if mask is not None:\n        weights = weights.masked_fill(~mask, 0.0)\n':
-            '    if mask is not None:\n        weights = weights.masked_fill(~mask[:, :1], 0.0)\n'}),
+        "scores.masked_fill(~mask, torch.finfo":
+            "scores.masked_fill(~mask[:, :1], torch.finfo",
+        "weights = weights.masked_fill(~mask, 0.0)":
+            "weights = weights.masked_fill(~mask[:, :1], 0.0)"}),
     "a sentence with an empty row is emptied":
         Wrong("attention", ["attention-nothing"], {
         "weights.masked_fill(~mask, 0.0)": "weights * bool(mask.any(-1).all())"}),

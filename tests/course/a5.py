@@ -180,7 +180,8 @@ WRONG = {
         "tgt_in.masked_fill(": "tgt_in.masked_fill_("}),
     "loss: 50,000 tokens": Wrong("loss", ["loss-value"], {
         "    largest = ":
-            '    logits = logits[..., :50_000]\n    tgt_out = tgt_out.clamp(max=49_999)\n    largest = '}),
+            "    logits = logits[..., :50_000]\n"
+            "    tgt_out = tgt_out.clamp(max=49_999)\n    largest = "}),
     "a plain number": Wrong("loss", ["loss-large"], {
         "-right[real].mean()": "(-right[real].mean()).item()"}),
     "a first loss above 10 is never kept": Wrong("choose", ["choose-marks"], {

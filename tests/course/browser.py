@@ -6,7 +6,6 @@ Part of ``make browser``. Screenshots go to build/browser-course.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -91,8 +90,7 @@ def hand_in(path: Path, text: str) -> None:
     error = nbformat.v4.new_code_cell(f"raise ValueError('''{text}''')")
     notebook.cells += [own, raw, error]
     notebook.cells += map(nbformat.v4.new_markdown_cell, (text, FINE))
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(notebook))
+    kit.hand_in(path, notebook)
 
 
 def local(route: Any) -> None:

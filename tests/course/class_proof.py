@@ -9,7 +9,6 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
-import nbformat
 import pytest
 from nbformat import NotebookNode
 
@@ -75,12 +74,12 @@ def test_sixty_mixed_submissions(tmp_path: Path) -> None:
     hostile ones among them; each of these gets its own."""
     hostile = {**GREEDY, **{title: h for title, h in HOSTILE.items() if h.slow}}
     for i in range(HONEST):
-        hand_in(tmp_path / f"in/student{i:02}", honest(i))
+        kit.hand_in(tmp_path / f"in/student{i:02}/A1.ipynb", honest(i))
     before = graded(tmp_path, "quiet", busy=0)
     for i, one in enumerate(list(hostile.values())[:12]):
         notebook = kit.submission(OF, blank=one.blank)
         one.change(notebook)
-        hand_in(tmp_path / f"in/student{4 * i:02}-hostile", notebook)
+        kit.hand_in(tmp_path / f"in/student{4 * i:02}-hostile/A1.ipynb", notebook)
     after = graded(tmp_path, "busy", busy=2)
     assert {who: after[who] for who in before} == before
     points = {
@@ -91,8 +90,3 @@ def test_sixty_mixed_submissions(tmp_path: Path) -> None:
         got = float(after.get(f"student{4 * i:02}-hostile", 0))
         lost = sum(points[part] for part in one.costs)
         assert got == (0 if one.blank else 92 - lost), title
-
-
-def hand_in(folder: Path, notebook: NotebookNode) -> None:
-    folder.mkdir(parents=True)
-    (folder / f"{NAME}.ipynb").write_text(nbformat.v4.writes_json(notebook))

@@ -1,5 +1,5 @@
-"""Submissions that a class hands in sooner or later, by accident or on purpose, and what
-each should get.
+"""Submissions that a class hands in sooner or later, by accident or on purpose, and
+what each should get.
 
 Each is made of A1: answered (all parts right) or ``blank`` (the release), changed by a
 function. ``costs`` says which parts are lost; in a blank one all of them are.
@@ -70,18 +70,13 @@ def colab(notebook: NotebookNode) -> None:
 
 
 def doubled(notebook: NotebookNode) -> None:
-    """A copied answer cell, with its id: first a wrong version, then the right one, then notes without code."""
+    """A copied answer cell, with its id: first a wrong version, then the right one,
+    then notes without code."""
     place = notebook.cells.index(cell(notebook, "vocab"))
-    wrong, notes = (
-        copy.deepcopy(notebook.cells[place]),
-        copy.deepcopy(notebook.cells[place]),
-    )
-    wrong.source, notes.source = (
-        "def build_vocab(sentences, min_freq):\n    return []",
-        "# my first try was wrong",
-    )
-    notebook.cells[place:place] = [wrong]
-    notebook.cells.insert(place + 2, notes)
+    wrong, right, notes = (copy.deepcopy(notebook.cells[place]) for _ in range(3))
+    wrong.source = "def build_vocab(sentences, min_freq):\n    return []"
+    notes.source = "# my first try was wrong"
+    notebook.cells[place : place + 1] = [wrong, right, notes]
 
 
 def retyped(notebook: NotebookNode) -> None:
@@ -92,21 +87,16 @@ def retyped(notebook: NotebookNode) -> None:
 
 
 def below_stubs(*lines: str, place: int = 1) -> Change:
-    """Each answer in a cell of its own, with these lines above it, and the stub left as it was (place 0: below it)."""
+    """Each answer in a cell of its own, with these lines above it, and the stub left as
+    it was (place 0: below it)."""
 
     def change(notebook: NotebookNode) -> None:
-        stubs = {
-            c.metadata.nbgrader.grade_id: c.source
-            for c in kit.submission(OF, blank=True).cells
-        }
-        for c in [
-            c
-            for c in notebook.cells
-            if c.cell_type == "code" and c.metadata.nbgrader.solution
-        ]:
-            written = v4.new_code_cell("\n".join([*lines, c.source]))
-            notebook.cells.insert(notebook.cells.index(c) + place, written)
-            c.source = stubs[c.metadata.nbgrader.grade_id]
+        stubs = kit.submission(OF, blank=True)
+        for c in [*notebook.cells]:
+            if c.cell_type == "code" and c.metadata.nbgrader.solution:
+                written = v4.new_code_cell("\n".join([*lines, c.source]))
+                notebook.cells.insert(notebook.cells.index(c) + place, written)
+                c.source = cell(stubs, c.metadata.nbgrader.grade_id).source
 
     return change
 
@@ -123,7 +113,8 @@ def in_a_file(notebook: NotebookNode) -> None:
 
 
 def split(notebook: NotebookNode) -> None:
-    """Some lines in the answer's cell, the rest behind it; a name that is used again far below."""
+    """Some lines in the answer's cell, the rest behind it; a name that is used again
+    far below."""
     place = notebook.cells.index(cell(notebook, "share"))
     notebook.cells.insert(place + 1, v4.new_code_cell(notebook.cells[place].source))
     notebook.cells[place].source = "first = 1"
@@ -131,7 +122,7 @@ def split(notebook: NotebookNode) -> None:
 
 
 def tests_changed(notebook: NotebookNode) -> None:
-    """Test cells that test nothing, and say that they are open and worth 1000 points."""
+    """Test cells that test nothing, and say that they are open, worth 1000 points."""
     for c in notebook.cells:
         if c.cell_type == "code" and c.metadata.nbgrader.grade:
             c.source = "pass"
@@ -144,12 +135,9 @@ def windows(notebook: NotebookNode) -> None:
 
 
 def large(notebook: NotebookNode) -> None:
-    notebook.cells[3:3] = [
-        v4.new_code_cell(
-            'print("x" * 50_000_000)',
-            outputs=[v4.new_output("stream", text="x" * 30_000_000)],
-        )
-    ]
+    output = v4.new_output("stream", text="x" * 30_000_000)
+    large = v4.new_code_cell('print("x" * 50_000_000)', outputs=[output])
+    notebook.cells.insert(3, large)
 
 
 OTHER_TYPES = """
@@ -161,7 +149,9 @@ def encode(tokens, itos):
     ids = first_encode(tokens, itos)
     names = enum.IntEnum("Id", {f"i{i}": i for i in ids})
     return [names(i) for i in ids]
-def decode(ids, itos): return Word(first_decode(ids, itos)) if isinstance(first_decode(ids, itos), str) else [Word(w) for w in first_decode(ids, itos)]
+def decode(ids, itos):
+    found = first_decode(ids, itos)
+    return Word(found) if isinstance(found, str) else [Word(word) for word in found]
 """
 YES = """
 class Yes(list):
@@ -179,7 +169,8 @@ class Yes(list):
 
 
 def tokenize(text): return Yes()
-build_vocab = encode = decode = make_batch = plan_batches = lambda *a, **k: Yes([Yes(), Yes(), Yes()])
+build_vocab = encode = decode = lambda *a, **k: Yes([Yes(), Yes(), Yes()])
+make_batch = plan_batches = decode
 share = Yes()
 """
 PATCHED = """
@@ -189,28 +180,32 @@ for module in (nmt_course.check.kit, nmt_course.check.a1):
     module.expect = module.ask = module.done = lambda *a, **k: None
 for name in ("gives", "item", "plan", "crowd", "share"):
     setattr(nmt_course.check.a1, name, lambda *a, **k: None)
-torch.allclose = torch.equal = torch.Tensor.equal = torch.Tensor.__eq__ = lambda *a, **k: True
+torch.allclose = torch.equal = lambda *a, **k: True
+torch.Tensor.equal = torch.Tensor.__eq__ = lambda *a, **k: True
 builtins.AssertionError = type("Fine", (BaseException,), {})
 builtins.isinstance = builtins.all = lambda *a: True
 builtins.sorted = lambda *a, **k: []
 builtins.exec = builtins.compile = lambda *a, **k: None
 get_ipython().run_cell = lambda *a, **k: None
 """
-# Looks for tests everywhere a process can look, and hands over what it finds as its error.
+# Looks for tests everywhere a process can look, and hands over what it finds as its
+# error.
 SPY = r"""
 found = []
 def look():
     import gc, glob, inspect, os, sys
     frame = inspect.currentframe()
     while frame:
-        found.append("FRAME" if "HIDDEN" in str(frame.f_globals.get("source", "")) else "")
+        source = str(frame.f_globals.get("source", ""))
+        found.append("FRAME" if "HIDDEN" in source else "")
         frame = frame.f_back
     for thing in gc.get_objects():
         if isinstance(thing, str) and "BEGIN HIDDEN" + " TESTS" in thing:
             found.append("MEMORY " + thing[:50])
         elif isinstance(thing, dict):
             for value in list(thing.values()):
-                if type(value) is str and "BEGIN HIDDEN" + " TESTS" in value and "def look" not in value:
+                tests = type(value) is str and "BEGIN HIDDEN" + " TESTS" in value
+                if tests and "def look" not in value:
                     found.append("MEMORY " + value[:50])
     for place in PLACES:
         for path in glob.glob(place, recursive=True) + [place]:
@@ -225,7 +220,8 @@ def look():
                 pass
     for path in glob.glob("/proc/[0-9]*/environ"):
         try:
-            found.append("ENVIRONMENT" if "NOT_FOR" + "_STUDENTS" in open(path).read() else "")
+            mine = "NOT_FOR" + "_STUDENTS" in open(path).read()
+            found.append("ENVIRONMENT" if mine else "")
         except OSError:
             pass
 look()
@@ -254,18 +250,20 @@ for handle in range(3, 256):
 """
 ESCAPES = """
 import os, signal, subprocess, socket, ctypes
+libc = ctypes.CDLL(None)
 tries, worked = {
     "write": lambda: open("WRITE", "w"),
     "chmod": lambda: os.chmod("READ", 0),
     "truncate": lambda: os.truncate("READ", 0),
     "device": lambda: open("/dev/made", "w"),
     "kernel": lambda: open("/proc/sys/kernel/domainname", "w"),
-    "namespaces": lambda: ctypes.CDLL(None).unshare(0x10020000) == 0 or 1 / 0,
-    "mount": lambda: ctypes.CDLL(None).mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0 or 1 / 0,
-    "others": lambda: [1 / 0 for pid in os.listdir("/proc") if pid.isdigit() and int(pid) > 100] == [] and 1 / 0,
+    "namespaces": lambda: libc.unshare(0x10020000) == 0 or 1 / 0,
+    "mount": lambda: libc.mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0 or 1 / 0,
+    "others": lambda: max(map(int, filter(str.isdigit, os.listdir("/proc")))) > 100
+    or 1 / 0,
     "internet": lambda: socket.create_connection(("1.1.1.1", 53), timeout=2),
     "terminal": lambda: os.open("/dev/tty", os.O_RDWR),
-    "libc open": lambda: ctypes.CDLL(None).open(b"READ", 0) >= 0 or 1 / 0,
+    "libc open": lambda: libc.open(b"READ", 0) >= 0 or 1 / 0,
     "limit": lambda: __import__("resource").setrlimit(9, (-1, -1)),
     "home": lambda: os.listdir(os.path.expanduser("~root")),
 }, []
@@ -279,8 +277,10 @@ def tokenize(text): raise ValueError(f"WORKED {worked}")
 """
 LIBRARY = """
 import nmt_lib as nmt
+specials = ["<pad>", "<unk>", "<sos>", "<eos>"]
 def build_vocab(sentences, min_freq):
-    return nmt.build_vocab_from_iterator(sentences, min_freq, ["<pad>", "<unk>", "<sos>", "<eos>"]).get_itos()
+    words = nmt.build_vocab_from_iterator(sentences, min_freq, specials)
+    return words.get_itos()
 """
 SNEAKY = """
 import importlib, importlib.util, sys, os, nmt_lib
@@ -302,9 +302,22 @@ def get():
     raw = bytes(torch.from_file(path, size=3000, dtype=torch.uint8).tolist())
     ns = {}
     exec(raw.decode(errors="ignore").rpartition("def build_vocab")[0], ns)
+specials = ["<pad>", "<unk>", "<sos>", "<eos>"]
 def build_vocab(sentences, min_freq):
-    return get().build_vocab_from_iterator(sentences, min_freq, ["<pad>", "<unk>", "<sos>", "<eos>"]).get_itos()
+    words = get().build_vocab_from_iterator(sentences, min_freq, specials)
+    return words.get_itos()
 """
+MAGICS = "%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing"
+DEFAULTS = "torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)"
+CATCHES_ALL = """
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass
+"""
+FETCHES = "import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"
 PLACES = [
     str(ROOT / "notebooks/assignments/source/*.ipynb"),
     str(ROOT / "build/class/source/**/*.ipynb"),
@@ -327,8 +340,7 @@ HOSTILE = {
     "the set-up cell broken":
         Hostile(answer("set-up", "import nothing_at_all"), note="set-up was changed"),
     "a cell that is no Python": Hostile(added("def (:"), note=" (line 1)"),
-    "magics and shell lines":
-        Hostile(added("%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing")),
+    "magics and shell lines": Hostile(added(MAGICS)),
     "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
     "each answer above its stub": Hostile(below_stubs(place=0)),
     "%%capture and a shell line above each answer":
@@ -336,14 +348,12 @@ HOSTILE = {
     "an answer in a file of its own": Hostile(in_a_file),
     "an answer split over two cells": Hostile(split),
     "ids from an enum, words of a class of their own": Hostile(added(OTHER_TYPES, 99)),
-    "other numbers by default":
-        Hostile(added("torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)")),
+    "other numbers by default": Hostile(added(DEFAULTS)),
     "80 MB of output": Hostile(large, slow=True),
     "an endless loop in a cell":
         Hostile(added("while True:\n    pass"), note="left out", slow=True),
     "an endless loop that catches everything":
-        Hostile(added("while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"),
-        note="left out", slow=True),
+        Hostile(added(CATCHES_ALL), note="left out", slow=True),
     "an endless loop in an answer":
         Hostile(decode_that("while True:", "    pass"), DECODE, slow=True),
     "an answer that sleeps":
@@ -387,9 +397,7 @@ HOSTILE = {
     "line ends of Windows": Hostile(windows),
     "the library's function, hidden":
         Hostile(answer("vocab", SNEAKY), VOCAB, kernel=True),
-    "the network":
-        Hostile(added("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')"),
-        note="URLError"),
+    "the network": Hostile(added(FETCHES), note="URLError"),
     "the network in an answer": Hostile(decode_that("import socket",
         "return socket.create_connection(('127.0.0.1', 9))"), DECODE),
 }
@@ -472,9 +480,12 @@ PAYLOADS = {
     "reference": "[click][a] <javascript:ran()>\n\n[a]: javascript:ran()",
     "style": "<style>*{background:url(/fetched)}</style><b style='color:red'>a</b>",
     "refresh": "<meta http-equiv=refresh content='0;url=/fetched'><base href=/fetched>",
-    "macro": r"$\href{javascript:ran()}{click}$ \$\hr&#101;f{javascript:ran()}{click}\$",
-    "class": r"$\class{mark-graded}{a} \style{position:fixed}{b} \cssId{statusmessage}{c}$",
-    "meaning": r"$\def\alpha{\beta} \require{action} \mmlToken{mi}[href='javascript:ran()']{click}$",
+    "macro": r"$\href{javascript:ran()}{click}$ "
+    r"\$\hr&#101;f{javascript:ran()}{click}\$",
+    "class": r"$\class{mark-graded}{a} \style{position:fixed}{b} "
+    r"\cssId{statusmessage}{c}$",
+    "meaning": r"$\def\alpha{\beta} \require{action} "
+    r"\mmlToken{mi}[href='javascript:ran()']{click}$",
     "data": "![a](data:image/svg+xml;base64,SVG) [click](data:text/html,ran)",
     "attachment": "![a](attachment:a.svg)",
     "frames": "<iframe srcdoc='<script>parent.ran()</script>'></iframe>"

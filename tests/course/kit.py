@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import json
 import random
 import warnings
 from contextlib import ExitStack, redirect_stdout, suppress
@@ -123,6 +124,12 @@ def submission(
         elif grading.solution and not blank:
             cell.source = "A written answer."
     return student
+
+
+def hand_in(path: Path, notebook: NotebookNode) -> None:
+    """Writes what a student hands in, in a folder that may be new."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(notebook))  # half a character, too
 
 
 def failed_here(of: Assignment, answers: dict[str, str]) -> dict[str, str]:

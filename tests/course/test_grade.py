@@ -113,8 +113,7 @@ def hand_in(
         if cell.cell_type == "markdown" and answers and cell.metadata.nbgrader.solution:
             cell.source = f"By {answers} hand: {cell.metadata.nbgrader.grade_id}"
     notebook.cells += map(nbformat.v4.new_code_cell, own)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(notebook))
+    kit.hand_in(path, notebook)
 
 
 def make_grade(folder: Path, number: str) -> str:

@@ -19,10 +19,8 @@ import torch
 import nmt_lib as nmt
 from benchmarks import common, multi30k
 from benchmarks.recipes import rounds
-from nmt_lib.config import DataConfig
 from tests.lib.small import (
     random_rows,
-    small_config,
     small_model,
     small_translator,
 )
@@ -79,14 +77,6 @@ def test_the_figures_of_the_readme_are_those_of_the_tables() -> None:
     assert len(figures) >= 7 and set(figures) <= set(
         re.findall(r"\d+\.\d+", " ".join(texts))
     )
-
-
-def test_gpu_sh_runs_two_trainings_and_scaling() -> None:
-    assert [line.split()[1] for line in OF_GPU[:3]] == [
-        "benchmarks.multi30k",
-        "benchmarks.multi30k",
-        "benchmarks.scaling",
-    ]
 
 
 def test_moses_gives_text_like_the_published_files() -> None:
@@ -158,32 +148,6 @@ def test_distillation_leaves_the_teachers_in_evaluation_mode() -> None:
     objective.train()
     assert not teacher.training
     assert len(list(objective.parameters())) == len(list(teacher.parameters()))
-
-
-def test_a_model_moves_to_another_vocabulary() -> None:
-    """What both know keeps its vectors; another subword gets the mean of its parts'."""
-    data = DataConfig(tokenizer="bpe", joint=True, vocab_size=14)
-    old, new = (
-        nmt.build_tokenizers(data, [nmt.Pair(word, word) for word in words.split()])
-        for words in ("abc ab ab abcd", "bcd bc bc bcda")
-    )
-    size = len(old[1])
-    model = small_model(src_size=size, tgt_size=size, tying="three-way")
-    config = nmt.load_config("tiny")
-    config = config.model_copy(update={"model": small_config(tying="three-way")})
-    moved = rounds.moved(nmt.Translator(model, *old, config), new).model
-    assert moved.output.weight is moved.src_embedding.lookup.weight
-    known, wanted = (one.lookup_tokens(range(len(one))) for one in (old[1], new[1]))
-    for piece in wanted:
-        ids = [known.index(piece)] if piece in known else old[1].ids(piece.strip("▁"))
-        for after, before in (
-            (moved.output.weight, model.output.weight),
-            (moved.output.bias, model.output.bias),
-        ):
-            mean = before[ids].mean(0)
-            torch.testing.assert_close(after[wanted.index(piece)], mean)
-    layers = zip(moved.encoder.parameters(), model.encoder.parameters(), strict=True)
-    assert all(torch.equal(one, other) for one, other in layers)
 
 
 def test_mixed_weights() -> None:

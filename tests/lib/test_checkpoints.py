@@ -81,9 +81,8 @@ def test_any_damage_is_named_on_one_line(folder: Path) -> None:
         path.write_bytes(data)
         with pytest.raises(nmt.CheckpointError, match=r"001.safe.* is dam") as error:
             load(path)
-        assert "\n" not in str(error.value) and len(str(error.value)) < 450 + len(
-            str(path)
-        )
+        said = str(error.value).removeprefix(str(path))
+        assert "\n" not in said and len(said) < 450
 
 
 def test_a_missing_file_and_one_of_another_library_are_named(tmp_path: Path) -> None:
@@ -116,23 +115,22 @@ def test_a_file_of_another_version_is_not_called_damaged(folder: Path) -> None:
     assert "another version" in said and "unknown key 'train.weight_decay'" in said
 
 
-HUGE: list[dict[str, int]] = [
-    {"d_model": 2**13},
-    {"d_ff": 2**20},
-    {"d_value": 2**18},
-    {"n_layers": 999, "n_decoder_layers": 1},
-    {"n_decoder_layers": 999},
-    {"d_model": 2**11, "max_positions": 10**5},
-    {"d_ff": 2**40},
-]
-
-
-@pytest.mark.parametrize("sizes", HUGE)
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"d_model": 2**13},
+        {"d_ff": 2**20},
+        {"d_value": 2**18},
+        {"n_layers": 999, "n_decoder_layers": 1},
+        {"n_decoder_layers": 999},
+        {"d_model": 2**11, "max_positions": 10**5},
+    ],
+)
 def test_sizes_of_a_config_are_not_trusted(folder: Path, sizes: dict[str, int]) -> None:
     config = model_file().config.model_dump()
     config["model"] |= sizes
     said = made_elsewhere(checkpoint_path(folder, 1), config=json.dumps(config))
-    assert "weights are fewer" in said or "less than or equal to" in said
+    assert "weights are fewer" in said
 
 
 def test_a_zipped_tokenizer_of_any_size_is_not_trusted(folder: Path) -> None:
@@ -140,12 +138,10 @@ def test_a_zipped_tokenizer_of_any_size_is_not_trusted(folder: Path) -> None:
     fields = {"kind": "bpe", "lowercase": False, "model": b64encode(zipped).decode()}
     path = checkpoint_path(folder, 1)
     tracemalloc.start()
-    try:
-        said = made_elsewhere(path, src_tokenizer=json.dumps(fields))
-        assert tracemalloc.get_traced_memory()[1] < 20_000_000
-    finally:
-        tracemalloc.stop()
-    assert "far too large" in said
+    said = made_elsewhere(path, src_tokenizer=json.dumps(fields))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "far too large" in said and most < 20_000_000
 
 
 @pytest.mark.parametrize("rename", [False, True])

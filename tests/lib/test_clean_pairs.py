@@ -102,16 +102,6 @@ def test_no_sentence_is_in_two_parts(n_sources: int, n: int, seed: int) -> None:
     assert grouped_split(pairs, n, seed) == split
 
 
-def test_a_random_split_leaks_and_a_grouped_one_does_not() -> None:
-    pairs = several(500, random.Random(0))
-    drawn, split = (
-        random.Random(1).sample(pairs, len(pairs)),
-        grouped_split(pairs, 50, 0),
-    )
-    assert seen_share(drawn[:50], drawn[50:]) > 0.4
-    assert seen_share(split.test, split.train) == 0 and len(split.test) == 50
-
-
 def test_a_group_that_one_frequent_word_chains_together_is_trained_on() -> None:
     chained = [nmt.Pair(f"sentence {i}", "Tak.") for i in range(30)]
     single = [nmt.Pair(f"other {i}", f"inne {i}") for i in range(30)]

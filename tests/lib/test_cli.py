@@ -72,14 +72,9 @@ def test_texts_and_standard_input_are_translated_line_by_line(toy: Call) -> None
 
 
 def test_scores_are_printed_with_their_signature(toy: Call) -> None:
+    assert b"60 updates, validation loss" in toy("train").stdout  # which is finished
     result = toy("evaluate", "--split", "test")
     assert b"nrefs:1|" in result.stdout and b"exactly right 100.0 %" in result.stdout
-
-
-def test_training_again_finds_the_run_finished(run: Path, toy: Call) -> None:
-    before = (run / "model.safetensors").stat().st_mtime_ns
-    assert b"60 updates, validation loss" in toy("train").stdout
-    assert (run / "model.safetensors").stat().st_mtime_ns == before
 
 
 def test_data_shows_what_a_file_of_pairs_holds(tmp_path: Path, nmt_lib: Call) -> None:
@@ -105,20 +100,14 @@ def test_data_shows_what_a_file_of_pairs_holds(tmp_path: Path, nmt_lib: Call) ->
 
 
 @pytest.mark.parametrize(
-    ("file", "langs", "part"),
-    [
-        ("none.tsv", ("en", "pl"), "there is no such file"),
-        ("a.doc", ("en", "pl"), "no known kind of file"),
-        ("a.doc", ("en", "Polish"), "'Polish' is no language"),
-        ("a.doc", ("en", "en"), "choose two languages"),
-    ],
+    ("lang", "part"),
+    [("pl", "there is no such file"), ("Polish", "'Polish' is no language")],
 )
 def test_data_that_cannot_be_used_is_one_line(
-    file: str, langs: tuple[str, str], part: str, tmp_path: Path, nmt_lib: Call
+    lang: str, part: str, tmp_path: Path, nmt_lib: Call
 ) -> None:
-    (tmp_path / "a.doc").write_bytes(b"\0")
-    options = ("--src-lang", langs[0], "--tgt-lang", langs[1])
-    assert_one_line(nmt_lib("data", file, *options, cwd=tmp_path), part)
+    options = ("--src-lang", "en", "--tgt-lang", lang)
+    assert_one_line(nmt_lib("data", "none.tsv", *options, cwd=tmp_path), part)
 
 
 def assert_one_line(result: Done, *parts: str) -> None:
@@ -134,14 +123,11 @@ def assert_one_line(result: Done, *parts: str) -> None:
         (["train", "nowhere.yaml"], ["unknown config 'nowhere.yaml'"]),
         (["train", "tiny", "--set", "train.sed=1"], ["'train.sed'", "train.seed"]),
         (["train", "tiny", "--set", "train.seed"], ["key=value"]),
-        (["train", "tiny", "--set", "train.seed=one"], ["train.seed", "integer"]),
-        (["train", "tiny", "--set", "train.seed={"], ["not valid YAML"]),
         (["train", "toy", "--set", "run_dir=file"], ["file"]),
         (["train", "multi30k-en-de"], ["unknown config"]),
         (["train", "multi30k"], ["no file", "multi30k/train.en", "NMT_DATA"]),
         (["translate", "tiny", "--text", "Hello"], ["no model file"]),
         (["evaluate", "tiny", "--split", "train"], ["--split"]),
-        (["sing", "tiny"], ["sing"]),
         ([], ["train|translate|evaluate"]),
     ],
     ids=lambda value: " ".join(value[:4]),

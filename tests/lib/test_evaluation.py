@@ -149,7 +149,7 @@ def test_alignment_error_rate_by_hand() -> None:
         ([(0, 0), (1, 4)], "beyond"),
         ([(0, -1)], "beyond"),
         ([(5, 0)], "beyond"),
-        ([(-2, 0)], "beyond"),
+        ([(-1, 0)], "beyond"),
     ],
 )
 def test_gold_links_beyond_the_weights_are_an_error(

@@ -12,7 +12,6 @@ from torch import Tensor
 
 import nmt_lib as nmt
 from nmt_lib import hub
-from nmt_lib.exercises import deeper_09
 
 lens = pytest.importorskip("transformer_lens.model_bridge")
 
@@ -124,23 +123,3 @@ def test_a_model_of_words_opens_as_well(german: Any, tmp_path: Path) -> None:
     for layer, mine in enumerate(ours.model.attention(src, tgt).cross):
         found = cache[f"decoder_blocks.{layer}.cross_attn.hook_pattern"]
         torch.testing.assert_close(found, mine, rtol=0, atol=2e-6)
-
-
-@torch.no_grad()
-def test_all_of_the_other_run_gives_its_answer(german: Any) -> None:
-    """Patching every position of the memory is the other source."""
-    ours, _, bridge = german
-    src, tgt, _ = ids(ours)
-    other = src.clone()
-    other[0, 3] += 1
-    expected, cache = bridge.run_with_cache(other, decoder_input=tgt)
-    site = "encoder_blocks.3.hook_resid_post"
-
-    def put(x: Tensor, hook: Any) -> Tensor:
-        for at in range(x.size(1)):
-            x = deeper_09.patch.right(x, cache[site], at)
-        return x
-
-    found = bridge.run_with_hooks(src, decoder_input=tgt, fwd_hooks=[(site, put)])
-    torch.testing.assert_close(found, expected, rtol=0, atol=2e-5)
-    assert (found - bridge(src, decoder_input=tgt)).abs().max() > 0.1

@@ -14,20 +14,8 @@ from nmt_lib.tiny.corpus import generate
 from nmt_lib.tokenizers import WordTokenizer, load_tokenizer
 from nmt_lib.words import join_words, spacy_words
 
-STRANGE = [
-    "<pad>",
-    "<sos> a </s> <eos>",
-    "a\0b",
-    "▁",
-    "▁▁a",
-    "\u200b",
-    "😀 👩‍👩‍👧",
-    "中文",
-    "e\u0301",
-    "\t\n ",
-    "",
-    "x" * 5000,
-]
+STRANGE = ["<pad>", "<sos> a </s> <eos>", "a\0b", "▁▁a", "\u200b", "😀 👩‍👩‍👧", "中文"]
+STRANGE += ["e\u0301", "\t\n ", "", "x" * 5000]
 PAIRS = [
     nmt.Pair(f"The {a} man reads {b} book .", f"Der {c} Mann liest {d} Buch .")
     for a, c in (("old", "alte"), ("tall", "große"), ("happy", "frohe"))
@@ -83,8 +71,7 @@ def test_double_spaces_are_translated_as_they_are_trained_on(
     translator = nmt.Translator(model, src, tgt, config)
     for text in ("a  b", "a\n b", " a b  "):
         [(ids, _)] = encode_pairs([nmt.Pair(text.strip(), "x")], (src, tgt), config)
-        assert translator.encode(text) == list(ids)
-        assert nmt.UNK not in ids
+        assert translator.encode(text) == list(ids) and nmt.UNK not in ids
     spaces = kind == "spacy" and learnt == "a  b"
     assert (src.tokenize("a  b") == ["a", " ", "b"]) == spaces
 
@@ -135,13 +122,6 @@ def test_normalization_says_which_characters_become_others(
     assert tgt.decode(tgt.encode(CHINESE[9].tgt)) == (said or CHINESE[9].tgt)
 
 
-@SUBWORDS
-def test_subwords_spell_words_never_seen(kind: str) -> None:
-    tokenizer = build(kind)[0]
-    assert tokenizer.decode(tokenizer.encode("hat theory")) == "hat theory"
-    assert nmt.UNK in tokenizer.encode("中")
-
-
 @every_kind
 def test_lowercase_folds_the_text_in_training_and_in_use(kind: str) -> None:
     tokenizer = build(kind, lowercase=True)[0]
@@ -164,7 +144,8 @@ def test_subwords_depend_on_the_text_only_and_on_a_part_of_a_large_one(
 def test_a_vocabulary_size_that_the_text_does_not_fit(kind: str) -> None:
     tokenizer = build(kind, vocab_size=8000)[0]  # fewer come out
     assert 4 < len(tokenizer) < 200
-    assert tokenizer.decode(tokenizer.encode(PAIRS[0].src)) == PAIRS[0].src
+    assert tokenizer.decode(tokenizer.encode("hat theory")) == "hat theory"
+    assert nmt.UNK in tokenizer.encode("中")
     with pytest.raises(nmt.CorpusError, match=r"cannot make 8 subwords .data.vocab_s"):
         build(kind, vocab_size=8)
     for pairs in ([], [nmt.Pair("a" * 5000, "a")]):
@@ -211,11 +192,9 @@ def test_each_epoch_draws_subwords_of_its_own_for_the_same_text() -> None:
         ("en", "Don't touch the man's T-shirt; it's new, isn't it?"),
         ("en", "They've read \"The Old Man\" (twice)... and they'll read it again!"),
         ("en", "The dogs' owner paid 50% more."),
-        ("de", "Ein Mann im T-Shirt sagt: „Guten Tag!“ und geht weiter."),
-        ("de", 'Ein Schild (rot) zeigt "Halt".'),
-        ("fr", "L'homme dit qu'il n'aime pas aujourd'hui l'école."),
-        ("fr", "J'ai vu quelqu'un en T-shirt : « Où vas-tu ? »"),
-        ("fr", "Jusqu'ici, lorsqu'elle part (tôt), il l'attend..."),
+        ("de", "Ein Mann im T-Shirt (rot) sagt: „Guten Tag!“ und geht weiter."),
+        ("fr", "J'ai vu quelqu'un en T-shirt : « Où vas-tu (tôt) ? »"),
+        ("fr", "Jusqu'ici, l'homme n'aime pas aujourd'hui l'école..."),
     ],
 )
 def test_words_join_to_the_sentence_they_were_split_from(lang: str, text: str) -> None:
@@ -223,10 +202,7 @@ def test_words_join_to_the_sentence_they_were_split_from(lang: str, text: str) -
     assert len(words) > len(text.split()) and join_words(words, lang) == text
 
 
-LANGUAGES = ("en", "de", "fr")
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("lang", ["en", "de", "fr"])
 def test_every_sentence_of_the_tiny_corpus_comes_back(lang: str) -> None:
     texts = [triple.text(lang) for triple in generate()["valid"]]
     tokenizer = WordTokenizer.train("spacy", lang, texts, 1, False)

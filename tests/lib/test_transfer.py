@@ -9,6 +9,7 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib import transfer
+from nmt_lib.config import DataConfig
 from nmt_lib.model_file import load
 from nmt_lib.special import UNK
 from nmt_lib.tokenizers import WordTokenizer
@@ -55,26 +56,37 @@ def test_a_run_begins_with_the_weights_and_subwords_of_another(first: Path) -> N
     assert distance(scratch, file) > 0.5
 
 
-def test_with_another_vocabulary_the_shared_subwords_keep_their_vectors(
+def test_with_another_vocabulary_a_run_begins_with_the_weights_moved(
     first: Path,
 ) -> None:
     file = first / "moved.safetensors"
     options = {"train.init_from": str(file), "data.vocab_size": 40}
-    run = nmt.train(config_of(first, "other", **options))
-    old, new = load(file).tokenizers[1], run.tokenizers[1]
-    assert len(old) != len(new)
-    known, wanted = (t.lookup_tokens(range(len(t))) for t in (old, new))
-    before, after = load(file).weights["src_embedding.lookup.weight"], run.model
-    for i, subword in enumerate(wanted):
-        if subword in known:
-            vector = after.src_embedding.lookup.weight[i]
-            expected = before[known.index(subword)]
-            torch.testing.assert_close(vector, expected, atol=1e-3, rtol=0)
-    layers = [n for n, _ in after.named_parameters() if "encoder" in n]
-    weights = load(file).weights
-    for name in layers:
-        weight = after.get_parameter(name)
-        torch.testing.assert_close(weight, weights[name], atol=1e-3, rtol=0)
+    run, other = nmt.train(config_of(first, "other", **options)), load(file)
+    weights = transfer.moved(other.weights, other.tokenizers, run.tokenizers)
+    assert len(weights["output.bias"]) != len(other.weights["output.bias"])
+    ours = {name: weights[name] for name, _ in run.model.named_parameters()}
+    found = dict(run.model.named_parameters())
+    torch.testing.assert_close(found, ours, atol=1e-3, rtol=0)
+
+
+def test_a_subword_gets_its_vector_or_the_mean_of_its_parts() -> None:
+    data = DataConfig(tokenizer="bpe", joint=True, vocab_size=14)
+    old, new = (
+        nmt.build_tokenizers(data, [nmt.Pair(words, words)] * 9)
+        for words in ("abc ab ab abcd", "bcd bc bc bcda")
+    )
+    size = len(old[1])
+    weights = dict(small_model(0, size, size, tying="three-way").named_parameters())
+    found = transfer.moved(weights, old, new)
+    known, wanted = (one.lookup_tokens(range(len(one))) for one in (old[1], new[1]))
+    rows = [
+        [known.index(piece)] if piece in known else old[1].ids(piece.strip("▁"))
+        for piece in wanted
+    ]
+    assert max(map(len, rows)) > 1
+    for name in ("src_embedding.lookup.weight", "output.bias"):
+        means = torch.stack([weights[name][parts].mean(0) for parts in rows])
+        torch.testing.assert_close(found[name], means)
 
 
 def test_a_run_that_was_cut_off_resumes_without_the_other_model(

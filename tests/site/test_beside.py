@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from nmt_lib import web
-from tests.site.test_train import pytestmark, run_node
+from tests.site.node import needs_node, run_node
 
-__all__ = ["pytestmark"]  # it skips these tests without Node
+pytestmark = needs_node
 NODE = """
 import { readFileSync } from "fs"
 const { folder, calls } = JSON.parse(readFileSync(0, "utf8"))

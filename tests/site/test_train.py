@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
 from base64 import b64decode
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,10 +23,9 @@ from nmt_lib.losses import cross_entropy
 from nmt_lib.masks import padding_mask
 from nmt_lib.schedules import build_optimizer, learning_rate
 from nmt_lib.web import train_page
+from tests.site.node import needs_node, run_node
 
-pytestmark = pytest.mark.skipif(
-    not shutil.which("node"), reason="no Node on this machine (apt-get install nodejs)"
-)
+pytestmark = needs_node
 UPDATES = 10
 STEPS = (1, 2, 150, 300, 1000)  # whose learning rates are compared
 POST: dict[str, Any] = {"d_model": 32, "n_heads": 2, "n_layers": 1, "d_ff": 64}
@@ -136,14 +132,6 @@ def in_node(at: Setting, answer: str, without: str = "", kernel: bool = True) ->
         "steps": STEPS,
     }
     return run_node(NODE.replace("ANSWER", answer), job)
-
-
-def run_node(script: str, job: Any, kind: str = "module") -> Any:
-    command = ["node", f"--input-type={kind}", "--eval", script]
-    asked = json.dumps(job)
-    result = subprocess.run(command, input=asked, capture_output=True, text=True)
-    assert not result.returncode, result.stderr
-    return json.loads(result.stdout)
 
 
 def in_torch(at: Setting, dtype: torch.dtype) -> Run:

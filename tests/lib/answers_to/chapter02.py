@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -17,12 +16,6 @@ def by_loops(n, d):
     ]
 
 
-def by_numpy(n, d):
-    j = np.arange(d)
-    angle = np.arange(n)[:, None] / 10000 ** (j // 2 * 2 / d)
-    return np.where(j % 2, np.cos(angle), np.sin(angle))
-
-
 def right(k, rate):
     one = torch.tensor([[0.0, rate], [-rate, 0.0]], dtype=torch.float64)
     return torch.linalg.matrix_power(torch.matrix_exp(one), k)
@@ -35,45 +28,25 @@ def embed(ids, E, P):
 RIGHT = {
     "my_table": [
         by_loops,
-        by_numpy,
         lambda n, d: torch.tensor(by_loops(n, d)).half(),
-        lambda n, d: (torch.tensor(row) for row in by_loops(n, d)),
     ],
     "my_turn": [
         right,
         lambda k, rate: right(k, rate).tolist(),
-        lambda k, rate: torch.stack([*right(k, rate).flatten()]).view(2, 2).numpy(),
     ],
     "my_embed": [
         embed,
-        lambda ids, E, P: E.mul_(E.size(1) ** 0.5)[ids] + P[: ids.size(1)],
-        lambda ids, E, P: (
-            F.one_hot(ids, len(E)).float() @ E * len(E[0]) ** 0.5
-            + P[None, : len(ids[0])]
-        ),
         lambda ids, E, P: [list(rows) for rows in embed(ids, E, P)],
     ],
 }
 WRONG = {
     "my_table": [
-        lambda n, d: torch.zeros(n, d),
-        lambda n, d: torch.tensor(by_loops(n, d))[None],
         lambda n, d: torch.tensor(by_loops(3, 4)),
-        lambda n, d: torch.tensor(by_loops(n, d)) + 1,
-        lambda n, d: [[math.sin(torch.arange(n))] * d],
     ],
     "my_turn": [
-        lambda k, rate: torch.eye(2),
-        lambda k, rate: right(3, rate),
         lambda k, rate: right(k, 0.1),
-        lambda k, rate: right(k, rate) + 1,
-        lambda k, rate: torch.tensor([pos + k]),  # noqa: F821
     ],
     "my_embed": [
         lambda ids, E, P: 4 * E[ids] + P[: ids.size(1)],
-        lambda ids, E, P: (E.size(1) / 2) ** 0.5 * E[ids] + P[: ids.size(1)],
-        lambda ids, E, P: embed(ids, E, P.flip(0)),
-        lambda ids, E, P: embed(ids, E, P)[0],
-        lambda ids, E, P: embed(ids[:, :1], E, P),
     ],
 }

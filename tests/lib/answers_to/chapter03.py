@@ -1,7 +1,6 @@
 """Other answers to the exercises of chapter 03."""
 
 import torch
-import torch.nn.functional as F
 
 import nmt_lib as nmt
 
@@ -48,90 +47,39 @@ def closed(lengths, budget, ends=lambda batches, batch: [*batches, batch]):
     return ends(batches, batch) if batch else []
 
 
-def first_fit(lengths, budget):
-    batches = []
-    for length in lengths:
-        fits = [b for b in batches if length * (len(b) + 1) <= budget]
-        (fits[0] if fits else batches.append([]) or batches[-1]).append(length)
-    return batches
-
-
 RIGHT = {
     "my_causal_mask": [
         by_arange,
-        lambda T: ~square(T).triu(1),
-        lambda T: square(T).cumsum(0) >= square(T).cumsum(1),
-        lambda T: [[s <= t for s in range(T)] for t in range(T)],
         lambda T: square(T).tril().numpy(),
-        lambda T: (torch.arange(T) < n + 1 for n in range(T)),
     ],
     "my_target_mask": [
         lambda ids: real(ids) * past(ids),
         lambda ids: torch.where(real(ids), past(ids), False),
-        lambda ids: ~((ids == 0)[:, None, None, :] | ~past(ids)),
-        lambda ids: torch.stack([(row != 0) & past(ids)[0] for row in ids]),
-        lambda ids: (ids.sign()[:, None, None] * past(ids).float()) > 0,
     ],
     "masked_softmax": [
         by_loops,
         lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(-1),
-        lambda scores, mask: (scores + torch.where(mask, 0.0, -1e4)).softmax(-1),
-        lambda scores, mask: F.softmax(torch.where(mask, scores, -1e9), dim=1),
     ],
     "packed_mask": [
-        lambda sentence: torch.where(past(sentence), same(sentence), False),
         lambda sentence: same(sentence).tril(),
         lambda sentence: same(sentence) * past(sentence),
-        lambda sentence: (
-            past(sentence) & (sentence[:, None, None, :] >= sentence[:, None, :, None])
-        ),
     ],
     "my_batches": [
         closed,
-        first_fit,
         lambda lengths, budget: tuple(map(tuple, closed(lengths, budget))),
     ],
 }
 WRONG = {
     "my_causal_mask": [
         lambda T: square(3).tril(),
-        lambda T: square(T).tril()[0],
-        lambda T: square(T).tril().tolist()[0],
-        lambda T: square(T) and square(T).tril(),
-        lambda T: "tril",
-        lambda T: 1,
     ],
     "my_target_mask": [
-        lambda ids: real(ids) & ~past(ids),
-        lambda ids: real(ids)[:1] & past(ids),
-        lambda ids: real(ids) and past(ids),
-        lambda ids: past(ids),
-        lambda ids: (ids != 2)[:, None, None] & past(ids),
         lambda ids: real(ids).long() & past(ids).long(),
     ],
     "masked_softmax": [
-        lambda scores, mask: scores[mask].softmax(-1),
-        lambda scores, mask: scores.masked_fill(~mask, -1e9),
-        lambda scores, mask: (scores - 300 * ~mask).softmax(-1),
-        lambda scores, mask: scores.clamp(-80, 80).masked_fill(~mask, -1e9).softmax(-1),
         lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1) + 0.01,
-        lambda scores, mask: torch.full_like(scores, 1 / scores.size(1)),
     ],
     "packed_mask": [
         lambda sentence: (same(sentence) & past(sentence)).long(),
-        lambda sentence: past(sentence),
-        lambda sentence: (
-            (sentence.diff(prepend=sentence[:, :1]) == 0)[:, None, None]
-            & past(sentence)
-        ),
-        lambda sentence: same(sentence).triu(1),
-    ],
-    "my_batches": [
-        lambda lengths, budget: closed(lengths, budget - 1),
-        lambda lengths, budget: closed(lengths[::-1], budget),
-        lambda lengths, budget: [
-            lengths[i : i + budget // 6] for i in range(0, len(lengths), budget // 6)
-        ],
-        lambda lengths, budget: closed(lengths, budget, lambda *both: both),
     ],
 }

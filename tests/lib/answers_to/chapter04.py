@@ -6,28 +6,10 @@ import torch
 import torch.nn.functional as F
 
 import nmt_lib as nmt
-from nmt_lib.exercises import chapter04
-
-LAYER = chapter04.MultiHead
 
 
 def fused(Q, K, V, mask=None):
     return F.scaled_dot_product_attention(Q, K, V, mask)
-
-
-def by_einsum(Q, K, V, mask=None):
-    scores = torch.einsum("...td,...sd->...ts", Q, K) / Q.size(-1) ** 0.5
-    if mask is not None:
-        scores = torch.where(mask, scores, -torch.inf)
-    e = (scores - scores.amax(-1, keepdim=True)).exp()
-    return torch.einsum("...ts,...sv->...tv", e / e.sum(-1, keepdim=True), V)
-
-
-def if_mask(Q, K, V, mask=None):
-    scores = Q @ K.mT / math.sqrt(K.size(-1))
-    if mask:
-        scores = scores.masked_fill(~mask, -1e9)
-    return scores.softmax(-1) @ V
 
 
 def attend(Q, K, V, mask=None):
@@ -42,11 +24,6 @@ def cut_by_hand(x, n_heads):
     return x.view(B, T, n_heads, D // n_heads).permute(0, 2, 1, 3)
 
 
-def slices(x, n_heads):
-    d = x.size(-1) // n_heads
-    return torch.stack([x[..., h * d : (h + 1) * d] for h in range(n_heads)], dim=1)
-
-
 class Whole(nmt.MultiHeadAttention):
     """The library's."""
 
@@ -59,23 +36,6 @@ class Chunks(nmt.MultiHeadAttention):
         return self.W_o(torch.cat([fused(*head, flat) for head in heads], -1))
 
 
-class OtherNames(torch.nn.Module):
-    def __init__(self, D, H):
-        super().__init__()
-        self.W_query = torch.nn.Linear(D, D)
-
-
-class Gated(nmt.MultiHeadAttention):
-    def forward(self, x, memory, mask=None):
-        return super().forward(x, memory, mask).relu()
-
-
-class NoHeads(nmt.MultiHeadAttention):
-    def forward(self, x, memory, mask=None):
-        q, k = self.W_q(x)[:, None], self.W_k(memory)[:, None]
-        return self.W_o(attend(q, k, self.W_v(memory)[:, None], mask))[:, 0] * 2
-
-
 def kept_list(q, K, V):
     scores = [float(q @ k) / len(q) ** 0.5 for k in K]
     e = [math.exp(score - max(scores)) for score in scores]
@@ -83,16 +43,6 @@ def kept_list(q, K, V):
         sum(a * b for a, b in zip(e, column, strict=True)) / sum(e)
         for column in V.T.tolist()
     ]
-
-
-def pruned(q, K, V):
-    largest, kept = -math.inf, []
-    for k, v in zip(K, V, strict=True):
-        score = float(q @ k) / len(q) ** 0.5
-        largest = max(largest, score)
-        kept = [(s, w) for s, w in kept if s > largest - 60] + [(score, v)]
-    e = [math.exp(s - largest) for s, _ in kept]
-    return sum(x * v for x, (_, v) in zip(e, kept, strict=True)) / sum(e)
 
 
 def running_mean(q, K, V):
@@ -106,57 +56,30 @@ def running_mean(q, K, V):
     return mean
 
 
-def plain_undivided(q, K, V):
-    e = [math.exp(min(700.0, float(q @ k))) for k in K]
-    return sum(x * v for x, v in zip(e, V, strict=True)) / sum(e)
-
-
 RIGHT = {
     "attention": [
         fused,
-        by_einsum,
         attend,
     ],
     "split_heads": [
         cut_by_hand,
-        slices,
         lambda x, n: torch.stack(x.chunk(n, -1), 1),
     ],
-    "MultiHead": [Whole, Chunks],
-    "one_key_at_a_time": [kept_list, pruned, running_mean],
+    "MultiHead": [
+        Whole,
+        Chunks,
+    ],
+    "one_key_at_a_time": [
+        kept_list,
+        running_mean,
+    ],
 }
 WRONG = {
     "attention": [
-        lambda Q, K, V, mask=None: fused(Q.double(), K.double(), V.double(), mask),
-        lambda Q, K, V, mask=None: attend(Q, K, V, mask).tolist(),
-        if_mask,
-        lambda Q, K, V, mask=None: attend(Q, K, V),
         lambda Q, K, V, mask=None: attend(Q, K, V, mask) * 1.01,
-        lambda Q, K, V, mask=None: attend(Q / V.size(-1), K, V, mask),
-        lambda Q, K, V, mask=None: attend(K, Q, V, mask),
-        lambda Q, K, V, mask=None: (Q @ K.mT) @ V,
         lambda Q, K, V, mask: attend(Q, K, V, mask),
-        lambda Q, K, V, mask=None: attend(Q, K, V, mask).argmax(-1),
-        lambda Q, K, V, mask=None: attend(Q, K, V, mask).relu(),
-        lambda Q, K, V, mask=None: (Q * K).softmax(-1) @ V,
     ],
     "split_heads": [
-        lambda x, n: x,
-        lambda x, n: x.view(len(x), n, -1),
-        lambda x, n: x.chunk(n, -1),
-        lambda x, n: x.unflatten(-1, (n, 4)).transpose(1, 2),
         lambda x, n: cut_by_hand(x, n) + 1,
-        lambda x, n: cut_by_hand(x, n).flip(1),
-        lambda x, n: list(cut_by_hand(x, n)),
-        lambda x, n: cut_by_hand(x, n).double(),
-    ],
-    "MultiHead": [OtherNames, Gated, NoHeads, torch.nn.MultiheadAttention],
-    "one_key_at_a_time": [
-        plain_undivided,
-        lambda q, K, V: (K * q).sum(-1).softmax(-1) @ V,
-        lambda q, K, V: V.sum(0),
-        lambda q, K, V: running_mean(2 * q, K, V),
-        lambda q, K, V: V[-1],
-        lambda q, K, V: running_mean(q, list(K), list(V)[::-1]),
     ],
 }

@@ -36,36 +36,22 @@ def by_cells(logits_of, tgt_in):
     return found
 
 
-def eight(logits_of, tgt_in):
-    columns = []
-    for j in range(6):
-        changed = tgt_in.clone()
-        changed[:, j] = nmt.UNK
-        columns.append((logits_of(changed) - logits_of(tgt_in)).abs().amax((0, 2)))
-    return torch.stack(columns, 1)
-
-
 RIGHT = {
-    "decoder_layer": [in_a_loop, keywords],
+    "decoder_layer": [
+        in_a_loop,
+        keywords,
+    ],
     "influence": [
         by_cells,
         lambda logits_of, ids: table(logits_of, ids).tolist(),
-        lambda logits_of, ids: table(lambda x: -logits_of(x), ids).numpy(),
     ],
 }
 WRONG = {
     "decoder_layer": [
         lambda part, x, memory, s, t: in_a_loop(part, x, memory, s, ~t),
-        lambda part, x, memory, s, t: in_a_loop(part, x, memory.flip(1), s, t),
-        lambda part, x, memory, s, t: part.norm3(in_a_loop(part, x, memory, s, t)),
-        lambda part, x, memory, s, t: part.cross_attention(x, memory),
-        lambda part, x, memory, s, t: in_a_loop(part, x, x, s, t),
     ],
     "influence": [
-        eight,
         lambda logits_of, ids: table(logits_of, ids[:, :5]),
-        lambda logits_of, ids: table(logits_of, ids.flip(0)) ** 2,
         lambda logits_of, ids: table(logits_of, ids).tril(),
-        lambda logits_of, ids: table(logits_of, ids) > 0,
     ],
 }

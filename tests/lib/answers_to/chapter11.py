@@ -7,14 +7,6 @@ from torch import nn
 import nmt_lib as nmt
 
 
-def pair_by_pair(table):
-    count = 0
-    for i in range(0, table.size(1), 2):
-        worst = max(abs(float(a * a + b * b) - 1) for a, b in table[:, i : i + 2])
-        count += worst > 0.001
-    return count
-
-
 def by_norm(table):
     pairs = table.unflatten(1, (-1, 2))
     return ((pairs.norm(dim=-1) ** 2 - 1).abs().amax(0) > 1e-3).sum()
@@ -32,21 +24,8 @@ def lowest_of_all(scores, mask):
     return result
 
 
-def where_alive(scores, mask):
-    alive = mask.any(-1, keepdim=True)
-    return scores.masked_fill(~mask & alive, -torch.inf)
-
-
 def by_where(scores, mask):
     return torch.where(mask, scores, torch.finfo(scores.dtype).min)
-
-
-def emptied(lengths, batch_size, width=None):
-    total, n = sum(lengths), 0
-    while lengths:
-        batch = [lengths.pop(0) for _ in range(min(batch_size, len(lengths)))]
-        n += len(batch) * (width or max(batch))
-    return n / total
 
 
 def padded(lengths, batch_size, width=None):
@@ -77,38 +56,31 @@ def step_by_step(model, rate):
 
 
 RIGHT = {
-    "broken_pairs": [pair_by_pair, by_norm, in_numpy],
-    "hide": [lowest_of_all, where_alive, by_where],
-    "positions_per_token": [emptied, padded, by_split],
+    "broken_pairs": [
+        by_norm,
+        in_numpy,
+    ],
+    "hide": [
+        lowest_of_all,
+        by_where,
+    ],
+    "positions_per_token": [
+        padded,
+        by_split,
+    ],
     "has_dropout": [
         step_by_step,
-        lambda model, rate: rates(model) and all(p == rate for p in rates(model)),
         lambda model, rate: 0 < len(rates(model)) == rates(model).count(rate),
     ],
 }
 WRONG = {
-    "broken_pairs": [
-        lambda table: pair_by_pair(table[:, :-2]),
-        lambda table: table.size(1) // 2,
-        lambda table: int(((table.norm(dim=1) - 1).abs() > 0.001).sum()),
-        lambda table: pair_by_pair(table[1:]),
-    ],
     "hide": [
-        lambda scores, mask: scores[mask],
-        lambda scores, mask: torch.where(mask, scores, -1e4),
-        lambda scores, mask: scores - 1e4 * ~mask,
         lambda scores, mask: scores.masked_fill(~mask, scores.min()),
-        lambda scores, mask: scores.masked_fill(~mask, torch.finfo(scores.dtype).tiny),
     ],
     "positions_per_token": [
-        lambda lengths, batch_size, width=None: by_split(lengths, 1, width),
         lambda lengths, batch_size, width=None: round(padded(lengths, batch_size), 1),
-        lambda lengths, batch_size, width=None: len(lengths) * batch_size,
     ],
     "has_dropout": [
-        lambda model, rate: rates(model)[0] == rate,
-        lambda model, rate: nn.Dropout(rate) in model.modules(),
-        lambda model, rate: model.p == rate,
         lambda model, rate: rates(model) == [rate] * 2,
     ],
 }

@@ -1,0 +1,20 @@
+"""Scripts of the pages in Node: they read JSON, and print JSON."""
+
+import json
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+needs_node = pytest.mark.skipif(
+    not shutil.which("node"), reason="no Node on this machine (apt-get install nodejs)"
+)
+
+
+def run_node(script: str, job: Any, kind: str = "module") -> Any:
+    command = ["node", f"--input-type={kind}", "--eval", script]
+    asked = json.dumps(job)
+    result = subprocess.run(command, input=asked, capture_output=True, text=True)
+    assert not result.returncode, result.stderr
+    return json.loads(result.stdout)
