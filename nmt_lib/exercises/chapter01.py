@@ -57,15 +57,15 @@ def _encode(find=_guarded, front=(2,), end=(3,), keep=lambda word, stoi: True, n
         "an unknown word gets 1, not 0": [
             _encode(lambda word, stoi: _known(word, stoi, 0)),
             _encode(lambda word, stoi: _guarded(word, stoi, 0)),
-            ("1", "0"),
+            "1 → 0",
         ],
         "stoi has no unknown word: stoi.get(word, 1) gives 1 for it": [
             _encode(lambda word, stoi: stoi[word]),
             _encode(lambda word, stoi: stoi.get(word)),
-            ("get(word, 1)", "get(word)"),
+            "get(word, 1) → get(word)",
         ],
-        "`>` compares with the ids of words: the first word has 4": ("> 3", "> 4"),
-        "<eos>, 3, must not stay in the text either": ("> 3", ">= 3"),
+        "`>` compares with the ids of words: the first word has 4": "> 3 → > 4",
+        "<eos>, 3, must not stay in the text either": "> 3 → >= 3",
         "put 2 and 3 around the ids at the end: yours have become 1": _encode(
             front=(1,), end=(1,)
         ),
@@ -133,55 +133,51 @@ SLICE = "tuple(subwords[i : i + 2]) == pair"
     },
     mistakes={
         "the last subword is lost when it does not belong to the pair": (
-            "len(subwords):",
-            "len(subwords) - 1:",
+            "len(subwords): → len(subwords) - 1:"
         ),
         "nothing is joined (a list, or a part of one, never equals a tuple: compare "
-        "tuples)": ("2 if", "1 if"),
+        "tuples)": "2 if → 1 if",
         "only the first pair is joined": _first_pair,
         "a subword that has been joined is used up: skip the second of the pair": (
-            "+= size",
-            "+= 1",
+            "+= size → += 1"
         ),
-        "subwords are lost: go on by 2 only after a pair": ("+= size", "+= 2"),
+        "subwords are lost: go on by 2 only after a pair": "+= size → += 2",
         "the first of the pair must go, too: u n becomes un, not u un": _joined(
             lambda last, part, before, pair: (before, part) == pair,
             lambda merged, part: [*merged, merged[-1] + part],
         ),
         "the order matters: n u is another pair than u n": [
-            (SLICE, "set(subwords[i : i + 2]) == set(pair)"),
-            (SLICE, "sorted(subwords[i : i + 2]) == sorted(pair)"),
+            f"{SLICE} → set(subwords[i : i + 2]) == set(pair)",
+            f"{SLICE} → sorted(subwords[i : i + 2]) == sorted(pair)",
         ],
         "compare both subwords: the first alone does not make the pair": (
-            SLICE,
-            "subwords[i] == pair[0]",
+            f"{SLICE} → subwords[i] == pair[0]"
         ),
         "compare whole subwords: ru and n are not the pair u n": [
-            lambda subwords, pair: tuple(
-                " ".join(subwords).replace(" ".join(pair), "".join(pair)).split()
+            (
+                "tuple(' '.join(subwords).replace(' '.join(pair), "
+                "''.join(pair)).split())"
             ),
             _joined(lambda a, b, before, pair: (a[-1], b) == pair),
             _joined(lambda a, b, before, pair: a.endswith(pair[0]) and b == pair[1]),
         ],
         "compare both parts: ab and c are not the pair a and bc": (
-            SLICE,
-            '"".join(subwords[i : i + 2]) == "".join(pair)',
+            f'{SLICE} → "".join(subwords[i : i + 2]) == "".join(pair)'
         ),
         "aaa with the pair a a is aa a: a joined subword cannot be joined again": (
             _joined(lambda last, part, before, pair: (before, part) == pair)
         ),
         "return a tuple of subwords, not one text": [
-            ("tuple(merged)", '"".join(merged)'),
-            ("tuple(merged)", '" ".join(merged)'),
+            'tuple(merged) → "".join(merged)',
+            'tuple(merged) → " ".join(merged)',
         ],
         "join the two into one text: yours stay apart": [
-            ('"".join(subwords[i : i + size])', "subwords[i : i + size]"),
-            ('"".join', '" ".join'),
+            '"".join(subwords[i : i + size]) → subwords[i : i + size]',
+            '"".join → " ".join',
         ],
-        INSIDE: ("    return", "        return"),
+        INSIDE: "    return →         return",
         "the last subword has no neighbour: an index goes past the end": (
-            SLICE,
-            "(subwords[i], subwords[i + 1]) == pair",
+            f"{SLICE} → (subwords[i], subwords[i + 1]) == pair"
         ),
     },
     hints=(
@@ -244,18 +240,13 @@ def _replaced(word, merges):
         "b c, then a b, then ab c": ("abc", [("b", "c"), ("a", "b"), ("ab", "c")]),
     },
     mistakes={
-        "▁ in front is missing": ('"▁" + ', ""),
-        "▁ marks where the word starts, so it goes in front": (
-            '"▁" + word',
-            'word + "▁"',
-        ),
+        "▁ in front is missing": '"▁" +  →',
+        "▁ marks where the word starts, so it goes in front": '"▁" + word → word + "▁"',
         "the order is that in which they were learnt, the first one first": (
-            "in merges",
-            "in reversed(merges)",
+            "in merges → in reversed(merges)"
         ),
         "keep the list in its order: sorting puts other merges first": (
-            "in merges",
-            "in sorted(merges)",
+            "in merges → in sorted(merges)"
         ),
         "don't look for the longest subwords: do the merges in their order": (
             _longest_first
@@ -263,16 +254,15 @@ def _replaced(word, merges):
         "join only pairs of the list: a bc is none, though ab c is one": (_by_text),
         "compare whole subwords: `replace` joins a b in za b, too": _replaced,
         "nothing is merged: give merge the pair, and go on with what it returns": (
-            "subwords = merge",
-            "merge",
+            "subwords = merge → merge"
         ),
         "go on with what merge returned: yours begins again with the characters": (
-            lambda word, merges: merge(tuple("▁" + word), merges[-1])
+            "merge(tuple('▁' + word), merges[-1])"
         ),
-        INSIDE: ("    return", "        return"),
+        INSIDE: "    return →         return",
         "return the subwords, not one text": [
-            ("return subwords", 'return "".join(subwords)'),
-            ("return subwords", 'return " ".join(subwords)'),
+            'return subwords → return "".join(subwords)',
+            'return subwords → return " ".join(subwords)',
         ],
     },
     hints=(

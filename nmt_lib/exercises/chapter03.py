@@ -17,27 +17,25 @@ FUTURE = "rows are queries: yours see the future instead of the past"
     "The causal mask, without loops, for any length.",
     cases={"T = 3": (3,), "T = 5": (5,), "T = 1": (1,)},
     mistakes={
-        SELF: (".tril()", ".tril(-1)"),
-        LEAK: (".tril()", ".tril(1)"),
+        SELF: ".tril() → .tril(-1)",
+        LEAK: ".tril() → .tril(1)",
         "two diagonals too many: count them from the diagonal itself": (
-            ".tril()",
-            ".tril(2)",
+            ".tril() → .tril(2)"
         ),
-        TURNED: (".tril()", ".triu(1)"),
-        FUTURE: (".tril()", ".triu()"),
-        "every query sees every key": (".tril()", ""),
-        "each query sees nothing but itself": (".tril()", ".tril().triu()"),
-        "nothing may be looked at": (".tril()", ".logical_not()"),
+        TURNED: ".tril() → .triu(1)",
+        FUTURE: ".tril() → .triu()",
+        "every query sees every key": ".tril() →",
+        "each query sees nothing but itself": ".tril() → .tril().triu()",
+        "nothing may be looked at": ".tril() → .logical_not()",
         "a mask holds booleans: dtype=torch.bool, or compare": [
-            (", dtype=torch.bool", ""),
-            (", dtype=torch.bool", ", dtype=torch.int"),
+            ", dtype=torch.bool →",
+            ", dtype=torch.bool → , dtype=torch.int",
         ],
         "(T, T) is asked for; the library's two axes in front come in section 6": (
-            ".tril()",
-            ".tril()[None, None]",
+            ".tril() → .tril()[None, None]"
         ),
         "where it is 0, a score would stay; this is what is added to scores": (
-            lambda T: torch.full((T, T), -torch.inf).triu(1)
+            "torch.full((T, T), -torch.inf).triu(1)"
         ),
     },
     hints=(
@@ -86,16 +84,16 @@ def _ones(n):
             _rule(_keys, join=torch.logical_or),
             _rule(_keys, join=lambda a, b: torch.maximum(a, b)),
         ],
-        "padding is not hidden": lambda ids: nmt.causal_mask(ids.size(1)).expand(
-            len(ids), -1, -1, -1
+        "padding is not hidden": (
+            "nmt.causal_mask(tgt_in.size(1)).expand(len(tgt_in), -1, -1, -1)"
         ),
         "padding is not hidden, and one mask is not enough for all sentences": (
-            lambda ids: nmt.causal_mask(ids.size(1))
+            "nmt.causal_mask(tgt_in.size(1))"
         ),
         "the future is not hidden (& binds tighter than !=: put the comparison in "
         "brackets)": [
-            lambda ids: _keys(ids).expand(-1, -1, ids.size(1), -1),
-            lambda ids: ids[:, None, None, :] != (0 & nmt.causal_mask(ids.size(1))),
+            "_keys(tgt_in).expand(-1, -1, tgt_in.size(1), -1)",
+            ("tgt_in[:, None, None, :] != 0 & nmt.causal_mask(tgt_in.size(1))"),
         ],
         "the future is not hidden: this is the padding mask alone": _keys,
         "only id 0 is padding: <eos> stays": _rule(
@@ -115,8 +113,8 @@ def _ones(n):
         "padding is hidden as a key only; the rows of padded queries stay": _rule(
             lambda ids: _keys(ids) & _keys(ids).mT
         ),
-        "True means: may be attended to. Yours is turned around": lambda ids: (
-            ~(_keys(ids) & nmt.causal_mask(ids.size(1)))
+        "True means: may be attended to. Yours is turned around": (
+            "~(_keys(tgt_in) & nmt.causal_mask(tgt_in.size(1)))"
         ),
         "padding is what you let through: id 0 is <pad>": _rule(
             lambda ids: ~_keys(ids)
@@ -125,20 +123,17 @@ def _ones(n):
             _rule(_keys, lambda n: _ones(n).triu()),
             _rule(_keys, lambda n: _ones(n).triu(1)),
         ],
-        "(B, 1, T, T): an axis for the heads is missing": lambda ids: (
-            _keys(ids) & nmt.causal_mask(ids.size(1))
-        )[:, 0],
-        "padding may be on the left, too: compare ids, don't count from the left": (
-            lambda ids: (
-                (torch.arange(ids.size(1)) < (ids != 0).sum(1, keepdim=True))[
-                    :, None, None
-                ]
-                & nmt.causal_mask(ids.size(1))
-            )
+        "(B, 1, T, T): an axis for the heads is missing": (
+            "(_keys(tgt_in) & nmt.causal_mask(tgt_in.size(1)))[:, 0]"
         ),
-        "a mask holds booleans: this one has numbers": lambda ids: (
-            _keys(ids) & nmt.causal_mask(ids.size(1))
-        ).float(),
+        "padding may be on the left, too: compare ids, don't count from the left": (
+            "(torch.arange(tgt_in.size(1)) < (tgt_in != 0).sum(1, "
+            "keepdim=True))[:, None, None] & "
+            "nmt.causal_mask(tgt_in.size(1))"
+        ),
+        "a mask holds booleans: this one has numbers": (
+            "(_keys(tgt_in) & nmt.causal_mask(tgt_in.size(1))).float()"
+        ),
         "T is the length of the sentences, tgt_in.size(1), not their number": _rule(
             _keys, lambda n: nmt.causal_mask(2)
         ),
@@ -197,52 +192,48 @@ LOW = torch.finfo(torch.float32).min
         ),
     },
     mistakes={
-        "the mask is not used": lambda scores, mask: scores.softmax(-1),
+        "the mask is not used": "scores.softmax(-1)",
         "a hidden score near 0 still gets the weight e⁰ = 1: write a very low number": [
             _filled(0.0),
-            lambda scores, mask: (scores * mask).softmax(-1),
+            "(scores * mask).softmax(-1)",
         ],
         "the rows no longer sum to 1: the hidden keys are still in the denominator": (
-            lambda scores, mask: scores.softmax(-1) * mask
+            "scores.softmax(-1) * mask"
         ),
         "the hidden keys are those where the mask is False": [
-            lambda scores, mask: scores.masked_fill(mask, LOW).softmax(-1),
-            lambda scores, mask: scores.masked_fill(mask, -1e9).softmax(-1),
-            lambda scores, mask: scores.masked_fill(mask, -torch.inf).softmax(-1),
+            "scores.masked_fill(mask, LOW).softmax(-1)",
+            "scores.masked_fill(mask, -1e9).softmax(-1)",
+            "scores.masked_fill(mask, -torch.inf).softmax(-1)",
         ],
         "divide along the keys, so that each row sums to 1": [
-            lambda scores, mask: scores.masked_fill(~mask, LOW).softmax(0),
-            lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(0),
+            "scores.masked_fill(~mask, LOW).softmax(0)",
+            "scores.masked_fill(~mask, -torch.inf).softmax(0)",
         ],
-        "divide by the sum of each row, not by the sum of all": lambda scores, mask: (
-            (scores.exp() * mask) / (scores.exp() * mask).sum()
+        "divide by the sum of each row, not by the sum of all": (
+            "scores.exp() * mask / (scores.exp() * mask).sum()"
         ),
-        "these are exponentials: divide by their sum": lambda scores, mask: (
-            scores.exp() * mask
-        ),
+        "these are exponentials: divide by their sum": "scores.exp() * mask",
         "these are the masked scores: the softmax is missing": [
-            lambda scores, mask: scores.masked_fill(~mask, LOW),
-            lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
-            lambda scores, mask: scores.masked_fill(~mask, -1e9),
-            lambda scores, mask: scores * mask,
+            "scores.masked_fill(~mask, LOW)",
+            "scores.masked_fill(~mask, -torch.inf)",
+            "scores.masked_fill(~mask, -1e9)",
+            "scores * mask",
         ],
         "these are logarithms of weights: softmax, not log_softmax": (
-            lambda scores, mask: scores.masked_fill(~mask, LOW).log_softmax(-1)
+            "scores.masked_fill(~mask, LOW).log_softmax(-1)"
         ),
         "0 · ∞ is nan: `masked_fill` puts the −∞ only where it belongs": (
-            lambda scores, mask: (scores + (~mask) * -torch.inf).softmax(-1)
+            "(scores + ~mask * -torch.inf).softmax(-1)"
         ),
         "exp of a large score is infinite: take softmax, or subtract the largest "
         "*visible* score first": [
             _kept,
-            lambda scores, mask: _kept(scores.double(), mask),
+            "_kept(scores.double(), mask)",
         ],
         "the largest score may be a hidden one, and then all visible exponentials are "
         "0: hide before you subtract or take the softmax": [
-            lambda scores, mask: _kept(scores, mask, lambda s: s.log_softmax(-1)),
-            lambda scores, mask: _kept(
-                scores, mask, lambda s: s - s.amax(-1, keepdim=True)
-            ),
+            "_kept(scores, mask, lambda s: s.log_softmax(-1))",
+            "_kept(scores, mask, lambda s: s - s.amax(-1, keepdim=True))",
         ],
         "your number is not low enough: a visible score may be lower still": [
             *(_filled(number) for number in (-1.0, -10.0, -20.0, -50.0, -100.0, -1e3)),
@@ -287,40 +278,36 @@ def _packed(fits=torch.eq, past=lambda n: nmt.causal_mask(n)):
     },
     mistakes={
         "a query sees its future": _pairs,
-        "the second sentence sees the first": lambda sentence: nmt.causal_mask(
-            sentence.size(1)
-        ).expand(len(sentence), -1, -1, -1),
-        "use `sentence`: the second row is cut elsewhere": lambda sentence: _packed()(
-            sentence
-        )[:1].expand(len(sentence), -1, -1, -1),
+        "the second sentence sees the first": (
+            "nmt.causal_mask(sentence.size(1)).expand(len(sentence), -1, -1, -1)"
+        ),
+        "use `sentence`: the second row is cut elsewhere": (
+            "_packed()(sentence)[:1].expand(len(sentence), -1, -1, -1)"
+        ),
         "`sentence` holds numbers of sentences, not ids: 0 is no padding": (
-            lambda sentence: nmt.target_mask(sentence) & _packed()(sentence)
+            "nmt.target_mask(sentence) & _packed()(sentence)"
         ),
         "compare the numbers of two sentences with ==: 0 is no padding, and a product "
         "says nothing": [
-            lambda sentence: nmt.target_mask(sentence),
+            "nmt.target_mask(sentence)",
             _packed(lambda q, k: (q * k).bool()),
         ],
         SELF: _packed(past=lambda n: _ones(n).tril(-1)),
         LEAK: _packed(past=lambda n: _ones(n).tril(1)),
-        "True means: may be attended to. Yours is turned around": lambda sentence: (
-            ~_packed()(sentence)
+        "True means: may be attended to. Yours is turned around": (
+            "~_packed()(sentence)"
         ),
         "yours sees the future instead of the past": _packed(
             past=lambda n: _ones(n).triu()
         ),
         "a key needs both permissions: the same sentence, and no future": (
-            lambda sentence: _pairs(sentence) | nmt.causal_mask(sentence.size(1))
+            "_pairs(sentence) | nmt.causal_mask(sentence.size(1))"
         ),
         "there may be three sentences: compare their numbers": _packed(
             lambda q, k: (q * k + (1 - q) * (1 - k)).bool()
         ),
-        "(B, 1, T, T): an axis for the heads is missing": lambda sentence: _packed()(
-            sentence
-        )[:, 0],
-        "a mask holds booleans: this one has numbers": lambda sentence: _packed()(
-            sentence
-        ).float(),
+        "(B, 1, T, T): an axis for the heads is missing": "_packed()(sentence)[:, 0]",
+        "a mask holds booleans: this one has numbers": "_packed()(sentence).float()",
     },
     hints=(
         "When do a query and a key belong together? Compare the number of each token's "
@@ -375,53 +362,45 @@ def _first_lost(lengths, budget):
     },
     mistakes={
         "count the padding too: sentences × longest, not the sum of the lengths": (
-            COUNT,
-            "sum(batches[-1]) + length",
+            f"{COUNT} → sum(batches[-1]) + length"
         ),
         "the new sentence is now the longest: count with it, not with those before": (
-            COUNT,
-            "batches[-1][-1] * (len(batches[-1]) + 1)",
+            f"{COUNT} → batches[-1][-1] * (len(batches[-1]) + 1)"
         ),
         "take the longest sentence, which comes last, not the first one": (
-            COUNT,
-            "batches[-1][0] * (len(batches[-1]) + 1)",
+            f"{COUNT} → batches[-1][0] * (len(batches[-1]) + 1)"
         ),
         "count the new sentence, too: its batch goes over the budget": (
-            "(len(batches[-1]) + 1)",
-            "len(batches[-1])",
+            "(len(batches[-1]) + 1) → len(batches[-1])"
         ),
         "a batch goes over its budget by a sentence: check before that one joins": (
-            COUNT,
-            "batches[-1][-1] * len(batches[-1])",
+            f"{COUNT} → batches[-1][-1] * len(batches[-1])"
         ),
         "batches differ in size: count with the longest of this batch, not of all": [
-            (COUNT, "lengths[-1] * (len(batches[-1]) + 1)"),
+            f"{COUNT} → lengths[-1] * (len(batches[-1]) + 1)",
         ],
         "all are in one batch: the budget counts ids, sentences × longest": (
-            COUNT,
-            "len(batches[-1]) + 1",
+            f"{COUNT} → len(batches[-1]) + 1"
         ),
-        "a batch may fill the budget exactly": ("> budget", ">= budget"),
-        "the last batch is missing": ("return batches", "return batches[:-1]"),
+        "a batch may fill the budget exactly": "> budget → >= budget",
+        "the last batch is missing": "return batches → return batches[:-1]",
         "without sentences there are no batches; yours has an empty one": (
-            "return batches",
-            "return batches or [[]]",
+            "return batches → return batches or [[]]"
         ),
         "the sentence that starts a new batch is lost": [
             _first_lost,
-            ("        batches[-1]", "        else:\n            batches[-1]"),
+            "        batches[-1] →         else:\n            batches[-1]",
         ],
         "each batch needs a list of its own: `clear` empties those in batches, too": (
             _cleared
         ),
         "a batch takes sentences for as long as they fit; yours are all alone": (
-            lambda lengths, budget: [[length] for length in lengths]
+            "[[length] for length in lengths]"
         ),
         "give the lengths in each batch, not how many there are": (
-            "return batches",
-            "return [len(batch) for batch in batches]",
+            "return batches → return [len(batch) for batch in batches]"
         ),
-        INSIDE: ("    return", "        return"),
+        INSIDE: "    return →         return",
     },
     hints=(
         "The lengths are sorted, so the new sentence is the longest of its batch. How "

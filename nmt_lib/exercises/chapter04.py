@@ -126,7 +126,7 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
         ),
         "divide each row by its own sum": _exponentials(torch.sum),
         "these are exponentials: divide by their sum": _exponentials(lambda e: 1),
-        "the softmax is missing": (".softmax(-1)", ""),
+        "the softmax is missing": ".softmax(-1) →",
         NO_MASK: _attend(hide=lambda scores, mask: scores),
         INVERTED: [
             _attend(hide=lambda scores, mask: scores.masked_fill(mask, LOW)),
@@ -148,13 +148,12 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
             mix=lambda weights, V: (weights @ V, weights)
         ),
         "these are the scores: take the softmax, and mix the values": (
-            "scores.softmax(-1) @ V",
-            "scores",
+            "scores.softmax(-1) @ V → scores"
         ),
         "right for one head. With sentences and heads in front, swap the last two axes "
         "only: K.transpose(-2, -1)": [
-            ("K.transpose(-2, -1)", "K.T"),
-            ("K.transpose(-2, -1)", "K.transpose(0, 1)"),
+            "K.transpose(-2, -1) → K.T",
+            "K.transpose(-2, -1) → K.transpose(0, 1)",
         ],
     },
     hints=(
@@ -190,41 +189,37 @@ def _counted(*shape):
     },
     mistakes={
         "this shape in one step mixes positions: cut the last axis, then swap": (
-            lambda x, n: x.reshape(len(x), n, x.size(1), -1)
+            "x.reshape(len(x), n_heads, x.size(1), -1)"
         ),
-        "heads are axis 1, positions axis 2: swap them": (".transpose(1, 2)", ""),
-        "head 0 has the first d_k columns, not every H-th": lambda x, n: x.unflatten(
-            -1, (-1, n)
-        ).permute(0, 3, 1, 2),
+        "heads are axis 1, positions axis 2: swap them": ".transpose(1, 2) →",
+        "head 0 has the first d_k columns, not every H-th": (
+            "x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)"
+        ),
         "the two numbers of unflatten are exchanged: n_heads parts come first": (
-            "(n_heads, -1)",
-            "(-1, n_heads)",
+            "(n_heads, -1) → (-1, n_heads)"
         ),
-        "(B, H, d_k, T): the numbers of a head come last": lambda x, n: x.unflatten(
-            -1, (n, -1)
-        ).permute(0, 2, 3, 1),
-        "the batch comes first, then the heads": lambda x, n: torch.stack(
-            x.chunk(n, -1)
+        "(B, H, d_k, T): the numbers of a head come last": (
+            "x.unflatten(-1, (n_heads, -1)).permute(0, 2, 3, 1)"
         ),
+        "the batch comes first, then the heads": "torch.stack(x.chunk(n_heads, -1))",
         "swap after the cut, not before it: this mixes columns and positions": (
-            lambda x, n: x.transpose(1, 2).reshape(len(x), n, x.size(1), -1)
+            "x.transpose(1, 2).reshape(len(x), n_heads, x.size(1), -1)"
         ),
-        "`unflatten(-1, …)`: it is the last axis that is cut": lambda x, n: x.unflatten(
-            1, (n, -1)
+        "`unflatten(-1, …)`: it is the last axis that is cut": (
+            "x.unflatten(1, (n_heads, -1))"
         ),
         "the number of heads is an argument: n_heads": [
-            ("n_heads, -1", "3, -1"),
-            ("n_heads, -1", "2, -1"),
+            "n_heads, -1 → 3, -1",
+            "n_heads, -1 → 2, -1",
         ],
         "this puts the heads together again: leave out the flatten": (
-            ".transpose(1, 2)",
-            ".transpose(1, 2).flatten(2)",
+            ".transpose(1, 2) → .transpose(1, 2).flatten(2)"
         ),
         "transpose the axes 1 and 2, the positions and the heads": [
-            ("transpose(1, 2)", "transpose(0, 1)"),
-            ("transpose(1, 2)", "transpose(2, 3)"),
-            ("transpose(1, 2)", "transpose(0, 2)"),
-            ("transpose(1, 2)", "transpose(1, 3)"),
+            "transpose(1, 2) → transpose(0, 1)",
+            "transpose(1, 2) → transpose(2, 3)",
+            "transpose(1, 2) → transpose(0, 2)",
+            "transpose(1, 2) → transpose(1, 3)",
         ],
     },
     hints=(
@@ -340,7 +335,7 @@ ALONE = _numbers(8, (2, 5, 12))[0]  # (B, T, D)
         ),
     },
     mistakes={
-        "W_o is missing": ("self.W_o(heads", "(heads"),
+        "W_o is missing": "self.W_o(heads → (heads",
         "split and joined with one `view`: each head reads other positions than it "
         "should": _changed(split_heads=_view, join_heads=_unview),
         "joined without swapping back: positions and heads are mixed": _changed(
@@ -353,11 +348,10 @@ ALONE = _numbers(8, (2, 5, 12))[0]  # (B, T, D)
         ),
         "divide by √d_k, not by √H": _scaled(lambda D, H: (D / H) ** 0.5 / H**0.5),
         BY_D_K: _scaled(lambda D, H: (D / H) ** -0.5),
-        "keys and values come from memory, not from x": ("(memory)", "(x)"),
-        "the keys come from memory, too": ("W_k(memory)", "W_k(x)"),
+        "keys and values come from memory, not from x": "(memory) → (x)",
+        "the keys come from memory, too": "W_k(memory) → W_k(x)",
         "queries come from x, keys and values from memory": (
-            "self.W_q(x)",
-            "self.W_q(memory)",
+            "self.W_q(x) → self.W_q(memory)"
         ),
         "the values have a matrix of their own, W_v": _changed(swap=[("W_v", "W_k")]),
         "W_q and W_k are exchanged": _changed(swap=[("W_q", "W_k"), ("W_k", "W_q")]),
@@ -474,15 +468,14 @@ LARGEST = "exp of a large score is infinite: keep the largest score so far"
         ],
     },
     mistakes={
-        UNDIVIDED: (" / math.sqrt(len(q))", ""),
-        BY_D_K: ("math.sqrt(len(q))", "len(q)"),
-        "divide by √d_k; this divides by √S, the number of keys": ("len(q)", "len(K)"),
+        UNDIVIDED: " / math.sqrt(len(q)) →",
+        BY_D_K: "math.sqrt(len(q)) → len(q)",
+        "divide by √d_k; this divides by √S, the number of keys": "len(q) → len(K)",
         "divide by √d_k; this divides by √d_v, the width of the values": (
-            "len(q)",
-            "V.size(1)",
+            "len(q) → V.size(1)"
         ),
         "this makes the table: all keys at once. Take one after the other": (
-            lambda q, K, V: (K @ q / len(q) ** 0.5).softmax(-1) @ V
+            "(K @ q / len(q) ** 0.5).softmax(-1) @ V"
         ),
         LARGEST: [
             _plain(torch.exp),
@@ -498,32 +491,27 @@ LARGEST = "exp of a large score is infinite: keep the largest score so far"
         ),
         "far below 0 every exponential is 0: the largest so far must be one of the "
         "scores, so begin with −∞ or the first one": [
-            ("-math.inf", "0.0"),
-            ("max(largest, score)", "max(largest, abs(score))"),
+            "-math.inf → 0.0",
+            "max(largest, score) → max(largest, abs(score))",
         ],
         "when the largest score grows, multiply both sums by exp(old − new)": (
-            SHRINK,
-            "total + e, mixed",
+            f"{SHRINK} → total + e, mixed"
         ),
         "multiply *both* sums by exp(old − new): the sum of the exponentials, too": (
-            SHRINK,
-            "total + e, shrink * mixed",
+            f"{SHRINK} → total + e, shrink * mixed"
         ),
         "multiply *both* sums by exp(old − new): the sum of the values, too": (
-            SHRINK,
-            "shrink * total + e, mixed",
+            f"{SHRINK} → shrink * total + e, mixed"
         ),
         "exp(old − new) for the old sums, exp(score − new) for the new key: yours has "
         "an infinite exponential at the first key": [
-            ("math.exp(old - largest)", "math.exp(largest - old)"),
-            ("math.exp(score - largest)", "math.exp(score - old)"),
+            "math.exp(old - largest) → math.exp(largest - old)",
+            "math.exp(score - largest) → math.exp(score - old)",
         ],
-        "keep the largest score, not the smallest": ("max(largest", "min(largest"),
-        "this is the plain mean: weigh each value by its exponential": (
-            lambda q, K, V: V.mean(0)
-        ),
-        "the weights don't sum to 1: divide by their sum": (" / total", ""),
-        "return after the loop: this stops at the first key": (lambda q, K, V: V[0]),
+        "keep the largest score, not the smallest": "max(largest → min(largest",
+        "this is the plain mean: weigh each value by its exponential": ("V.mean(0)"),
+        "the weights don't sum to 1: divide by their sum": " / total →",
+        "return after the loop: this stops at the first key": ("V[0]"),
     },
     hints=(
         "Three things are kept from key to key: the largest score, the sum of the "

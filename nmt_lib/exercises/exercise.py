@@ -32,10 +32,10 @@ USUAL = {  # what an exception says, and what to do about it
     "must match the size of tensor|cannot be multiplied": "two shapes do not fit: "
     "print them; a sum or mean keeps its axis with keepdim=True",
     "either a floating point or complex": "booleans and ids have no mean: .float()",
-    "attribute '(append|insert|extend|sort)'": "`append`, `insert`, `extend` and `sort` "
-    "change a list and return None: write them on a line of their own",
-    "NoneType": "something in it is None: an argument such as `mask`, which may be left "
-    "out, or what a function without `return` gives",
+    "attribute '(append|insert|extend|sort)'": "`append`, `insert` and `sort` change "
+    "a list and return None: write them on a line of their own",
+    "NoneType": "something in it is None: an argument that is left out, such as "
+    "`mask`, or what a function without `return` gives",
     "unhashable|not hashable": "sets and dicts compare tensors as objects: use .item()",
     "must be Tensor, not": "PyTorch's functions take tensors, `math` has those for a "
     "number; a module such as nn.ReLU is made first, nn.ReLU()(x)",

@@ -68,6 +68,8 @@ def test_each_mistake_is_recognised_as_itself(one: Exercise) -> None:
     for why, found in one.mistakes.items():
         for mistake in found:
             assert one.verdict(mistake) == f"not yet: {why}"
+            given = one.outcomes(mistake)  # as a text, it is not linted
+            assert not [x for x in given if isinstance(x, NameError)], why
 
 
 def test_no_two_mistakes_coincide(one: Exercise) -> None:
