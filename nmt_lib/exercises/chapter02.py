@@ -7,8 +7,8 @@ import torch
 from .exercise import exercise
 
 
-def _angles(n, d, rate=lambda even, d: 10000 ** (-even / d)):
-    return torch.arange(n)[:, None] * rate(torch.arange(0, d, 2), d)  # (n, D/2)
+def _angles(n, d):
+    return torch.arange(n)[:, None] * 10000 ** (-torch.arange(0, d, 2) / d)  # (n, D/2)
 
 
 def _by_column(factor):
@@ -22,6 +22,7 @@ def _by_column(factor):
 
 TABLE = "return table"
 EVEN = "torch.arange(0, d_model, 2)"
+RATE = f"10000 ** (-{EVEN} / d_model)"
 
 
 @exercise(
@@ -34,8 +35,8 @@ EVEN = "torch.arange(0, d_model, 2)"
     },
     mistakes={
         "sine and cosine alternate: sin, cos, sin, cos …": [
-            (f"{TABLE} → return torch.cat([table[:, 0::2], table[:, 1::2]], 1)"),
-            (f"{TABLE} → return torch.cat([table[:, 1::2], table[:, 0::2]], 1)"),
+            f"{TABLE} → return torch.cat([table[:, 0::2], table[:, 1::2]], 1)",
+            f"{TABLE} → return torch.cat([table[:, 1::2], table[:, 0::2]], 1)",
         ],
         "the even columns are sines, the odd ones cosines": (
             f"{TABLE} → return table.view(n_positions, -1, 2).flip(-1).flatten(1)"
@@ -58,19 +59,27 @@ EVEN = "torch.arange(0, d_model, 2)"
         "divide the position by 10000^(2i/d_model); you have multiplied": (
             "-torch → torch"
         ),
-        "the exponent is a fraction: divide it with /, not with //": (
-            "/ d_model → // d_model"
-        ),
+        "the exponent is a fraction: divide it with /, not with //": [
+            "/ d_model → // d_model",
+            f"-{EVEN} / d_model → -({EVEN} // d_model)",
+        ],
         "10000 is the base": [f"10000 → {base}" for base in ("1000", "100000")],
-        "divide by a power of 10000, not by a multiple": lambda n, d: torch.stack(
-            [
-                f(_angles(n, d, lambda even, d: 1 / (10000 * even / d).clamp(min=1)))
-                for f in (torch.sin, torch.cos)
-            ],
-            -1,
-        ).flatten(1),
+        "divide by a power of 10000, not by a multiple": (
+            f"{RATE} → 1 / (10000 * {EVEN} / d_model).clamp(min=1)"
+        ),
+        "the rates depend on d_model; these are right for a table of the page": [
+            f"{RATE} → 0.01 ** torch.arange(d_model // 2)",
+            f"{RATE} → 10.0 ** -torch.arange(d_model // 2)",
+        ],
+        "a rate is an angle already: leave 2π out": "rate = → rate = 2 * math.pi *",
         "positions count from 0": "n_positions)[ → 1, n_positions + 1)[",
         "the cosines are missing": ".cos() → .cos() * 0",
+        "both go into the even columns: the cosines belong into 1::2": (
+            "1::2] → 0::2]"
+        ),
+        "(n, D) is asked for, without an axis in front": (
+            f"{TABLE} → return table[None]"
+        ),
         "the sines are missing": ".sin() → .sin() * 0",
         "the odd columns are cosines, yours are sines": ".cos() → .sin()",
         "the even columns are sines, yours are cosines": ".sin() → .cos()",
@@ -106,9 +115,8 @@ def my_table(n_positions, d_model):
     return table
 
 
-def _matrix(arrange):
-    """Another arrangement of the cosine and the sine of k times the rate."""
-    return lambda k, rate: torch.tensor(arrange(math.cos(k * rate), math.sin(k * rate)))
+LAST = "return torch.tensor([[math.cos(b), math.sin(b)], [-math.sin(b), math.cos(b)]])"
+OTHER = f"{LAST} → c, s = math.cos(b), math.sin(b); return torch.tensor"
 
 
 @exercise(
@@ -133,25 +141,26 @@ def _matrix(arrange):
             "k * rate → math.degrees(k * rate)",
         ],
         "the minus is missing": "[-math → [math",
-        "one sine has a minus, not both": "[[math.cos(b),  → [[math.cos(b), -",
-        "the minus belongs to a sine, not to a cosine": _matrix(
-            lambda c, s: [[c, s], [s, -c]]
+        "one sine has a minus, not both": "[[math.cos(b), → [[math.cos(b), -1 *",
+        "the minus belongs to a sine, not to a cosine": f"{OTHER}([[c, s], [s, -c]])",
+        "the second row is −sin b, cos b: yours are exchanged": (
+            f"{OTHER}([[c, s], [c, -s]])"
         ),
         "sine and cosine are exchanged: cos b is on the diagonal": [
-            _matrix(lambda c, s: [[s, c], [-c, s]]),
-            _matrix(lambda c, s: [[s, -c], [c, s]]),
-            _matrix(lambda c, s: [[s, c], [c, s]]),
+            f"{OTHER}([[s, c], [-c, s]])",
+            f"{OTHER}([[s, -c], [c, s]])",
+            f"{OTHER}([[s, c], [c, s]])",
         ],
-        "the rows are swapped: the first one gives the sine": _matrix(
-            lambda c, s: [[-s, c], [c, s]]
+        "the rows are swapped: the first one gives the sine": (
+            f"{OTHER}([[-s, c], [c, s]])"
         ),
-        "the columns are swapped: the first number of a row meets the sine": _matrix(
-            lambda c, s: [[s, c], [c, -s]]
+        "the columns are swapped: the first number of a row meets the sine": (
+            f"{OTHER}([[s, c], [c, -s]])"
         ),
-        "return a matrix, two rows of two": _matrix(lambda c, s: [c, s, -s, c]),
+        "return a matrix, two rows of two": f"{OTHER}([c, s, -s, c])",
         "a matrix is asked for; this is the reading of the hand at k": [
-            _matrix(lambda c, s: [s, c]),
-            _matrix(lambda c, s: [c, s]),
+            f"{OTHER}([s, c])",
+            f"{OTHER}([c, s])",
         ],
     },
     hints=(
@@ -214,7 +223,13 @@ ROWS = "P[: ids.size(1)]"
             f"E.size(1) → {width}" for width in ("8", "64", "512")
         ],
         "add the rows of P, which may be any table": (
-            "E.size(1) ** 0.5 * E[ids] + nmt.sinusoids(ids.size(1), E.size(1))"
+            f"{ROWS} → my_table.right(ids.size(1), E.size(1))"
+        ),
+        "the first T rows of P belong to the T tokens, not the last": (
+            f"{ROWS} → P[-ids.size(1) :]"
+        ),
+        "<pad> gets its row and position like any token: masks hide it, in chapter 03": (
+            f"({WORD} + {ROWS}) * (ids != 0)[..., None]"
         ),
         "P has more rows than a sentence has tokens: take the first T": f"{ROWS} → P",
         "T is ids.size(1); this takes as many rows as there are sentences": [
@@ -225,13 +240,12 @@ ROWS = "P[: ids.size(1)]"
             f"{ROWS} → P[0]",
             f"{ROWS} → P[ids.size(1)]",
         ],
-        "the positions are missing": f" + {ROWS} →",
-        "the words are missing": f"{WORD} +  → 0 * E[ids] + ",
+        "the positions are missing": f"+ {ROWS} →",
+        "the words are missing": f"{WORD} → 0 * E[ids]",
         "positions count from 0": f"{ROWS} → P[1 : ids.size(1) + 1]",
-        "add the two, don't multiply them": " + P →  * P",
+        "add the two, don't multiply them": "+ P → * P",
         "add the two: side by side they are twice as wide": (
-            "torch.cat([E.size(1) ** 0.5 * E[ids], "
-            "P[:ids.size(1)].expand(len(ids), -1, -1)], -1)"
+            f"torch.cat([{WORD}, {ROWS}.expand(len(ids), -1, -1)], -1)"
         ),
     },
     hints=(
