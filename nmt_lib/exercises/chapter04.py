@@ -1,7 +1,6 @@
 """The exercises of chapter 04, attention."""
 
 import math
-from copy import deepcopy
 
 import torch
 
@@ -9,7 +8,6 @@ import nmt_lib as nmt
 
 from .exercise import exercise, unfilled
 
-LOW = torch.finfo(torch.float32).min
 UNDIVIDED = "divide the scores by √d_k"
 BY_D_K = "divide by √d_k, not by d_k"
 NO_MASK = "the mask is not used"
@@ -19,31 +17,15 @@ NOT_LOW = "your number is not low enough: a visible score may be lower still"
 
 
 def _numbers(seed, *shapes):
+    """Random numbers of one decimal."""
     draw = torch.Generator().manual_seed(seed)
-    return [torch.randn(*shape, generator=draw) for shape in shapes]
+    return [torch.randn(*s, generator=draw).round(decimals=1) + 0 for s in shapes]
 
 
-def _attend(divide=lambda K: K.size(-1) ** 0.5, dim=-1, hide=None, mix=None):
-    """Attention with another divisor, axis, way to hide or way to mix."""
-    hide = hide or (lambda scores, mask: scores.masked_fill(~mask, LOW))
-
-    def attention(Q, K, V, mask=None):
-        scores = Q @ K.mT / divide(K)
-        if mask is not None:
-            scores = hide(scores, mask)
-        weights = scores.softmax(dim)
-        return weights @ V if mix is None else mix(weights, V)
-
-    return attention
-
-
-def _fill(number):
-    return _attend(hide=lambda scores, mask: scores.masked_fill(~mask, number))
-
-
-def _late(Q, K, V, mask=None):
-    weights = (Q @ K.mT / math.sqrt(K.size(-1))).softmax(-1)
-    return (weights if mask is None else weights * mask) @ V
+ROOT = "math.sqrt(K.size(-1))"
+LOWEST = "torch.finfo(scores.dtype).min"
+END = "return scores.softmax(-1) @ V"
+UNUSED = "if mask is not None → if False"
 
 
 def _exponentials(total):
@@ -95,7 +77,7 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
 @exercise(
     "Attention: scores, mask, softmax, mean of the values.",
     cases={
-        "no mask": _numbers(1, (3, 6), (5, 6), (5, 2)),
+        "no mask": _numbers(1, (2, 3), (4, 3), (4, 2)),
         "with a mask": [*_numbers(2, (3, 6), (5, 6), (5, 2)), CAUSAL],
         "visible scores near −60 and −1,600": FAR_BELOW,
         "scores of more than 1,000, as in a trained model": [
@@ -108,47 +90,54 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
         ],
     },
     mistakes={
-        UNDIVIDED: _attend(lambda K: 1),
-        BY_D_K: _attend(lambda K: K.size(-1)),
-        "d_k is the width of a key; this divides by √S, their number": _attend(
-            lambda K: K.size(-2) ** 0.5
+        UNDIVIDED: f"/ {ROOT} →",
+        BY_D_K: f"{ROOT} → K.size(-1)",
+        "d_k is the width of a key; this divides by √S, their number": (
+            "K.size(-1) → K.size(-2)"
         ),
-        "√2 was right for d_k = 2: take the width of the keys": _attend(
-            lambda K: 2**0.5
+        "d_k is the width of a key; this divides by √T, the number of queries": [
+            "K.size(-1) → Q.size(-2)",
+            "K.size(-1) → Q.size(0)",
+        ],
+        "d_k is the width of a key; this divides by √d_v, the width of a value": (
+            "K.size(-1) → V.size(-1)"
         ),
-        "multiply by 1 / √d_k, don't multiply by √d_k": _attend(
-            lambda K: K.size(-1) ** -0.5
+        "√2 was right for d_k = 2: take the width of the keys": f"{ROOT} → 2**0.5",
+        "multiply by 1 / √d_k, don't multiply by √d_k": f"/ {ROOT} → * {ROOT}",
+        "divide the scores by √d_k, before the softmax; this divides the weights": (
+            f"/ {ROOT} →",
+            f"{END} → {END} / {ROOT}",
         ),
-        "softmax along the keys: each row must sum to 1": _attend(dim=-2),
-        "with heads in front the keys are the last axis: softmax(-1)": _attend(dim=1),
-        "with heads in front the width is the last axis: K.size(-1)": _attend(
-            lambda K: K.size(1) ** 0.5
+        "softmax along the keys: each row must sum to 1": "softmax(-1) → softmax(-2)",
+        "with heads in front the keys are the last axis: softmax(-1)": (
+            "softmax(-1) → softmax(1)"
+        ),
+        "with heads in front the width is the last axis: K.size(-1)": (
+            "K.size(-1) → K.size(1)"
         ),
         "divide each row by its own sum": _exponentials(torch.sum),
         "these are exponentials: divide by their sum": _exponentials(lambda e: 1),
         "the softmax is missing": ".softmax(-1) →",
-        NO_MASK: _attend(hide=lambda scores, mask: scores),
-        INVERTED: [
-            _attend(hide=lambda scores, mask: scores.masked_fill(mask, LOW)),
-            _attend(hide=lambda scores, mask: scores.masked_fill(mask, -1e9)),
-            _attend(hide=lambda scores, mask: scores.masked_fill(mask, -torch.inf)),
-        ],
+        NO_MASK: UNUSED,
+        INVERTED: ["~mask → mask", f"~mask, {LOWEST} → mask, -torch.inf"],
         "a hidden score of 0 still gets a weight: it must be very low": [
-            _fill(0.0),
-            _attend(hide=lambda scores, mask: scores * mask),
+            f"{LOWEST} → 0",
+            f"scores.masked_fill(~mask, {LOWEST}) → scores * mask",
         ],
-        NOT_LOW: [*map(_fill, (-1.0, -10.0, -20.0, -50.0, -100.0, -1e3))],
-        LATE: _late,
+        NOT_LOW: [f"{LOWEST} → {-n}" for n in (1, 10, 20, 50, 100, 1000)],
+        LATE: (
+            UNUSED,
+            f"{END} → return (scores.softmax(-1) * (True if mask is None else mask)) "
+            f"@ V",
+        ),
         "exp of a large score is infinite: take `softmax`, or subtract the largest "
         "visible score first": _exponentials(lambda e: e.sum(-1, keepdim=True)),
-        "these are the weights: use them to mix the values": _attend(
-            mix=lambda weights, V: weights
-        ),
-        "return the output alone, without the weights": _attend(
-            mix=lambda weights, V: (weights @ V, weights)
+        "these are the weights: use them to mix the values": "@ V →",
+        "return the output alone, without the weights": (
+            f"{END} → {END}, scores.softmax(-1)"
         ),
         "these are the scores: take the softmax, and mix the values": (
-            "scores.softmax(-1) @ V → scores"
+            f"{END} → return scores"
         ),
         "right for one head. With sentences and heads in front, swap the last two axes "
         "only: K.transpose(-2, -1)": [
@@ -259,62 +248,14 @@ def _with_weights(answer, D, H, x, memory, mask):
         return own(x, memory, mask)
 
 
-def _changed(times=1.0, swap=(), **methods):
-    """The library's layer with other methods, scaled queries or exchanged matrices."""
-
-    class Changed(nmt.MultiHeadAttention):
-        def forward(self, x, memory, mask=None):
-            part = deepcopy(self)
-            for one, other in swap:
-                setattr(part, one, getattr(self, other))
-            part.W_q.weight.data *= times
-            part.W_q.bias.data *= times
-            return nmt.MultiHeadAttention.forward(part, x, memory, mask)
-
-    for name, method in methods.items():
-        setattr(Changed, name, method)
-    return Changed
+def _view(x, n_heads):
+    return x.reshape(len(x), n_heads, x.size(1), -1)
 
 
-def _scaled(factor):
-    """Scores times ``factor(D, H)``."""
-    return lambda D, H: _changed(factor(D, H))(D, H)
-
-
-def _seen(change):
-    """Another mask than the one that is given."""
-
-    class Seen(nmt.MultiHeadAttention):
-        def forward(self, x, memory, mask=None):
-            return super().forward(x, memory, mask if mask is None else change(mask))
-
-    return Seen
-
-
-def _view(self, x):
-    return x.reshape(x.size(0), self.n_heads, x.size(1), -1)
-
-
-def _unview(self, heads):
-    return heads.reshape(heads.size(0), heads.size(2), -1)
-
-
-def _by_hand(hide=None, after=lambda weights, mask: weights, residual=0.0, mean=None):
-    """The layer written out, with another way to hide or to end."""
-    hide = hide or (lambda scores, mask: scores.masked_fill(~mask, LOW))
-
-    class ByHand(nmt.MultiHeadAttention):
-        def forward(self, x, memory, mask=None):
-            q, (k, v) = self.split_heads(self.W_q(x)), self.keys_values(memory)
-            if mean is not None:
-                v = mean(self, memory)
-            scores = q @ k.mT / q.size(-1) ** 0.5
-            scores = scores if mask is None else hide(scores, mask)
-            weights = scores.softmax(-1)
-            weights = weights if mask is None else after(weights, mask)
-            return self.W_o(self.join_heads(weights @ v)) + residual * x
-
-    return ByHand
+ZERO = "a hidden score of 0 still gets a weight: it must be very low"
+zero, late = attention.mistakes[ZERO][0], attention.mistakes[LATE][0]
+JOINED = "heads.transpose(1, 2).flatten(2)"
+TURNED = "V, mask) → V, mask if mask is None else ~mask)"
 
 
 NEAR = torch.eye(5, dtype=torch.bool)
@@ -337,41 +278,40 @@ ALONE = _numbers(8, (2, 5, 12))[0]  # (B, T, D)
     mistakes={
         "W_o is missing": "self.W_o(heads → (heads",
         "split and joined with one `view`: each head reads other positions than it "
-        "should": _changed(split_heads=_view, join_heads=_unview),
-        "joined without swapping back: positions and heads are mixed": _changed(
-            join_heads=_unview
+        "should": ("split_heads → _view", f"{JOINED} → heads.reshape(x.shape)"),
+        "joined without swapping back: positions and heads are mixed": (
+            f"{JOINED} → heads.reshape(x.shape)"
         ),
-        "split with one `view`: positions are mixed": _changed(split_heads=_view),
-        UNDIVIDED: _scaled(lambda D, H: (D / H) ** 0.5),
-        "divide by √d_k, the width of one head, not by √D": _scaled(
-            lambda D, H: H**-0.5
+        "split with one `view`: positions are mixed": "split_heads → _view",
+        UNDIVIDED: "(Q, → (Q * Q.size(-1) ** 0.5,",
+        "divide by √d_k, the width of one head, not by √D": (
+            "(Q, → (Q * self.n_heads**-0.5,"
         ),
-        "divide by √d_k, not by √H": _scaled(lambda D, H: (D / H) ** 0.5 / H**0.5),
-        BY_D_K: _scaled(lambda D, H: (D / H) ** -0.5),
+        "divide by √d_k, not by √H": "(Q, → (Q * (Q.size(-1) / self.n_heads) ** 0.5,",
+        BY_D_K: "(Q, → (Q * Q.size(-1) ** -0.5,",
         "keys and values come from memory, not from x": "(memory) → (x)",
         "the keys come from memory, too": "W_k(memory) → W_k(x)",
-        "queries come from x, keys and values from memory": (
-            "self.W_q(x) → self.W_q(memory)"
+        "the values come from memory, too": "W_v(memory) → W_v(x)",
+        "queries come from x, keys and values from memory": [
+            "W_q(x) → W_q(memory)",
+            ("W_q(x) → W_q(memory)", "W_k(memory) → W_k(x)", "W_v(memory) → W_v(x)"),
+        ],
+        "the values have a matrix of their own, W_v": "W_v(memory) → W_k(memory)",
+        "W_q and W_k are exchanged": ("W_q(x) → W_k(x)", "W_k(memory) → W_q(memory)"),
+        "the values are not projected: W_v is missing": "self.W_v(memory) → memory",
+        "the queries are not projected: W_q is missing": "self.W_q(x) → x",
+        "the keys are not projected: W_k is missing": "self.W_k(memory) → memory",
+        NO_MASK: "V, mask) → V, None)",
+        INVERTED: TURNED,
+        ZERO: "= attention( → = zero(",
+        LATE: "= attention( → = late(",
+        "x is added in chapter 05: here the output alone is asked for": (
+            "return → return x +"
         ),
-        "the values have a matrix of their own, W_v": _changed(swap=[("W_v", "W_k")]),
-        "W_q and W_k are exchanged": _changed(swap=[("W_q", "W_k"), ("W_k", "W_q")]),
-        "the values are not projected: W_v is missing": _by_hand(
-            mean=lambda self, memory: self.split_heads(memory)
-        ),
-        NO_MASK: _seen(lambda mask: None),
-        INVERTED: _seen(torch.logical_not),
-        "a hidden score of 0 still gets a weight: it must be very low": _by_hand(
-            lambda scores, mask: scores.masked_fill(~mask, 0.0)
-        ),
-        LATE: _by_hand(
-            lambda scores, mask: scores, lambda weights, mask: weights * mask
-        ),
-        "x is added in chapter 05: here the output alone is asked for": _by_hand(
-            residual=1.0
-        ),
-        "this is a single head, as wide as the whole vector": lambda D, H: _changed()(
-            D, 1
-        ),
+        "this is a single head, as wide as the whole vector": [
+            "self.n_heads) → 1)",
+            ("split_heads( → (", ", self.n_heads) → )", f"{JOINED} → heads"),
+        ],
     },
     hints=(
         "Each step has a name already: three projections, `split_heads` for each of "
@@ -425,21 +365,9 @@ def _one_by_one(answer, q, K, V):
     return given
 
 
-def _plain(exp):
-    """Without the largest score."""
-
-    def one_key_at_a_time(q, K, V):
-        total, mixed = 0.0, 0 * V[0]
-        for k, v in zip(K, V, strict=True):
-            e = exp(q @ k / math.sqrt(len(q)))
-            total, mixed = total + e, mixed + e * v
-        return mixed / total
-
-    return one_key_at_a_time
-
-
-def _first_as_largest(q, K, V):
-    return _plain(lambda score: (score - q @ K[0] / math.sqrt(len(q))).exp())(q, K, V)
+PLAIN = "-math.inf → 0.0", "max(largest, score) → 0.0"
+EXP = "math.exp(score - largest) → torch.tensor(score"
+FIRST = "max(largest, score) → score if largest == -math.inf else largest"
 
 
 def _scores(*scores, width=64):
@@ -455,7 +383,7 @@ LARGEST = "exp of a large score is infinite: keep the largest score so far"
 @exercise(
     "Attention of one query without a table of weights: one key after the other.",
     cases={
-        "small scores": _numbers(10, (3,), (4, 3), (4, 5)),
+        "small scores": _numbers(10, (2,), (4, 2), (4, 3)),
         "three scores of 128": [*_scores(128.0, 128, 128), *_numbers(11, (3, 2))],
         "scores of 100, 110 and 120": [
             *_scores(100.0, 120, 110, width=16),
@@ -468,7 +396,7 @@ LARGEST = "exp of a large score is infinite: keep the largest score so far"
         ],
     },
     mistakes={
-        UNDIVIDED: " / math.sqrt(len(q)) →",
+        UNDIVIDED: "/ math.sqrt(len(q)) →",
         BY_D_K: "math.sqrt(len(q)) → len(q)",
         "divide by √d_k; this divides by √S, the number of keys": "len(q) → len(K)",
         "divide by √d_k; this divides by √d_v, the width of the values": (
@@ -478,17 +406,18 @@ LARGEST = "exp of a large score is infinite: keep the largest score so far"
             "(K @ q / len(q) ** 0.5).softmax(-1) @ V"
         ),
         LARGEST: [
-            _plain(torch.exp),
-            _plain(lambda score: score.double().exp()),
-            _plain(lambda score: math.exp(score)),
+            PLAIN,
+            (*PLAIN, f"{EXP}).exp()"),
+            (*PLAIN, f"{EXP}).double().exp()"),
         ],
         "a limit for the score makes large scores equal: keep the largest so far": [
-            _plain(lambda score: score.clamp(max=80).exp()),
-            _plain(lambda score: score.clamp(max=88).exp()),
+            (*PLAIN, f"{EXP}).clamp(max=80).exp()"),
+            (*PLAIN, f"{EXP}).clamp(max=88).exp()"),
         ],
-        "scores differ by much: subtract the largest so far, not the first one": (
-            _first_as_largest
-        ),
+        "scores differ by much: subtract the largest so far, not the first one": [
+            FIRST,
+            (FIRST, f"{EXP} - largest).exp()"),
+        ],
         "far below 0 every exponential is 0: the largest so far must be one of the "
         "scores, so begin with −∞ or the first one": [
             "-math.inf → 0.0",
@@ -508,10 +437,17 @@ LARGEST = "exp of a large score is infinite: keep the largest score so far"
             "math.exp(old - largest) → math.exp(largest - old)",
             "math.exp(score - largest) → math.exp(score - old)",
         ],
+        "the new key's exponential is exp(score − largest), too": (
+            "math.exp(score - largest) → math.exp(score)"
+        ),
         "keep the largest score, not the smallest": "max(largest → min(largest",
-        "this is the plain mean: weigh each value by its exponential": ("V.mean(0)"),
-        "the weights don't sum to 1: divide by their sum": " / total →",
-        "return after the loop: this stops at the first key": ("V[0]"),
+        "this is the plain mean: weigh each value by its exponential": "V.mean(0)",
+        "the new value has a weight, too: its exponential": "e * v → v",
+        "the weights don't sum to 1: divide by their sum": "/ total →",
+        "divide once, after the last key: this divides in each round": (
+            "    return mixed / total →         mixed = mixed / total\n    return mixed"
+        ),
+        "return after the loop: this stops at the first key": "V[0]",
     },
     hints=(
         "Three things are kept from key to key: the largest score, the sum of the "
