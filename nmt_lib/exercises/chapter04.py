@@ -172,6 +172,7 @@ def _counted(*shape):
 @exercise(
     "Cut the last axis into heads, and bring them to the front.",
     cases={
+        "D = 4, two heads, T = 3": (_counted(1, 3, 4), 2),
         "D = 12, three heads": (_counted(2, 5, 12), 3),
         "D = 12, two heads": (_counted(2, 5, 12), 2),
         "D = 8, four heads, T = 3": (_counted(1, 3, 8), 4),
@@ -184,9 +185,12 @@ def _counted(*shape):
         "head 0 has the first d_k columns, not every H-th": (
             "x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)"
         ),
-        "the two numbers of unflatten are exchanged: n_heads parts come first": (
+        "these are d_k parts of n_heads numbers: cut into n_heads parts of d_k": (
             "(n_heads, -1) → (-1, n_heads)"
         ),
+        "n_heads parts have D / n_heads numbers each; −1 works that out": [
+            f"(n_heads, -1) → (n_heads, {n})" for n in ("n_heads", 2, 4, 64)
+        ],
         "(B, H, d_k, T): the numbers of a head come last": (
             "x.unflatten(-1, (n_heads, -1)).permute(0, 2, 3, 1)"
         ),

@@ -95,6 +95,7 @@ OUTSIDE = "eps is added to the variance, under the root"
 @exercise(
     "Layer norm: each position by its own mean and variance.",
     cases={
+        "two positions, D = 4": (3 * numbers(4, (1, 2, 4))[0] + 1, *GAINS),
         "two sentences, D = 4": (3 * numbers(4, (2, 3, 4))[0] + 1, *GAINS),
         "small differences, and four equal numbers": (SMALL, *GAINS),
         "D = 6, one sentence": (*numbers(6, (1, 5, 6), (6,), (6,)),),
@@ -119,9 +120,10 @@ OUTSIDE = "eps is added to the variance, under the root"
         ],
         "divide by the root of the variance": ".sqrt() →",
         "divide by the root, don't multiply by it": "/ (variance → * (variance",
-        "the variance is a mean: divide the sum of the squares by D": (
-            "** 2).mean → ** 2).sum"
-        ),
+        "the variance is a mean: divide the sum of the squares by D": [
+            "** 2).mean → ** 2).sum",
+            f"{ROOT} → (x - mean).norm(dim=-1, keepdim=True).clamp(min=1e-12)",
+        ],
         "the variance is the mean of the squares, not of the absolute values": [
             "((x - mean) ** 2) → (x - mean).abs()",
             f"{SQUARES} → (x - mean).abs().mean(-1, keepdim=True) ** 2",
@@ -146,6 +148,15 @@ OUTSIDE = "eps is added to the variance, under the root"
             "mean = x.mean(-1, keepdim=True) → mean = 0"
         ),
         "subtract the mean for the variance, too": "((x - mean) ** 2) → (x ** 2)",
+        "divide by the root of the variance, too": "/ (variance + eps).sqrt() →",
+        "brackets are missing: x − mean is divided as a whole": (
+            "(x - mean) / → x - mean /"
+        ),
+        "gain and bias are not used, nor the eps that is given": (
+            "gain * (x - mean) / (variance + eps).sqrt() + bias → "
+            "(x - mean) / (variance + 1e-5).sqrt()"
+        ),
+        "gain is the factor itself: add no 1 to it": "gain * → (1 + gain) *",
         "gain is not used": "gain *  →",
         "bias is not used": " + bias →",
         "gain and bias are not used": ("gain *  →", " + bias →"),
@@ -208,6 +219,9 @@ FEED = "part.norm2(x1 + part.feed_forward(x1))"
     },
     mistakes={
         "mask is not used": "x, x, mask → x, x, None",
+        "True means: may be attended to. The mask is turned around": (
+            "x, x, mask → x, x, ~mask"
+        ),
         "x is not added to self-attention": "x + part.self → part.self",
         "the second sum is missing": "x1 + part.feed → part.feed",
         NO_SUM: ("x + part → part", "x1 + part → part"),
@@ -241,6 +255,14 @@ FEED = "part.norm2(x1 + part.feed_forward(x1))"
             f"part.norm1(x + {LOOK}) → x + part.self_attention(part.norm1(x), "
             f"part.norm1(x), mask)",
             f"{FEED} → x1 + part.feed_forward(part.norm2(x1))",
+        ),
+        "the first half is pre-LN, the second post-LN: the norm comes after each sum": (
+            f"part.norm1(x + {LOOK}) → "
+            "x + part.self_attention(part.norm1(x), part.norm1(x), mask)"
+        ),
+        "attention reads x itself, and x is added: norm only the sum": (
+            f"x + {LOOK} → part.norm1(x) + "
+            "part.self_attention(part.norm1(x), part.norm1(x), mask)"
         ),
         f"{PRE}; and keys and values are not normed": (
             f"part.norm1(x + {LOOK}) → x + part.self_attention(part.norm1(x), x, mask)",

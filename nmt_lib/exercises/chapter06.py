@@ -48,6 +48,9 @@ def _case(seed, D, H, T, S, *lengths):
             for mask in ("src_mask", "tgt_mask", "None")
         ],
         "cross-attention is asked by x1, not by x": "n(x1, mem → n(x, mem",
+        "memory is read as it is: the encoder has normed it": (
+            "(x1, memory, → (x1, part.norm2(memory),"
+        ),
         "there is no cross-attention: the source is never read": f"{ACROSS} → x1",
         "cross-attention comes second, self-attention first": (
             "self_attention(x, x, tgt_mask) → cross_attention(x, memory, src_mask)",
@@ -71,7 +74,10 @@ def _case(seed, D, H, T, S, *lengths):
             "feed_forward(x2) → feed_forward(x1)",
             "feed_forward(x2) → feed_forward(x)",
         ],
-        "the feed-forward network is missing": " + part.feed_forward(x2) →",
+        "the feed-forward network is missing": [
+            "+ part.feed_forward(x2) →",
+            f"{FEED} → x2",
+        ],
         NO_NORM: ("part.norm1 →", "part.norm2 →", "part.norm3 →"),
         "the first norm is missing": "part.norm1 →",
         "the second norm is missing": "part.norm2 →",
@@ -149,7 +155,7 @@ def _ids(seed, B, T):
             "changed[:, j] = → changed[:, : j + 1] =",
         ],
         "only word j is exchanged, not those after it": "[:, j] = → [:, j:] =",
-        "this changes a word of the first sentence only: position j of all": [
+        "all sentences count: change position j in each, take the largest of all": [
             "changed[:, j] → changed[0, j]",
             ".amax((0, 2)) → [0].amax(-1)",
         ],
@@ -161,6 +167,12 @@ def _ids(seed, B, T):
         "this puts <pad> there, not <unk>": "UNK → PAD",
         "this puts <sos> there, not <unk>": "UNK → SOS",
         "this puts <eos> there, not <unk>": "UNK → EOS",
+        "the largest over the sentences, too: (T, T), without an axis for them": (
+            "amax((0, 2)) → amax(2)"
+        ),
+        "how far one logit moves, not how far all of them together": (
+            ".abs().amax((0, 2)) → .norm(dim=-1).amax(0)"
+        ),
         "compare the logits themselves: no softmax": [
             (
                 "logits_of(changed) - before → "
