@@ -228,7 +228,7 @@ ROWS = "P[: ids.size(1)]"
         "the first T rows of P belong to the T tokens, not the last": (
             f"{ROWS} → P[-ids.size(1) :]"
         ),
-        "<pad> gets its row and position like any token: masks hide it, in chapter 03": (
+        "<pad> gets its row and position like any token; masks (chapter 03) hide it": (
             f"({WORD} + {ROWS}) * (ids != 0)[..., None]"
         ),
         "P has more rows than a sentence has tokens: take the first T": f"{ROWS} → P",

@@ -41,6 +41,7 @@ USUAL = {  # what an exception says, and what to do about it
     "number; a module such as nn.ReLU is made first, nn.ReLU()(x)",
     "'Tensor' and 'Linear'": "a layer is not a matrix: call it, W(x)",
 }
+STEPS: list[tuple[str, tuple[Any, ...]]] = []  # the noted parts that ran, and on what
 
 
 def exercise(task: str, **about: Any) -> Callable[[Answer], Exercise]:
@@ -211,6 +212,7 @@ class Exercise:
         self, answer: Answer, case: Sequence[Any], arguments: Sequence[Any] = ()
     ) -> Any:
         arguments = arguments or copy.deepcopy(case)
+        STEPS.clear()
         with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
             warnings.simplefilter("ignore")
             torch.manual_seed(0)
@@ -266,13 +268,43 @@ class Exercise:
             return f"{said}\n  nothing is returned there: it gives None"
         if isinstance(given[i], tuple) and _equal(given[i][:1], [expected[i]]):
             return f"{said}\n  return the first of your {len(given[i])} results alone"
-        return f"{said}\n  {values.difference(given[i], expected[i])}"
+        steps = self._first_step(answer, list(self.cases.values())[i])
+        return f"{said}{steps}\n  {values.difference(given[i], expected[i])}"
+
+    def _first_step(self, answer: Answer, case: Sequence[Any]) -> str:
+        """A line with the first noted part that is used otherwise than in the answer."""
+        ran: list[dict[str, list[Any]]] = []
+        for one in (self.right, answer):
+            self._outcome(one, case)
+            ran.append({name: [] for name, _ in STEPS})
+            for name, read in STEPS:
+                ran[-1][name].append(read)
+        fine = ""
+        for name, expected in ran[0].items():
+            hers = ran[1].get(name, [])
+            if len(hers) != len(expected):
+                times = f"{len(hers)} times, not {len(expected)}"
+                return f"\n  {fine}{name} is used {times}"
+            if not values.same(hers, expected):
+                return f"\n  {fine}{name} reads something else than it should"
+            fine = f"right up to what {name} reads; "
+        return ""
 
     def _input(self, case: Sequence[Any]) -> str:
         """A line with the arguments, if it is short."""
         named = list(zip(self._parameters, case, strict=False))
         shown = ", ".join(f"{name} = {values.show(value)}" for name, value in named)
         return f"\n  {shown}" if len(shown) <= 2 * values.LINE else ""
+
+
+def noted(name: str, part: Answer) -> Answer:
+    """A part of an answer, such as a norm, of which a check can tell what it read."""
+
+    def step(*given: Any, **named: Any) -> Any:
+        STEPS.append((name, copy.deepcopy((*given, *named.values()))))
+        return part(*given, **named)
+
+    return step
 
 
 def unfilled(value: Any) -> bool:

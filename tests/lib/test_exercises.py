@@ -241,6 +241,44 @@ def test_what_a_check_says(answer: Any, said: str) -> None:
     assert said in double.verdict(answer)
 
 
+def third_norm(part: Any, x: Any, mask: Any) -> Any:
+    y = part.norm1(x + part.self_attention(x, x, mask))
+    return part.norm2(part.norm2(y + part.feed_forward(y)))
+
+
+def joined_first(part: Any, x: Any, mask: Any) -> Any:
+    y = x + part.norm1(part.self_attention(x, x, mask))
+    return part.norm2(y + part.feed_forward(y))
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "said"),
+    [
+        ("chapter05.encoder_layer", third_norm, "norm2 is used 2 times, not 1"),
+        ("chapter05.encoder_layer", joined_first, "reads; norm1 reads something else"),
+        ("chapter05.layer_norm", lambda x, g, b, eps=0: 2 * x, "x = [[["),  # its input
+        (
+            "chapter06.decoder_layer",
+            lambda *a: (decoded(*a), a[2]),
+            "of your 2 results",
+        ),
+        (
+            "chapter03.my_target_mask",  # not what another RuntimeError is told
+            lambda ids: (ids != 0)[:, None, None] and torch.ones(1),
+            "`if`, `and`, `or` and `not` ask for a single truth value",
+        ),
+    ],
+)
+def test_what_a_check_says_of_an_unknown_mistake(
+    name: str, answer: Any, said: str
+) -> None:
+    assert said in BY_NAME[name].verdict(answer)
+
+
+def decoded(*given: Any) -> Any:
+    return BY_NAME["chapter06.decoder_layer"].right(*given)
+
+
 @exercise(
     "The largest number.",
     cases={"two": ([3, 1],), "three": ([3, 1, 2],)},
@@ -285,6 +323,9 @@ def test_her_function_is_used_once_it_is_right(
     hers = lambda n: n + n  # noqa: E731
     assert double.use(hers) is hers
     assert capsys.readouterr().out == "from here on, double is yours\n"
+    merge = BY_NAME["chapter01.my_merge"]  # its result is a key of a dictionary
+    as_list = merge.use(lambda subwords, pair: [*merge.right(subwords, pair)])
+    assert as_list(("a", "b"), ("a", "b")) == ("ab",)
     found = BY_NAME["chapter10.my_bleu"].use(
         lambda counts: torch.tensor([BY_NAME["chapter10.my_bleu"].right(counts)])
     )

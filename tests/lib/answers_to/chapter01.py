@@ -81,6 +81,8 @@ WRONG = {
     ],
     "my_cut": [
         lambda word, merges: reduce(merge, merges[:6:2], ("▁", *word)),
+        lambda word, merges: reduce(merge, merges[:6], ("▁", *word)),
+        lambda word, merges: reduce(merge, merges, ("▁", *word.lower())),
         lambda word, merges: by_rank(word, merges)[1:],
         lambda word, merges: merge(tuple("▁" + word), merges),
         lambda word, merges: [f"▁{word}"],
