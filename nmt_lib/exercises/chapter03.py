@@ -41,7 +41,8 @@ FUTURE = "rows are queries: yours see the future instead of the past"
     hints=(
         "Query t may look at the keys 0 … t. Which triangle of the square is that, "
         "with or without the diagonal?",
-        "Begin with `torch.ones(T, T, dtype=torch.bool)`, and keep one triangle of it.",
+        "For T = 3 the rows are 1 0 0, 1 1 0 and 1 1 1. Print `.tril()` and `.triu()` "
+        "of `torch.ones(3, 3, dtype=torch.bool)`, and compare.",
     ),
     says="each query sees itself and its past, as in the library's mask",
     difficulty=1,
@@ -103,6 +104,9 @@ WHOLE = f"return real & {PAST}"
         ),
         "(B, 1, T, T): sentences come first; yours lie along the axis of the heads": (
             "None, None, : → None"
+        ),
+        "the padding mask is (B, 1, 1, T): `None` adds the axes of heads and queries": (
+            f"{REAL}[:, None, None, :] → {REAL}"
         ),
         "each sentence has its own padding, and so its own mask: (B, 1, T, T)": [
             f"{REAL} → {REAL}[:1]",
@@ -180,6 +184,9 @@ def _kept(scores, mask):
             "softmax(-1) → softmax(0)",
             ("lowest) → -torch.inf)", "softmax(-1) → softmax(0)"),
         ],
+        "keepdim=True keeps the axis of the sums, (T, 1), so that each divides a row": (
+            "scores.exp() * mask / (scores.exp() * mask).sum(-1)"
+        ),
         "divide by the sum of each row, not by the sum of all": (
             "scores.exp() * mask / (scores.exp() * mask).sum()"
         ),
@@ -206,10 +213,13 @@ def _kept(scores, mask):
         "0 · ∞ is nan: `masked_fill` puts the −∞ only where it belongs": (
             "(scores + (~mask) * -torch.inf).softmax(-1)"
         ),
-        "exp of a large score is infinite: take softmax, or subtract the largest "
-        "*visible* score first": [_kept, "_kept(scores.double(), mask)"],
-        "the largest score may be a hidden one, and then all visible exponentials are "
-        "0: hide before you subtract or take the softmax": [
+        "right for small scores, but exp of a large one is infinite: take softmax, or "
+        "subtract the largest *visible* score first": [
+            _kept,
+            "_kept(scores.double(), mask)",
+        ],
+        "right for small scores, but the largest may be a hidden one, and then all "
+        "visible exponentials are 0: hide before you subtract or take the softmax": [
             "_kept(scores.log_softmax(-1), mask)",
             "_kept(scores - scores.amax(-1, keepdim=True), mask)",
         ],
@@ -220,7 +230,8 @@ def _kept(scores, mask):
     },
     hints=(
         "The softmax does the dividing. What must a hidden score become beforehand, so "
-        "that its exponential is 0?",
+        "that its exponential is 0? `torch.where(mask, a, b)` takes `a` where the mask "
+        "is True, and `b` elsewhere.",
         "`scores.masked_fill(~mask, lowest)`, with the lowest number of the type, "
         "`torch.finfo(scores.dtype).min`, or with −∞; then `softmax(-1)`.",
     ),

@@ -116,6 +116,9 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
             "K.size(-1) → K.size(1)"
         ),
         "divide each row by its own sum": _exponentials(torch.sum),
+        "keepdim=True keeps the axis of the sums, so that they divide the rows": (
+            _exponentials(lambda e: e.sum(-1))
+        ),
         "these are exponentials: divide by their sum": _exponentials(lambda e: 1),
         "the softmax is missing": ".softmax(-1) →",
         NO_MASK: UNUSED,

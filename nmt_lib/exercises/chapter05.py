@@ -149,6 +149,9 @@ OUTSIDE = "eps is added to the variance, under the root"
         "this is the root mean square norm: subtract the mean": (
             "mean = x.mean(-1, keepdim=True) → mean = 0"
         ),
+        "keepdim=True keeps the axis of mean and variance: (B, S, 1)": (
+            ", keepdim=True →"
+        ),
         "subtract the mean for the variance, too": "((x - mean) ** 2) → (x ** 2)",
         "divide by the root of the variance, too": "/ (variance + eps).sqrt() →",
         "brackets are missing: x − mean is divided as a whole": (
