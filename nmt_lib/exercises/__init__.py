@@ -59,7 +59,7 @@ or a function.
 - a change of the answer, ``"piece → other piece"`` (all occurrences are replaced; with
   nothing after the arrow the piece is left out); a tuple for several changes, one after
   the other;
-- what it returns, as a text without an arrow: the rest is as in the answer's first line;
+- what it returns, as a text without an arrow, in the names of the answer's arguments;
 - a function (or for a class: something that is called like it), where a text would be
   unclear;
 - a list of these, for several ways to the same mistake with the same sentence.
