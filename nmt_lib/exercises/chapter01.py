@@ -107,14 +107,14 @@ def _first_pair(subwords, pair):
     return subwords
 
 
-def _joined(fits):
+def _joined(fits, first_stays=False):
     """Goes through the subwords; joins where ``fits(merged, part, before, pair)``."""
 
     def my_merge(subwords, pair):
         merged, before = [], ""
         for part in subwords:
             if merged and fits(merged[-1], part, before, pair):
-                merged[-1] += part
+                merged[len(merged) if first_stays else -1 :] = [merged[-1] + part]
             else:
                 merged.append(part)
             before = part
@@ -151,9 +151,10 @@ SLICE = "tuple(subwords[i : i + 2]) == pair"
             "+= size → += 1"
         ),
         "subwords are lost: go on by 2 only after a pair": "+= size → += 2",
-        "the first of the pair must go, too: u n becomes un, not u un": (
-            "merged.append → merged += subwords[i : i + size - 1]; merged.append"
-        ),
+        "the first of the pair must go, too: u n becomes un, not u un": [
+            "merged.append → merged += subwords[i : i + size - 1]; merged.append",
+            _joined(lambda last, part, before, pair: (before, part) == pair, True),
+        ],
         "the order matters: n u is another pair than u n": [
             f"{SLICE} → set(subwords[i : i + 2]) == set(pair)",
             f"{SLICE} → sorted(subwords[i : i + 2]) == sorted(pair)",

@@ -6,7 +6,7 @@ import torch
 
 import nmt_lib as nmt
 
-from .exercise import exercise, noted, unfilled
+from .exercise import exercise, note, unfilled
 
 UNDIVIDED = "divide the scores by √d_k"
 BY_D_K = "divide by √d_k, not by d_k"
@@ -26,6 +26,8 @@ ROOT = "math.sqrt(K.size(-1))"
 LOWEST = "torch.finfo(scores.dtype).min"
 END = "return scores.softmax(-1) @ V"
 UNUSED = "if mask is not None → if False"
+TURNED = "V, mask if mask is None else ~mask)"
+FUSED = f"torch.nn.functional.scaled_dot_product_attention(Q, K, {TURNED}"
 
 
 def _exponentials(total):
@@ -122,7 +124,7 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
         "these are exponentials: divide by their sum": _exponentials(lambda e: 1),
         "the softmax is missing": ".softmax(-1) →",
         NO_MASK: UNUSED,
-        INVERTED: ["~mask → mask", f"~mask, {LOWEST} → mask, -torch.inf"],
+        INVERTED: ["~mask → mask", f"~mask, {LOWEST} → mask, -torch.inf", FUSED],
         "a hidden score of 0 still gets a weight: it must be very low": [
             f"{LOWEST} → 0",
             f"scores.masked_fill(~mask, {LOWEST}) → scores * mask",
@@ -252,7 +254,7 @@ def _with_weights(answer, D, H, x, memory, mask):
     for name in NAMES:
         layer = getattr(own, name)
         layer.load_state_dict(getattr(theirs, name).state_dict())
-        layer.forward = noted(name, layer.forward)
+        layer.register_forward_pre_hook(lambda _, read, name=name: note(name, read))
     with torch.no_grad():
         return own(x, memory, mask)
 
@@ -264,7 +266,6 @@ def _view(x, n_heads):
 ZERO = "a hidden score of 0 still gets a weight: it must be very low"
 zero, late = attention.mistakes[ZERO][0], attention.mistakes[LATE][0]
 JOINED = "heads.transpose(1, 2).flatten(2)"
-TURNED = "V, mask) → V, mask if mask is None else ~mask)"
 
 
 NEAR = torch.eye(5, dtype=torch.bool)
@@ -311,7 +312,7 @@ ALONE = _numbers(8, (2, 5, 12))[0]  # (B, T, D)
         "the queries are not projected: W_q is missing": "self.W_q(x) → x",
         "the keys are not projected: W_k is missing": "self.W_k(memory) → memory",
         NO_MASK: "V, mask) → V, None)",
-        INVERTED: TURNED,
+        INVERTED: [f"V, mask) → {TURNED}", f"attention(Q, K, V, mask) → {FUSED}"],
         ZERO: "= attention( → = zero(",
         LATE: "= attention( → = late(",
         "x is added in chapter 05: here the output alone is asked for": (

@@ -303,11 +303,16 @@ class Exercise:
         return f"\n  {shown}" if len(shown) <= 2 * values.LINE else ""
 
 
+def note(name: str, read: tuple[Any, ...]) -> None:
+    """Notes what a part of an answer reads, so that a check can tell of it."""
+    STEPS.append((name, copy.deepcopy(read)))
+
+
 def noted(name: str, part: Answer) -> Answer:
-    """A part of an answer, such as a norm, of which a check can tell what it read."""
+    """A function that notes what it reads."""
 
     def step(*given: Any, **named: Any) -> Any:
-        STEPS.append((name, copy.deepcopy((*given, *named.values()))))
+        note(name, (*given, *named.values()))
         return part(*given, **named)
 
     return step
