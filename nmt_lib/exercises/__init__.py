@@ -26,13 +26,10 @@ ends the shapes. A complete module, with one exercise::
             "integers": (torch.tensor([[1, 3], [2, 2]]),),
         },
         mistakes={  # the sentence that names it → the mistake
-            "divide by the sum of each row, not of all": (
-                ".sum(-1, keepdim=True)",
-                ".sum()",
-            ),
-            "rows lie along the last axis: sum(-1)": ("sum(-1", "sum(0"),
+            "divide by the sum of each row, not of all": "-1, keepdim=True →",
+            "rows lie along the last axis: sum(-1)": "sum(-1 → sum(0",
             "each row must sum to 1: divide by the sum, not by the largest": (
-                lambda x: x / x.max(-1, keepdim=True).values
+                "x / x.max(-1, keepdim=True).values"
             ),
         },
         hints=("What must the shape of the sums be, so that they divide rows?",
@@ -59,20 +56,27 @@ or a function.
 
 **3. Write the mistakes**: what readers do, not what can be done. A mistake is
 
-- two texts: a piece of the answer, and what the mistake has in its place (all of its
-  occurrences are replaced); four texts for two such changes, one after the other;
-- a function (or for a class: something that is called like it), where a replacement
-  would be unclear;
-- a list of both, for several ways to the same mistake with the same sentence.
+- a change of the answer, ``"piece → other piece"`` (all occurrences are replaced; with
+  nothing after the arrow the piece is left out); a tuple for several changes, one after
+  the other;
+- what it returns, as a text without an arrow, in the names of the answer's arguments;
+- a function (or for a class: something that is called like it), where a text would be
+  unclear;
+- a list of these, for several ways to the same mistake with the same sentence.
 
-They are run on the same cases as the reader's answer. A mistake is named if *all* of
-its cases are equal; raising the same type of error counts as equal. So the sentence
+A text can use what the module has above the exercise. A linter does not read it, but
+the tests run each. All run on the same cases as the reader's answer. A mistake is named
+if *all* of its cases are equal; the same error counts as equal, if it is a
+``RuntimeError`` or ``TypeError`` only with the same text. So the sentence
 must be true of everything that gives these values: name the symptom, and the cause if
 there is only one. Of two mistakes that coincide, one must go, or both share a
 sentence, or a new case tells them apart. What is no usual mistake needs nothing: the
 check then says which cases are right, which is the first wrong one, its input if it
 is short, and expected and got at one place; of an error, the reader's own line and
-what is usual then (``USUAL`` in ``exercise.py``).
+what is usual then (``USUAL`` in ``exercise.py``). So let the first case be small, with
+numbers of one decimal. Where the arguments are modules, give them to ``noted``: then a
+check can say which of them reads something else than it should. An answer that changes
+an argument is right, but told so.
 
 **4. Put it on the page.** Below "Your turn" the rating, as
 ``print(check.normalised)`` shows it; then the stub, with ``return None # replace this

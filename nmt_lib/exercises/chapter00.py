@@ -1,8 +1,6 @@
 """The exercises of chapter 00, start here."""
 
 from functools import cache
-from itertools import accumulate
-from math import prod
 from types import SimpleNamespace
 
 import torch
@@ -48,50 +46,45 @@ def _in_text(token):
         "Cat, and a word inside a known one": ("the Cat, a Cat eat?",),
     },
     mistakes={
-        "these are all tokens": (" if token not in known", ""),
-        "these are the tokens that it knows": ("not in", "in"),
+        "these are all tokens": " if token not in known →",
+        "these are the tokens that it knows": "not in → in",
         "split() leaves the comma at the word: use tokenizer.tokenize": [
-            ("tokenizer.tokenize(text)", "text.split()"),
-            ("tokenizer.tokenize(text)", 'text.split(" ")'),
+            "tokenizer.tokenize(text) → text.split()",
+            'tokenizer.tokenize(text) → text.split(" ")',
         ],
         "these are letters: tokenizer.tokenize(text) splits the text into tokens": (
-            "tokenizer.tokenize(text)",
-            "text",
+            "tokenizer.tokenize(text) → text"
         ),
         "small and capital letters are different tokens: change nothing": [
-            ("tokenize(text)", "tokenize(text.lower())"),
-            ("if token not", "if token.lower() not"),
+            "tokenize(text) → tokenize(text.lower())",
+            "if token not → if token.lower() not",
         ],
         "keep the tokens as they are, in capitals too": (
-            "[token for",
-            "[token.lower() for",
+            "[token for → [token.lower() for"
         ),
-        "compare with whole tokens: known is a list, not a text": lambda text: _new(
-            text, _in_text
+        "compare with whole tokens: known is a list, not a text": (
+            "_new(text, _in_text)"
         ),
-        "a word that occurs twice counts twice": lambda text: [
-            *dict.fromkeys(_new(text))
-        ],
-        "keep the order of the text": lambda text: sorted(_new(text)),
+        "a word that occurs twice counts twice": "[*dict.fromkeys(_new(text))]",
+        "keep the order of the text": "sorted(_new(text))",
         "keep the order, and a word that occurs twice": [
-            lambda text: set(_new(text)),
-            lambda text: sorted(set(_new(text))),
+            "set(_new(text))",
+            "sorted(set(_new(text)))",
         ],
-        "a text of known words only gives an empty list": lambda text: (
-            _new(text) or None
+        "a text of known words only gives an empty list": "_new(text) or None",
+        "give the words, not how many there are": "len(_new(text))",
+        "give the tokens, not whether each is new": (
+            "[token not in known for token in tokenizer.tokenize(text)]"
         ),
-        "give the words, not how many there are": lambda text: len(_new(text)),
-        "give the tokens, not whether each is new": lambda text: [
-            token not in known for token in tokenizer.tokenize(text)
-        ],
         "give the list, not one text": [
-            lambda text: " ".join(_new(text)),
-            lambda text: ", ".join(_new(text)),
+            "' '.join(_new(text))",
+            "', '.join(_new(text))",
         ],
+        "give the words themselves, not <unk>": "['<unk>' for token in _new(text)]",
         "it stops too early: does `return` stand inside the loop?": [
-            lambda text: [t for t in tokenizer.tokenize(text)[:1] if t not in known],
-            lambda text: _new(text)[:1] or None,
-            lambda text: _new(text)[0] if _new(text) else None,
+            "[t for t in tokenizer.tokenize(text)[:1] if t not in known]",
+            "_new(text)[:1] or None",
+            "_new(text)[0] if _new(text) else None",
         ],
     },
     hints=(
@@ -116,11 +109,6 @@ def _logits(seed, T, V):
     return (torch.randn(1, T, V, generator=torch.Generator().manual_seed(seed)),)
 
 
-def _two(best, p=lambda z: z.softmax(-1).max()):
-    """A pair of what two functions make of the logits ``(T, V)``."""
-    return lambda logits: (best(logits[0]), p(logits[0]))
-
-
 @exercise(
     "The most likely next token and its probability.",
     cases={
@@ -129,43 +117,44 @@ def _two(best, p=lambda z: z.softmax(-1).max()):
         "a single row": _logits(2, 1, 4),
     },
     mistakes={
-        "the last row is about the next word, not the first": ("[0, -1]", "[0, 0]"),
-        "the logit is not a probability yet: softmax": (".softmax(-1)", ""),
+        "the last row is about the next word, not the first": "[0, -1] → [0, 0]",
+        "the logit is not a probability yet: softmax": ".softmax(-1) →",
         "this is the logarithm of the probability: softmax, not log_softmax": (
-            "softmax",
-            "log_softmax",
+            "softmax → log_softmax"
         ),
-        "one softmax is enough": ("softmax(-1)", "softmax(-1).softmax(-1)"),
+        "one softmax is enough": "softmax(-1) → softmax(-1).softmax(-1)",
         "the id first, then the probability": (
-            "best, float(probabilities[best])",
-            "float(probabilities[best]), best",
+            "best, float(probabilities[best]) → float(probabilities[best]), best"
         ),
         ALONG: [
-            (ROW, "logits[0].softmax(0)[-1]"),
-            _two(lambda z: z[-1].argmax(), lambda z: z.softmax(0)[-1].max()),
-            _two(lambda z: z[-1].argmax(), lambda z: z.softmax(0)[-1, z[-1].argmax()]),
+            f"{ROW} → logits[0].softmax(0)[-1]",
+            "logits[0, -1].argmax(), logits[0].softmax(0)[-1].max()",
+            "(z := logits[0])[-1].argmax(), z.softmax(0)[-1, z[-1].argmax()]",
         ],
-        "that is the least likely token": ("argmax", "argmin"),
+        "that is the least likely token": "argmax → argmin",
         "take the most likely token; don't draw one": (
-            "probabilities.argmax()",
-            "probabilities.multinomial(1)",
+            "probabilities.argmax() → probabilities.multinomial(1)"
         ),
-        "the id alone is half of the answer": lambda z: int(z[0, -1].argmax()),
-        "the probability alone is half of the answer": lambda z: (
-            z[0, -1].softmax(-1).max()
-        ),
-        "all probabilities are too many: the largest, and its id": lambda z: z[
-            0, -1
-        ].softmax(-1),
+        "the id alone is half of the answer": "int(logits[0, -1].argmax())",
+        "the probability alone is half of the answer": f"{ROW}.max()",
+        "all probabilities are too many: the largest, and its id": ROW,
         ROWS: [
-            lambda z: z[0].softmax(-1).max(-1)[::-1],
-            lambda z: z.softmax(-1).max(-1)[::-1],
+            "logits[0].softmax(-1).max(-1)[::-1]",
+            "logits.softmax(-1).max(-1)[::-1]",
         ],
         f"{ROWS}; and max gives the value first": [
-            lambda z: tuple(z[0].softmax(-1).max(-1)),
-            lambda z: tuple(z.softmax(-1).max(-1)),
+            "tuple(logits[0].softmax(-1).max(-1))",
+            "tuple(logits.softmax(-1).max(-1))",
         ],
-        "an id counts within one row, not over all rows": _two(lambda z: z.argmax()),
+        "an id counts within one row, not over all rows": (
+            "logits.argmax(), logits.softmax(-1).max()"
+        ),
+        "softmax takes one row, the last; this is over all rows at once": (
+            f"{ROW} → logits.flatten().softmax(0).view_as(logits)[0, -1]"
+        ),
+        "a sigmoid looks at one logit alone: softmax compares all of them": (
+            "softmax(-1) → sigmoid()"
+        ),
     },
     hints=(
         "Which row of the logits is about the next word, and what makes probabilities "
@@ -184,9 +173,6 @@ def next_word(logits):
     return best, float(probabilities[best])
 
 
-LOOP = "does `return` stand inside the loop?"
-
-
 @exercise(
     "The probability of a whole sentence, from those of its steps.",
     cases={
@@ -196,33 +182,34 @@ LOOP = "does `return` stand inside the loop?"
     },
     mistakes={
         "that is the sum: all steps have to come true, so multiply": sum,
-        "that is the mean: all steps have to come true, so multiply": lambda steps: (
-            sum(steps) / len(steps)
+        "that is the mean: all steps have to come true, so multiply": (
+            "sum(steps) / len(steps)"
         ),
         "that is the least sure step alone": min,
         "that is the surest step alone": max,
-        f"that is the first step alone: {LOOP}": ("    return", "        return"),
+        "that is the first step alone: does `return` stand inside the loop?": (
+            "    return →         return"
+        ),
         "that is the last step alone: multiply it with what is there": (
-            "= product *",
-            "=",
+            "= product * → ="
         ),
-        "start at 1, not at 0": ("1.0", "0.0"),
-        "the first step counts twice: start at 1": ("1.0", "steps[0]"),
-        "<eos> is the last step and counts, too": ("in steps", "in steps[:-1]"),
-        "the first step counts, too": ("in steps", "in steps[1:]"),
+        "start at 1, not at 0": "1.0 → 0.0",
+        "the first step counts twice: start at 1": "1.0 → steps[0]",
+        "<eos> is the last step and counts, too": "in steps → in steps[:-1]",
+        "the first step counts, too": "in steps → in steps[1:]",
         "this is the logarithm of it": [
-            lambda steps: torch.tensor(steps).log().sum(),
-            lambda steps: -torch.tensor(steps).log().sum(),
+            "torch.tensor(steps).log().sum()",
+            "-torch.tensor(steps).log().sum()",
         ],
-        "the root makes it a mean: give the product itself": lambda steps: (
-            prod(steps) ** (1 / len(steps))
+        "the root makes it a mean: give the product itself": (
+            "torch.tensor(steps).log().mean().exp()"
         ),
-        "that is the probability that it says something else": lambda steps: (
-            1 - prod(steps)
+        "that is the probability that it says something else": (
+            "1 - torch.tensor(steps).prod()"
         ),
-        "these are the products so far: the last one is the sentence's": lambda steps: [
-            *accumulate(steps, lambda a, b: a * b)
-        ],
+        "these are the products so far: the last one is the sentence's": (
+            "torch.tensor(steps).cumprod(0)"
+        ),
     },
     hints=(
         "The sentence comes out only if the first step comes true *and* the second …",

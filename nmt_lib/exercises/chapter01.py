@@ -13,22 +13,8 @@ ONLY_A_WORD = "a special token in the text must become <unk>, 1: it is only a wo
 LEFT_OUT = "an unknown word gets 1; do not leave it out"
 
 
-def _known(word, stoi, unknown=1):
-    return stoi.get(word, unknown)
-
-
-def _guarded(word, stoi, unknown=1):
-    return 1 if word in SPECIAL else stoi.get(word, unknown)
-
-
-def _encode(find=_guarded, front=(2,), end=(3,), keep=lambda word, stoi: True, n=None):
-    """Encodes with another rule for a word, or other ends."""
-
-    def my_encode(words, stoi):
-        ids = (find(word, stoi) for word in words[:n] if keep(word, stoi))
-        return [*front, *ids, *end] if n is None or words else None
-
-    return my_encode
+IDS = "[index if index > 3 else 1 for index in ids]"
+FIRST = "in words → in words[:1]"
 
 
 @exercise(
@@ -44,38 +30,55 @@ def _encode(find=_guarded, front=(2,), end=(3,), keep=lambda word, stoi: True, n
         "no word": ([], OTHER),
     },
     mistakes={
-        ONLY_A_WORD: _encode(_known),
-        f"{NO_ENDS}, and {ONLY_A_WORD}": _encode(_known, (), ()),
-        NO_ENDS: _encode(front=(), end=()),
-        "<eos> (3) at the end is missing": [_encode(end=()), _encode(_known, end=())],
-        "<sos> (2) in front is missing": [_encode(front=()), _encode(_known, ())],
-        "<sos> is 2 and <eos> is 3; yours are swapped": _encode(_guarded, (3,), (2,)),
-        LEFT_OUT: _encode(keep=lambda word, stoi: stoi.get(word, 0) > 3),
-        f"{LEFT_OUT}, and {ONLY_A_WORD}": _encode(
-            _known, keep=lambda word, stoi: word in stoi
+        ONLY_A_WORD: f"{IDS} → ids",
+        f"{NO_ENDS}, and {ONLY_A_WORD}": "[stoi.get(word, 1) for word in words]",
+        NO_ENDS: ("[2] + →", "+ [3] →"),
+        "<eos> (3) at the end is missing": ["+ [3] →", ("+ [3] →", f"{IDS} → ids")],
+        "<sos> (2) in front is missing": ["[2] + →", ("[2] + →", f"{IDS} → ids")],
+        "<sos> is 2 and <eos> is 3; yours are swapped": (
+            "[2] + → [3] +",
+            "+ [3] → + [2]",
+        ),
+        LEFT_OUT: "in words → in words if stoi.get(word, 0) > 3",
+        f"{LEFT_OUT}, and {ONLY_A_WORD}": (
+            "[2, *(stoi[word] for word in words if word in stoi), 3]"
+        ),
+        "a special token in the text gets 1; do not leave it out": (
+            "[2, *(stoi.get(word, 1) for word in words if word not in SPECIAL), 3]"
         ),
         "an unknown word gets 1, not 0": [
-            _encode(lambda word, stoi: _known(word, stoi, 0)),
-            _encode(lambda word, stoi: _guarded(word, stoi, 0)),
-            ("1", "0"),
+            "[2, *(stoi.get(word, 0) for word in words), 3]",
+            (
+                "stoi.get(word, 1) → 1 if word in SPECIAL else stoi.get(word, 0)",
+                f"{IDS} → ids",
+            ),
+            "1 → 0",
         ],
         "stoi has no unknown word: stoi.get(word, 1) gives 1 for it": [
-            _encode(lambda word, stoi: stoi[word]),
-            _encode(lambda word, stoi: stoi.get(word)),
-            ("get(word, 1)", "get(word)"),
+            "[2, *(stoi[word] for word in words), 3]",
+            "[2, *(stoi.get(word) for word in words), 3]",
+            "stoi.get(word, 1) → stoi[word]",
+            "get(word, 1) → get(word)",
         ],
-        "`>` compares with the ids of words: the first word has 4": ("> 3", "> 4"),
-        "<eos>, 3, must not stay in the text either": ("> 3", ">= 3"),
-        "put 2 and 3 around the ids at the end: yours have become 1": _encode(
-            front=(1,), end=(1,)
+        "`>` compares with the ids of words: the first word has 4": "> 3 → > 4",
+        "<eos>, 3, must not stay in the text either": "> 3 → >= 3",
+        "<pad> and <unk> are special tokens, too, as are all ids from 0 to 3": (
+            f"{IDS} → [1 if index in (2, 3) else index for index in ids]"
         ),
-        "<3 is a word: a special token is one whose id is 0 to 3": _encode(
-            lambda word, stoi: 1 if "<" in word else _known(word, stoi)
+        "The and the are two words: change no letter": "get(word, → get(word.lower(),",
+        "put 2 and 3 around the ids at the end: yours have become 1": (
+            "[2] → [1]",
+            "[3] → [1]",
         ),
-        "these are tokens: give their ids": _encode(
-            lambda word, stoi: word, ["<sos>"], ["<eos>"]
+        "<3 is a word: a special token is one whose id is 0 to 3": (
+            "[2, *(1 if '<' in word else stoi.get(word, 1) for word in words), 3]"
         ),
-        INSIDE: [_encode(n=1), _encode(_known, n=1), _encode(n=1, end=())],
+        "these are tokens: give their ids": "['<sos>', *words, '<eos>']",
+        INSIDE: [
+            (FIRST, "+ [3] → + [3] if words else None"),
+            (FIRST, f"{IDS} → ids", "+ [3] → + [3] if words else None"),
+            (FIRST, "+ [3] → if words else None"),
+        ],
     },
     hints=(
         "Three kinds of words: those with an id above 3, those that stoi does not "
@@ -104,14 +107,16 @@ def _first_pair(subwords, pair):
     return subwords
 
 
-def _joined(fits, change=lambda merged, part: [*merged[:-1], merged[-1] + part]):
-    """Goes through the subwords; where ``fits(merged, part, before)``, changes."""
+def _joined(fits, first_stays=False):
+    """Goes through the subwords; joins where ``fits(merged, part, before, pair)``."""
 
     def my_merge(subwords, pair):
         merged, before = [], ""
         for part in subwords:
-            fit = merged and fits(merged[-1], part, before, pair)
-            merged = change(merged, part) if fit else [*merged, part]
+            if merged and fits(merged[-1], part, before, pair):
+                merged[len(merged) if first_stays else -1 :] = [merged[-1] + part]
+            else:
+                merged.append(part)
             before = part
         return tuple(merged)
 
@@ -133,55 +138,53 @@ SLICE = "tuple(subwords[i : i + 2]) == pair"
     },
     mistakes={
         "the last subword is lost when it does not belong to the pair": (
-            "len(subwords):",
-            "len(subwords) - 1:",
+            "len(subwords): → len(subwords) - 1:"
+        ),
+        "the last subword is lost; and one that has been joined is used up: skip it": (
+            "len(subwords): → len(subwords) - 1:",
+            "+= size → += 1",
         ),
         "nothing is joined (a list, or a part of one, never equals a tuple: compare "
-        "tuples)": ("2 if", "1 if"),
+        "tuples)": "2 if → 1 if",
         "only the first pair is joined": _first_pair,
         "a subword that has been joined is used up: skip the second of the pair": (
-            "+= size",
-            "+= 1",
+            "+= size → += 1"
         ),
-        "subwords are lost: go on by 2 only after a pair": ("+= size", "+= 2"),
-        "the first of the pair must go, too: u n becomes un, not u un": _joined(
-            lambda last, part, before, pair: (before, part) == pair,
-            lambda merged, part: [*merged, merged[-1] + part],
-        ),
+        "subwords are lost: go on by 2 only after a pair": "+= size → += 2",
+        "the first of the pair must go, too: u n becomes un, not u un": [
+            "merged.append → merged += subwords[i : i + size - 1]; merged.append",
+            _joined(lambda last, part, before, pair: (before, part) == pair, True),
+        ],
         "the order matters: n u is another pair than u n": [
-            (SLICE, "set(subwords[i : i + 2]) == set(pair)"),
-            (SLICE, "sorted(subwords[i : i + 2]) == sorted(pair)"),
+            f"{SLICE} → set(subwords[i : i + 2]) == set(pair)",
+            f"{SLICE} → sorted(subwords[i : i + 2]) == sorted(pair)",
         ],
         "compare both subwords: the first alone does not make the pair": (
-            SLICE,
-            "subwords[i] == pair[0]",
+            f"{SLICE} → subwords[i] == pair[0]"
         ),
         "compare whole subwords: ru and n are not the pair u n": [
-            lambda subwords, pair: tuple(
-                " ".join(subwords).replace(" ".join(pair), "".join(pair)).split()
-            ),
+            "(*' '.join(subwords).replace(' '.join(pair), ''.join(pair)).split(),)",
             _joined(lambda a, b, before, pair: (a[-1], b) == pair),
             _joined(lambda a, b, before, pair: a.endswith(pair[0]) and b == pair[1]),
         ],
         "compare both parts: ab and c are not the pair a and bc": (
-            SLICE,
-            '"".join(subwords[i : i + 2]) == "".join(pair)',
+            f'{SLICE} → "".join(subwords[i : i + 2]) == "".join(pair)'
         ),
         "aaa with the pair a a is aa a: a joined subword cannot be joined again": (
             _joined(lambda last, part, before, pair: (before, part) == pair)
         ),
         "return a tuple of subwords, not one text": [
-            ("tuple(merged)", '"".join(merged)'),
-            ("tuple(merged)", '" ".join(merged)'),
+            'tuple(merged) → "".join(merged)',
+            'tuple(merged) → " ".join(merged)',
         ],
         "join the two into one text: yours stay apart": [
-            ('"".join(subwords[i : i + size])', "subwords[i : i + size]"),
-            ('"".join', '" ".join'),
+            '"".join(subwords[i : i + size]) → subwords[i : i + size]',
+            '"".join(subwords[i : i + size]) → pair if size == 2 else subwords[i]',
+            '"".join → " ".join',
         ],
-        INSIDE: ("    return", "        return"),
+        INSIDE: "    return →         return",
         "the last subword has no neighbour: an index goes past the end": (
-            SLICE,
-            "(subwords[i], subwords[i + 1]) == pair",
+            f"{SLICE} → (subwords[i], subwords[i + 1]) == pair"
         ),
     },
     hints=(
@@ -218,6 +221,13 @@ def _longest_first(word, merges):
     return parts
 
 
+def _leftmost(word, merges):
+    parts = tuple("▁" + word)
+    while found := [pair for pair in pairwise(parts) if pair in merges]:
+        parts = merge(parts, found[0])
+    return parts
+
+
 def _by_text(word, merges):
     parts, known = list("▁" + word), ["".join(pair) for pair in merges]
     while found := [both for both in pairwise(parts) if "".join(both) in known]:
@@ -242,37 +252,41 @@ def _replaced(word, merges):
         "a b was learnt before z a": ("zab", [("a", "b"), ("z", "a")]),
         "z a was learnt before a b": ("zab", [("z", "a"), ("a", "b")]),
         "b c, then a b, then ab c": ("abc", [("b", "c"), ("a", "b"), ("ab", "c")]),
+        "b c, then a b, then a bc": ("abc", [("b", "c"), ("a", "b"), ("a", "bc")]),
+        "a capital letter, and a seventh merge": ("Sundays", [*LEARNT, ("day", "s")]),
     },
     mistakes={
-        "▁ in front is missing": ('"▁" + ', ""),
-        "▁ marks where the word starts, so it goes in front": (
-            '"▁" + word',
-            'word + "▁"',
-        ),
+        "▁ in front is missing": '"▁" +  →',
+        "▁ marks where the word starts, so it goes in front": '"▁" + word → word + "▁"',
         "the order is that in which they were learnt, the first one first": (
-            "in merges",
-            "in reversed(merges)",
+            "in merges → in reversed(merges)"
         ),
         "keep the list in its order: sorting puts other merges first": (
-            "in merges",
-            "in sorted(merges)",
+            "in merges → in sorted(merges)"
         ),
         "don't look for the longest subwords: do the merges in their order": (
             _longest_first
         ),
+        "do the first merge of the list first, not the leftmost pair that is in it": (
+            _leftmost
+        ),
+        "▁ is there before the first merge: some merges need it": (
+            '"▁" + →',
+            'return subwords → return "▁", *subwords',
+        ),
+        "▁ is a character of its own, not the underscore": "▁ → _",
         "join only pairs of the list: a bc is none, though ab c is one": (_by_text),
         "compare whole subwords: `replace` joins a b in za b, too": _replaced,
         "nothing is merged: give merge the pair, and go on with what it returns": (
-            "subwords = merge",
-            "merge",
+            "subwords = merge → merge"
         ),
         "go on with what merge returned: yours begins again with the characters": (
-            lambda word, merges: merge(tuple("▁" + word), merges[-1])
+            "merge(tuple('▁' + word), merges[-1])"
         ),
-        INSIDE: ("    return", "        return"),
+        INSIDE: "    return →         return",
         "return the subwords, not one text": [
-            ("return subwords", 'return "".join(subwords)'),
-            ("return subwords", 'return " ".join(subwords)'),
+            'return subwords → return "".join(subwords)',
+            'return subwords → return " ".join(subwords)',
         ],
     },
     hints=(

@@ -4,13 +4,11 @@ import math
 
 import torch
 
-import nmt_lib as nmt
-
 from .exercise import exercise
 
 
-def _angles(n, d, rate=lambda even, d: 10000 ** (-even / d)):
-    return torch.arange(n)[:, None] * rate(torch.arange(0, d, 2), d)  # (n, D/2)
+def _angles(n, d):
+    return torch.arange(n)[:, None] * 10000 ** (-torch.arange(0, d, 2) / d)  # (n, D/2)
 
 
 def _by_column(factor):
@@ -24,6 +22,7 @@ def _by_column(factor):
 
 TABLE = "return table"
 EVEN = "torch.arange(0, d_model, 2)"
+RATE = f"10000 ** (-{EVEN} / d_model)"
 
 
 @exercise(
@@ -36,60 +35,63 @@ EVEN = "torch.arange(0, d_model, 2)"
     },
     mistakes={
         "sine and cosine alternate: sin, cos, sin, cos …": [
-            (TABLE, "return torch.cat([table[:, 0::2], table[:, 1::2]], 1)"),
-            (TABLE, "return torch.cat([table[:, 1::2], table[:, 0::2]], 1)"),
+            f"{TABLE} → return torch.cat([table[:, 0::2], table[:, 1::2]], 1)",
+            f"{TABLE} → return torch.cat([table[:, 1::2], table[:, 0::2]], 1)",
         ],
         "the even columns are sines, the odd ones cosines": (
-            TABLE,
-            "return table.view(n_positions, -1, 2).flip(-1).flatten(1)",
+            f"{TABLE} → return table.view(n_positions, -1, 2).flip(-1).flatten(1)"
         ),
         "the exponent is twice too large: it is 2i/d_model, with i = 0, 1, 2 …": (
-            EVEN,
-            f"2 * {EVEN}",
+            f"{EVEN} → 2 * {EVEN}"
         ),
         "i is not the column: it counts the pairs, so columns 2i and 2i + 1 share it": (
             _by_column(2)
         ),
         "the exponent is too small: it has 2i, not i": (
-            EVEN,
-            "torch.arange(d_model // 2)",
+            f"{EVEN} → torch.arange(d_model // 2)"
         ),
         "divide 2i by d_model: your last exponent is 1 (as in tensor2tensor)": (
-            f"{EVEN} / d_model",
-            "torch.arange(d_model // 2) / (d_model // 2 - 1)",
+            f"{EVEN} / d_model → torch.arange(d_model // 2) / (d_model // 2 - 1)"
         ),
         "a sine and the cosine beside it share one exponent, that of the even column": (
             _by_column(1)
         ),
         "divide the position by 10000^(2i/d_model); you have multiplied": (
-            "-torch",
-            "torch",
+            "-torch → torch"
         ),
-        "the exponent is a fraction: divide it with /, not with //": (
-            "/ d_model",
-            "// d_model",
+        "the exponent is a fraction: divide it with /, not with //": [
+            "/ d_model → // d_model",
+            f"-{EVEN} / d_model → -({EVEN} // d_model)",
+        ],
+        "10000 is the base": [f"10000 → {base}" for base in ("1000", "100000")],
+        "divide by a power of 10000, not by a multiple": (
+            f"{RATE} → 1 / (10000 * {EVEN} / d_model).clamp(min=1)"
         ),
-        "10000 is the base": [("10000", base) for base in ("1000", "100000")],
-        "divide by a power of 10000, not by a multiple": lambda n, d: torch.stack(
-            [
-                f(_angles(n, d, lambda even, d: 1 / (10000 * even / d).clamp(min=1)))
-                for f in (torch.sin, torch.cos)
-            ],
-            -1,
-        ).flatten(1),
-        "positions count from 0": ("n_positions)[", "1, n_positions + 1)["),
-        "the cosines are missing": (".cos()", ".cos() * 0"),
-        "the sines are missing": (".sin()", ".sin() * 0"),
-        "the odd columns are cosines, yours are sines": (".cos()", ".sin()"),
-        "the even columns are sines, yours are cosines": (".sin()", ".cos()"),
+        "the rates depend on d_model; these are right for a table of the page": [
+            f"{RATE} → 0.01 ** torch.arange(d_model // 2)",
+            f"{RATE} → 10.0 ** -torch.arange(d_model // 2)",
+        ],
+        "a rate is an angle already: leave 2π out": "rate = → rate = 2 * math.pi *",
+        "positions count from 0": "n_positions)[ → 1, n_positions + 1)[",
+        "the cosines are missing": ".cos() → .cos() * 0",
+        "both go into the even columns: the cosines belong into 1::2": (
+            "1::2] → 0::2]"
+        ),
+        "(n, D) is asked for, without an axis in front": (
+            f"{TABLE} → return table[None]"
+        ),
+        "the sines are missing": ".sin() → .sin() * 0",
+        "the odd columns are cosines, yours are sines": ".cos() → .sin()",
+        "the even columns are sines, yours are cosines": ".sin() → .cos()",
         "these are the angles: sine and cosine are missing": [
-            lambda n, d: _angles(n, d).repeat_interleave(2, 1),
+            "_angles(n_positions, d_model).repeat_interleave(2, 1)",
             _angles,
         ],
-        "the sines alone are half of the columns": lambda n, d: _angles(n, d).sin(),
+        "the sines alone are half of the columns": (
+            "_angles(n_positions, d_model).sin()"
+        ),
         "rows are positions, columns are numbers: transpose it": (
-            TABLE,
-            "return table.T",
+            f"{TABLE} → return table.T"
         ),
     },
     hints=(
@@ -113,9 +115,8 @@ def my_table(n_positions, d_model):
     return table
 
 
-def _matrix(arrange):
-    """Another arrangement of the cosine and the sine of k times the rate."""
-    return lambda k, rate: torch.tensor(arrange(math.cos(k * rate), math.sin(k * rate)))
+LAST = "return torch.tensor([[math.cos(b), math.sin(b)], [-math.sin(b), math.cos(b)]])"
+OTHER = f"{LAST} → c, s = math.cos(b), math.sin(b); return torch.tensor"
 
 
 @exercise(
@@ -129,39 +130,37 @@ def _matrix(arrange):
     },
     mistakes={
         "this turns back by k, or a reading (cosine, sine): the minus is before the "
-        "other sine": ("k * rate", "-k * rate"),
-        "the angle is k times the rate, not k": ("k * rate", "k"),
-        "the angle is k times the rate, not k divided by it": ("k * rate", "k / rate"),
-        "the angle is k times the rate, not their sum": ("k * rate", "k + rate"),
-        "the angle is k times the rate, not the rate": ("k * rate", "rate"),
-        "the rate is an angle already: leave 2π out": (
-            "k * rate",
-            "k * rate * math.tau",
-        ),
+        "other sine": "k * rate → -k * rate",
+        "the angle is k times the rate, not k": "k * rate → k",
+        "the angle is k times the rate, not k divided by it": "k * rate → k / rate",
+        "the angle is k times the rate, not their sum": "k * rate → k + rate",
+        "the angle is k times the rate, not the rate": "k * rate → rate",
+        "the rate is an angle already: leave 2π out": "k * rate → k * rate * math.tau",
         "math.cos and torch.cos take radians": [
-            ("k * rate", "math.radians(k * rate)"),
-            ("k * rate", "math.degrees(k * rate)"),
+            "k * rate → math.radians(k * rate)",
+            "k * rate → math.degrees(k * rate)",
         ],
-        "the minus is missing": ("[-math", "[math"),
-        "one sine has a minus, not both": ("[[math.cos(b), ", "[[math.cos(b), -"),
-        "the minus belongs to a sine, not to a cosine": _matrix(
-            lambda c, s: [[c, s], [s, -c]]
+        "the minus is missing": "[-math → [math",
+        "one sine has a minus, not both": "[[math.cos(b), → [[math.cos(b), -1 *",
+        "the minus belongs to a sine, not to a cosine": f"{OTHER}([[c, s], [s, -c]])",
+        "the second row is −sin b, cos b: yours are exchanged": (
+            f"{OTHER}([[c, s], [c, -s]])"
         ),
         "sine and cosine are exchanged: cos b is on the diagonal": [
-            _matrix(lambda c, s: [[s, c], [-c, s]]),
-            _matrix(lambda c, s: [[s, -c], [c, s]]),
-            _matrix(lambda c, s: [[s, c], [c, s]]),
+            f"{OTHER}([[s, c], [-c, s]])",
+            f"{OTHER}([[s, -c], [c, s]])",
+            f"{OTHER}([[s, c], [c, s]])",
         ],
-        "the rows are swapped: the first one gives the sine": _matrix(
-            lambda c, s: [[-s, c], [c, s]]
+        "the rows are swapped: the first one gives the sine": (
+            f"{OTHER}([[-s, c], [c, s]])"
         ),
-        "the columns are swapped: the first number of a row meets the sine": _matrix(
-            lambda c, s: [[s, c], [c, -s]]
+        "the columns are swapped: the first number of a row meets the sine": (
+            f"{OTHER}([[s, c], [c, -s]])"
         ),
-        "return a matrix, two rows of two": _matrix(lambda c, s: [c, s, -s, c]),
+        "return a matrix, two rows of two": f"{OTHER}([c, s, -s, c])",
         "a matrix is asked for; this is the reading of the hand at k": [
-            _matrix(lambda c, s: [s, c]),
-            _matrix(lambda c, s: [c, s]),
+            f"{OTHER}([s, c])",
+            f"{OTHER}([c, s])",
         ],
     },
     hints=(
@@ -204,49 +203,49 @@ ROWS = "P[: ids.size(1)]"
         "D = 32, three sentences of one token": _batch(3, 8, 32, 10, 3, 1),
     },
     mistakes={
-        "the factor √D is missing": (WORD, "E[ids]"),
-        "multiply by √D, not by D": ("math.sqrt(E.size(1))", "E.size(1)"),
-        "multiply by √D; do not divide": (WORD, "E[ids] / math.sqrt(E.size(1))"),
-        "D is the last axis of E; V is the first": ("E.size(1)", "E.size(0)"),
+        "the factor √D is missing": f"{WORD} → E[ids]",
+        "multiply by √D, not by D": "math.sqrt(E.size(1)) → E.size(1)",
+        "multiply by √D; do not divide": f"{WORD} → E[ids] / math.sqrt(E.size(1))",
+        "D is the last axis of E; V is the first": "E.size(1) → E.size(0)",
         "D is the width of E; this is the length of the sentences": (
-            "E.size(1)",
-            "ids.size(1)",
+            "E.size(1) → ids.size(1)"
         ),
         "only the word is multiplied by √D, not the position": (
-            ROWS,
-            f"math.sqrt(E.size(1)) * {ROWS}",
+            f"{ROWS} → math.sqrt(E.size(1)) * {ROWS}"
         ),
         "the factor goes to the word, not to the position": (
-            f"{WORD} + {ROWS}",
-            f"E[ids] + math.sqrt(E.size(1)) * {ROWS}",
+            f"{WORD} + {ROWS} → E[ids] + math.sqrt(E.size(1)) * {ROWS}"
         ),
         "a position is a place in the sentence, not an id: take the first T rows": (
-            ROWS,
-            "P[ids]",
+            f"{ROWS} → P[ids]"
         ),
         "this is a width of the page; E may have another: take D from its shape": [
-            ("E.size(1)", width) for width in ("8", "64", "512")
+            f"E.size(1) → {width}" for width in ("8", "64", "512")
         ],
         "add the rows of P, which may be any table": (
-            lambda ids, E, P: (
-                E.size(1) ** 0.5 * E[ids] + nmt.sinusoids(ids.size(1), E.size(1))
-            )
+            f"{ROWS} → my_table.right(ids.size(1), E.size(1))"
         ),
-        "P has more rows than a sentence has tokens: take the first T": (ROWS, "P"),
+        "the first T rows of P belong to the T tokens, not the last": (
+            f"{ROWS} → P[-ids.size(1) :]"
+        ),
+        "<pad> gets its row and position like any token; masks (chapter 03) hide it": (
+            f"({WORD} + {ROWS}) * (ids != 0)[..., None]"
+        ),
+        "P has more rows than a sentence has tokens: take the first T": f"{ROWS} → P",
         "T is ids.size(1); this takes as many rows as there are sentences": [
-            (ROWS, "P[: ids.size(0)]"),
-            (ROWS, "P[: len(ids)]"),
+            f"{ROWS} → P[: ids.size(0)]",
+            f"{ROWS} → P[: len(ids)]",
         ],
         "each token has its own position: this adds one row to all of them": [
-            (ROWS, "P[0]"),
-            (ROWS, "P[ids.size(1)]"),
+            f"{ROWS} → P[0]",
+            f"{ROWS} → P[ids.size(1)]",
         ],
-        "the positions are missing": (f" + {ROWS}", ""),
-        "the words are missing": (f"{WORD} + ", "0 * E[ids] + "),
-        "positions count from 0": (ROWS, "P[1 : ids.size(1) + 1]"),
-        "add the two, don't multiply them": (" + P", " * P"),
-        "add the two: side by side they are twice as wide": lambda ids, E, P: torch.cat(
-            [E.size(1) ** 0.5 * E[ids], P[: ids.size(1)].expand(len(ids), -1, -1)], -1
+        "the positions are missing": f"+ {ROWS} →",
+        "the words are missing": f"{WORD} → 0 * E[ids]",
+        "positions count from 0": f"{ROWS} → P[1 : ids.size(1) + 1]",
+        "add the two, don't multiply them": "+ P → * P",
+        "add the two: side by side they are twice as wide": (
+            f"torch.cat([{WORD}, {ROWS}.expand(len(ids), -1, -1)], -1)"
         ),
     },
     hints=(

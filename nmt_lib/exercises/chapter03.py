@@ -17,33 +17,32 @@ FUTURE = "rows are queries: yours see the future instead of the past"
     "The causal mask, without loops, for any length.",
     cases={"T = 3": (3,), "T = 5": (5,), "T = 1": (1,)},
     mistakes={
-        SELF: (".tril()", ".tril(-1)"),
-        LEAK: (".tril()", ".tril(1)"),
+        SELF: ".tril() → .tril(-1)",
+        LEAK: ".tril() → .tril(1)",
         "two diagonals too many: count them from the diagonal itself": (
-            ".tril()",
-            ".tril(2)",
+            ".tril() → .tril(2)"
         ),
-        TURNED: (".tril()", ".triu(1)"),
-        FUTURE: (".tril()", ".triu()"),
-        "every query sees every key": (".tril()", ""),
-        "each query sees nothing but itself": (".tril()", ".tril().triu()"),
-        "nothing may be looked at": (".tril()", ".logical_not()"),
+        TURNED: ".tril() → .triu(1)",
+        FUTURE: ".tril() → .triu()",
+        "every query sees every key": ".tril() →",
+        "each query sees nothing but itself": ".tril() → .tril().triu()",
+        "nothing may be looked at": ".tril() → .logical_not()",
         "a mask holds booleans: dtype=torch.bool, or compare": [
-            (", dtype=torch.bool", ""),
-            (", dtype=torch.bool", ", dtype=torch.int"),
+            ", dtype=torch.bool →",
+            ", dtype=torch.bool → , dtype=torch.int",
         ],
         "(T, T) is asked for; the library's two axes in front come in section 6": (
-            ".tril()",
-            ".tril()[None, None]",
+            ".tril() → .tril()[None, None]"
         ),
         "where it is 0, a score would stay; this is what is added to scores": (
-            lambda T: torch.full((T, T), -torch.inf).triu(1)
+            "torch.full((T, T), -torch.inf).triu(1)"
         ),
     },
     hints=(
         "Query t may look at the keys 0 … t. Which triangle of the square is that, "
         "with or without the diagonal?",
-        "Begin with `torch.ones(T, T, dtype=torch.bool)`, and keep one triangle of it.",
+        "For T = 3 the rows are 1 0 0, 1 1 0 and 1 1 1. Print `.tril()` and `.triu()` "
+        "of `torch.ones(3, 3, dtype=torch.bool)`, and compare.",
     ),
     says="each query sees itself and its past, as in the library's mask",
     difficulty=1,
@@ -55,21 +54,10 @@ def my_causal_mask(T):
     return torch.ones(T, T, dtype=torch.bool).tril()
 
 
-def _rule(real, past=lambda n: nmt.causal_mask(n), join=torch.logical_and):
-    """A target mask made of another padding mask, past or operator."""
-
-    def my_target_mask(tgt_in):
-        return join(real(tgt_in), past(tgt_in.size(1)))
-
-    return my_target_mask
-
-
-def _keys(ids, pad=lambda ids: ids == 0):
-    return ~pad(ids)[:, None, None, :]  # (B, 1, 1, T)
-
-
-def _ones(n):
-    return torch.ones(1, 1, n, n, dtype=torch.bool)
+PAST = "nmt.causal_mask(tgt_in.size(1))"
+AHEAD = "nmt.causal_mask(tgt_in.size(1) + 1)[..., 1:, :-1]"  # one word of the future
+REAL = "(tgt_in != nmt.PAD)"
+WHOLE = f"return real & {PAST}"
 
 
 @exercise(
@@ -82,65 +70,54 @@ def _ones(n):
         ),
     },
     mistakes={
-        "with | one permission is enough; a key needs both": [
-            _rule(_keys, join=torch.logical_or),
-            _rule(_keys, join=lambda a, b: torch.maximum(a, b)),
-        ],
-        "padding is not hidden": lambda ids: nmt.causal_mask(ids.size(1)).expand(
-            len(ids), -1, -1, -1
+        "with | one permission is enough; a key needs both": "real & → real |",
+        "padding is not hidden": (
+            f"{WHOLE} → return {PAST}.expand(len(tgt_in), -1, -1, -1)"
         ),
-        "padding is not hidden, and one mask is not enough for all sentences": (
-            lambda ids: nmt.causal_mask(ids.size(1))
+        "padding is not hidden, and one mask is not enough for all sentences": PAST,
+        "the future is not hidden; if you wrote != and &, put the comparison in "
+        "brackets, since & binds tighter": f"tgt_in[:, None, None] != (0 & {PAST})",
+        "the future is not hidden: this is the padding mask alone": f"& {PAST} →",
+        "only id 0 is padding: <eos> stays": (
+            f"{REAL} → ((tgt_in != 0) & (tgt_in != 3))"
         ),
-        "the future is not hidden (& binds tighter than !=: put the comparison in "
-        "brackets)": [
-            lambda ids: _keys(ids).expand(-1, -1, ids.size(1), -1),
-            lambda ids: ids[:, None, None, :] != (0 & nmt.causal_mask(ids.size(1))),
-        ],
-        "the future is not hidden: this is the padding mask alone": _keys,
-        "only id 0 is padding: <eos> stays": _rule(
-            lambda ids: _keys(ids, lambda ids: (ids == 0) | (ids == 3))
-        ),
-        "only id 0 is padding: <unk> stays": _rule(
-            lambda ids: _keys(ids, lambda ids: ids <= 1)
-        ),
-        "only id 0 is padding: <sos>, <unk> and <eos> stay": _rule(
-            lambda ids: _keys(ids, lambda ids: ids <= 3)
-        ),
-        SELF: _rule(_keys, lambda n: _ones(n).tril(-1)),
-        LEAK: _rule(_keys, lambda n: _ones(n).tril(1)),
+        "only id 0 is padding: <unk> stays": f"{REAL} → (tgt_in > 1)",
+        "only id 0 is padding: <sos>, <unk> and <eos> stay": f"{REAL} → (tgt_in > 3)",
+        SELF: f"{PAST} → {PAST}.tril(-1)",
+        LEAK: f"{PAST} → {AHEAD}",
         "padding must be hidden as a key (column), yours is hidden as a query (row)": (
-            _rule(lambda ids: _keys(ids).mT)
+            "None, None, : → None, :, None"
         ),
-        "padding is hidden as a key only; the rows of padded queries stay": _rule(
-            lambda ids: _keys(ids) & _keys(ids).mT
+        "padding is hidden as a key only; the rows of padded queries stay": (
+            "real & → real & real.mT &"
         ),
-        "True means: may be attended to. Yours is turned around": lambda ids: (
-            ~(_keys(ids) & nmt.causal_mask(ids.size(1)))
+        "True means: may be attended to. Yours is turned around": (
+            f"{WHOLE} → return ~(real & {PAST})"
         ),
-        "padding is what you let through: id 0 is <pad>": _rule(
-            lambda ids: ~_keys(ids)
-        ),
+        "padding is what you let through: id 0 is <pad>": "!= → ==",
         "the future is what you let through": [
-            _rule(_keys, lambda n: _ones(n).triu()),
-            _rule(_keys, lambda n: _ones(n).triu(1)),
+            f"{PAST} → {PAST}.mT",
+            f"{PAST} → ~{PAST}",
         ],
-        "(B, 1, T, T): an axis for the heads is missing": lambda ids: (
-            _keys(ids) & nmt.causal_mask(ids.size(1))
-        )[:, 0],
-        "padding may be on the left, too: compare ids, don't count from the left": (
-            lambda ids: (
-                (torch.arange(ids.size(1)) < (ids != 0).sum(1, keepdim=True))[
-                    :, None, None
-                ]
-                & nmt.causal_mask(ids.size(1))
-            )
+        "(B, 1, T, T): an axis for the heads is missing": (
+            f"{WHOLE} → return (real & {PAST})[:, 0]"
         ),
-        "a mask holds booleans: this one has numbers": lambda ids: (
-            _keys(ids) & nmt.causal_mask(ids.size(1))
-        ).float(),
-        "T is the length of the sentences, tgt_in.size(1), not their number": _rule(
-            _keys, lambda n: nmt.causal_mask(2)
+        "(B, 1, T, T): sentences come first; yours lie along the axis of the heads": (
+            "None, None, : → None"
+        ),
+        "the padding mask is (B, 1, 1, T): `None` adds the axes of heads and queries": (
+            f"{REAL}[:, None, None, :] → {REAL}"
+        ),
+        "each sentence has its own padding, and so its own mask: (B, 1, T, T)": [
+            f"{REAL} → {REAL}[:1]",
+            f"{REAL} → {REAL}.any(0, keepdim=True)",
+        ],
+        "padding may be on the left, too: compare ids, don't count from the left": (
+            f"{REAL} → (torch.arange(tgt_in.size(1)) < {REAL}.sum(1, keepdim=True))"
+        ),
+        "a mask holds booleans: this one has numbers": "real & → real.float() *",
+        "T is the length of the sentences, tgt_in.size(1), not their number": (
+            "size(1) → size(0)"
         ),
     },
     hints=(
@@ -160,20 +137,9 @@ def my_target_mask(tgt_in):
     return real & nmt.causal_mask(tgt_in.size(1))  # (B, 1, T, T)
 
 
-def _filled(number):
-    return lambda scores, mask: scores.masked_fill(~mask, number).softmax(-1)
-
-
-def _lowered(number):
-    return lambda scores, mask: (scores - number * ~mask).softmax(-1)
-
-
-def _kept(scores, mask, change=lambda scores: scores):
-    kept = change(scores).exp() * mask
+def _kept(scores, mask):
+    kept = scores.exp() * mask
     return kept / kept.sum(-1, keepdim=True)
-
-
-LOW = torch.finfo(torch.float32).min
 
 
 @exercise(
@@ -197,61 +163,75 @@ LOW = torch.finfo(torch.float32).min
         ),
     },
     mistakes={
-        "the mask is not used": lambda scores, mask: scores.softmax(-1),
+        "the mask has no effect; masked_fill, for one, returns new scores, and leaves "
+        "`scores` as they are": "scores.softmax(-1)",
         "a hidden score near 0 still gets the weight e⁰ = 1: write a very low number": [
-            _filled(0.0),
-            lambda scores, mask: (scores * mask).softmax(-1),
+            "lowest) → 0)",
+            "(scores * mask).softmax(-1)",
         ],
-        "the rows no longer sum to 1: the hidden keys are still in the denominator": (
-            lambda scores, mask: scores.softmax(-1) * mask
+        "adding True adds 1: a hidden score must become very low": (
+            "(scores + mask).softmax(-1)"
         ),
+        "the rows no longer sum to 1: the hidden keys are still in the denominator": [
+            "scores.softmax(-1) * mask",
+            "scores.exp() * mask / scores.exp().sum(-1, keepdim=True)",
+        ],
         "the hidden keys are those where the mask is False": [
-            lambda scores, mask: scores.masked_fill(mask, LOW).softmax(-1),
-            lambda scores, mask: scores.masked_fill(mask, -1e9).softmax(-1),
-            lambda scores, mask: scores.masked_fill(mask, -torch.inf).softmax(-1),
+            "~mask → mask",
+            "~mask, lowest → mask, -torch.inf",
         ],
         "divide along the keys, so that each row sums to 1": [
-            lambda scores, mask: scores.masked_fill(~mask, LOW).softmax(0),
-            lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(0),
+            "softmax(-1) → softmax(0)",
+            ("lowest) → -torch.inf)", "softmax(-1) → softmax(0)"),
         ],
-        "divide by the sum of each row, not by the sum of all": lambda scores, mask: (
-            (scores.exp() * mask) / (scores.exp() * mask).sum()
+        "keepdim=True keeps the axis of the sums, (T, 1), so that each divides a row": (
+            "scores.exp() * mask / (scores.exp() * mask).sum(-1)"
         ),
-        "these are exponentials: divide by their sum": lambda scores, mask: (
-            scores.exp() * mask
+        "divide by the sum of each row, not by the sum of all": (
+            "scores.exp() * mask / (scores.exp() * mask).sum()"
         ),
+        "these are exponentials: divide by their sum": "scores.exp() * mask",
+        "the exponential is missing": (
+            "scores * mask / (scores * mask).sum(-1, keepdim=True)"
+        ),
+        "scores[mask] is one long list: the rows are lost": "scores[mask].softmax(-1)",
         "these are the masked scores: the softmax is missing": [
-            lambda scores, mask: scores.masked_fill(~mask, LOW),
-            lambda scores, mask: scores.masked_fill(~mask, -torch.inf),
-            lambda scores, mask: scores.masked_fill(~mask, -1e9),
-            lambda scores, mask: scores * mask,
+            ".softmax(-1) →",
+            *(
+                (f"lowest) → {low})", ".softmax(-1) →")
+                for low in ("-1e9", "-torch.inf")
+            ),
+            "scores * mask",
         ],
-        "these are logarithms of weights: softmax, not log_softmax": (
-            lambda scores, mask: scores.masked_fill(~mask, LOW).log_softmax(-1)
-        ),
-        "0 · ∞ is nan: `masked_fill` puts the −∞ only where it belongs": (
-            lambda scores, mask: (scores + (~mask) * -torch.inf).softmax(-1)
-        ),
-        "exp of a large score is infinite: take softmax, or subtract the largest "
-        "*visible* score first": [
-            _kept,
-            lambda scores, mask: _kept(scores.double(), mask),
-        ],
-        "the largest score may be a hidden one, and then all visible exponentials are "
-        "0: hide before you subtract or take the softmax": [
-            lambda scores, mask: _kept(scores, mask, lambda s: s.log_softmax(-1)),
-            lambda scores, mask: _kept(
-                scores, mask, lambda s: s - s.amax(-1, keepdim=True)
+        "these are logarithms of weights: softmax, not log_softmax": [
+            ".softmax → .log_softmax",
+            *(
+                (f"lowest) → {n})", ".softmax → .log_softmax")
+                for n in ("-1e9", "-torch.inf")
             ),
         ],
+        "0 · ∞ is nan: `masked_fill` puts the −∞ only where it belongs": (
+            "(scores + (~mask) * -torch.inf).softmax(-1)"
+        ),
+        "right for small scores, but exp of a large one is infinite: take softmax, or "
+        "subtract the largest *visible* score first": [
+            _kept,
+            "_kept(scores.double(), mask)",
+        ],
+        "right for small scores, but the largest may be a hidden one, and then all "
+        "visible exponentials are 0: hide before you subtract or take the softmax": [
+            "_kept(scores.log_softmax(-1), mask)",
+            "_kept(scores - scores.amax(-1, keepdim=True), mask)",
+        ],
         "your number is not low enough: a visible score may be lower still": [
-            *(_filled(number) for number in (-1.0, -10.0, -20.0, -50.0, -100.0, -1e3)),
-            *(_lowered(number) for number in (10, 20, 50, 100, 1e3)),
+            *(f"lowest) → {-n})" for n in (1, 10, 20, 50, 100, 1000)),
+            *(f"(scores - {n} * ~mask).softmax(-1)" for n in (10, 20, 50, 100, 1000)),
         ],
     },
     hints=(
         "The softmax does the dividing. What must a hidden score become beforehand, so "
-        "that its exponential is 0?",
+        "that its exponential is 0? `torch.where(mask, a, b)` takes `a` where the mask "
+        "is True, and `b` elsewhere.",
         "`scores.masked_fill(~mask, lowest)`, with the lowest number of the type, "
         "`torch.finfo(scores.dtype).min`, or with −∞; then `softmax(-1)`.",
     ),
@@ -266,12 +246,9 @@ def masked_softmax(scores, mask):
     return scores.masked_fill(~mask, lowest).softmax(-1)
 
 
-def _pairs(sentence, fits=torch.eq):
-    return fits(sentence[:, None, :, None], sentence[:, None, None, :])  # (B, 1, T, T)
-
-
-def _packed(fits=torch.eq, past=lambda n: nmt.causal_mask(n)):
-    return lambda sentence: _pairs(sentence, fits) & past(sentence.size(1))
+Q, K = "sentence[:, :, None]", "sentence[:, None, :]"
+BEFORE = "nmt.causal_mask(sentence.size(1))"
+BOTH = f"return same[:, None] & {BEFORE}"
 
 
 @exercise(
@@ -286,41 +263,39 @@ def _packed(fits=torch.eq, past=lambda n: nmt.causal_mask(n)):
         ),
     },
     mistakes={
-        "a query sees its future": _pairs,
-        "the second sentence sees the first": lambda sentence: nmt.causal_mask(
-            sentence.size(1)
-        ).expand(len(sentence), -1, -1, -1),
-        "use `sentence`: the second row is cut elsewhere": lambda sentence: _packed()(
-            sentence
-        )[:1].expand(len(sentence), -1, -1, -1),
-        "`sentence` holds numbers of sentences, not ids: 0 is no padding": (
-            lambda sentence: nmt.target_mask(sentence) & _packed()(sentence)
+        "a query sees its future": f"& {BEFORE} →",
+        "the second sentence sees the first": (
+            f"{BEFORE}.expand(len(sentence), -1, -1, -1)"
         ),
-        "compare the numbers of two sentences with ==: 0 is no padding, and a product "
-        "says nothing": [
-            lambda sentence: nmt.target_mask(sentence),
-            _packed(lambda q, k: (q * k).bool()),
+        "use `sentence`: the second row is cut elsewhere": [
+            "same[:, None] → same[:1, None]",
+            "same[:, None] → same[:1, None].expand(len(sentence), -1, -1, -1)",
         ],
-        SELF: _packed(past=lambda n: _ones(n).tril(-1)),
-        LEAK: _packed(past=lambda n: _ones(n).tril(1)),
-        "True means: may be attended to. Yours is turned around": lambda sentence: (
-            ~_packed()(sentence)
+        "`sentence` holds numbers of sentences, not ids: 0 is no padding": (
+            "same[:, None] → same[:, None] & nmt.padding_mask(sentence)"
         ),
-        "yours sees the future instead of the past": _packed(
-            past=lambda n: _ones(n).triu()
+        "0 is the number of a sentence, not padding: compare two numbers with ==": [
+            "nmt.target_mask(sentence)",
+            ("== → *", "same[:, None] → same[:, None].bool()"),
+        ],
+        SELF: f"{BEFORE} → {BEFORE}.tril(-1)",
+        LEAK: f"{BEFORE} → nmt.causal_mask(sentence.size(1) + 1)[..., 1:, :-1]",
+        "True means: may be attended to. Yours is turned around": (
+            f"{BOTH} → return ~(same[:, None] & {BEFORE})"
         ),
+        "yours sees the future instead of the past": f"{BEFORE} → {BEFORE}.mT",
+        "yours sees every sentence but its own: compare with ==": "== → !=",
         "a key needs both permissions: the same sentence, and no future": (
-            lambda sentence: _pairs(sentence) | nmt.causal_mask(sentence.size(1))
+            "same[:, None] & → same[:, None] |"
         ),
-        "there may be three sentences: compare their numbers": _packed(
-            lambda q, k: (q * k + (1 - q) * (1 - k)).bool()
+        "there may be three sentences: compare their numbers": (
+            f"{Q} == {K} → ({Q} * {K} + (1 - {Q}) * (1 - {K})).bool()"
         ),
-        "(B, 1, T, T): an axis for the heads is missing": lambda sentence: _packed()(
-            sentence
-        )[:, 0],
-        "a mask holds booleans: this one has numbers": lambda sentence: _packed()(
-            sentence
-        ).float(),
+        "(B, 1, T, T): an axis for the heads is missing": [
+            f"{BOTH} → return same & {BEFORE}[0]",
+            "same[:, None] → same",
+        ],
+        "a mask holds booleans: this one has numbers": "None] & → None].float() *",
     },
     hints=(
         "When do a query and a key belong together? Compare the number of each token's "
@@ -334,9 +309,7 @@ def _packed(fits=torch.eq, past=lambda n: nmt.causal_mask(n)):
     part="packed_mask",
 )
 def packed_mask(sentence):
-    same = (
-        sentence[:, :, None] == sentence[:, None, :]
-    )  # (B, T, T) query and key in one
+    same = sentence[:, :, None] == sentence[:, None, :]  # (B, T, T)
     return same[:, None] & nmt.causal_mask(sentence.size(1))  # (B, 1, T, T)
 
 
@@ -351,6 +324,11 @@ def _cleared(lengths, budget):
             batch.clear()
         batch.append(length)
     return [*batches, batch] if batch else batches
+
+
+def _or_empty(change):
+    """With an empty batch where there are no sentences, or without."""
+    return [change, (change, "return batches → return batches or [[]]")]
 
 
 def _first_lost(lengths, budget):
@@ -375,53 +353,49 @@ def _first_lost(lengths, budget):
     },
     mistakes={
         "count the padding too: sentences × longest, not the sum of the lengths": (
-            COUNT,
-            "sum(batches[-1]) + length",
+            _or_empty(f"{COUNT} → sum(batches[-1]) + length")
         ),
         "the new sentence is now the longest: count with it, not with those before": (
-            COUNT,
-            "batches[-1][-1] * (len(batches[-1]) + 1)",
+            _or_empty(f"{COUNT} → batches[-1][-1] * (len(batches[-1]) + 1)")
         ),
         "take the longest sentence, which comes last, not the first one": (
-            COUNT,
-            "batches[-1][0] * (len(batches[-1]) + 1)",
+            _or_empty(f"{COUNT} → batches[-1][0] * (len(batches[-1]) + 1)")
         ),
         "count the new sentence, too: its batch goes over the budget": (
-            "(len(batches[-1]) + 1)",
-            "len(batches[-1])",
+            _or_empty("(len(batches[-1]) + 1) → len(batches[-1])")
         ),
         "a batch goes over its budget by a sentence: check before that one joins": (
-            COUNT,
-            "batches[-1][-1] * len(batches[-1])",
+            _or_empty(f"{COUNT} → batches[-1][-1] * len(batches[-1])")
         ),
         "batches differ in size: count with the longest of this batch, not of all": [
-            (COUNT, "lengths[-1] * (len(batches[-1]) + 1)"),
+            f"{COUNT} → lengths[-1] * (len(batches[-1]) + 1)",
         ],
         "all are in one batch: the budget counts ids, sentences × longest": (
-            COUNT,
-            "len(batches[-1]) + 1",
+            f"{COUNT} → len(batches[-1]) + 1"
         ),
-        "a batch may fill the budget exactly": ("> budget", ">= budget"),
-        "the last batch is missing": ("return batches", "return batches[:-1]"),
+        "a batch may fill the budget exactly": _or_empty("> budget → >= budget"),
+        "the last batch is missing": "return batches → return batches[:-1]",
         "without sentences there are no batches; yours has an empty one": (
-            "return batches",
-            "return batches or [[]]",
+            "return batches → return batches or [[]]"
         ),
         "the sentence that starts a new batch is lost": [
             _first_lost,
-            ("        batches[-1]", "        else:\n            batches[-1]"),
+            "        batches[-1] →         else:\n            batches[-1]",
         ],
         "each batch needs a list of its own: `clear` empties those in batches, too": (
-            _cleared
+            [_cleared, lambda lengths, budget: _cleared(lengths, budget) or [[]]]
+        ),
+        "give the lengths, not where they are in the list": (
+            "for length in lengths: → for i, length in enumerate(lengths):",
+            "append(length) → append(i)",
         ),
         "a batch takes sentences for as long as they fit; yours are all alone": (
-            lambda lengths, budget: [[length] for length in lengths]
+            "[[length] for length in lengths]"
         ),
         "give the lengths in each batch, not how many there are": (
-            "return batches",
-            "return [len(batch) for batch in batches]",
+            "return batches → return [len(batch) for batch in batches]"
         ),
-        INSIDE: ("    return", "        return"),
+        INSIDE: "    return →         return",
     },
     hints=(
         "The lengths are sorted, so the new sentence is the longest of its batch. How "

@@ -1,15 +1,13 @@
 """The exercises of chapter 04, attention."""
 
 import math
-from copy import deepcopy
 
 import torch
 
 import nmt_lib as nmt
 
-from .exercise import exercise, unfilled
+from .exercise import exercise, note, unfilled
 
-LOW = torch.finfo(torch.float32).min
 UNDIVIDED = "divide the scores by √d_k"
 BY_D_K = "divide by √d_k, not by d_k"
 NO_MASK = "the mask is not used"
@@ -19,31 +17,17 @@ NOT_LOW = "your number is not low enough: a visible score may be lower still"
 
 
 def _numbers(seed, *shapes):
+    """Random numbers of one decimal."""
     draw = torch.Generator().manual_seed(seed)
-    return [torch.randn(*shape, generator=draw) for shape in shapes]
+    return [torch.randn(*s, generator=draw).round(decimals=1) + 0 for s in shapes]
 
 
-def _attend(divide=lambda K: K.size(-1) ** 0.5, dim=-1, hide=None, mix=None):
-    """Attention with another divisor, axis, way to hide or way to mix."""
-    hide = hide or (lambda scores, mask: scores.masked_fill(~mask, LOW))
-
-    def attention(Q, K, V, mask=None):
-        scores = Q @ K.mT / divide(K)
-        if mask is not None:
-            scores = hide(scores, mask)
-        weights = scores.softmax(dim)
-        return weights @ V if mix is None else mix(weights, V)
-
-    return attention
-
-
-def _fill(number):
-    return _attend(hide=lambda scores, mask: scores.masked_fill(~mask, number))
-
-
-def _late(Q, K, V, mask=None):
-    weights = (Q @ K.mT / math.sqrt(K.size(-1))).softmax(-1)
-    return (weights if mask is None else weights * mask) @ V
+ROOT = "math.sqrt(K.size(-1))"
+LOWEST = "torch.finfo(scores.dtype).min"
+END = "return scores.softmax(-1) @ V"
+UNUSED = "if mask is not None → if False"
+TURNED = "V, mask if mask is None else ~mask)"
+FUSED = f"torch.nn.functional.scaled_dot_product_attention(Q, K, {TURNED}"
 
 
 def _exponentials(total):
@@ -95,7 +79,7 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
 @exercise(
     "Attention: scores, mask, softmax, mean of the values.",
     cases={
-        "no mask": _numbers(1, (3, 6), (5, 6), (5, 2)),
+        "no mask": _numbers(1, (2, 3), (4, 3), (4, 2)),
         "with a mask": [*_numbers(2, (3, 6), (5, 6), (5, 2)), CAUSAL],
         "visible scores near −60 and −1,600": FAR_BELOW,
         "scores of more than 1,000, as in a trained model": [
@@ -108,53 +92,62 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
         ],
     },
     mistakes={
-        UNDIVIDED: _attend(lambda K: 1),
-        BY_D_K: _attend(lambda K: K.size(-1)),
-        "d_k is the width of a key; this divides by √S, their number": _attend(
-            lambda K: K.size(-2) ** 0.5
+        UNDIVIDED: f"/ {ROOT} →",
+        BY_D_K: f"{ROOT} → K.size(-1)",
+        "d_k is the width of a key; this divides by √S, their number": (
+            "K.size(-1) → K.size(-2)"
         ),
-        "√2 was right for d_k = 2: take the width of the keys": _attend(
-            lambda K: 2**0.5
+        "d_k is the width of a key; this divides by √T, the number of queries": [
+            "K.size(-1) → Q.size(-2)",
+            "K.size(-1) → Q.size(0)",
+        ],
+        "d_k is the width of a key; this divides by √d_v, the width of a value": (
+            "K.size(-1) → V.size(-1)"
         ),
-        "multiply by 1 / √d_k, don't multiply by √d_k": _attend(
-            lambda K: K.size(-1) ** -0.5
+        "√2 was right for d_k = 2: take the width of the keys": f"{ROOT} → 2**0.5",
+        "multiply by 1 / √d_k, don't multiply by √d_k": f"/ {ROOT} → * {ROOT}",
+        "divide the scores by √d_k, before the softmax; this divides the weights": (
+            f"/ {ROOT} →",
+            f"{END} → {END} / {ROOT}",
         ),
-        "softmax along the keys: each row must sum to 1": _attend(dim=-2),
-        "with heads in front the keys are the last axis: softmax(-1)": _attend(dim=1),
-        "with heads in front the width is the last axis: K.size(-1)": _attend(
-            lambda K: K.size(1) ** 0.5
+        "softmax along the keys: each row must sum to 1": "softmax(-1) → softmax(-2)",
+        "with heads in front the keys are the last axis: softmax(-1)": (
+            "softmax(-1) → softmax(1)"
+        ),
+        "with heads in front the width is the last axis: K.size(-1)": (
+            "K.size(-1) → K.size(1)"
         ),
         "divide each row by its own sum": _exponentials(torch.sum),
+        "keepdim=True keeps the axis of the sums, so that they divide the rows": (
+            _exponentials(lambda e: e.sum(-1))
+        ),
         "these are exponentials: divide by their sum": _exponentials(lambda e: 1),
-        "the softmax is missing": (".softmax(-1)", ""),
-        NO_MASK: _attend(hide=lambda scores, mask: scores),
-        INVERTED: [
-            _attend(hide=lambda scores, mask: scores.masked_fill(mask, LOW)),
-            _attend(hide=lambda scores, mask: scores.masked_fill(mask, -1e9)),
-            _attend(hide=lambda scores, mask: scores.masked_fill(mask, -torch.inf)),
-        ],
+        "the softmax is missing": ".softmax(-1) →",
+        NO_MASK: UNUSED,
+        INVERTED: ["~mask → mask", f"~mask, {LOWEST} → mask, -torch.inf", FUSED],
         "a hidden score of 0 still gets a weight: it must be very low": [
-            _fill(0.0),
-            _attend(hide=lambda scores, mask: scores * mask),
+            f"{LOWEST} → 0",
+            f"scores.masked_fill(~mask, {LOWEST}) → scores * mask",
         ],
-        NOT_LOW: [*map(_fill, (-1.0, -10.0, -20.0, -50.0, -100.0, -1e3))],
-        LATE: _late,
+        NOT_LOW: [f"{LOWEST} → {-n}" for n in (1, 10, 20, 50, 100, 1000)],
+        LATE: (
+            UNUSED,
+            f"{END} → return (scores.softmax(-1) * (True if mask is None else mask)) "
+            f"@ V",
+        ),
         "exp of a large score is infinite: take `softmax`, or subtract the largest "
         "visible score first": _exponentials(lambda e: e.sum(-1, keepdim=True)),
-        "these are the weights: use them to mix the values": _attend(
-            mix=lambda weights, V: weights
-        ),
-        "return the output alone, without the weights": _attend(
-            mix=lambda weights, V: (weights @ V, weights)
+        "these are the weights: use them to mix the values": "@ V →",
+        "return the output alone, without the weights": (
+            f"{END} → {END}, scores.softmax(-1)"
         ),
         "these are the scores: take the softmax, and mix the values": (
-            "scores.softmax(-1) @ V",
-            "scores",
+            f"{END} → return scores"
         ),
         "right for one head. With sentences and heads in front, swap the last two axes "
         "only: K.transpose(-2, -1)": [
-            ("K.transpose(-2, -1)", "K.T"),
-            ("K.transpose(-2, -1)", "K.transpose(0, 1)"),
+            "K.transpose(-2, -1) → K.T",
+            "K.transpose(-2, -1) → K.transpose(0, 1)",
         ],
     },
     hints=(
@@ -184,47 +177,47 @@ def _counted(*shape):
 @exercise(
     "Cut the last axis into heads, and bring them to the front.",
     cases={
+        "D = 4, two heads, T = 3": (_counted(1, 3, 4), 2),
         "D = 12, three heads": (_counted(2, 5, 12), 3),
         "D = 12, two heads": (_counted(2, 5, 12), 2),
         "D = 8, four heads, T = 3": (_counted(1, 3, 8), 4),
     },
     mistakes={
         "this shape in one step mixes positions: cut the last axis, then swap": (
-            lambda x, n: x.reshape(len(x), n, x.size(1), -1)
+            "x.reshape(len(x), n_heads, x.size(1), -1)"
         ),
-        "heads are axis 1, positions axis 2: swap them": (".transpose(1, 2)", ""),
-        "head 0 has the first d_k columns, not every H-th": lambda x, n: x.unflatten(
-            -1, (-1, n)
-        ).permute(0, 3, 1, 2),
-        "the two numbers of unflatten are exchanged: n_heads parts come first": (
-            "(n_heads, -1)",
-            "(-1, n_heads)",
+        "heads are axis 1, positions axis 2: swap them": ".transpose(1, 2) →",
+        "head 0 has the first d_k columns, not every H-th": (
+            "x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)"
         ),
-        "(B, H, d_k, T): the numbers of a head come last": lambda x, n: x.unflatten(
-            -1, (n, -1)
-        ).permute(0, 2, 3, 1),
-        "the batch comes first, then the heads": lambda x, n: torch.stack(
-            x.chunk(n, -1)
+        "these are d_k parts of n_heads numbers: cut into n_heads parts of d_k": (
+            "(n_heads, -1) → (-1, n_heads)"
         ),
+        "n_heads parts have D / n_heads numbers each; −1 works that out": [
+            f"(n_heads, -1) → (n_heads, {n})" for n in ("n_heads", 2, 4, 64)
+        ],
+        "(B, H, d_k, T): the numbers of a head come last": (
+            "x.unflatten(-1, (n_heads, -1)).permute(0, 2, 3, 1)"
+        ),
+        "the batch comes first, then the heads": "torch.stack(x.chunk(n_heads, -1))",
         "swap after the cut, not before it: this mixes columns and positions": (
-            lambda x, n: x.transpose(1, 2).reshape(len(x), n, x.size(1), -1)
+            "x.transpose(1, 2).reshape(len(x), n_heads, x.size(1), -1)"
         ),
-        "`unflatten(-1, …)`: it is the last axis that is cut": lambda x, n: x.unflatten(
-            1, (n, -1)
+        "`unflatten(-1, …)`: it is the last axis that is cut": (
+            "x.unflatten(1, (n_heads, -1))"
         ),
         "the number of heads is an argument: n_heads": [
-            ("n_heads, -1", "3, -1"),
-            ("n_heads, -1", "2, -1"),
+            "n_heads, -1 → 3, -1",
+            "n_heads, -1 → 2, -1",
         ],
         "this puts the heads together again: leave out the flatten": (
-            ".transpose(1, 2)",
-            ".transpose(1, 2).flatten(2)",
+            ".transpose(1, 2) → .transpose(1, 2).flatten(2)"
         ),
         "transpose the axes 1 and 2, the positions and the heads": [
-            ("transpose(1, 2)", "transpose(0, 1)"),
-            ("transpose(1, 2)", "transpose(2, 3)"),
-            ("transpose(1, 2)", "transpose(0, 2)"),
-            ("transpose(1, 2)", "transpose(1, 3)"),
+            "transpose(1, 2) → transpose(0, 1)",
+            "transpose(1, 2) → transpose(2, 3)",
+            "transpose(1, 2) → transpose(0, 2)",
+            "transpose(1, 2) → transpose(1, 3)",
         ],
     },
     hints=(
@@ -259,67 +252,20 @@ def _with_weights(answer, D, H, x, memory, mask):
     if missing := [name for name in NAMES if not hasattr(own, name)]:
         raise ValueError(f"keep the names of the four layers: {missing[0]} is missing")
     for name in NAMES:
-        getattr(own, name).load_state_dict(getattr(theirs, name).state_dict())
+        layer = getattr(own, name)
+        layer.load_state_dict(getattr(theirs, name).state_dict())
+        layer.register_forward_pre_hook(lambda _, read, name=name: note(name, read))
     with torch.no_grad():
         return own(x, memory, mask)
 
 
-def _changed(times=1.0, swap=(), **methods):
-    """The library's layer with other methods, scaled queries or exchanged matrices."""
-
-    class Changed(nmt.MultiHeadAttention):
-        def forward(self, x, memory, mask=None):
-            part = deepcopy(self)
-            for one, other in swap:
-                setattr(part, one, getattr(self, other))
-            part.W_q.weight.data *= times
-            part.W_q.bias.data *= times
-            return nmt.MultiHeadAttention.forward(part, x, memory, mask)
-
-    for name, method in methods.items():
-        setattr(Changed, name, method)
-    return Changed
+def _view(x, n_heads):
+    return x.reshape(len(x), n_heads, x.size(1), -1)
 
 
-def _scaled(factor):
-    """Scores times ``factor(D, H)``."""
-    return lambda D, H: _changed(factor(D, H))(D, H)
-
-
-def _seen(change):
-    """Another mask than the one that is given."""
-
-    class Seen(nmt.MultiHeadAttention):
-        def forward(self, x, memory, mask=None):
-            return super().forward(x, memory, mask if mask is None else change(mask))
-
-    return Seen
-
-
-def _view(self, x):
-    return x.reshape(x.size(0), self.n_heads, x.size(1), -1)
-
-
-def _unview(self, heads):
-    return heads.reshape(heads.size(0), heads.size(2), -1)
-
-
-def _by_hand(hide=None, after=lambda weights, mask: weights, residual=0.0, mean=None):
-    """The layer written out, with another way to hide or to end."""
-    hide = hide or (lambda scores, mask: scores.masked_fill(~mask, LOW))
-
-    class ByHand(nmt.MultiHeadAttention):
-        def forward(self, x, memory, mask=None):
-            q, (k, v) = self.split_heads(self.W_q(x)), self.keys_values(memory)
-            if mean is not None:
-                v = mean(self, memory)
-            scores = q @ k.mT / q.size(-1) ** 0.5
-            scores = scores if mask is None else hide(scores, mask)
-            weights = scores.softmax(-1)
-            weights = weights if mask is None else after(weights, mask)
-            return self.W_o(self.join_heads(weights @ v)) + residual * x
-
-    return ByHand
+ZERO = "a hidden score of 0 still gets a weight: it must be very low"
+zero, late = attention.mistakes[ZERO][0], attention.mistakes[LATE][0]
+JOINED = "heads.transpose(1, 2).flatten(2)"
 
 
 NEAR = torch.eye(5, dtype=torch.bool)
@@ -340,44 +286,42 @@ ALONE = _numbers(8, (2, 5, 12))[0]  # (B, T, D)
         ),
     },
     mistakes={
-        "W_o is missing": ("self.W_o(heads", "(heads"),
+        "W_o is missing": "self.W_o(heads → (heads",
         "split and joined with one `view`: each head reads other positions than it "
-        "should": _changed(split_heads=_view, join_heads=_unview),
-        "joined without swapping back: positions and heads are mixed": _changed(
-            join_heads=_unview
+        "should": ("split_heads → _view", f"{JOINED} → heads.reshape(x.shape)"),
+        "joined without swapping back: positions and heads are mixed": (
+            f"{JOINED} → heads.reshape(x.shape)"
         ),
-        "split with one `view`: positions are mixed": _changed(split_heads=_view),
-        UNDIVIDED: _scaled(lambda D, H: (D / H) ** 0.5),
-        "divide by √d_k, the width of one head, not by √D": _scaled(
-            lambda D, H: H**-0.5
+        "split with one `view`: positions are mixed": "split_heads → _view",
+        UNDIVIDED: "(Q, → (Q * Q.size(-1) ** 0.5,",
+        "divide by √d_k, the width of one head, not by √D": (
+            "(Q, → (Q * self.n_heads**-0.5,"
         ),
-        "divide by √d_k, not by √H": _scaled(lambda D, H: (D / H) ** 0.5 / H**0.5),
-        BY_D_K: _scaled(lambda D, H: (D / H) ** -0.5),
-        "keys and values come from memory, not from x": ("(memory)", "(x)"),
-        "the keys come from memory, too": ("W_k(memory)", "W_k(x)"),
-        "queries come from x, keys and values from memory": (
-            "self.W_q(x)",
-            "self.W_q(memory)",
+        "divide by √d_k, not by √H": "(Q, → (Q * (Q.size(-1) / self.n_heads) ** 0.5,",
+        BY_D_K: "(Q, → (Q * Q.size(-1) ** -0.5,",
+        "keys and values come from memory, not from x": "(memory) → (x)",
+        "the keys come from memory, too": "W_k(memory) → W_k(x)",
+        "the values come from memory, too": "W_v(memory) → W_v(x)",
+        "queries come from x, keys and values from memory": [
+            "W_q(x) → W_q(memory)",
+            ("W_q(x) → W_q(memory)", "W_k(memory) → W_k(x)", "W_v(memory) → W_v(x)"),
+        ],
+        "the values have a matrix of their own, W_v": "W_v(memory) → W_k(memory)",
+        "W_q and W_k are exchanged": ("W_q(x) → W_k(x)", "W_k(memory) → W_q(memory)"),
+        "the values are not projected: W_v is missing": "self.W_v(memory) → memory",
+        "the queries are not projected: W_q is missing": "self.W_q(x) → x",
+        "the keys are not projected: W_k is missing": "self.W_k(memory) → memory",
+        NO_MASK: "V, mask) → V, None)",
+        INVERTED: [f"V, mask) → {TURNED}", f"attention(Q, K, V, mask) → {FUSED}"],
+        ZERO: "= attention( → = zero(",
+        LATE: "= attention( → = late(",
+        "x is added in chapter 05: here the output alone is asked for": (
+            "return → return x +"
         ),
-        "the values have a matrix of their own, W_v": _changed(swap=[("W_v", "W_k")]),
-        "W_q and W_k are exchanged": _changed(swap=[("W_q", "W_k"), ("W_k", "W_q")]),
-        "the values are not projected: W_v is missing": _by_hand(
-            mean=lambda self, memory: self.split_heads(memory)
-        ),
-        NO_MASK: _seen(lambda mask: None),
-        INVERTED: _seen(torch.logical_not),
-        "a hidden score of 0 still gets a weight: it must be very low": _by_hand(
-            lambda scores, mask: scores.masked_fill(~mask, 0.0)
-        ),
-        LATE: _by_hand(
-            lambda scores, mask: scores, lambda weights, mask: weights * mask
-        ),
-        "x is added in chapter 05: here the output alone is asked for": _by_hand(
-            residual=1.0
-        ),
-        "this is a single head, as wide as the whole vector": lambda D, H: _changed()(
-            D, 1
-        ),
+        "this is a single head, as wide as the whole vector": [
+            "self.n_heads) → 1)",
+            ("split_heads( → (", ", self.n_heads) → )", f"{JOINED} → heads"),
+        ],
     },
     hints=(
         "Each step has a name already: three projections, `split_heads` for each of "
@@ -431,21 +375,9 @@ def _one_by_one(answer, q, K, V):
     return given
 
 
-def _plain(exp):
-    """Without the largest score."""
-
-    def one_key_at_a_time(q, K, V):
-        total, mixed = 0.0, 0 * V[0]
-        for k, v in zip(K, V, strict=True):
-            e = exp(q @ k / math.sqrt(len(q)))
-            total, mixed = total + e, mixed + e * v
-        return mixed / total
-
-    return one_key_at_a_time
-
-
-def _first_as_largest(q, K, V):
-    return _plain(lambda score: (score - q @ K[0] / math.sqrt(len(q))).exp())(q, K, V)
+PLAIN = "-math.inf → 0.0", "max(largest, score) → 0.0"
+EXP = "math.exp(score - largest) → torch.tensor(score"
+FIRST = "max(largest, score) → score if largest == -math.inf else largest"
 
 
 def _scores(*scores, width=64):
@@ -461,7 +393,7 @@ LARGEST = "exp of a large score is infinite: keep the largest score so far"
 @exercise(
     "Attention of one query without a table of weights: one key after the other.",
     cases={
-        "small scores": _numbers(10, (3,), (4, 3), (4, 5)),
+        "small scores": _numbers(10, (2,), (4, 2), (4, 3)),
         "three scores of 128": [*_scores(128.0, 128, 128), *_numbers(11, (3, 2))],
         "scores of 100, 110 and 120": [
             *_scores(100.0, 120, 110, width=16),
@@ -474,56 +406,58 @@ LARGEST = "exp of a large score is infinite: keep the largest score so far"
         ],
     },
     mistakes={
-        UNDIVIDED: (" / math.sqrt(len(q))", ""),
-        BY_D_K: ("math.sqrt(len(q))", "len(q)"),
-        "divide by √d_k; this divides by √S, the number of keys": ("len(q)", "len(K)"),
+        UNDIVIDED: "/ math.sqrt(len(q)) →",
+        BY_D_K: "math.sqrt(len(q)) → len(q)",
+        "divide by √d_k; this divides by √S, the number of keys": "len(q) → len(K)",
         "divide by √d_k; this divides by √d_v, the width of the values": (
-            "len(q)",
-            "V.size(1)",
+            "len(q) → V.size(1)"
         ),
         "this makes the table: all keys at once. Take one after the other": (
-            lambda q, K, V: (K @ q / len(q) ** 0.5).softmax(-1) @ V
+            "(K @ q / len(q) ** 0.5).softmax(-1) @ V"
         ),
         LARGEST: [
-            _plain(torch.exp),
-            _plain(lambda score: score.double().exp()),
-            _plain(lambda score: math.exp(score)),
+            PLAIN,
+            (*PLAIN, f"{EXP}).exp()"),
+            (*PLAIN, f"{EXP}).double().exp()"),
         ],
         "a limit for the score makes large scores equal: keep the largest so far": [
-            _plain(lambda score: score.clamp(max=80).exp()),
-            _plain(lambda score: score.clamp(max=88).exp()),
+            (*PLAIN, f"{EXP}).clamp(max=80).exp()"),
+            (*PLAIN, f"{EXP}).clamp(max=88).exp()"),
         ],
-        "scores differ by much: subtract the largest so far, not the first one": (
-            _first_as_largest
-        ),
+        "scores differ by much: subtract the largest so far, not the first one": [
+            FIRST,
+            (FIRST, f"{EXP} - largest).exp()"),
+        ],
         "far below 0 every exponential is 0: the largest so far must be one of the "
         "scores, so begin with −∞ or the first one": [
-            ("-math.inf", "0.0"),
-            ("max(largest, score)", "max(largest, abs(score))"),
+            "-math.inf → 0.0",
+            "max(largest, score) → max(largest, abs(score))",
         ],
         "when the largest score grows, multiply both sums by exp(old − new)": (
-            SHRINK,
-            "total + e, mixed",
+            f"{SHRINK} → total + e, mixed"
         ),
         "multiply *both* sums by exp(old − new): the sum of the exponentials, too": (
-            SHRINK,
-            "total + e, shrink * mixed",
+            f"{SHRINK} → total + e, shrink * mixed"
         ),
         "multiply *both* sums by exp(old − new): the sum of the values, too": (
-            SHRINK,
-            "shrink * total + e, mixed",
+            f"{SHRINK} → shrink * total + e, mixed"
         ),
         "exp(old − new) for the old sums, exp(score − new) for the new key: yours has "
         "an infinite exponential at the first key": [
-            ("math.exp(old - largest)", "math.exp(largest - old)"),
-            ("math.exp(score - largest)", "math.exp(score - old)"),
+            "math.exp(old - largest) → math.exp(largest - old)",
+            "math.exp(score - largest) → math.exp(score - old)",
         ],
-        "keep the largest score, not the smallest": ("max(largest", "min(largest"),
-        "this is the plain mean: weigh each value by its exponential": (
-            lambda q, K, V: V.mean(0)
+        "the new key's exponential is exp(score − largest), too": (
+            "math.exp(score - largest) → math.exp(score)"
         ),
-        "the weights don't sum to 1: divide by their sum": (" / total", ""),
-        "return after the loop: this stops at the first key": (lambda q, K, V: V[0]),
+        "keep the largest score, not the smallest": "max(largest → min(largest",
+        "this is the plain mean: weigh each value by its exponential": "V.mean(0)",
+        "the new value has a weight, too: its exponential": "e * v → v",
+        "the weights don't sum to 1: divide by their sum": "/ total →",
+        "divide once, after the last key: this divides in each round": (
+            "    return mixed / total →         mixed = mixed / total\n    return mixed"
+        ),
+        "return after the loop: this stops at the first key": "V[0]",
     },
     hints=(
         "Three things are kept from key to key: the largest score, the sum of the "

@@ -1,13 +1,14 @@
 """The exercises of chapter 05, the encoder."""
 
+from types import SimpleNamespace
+
 import torch
-import torch.nn.functional as F
 
 import nmt_lib as nmt
 
 from ..own_parts import parts_of
 from .chapter04 import _numbers as numbers
-from .exercise import exercise
+from .exercise import exercise, noted
 
 
 def drawn(make, *arguments, seed=0, size=0.4):
@@ -34,41 +35,39 @@ WHOLE = "W_2(W_1(x).relu())"
         "a single position": (*numbers(3, (4,)), *_network(3, 4, 16)),
     },
     mistakes={
-        "without ReLU, two linear maps are a single one": (".relu()", ""),
+        "without ReLU, two linear maps are a single one": ".relu() →",
         "there is no ReLU at the end: negative numbers may come out": [
-            (WHOLE, "W_2(W_1(x).relu()).relu()"),
-            (WHOLE, "W_2(W_1(x)).relu()"),
+            f"{WHOLE} → W_2(W_1(x).relu()).relu()",
+            f"{WHOLE} → W_2(W_1(x)).relu()",
         ],
         "ReLU comes between the two layers, not before them": [
-            ("W_1(x).relu()", "W_1(x.relu())"),
-            ("W_1(x).relu()", "W_1(x.relu()).relu()"),
+            "W_1(x).relu() → W_1(x.relu())",
+            "W_1(x).relu() → W_1(x.relu()).relu()",
         ],
         "these are the d_ff numbers in the middle: W_2 makes D of them": (
-            WHOLE,
-            "W_1(x).relu()",
+            f"{WHOLE} → W_1(x).relu()"
         ),
-        "this keeps the negative numbers: take max(0, …)": ("relu()", "clamp(max=0)"),
+        "this keeps the negative numbers: take max(0, …)": "relu() → clamp(max=0)",
         "absolute values keep something of every number: ReLU makes 0 of the "
-        "negative ones": ("relu()", "abs()"),
-        "ReLU has no upper limit": ("relu()", "clamp(0, 1)"),
+        "negative ones": "relu() → abs()",
+        "ReLU has no upper limit": "relu() → clamp(0, 1)",
         "this is GELU, as in newer models; the paper has max(0, …)": [
-            lambda x, W_1, W_2: W_2(F.gelu(W_1(x))),
-            lambda x, W_1, W_2: W_2(F.gelu(W_1(x), approximate="tanh")),
+            "W_2(torch.nn.functional.gelu(W_1(x)))",
+            "W_2(torch.nn.functional.gelu(W_1(x), approximate='tanh'))",
         ],
         "another function than max(0, …) stands between the layers": [
-            ("relu()", "tanh()"),
-            ("relu()", "sigmoid()"),
-            ("relu()", "softmax(-1)"),
-            lambda x, W_1, W_2: W_2(F.leaky_relu(W_1(x))),
+            "relu() → tanh()",
+            "relu() → sigmoid()",
+            "relu() → softmax(-1)",
+            "W_2(torch.nn.functional.leaky_relu(W_1(x)))",
         ],
         "a linear layer has a bias, too: call it, W_1(x)": [
-            ("W_1(x)", "(x @ W_1.weight.T)"),
-            (WHOLE, "W_1(x).relu() @ W_2.weight.T"),
-            (WHOLE, "(x @ W_1.weight.T).relu() @ W_2.weight.T"),
+            "W_1(x) → (x @ W_1.weight.T)",
+            f"{WHOLE} → W_1(x).relu() @ W_2.weight.T",
+            f"{WHOLE} → (x @ W_1.weight.T).relu() @ W_2.weight.T",
         ],
         "x is added later, in the layer (section 4): here the network alone": (
-            "return ",
-            "return x + ",
+            "return  → return x + "
         ),
     },
     hints=(
@@ -87,7 +86,7 @@ def feed_forward(x, W_1, W_2):
     return W_2(W_1(x).relu())  # (…, D) → (…, d_ff) → (…, D)
 
 
-SMALL, *GAINS = numbers(5, (2, 3, 4), (4,), (4,))
+SMALL, *GAINS = numbers(5, (1, 3, 4), (4,), (4,))
 SMALL = 0.003 * SMALL
 SMALL[0, 0] = 0.5  # four equal numbers
 ROOT = "(variance + eps).sqrt()"
@@ -98,6 +97,7 @@ OUTSIDE = "eps is added to the variance, under the root"
 @exercise(
     "Layer norm: each position by its own mean and variance.",
     cases={
+        "two positions, D = 4": (3 * numbers(4, (1, 2, 4))[0] + 1, *GAINS),
         "two sentences, D = 4": (3 * numbers(4, (2, 3, 4))[0] + 1, *GAINS),
         "small differences, and four equal numbers": (SMALL, *GAINS),
         "D = 6, one sentence": (*numbers(6, (1, 5, 6), (6,), (6,)),),
@@ -105,75 +105,70 @@ OUTSIDE = "eps is added to the variance, under the root"
     },
     mistakes={
         "the variance divides by D, not by D − 1: unbiased=False": (
-            SQUARES,
-            "x.var(-1, keepdim=True)",
+            f"{SQUARES} → x.var(-1, keepdim=True)"
         ),
         "two faults: std divides by D − 1 (unbiased=False), and eps is missing": (
-            ROOT,
-            "x.std(-1, keepdim=True)",
+            f"{ROOT} → x.std(-1, keepdim=True)"
         ),
         "std divides by D − 1, and eps belongs under the root": (
-            ROOT,
-            "(x.std(-1, keepdim=True) + eps)",
+            f"{ROOT} → (x.std(-1, keepdim=True) + eps)"
         ),
-        OUTSIDE: (ROOT, "(variance.sqrt() + eps)"),
+        OUTSIDE: f"{ROOT} → (variance.sqrt() + eps)",
         "eps is missing; it must be under the root: four equal numbers give nan": (
-            " + eps",
-            "",
+            " + eps →"
         ),
         "eps is an argument: take the one that is given": [
-            ("+ eps", f"+ {eps}") for eps in (1e-3, 1e-5, 1e-6, 1e-8, 1e-9, 1e-12)
+            f"+ eps → + {eps}" for eps in (1e-3, 1e-5, 1e-6, 1e-8, 1e-9, 1e-12)
         ],
-        "divide by the root of the variance": (".sqrt()", ""),
-        "divide by the root, don't multiply by it": ("/ (variance", "* (variance"),
-        "the variance is a mean: divide the sum of the squares by D": (
-            "** 2).mean",
-            "** 2).sum",
-        ),
+        "divide by the root of the variance": ".sqrt() →",
+        "divide by the root, don't multiply by it": "/ (variance → * (variance",
+        "the variance is a mean: divide the sum of the squares by D": [
+            "** 2).mean → ** 2).sum",
+            f"{ROOT} → (x - mean).norm(dim=-1, keepdim=True).clamp(min=1e-12)",
+        ],
         "the variance is the mean of the squares, not of the absolute values": [
-            ("((x - mean) ** 2)", "(x - mean).abs()"),
-            (SQUARES, "(x - mean).abs().mean(-1, keepdim=True) ** 2"),
+            "((x - mean) ** 2) → (x - mean).abs()",
+            f"{SQUARES} → (x - mean).abs().mean(-1, keepdim=True) ** 2",
         ],
         "this normalises a whole sentence: take the last axis only": (
-            "-1, keepdim",
-            "(-1, -2), keepdim",
+            "-1, keepdim → (-1, -2), keepdim"
         ),
         "this normalises everything together: take the last axis only": (
-            "-1, keepdim=True",
-            "",
+            "-1, keepdim=True →"
         ),
         "this normalises each column of a sentence: take the last axis": (
-            "-1, keepdim",
-            "1, keepdim",
+            "-1, keepdim → 1, keepdim"
         ),
         "this normalises each column over the batch: take the last axis": (
-            "-1, keepdim",
-            "0, keepdim",
+            "-1, keepdim → 0, keepdim"
         ),
         "this is batch norm, each column over all positions: take the last axis": (
-            "-1, keepdim",
-            "(0, 1), keepdim",
+            "-1, keepdim → (0, 1), keepdim"
         ),
-        "subtract the mean from x, too": ("gain * (x - mean)", "gain * x"),
+        "subtract the mean from x, too": "gain * (x - mean) → gain * x",
         "this is the root mean square norm: subtract the mean": (
-            "mean = x.mean(-1, keepdim=True)",
-            "mean = 0",
+            "mean = x.mean(-1, keepdim=True) → mean = 0"
         ),
-        "subtract the mean for the variance, too": ("((x - mean) ** 2)", "(x ** 2)"),
-        "gain is not used": ("gain * ", ""),
-        "bias is not used": (" + bias", ""),
-        "gain and bias are not used": ("gain * ", "", " + bias", ""),
-        "gain and bias are exchanged": (
-            "gain * (",
-            "bias * (",
-            "+ bias",
-            "+ gain",
+        "keepdim=True keeps the axis of mean and variance: (B, S, 1)": (
+            ", keepdim=True →"
         ),
+        "subtract the mean for the variance, too": "((x - mean) ** 2) → (x ** 2)",
+        "divide by the root of the variance, too": "/ (variance + eps).sqrt() →",
+        "brackets are missing: x − mean is divided as a whole": (
+            "(x - mean) / → x - mean /"
+        ),
+        "gain and bias are not used, nor the eps that is given": (
+            "gain * (x - mean) / (variance + eps).sqrt() + bias → "
+            "(x - mean) / (variance + 1e-5).sqrt()"
+        ),
+        "gain is the factor itself: add no 1 to it": "gain * → (1 + gain) *",
+        "gain is not used": "gain *  →",
+        "bias is not used": " + bias →",
+        "gain and bias are not used": ("gain *  →", " + bias →"),
+        "gain and bias are exchanged": ("gain * ( → bias * (", "+ bias → + gain"),
         "the bias comes after the gain: it is not multiplied": (
-            "gain * (x",
-            "gain * ((x",
-            ".sqrt() + bias",
-            ".sqrt() + bias)",
+            "gain * (x → gain * ((x",
+            ".sqrt() + bias → .sqrt() + bias)",
         ),
     },
     hints=(
@@ -198,7 +193,8 @@ def parts(make, seed, D, H):
     """The parts of a small layer, as ``nmt.try_it`` gives them."""
     sizes = {"d_model": D, "n_heads": H, "d_ff": 2 * D, "dropout": 0.0}
     config = nmt.load_config("tiny").model.model_copy(update=sizes)
-    return parts_of(drawn(make, config, seed=seed))
+    found = vars(parts_of(drawn(make, config, seed=seed)))
+    return SimpleNamespace(**{name: noted(name, part) for name, part in found.items()})
 
 
 def padding(S, *lengths):
@@ -228,72 +224,67 @@ FEED = "part.norm2(x1 + part.feed_forward(x1))"
         ),
     },
     mistakes={
-        "mask is not used": ("x, x, mask", "x, x, None"),
-        "x is not added to self-attention": ("x + part.self", "part.self"),
-        "the second sum is missing": ("x1 + part.feed", "part.feed"),
-        NO_SUM: ("x + part", "part", "x1 + part", "part"),
+        "mask is not used": "x, x, mask → x, x, None",
+        "True means: may be attended to. The mask is turned around": (
+            "x, x, mask → x, x, ~mask"
+        ),
+        "x is not added to self-attention": "x + part.self → part.self",
+        "the second sum is missing": "x1 + part.feed → part.feed",
+        NO_SUM: ("x + part → part", "x1 + part → part"),
         "the second sum adds what the feed-forward network reads": (
-            "x1 + part.feed",
-            "x + part.feed",
+            "x1 + part.feed → x + part.feed"
         ),
         "the feed-forward network reads what the first norm has made, not x": (
-            "feed_forward(x1)",
-            "feed_forward(x)",
+            "feed_forward(x1) → feed_forward(x)"
         ),
         "what attention has found is lost: the second sub-layer must go on from it": (
-            "x1 + part.feed_forward(x1)",
-            "x + part.feed_forward(x)",
+            "x1 + part.feed_forward(x1) → x + part.feed_forward(x)"
         ),
         "both sub-layers read x at once: one comes after the other": (
-            FEED,
-            f"part.norm2(x + {LOOK} + part.feed_forward(x))",
+            f"{FEED} → part.norm2(x + {LOOK} + part.feed_forward(x))"
         ),
-        NO_NORM: ("part.norm1", "", "part.norm2", ""),
-        "the first norm is missing": ("part.norm1", ""),
-        "the last norm is missing": ("part.norm2", ""),
+        NO_NORM: ("part.norm1 →", "part.norm2 →"),
+        "the first norm is missing": "part.norm1 →",
+        "the last norm is missing": "part.norm2 →",
         "the second sum adds the normed sum, not the one before the norm": (
-            "part.norm1(",
-            "(",
-            FEED,
-            "part.norm2(x1 + part.feed_forward(part.norm1(x1)))",
+            "part.norm1( → (",
+            f"{FEED} → part.norm2(x1 + part.feed_forward(part.norm1(x1)))",
         ),
-        "each sub-layer has a norm of its own: norm1, norm2": ("norm2", "norm1"),
-        "norm1 belongs to the first sum: this takes norm2 twice": ("norm1", "norm2"),
+        "each sub-layer has a norm of its own: norm1, norm2": "norm2 → norm1",
+        "norm1 belongs to the first sum: this takes norm2 twice": "norm1 → norm2",
         "norm1 comes first, then norm2": (
-            "norm1",
-            "norm",
-            "norm2",
-            "norm1",
-            "norm(",
-            "norm2(",
+            "norm1 → norm",
+            "norm2 → norm1",
+            "norm( → norm2(",
         ),
         PRE: (
-            f"part.norm1(x + {LOOK})",
-            "x + part.self_attention(part.norm1(x), part.norm1(x), mask)",
-            FEED,
-            "x1 + part.feed_forward(part.norm2(x1))",
+            f"part.norm1(x + {LOOK}) → x + part.self_attention(part.norm1(x), "
+            f"part.norm1(x), mask)",
+            f"{FEED} → x1 + part.feed_forward(part.norm2(x1))",
+        ),
+        "the first half is pre-LN, the second post-LN: the norm comes after each sum": (
+            f"part.norm1(x + {LOOK}) → "
+            "x + part.self_attention(part.norm1(x), part.norm1(x), mask)"
+        ),
+        "attention reads x itself, and x is added: norm only the sum": (
+            f"x + {LOOK} → part.norm1(x) + "
+            "part.self_attention(part.norm1(x), part.norm1(x), mask)"
         ),
         f"{PRE}; and keys and values are not normed": (
-            f"part.norm1(x + {LOOK})",
-            "x + part.self_attention(part.norm1(x), x, mask)",
-            FEED,
-            "x1 + part.feed_forward(part.norm2(x1))",
+            f"part.norm1(x + {LOOK}) → x + part.self_attention(part.norm1(x), x, mask)",
+            f"{FEED} → x1 + part.feed_forward(part.norm2(x1))",
         ),
         INSIDE: (
-            f"part.norm1(x + {LOOK})",
-            f"x + part.norm1({LOOK})",
-            FEED,
-            "x1 + part.norm2(part.feed_forward(x1))",
+            f"part.norm1(x + {LOOK}) → x + part.norm1({LOOK})",
+            f"{FEED} → x1 + part.norm2(part.feed_forward(x1))",
         ),
         "the feed-forward network comes second, self-attention first": (
-            LOOK,
-            "part.feed_forward(x)",
-            "part.feed_forward(x1)",
-            "part.self_attention(x1, x1, mask)",
+            f"{LOOK} → part.feed_forward(x)",
+            "part.feed_forward(x1) → part.self_attention(x1, x1, mask)",
         ),
-        "the feed-forward network is missing": (" + part.feed_forward(x1)", ""),
-        "self-attention is missing": (f" + {LOOK}", ""),
-        "this is the first half of a layer: go on": (FEED, "x1"),
+        "the feed-forward network is missing": " + part.feed_forward(x1) →",
+        "self-attention is missing": f" + {LOOK} →",
+        "this is the first half of a layer: go on": f"{FEED} → x1",
     },
     hints=(
         "Two lines of the same form: a norm around the sum of what goes in and what "

@@ -21,7 +21,7 @@ from . import values
 from .progress import remember
 
 Answer = Callable[..., Any]
-Mistake = Answer | tuple[str, ...] | list[Any]
+Mistake = Answer | str | tuple[str, ...] | list[Any]
 USUAL = {  # what an exception says, and what to do about it
     "Boolean value of Tensor|truth value of an array": "`if`, `and`, `or` and `not` "
     "ask for a single truth value: write `mask is not None`, and & | ~ for tensors; "
@@ -32,9 +32,16 @@ USUAL = {  # what an exception says, and what to do about it
     "must match the size of tensor|cannot be multiplied": "two shapes do not fit: "
     "print them; a sum or mean keeps its axis with keepdim=True",
     "either a floating point or complex": "booleans and ids have no mean: .float()",
-    "NoneType": "something in it is None: does a function still lack its `return`?",
+    "attribute '(append|insert|extend|sort)'": "`append`, `insert` and `sort` change "
+    "a list and return None: write them on a line of their own",
+    "NoneType": "something in it is None: an argument that is left out, such as "
+    "`mask`, or what a function without `return` gives",
     "unhashable|not hashable": "sets and dicts compare tensors as objects: use .item()",
+    "must be Tensor, not": "PyTorch's functions take tensors, `math` has those for a "
+    "number; a module such as nn.ReLU is made first, nn.ReLU()(x)",
+    "'Tensor' and 'Linear'": "a layer is not a matrix: call it, W(x)",
 }
+STEPS: list[tuple[str, tuple[Any, ...]]] = []  # the noted parts that ran, and on what
 
 
 def exercise(task: str, **about: Any) -> Callable[[Answer], Exercise]:
@@ -53,9 +60,9 @@ class Exercise:
         answer: the right one; the text of its definition is the printed answer.
         task: in one sentence.
         cases: what makes a case special → its arguments. Each call gets fresh copies.
-        mistakes: a sentence → the function that makes this mistake, or two texts, a
-            piece of the answer and what the mistake has in its place (four: twice);
-            a list for several ways to the same mistake.
+        mistakes: a sentence → the function that makes this mistake; or what it
+            returns, as a text; or a change of the answer, "piece → other piece" (a
+            tuple: one after the other); a list for several ways to the same mistake.
         hints: two; where to look, and the shape or the first line.
         says: what is right about a right answer.
         difficulty, importance: 1 to 3.
@@ -124,15 +131,15 @@ class Exercise:
     def use(self, answer: Answer) -> Answer:
         """A reader's function if its check calls it right, else the printed answer.
 
-        What should be a tensor or a float becomes one.
+        What should be a tensor, a float, a tuple or a list becomes one.
         """
         if not self.verdict(answer).startswith("right"):
             return self.right
         print(f"from here on, {self.name} is yours")
-        if isinstance(self._expected[0], torch.Tensor):
-            return lambda *given, **named: values.as_tensor(answer(*given, **named))
-        if isinstance(self._expected[0], float):
-            return lambda *given, **named: float(answer(*given, **named))
+        for kind in (torch.Tensor, float, tuple, list):
+            if isinstance(self._expected[0], kind):
+                make = values.as_tensor if kind is torch.Tensor else kind
+                return lambda *given, **named: make(answer(*given, **named))
         return answer
 
     def verdict(self, answer: Any) -> str:
@@ -147,10 +154,14 @@ class Exercise:
             )
         right = list(map(_equal, given, expected))
         if all(right):
-            return f"right: {self.says}"
+            spoilt = sorted(self._spoilt(answer) - self._spoilt(self.right))
+            but = "\n  but it changes {}, which belongs to the caller: work on a copy"
+            return f"right: {self.says}{but.format(', '.join(spoilt)) * bool(spoilt)}"
         for other in self.uses:
             own = _names_used(answer).get(other.name)
-            if callable(own) and not other.verdict(own).startswith("right"):
+            if not callable(own) or own is other.right:
+                continue
+            if not other.verdict(own).startswith("right"):
                 return f"not yet: it calls {other.name}, which is not right so far"
         for why, outcomes in self._known:
             if self.alike(given, outcomes):
@@ -178,11 +189,35 @@ class Exercise:
         """Whether two lists of outcomes are equal in every case."""
         return all(map(_equal, given, expected))
 
-    def _outcome(self, answer: Answer, case: Sequence[Any]) -> Any:
-        arguments = copy.deepcopy(case)
+    def _spoilt(self, answer: Answer) -> set[str]:
+        """The arguments that an answer changes, of those that can be compared."""
+        found = set()
+        for case in self.cases.values():
+            self._outcome(answer, case, arguments := copy.deepcopy(case))
+            found |= {
+                name
+                for name, new, old in zip(
+                    self._parameters, arguments, case, strict=False
+                )
+                if isinstance(old, torch.Tensor | list | dict)
+                and not values.same(new, old)
+            }
+        return found
+
+    @property
+    def _parameters(self) -> list[str]:
+        if self._call is _plain:
+            return list(inspect.signature(self.right).parameters)
+        return list(inspect.signature(self._call).parameters)[1:]
+
+    def _outcome(
+        self, answer: Answer, case: Sequence[Any], arguments: Sequence[Any] = ()
+    ) -> Any:
+        arguments = arguments or copy.deepcopy(case)
+        STEPS.clear()
         with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
             warnings.simplefilter("ignore")
-            torch.manual_seed(0)
+            torch.default_generator.manual_seed(0)  # no other device: that is slow
             try:
                 return values.listed(self._call(answer, *arguments))
             except Exception as error:  # the reader's own code
@@ -198,41 +233,89 @@ class Exercise:
         if isinstance(mistake, list):
             for one in mistake:
                 yield from self._variants(one)
-        elif isinstance(mistake, tuple):
-            source = self.source
-            for right, wrong in zip(mistake[::2], mistake[1::2], strict=True):
-                assert right in source, f"the answer has no {right!r}"
-                source = source.replace(right, wrong)
-            yield self._made(source)
-        else:
+        elif callable(mistake):
             yield mistake
+        elif isinstance(mistake, str) and "→" not in mistake:
+            head = self.source[: self.source.index(":\n") + 2]
+            yield self._made(f"{head}    return {mistake}")
+        else:
+            source = self.source
+            changes = [mistake] if isinstance(mistake, str) else mistake
+            if "→" not in changes[0]:  # pairs of pieces
+                pairs = zip(changes[::2], changes[1::2], strict=True)
+                changes = [f"{piece} → {other}" for piece, other in pairs]
+            for change in changes:
+                right, _, wrong = change.partition("→")
+                right = right.removesuffix(" ")
+                assert right in source, f"the answer has no {right!r}"
+                source = source.replace(right, wrong.removeprefix(" "))
+            yield self._made(source)
 
     def _first_difference(
         self, answer: Any, given: list[Any], expected: list[Any], right: list[bool]
     ) -> str:
         """The case that differs, its input if it is short, and one place in it."""
-        i, names = right.index(False), [f"“{name}”" for name in self.cases]
+        names = [f"“{name}”" for name in self.cases]
+        shown = list(map(self._input, self.cases.values()))
+        told = [isinstance(value, Exception) for value in given]
+        i = right.index(False)
+        if not (told[i] or shown[i]):  # a later case may have a short input
+            later = (
+                j for j, ok in enumerate(right) if not (ok or told[j]) and shown[j]
+            )
+            i = next(later, i)
         fine = [name for name, ok in zip(names, right, strict=True) if ok]
-        said = f"wrong in the case {names[i]}"
+        said = f"wrong in the case {names[i]}{shown[i]}"
         if fine:
             said = f"right in {', '.join(fine)}; {said}"
         if isinstance(given[i], Exception):
             return f"{said}\n  it raises {_explained(given[i], answer)}"
-        shown = self._input(list(self.cases.values())[i])
         if given[i] is None:
-            return f"{said}{shown}\n  nothing is returned there: it gives None"
-        return f"{said}{shown}\n  {values.difference(given[i], expected[i])}"
+            return f"{said}\n  nothing is returned there: it gives None"
+        if isinstance(given[i], tuple) and _equal(given[i][:1], [expected[i]]):
+            return f"{said}\n  return the first of your {len(given[i])} results alone"
+        steps = self._first_step(answer, list(self.cases.values())[i])
+        return f"{said}{steps}\n  {values.difference(given[i], expected[i])}"
+
+    def _first_step(self, answer: Answer, case: Sequence[Any]) -> str:
+        """A line about the first noted part that the answer uses otherwise."""
+        ran: list[dict[str, list[Any]]] = []
+        for one in (self.right, answer):
+            self._outcome(one, case)
+            ran.append({name: [] for name, _ in STEPS})
+            for name, read in STEPS:
+                ran[-1][name].append(read)
+        fine = ""
+        for name, expected in ran[0].items():
+            hers = ran[1].get(name, [])
+            if len(hers) != len(expected):
+                times = f"{len(hers)} times, not {len(expected)}"
+                return f"\n  {fine}{name} is used {times}"
+            if not values.same(hers, expected):
+                return f"\n  {fine}{name} reads something else than it should"
+            fine = f"right up to what {name} reads; "
+        return ""
 
     def _input(self, case: Sequence[Any]) -> str:
-        names = list(inspect.signature(self._call).parameters)[1:]
-        if self._call is _plain:
-            names = list(inspect.signature(self.right).parameters)
-        parts = [
-            f"{name} = {values.show(value)}"
-            for name, value in zip(names, case, strict=False)
-        ]
-        shown = ", ".join(parts)
+        """A line with the arguments, if it is short."""
+        named = list(zip(self._parameters, case, strict=False))
+        shown = ", ".join(f"{name} = {values.show(value)}" for name, value in named)
         return f"\n  {shown}" if len(shown) <= 2 * values.LINE else ""
+
+
+def note(name: str, read: tuple[Any, ...]) -> None:
+    """Notes what a part of an answer reads, so that a check can tell of it."""
+    STEPS.append((name, copy.deepcopy(read)))
+
+
+def noted(name: str, part: Answer) -> Answer:
+    """A function that notes what it reads."""
+
+    def step(*given: Any, **named: Any) -> Any:
+        note(name, (*given, *named.values()))
+        return part(*given, **named)
+
+    return step
 
 
 def unfilled(value: Any) -> bool:
@@ -244,7 +327,10 @@ def unfilled(value: Any) -> bool:
 
 def _equal(given: Any, expected: Any) -> bool:
     if isinstance(given, Exception) or isinstance(expected, Exception):
-        return type(given) is type(expected)
+        same = type(given) is type(expected)
+        if isinstance(given, RuntimeError | TypeError):  # what is wrong says the text
+            same = same and str(given) == str(expected)
+        return same
     return values.same(given, expected)
 
 

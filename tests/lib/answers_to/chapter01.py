@@ -50,4 +50,9 @@ RIGHT = {
         lambda word, merges: (s for s in by_rank(word, merges)),
     ],
 }
-WRONG = {}  # the exercise's own mistakes guard each case
+WRONG = {  # the exercise's own mistakes guard the other cases
+    "my_cut": [
+        lambda word, merges: reduce(merge, merges[:6], ("▁", *word)),
+        lambda word, merges: reduce(merge, merges, ("▁", *word.lower())),
+    ],
+}
