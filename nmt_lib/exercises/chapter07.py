@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 import nmt_lib as nmt
 
+from ..experiments.overfitting import of_frequencies, overfit
 from .exercise import exercise
 
 
@@ -432,34 +433,3 @@ def my_accuracy(logits, tgt_out):
     real = tgt_out != nmt.PAD  # (B, T)
     hits = logits.argmax(-1) == tgt_out  # (B, T)
     return hits[real].float().mean().item()
-
-
-# What the chapter measures.
-
-
-def of_frequencies(batches):
-    """The loss of a model that knows only how frequent each word of batches is."""
-    right = torch.cat([batch.tgt_out[batch.tgt_out != nmt.PAD] for batch in batches])
-    share = right.bincount()[right.unique()] / len(right)  # of each word that occurs
-    return -(share * share.log()).sum().item()
-
-
-def overfit(fresh, known, unseen, n_updates=250, every=5):
-    """Losses on known and on unseen sentences, by name, after every few updates."""
-    training, validation = {}, {}
-    ways = {"plain": (0.0, 0.0), "smoothing": (0.0, 0.1), "dropout": (0.1, 0.0)}
-    for name, (dropout, smoothing) in (ways | {"both": (0.1, 0.1)}).items():
-        model = fresh(n_layers=1, dropout=dropout)
-        optimizer = torch.optim.Adam(model.parameters(), 3e-3, (0.9, 0.98), 1e-9)
-        training[name], validation[name] = [], []
-        for step in range(1, n_updates + 1):
-            batch = known[(step - 1) % len(known)]
-            logits = model(batch.src, batch.tgt_in)
-            loss = nmt.cross_entropy(logits, batch.tgt_out, smoothing)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            if step % every == 0:
-                training[name].append(loss.item())
-                validation[name].append(nmt.validation_loss(model, [unseen]))
-    return training, validation

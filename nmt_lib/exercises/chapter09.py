@@ -1,15 +1,17 @@
-"""The exercises of chapter 09, attention heatmaps, and what it measures."""
-
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+"""The exercises of chapter 09, attention heatmaps."""
 
 import torch
-from torch import Tensor
 
 import nmt_lib as nmt
 
+from ..experiments.aligned_heads import (
+    backwards,
+    embedded,
+    find,
+    found_links,
+    score_heads,
+)
+from ..experiments.pronoun_paths import means, names, pronoun, scenes
 from .exercise import exercise
 
 NO_LINK_FITS = (
@@ -403,174 +405,3 @@ def link_accuracy(weights, gold):
 
 def _aer(weights, gold):
     return _rate({(int(row.argmax()), t) for t, row in enumerate(weights)}, gold)
-
-
-# What the chapter measures.
-
-
-def find(pairs: Any, *parts: str) -> nmt.Pair:
-    """The first pair whose source has all the parts; if none has, the first pair."""
-    found = (pair for pair in pairs if all(part in pair.src for part in parts))
-    return next(found, pairs[0])
-
-
-def embedded(translator: nmt.Translator, text: str) -> Tensor:
-    """What the first layer of the encoder projects, ``(S, D)``."""
-    x = translator.model.src_embedding(torch.tensor([translator.encode(text)]))
-    if translator.config.model.norm == "pre":
-        first: Any = translator.model.encoder.layers[0]
-        x = first.around_attention.norm(x)
-    return x[0]
-
-
-def score_heads(
-    translator: nmt.Translator, score: Callable[[Any, Any], Any], pairs: Any, shift=0
-) -> Tensor:
-    """Mean score of each head of cross-attention. (n_layers, H)
-
-    The decoder is given the right translation; ``shift`` drops the first rows.
-    """
-    found = []
-    for pair in pairs:
-        target = translator.tgt_tokenizer.encode(pair.tgt, sos=False, eos=False)
-        maps = torch.cat(translator.attend(translator.encode(pair.src), target).cross)
-        links = {*pair.alignment} or {(0, 0)}  # where no links are known
-        heads = maps[:, :, shift:][:, :, : len(target)].flatten(0, 1)  # (…, T, S)
-        found.append([score(head, links) for head in heads])
-    return torch.tensor(found).view(len(pairs), len(maps), -1).mean(0)
-
-
-NOUNS = {
-    "il": ("sofa", "bed", "bench", "bicycle"),
-    "elle": ("chair", "lamp", "car", "table"),
-}
-
-
-class Scene(NamedTuple):
-    """A sentence about a noun, translated; where noun, "it" and pronoun are."""
-
-    text: str
-    src: Tensor  # (1, S)
-    tgt: Tensor  # (1, T + 1)
-    noun: int  # columns of the encoder's maps
-    it: int
-    t: int  # the row in which the pronoun is written
-    maps: nmt.Attention
-
-
-def scene(translator: nmt.Translator, noun: str) -> Scene:
-    """The sentence of section 3, with 0 for each place that is not found."""
-
-    def find(words, *wanted):
-        return next((i for i, word in enumerate(words) if word in wanted), 0)
-
-    out = translator(f"The {noun} is new and it is very comfortable.")
-    src, tgt = translator.encode(out.source), translator.tgt_tokenizer.encode(out.text)
-    return Scene(
-        out.text,
-        torch.tensor([src]),
-        torch.tensor([tgt]),
-        find(out.src_labels, noun),
-        find(out.src_labels, "it"),
-        find(out.tokens, "il", "elle", "er", "sie", "es"),
-        out.attention,
-    )
-
-
-def scenes(translator: nmt.Translator) -> dict[str, list[Scene]]:
-    """Four scenes for each pronoun."""
-    return {p: [scene(translator, noun) for noun in NOUNS[p]] for p in NOUNS}
-
-
-def names(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    return [" and ".join(row) or "nothing" for row in rows]
-
-
-def means(
-    probability: Callable[..., float],
-    scenes: dict[str, list[Scene]],
-    rows: Sequence[tuple[str, ...]],
-) -> Tensor:
-    """Mean probability with the paths of each row closed. (rows, pronouns)"""
-    table = [
-        [sum(probability(one, *row) for one in several) / len(several) for row in rows]
-        for several in scenes.values()
-    ]
-    return torch.tensor(table).T
-
-
-def pronoun(
-    translator: nmt.Translator,
-    scene: Scene,
-    encoder: Tensor,
-    decoder: Tensor,
-    cross: Tensor,
-) -> float:
-    """The probability of the pronoun under these masks.
-
-    Args:
-        encoder, decoder: of self-attention, in all layers.
-        cross: of cross-attention, ``(n_layers, H, T, S)``.
-    """
-    model = translator.model
-    memory = model.encode(scene.src, encoder)  # (1, S, D)
-    x = model.tgt_embedding(scene.tgt[:, :-1])  # (1, T, D)
-    for layer, mask in zip(model.decoder.layers, cross, strict=True):
-        x = layer(x, memory, mask[None], decoder)  # (1, T, D)
-    logits = model.output(model.decoder.norm(x))[0, scene.t]  # (V,)
-    return float(logits.softmax(-1)[scene.tgt[0, scene.t + 1]])
-
-
-LINKED = {  # captions, and words of theirs linked by hand
-    "Two dogs are playing in the snow.": (
-        "Two=Zwei dogs=Hunde playing=spielen snow=Schnee"
-    ),
-    "A man with a hat is riding a bicycle.": (
-        "man=Mann with=mit hat=Hut bicycle=Fahrrad"
-    ),
-    "A woman in a red coat is waiting at the bus stop.": (
-        "woman=Frau red=roten coat=Mantel waiting=wartet"
-    ),
-    "Three children are playing with a ball on the beach.": (
-        "Three=Drei children=Kinder ball=Ball beach=Strand"
-    ),
-    "An old man is reading a newspaper on a bench.": (
-        "old=alter man=Mann reading=liest newspaper=Zeitung bench=Bank"
-    ),
-    "A brown horse is running across a field.": "horse=Pferd across=über field=Feld",
-    "The cook is cutting vegetables in a small kitchen.": (
-        "vegetables=Gemüse small=kleinen kitchen=Küche"
-    ),
-    "Two girls in white dresses are dancing on a stage.": (
-        "girls=Mädchen white=weißen dancing=tanzen stage=Bühne"
-    ),
-}
-
-
-def found_links(translator: nmt.Translator) -> Tensor:
-    """For each link by hand, layer and head, then the mean of the heads: whether the
-    largest weight is there. (31, n_layers, H + 1)"""
-    right = []
-    captions = zip(translator.translate([*LINKED]), LINKED.values())
-    for out, links in captions:
-        maps = torch.cat(out.attention.cross)  # (n_layers, H, T, S)
-        maps = torch.cat([maps, maps.mean(1, keepdim=True)], 1)
-        for source, target in (link.split("=") for link in links.split()):
-            across, down = out.src_labels, out.tokens
-            if f"▁{source}" in across and f"▁{target}" in down:
-                s, t = across.index(f"▁{source}"), down.index(f"▁{target}")
-                right.append(maps[:, :, t].argmax(-1) == s)
-    return torch.stack(right)
-
-
-def backwards(
-    translator: nmt.Translator, shown: nmt.Translation, layer: int, head: int
-) -> tuple[nmt.Translation, list[bool]]:
-    """The words in reverse order, translated; for each word that is written again,
-    whether the head looks at the same source word."""
-    words = translator.src_tokenizer.tokenize(shown.source)
-    out, seen = translator(" ".join(words[-2::-1]) + " ."), []
-    for one in (shown, out):
-        best = one.attention.cross[layer][0, head].argmax(-1).tolist()  # [T]
-        seen.append({w: one.src_labels[s] for w, s in zip(one.tokens, best)})
-    return out, [seen[0][word] == seen[1][word] for word in seen[0] if word in seen[1]]

@@ -1,20 +1,8 @@
-"""The exercise of the deeper page on TransformerLens, and what the page measures.
-
-Nothing here imports TransformerLens: the page does.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from typing import Any
+"""The exercise of the deeper page on TransformerLens."""
 
 import torch
-from torch import Tensor
 
-import nmt_lib as nmt
-
-from .chapter09 import NOUNS as NOUNS
-from .chapter09 import scene
+from ..experiments.pronoun_paths import NOUNS, one_word_id, table, up_to_pronoun
 from .exercise import exercise, unfilled
 
 
@@ -91,28 +79,3 @@ def patch(x, other, at):
     x = x.clone()
     x[:, at] = other[:, at]  # (B, D)
     return x
-
-
-# What the page measures.
-
-
-def up_to_pronoun(
-    translator: nmt.Translator, nouns: Sequence[str]
-) -> tuple[Tensor, Tensor]:
-    """Sources ``(B, S)``, and targets up to the pronoun, without it, ``(B, T)``."""
-    read = [scene(translator, noun) for noun in nouns]
-    src = torch.cat([one.src for one in read])  # (B, S)
-    return src, torch.cat([one.tgt[:, : one.t + 1] for one in read])
-
-
-def one_word_id(translator: nmt.Translator, word: str) -> int:
-    (found,) = translator.tgt_tokenizer.encode(word, sos=False, eos=False)
-    return int(found)
-
-
-def table(
-    moved: Callable[..., float], sites: Sequence[str], change: Any, n: int
-) -> Tensor:
-    """``moved`` for each site and each of n positions or heads, ``(len(sites), n)``."""
-    rows = [[moved(site, change(at)) for at in range(n)] for site in sites]
-    return torch.tensor(rows)
