@@ -58,7 +58,19 @@ def _cut_rows(tgt):
             tgt[:, 1:],
         ),
         "tgt_out has lost its last token: <eos> must be said, too": ("1:", "1:-1"),
-        "each should lack one token; yours lack two": (":-1", ":-2", "1:", "2:"),
+        "each should lack one token; yours lack two": [
+            (":-1", ":-2", "1:", "2:"),
+            (":-1", ":-2", "1:", "1:-1"),
+        ],
+        "both begin one token too late: tgt_in begins with <sos>": (
+            ":-1",
+            "1:",
+            "tgt[:, 1:]\n",
+            "tgt[:, 2:]\n",
+        ),
+        "return the two tensors one after the other, not a stack": lambda tgt: (
+            torch.stack([tgt[:, :-1], tgt[:, 1:]], dim=-1)
+        ),
         "without <pad> the rows are of unequal length: cut whole columns": _cut_rows,
         "return both, tgt_in and tgt_out": [
             lambda tgt: tgt[:, :-1],
@@ -142,7 +154,15 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
         "one number is asked for: take the mean": (".mean()", ""),
         FROM_MODEL: (REAL, "logits.argmax(-1) != nmt.PAD"),
         SAID_PAD: (REAL, f"({REAL}) & (logits.argmax(-1) != nmt.PAD)"),
-        SPECIAL: [(REAL, "tgt_out != nmt.EOS"), (REAL, "tgt_out > nmt.EOS")],
+        SPECIAL: [
+            (REAL, "tgt_out != nmt.EOS"),
+            (REAL, "tgt_out > nmt.EOS"),
+            (REAL, f"({REAL}) & (tgt_out != nmt.EOS)"),
+        ],
+        "this is the first sentence alone: all of the batch counts": (
+            "return",
+            "said, tgt_out = said[:1], tgt_out[:1]\n    return",
+        ),
         "padding is what you keep: real positions are tgt_out != nmt.PAD": [
             ("!=", "=="),
         ],
@@ -191,10 +211,13 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
             ".mean()",
             ".mean() / 2.302585",
         ),
-        "`view` and `reshape` mix positions and tokens: cross_entropy wants the axes "
-        "swapped, transpose(1, 2)": lambda logits, tgt_out: F.cross_entropy(
-            logits.reshape(len(logits), -1, logits.size(1)), tgt_out, ignore_index=0
-        ),
+        "cross_entropy wants the vocabulary on axis 1: transpose(1, 2); `view` and "
+        "`reshape` would mix positions and tokens": [
+            lambda logits, tgt_out: F.cross_entropy(
+                logits.reshape(len(logits), -1, logits.size(1)), tgt_out, ignore_index=0
+            ),
+            lambda logits, tgt_out: F.cross_entropy(logits, tgt_out, ignore_index=0),
+        ],
         "this loss is smoothed; here the plain one is asked for": (
             lambda logits, tgt_out: nmt.cross_entropy(logits, tgt_out, 0.1)
         ),
@@ -302,6 +325,18 @@ LOOP = "for step, g in enumerate(gradients, start=1):\n"
         "return after the loop: this is the first update alone": (
             "return",
             "    return",
+        ),
+        "the weights after the last update alone are asked for": (
+            LOOP,
+            f"steps = []\n    {LOOP}",
+            "+ 1e-9)\n",
+            "+ 1e-9)\n        steps.append(theta)\n",
+            "return theta",
+            "return torch.stack(steps)",
+        ),
+        "a row holds the gradients of one update: go through the rows": (
+            "enumerate(gradients,",
+            "enumerate(gradients.T,",
         ),
         "m and v are 0 before the first update only; set them before the loop": (
             LOOP,

@@ -306,6 +306,10 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
         ),
         "the best are the largest totals: sort downwards": ("-c[1]", "c[1]"),
         "sort the extensions before you cut": (BEST, "candidates[: 2 * K]"),
+        "sort by the total, which comes second in a pair": (
+            "key=lambda c: -c[1]",
+            "reverse=True",
+        ),
         "an extension has all its ids, not the new one alone": (
             "(*ids, token)",
             "(token,)",
@@ -386,6 +390,14 @@ def _forks(greedy_from):
     return best_of_all
 
 
+def _leaves(path, probability):
+    choices = toy.get(path, {}).items()
+    for word, p in choices:
+        yield from _leaves(f"{path} {word}".strip(), probability * p)
+    if not choices:
+        yield probability, path
+
+
 def _last(path="", probability=1.0):
     found = probability, path
     for word, p in toy.get(path, {}).items():
@@ -459,6 +471,7 @@ PRODUCT = "probability * p"
         "one pair is asked for: take the best one": [
             ("max", "list"),
             ("max", "sorted"),
+            lambda: list(_leaves("", 1.0)),
         ],
     },
     hints=(

@@ -21,6 +21,7 @@ NO_LINK_FITS = (
 TURNED = "a link is (source, target), not (target, source)"
 BY_COLUMNS = "the largest weight of each row, not of each column"
 SMALL = "a row links to its largest weight, however small that is"
+SEVERAL = "a target word may have several gold links: keep them all"
 ARGMAX = "(int(row.argmax()){}, t) for t, row in enumerate(weights)"
 ABOVE = "(s{}, t) for t, s in (weights {}).nonzero().tolist()"
 
@@ -39,11 +40,19 @@ def _columns(weights, first=0):
     return {(s - first, int(t)) for s, t in enumerate(weights.argmax(0))}
 
 
+ORDERS = set, sorted, lambda gold: sorted(gold)[::-1]
+
+
 def _one_each(order):
     """Only one gold link of each target word."""
-    return lambda weights, gold: error_rate.right(
-        weights, {(s, t) for t, s in {t: s for s, t in order(gold)}.items()}
-    )
+    return lambda gold: {(s, t) for t, s in {t: s for s, t in order(gold)}.items()}
+
+
+def _with_one_each(score):
+    return [
+        lambda weights, gold, keep=keep: score()(weights, keep(gold))
+        for keep in map(_one_each, ORDERS)
+    ]
 
 
 HAT = torch.tensor(  # the page's example
@@ -119,9 +128,8 @@ SHARED = "2 * len(found & gold) / (len(found) + len(gold))"
             ("1 - 2 * len(found & gold)", "(1 - 2 * len(found & gold))"),
             ("(len(found) + len(gold))", "len(found) + len(gold)"),
         ],
-        "a target word may have several gold links: keep them all": [
-            *map(_one_each, (set, sorted, lambda gold: sorted(gold)[::-1]))
-        ],
+        SEVERAL: _with_one_each(lambda: error_rate.right),
+        "`&` gives A ∩ G; `and` gives one of the two sets": ("found &", "found and"),
         "a number from 0 to 1, not percent": ("1 - 2", "100 - 200"),
     },
     hints=(
@@ -191,6 +199,10 @@ BIAS = (
             ("Q, K =", "K, Q ="),
         ],
         "this is head 0, whatever h is": (OWN, "own = slice(d_k)"),
+        "a head is d_k columns wide, not n_heads": (
+            OWN,
+            OWN.replace("d_k", "attention.n_heads"),
+        ),
         "heads count from 0: head h begins at column h · d_k": [
             (OWN, "own = slice((h - 1) * d_k, h * d_k)"),
             (OWN, "own = slice((h + 1) * d_k, (h + 2) * d_k)"),
@@ -278,7 +290,10 @@ def _added(*sizes):
         ],
         "only one head is stopped; the others may look": ("[0, head", "[0, :"),
         "the row is t, the column is s": ("t, s]", "s, t]"),
-        "the shape is (1, H, T, S): rows are target words": ("H, T, S)", "H, S, T)"),
+        "the shape is (1, H, T, S): rows are target words": [
+            ("H, T, S)", "H, S, T)"),
+            ("H, T, S)", "H, S, T)", "t, s]", "s, t]"),
+        ],
         "only one cell is closed, not the whole row": [
             ("head, t, s]", "head, t]"),
             ("[0, head, t, s]", "[0, :, t]"),
@@ -352,6 +367,10 @@ def cut_head(H, T, S, head, t, s):
             torch.tensor([[0.4, 0.35, 0.25], [0.2, 0.1, 0.7]]),
             {(0, 0), (1, 0), (1, 1)},
         ),
+        "no large weight, and two gold links for each word": (
+            torch.tensor([[0.32, 0.28, 0.4], [0.36, 0.3, 0.34]]),
+            {(0, 0), (2, 0), (0, 1), (2, 1)},
+        ),
     },
     mistakes={
         NO_LINK_FITS: ("int(row.argmax())", "row.argmax()"),
@@ -387,13 +406,14 @@ def cut_head(H, T, S, head, t, s):
         ),
         "a number from 0 to 1, not percent": ("/ len", "* 100 / len"),
         BY_COLUMNS: lambda weights, gold: len(_columns(weights) & gold) / len(weights),
+        SEVERAL: _with_one_each(lambda: link_accuracy.right),
     },
     hints=(
         "As for AER, but without <sos>, and with another denominator: how many target "
         "words are there?",
         "`sum(link in gold for link in found)` counts, since True is 1.",
     ),
-    says="3 of 4, 2 of 5 and 1 of 2 target words",
+    says="3 of 4, 2 of 5, 1 of 2 and 2 of 2 target words",
     difficulty=1,
     importance=1,
     minutes=4,

@@ -122,6 +122,16 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
             " - n",
         ),
         "with sets, an n-gram that occurs twice counts once": _kinds,
+        "the output has len(output) - n + 1 n-grams: divide by as many": (
+            TOTAL,
+            "found / (len(output) - n)",
+        ),
+        "an n-gram may be anywhere in the reference, not only at its own place": (
+            "in left:",
+            "== reference[i : i + n]:",
+            USED,
+            "pass",
+        ),
         "an n-gram counts as often as in the reference, not just once": _share(
             lambda mine, theirs: 1
         ),
@@ -219,7 +229,17 @@ MEAN = "precisions.log().mean().exp()"
             (".log()", ".log10()"),
             (".log()", ".log2()"),
         ],
+        "no smoothing here: take the counts as they are": (
+            "counts[:4] / counts[4:8]",
+            "(counts[:4] + 1) / (counts[4:8] + 1)",
+        ),
+        "each n has a precision of its own: do not add up the counts of all four": (
+            MEAN,
+            "(counts[:4].sum() / counts[4:8].sum())",
+        ),
         "divide what was found by what was possible: counts[:4] / counts[4:8]": [
+            ("counts[:4] / counts[4:8]", "counts[0:8:2] / counts[1:8:2]"),
+            ("counts[:4] / counts[4:8]", "(counts[:4] // counts[4:8]).float()"),
             ("counts[:4] / counts[4:8]", "counts[4:8] / counts[:4]"),
             ("counts[:4] / counts[4:8]", "counts[:4] / counts[8]"),
             ("counts[:4] / counts[4:8]", "counts[:4] / counts[4]"),
@@ -341,6 +361,10 @@ WIN = "bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0))"
         "use the rows of a sample: one comparison for each, not one for all": (
             "[rows]",
             "",
+        ),
+        "a row of draws is a sample, not a column": ("in draws", "in draws.T"),
+        "the higher BLEU wins, not more n-grams found": _paired(
+            lambda a, b, rows: a[rows, :4].sum() > b[rows, :4].sum()
         ),
     },
     hints=(

@@ -70,6 +70,19 @@ def _halves(table):
         "square both numbers: sin² + cos²": ("** 2", ""),
         "all computers round: only more than 0.001 is off": ("> 0.001", "> 0"),
         "count them: this only says whether there is one": ("int(", "bool("),
+        "count them: this says of each pair whether it is broken": (
+            COUNT,
+            COUNT[4 : -len(".sum())")],
+        ),
+        "count them, do not divide by the number of pairs": (
+            ".sum())",
+            ".sum()) / length.size(1)",
+        ),
+        "count pairs: each of them has two columns": ("int(", "2 * int("),
+        "columns 1 and 2 are no pair: go on by two": (
+            "table[:, 0::2] ** 2 + table[:, 1::2]",
+            "table[:, :-1] ** 2 + table[:, 1:]",
+        ),
     },
     hints=(
         "sin² + cos² of each pair at each position is a table of half the width. Where "
@@ -89,9 +102,13 @@ def broken_pairs(table):
 
 KEPT = torch.tensor([[True, False, True], [True, False, False], [True, True, False]])
 SCORES = torch.tensor([[1.0, 3, 2], [0, 2, 1], [-16, -14, 5]])
-NOTHING = torch.tensor([[1.0, 2, 3, -1]]), torch.zeros(1, 4, dtype=torch.bool)
+NOTHING = torch.tensor([[-40.0, -30, -50, -24]]), torch.zeros(1, 4, dtype=torch.bool)
 LOW = torch.tensor([[-60_000.0, -59_936, 5, 0, -60_000]])  # (1, 5)
 LOW_KEPT = torch.tensor([[True, True, False, False, False]])
+
+
+class OtherFormat(TypeError):
+    """Scores became numbers of another format."""
 
 
 def _weights(answer, scores, mask):
@@ -99,17 +116,21 @@ def _weights(answer, scores, mask):
     filled = answer(scores, mask)
     if not isinstance(filled, torch.Tensor) or filled.shape != scores.shape:
         return filled
+    if filled.dtype != scores.dtype:
+        raise OtherFormat(f"the scores are {scores.dtype}, the result {filled.dtype}")
     weights = filled.softmax(-1)
-    seen = torch.where(mask.any(-1, keepdim=True), weights, 0 * weights)
-    return seen.to(scores.dtype)
+    return torch.where(mask.any(-1, keepdim=True), weights, 0 * weights)
 
 
 def _fill(number):
     return lambda scores, mask: scores.masked_fill(~mask, number)
 
 
-def _lower(number):
-    return lambda scores, mask: scores - number * ~mask
+def _added(number):
+    """In the format of the scores: a number alone would make it float32."""
+    return lambda s, mask: (
+        s + torch.zeros_like(s).masked_fill(~mask, number or torch.finfo(s.dtype).min)
+    )
 
 
 def _converted(number):
@@ -138,8 +159,21 @@ def _converted(number):
         "each format has its own lowest number: torch.finfo(scores.dtype).min": _fill(
             torch.finfo(torch.float32).min
         ),
-        "in float16 this number becomes −∞, and a row of nothing else NaN": [
-            *map(_converted, (-1e10, -1e9, -1e6))
+        "in float16 this number becomes −∞, and a row of nothing else NaN; the lowest "
+        "number does, too, if it is added": [
+            *map(_converted, (-1e10, -1e9, -1e6)),
+            _added(None),
+        ],
+        "the result has another format than the scores: all three formats must stay": [
+            lambda s, mask: s.float().masked_fill(
+                ~mask, torch.finfo(torch.float32).min
+            ),
+            lambda s, mask: s + ~mask * torch.finfo(s.dtype).min,
+            lambda s, mask: s + ~mask * -1e9,
+            *(
+                lambda s, mask, number=number: s - number * ~mask
+                for number in (1e2, 1e3, 1e4)
+            ),
         ],
         "NaN in a score spreads over its row, and 0 · ∞ is NaN, too": [
             lambda scores, mask: scores + ~mask * -torch.inf,
@@ -164,7 +198,7 @@ def _converted(number):
         ],
         "your number is not low enough: a visible score may be lower still": [
             *map(_fill, (-1.0, -5.0, -10.0, -20.0, -50.0, -100.0, -1e3, -1e4, -5e4)),
-            *map(_lower, (1e2, 1e3, 1e4)),
+            *map(_added, (-1e2, -1e3, -1e4)),
         ],
     },
     hints=(
@@ -238,6 +272,14 @@ RATIO = "n_positions / sum(lengths)"
             "max(lengths)",
         ),
         "width is ignored": ("width or ", ""),
+        "each batch has a longest sentence of its own; yours keeps the first one's": (
+            "n_positions += len(batch) * (width or max(batch))",
+            "width = width or max(batch); n_positions += len(batch) * width",
+        ),
+        "a batch begins where the last one ended: range(0, len(lengths), batch_size)": (
+            "0, len(lengths), batch_size",
+            "len(lengths)",
+        ),
         "each of the rows has that many positions: times len(batch)": (
             "len(batch) * ",
             "",
@@ -294,6 +336,14 @@ def _rates(model, find=nn.Module.modules):
     return [part.p for part in find(model) if isinstance(part, nn.Dropout)]
 
 
+def _named(find):
+    """The rates of the parts that are called dropout."""
+    return lambda model, rate: (
+        {getattr(part, "p", None) for name, part in find(model) if "dropout" in name}
+        == {rate}
+    )
+
+
 def _asked(answer, model, rate):
     """An empty or full list is as good as False or True."""
     found = answer(model, rate)
@@ -317,6 +367,11 @@ def _asked(answer, model, rate):
         "0.1, then 0.3": (_stack(0.1, 0.3), 0.3),
         "D's layer, asked for 0.1": (_layer_of_d(), 0.1),
         "a rate of 0": (_stack(0.0, 0.0), 0.0),
+        "a layer of PyTorch with 0.1": (nn.TransformerEncoderLayer(4, 2, 8, 0.1), 0.1),
+        "beside a loss that has a p, too": (
+            nn.Sequential(nn.Dropout(0.3), nn.TripletMarginLoss(p=2)),
+            0.3,
+        ),
     },
     mistakes={
         "all([]) is True, but a model without any nn.Dropout should fail": (
@@ -333,6 +388,15 @@ def _asked(answer, model, rate):
             all(p == rate for p in _rates(model, nn.Module.children))
         ),
         "it says True where it should say False": ("==", "!="),
+        "these are the rates: compare them with {rate}": (" == {rate}", ""),
+        "other parts may have a p: ask for nn.Dropout with isinstance": (
+            "isinstance(m, nn.Dropout)",
+            "hasattr(m, 'p')",
+        ),
+        "a part may have any name: ask each one with isinstance": [
+            _named(nn.Module.named_modules),
+            _named(nn.Module.named_children),
+        ],
         "the rate is an argument, not always 0.3": ("{rate}", "{0.3}"),
         "a higher rate is wrong, too": lambda model, rate: (
             min(_rates(model), default=-1) >= rate

@@ -19,6 +19,7 @@ MESSY = [
     ("A dog.", "Piesek."),
     ("A cat.", " \t"),
     ("OK", " OK"),
+    ("Taxi", "taxi"),
     ("a dog.", "pies."),
     ("A cat.", "Kot."),
     ("", "Nic."),
@@ -92,16 +93,41 @@ def _cleaned(keep):
             '" ".join(text.split())',
             "text.strip()",
         ),
-        "upper and lower case are no repetition": _cleaned(
-            lambda src, tgt, kept: (
-                src
-                and tgt
-                and src != tgt
-                and (src.lower(), tgt.lower())
-                not in [(a.lower(), b.lower()) for a, b in kept]
-            )
+        "upper and lower case are no repetition": [
+            _cleaned(
+                lambda src, tgt, kept: (
+                    src
+                    and tgt
+                    and src != tgt
+                    and (src.lower(), tgt.lower())
+                    not in [(a.lower(), b.lower()) for a, b in kept]
+                )
+            ),
+            _cleaned(
+                lambda src, tgt, kept: (
+                    src
+                    and tgt
+                    and src.lower() != tgt.lower()
+                    and (src, tgt) not in kept
+                )
+            ),
+            ("text.split()", "text.lower().split()"),
+        ],
+        "single spaces between the words should stay": ('" ".join', '"".join'),
+        "unify the spaces first: only then do you see which pairs are alike": (
+            "in pairs",
+            "in dict.fromkeys(pairs)",
+            " and (src, tgt) not in kept",
+            "",
         ),
-        "the order must stay": ("return kept", "return sorted(kept)"),
+        "keep the text with its unified spaces, not the raw one": lambda pairs: [
+            next(p for p in pairs if tuple(" ".join(t.split()) for t in p) == pair)
+            for pair in my_clean.right(pairs)
+        ],
+        "the order must stay": [
+            ("return kept", "return sorted(kept)"),
+            lambda pairs: my_clean.right(pairs[::-1])[::-1],
+        ],
         "that is what is left out": (
             "return kept",
             "return [pair for pair in pairs if pair not in kept]",
@@ -137,6 +163,17 @@ def _once(sources, targets):
     for group, text in zip(first, targets):
         by_target[text] = min(group, by_target.get(text, group))
     return [min(group, by_target[text]) for group, text in zip(first, targets)]
+
+
+def _in_passing(sources, targets):
+    """The group of an earlier pair; what links two groups comes too late."""
+    by_source, by_target, found = {}, {}, []
+    for i, (source, target) in enumerate(zip(sources, targets)):
+        group = by_source.get(source, by_target.get(target, i))
+        by_source.setdefault(source, group)
+        by_target.setdefault(target, group)
+        found.append(group)
+    return found
 
 
 def _sides_mixed(sources, targets):
@@ -189,6 +226,7 @@ def _lists(sources, targets):
         "a source that looks like a target": (["no", "ten"], ["nie", "no"]),
         "the same pair twice": (["a", "b", "a"], ["1", "2", "1"]),
         "nothing in common": (["x", "y", "z"], ["1", "2", "3"]),
+        "upper and lower case": (["Yes.", "yes."], ["Tak.", "TAK."]),
     },
     mistakes={
         "pairs with the same target belong together, too": (
@@ -200,7 +238,21 @@ def _lists(sources, targets):
         "one equal side is enough: source *or* target": (
             lambda sources, targets: _numbered(list(zip(sources, targets)))
         ),
-        "a chain of pairs is one group: go on until nothing changes": _once,
+        "a chain of pairs is one group: go on until nothing changes": [
+            _once,
+            _in_passing,
+            ("while changed", "for _ in range(1)"),
+            ("while changed", "for _ in range(2)"),
+        ],
+        "letter for letter: with other capitals it is another text": (
+            "least = {}",
+            "least, side = {}, [text.lower() for text in side]",
+        ),
+        "pairs are counted from 0": ("return group", "return [g + 1 for g in group]"),
+        "return a list, in the order of the pairs": (
+            "return group",
+            "return dict(enumerate(group))",
+        ),
         "a source and a target that look alike are no link": _sides_mixed,
         "a group has the number of its first pair; do not count the groups": (
             _renumbered
@@ -285,9 +337,18 @@ def _samples(n, size):
             "mean(1)",
             "sum(1)",
         ),
-        "the mean of each sample comes first, then the interval of the means": (
-            "[draws].mean(1)",
-            "",
+        "the mean of each sample comes first, then the interval of the means": [
+            ("[draws].mean(1)", ""),
+            (".mean(1)", ".flatten()"),
+        ],
+        "the mean of each sample, not its median": ("mean(1)", "median(1).values"),
+        "subtract within each sample; the ends of two intervals have no difference": (
+            lambda a, b, draws: (
+                my_interval.right(a, 0 * a, draws) - my_interval.right(b, 0 * b, draws)
+            )
+        ),
+        "use the draws: this is a formula for the standard error": lambda a, b, draws: (
+            (a - b).mean() + (a - b).std() / len(a) ** 0.5 * torch.tensor([-1.96, 1.96])
         ),
         "that is the range of all samples; leave out 2.5 % at either end": (
             "gains.quantile(torch.tensor([0.025, 0.975]))",

@@ -90,6 +90,25 @@ def _backwards(cell, x, real):
             ("new, h)", "h, new)"),
         ],
         "the last state is asked for, not the mean of all": _mean,
+        "the last state alone is asked for, (B, H), not all of them": [
+            lambda cell, x, real: _states(cell, x),
+            lambda cell, x, real: torch.stack(
+                [read.right(cell, x[:, :n], real) for n in range(1, x.size(1) + 1)], 1
+            ),
+        ],
+        "the words are axis 1, and axis 0 are the sentences: x[:, t]": (
+            lambda cell, x, real: _states(cell, x.transpose(0, 1))[:, -1]
+        ),
+        "a word of zeros changes the state as well: keep the old one": (
+            lambda cell, x, real: _states(cell, x * real[..., None])[:, -1]
+        ),
+        "each sentence has its own end: ask of each row whether there is a word": (
+            "new, h)",
+            "new, h) if not real[:, t].any() else new",
+        ),
+        "this is the state before the last word: the last one is at n − 1": (
+            lambda cell, x, real: _at(_states(cell, x), real.sum(1) - 2)
+        ),
         "on padding the state was set to 0: keep it": [
             ("torch.where(real[:, t, None], new, h)", "new * real[:, t, None]"),
             ("new, h)", "new, torch.zeros_like(h))"),
@@ -131,6 +150,14 @@ def _weighted(weigh):
     return additive
 
 
+def _context_of_keys(s, memory, W, U, v, real):
+    weights = additive.right(s, memory, W, U, v, real)[1]
+    return (weights[:, None] @ (memory @ U.T))[:, 0], weights
+
+
+BOTH = "return (weights[:, None] @ memory)[:, 0], weights"
+
+
 def _softmax(scores, real):
     return scores.masked_fill(~real, -torch.inf).softmax(-1)
 
@@ -155,10 +182,29 @@ def _case(seed, B, S, H, A, lengths):
         "tanh is of the sum: here it is of each part, then they are added": _weighted(
             lambda q, k, v, real: _softmax((q.tanh() + k.tanh()) @ v, real)
         ),
-        "one state asks one sentence: this softmax runs over the batch": (
-            "-torch.inf).softmax(-1)",
-            "-1e9).softmax(0)",
+        "one state asks one sentence: this softmax runs over the batch": [
+            ("-torch.inf).softmax(-1)", "-1e9).softmax(0)"),
+            (".softmax(-1)", ".softmax(0)"),
+        ],
+        "return both, the context and the weights": [
+            (BOTH, "return (weights[:, None] @ memory)[:, 0]"),
+            (BOTH, "return weights"),
+        ],
+        "the context comes first, then the weights": (
+            BOTH,
+            "return weights, (weights[:, None] @ memory)[:, 0]",
         ),
+        "the context is (B, H): the axis of the one question must go": (
+            "[:, 0], w",
+            ", w",
+        ),
+        "a weighted sum: the weights divide already": (
+            BOTH,
+            "return (weights[..., None] * memory).mean(1), weights",
+        ),
+        "the memory itself is weighted, not U h": _context_of_keys,
+        "here the scores are not scaled": ("@ v ", "@ v / len(v) ** 0.5 "),
+        "tanh, not a sigmoid": ("torch.tanh", "torch.sigmoid"),
         "padding was hidden after the softmax: the weights no longer sum to 1": (
             "scores.masked_fill(~real, -torch.inf).softmax(-1)",
             "scores.softmax(-1) * real",

@@ -28,7 +28,7 @@ def _swapped(x, other, at):
     cases={
         "four sentences, position 2": (*_numbers(0, (4, 6, 5), (4, 6, 5)), 2),
         "one sentence, the first position": (*_numbers(1, (1, 3, 4), (1, 3, 4)), 0),
-        "one sentence, the last position": (*_numbers(2, (2, 4, 8), (2, 4, 8)), -1),
+        "two sentences, the last position": (*_numbers(2, (2, 4, 8), (2, 4, 8)), 3),
     },
     call=_and_what_is_left,
     mistakes={
@@ -43,10 +43,10 @@ def _swapped(x, other, at):
         "the wrong way round: all but this position came from the other run": (
             _swapped
         ),
-        "this patches the position in every sentence's features: axis 1 is the "
-        "position": [
-            ("x[:, at] = other[:, at]", "x[:, :, at] = other[:, :, at]"),
-        ],
+        "this patches one number of every vector: axis 1 is the position": (
+            "x[:, at] = other[:, at]",
+            "x[:, :, at] = other[:, :, at]",
+        ),
         "this patches a sentence of the batch: axis 1 is the position": (
             "x[:, at] = other[:, at]",
             "x[at] = other[at]",
@@ -56,9 +56,21 @@ def _swapped(x, other, at):
             "0",
         ),
         "the two were added: replace": ("x[:, at] = ", "x[:, at] += "),
+        "the two were averaged: replace": (
+            "= other[:, at]",
+            "= (x[:, at] + other[:, at]) / 2",
+        ),
+        "every sentence of the batch is patched, not the first one alone": (
+            "x[:, at] = other[:, at]",
+            "x[0, at] = other[0, at]",
+        ),
         "this patches every position from there on": (
             "x[:, at] = other[:, at]",
             "x[:, at:] = other[:, at:]",
+        ),
+        "this patches every position up to there": (
+            "x[:, at] = other[:, at]",
+            "x[:, : at + 1] = other[:, : at + 1]",
         ),
         "nothing has changed: the position must come from the other run": [
             lambda x, other, at: x,

@@ -7,10 +7,8 @@ from .exercise import exercise
 @exercise(
     "The couples that are won.",
     cases={
-        "eight margins": ([1.0, 2.0, 3.0, -1.0, -1.0, 2.0, 4.0, -2.0],),
-        "ten margins, one of them 0": (
-            [-3.0, -1.0, -2.0, -4.0, 0.0, 1.0, 2.0, 3.0, 5.0, 1.0],
-        ),
+        "ten margins": ([1.0, 2.0, 3.0, -1.0, -1.0, 2.0, 4.0, -2.0, 3.0, -5.0],),
+        "one margin is 0": ([-3.0, -1.0, -2.0, -4.0, 0.0, 1.0, 2.0, 3.0, 5.0, 1.0],),
         "the first couple is won, and the last": ([1.0, 2.0, 1.0, -4.0, 0.5, 3.0],),
     },
     mistakes={
@@ -22,6 +20,10 @@ from .exercise import exercise
             lambda margins: sum(m > 0 for m in margins) // 2,
         ],
         "a couple is won if both are, not one of them": ("min", "max"),
+        "a couple is won if both are: this looks at one of them": [
+            ("min(pair)", "pair[0]"),
+            ("min(pair)", "pair[1]"),
+        ],
         "a couple is won if both are: their mean hides a loss": ("min", "sum"),
         "numbers 1 and 2 belong to different couples: take 0 and 1, 2 and 3": (
             "margins[::2], margins[1::2]",

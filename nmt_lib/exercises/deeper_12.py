@@ -39,6 +39,10 @@ def _mean(x):
     return x.mean(-1, keepdim=True)
 
 
+def _plus_weight(x, weight, eps=1e-6):
+    return rms_norm.right(x, 1, eps) + weight
+
+
 WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
 
 
@@ -78,6 +82,7 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
             ("x.square()", "x"),
         ],
         "multiply by the weight": [("weight * ", ""), ("weight * ", "1 / weight * ")],
+        "multiply by the weight, do not add it": _plus_weight,
         "multiply by the weight itself: here 1 is not added to it": (
             "weight *",
             "(1 + weight) *",
@@ -131,6 +136,13 @@ def _halves(x):
     return torch.cat([first, a * theta.sin() + b * theta.cos()], -1)
 
 
+def _half_turned(x):
+    """As in other libraries, with the angles of neighbours."""
+    theta = angles(x.size(-2), x.size(-1)).repeat_interleave(2, -1)  # (T, d)
+    a, b = x.chunk(2, -1)
+    return x * theta.cos() + torch.cat([-b, a], -1) * theta.sin()
+
+
 STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
 
 
@@ -145,13 +157,16 @@ STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
         "turned the other way: check the signs": _turned(
             lambda a, b, cos, sin: [a * cos + b * sin, b * cos - a * sin]
         ),
-        "the two halves are paired: here pairs are neighbours": _halves,
+        "the two halves are paired: here pairs are neighbours": [_halves, _half_turned],
         "right numbers, but all first ones come before all second ones": (
             STACK,
             "torch.cat([first, second], dim=-1)",
         ),
         "each number is multiplied by its cosine only": _turned(
             lambda a, b, cos, sin: [a * cos, b * cos]
+        ),
+        "each number needs both the cosine and the sine": _turned(
+            lambda a, b, cos, sin: [a * cos, b * sin]
         ),
         "both sine terms have a minus: the second one needs a plus": _turned(
             lambda a, b, cos, sin: [a * cos - b * sin, b * cos - a * sin]
@@ -218,6 +233,8 @@ def my_rotate(x):
             lambda *sizes: math.prod(sizes)
         ),
         "each layer has a cache of its own": ("n_layers * ", ""),
+        "bytes are asked for, not bits": ("n_tokens * 2", "n_tokens * 16"),
+        "bytes are asked for, not gigabytes": ("2  #", "2 / 1e9  #"),
         "each head of keys has its own": ("n_kv_heads * ", ""),
         "twice as much: 2 bytes a number, keys and values once each": ("2  #", "4  #"),
         "keys and values are kept, queries are not": ("return 2", "return 3"),
