@@ -400,6 +400,10 @@ HITS = "hits[real].float().mean()"
             torch.tensor([[[0.0, 1, 3, 2], [2, 0, 1, -1]]]),
             torch.tensor([[1, 3]]),
         ),
+        "a model that is not sure": (
+            torch.tensor([[[0.0, 0.2, 0.1], [0.1, 0.0, 0.2], [0.3, 0.2, 0.1]]]),
+            torch.tensor([[1, 2, 2]]),
+        ),
     },
     mistakes={
         PADDING: ("[real]", ""),

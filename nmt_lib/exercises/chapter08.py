@@ -421,9 +421,9 @@ PRODUCT = "probability * p"
 @exercise(
     "The most likely whole sentence, by trying every branch.",
     cases={
+        "sentences of one and two words": (SHORT,),
         "the toy of the page": (toy,),
         "another one, whose best sentence never takes the most likely word": (LATE,),
-        "sentences of one and two words": (SHORT,),
     },
     mistakes={
         "that is greedy: compare whole sentences, not single words": _forks(0),

@@ -301,6 +301,7 @@ WIN = "bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0))"
 @exercise(
     "How often A has the higher BLEU, when both are scored on the same sample.",
     cases={
+        "two sentences": (FIRST[:2], SECOND[:2], torch.tensor([[0, 1], [1, 1]])),
         "eight samples of four": (
             FIRST,
             SECOND,
@@ -315,11 +316,6 @@ WIN = "bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0))"
             FIRST,
             SECOND,
             torch.randint(4, (30, 6), generator=DRAW),
-        ),
-        "two sentences, three samples": (
-            FIRST[:2],
-            SECOND[:2],
-            torch.tensor([[0, 1], [1, 1], [0, 0]]),
         ),
     },
     mistakes={

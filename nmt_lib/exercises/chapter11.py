@@ -38,6 +38,9 @@ def _halves(table):
 @exercise(
     "The pairs of columns that leave the circle.",
     cases={
+        "two pairs, one of them broken": (
+            torch.tensor([[0, 1, 0, 1], [0.6, 0.8, 1, 0.5], [0.8, 0.6, 0, 1]]),
+        ),
         "dented: at position 7 three pairs, at position 0 one more": (_dented(),),
         "a single pair, as in the paper": (nmt.sinusoids(30, 2),),
         "A's table of width 16": (doubled(30, 16),),

@@ -19,7 +19,6 @@ MESSY = [
     ("A dog.", "Piesek."),
     ("A cat.", " \t"),
     ("OK", " OK"),
-    ("Taxi", "taxi"),
     ("a dog.", "pies."),
     ("A cat.", "Kot."),
     ("", "Nic."),
@@ -47,6 +46,7 @@ def _cleaned(keep):
         "a bit of everything": (MESSY,),
         "nothing to do": ([("Good day.", "Dzień dobry."), ("Yes.", "Tak.")],),
         "nothing is left": ([("", "x"), ("same", "same"), ("y", "  ")],),
+        "capitals are all that differs": ([("Taxi", "taxi"), ("taxi", "Taxi")],),
         "a line break inside": (
             [("two\nlines", "dwie linie"), ("two lines", "dwie linie")],
         ),
@@ -308,9 +308,13 @@ def _samples(n, size):
 @exercise(
     "The 95 % interval of the mean gain of A over B, from samples of sentences.",
     cases={
+        "three sentences, four samples": (
+            torch.tensor([40.0, 70, 20]),
+            torch.tensor([55.0, 30, 25]),
+            torch.tensor([[0, 1, 2], [1, 1, 0], [2, 0, 0], [1, 2, 1]]),
+        ),
         "eight sentences": (*_scores(8), _samples(40, 8)),
         "thirty sentences": (*_scores(30), _samples(200, 30)),
-        "five sentences, seven samples": (*_scores(5), _samples(7, 5)),
     },
     mistakes={
         "both systems need the same sentences of a sample": (

@@ -64,6 +64,11 @@ def _backwards(cell, x, real):
 @exercise(
     "Read each sentence word by word; give the state after its last real word.",
     cases={
+        "two words and a padded one": (
+            _cell(2, 1, 3),
+            torch.tensor([[[1.0, 2], [3, 4], [5, 6]]]),
+            _real([2], 3),
+        ),
         "lengths 5, 3 and 2": (_cell(4, 6, 0), WORDS, _real([5, 3, 2], 5)),
         "seven columns, of which the last two are padding": (
             _cell(3, 5, 1),
@@ -170,6 +175,14 @@ def _case(seed, B, S, H, A, lengths):
 @exercise(
     "Bahdanau's attention: the context and the weights for one state.",
     cases={
+        "two words and a padded one, H = A = 1": (
+            torch.tensor([[1.0]]),
+            torch.tensor([[[1.0], [2.0], [4.0]]]),
+            torch.tensor([[0.5]]),
+            torch.tensor([[-0.25]]),
+            torch.tensor([3.0]),
+            _real([2], 3),
+        ),
         "three sentences, H = 6, A = 5": _case(3, 3, 5, 6, 5, [5, 3, 2]),
         "two sentences, H = A = 4": _case(4, 2, 7, 4, 4, [4, 6]),
         "no padding, H = A = 3": _case(5, 2, 4, 3, 3, [4, 4]),

@@ -37,6 +37,11 @@ def hidden_after(x):
     return (x @ x.T).softmax(-1).masked_fill(END, 0) @ x
 
 
+def balanced(x):
+    """What is hidden raises one number and lowers another: no mean shows it."""
+    return x + x[END].sum() * torch.tensor([1.0, -1, 1, -1])
+
+
 def words_ignored(x):
     return END[:, None] * x.sum(0)
 
@@ -69,6 +74,7 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
         "no mask": (attend(None), *numbers(1, (3, 4)), END),
         "weights set to 0 after the softmax": (hidden_after, *numbers(1, (3, 4)), END),
         "a result that depends on no word": (words_ignored, *numbers(1, (3, 4)), END),
+        "a leak of which the mean shows nothing": (balanced, *numbers(1, (3, 4)), END),
         "five positions, <pad> at the start": (
             attend(~START),
             *numbers(2, (5, 6)),

@@ -26,6 +26,11 @@ def _swapped(x, other, at):
 @exercise(
     "The activation of this run, with that of the other run at one position.",
     cases={
+        "two words": (
+            torch.tensor([[[1.0, 2], [3, 4]]]),
+            torch.tensor([[[5.0, 6], [7, 8]]]),
+            1,
+        ),
         "four sentences, position 2": (*_numbers(0, (4, 6, 5), (4, 6, 5)), 2),
         "one sentence, the first position": (*_numbers(1, (1, 3, 4), (1, 3, 4)), 0),
         "two sentences, the last position": (*_numbers(2, (2, 4, 8), (2, 4, 8)), 3),

@@ -49,6 +49,7 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
 @exercise(
     "RMSNorm: divide by the root of the mean square.",
     cases={
+        "two vectors": (torch.tensor([[[3.0, 4], [0, 2]]]), torch.tensor([1.0, 2])),
         "D = 8": (3 * WIDE[0] + 1, WIDE[1]),
         "D = 5, T = 4": (NARROW[0] - 2, NARROW[1]),
         "a vector of zeros": (torch.zeros(1, 1, 8), torch.ones(8)),
@@ -149,6 +150,7 @@ STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
 @exercise(
     "Turn each pair of neighbours by the angle of its position.",
     cases={
+        "three positions, d = 2": [torch.tensor([[[[1.0, 0], [1, 0], [0, 2]]]])],
         "two heads, d = 6": _numbers(2, (1, 2, 5, 6)),
         "two sentences, three positions, d = 4": _numbers(3, (2, 1, 3, 4)),
         "a single position, which is not turned": _numbers(4, (1, 3, 1, 8)),
