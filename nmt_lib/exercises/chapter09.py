@@ -193,7 +193,10 @@ BIAS = (
             "(Q @ K.T / d_k**0.5).softmax(-1)",
             "(Q @ K.T).softmax(-1) / d_k**0.5",
         ),
-        "softmax along each row: dim=-1": ("softmax(-1)", "softmax(0)"),
+        "softmax along each row: dim=-1": [
+            ("softmax(-1)", "softmax(0)"),
+            ("softmax(-1)", "flatten().softmax(0).view(len(x), -1)"),
+        ],
         "rows are queries, made by W_q: Q @ K.T": [
             ("Q @ K.T", "K @ Q.T"),
             ("Q, K =", "K, Q ="),
@@ -230,6 +233,7 @@ BIAS = (
         ),
         f"{BOTH}; here both are made by W_q": (PROJECTED, PROJECTED.replace("k", "q")),
         f"{BOTH}; here both are made by W_k": (PROJECTED, PROJECTED.replace("q", "k")),
+        f"{BOTH}; W_v makes the values": (PROJECTED, PROJECTED.replace("W_k", "W_v")),
         "x itself is no query: project it with attention.W_q and W_k": (
             PROJECTED,
             "x[:, own], x[:, own]",
