@@ -119,7 +119,7 @@ APPEND = "        written.append(token)\n"
         "a sentence of four words": (8, [5, 4, 4, 6], nmt.EOS, 6),
         "a sentence that does not end": (8, [5, 4, 6, 6, 5, 4], 4, 5),
         "<eos> at once, and a limit of 9": (12, [], nmt.EOS, 9),
-        "<unk> in it, and longer than a limit of 3": (12, [9, 1, 10, 7], nmt.EOS, 3),
+        "<unk> in it, and longer than a limit of 4": (12, [9, 9, 1, 10, 7], nmt.EOS, 4),
     },
     mistakes={
         "<eos> should not be in the list": (STOP, f"    {APPEND}{STOP}"),

@@ -284,7 +284,7 @@ def _added(*sizes):
     cases={
         "2 heads, T = 3, S = 4": (2, 3, 4, 1, 2, 0),
         "3 heads, T = S = 2": (3, 2, 2, 0, 0, 1),
-        "4 heads, T = 6, S = 5": (4, 6, 5, 2, 3, 4),
+        "4 heads, T = 6, S = 5": (4, 6, 5, 1, 3, 4),
     },
     mistakes={
         "True means: may look. Yours lets through what it should stop": [

@@ -118,9 +118,7 @@ WRONG = {
         lambda x, attention, h: right_map(x, attention.heads, h),
     ],
     "cut_head": [
-        lambda H, T, S, head, t, s: right_cut(H, T, S, head, t, s).long(),
         lambda H, T, S, head, t, s: right_cut(H, T, S, head, t, s).flip(1),
-        lambda H, T, S, head, t, s: torch.zeros(1, H, T, S).bool(),
         lambda H, T, S, head, t, s: right_cut(2, 3, 4, 1, 2, 0),
         lambda H, T, S, head, t, s: right_cut(H, T, S, t, head, s),
         lambda H, T, S, head, t, s: (head, t, s),

@@ -78,7 +78,12 @@ def step_by_step(model, rate):
 
 RIGHT = {
     "broken_pairs": [pair_by_pair, by_norm, in_numpy],
-    "hide": [lowest_of_all, where_alive, by_where],
+    "hide": [
+        lowest_of_all,
+        where_alive,
+        by_where,
+        lambda scores, mask: scores.masked_fill(~mask, -torch.inf).nan_to_num(),
+    ],
     "positions_per_token": [emptied, padded, by_split],
     "has_dropout": [
         step_by_step,
@@ -95,10 +100,7 @@ WRONG = {
     ],
     "hide": [
         lambda scores, mask: scores[mask],
-        lambda scores, mask: torch.where(mask, scores, -1e4),
-        lambda scores, mask: scores - 1e4 * ~mask,
         lambda scores, mask: scores.masked_fill(~mask, scores.min()),
-        lambda scores, mask: scores.masked_fill(~mask, torch.finfo(scores.dtype).tiny),
     ],
     "positions_per_token": [
         lambda lengths, batch_size, width=None: by_split(lengths, 1, width),
@@ -107,7 +109,6 @@ WRONG = {
     ],
     "has_dropout": [
         lambda model, rate: rates(model)[0] == rate,
-        lambda model, rate: nn.Dropout(rate) in model.modules(),
         lambda model, rate: model.p == rate,
         lambda model, rate: rates(model) == [rate] * 2,
     ],

@@ -70,9 +70,6 @@ WRONG = {
         lambda B, T, D, H: 5 * B * T * D + 4 * B * H * T * T,
     ],
     "my_updates": [
-        lambda corpus, n, batch, padding, p, a: math.ceil(
-            corpus * n * p / (batch * (1 - padding) * a)
-        ),
         lambda corpus, n, batch, padding, p, a: (
             math.ceil(corpus * n / (batch * (1 - padding))) * p
         ),

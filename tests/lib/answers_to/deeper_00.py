@@ -68,19 +68,13 @@ def with_exp(s, memory, W, U, v, real):
     return (weights.unsqueeze(-1) * memory).sum(1), weights
 
 
-def sigmoid(s, memory, W, U, v, real):
-    both = ((s @ W.T)[:, None] + memory @ U.T).sigmoid() @ v
-    weights = both.masked_fill(~real, -torch.inf).softmax(-1)
-    return (weights[:, None] @ memory)[:, 0], weights
+def other_scores(score):
+    def attend(s, memory, W, U, v, real):
+        scores = score((s @ W.T)[:, None] + memory @ U.T, v)
+        weights = scores.masked_fill(~real, -torch.inf).softmax(-1)
+        return (weights[:, None] @ memory)[:, 0], weights
 
-
-def context_alone(s, memory, W, U, v, real):
-    return by_loops(s, memory, W, U, v, real)[0]
-
-
-def keys_in_place_of_values(s, memory, W, U, v, real):
-    _, weights = by_loops(s, memory, W, U, v, real)
-    return (weights[:, None] @ (memory @ U.T))[:, 0], weights
+    return attend
 
 
 RIGHT = {
@@ -94,9 +88,7 @@ RIGHT = {
 WRONG = {
     "read": [one_word_less, first_word, lambda cell, x, real: x[:, -1]],
     "additive": [
-        sigmoid,
-        context_alone,
-        keys_in_place_of_values,
-        lambda *args: by_loops(*args)[::-1],
+        other_scores(lambda both, v: both.relu() @ v),
+        other_scores(lambda both, v: (both @ v).tanh()),
     ],
 }

@@ -19,7 +19,6 @@ RIGHT = {
 WRONG = {
     "all_parameters": [
         lambda *sizes: 55522638,
-        lambda D, d_ff, N, V_src, V_tgt: count(D, d_ff, N, V_tgt, V_src),
         lambda D, d_ff, N, V_src, V_tgt: count(D, d_ff, N, V_tgt, V_tgt),
         lambda D, d_ff, N, V_src, V_tgt: count(D, d_ff, 2 * N, V_src, V_tgt),
     ],

@@ -35,14 +35,6 @@ def with_a_turned_copy(x):
     return x * theta.cos() + other * theta.sin()
 
 
-def over_its_own_place(x):
-    theta = angles(x.size(-2), x.size(-1))
-    a, b = x[..., 0::2], x[..., 1::2]
-    x[..., 0::2] = a * theta.cos() - b * theta.sin()
-    x[..., 1::2] = a * theta.sin() + b * theta.cos()
-    return x
-
-
 RIGHT = {
     "rms_norm": [
         by_norm,
@@ -65,7 +57,6 @@ WRONG = {
         lambda x, weight, eps=1e-6: F.normalize(x, dim=-1) + weight,
     ],
     "my_rotate": [
-        over_its_own_place,
         lambda x: x,
         lambda x: complex_numbers(complex_numbers(x)),
         lambda x: complex_numbers(x.flip(-2)),
