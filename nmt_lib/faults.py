@@ -136,6 +136,8 @@ class Case:
     def __init__(self, number: int) -> None:
         self.number, self.fault = number, PUZZLES[number - 1]
         self.translator, self.hints = patient(), 0
+        self.asked: set[str] = set()
+        self.accused: set[FunctionType] = set()  # wrongly
         self.function = function_of(*self.fault[:2])
         self.healthy = self.function.__code__
 
@@ -153,6 +155,7 @@ class Case:
         elif not self.is_open:
             print(f"nothing is broken: nmt.plant({self.number}) breaks it again")
         else:
+            self.asked.add(question)
             exchange(self.function, self.healthy)
             healthy = answer(question, self.translator)
             exchange(self.function, wrong_code(self.fault))
@@ -167,7 +170,8 @@ class Case:
     def accuse(self, file: str, function: str) -> None:
         """Says whether it is this function of this file; if it is, heals it.
 
-        A method has its class in front: ``("layers.py", "Residual.forward")``.
+        A method has its class in front: ``("layers.py", "Residual.forward")``. Three
+        wrong suspects are free, and three more for each other question.
         """
         try:
             accused = function_of(file, function)
@@ -175,13 +179,20 @@ class Case:
             return print(f"{file} has no {function}; a method is Class.method")
         if not self.is_open:
             print(f"nothing is broken: nmt.plant({self.number}) breaks it again")
+        elif len(self.accused - {accused}) >= 3 * (1 + len(self.asked)):
+            left = [
+                f'"{question}"' for question in QUESTIONS if question not in self.asked
+            ]
+            others = ", ".join(left) or "for case.hint()"
+            print(f"no more suspects before you ask {others}")
         elif accused is self.function:
             print(f"yes: {self.fault.wrong}\nnot: {self.fault.right}")
             self.heal()
-        elif file.removesuffix(".py") == self.fault.file.removesuffix(".py"):
-            print(f"it is in {file}, but not in {function}")
         else:
-            print(f"no, it is not in {file}")
+            self.accused.add(accused)
+            here = file.removesuffix(".py") == self.fault.file.removesuffix(".py")
+            but = f"it is in {file}, but not in {function}"
+            print(but if here else f"no, it is not in {file}")
 
     def heal(self) -> None:
         """Repairs the library, without a word about what was broken."""

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 import nmt_lib as nmt
 
+from ..experiments.overfitting import of_frequencies, overfit
 from .exercise import exercise
 
 
@@ -57,7 +58,19 @@ def _cut_rows(tgt):
             tgt[:, 1:],
         ),
         "tgt_out has lost its last token: <eos> must be said, too": ("1:", "1:-1"),
-        "each should lack one token; yours lack two": (":-1", ":-2", "1:", "2:"),
+        "each should lack one token; yours lack two": [
+            (":-1", ":-2", "1:", "2:"),
+            (":-1", ":-2", "1:", "1:-1"),
+        ],
+        "both begin one token too late: tgt_in begins with <sos>": (
+            ":-1",
+            "1:",
+            "tgt[:, 1:]\n",
+            "tgt[:, 2:]\n",
+        ),
+        "return the two tensors one after the other, not a stack": lambda tgt: (
+            torch.stack([tgt[:, :-1], tgt[:, 1:]], dim=-1)
+        ),
         "without <pad> the rows are of unequal length: cut whole columns": _cut_rows,
         "return both, tgt_in and tgt_out": [
             lambda tgt: tgt[:, :-1],
@@ -141,7 +154,15 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
         "one number is asked for: take the mean": (".mean()", ""),
         FROM_MODEL: (REAL, "logits.argmax(-1) != nmt.PAD"),
         SAID_PAD: (REAL, f"({REAL}) & (logits.argmax(-1) != nmt.PAD)"),
-        SPECIAL: [(REAL, "tgt_out != nmt.EOS"), (REAL, "tgt_out > nmt.EOS")],
+        SPECIAL: [
+            (REAL, "tgt_out != nmt.EOS"),
+            (REAL, "tgt_out > nmt.EOS"),
+            (REAL, f"({REAL}) & (tgt_out != nmt.EOS)"),
+        ],
+        "this is the first sentence alone: all of the batch counts": (
+            "return",
+            "said, tgt_out = said[:1], tgt_out[:1]\n    return",
+        ),
         "padding is what you keep: real positions are tgt_out != nmt.PAD": [
             ("!=", "=="),
         ],
@@ -190,10 +211,13 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
             ".mean()",
             ".mean() / 2.302585",
         ),
-        "`view` and `reshape` mix positions and tokens: cross_entropy wants the axes "
-        "swapped, transpose(1, 2)": lambda logits, tgt_out: F.cross_entropy(
-            logits.reshape(len(logits), -1, logits.size(1)), tgt_out, ignore_index=0
-        ),
+        "cross_entropy wants the vocabulary on axis 1: transpose(1, 2); `view` and "
+        "`reshape` would mix positions and tokens": [
+            lambda logits, tgt_out: F.cross_entropy(
+                logits.reshape(len(logits), -1, logits.size(1)), tgt_out, ignore_index=0
+            ),
+            lambda logits, tgt_out: F.cross_entropy(logits, tgt_out, ignore_index=0),
+        ],
         "this loss is smoothed; here the plain one is asked for": (
             lambda logits, tgt_out: nmt.cross_entropy(logits, tgt_out, 0.1)
         ),
@@ -302,6 +326,18 @@ LOOP = "for step, g in enumerate(gradients, start=1):\n"
             "return",
             "    return",
         ),
+        "the weights after the last update alone are asked for": (
+            LOOP,
+            f"steps = []\n    {LOOP}",
+            "+ 1e-9)\n",
+            "+ 1e-9)\n        steps.append(theta)\n",
+            "return theta",
+            "return torch.stack(steps)",
+        ),
+        "a row holds the gradients of one update: go through the rows": (
+            "enumerate(gradients,",
+            "enumerate(gradients.T,",
+        ),
         "m and v are 0 before the first update only; set them before the loop": (
             LOOP,
             f"{LOOP}        m = v = torch.zeros(gradients.size(1))\n",
@@ -363,6 +399,10 @@ HITS = "hits[real].float().mean()"
         "one sentence, all of it wrong": (
             torch.tensor([[[0.0, 1, 3, 2], [2, 0, 1, -1]]]),
             torch.tensor([[1, 3]]),
+        ),
+        "a model that is not sure": (
+            torch.tensor([[[0.0, 0.2, 0.1], [0.1, 0.0, 0.2], [0.3, 0.2, 0.1]]]),
+            torch.tensor([[1, 2, 2]]),
         ),
     },
     mistakes={
@@ -432,34 +472,3 @@ def my_accuracy(logits, tgt_out):
     real = tgt_out != nmt.PAD  # (B, T)
     hits = logits.argmax(-1) == tgt_out  # (B, T)
     return hits[real].float().mean().item()
-
-
-# What the chapter measures.
-
-
-def of_frequencies(batches):
-    """The loss of a model that knows only how frequent each word of batches is."""
-    right = torch.cat([batch.tgt_out[batch.tgt_out != nmt.PAD] for batch in batches])
-    share = right.bincount()[right.unique()] / len(right)  # of each word that occurs
-    return -(share * share.log()).sum().item()
-
-
-def overfit(fresh, known, unseen, n_updates=250, every=5):
-    """Losses on known and on unseen sentences, by name, after every few updates."""
-    training, validation = {}, {}
-    ways = {"plain": (0.0, 0.0), "smoothing": (0.0, 0.1), "dropout": (0.1, 0.0)}
-    for name, (dropout, smoothing) in (ways | {"both": (0.1, 0.1)}).items():
-        model = fresh(n_layers=1, dropout=dropout)
-        optimizer = torch.optim.Adam(model.parameters(), 3e-3, (0.9, 0.98), 1e-9)
-        training[name], validation[name] = [], []
-        for step in range(1, n_updates + 1):
-            batch = known[(step - 1) % len(known)]
-            logits = model(batch.src, batch.tgt_in)
-            loss = nmt.cross_entropy(logits, batch.tgt_out, smoothing)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            if step % every == 0:
-                training[name].append(loss.item())
-                validation[name].append(nmt.validation_loss(model, [unseen]))
-    return training, validation

@@ -119,7 +119,7 @@ APPEND = "        written.append(token)\n"
         "a sentence of four words": (8, [5, 4, 4, 6], nmt.EOS, 6),
         "a sentence that does not end": (8, [5, 4, 6, 6, 5, 4], 4, 5),
         "<eos> at once, and a limit of 9": (12, [], nmt.EOS, 9),
-        "<unk> in it, and longer than a limit of 3": (12, [9, 1, 10, 7], nmt.EOS, 3),
+        "<unk> in it, and longer than a limit of 4": (12, [9, 9, 1, 10, 7], nmt.EOS, 4),
     },
     mistakes={
         "<eos> should not be in the list": (STOP, f"    {APPEND}{STOP}"),
@@ -306,6 +306,10 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
         ),
         "the best are the largest totals: sort downwards": ("-c[1]", "c[1]"),
         "sort the extensions before you cut": (BEST, "candidates[: 2 * K]"),
+        "sort by the total, which comes second in a pair": (
+            "key=lambda c: -c[1]",
+            "reverse=True",
+        ),
         "an extension has all its ids, not the new one alone": (
             "(*ids, token)",
             "(token,)",
@@ -386,6 +390,14 @@ def _forks(greedy_from):
     return best_of_all
 
 
+def _leaves(path, probability):
+    choices = toy.get(path, {}).items()
+    for word, p in choices:
+        yield from _leaves(f"{path} {word}".strip(), probability * p)
+    if not choices:
+        yield probability, path
+
+
 def _last(path="", probability=1.0):
     found = probability, path
     for word, p in toy.get(path, {}).items():
@@ -409,9 +421,9 @@ PRODUCT = "probability * p"
 @exercise(
     "The most likely whole sentence, by trying every branch.",
     cases={
+        "sentences of one and two words": (SHORT,),
         "the toy of the page": (toy,),
         "another one, whose best sentence never takes the most likely word": (LATE,),
-        "sentences of one and two words": (SHORT,),
     },
     mistakes={
         "that is greedy: compare whole sentences, not single words": _forks(0),
@@ -459,6 +471,7 @@ PRODUCT = "probability * p"
         "one pair is asked for: take the best one": [
             ("max", "list"),
             ("max", "sorted"),
+            lambda: list(_leaves("", 1.0)),
         ],
     },
     hints=(

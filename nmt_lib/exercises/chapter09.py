@@ -1,15 +1,17 @@
-"""The exercises of chapter 09, attention heatmaps, and what it measures."""
-
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+"""The exercises of chapter 09, attention heatmaps."""
 
 import torch
-from torch import Tensor
 
 import nmt_lib as nmt
 
+from ..experiments.aligned_heads import (
+    backwards,
+    embedded,
+    find,
+    found_links,
+    score_heads,
+)
+from ..experiments.pronoun_paths import means, names, pronoun, scenes
 from .exercise import exercise
 
 NO_LINK_FITS = (
@@ -19,6 +21,7 @@ NO_LINK_FITS = (
 TURNED = "a link is (source, target), not (target, source)"
 BY_COLUMNS = "the largest weight of each row, not of each column"
 SMALL = "a row links to its largest weight, however small that is"
+SEVERAL = "a target word may have several gold links: keep them all"
 ARGMAX = "(int(row.argmax()){}, t) for t, row in enumerate(weights)"
 ABOVE = "(s{}, t) for t, s in (weights {}).nonzero().tolist()"
 
@@ -37,11 +40,19 @@ def _columns(weights, first=0):
     return {(s - first, int(t)) for s, t in enumerate(weights.argmax(0))}
 
 
+ORDERS = set, sorted, lambda gold: sorted(gold)[::-1]
+
+
 def _one_each(order):
     """Only one gold link of each target word."""
-    return lambda weights, gold: error_rate.right(
-        weights, {(s, t) for t, s in {t: s for s, t in order(gold)}.items()}
-    )
+    return lambda gold: {(s, t) for t, s in {t: s for s, t in order(gold)}.items()}
+
+
+def _with_one_each(score):
+    return [
+        lambda weights, gold, keep=keep: score()(weights, keep(gold))
+        for keep in map(_one_each, ORDERS)
+    ]
 
 
 HAT = torch.tensor(  # the page's example
@@ -117,9 +128,8 @@ SHARED = "2 * len(found & gold) / (len(found) + len(gold))"
             ("1 - 2 * len(found & gold)", "(1 - 2 * len(found & gold))"),
             ("(len(found) + len(gold))", "len(found) + len(gold)"),
         ],
-        "a target word may have several gold links: keep them all": [
-            *map(_one_each, (set, sorted, lambda gold: sorted(gold)[::-1]))
-        ],
+        SEVERAL: _with_one_each(lambda: error_rate.right),
+        "`&` gives A ∩ G; `and` gives one of the two sets": ("found &", "found and"),
         "a number from 0 to 1, not percent": ("1 - 2", "100 - 200"),
     },
     hints=(
@@ -183,12 +193,19 @@ BIAS = (
             "(Q @ K.T / d_k**0.5).softmax(-1)",
             "(Q @ K.T).softmax(-1) / d_k**0.5",
         ),
-        "softmax along each row: dim=-1": ("softmax(-1)", "softmax(0)"),
+        "softmax along each row: dim=-1": [
+            ("softmax(-1)", "softmax(0)"),
+            ("softmax(-1)", "flatten().softmax(0).view(len(x), -1)"),
+        ],
         "rows are queries, made by W_q: Q @ K.T": [
             ("Q @ K.T", "K @ Q.T"),
             ("Q, K =", "K, Q ="),
         ],
         "this is head 0, whatever h is": (OWN, "own = slice(d_k)"),
+        "a head is d_k columns wide, not n_heads": (
+            OWN,
+            OWN.replace("d_k", "attention.n_heads"),
+        ),
         "heads count from 0: head h begins at column h · d_k": [
             (OWN, "own = slice((h - 1) * d_k, h * d_k)"),
             (OWN, "own = slice((h + 1) * d_k, (h + 2) * d_k)"),
@@ -216,6 +233,7 @@ BIAS = (
         ),
         f"{BOTH}; here both are made by W_q": (PROJECTED, PROJECTED.replace("k", "q")),
         f"{BOTH}; here both are made by W_k": (PROJECTED, PROJECTED.replace("q", "k")),
+        f"{BOTH}; W_v makes the values": (PROJECTED, PROJECTED.replace("W_k", "W_v")),
         "x itself is no query: project it with attention.W_q and W_k": (
             PROJECTED,
             "x[:, own], x[:, own]",
@@ -266,7 +284,7 @@ def _added(*sizes):
     cases={
         "2 heads, T = 3, S = 4": (2, 3, 4, 1, 2, 0),
         "3 heads, T = S = 2": (3, 2, 2, 0, 0, 1),
-        "4 heads, T = 6, S = 5": (4, 6, 5, 2, 3, 4),
+        "4 heads, T = 6, S = 5": (4, 6, 5, 1, 3, 4),
     },
     mistakes={
         "True means: may look. Yours lets through what it should stop": [
@@ -276,7 +294,10 @@ def _added(*sizes):
         ],
         "only one head is stopped; the others may look": ("[0, head", "[0, :"),
         "the row is t, the column is s": ("t, s]", "s, t]"),
-        "the shape is (1, H, T, S): rows are target words": ("H, T, S)", "H, S, T)"),
+        "the shape is (1, H, T, S): rows are target words": [
+            ("H, T, S)", "H, S, T)"),
+            ("H, T, S)", "H, S, T)", "t, s]", "s, t]"),
+        ],
         "only one cell is closed, not the whole row": [
             ("head, t, s]", "head, t]"),
             ("[0, head, t, s]", "[0, :, t]"),
@@ -350,6 +371,10 @@ def cut_head(H, T, S, head, t, s):
             torch.tensor([[0.4, 0.35, 0.25], [0.2, 0.1, 0.7]]),
             {(0, 0), (1, 0), (1, 1)},
         ),
+        "no large weight, and two gold links for each word": (
+            torch.tensor([[0.32, 0.28, 0.4], [0.36, 0.3, 0.34]]),
+            {(0, 0), (2, 0), (0, 1), (2, 1)},
+        ),
     },
     mistakes={
         NO_LINK_FITS: ("int(row.argmax())", "row.argmax()"),
@@ -385,13 +410,14 @@ def cut_head(H, T, S, head, t, s):
         ),
         "a number from 0 to 1, not percent": ("/ len", "* 100 / len"),
         BY_COLUMNS: lambda weights, gold: len(_columns(weights) & gold) / len(weights),
+        SEVERAL: _with_one_each(lambda: link_accuracy.right),
     },
     hints=(
         "As for AER, but without <sos>, and with another denominator: how many target "
         "words are there?",
         "`sum(link in gold for link in found)` counts, since True is 1.",
     ),
-    says="3 of 4, 2 of 5 and 1 of 2 target words",
+    says="3 of 4, 2 of 5, 1 of 2 and 2 of 2 target words",
     difficulty=1,
     importance=1,
     minutes=4,
@@ -403,174 +429,3 @@ def link_accuracy(weights, gold):
 
 def _aer(weights, gold):
     return _rate({(int(row.argmax()), t) for t, row in enumerate(weights)}, gold)
-
-
-# What the chapter measures.
-
-
-def find(pairs: Any, *parts: str) -> nmt.Pair:
-    """The first pair whose source has all the parts; if none has, the first pair."""
-    found = (pair for pair in pairs if all(part in pair.src for part in parts))
-    return next(found, pairs[0])
-
-
-def embedded(translator: nmt.Translator, text: str) -> Tensor:
-    """What the first layer of the encoder projects, ``(S, D)``."""
-    x = translator.model.src_embedding(torch.tensor([translator.encode(text)]))
-    if translator.config.model.norm == "pre":
-        first: Any = translator.model.encoder.layers[0]
-        x = first.around_attention.norm(x)
-    return x[0]
-
-
-def score_heads(
-    translator: nmt.Translator, score: Callable[[Any, Any], Any], pairs: Any, shift=0
-) -> Tensor:
-    """Mean score of each head of cross-attention. (n_layers, H)
-
-    The decoder is given the right translation; ``shift`` drops the first rows.
-    """
-    found = []
-    for pair in pairs:
-        target = translator.tgt_tokenizer.encode(pair.tgt, sos=False, eos=False)
-        maps = torch.cat(translator.attend(translator.encode(pair.src), target).cross)
-        links = {*pair.alignment} or {(0, 0)}  # where no links are known
-        heads = maps[:, :, shift:][:, :, : len(target)].flatten(0, 1)  # (…, T, S)
-        found.append([score(head, links) for head in heads])
-    return torch.tensor(found).view(len(pairs), len(maps), -1).mean(0)
-
-
-NOUNS = {
-    "il": ("sofa", "bed", "bench", "bicycle"),
-    "elle": ("chair", "lamp", "car", "table"),
-}
-
-
-class Scene(NamedTuple):
-    """A sentence about a noun, translated; where noun, "it" and pronoun are."""
-
-    text: str
-    src: Tensor  # (1, S)
-    tgt: Tensor  # (1, T + 1)
-    noun: int  # columns of the encoder's maps
-    it: int
-    t: int  # the row in which the pronoun is written
-    maps: nmt.Attention
-
-
-def scene(translator: nmt.Translator, noun: str) -> Scene:
-    """The sentence of section 3, with 0 for each place that is not found."""
-
-    def find(words, *wanted):
-        return next((i for i, word in enumerate(words) if word in wanted), 0)
-
-    out = translator(f"The {noun} is new and it is very comfortable.")
-    src, tgt = translator.encode(out.source), translator.tgt_tokenizer.encode(out.text)
-    return Scene(
-        out.text,
-        torch.tensor([src]),
-        torch.tensor([tgt]),
-        find(out.src_labels, noun),
-        find(out.src_labels, "it"),
-        find(out.tokens, "il", "elle", "er", "sie", "es"),
-        out.attention,
-    )
-
-
-def scenes(translator: nmt.Translator) -> dict[str, list[Scene]]:
-    """Four scenes for each pronoun."""
-    return {p: [scene(translator, noun) for noun in NOUNS[p]] for p in NOUNS}
-
-
-def names(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    return [" and ".join(row) or "nothing" for row in rows]
-
-
-def means(
-    probability: Callable[..., float],
-    scenes: dict[str, list[Scene]],
-    rows: Sequence[tuple[str, ...]],
-) -> Tensor:
-    """Mean probability with the paths of each row closed. (rows, pronouns)"""
-    table = [
-        [sum(probability(one, *row) for one in several) / len(several) for row in rows]
-        for several in scenes.values()
-    ]
-    return torch.tensor(table).T
-
-
-def pronoun(
-    translator: nmt.Translator,
-    scene: Scene,
-    encoder: Tensor,
-    decoder: Tensor,
-    cross: Tensor,
-) -> float:
-    """The probability of the pronoun under these masks.
-
-    Args:
-        encoder, decoder: of self-attention, in all layers.
-        cross: of cross-attention, ``(n_layers, H, T, S)``.
-    """
-    model = translator.model
-    memory = model.encode(scene.src, encoder)  # (1, S, D)
-    x = model.tgt_embedding(scene.tgt[:, :-1])  # (1, T, D)
-    for layer, mask in zip(model.decoder.layers, cross, strict=True):
-        x = layer(x, memory, mask[None], decoder)  # (1, T, D)
-    logits = model.output(model.decoder.norm(x))[0, scene.t]  # (V,)
-    return float(logits.softmax(-1)[scene.tgt[0, scene.t + 1]])
-
-
-LINKED = {  # captions, and words of theirs linked by hand
-    "Two dogs are playing in the snow.": (
-        "Two=Zwei dogs=Hunde playing=spielen snow=Schnee"
-    ),
-    "A man with a hat is riding a bicycle.": (
-        "man=Mann with=mit hat=Hut bicycle=Fahrrad"
-    ),
-    "A woman in a red coat is waiting at the bus stop.": (
-        "woman=Frau red=roten coat=Mantel waiting=wartet"
-    ),
-    "Three children are playing with a ball on the beach.": (
-        "Three=Drei children=Kinder ball=Ball beach=Strand"
-    ),
-    "An old man is reading a newspaper on a bench.": (
-        "old=alter man=Mann reading=liest newspaper=Zeitung bench=Bank"
-    ),
-    "A brown horse is running across a field.": "horse=Pferd across=über field=Feld",
-    "The cook is cutting vegetables in a small kitchen.": (
-        "vegetables=Gemüse small=kleinen kitchen=Küche"
-    ),
-    "Two girls in white dresses are dancing on a stage.": (
-        "girls=Mädchen white=weißen dancing=tanzen stage=Bühne"
-    ),
-}
-
-
-def found_links(translator: nmt.Translator) -> Tensor:
-    """For each link by hand, layer and head, then the mean of the heads: whether the
-    largest weight is there. (31, n_layers, H + 1)"""
-    right = []
-    captions = zip(translator.translate([*LINKED]), LINKED.values())
-    for out, links in captions:
-        maps = torch.cat(out.attention.cross)  # (n_layers, H, T, S)
-        maps = torch.cat([maps, maps.mean(1, keepdim=True)], 1)
-        for source, target in (link.split("=") for link in links.split()):
-            across, down = out.src_labels, out.tokens
-            if f"▁{source}" in across and f"▁{target}" in down:
-                s, t = across.index(f"▁{source}"), down.index(f"▁{target}")
-                right.append(maps[:, :, t].argmax(-1) == s)
-    return torch.stack(right)
-
-
-def backwards(
-    translator: nmt.Translator, shown: nmt.Translation, layer: int, head: int
-) -> tuple[nmt.Translation, list[bool]]:
-    """The words in reverse order, translated; for each word that is written again,
-    whether the head looks at the same source word."""
-    words = translator.src_tokenizer.tokenize(shown.source)
-    out, seen = translator(" ".join(words[-2::-1]) + " ."), []
-    for one in (shown, out):
-        best = one.attention.cross[layer][0, head].argmax(-1).tolist()  # [T]
-        seen.append({w: one.src_labels[s] for w, s in zip(one.tokens, best)})
-    return out, [seen[0][word] == seen[1][word] for word in seen[0] if word in seen[1]]

@@ -1,23 +1,22 @@
 """The exercises of chapter 11, five write-ups."""
 
-import math
-import re
-from itertools import count
-from pathlib import Path
-
 import torch
 from torch import nn
 
 import nmt_lib as nmt
 
+from ..experiments.write_ups import (
+    OneLayer,
+    batch_losses,
+    doubled,
+    error_of,
+    print_smoothed,
+    show_settings,
+    train_deep,
+    with_dropout,
+    without_the_end,
+)
 from .exercise import exercise
-
-
-def doubled(n, d):
-    """The table of A, B and D, (n, D)."""
-    i = torch.arange(d).double()
-    angle = torch.arange(n).double()[:, None] / 10000 ** (2 * i / d)  # (n, D)
-    return torch.where(i % 2 == 0, angle.sin(), angle.cos()).float()
 
 
 def _dented():
@@ -39,6 +38,9 @@ def _halves(table):
 @exercise(
     "The pairs of columns that leave the circle.",
     cases={
+        "two pairs, one of them broken": (
+            torch.tensor([[0, 1, 0, 1], [0.6, 0.8, 1, 0.5], [0.8, 0.6, 0, 1]]),
+        ),
         "dented: at position 7 three pairs, at position 0 one more": (_dented(),),
         "a single pair, as in the paper": (nmt.sinusoids(30, 2),),
         "A's table of width 16": (doubled(30, 16),),
@@ -71,6 +73,19 @@ def _halves(table):
         "square both numbers: sin² + cos²": ("** 2", ""),
         "all computers round: only more than 0.001 is off": ("> 0.001", "> 0"),
         "count them: this only says whether there is one": ("int(", "bool("),
+        "count them: this says of each pair whether it is broken": (
+            COUNT,
+            COUNT[4 : -len(".sum())")],
+        ),
+        "count them, do not divide by the number of pairs": (
+            ".sum())",
+            ".sum()) / length.size(1)",
+        ),
+        "count pairs: each of them has two columns": ("int(", "2 * int("),
+        "columns 1 and 2 are no pair: go on by two": (
+            "table[:, 0::2] ** 2 + table[:, 1::2]",
+            "table[:, :-1] ** 2 + table[:, 1:]",
+        ),
     },
     hints=(
         "sin² + cos² of each pair at each position is a table of half the width. Where "
@@ -90,9 +105,13 @@ def broken_pairs(table):
 
 KEPT = torch.tensor([[True, False, True], [True, False, False], [True, True, False]])
 SCORES = torch.tensor([[1.0, 3, 2], [0, 2, 1], [-16, -14, 5]])
-NOTHING = torch.tensor([[1.0, 2, 3, -1]]), torch.zeros(1, 4, dtype=torch.bool)
+NOTHING = torch.tensor([[-40.0, -30, -50, -24]]), torch.zeros(1, 4, dtype=torch.bool)
 LOW = torch.tensor([[-60_000.0, -59_936, 5, 0, -60_000]])  # (1, 5)
 LOW_KEPT = torch.tensor([[True, True, False, False, False]])
+
+
+class OtherFormat(TypeError):
+    """Scores became numbers of another format."""
 
 
 def _weights(answer, scores, mask):
@@ -100,17 +119,21 @@ def _weights(answer, scores, mask):
     filled = answer(scores, mask)
     if not isinstance(filled, torch.Tensor) or filled.shape != scores.shape:
         return filled
+    if filled.dtype != scores.dtype:
+        raise OtherFormat(f"the scores are {scores.dtype}, the result {filled.dtype}")
     weights = filled.softmax(-1)
-    seen = torch.where(mask.any(-1, keepdim=True), weights, 0 * weights)
-    return seen.to(scores.dtype)
+    return torch.where(mask.any(-1, keepdim=True), weights, 0 * weights)
 
 
 def _fill(number):
     return lambda scores, mask: scores.masked_fill(~mask, number)
 
 
-def _lower(number):
-    return lambda scores, mask: scores - number * ~mask
+def _added(number):
+    """In the format of the scores: a number alone would make it float32."""
+    return lambda s, mask: (
+        s + torch.zeros_like(s).masked_fill(~mask, number or torch.finfo(s.dtype).min)
+    )
 
 
 def _converted(number):
@@ -139,8 +162,21 @@ def _converted(number):
         "each format has its own lowest number: torch.finfo(scores.dtype).min": _fill(
             torch.finfo(torch.float32).min
         ),
-        "in float16 this number becomes −∞, and a row of nothing else NaN": [
-            *map(_converted, (-1e10, -1e9, -1e6))
+        "in float16 this number becomes −∞, and a row of nothing else NaN; the lowest "
+        "number does, too, if it is added": [
+            *map(_converted, (-1e10, -1e9, -1e6)),
+            _added(None),
+        ],
+        "the result has another format than the scores: all three formats must stay": [
+            lambda s, mask: s.float().masked_fill(
+                ~mask, torch.finfo(torch.float32).min
+            ),
+            lambda s, mask: s + ~mask * torch.finfo(s.dtype).min,
+            lambda s, mask: s + ~mask * -1e9,
+            *(
+                lambda s, mask, number=number: s - number * ~mask
+                for number in (1e2, 1e3, 1e4)
+            ),
         ],
         "NaN in a score spreads over its row, and 0 · ∞ is NaN, too": [
             lambda scores, mask: scores + ~mask * -torch.inf,
@@ -165,7 +201,7 @@ def _converted(number):
         ],
         "your number is not low enough: a visible score may be lower still": [
             *map(_fill, (-1.0, -5.0, -10.0, -20.0, -50.0, -100.0, -1e3, -1e4, -5e4)),
-            *map(_lower, (1e2, 1e3, 1e4)),
+            *map(_added, (-1e2, -1e3, -1e4)),
         ],
     },
     hints=(
@@ -239,6 +275,14 @@ RATIO = "n_positions / sum(lengths)"
             "max(lengths)",
         ),
         "width is ignored": ("width or ", ""),
+        "each batch has a longest sentence of its own; yours keeps the first one's": (
+            "n_positions += len(batch) * (width or max(batch))",
+            "width = width or max(batch); n_positions += len(batch) * width",
+        ),
+        "a batch begins where the last one ended: range(0, len(lengths), batch_size)": (
+            "0, len(lengths), batch_size",
+            "len(lengths)",
+        ),
         "each of the rows has that many positions: times len(batch)": (
             "len(batch) * ",
             "",
@@ -295,6 +339,14 @@ def _rates(model, find=nn.Module.modules):
     return [part.p for part in find(model) if isinstance(part, nn.Dropout)]
 
 
+def _named(find):
+    """The rates of the parts that are called dropout."""
+    return lambda model, rate: (
+        {getattr(part, "p", None) for name, part in find(model) if "dropout" in name}
+        == {rate}
+    )
+
+
 def _asked(answer, model, rate):
     """An empty or full list is as good as False or True."""
     found = answer(model, rate)
@@ -318,6 +370,11 @@ def _asked(answer, model, rate):
         "0.1, then 0.3": (_stack(0.1, 0.3), 0.3),
         "D's layer, asked for 0.1": (_layer_of_d(), 0.1),
         "a rate of 0": (_stack(0.0, 0.0), 0.0),
+        "a layer of PyTorch with 0.1": (nn.TransformerEncoderLayer(4, 2, 8, 0.1), 0.1),
+        "beside a loss that has a p, too": (
+            nn.Sequential(nn.Dropout(0.3), nn.TripletMarginLoss(p=2)),
+            0.3,
+        ),
     },
     mistakes={
         "all([]) is True, but a model without any nn.Dropout should fail": (
@@ -334,6 +391,15 @@ def _asked(answer, model, rate):
             all(p == rate for p in _rates(model, nn.Module.children))
         ),
         "it says True where it should say False": ("==", "!="),
+        "these are the rates: compare them with {rate}": (" == {rate}", ""),
+        "other parts may have a p: ask for nn.Dropout with isinstance": (
+            "isinstance(m, nn.Dropout)",
+            "hasattr(m, 'p')",
+        ),
+        "a part may have any name: ask each one with isinstance": [
+            _named(nn.Module.named_modules),
+            _named(nn.Module.named_children),
+        ],
         "the rate is an argument, not always 0.3": ("{rate}", "{0.3}"),
         "a higher rate is wrong, too": lambda model, rate: (
             min(_rates(model), default=-1) >= rate
@@ -368,176 +434,3 @@ def _asked(answer, model, rate):
 )
 def has_dropout(model, rate):
     return {m.p for m in model.modules() if isinstance(m, nn.Dropout)} == {rate}
-
-
-# What the chapter's experiments need.
-
-SETTINGS = """\
-data.corpus data.tokenizer model.norm model.bias model.scale_embeddings
-train.optimizer train.lr train.warmup train.label_smoothing"""
-
-
-def show_settings(configs):
-    """A column for each write-up; a star: its article does not say so."""
-    print(" " * 24 + "".join(f"{letter:>12}" for letter in configs))
-    folder = Path(nmt.__file__).parent / "configs"
-    for setting in SETTINGS.split():
-        (section, name), row = setting.split("."), ""
-        for letter, config in configs.items():
-            text = (folder / f"writeup_{letter.lower()}.yaml").read_text("utf-8")
-            star = "*" * bool(re.search(rf"\b{name}:.*# (ours|its repo)", text))
-            row += f"{f'{getattr(getattr(config, section), name)}{star}':>12}"
-        print(f"{setting:<24}{row}")
-    with torch.device("meta"):  # shapes only, no numbers
-        models = [nmt.build_model(c.model, 8000, 8000) for c in configs.values()]
-    row = "".join(f"{nmt.count_parameters(model) / 1e6:>12.2f}" for model in models)
-    print(f"{'millions of parameters':<24}{row}")
-
-
-class OneLayer:
-    """Trains a model of one layer; see ``__call__``. ``config``, ``sizes`` and the ids
-    of the corpus are kept."""
-
-    def __init__(self, translator, corpus):
-        torch.set_num_threads(1)  # so small a model is slowed down by more
-        changed = {"model.n_layers": 1, "train.warmup": 100}
-        self.config = nmt.load_config("tiny", **changed)
-        tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
-        self.sizes = tuple(map(len, tokenizers))
-        parts = corpus.train, corpus.valid[:250]
-        self.examples, unseen = (
-            nmt.encode_pairs(part, tokenizers, translator.config) for part in parts
-        )
-        plan = nmt.token_batches(nmt.example_lengths(unseen), 4096, 0)
-        self.valid = [nmt.make_batch(unseen, rows) for rows in plan]
-        self.plan, lengths = [], nmt.example_lengths(self.examples)
-        for epoch in count():
-            if len(self.plan) >= 500:
-                break
-            self.plan += nmt.token_batches(lengths, 256, seed=epoch)
-
-    def __call__(self, change=None, seed=0):
-        """The validation loss after every 50 of 500 updates, as in chapter 07.
-
-        ``change`` gets the new model, and may plant a mistake. ``model`` is the last
-        one that was trained.
-        """
-        torch.manual_seed(seed)
-        self.model = nmt.build_model(self.config.model, *self.sizes)
-        if change:
-            change(self.model)
-        optimizer = nmt.build_optimizer(self.config.train, self.model.parameters())
-        objective, curve = nmt.Objective(self.model, 0.1), []  # a sum over tokens
-        for step, rows in enumerate(self.plan[:500], start=1):
-            self.model.train()
-            batch = nmt.make_batch(self.examples, rows)  # src (B, S), tgt (B, T)
-            width = self.config.model.d_model
-            rate = nmt.learning_rate(step, self.config.train, width)
-            optimizer.param_groups[0]["lr"] = rate
-            (objective(batch) / batch.n_tokens).backward()
-            optimizer.step()
-            optimizer.zero_grad()
-            if step % 50 == 0:
-                curve.append(nmt.validation_loss(self.model, self.valid))
-        self.model.eval()
-        return curve
-
-
-def train_deep(rate, examples, sizes, n_updates=60, seed=0):
-    """The loss of each update of six post-LN layers, with four batches."""
-    shape = {"n_layers": 6, "d_model": 128, "d_ff": 512, "dropout": 0.0}
-    shape |= {"tying": "none", "init": "xavier-all"}
-    config = nmt.load_config("tiny").model.model_copy(update=shape)
-    few = nmt.sentence_batches(min(32, len(examples)), 8, 0)
-    torch.manual_seed(seed)
-    model = nmt.build_model(config, *sizes)
-    optimizer, losses = torch.optim.Adam(model.parameters(), lr=rate, eps=1e-9), []
-    for step in range(n_updates):
-        batch = nmt.make_batch(examples, few[step % len(few)])
-        loss = nmt.cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
-
-
-def without_the_end(models, translator, pairs):
-    """Prints how many of the pairs each model gets right when the source has no end.
-
-    Returns a list for each model: with nothing missing, without ``<eos>``, without the
-    full stop, without both. A full stop at the end of a translation does not count:
-    without one in the source, why write one?
-    """
-    whole = [translator.encode(pair.src) for pair in pairs]
-    sources = {
-        "nothing": whole,
-        "<eos>": [ids[:-1] for ids in whole],
-        "full stop": [ids[:-2] + ids[-1:] for ids in whole],
-        "both": [ids[:-2] for ids in whole],
-    }
-    print(
-        f"{'missing on the source:':<24}" + "".join(f"{kind:>11}" for kind in sources)
-    )
-    exact = {}
-    for name, model in models.items():
-        exact[name] = [
-            _right(model, translator, rows, pairs) for rows in sources.values()
-        ]
-        row = "".join(f"{n:>11}" for n in exact[name])
-        print(f"{f'{name}, right of {len(pairs)}':<24}{row}")
-    return exact
-
-
-def with_dropout(model, translator, pairs):
-    """How many are right while the embeddings drop numbers, as in training."""
-    rows = [translator.encode(pair.src) for pair in pairs]
-    model.eval()
-    for embedding in (model.src_embedding, model.tgt_embedding):
-        embedding.dropout.train()
-    n = _right(model, translator, rows, pairs)
-    model.eval()
-    return n
-
-
-def _right(model, translator, rows, pairs):
-    found = nmt.greedy_search(model, nmt.pad_batch(rows))
-    texts = [translator.tgt_tokenizer.decode(one.ids) for one in found]
-    both = zip(texts, pairs, strict=True)
-    return sum(text.rstrip(" .") == pair.tgt.rstrip(" .") for text, pair in both)
-
-
-def batch_losses(model, examples, n_sentences):
-    """The loss of each of a hundred batches, drawn at random."""
-    plan = nmt.sentence_batches(len(examples), n_sentences, 0)[:100]
-    batches = [nmt.make_batch(examples, rows) for rows in plan]
-    return [nmt.validation_loss(model, [batch]) for batch in batches]
-
-
-def error_of(call, *arguments):
-    """The error that a call raises, or None."""
-    try:
-        call(*arguments)
-    except Exception as error:
-        return error
-    return None
-
-
-def lowest_smoothed_loss(vocab_size, eps=0.1):
-    """The entropy of the target distribution: eps for all alike, the rest for one."""
-    target = torch.full((vocab_size,), eps / vocab_size)
-    target[0] += 1 - eps
-    return float(-(target * target.log()).sum())
-
-
-@torch.no_grad()
-def print_smoothed(model, batch):
-    """The validation loss as it is and as C computes it, and the least it can be."""
-    logits = model(batch.src, batch.tgt_in)  # (B, T, V)
-    for name, eps in {"plain": 0.0, "smoothed, as C": 0.1}.items():
-        loss = nmt.cross_entropy(logits, batch.tgt_out, eps).item()
-        perplexity = math.exp(loss)
-        print(f"{name:<15} validation loss {loss:.2f}, perplexity {perplexity:.1f}")
-    for V in (logits.size(-1), 8014):
-        least = lowest_smoothed_loss(V)
-        print(f"lowest smoothed loss with {V} tokens: {least:.2f}")

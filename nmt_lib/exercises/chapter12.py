@@ -53,6 +53,14 @@ def _flops(each, attention):
             ("B * S  #", "S  #"),
         ],
         "each of the B sentences has its own attention": ("n_layers * B", "n_layers"),
+        "a sentence attends to itself alone: B × S × S, not (B × S)²": (
+            "B * S * S",
+            "(B * S) ** 2",
+        ),
+        "a weight meets each position once: n_weights has counted d_model": (
+            "B * S  #",
+            "B * S * d_model  #",
+        ),
     },
     hints=(
         "Two sums: products of positions with weights, and products of positions with "
@@ -80,6 +88,15 @@ def encoder_flops(n_weights, n_layers, B, S, d_model):
     mistakes={
         "these are numbers: each takes 4 bytes": ("4 * (", "("),
         "a number of fp32 takes 4 bytes, not 2": ("4 * (", "2 * ("),
+        "these are bits: 8 of them are a byte": ("4 * (", "32 * ("),
+        "all of it takes 4 bytes a number: mind the brackets": (
+            "4 * (5 * B * T * d_model + B * n_heads * T * T)",
+            "4 * 5 * B * T * d_model + B * n_heads * T * T",
+        ),
+        "the matrices are parameters: count what the sentences bring alone": (
+            "T * T)",
+            "T * T + 4 * d_model**2)",
+        ),
         "count five (B, T, D): the input, Q, K, V, the joined heads": ("5 *", "4 *"),
         "five tensors of (B, T, D) are kept, not three": ("5 *", "3 *"),
         "the output is not kept: five tensors of (B, T, D)": ("5 *", "6 *"),

@@ -1,20 +1,16 @@
 """The exercises of chapter 13, your own pair."""
 
-from __future__ import annotations
-
-import random
-import warnings
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from tempfile import mkdtemp
-from typing import Any
-
 import torch
 
-import nmt_lib as nmt
-
-from ..corpora import is_file_of_pairs
-from ..run_folder import runs_folder
+from ..experiments.own_pair import (
+    chrf_of,
+    losses,
+    own_pair,
+    show_side_by_side,
+    split_of,
+    three_seeds,
+    write_sheet,
+)
 from .exercise import exercise
 
 MESSY = [
@@ -50,6 +46,7 @@ def _cleaned(keep):
         "a bit of everything": (MESSY,),
         "nothing to do": ([("Good day.", "Dzień dobry."), ("Yes.", "Tak.")],),
         "nothing is left": ([("", "x"), ("same", "same"), ("y", "  ")],),
+        "capitals are all that differs": ([("Taxi", "taxi"), ("taxi", "Taxi")],),
         "a line break inside": (
             [("two\nlines", "dwie linie"), ("two lines", "dwie linie")],
         ),
@@ -96,16 +93,41 @@ def _cleaned(keep):
             '" ".join(text.split())',
             "text.strip()",
         ),
-        "upper and lower case are no repetition": _cleaned(
-            lambda src, tgt, kept: (
-                src
-                and tgt
-                and src != tgt
-                and (src.lower(), tgt.lower())
-                not in [(a.lower(), b.lower()) for a, b in kept]
-            )
+        "upper and lower case are no repetition": [
+            _cleaned(
+                lambda src, tgt, kept: (
+                    src
+                    and tgt
+                    and src != tgt
+                    and (src.lower(), tgt.lower())
+                    not in [(a.lower(), b.lower()) for a, b in kept]
+                )
+            ),
+            _cleaned(
+                lambda src, tgt, kept: (
+                    src
+                    and tgt
+                    and src.lower() != tgt.lower()
+                    and (src, tgt) not in kept
+                )
+            ),
+            ("text.split()", "text.lower().split()"),
+        ],
+        "single spaces between the words should stay": ('" ".join', '"".join'),
+        "unify the spaces first: only then do you see which pairs are alike": (
+            "in pairs",
+            "in dict.fromkeys(pairs)",
+            " and (src, tgt) not in kept",
+            "",
         ),
-        "the order must stay": ("return kept", "return sorted(kept)"),
+        "keep the text with its unified spaces, not the raw one": lambda pairs: [
+            next(p for p in pairs if tuple(" ".join(t.split()) for t in p) == pair)
+            for pair in my_clean.right(pairs)
+        ],
+        "the order must stay": [
+            ("return kept", "return sorted(kept)"),
+            lambda pairs: my_clean.right(pairs[::-1])[::-1],
+        ],
         "that is what is left out": (
             "return kept",
             "return [pair for pair in pairs if pair not in kept]",
@@ -141,6 +163,17 @@ def _once(sources, targets):
     for group, text in zip(first, targets):
         by_target[text] = min(group, by_target.get(text, group))
     return [min(group, by_target[text]) for group, text in zip(first, targets)]
+
+
+def _in_passing(sources, targets):
+    """The group of an earlier pair; what links two groups comes too late."""
+    by_source, by_target, found = {}, {}, []
+    for i, (source, target) in enumerate(zip(sources, targets)):
+        group = by_source.get(source, by_target.get(target, i))
+        by_source.setdefault(source, group)
+        by_target.setdefault(target, group)
+        found.append(group)
+    return found
 
 
 def _sides_mixed(sources, targets):
@@ -193,6 +226,7 @@ def _lists(sources, targets):
         "a source that looks like a target": (["no", "ten"], ["nie", "no"]),
         "the same pair twice": (["a", "b", "a"], ["1", "2", "1"]),
         "nothing in common": (["x", "y", "z"], ["1", "2", "3"]),
+        "upper and lower case": (["Yes.", "yes."], ["Tak.", "TAK."]),
     },
     mistakes={
         "pairs with the same target belong together, too": (
@@ -204,7 +238,21 @@ def _lists(sources, targets):
         "one equal side is enough: source *or* target": (
             lambda sources, targets: _numbered(list(zip(sources, targets)))
         ),
-        "a chain of pairs is one group: go on until nothing changes": _once,
+        "a chain of pairs is one group: go on until nothing changes": [
+            _once,
+            _in_passing,
+            ("while changed", "for _ in range(1)"),
+            ("while changed", "for _ in range(2)"),
+        ],
+        "letter for letter: with other capitals it is another text": (
+            "least = {}",
+            "least, side = {}, [text.lower() for text in side]",
+        ),
+        "pairs are counted from 0": ("return group", "return [g + 1 for g in group]"),
+        "return a list, in the order of the pairs": (
+            "return group",
+            "return dict(enumerate(group))",
+        ),
         "a source and a target that look alike are no link": _sides_mixed,
         "a group has the number of its first pair; do not count the groups": (
             _renumbered
@@ -260,9 +308,13 @@ def _samples(n, size):
 @exercise(
     "The 95 % interval of the mean gain of A over B, from samples of sentences.",
     cases={
+        "three sentences, four samples": (
+            torch.tensor([40.0, 70, 20]),
+            torch.tensor([55.0, 30, 25]),
+            torch.tensor([[0, 1, 2], [1, 1, 0], [2, 0, 0], [1, 2, 1]]),
+        ),
         "eight sentences": (*_scores(8), _samples(40, 8)),
         "thirty sentences": (*_scores(30), _samples(200, 30)),
-        "five sentences, seven samples": (*_scores(5), _samples(7, 5)),
     },
     mistakes={
         "both systems need the same sentences of a sample": (
@@ -289,9 +341,18 @@ def _samples(n, size):
             "mean(1)",
             "sum(1)",
         ),
-        "the mean of each sample comes first, then the interval of the means": (
-            "[draws].mean(1)",
-            "",
+        "the mean of each sample comes first, then the interval of the means": [
+            ("[draws].mean(1)", ""),
+            (".mean(1)", ".flatten()"),
+        ],
+        "the mean of each sample, not its median": ("mean(1)", "median(1).values"),
+        "subtract within each sample; the ends of two intervals have no difference": (
+            lambda a, b, draws: (
+                my_interval.right(a, 0 * a, draws) - my_interval.right(b, 0 * b, draws)
+            )
+        ),
+        "use the draws: this is a formula for the standard error": lambda a, b, draws: (
+            (a - b).mean() + (a - b).std() / len(a) ** 0.5 * torch.tensor([-1.96, 1.96])
         ),
         "that is the range of all samples; leave out 2.5 % at either end": (
             "gains.quantile(torch.tensor([0.025, 0.975]))",
@@ -315,126 +376,3 @@ def _samples(n, size):
 def my_interval(a, b, draws):
     gains = (a - b)[draws].mean(1)  # (samples,)
     return gains.quantile(torch.tensor([0.025, 0.975]))  # (2,)
-
-
-# What the chapter measures.
-
-STAND_IN = {
-    "data.vocab_size": 500,
-    "train.max_steps": 80,
-    "train.batch_tokens": 512,
-    "train.warmup": 20,
-    "train.validate_every": 20,
-    "train.threads": 1,
-}
-
-
-def own_pair(config: str, overrides: str) -> nmt.Config:
-    """The config of a reader's file, or of a stand-in where none is given."""
-    found = nmt.load_config(config, **nmt.parse_overrides(overrides))
-    langs = found.data.src_lang, found.data.tgt_lang
-    if is_file_of_pairs(found.data.corpus, langs):
-        return found
-    folder = Path(mkdtemp(prefix="nmt-own-pair-"))
-    changes = {"data.corpus": str(write_stand_in(folder / "pairs.tsv"))}
-    return nmt.load_config("pair", run_dir=str(folder), **STAND_IN, **changes)
-
-
-def write_stand_in(file: Path) -> Path:
-    """A tab-separated file of the grammar's sentences, with dirt planted in it."""
-    pairs = nmt.load_corpus(nmt.load_config("tiny").data).train[:600]
-    lines = [f"{pair.src}\t{pair.tgt}\tgrammar" for pair in pairs]
-    for pair in pairs[::2]:  # with a second translation
-        first, rest = pair.tgt[0].lower(), pair.tgt[1:]
-        lines.append(f"{pair.src}\tAlors, {first}{rest}\tgrammar")
-    lines += random.Random(0).sample(lines, 30)  # twice
-    lines += [f"{pair.src}\t\tgrammar" for pair in pairs[:9]]
-    lines += [f"{pair.src}\t{pair.src}\tgrammar" for pair in pairs[20:27]]
-    lines += [f"{pair.src}\tПривет, мир!\tgrammar" for pair in pairs[30:34]]
-    lines += [pair.src for pair in pairs[40:45]]
-    lines += [f"{pair.src}\t{pair.tgt[:-4]}\ufffd{pair.tgt[-2:]}" for pair in pairs[:3]]
-    random.Random(1).shuffle(lines)
-    lines.insert(3, '"Good morning.\tBonjour.\tgrammar')  # a quotation mark alone
-    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return file
-
-
-def trained(config: nmt.Config, name: str, **changes: Any) -> nmt.Run:
-    """A run of its own, in the config's folder; it resumes if it was cut off.
-
-    The pairs that are left out were counted before: no warning repeats it.
-    """
-    folder = Path(config.run_dir) if config.run_dir else runs_folder() / config.name
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"\d+ of \d+ pairs of ")
-        return nmt.train(config, name=name, run_dir=str(folder / name), **changes)
-
-
-def split_of(config: nmt.Config) -> nmt.Corpus:
-    """The corpus of a config, without the warning that counts what is left out."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", r"\d+ of \d+ pairs of ")
-        return nmt.load_corpus(config.data)
-
-
-def three_seeds(config: nmt.Config) -> dict[str, list[nmt.Run]]:
-    """Runs from scratch and from the bundled model, three of each."""
-    starts = {"from scratch": None, "from multi30k-en-fr": "multi30k-en-fr"}
-    return {
-        title: [
-            trained(
-                config,
-                f"{'own' if start is None else 'moved'}-{seed}",
-                **{"train.seed": seed, "train.init_from": start},
-            )
-            for seed in range(3)
-        ]
-        for title, start in starts.items()
-    }
-
-
-def losses(runs: Sequence[nmt.Run]) -> torch.Tensor:
-    """The validation losses of several runs, ``(runs, n)``."""
-    return torch.tensor([[row["valid_loss"] for row in run.history] for run in runs])
-
-
-def chrf_of(scores: nmt.Evaluation, pairs: Sequence[nmt.Pair]) -> torch.Tensor:
-    """The chrF of each sentence, ``(N,)``."""
-    from sacrebleu.metrics import CHRF
-
-    found = zip(scores.translations, pairs, strict=True)
-    metric = CHRF()
-    values = [metric.sentence_score(t.text, [p.tgt]).score for t, p in found]
-    return torch.tensor(values)
-
-
-def show_side_by_side(
-    pairs: Sequence[nmt.Pair], systems: Mapping[str, nmt.Evaluation], n: int
-) -> None:
-    """The first n sources with their references and translations."""
-    for i, pair in enumerate(pairs[:n]):
-        print(f"source     {pair.src}\nreference  {pair.tgt}")
-        for title, scores in systems.items():
-            print(f"           {shortened(scores.translations[i].text)}   ({title})")
-        print()
-
-
-def shortened(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else f"{text[:most]} …"
-
-
-def write_sheet(
-    file: Path, pairs: Sequence[nmt.Pair], systems: Mapping[str, nmt.Evaluation]
-) -> Path:
-    """A table for a person who judges: the order of the systems changes row by row.
-
-    The last column says which was which; hide it before you read.
-    """
-    draw, rows = random.Random(0), ["source\treference\tA\tB\tbetter\tA was"]
-    for i, pair in enumerate(pairs[:50]):
-        both = [(name, s.translations[i].text) for name, s in systems.items()]
-        draw.shuffle(both)
-        texts = (pair.src, pair.tgt, both[0][1], both[1][1])
-        rows.append("\t".join([*texts, "", both[0][0]]))
-    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return file

@@ -1,15 +1,16 @@
 """The exercises of the deeper page on recurrent translators."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-import nmt_lib as nmt
-from nmt_lib.recurrent import OneVector
-from nmt_lib.recurrent_trials import fit, gradient_by_word, seconds_of_step
-
+from ..experiments.recurrence import (
+    gap_to_library,
+    gradients,
+    plug_in,
+    recurrent,
+    right_by_length,
+    times_by_length,
+)
 from .exercise import exercise
 
 
@@ -63,6 +64,11 @@ def _backwards(cell, x, real):
 @exercise(
     "Read each sentence word by word; give the state after its last real word.",
     cases={
+        "two words and a padded one": (
+            _cell(2, 1, 3),
+            torch.tensor([[[1.0, 2], [3, 4], [5, 6]]]),
+            _real([2], 3),
+        ),
         "lengths 5, 3 and 2": (_cell(4, 6, 0), WORDS, _real([5, 3, 2], 5)),
         "seven columns, of which the last two are padding": (
             _cell(3, 5, 1),
@@ -89,6 +95,25 @@ def _backwards(cell, x, real):
             ("new, h)", "h, new)"),
         ],
         "the last state is asked for, not the mean of all": _mean,
+        "the last state alone is asked for, (B, H), not all of them": [
+            lambda cell, x, real: _states(cell, x),
+            lambda cell, x, real: torch.stack(
+                [read.right(cell, x[:, :n], real) for n in range(1, x.size(1) + 1)], 1
+            ),
+        ],
+        "the words are axis 1, and axis 0 are the sentences: x[:, t]": (
+            lambda cell, x, real: _states(cell, x.transpose(0, 1))[:, -1]
+        ),
+        "a word of zeros changes the state as well: keep the old one": (
+            lambda cell, x, real: _states(cell, x * real[..., None])[:, -1]
+        ),
+        "each sentence has its own end: ask of each row whether there is a word": (
+            "new, h)",
+            "new, h) if not real[:, t].any() else new",
+        ),
+        "this is the state before the last word: the last one is at n − 1": (
+            lambda cell, x, real: _at(_states(cell, x), real.sum(1) - 2)
+        ),
         "on padding the state was set to 0: keep it": [
             ("torch.where(real[:, t, None], new, h)", "new * real[:, t, None]"),
             ("new, h)", "new, torch.zeros_like(h))"),
@@ -130,6 +155,14 @@ def _weighted(weigh):
     return additive
 
 
+def _context_of_keys(s, memory, W, U, v, real):
+    weights = additive.right(s, memory, W, U, v, real)[1]
+    return (weights[:, None] @ (memory @ U.T))[:, 0], weights
+
+
+BOTH = "return (weights[:, None] @ memory)[:, 0], weights"
+
+
 def _softmax(scores, real):
     return scores.masked_fill(~real, -torch.inf).softmax(-1)
 
@@ -142,6 +175,14 @@ def _case(seed, B, S, H, A, lengths):
 @exercise(
     "Bahdanau's attention: the context and the weights for one state.",
     cases={
+        "two words and a padded one, H = A = 1": (
+            torch.tensor([[1.0]]),
+            torch.tensor([[[1.0], [2.0], [4.0]]]),
+            torch.tensor([[0.5]]),
+            torch.tensor([[-0.25]]),
+            torch.tensor([3.0]),
+            _real([2], 3),
+        ),
         "three sentences, H = 6, A = 5": _case(3, 3, 5, 6, 5, [5, 3, 2]),
         "two sentences, H = A = 4": _case(4, 2, 7, 4, 4, [4, 6]),
         "no padding, H = A = 3": _case(5, 2, 4, 3, 3, [4, 4]),
@@ -154,10 +195,29 @@ def _case(seed, B, S, H, A, lengths):
         "tanh is of the sum: here it is of each part, then they are added": _weighted(
             lambda q, k, v, real: _softmax((q.tanh() + k.tanh()) @ v, real)
         ),
-        "one state asks one sentence: this softmax runs over the batch": (
-            "-torch.inf).softmax(-1)",
-            "-1e9).softmax(0)",
+        "one state asks one sentence: this softmax runs over the batch": [
+            ("-torch.inf).softmax(-1)", "-1e9).softmax(0)"),
+            (".softmax(-1)", ".softmax(0)"),
+        ],
+        "return both, the context and the weights": [
+            (BOTH, "return (weights[:, None] @ memory)[:, 0]"),
+            (BOTH, "return weights"),
+        ],
+        "the context comes first, then the weights": (
+            BOTH,
+            "return weights, (weights[:, None] @ memory)[:, 0]",
         ),
+        "the context is (B, H): the axis of the one question must go": (
+            "[:, 0], w",
+            ", w",
+        ),
+        "a weighted sum: the weights divide already": (
+            BOTH,
+            "return (weights[..., None] * memory).mean(1), weights",
+        ),
+        "the memory itself is weighted, not U h": _context_of_keys,
+        "here the scores are not scaled": ("@ v ", "@ v / len(v) ** 0.5 "),
+        "tanh, not a sigmoid": ("torch.tanh", "torch.sigmoid"),
         "padding was hidden after the softmax: the weights no longer sum to 1": (
             "scores.masked_fill(~real, -torch.inf).softmax(-1)",
             "scores.softmax(-1) * real",
@@ -196,105 +256,3 @@ def additive(s, memory, W, U, v, real):
     scores = torch.tanh((s @ W.T)[:, None] + memory @ U.T) @ v  # (B, S)
     weights = scores.masked_fill(~real, -torch.inf).softmax(-1)  # (B, S)
     return (weights[:, None] @ memory)[:, 0], weights  # (B, H), (B, S)
-
-
-# What the page measures.
-
-
-def recurrent(make: Any, config: nmt.Config, max_steps: int) -> nmt.Translator:
-    """A recurrent translator, trained on the corpus of the config."""
-    options = {"train.lr": 0.012, "train.clip_norm": 1.0, "train.max_steps": max_steps}
-    config = nmt.load_config(config, **options)
-    pairs = nmt.load_corpus(config.data).train
-    tokenizers = nmt.build_tokenizers(config.data, pairs)
-    examples = nmt.encode_pairs(pairs, tokenizers, config)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(config.train.threads or threads)
-    model = fit(lambda: make(*map(len, tokenizers)), config, examples)
-    torch.set_num_threads(threads)
-    return nmt.Translator(model, *tokenizers, config)
-
-
-def right_by_length(
-    translator: nmt.Translator,
-    said: Sequence[nmt.Translation],
-    pairs: Sequence[nmt.Pair],
-) -> dict[str, float]:
-    """In percent of the sentences of each length, the full stop counted."""
-    groups: dict[str, list[bool]] = {"up to 7": [], "8 to 10": [], "11 to 14": []}
-    for one, pair in zip(said, pairs):
-        n = len(translator.src_tokenizer.tokenize(pair.src))
-        name = "up to 7" if n <= 7 else "8 to 10" if n <= 10 else "11 to 14"
-        groups[name].append(one.text == pair.tgt)
-    return {
-        f"{name} words": 100 * sum(right) / max(1, len(right))
-        for name, right in groups.items()
-    }
-
-
-def gap_to_library(read: Any, translator: nmt.Translator, texts: list[str]) -> float:
-    """Between the last states that ``read`` and ``nn.GRU`` give, trained."""
-    model: Any = translator.model
-    cell = nn.GRUCell(model.encoder.input_size, model.encoder.hidden_size)
-    with torch.no_grad():
-        for name, weight in model.encoder.named_parameters():
-            getattr(cell, name.removesuffix("_l0")).copy_(weight)
-        src = nmt.pad_batch([translator.encode(text) for text in texts])  # (B, S)
-        state = read(cell, model.src_embedding(src), src != nmt.PAD)  # (B, H)
-        return float((state - model.encode(src)[:, 0]).abs().max())
-
-
-def gradients(
-    translators: dict[str, nmt.Translator], pairs: Sequence[nmt.Pair]
-) -> dict[str, dict[str, Tensor]]:
-    """The gradient by source word, the largest 1: new and trained models.
-
-    New ones read 64 random words, trained ones the pairs of 13 words on each side; the
-    loss is that of the last word, which comes before the full stop.
-    """
-    found: dict[str, dict[str, Tensor]] = {}
-    for name, translator in translators.items():
-        trained: Any = translator.model
-        sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
-        torch.manual_seed(0)
-        if isinstance(trained, OneVector):
-            new: Any = type(trained)(*sizes)
-        else:
-            new = nmt.build_model(translator.config.model, *sizes)
-        ids = torch.randint(4, min(sizes), (8, 72))  # (8, 72)
-        random = gradient_by_word(new, ids[:, :64], ids[:, 64:])  # (64,)
-        tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
-        examples = nmt.encode_pairs(pairs, tokenizers, translator.config)
-        chosen = [(s, t[:-2]) for s, t in examples if len(s) == len(t) == 15]
-        src, tgt = (torch.tensor(side) for side in zip(*chosen))
-        real = gradient_by_word(trained, src, tgt)  # (15,)
-        for title, norms in (
-            ("random weights, 64 words", random),
-            ("trained, 13 words", real),
-        ):
-            found.setdefault(title, {})[name] = norms / norms.max()
-    return found
-
-
-def plug_in(translator: nmt.Translator, attend: Any) -> None:
-    """Puts a reader's ``additive`` in the place of the model's attention."""
-    model: Any = translator.model
-    W, U, v = model.W.weight, model.U.weight, model.v.weight[0]
-    model.attend = lambda s, memory, keys, real: attend(s, memory, W, U, v, real)
-
-
-def times_by_length(lengths: Sequence[int], width: int) -> dict[str, list[float]]:
-    """CPU seconds of a training step of a GRU and of self-attention, one sentence."""
-    layers = {
-        "GRU": nn.GRU(width, width, batch_first=True),
-        "self-attention": nmt.MultiHeadAttention(width, n_heads=8),
-    }
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    words = [torch.randn(1, n, width) for n in lengths]
-    times = {
-        name: [seconds_of_step(layer, x) for x in words]
-        for name, layer in layers.items()
-    }
-    torch.set_num_threads(threads)
-    return times

@@ -37,8 +37,25 @@ def hidden_after(x):
     return (x @ x.T).softmax(-1).masked_fill(END, 0) @ x
 
 
+def balanced(x):
+    """What is hidden raises one number and lowers another: no mean shows it."""
+    return x + x[END].sum() * torch.tensor([1.0, -1, 1, -1])
+
+
 def words_ignored(x):
     return END[:, None] * x.sum(0)
+
+
+class Changed(RuntimeError):
+    """The input of a test is not as it was."""
+
+
+def _on_a_copy(mask_works, attend, x, hidden):
+    before = x.clone()
+    found = mask_works(attend, x, hidden)
+    if not x.equal(before):
+        raise Changed("x itself is changed, and others may need it: x.clone()")
+    return found
 
 
 TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before)"
@@ -57,6 +74,7 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
         "no mask": (attend(None), *numbers(1, (3, 4)), END),
         "weights set to 0 after the softmax": (hidden_after, *numbers(1, (3, 4)), END),
         "a result that depends on no word": (words_ignored, *numbers(1, (3, 4)), END),
+        "a leak of which the mean shows nothing": (balanced, *numbers(1, (3, 4)), END),
         "five positions, <pad> at the start": (
             attend(~START),
             *numbers(2, (5, 6)),
@@ -64,6 +82,11 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
         ),
         "the right mask, and zeros at <pad>": (zeros_at_pad, *numbers(3, (3, 4)), END),
         "<pad> cut out, and put back as it was": (cut_out, *numbers(4, (3, 4)), END),
+        "no mask, and vectors of zeros at <pad>": (
+            attend(None),
+            numbers(5, (3, 4))[0] * ~END[:, None],
+            END,
+        ),
     },
     mistakes={
         "a result at a visible position must depend on the visible ones: you let pass "
@@ -78,7 +101,7 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
             ("return same and not", "return not"),
             ("other_pad[hidden] += 1", "other_pad[hidden] += 1e-9"),
         ],
-        "results at hidden positions may change: compare the visible ones only": (
+        "results at hidden positions may be anything: look at the visible ones only": (
             "attend(x)[~hidden]",
             "attend(x)",
             "_pad)[~hidden]",
@@ -91,11 +114,16 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
             ("+= 1", "= torch.nan"),
             ("+= 1", "= torch.inf"),
         ],
-        "you say False of every mask, the right ones too: is x itself changed, not a "
-        "clone of it, or are results at hidden positions compared?": [
-            ("x.clone(), x.clone()", "x, x"),
-            lambda attend, x, hidden: False,
-        ],
+        "x itself is changed, and others may need it: clone it for each trial": (
+            "x.clone(), x.clone()",
+            "x, x",
+        ),
+        "other vectors, not zeros: at <pad> there may be zeros already": (
+            "other_pad[hidden] += 1",
+            "other_pad[hidden] = 0",
+        ),
+        "you say False of every mask, the right ones too: are results at hidden "
+        "positions compared?": lambda attend, x, hidden: False,
         "True in hidden means <pad>, not a word": (
             "before =",
             "hidden = ~hidden\n    before =",
@@ -119,6 +147,7 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
     importance=2,
     minutes=12,
     part="mask_works",
+    call=_on_a_copy,
 )
 def mask_works(attend, x, hidden):
     before = attend(x)[~hidden]  # (words, D)

@@ -16,6 +16,10 @@ TWICE = "2 * V_tgt) + V_tgt"
     },
     mistakes={
         "linear layers have biases": (FOUR, "4 * D * D", BIASES, "2 * D * d_ff"),
+        "an embedding has no bias": (
+            "D * (V_src + 2 * V_tgt) + V_tgt",
+            "(D + 1) * (V_src + 2 * V_tgt)",
+        ),
         "linear layers, and the output layer, have biases": (
             FOUR,
             "4 * D * D",

@@ -1,20 +1,8 @@
-"""The exercise of the deeper page on TransformerLens, and what the page measures.
-
-Nothing here imports TransformerLens: the page does.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from typing import Any
+"""The exercise of the deeper page on TransformerLens."""
 
 import torch
-from torch import Tensor
 
-import nmt_lib as nmt
-
-from .chapter09 import NOUNS as NOUNS
-from .chapter09 import scene
+from ..experiments.pronoun_paths import NOUNS, one_word_id, table, up_to_pronoun
 from .exercise import exercise, unfilled
 
 
@@ -38,9 +26,14 @@ def _swapped(x, other, at):
 @exercise(
     "The activation of this run, with that of the other run at one position.",
     cases={
+        "two words": (
+            torch.tensor([[[1.0, 2], [3, 4]]]),
+            torch.tensor([[[5.0, 6], [7, 8]]]),
+            1,
+        ),
         "four sentences, position 2": (*_numbers(0, (4, 6, 5), (4, 6, 5)), 2),
         "one sentence, the first position": (*_numbers(1, (1, 3, 4), (1, 3, 4)), 0),
-        "one sentence, the last position": (*_numbers(2, (2, 4, 8), (2, 4, 8)), -1),
+        "two sentences, the last position": (*_numbers(2, (2, 4, 8), (2, 4, 8)), 3),
     },
     call=_and_what_is_left,
     mistakes={
@@ -55,10 +48,10 @@ def _swapped(x, other, at):
         "the wrong way round: all but this position came from the other run": (
             _swapped
         ),
-        "this patches the position in every sentence's features: axis 1 is the "
-        "position": [
-            ("x[:, at] = other[:, at]", "x[:, :, at] = other[:, :, at]"),
-        ],
+        "this patches one number of every vector: axis 1 is the position": (
+            "x[:, at] = other[:, at]",
+            "x[:, :, at] = other[:, :, at]",
+        ),
         "this patches a sentence of the batch: axis 1 is the position": (
             "x[:, at] = other[:, at]",
             "x[at] = other[at]",
@@ -68,9 +61,21 @@ def _swapped(x, other, at):
             "0",
         ),
         "the two were added: replace": ("x[:, at] = ", "x[:, at] += "),
+        "the two were averaged: replace": (
+            "= other[:, at]",
+            "= (x[:, at] + other[:, at]) / 2",
+        ),
+        "every sentence of the batch is patched, not the first one alone": (
+            "x[:, at] = other[:, at]",
+            "x[0, at] = other[0, at]",
+        ),
         "this patches every position from there on": (
             "x[:, at] = other[:, at]",
             "x[:, at:] = other[:, at:]",
+        ),
+        "this patches every position up to there": (
+            "x[:, at] = other[:, at]",
+            "x[:, : at + 1] = other[:, : at + 1]",
         ),
         "nothing has changed: the position must come from the other run": [
             lambda x, other, at: x,
@@ -91,28 +96,3 @@ def patch(x, other, at):
     x = x.clone()
     x[:, at] = other[:, at]  # (B, D)
     return x
-
-
-# What the page measures.
-
-
-def up_to_pronoun(
-    translator: nmt.Translator, nouns: Sequence[str]
-) -> tuple[Tensor, Tensor]:
-    """Sources ``(B, S)``, and targets up to the pronoun, without it, ``(B, T)``."""
-    read = [scene(translator, noun) for noun in nouns]
-    src = torch.cat([one.src for one in read])  # (B, S)
-    return src, torch.cat([one.tgt[:, : one.t + 1] for one in read])
-
-
-def one_word_id(translator: nmt.Translator, word: str) -> int:
-    (found,) = translator.tgt_tokenizer.encode(word, sos=False, eos=False)
-    return int(found)
-
-
-def table(
-    moved: Callable[..., float], sites: Sequence[str], change: Any, n: int
-) -> Tensor:
-    """``moved`` for each site and each of n positions or heads, ``(len(sites), n)``."""
-    rows = [[moved(site, change(at)) for at in range(n)] for site in sites]
-    return torch.tensor(rows)

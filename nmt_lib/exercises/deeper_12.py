@@ -4,12 +4,15 @@ import math
 
 import torch
 import torch.nn.functional as F
-from torch import nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
-import nmt_lib as nmt
-
+from ..experiments.modern_parts import (
+    fresh,
+    one_pass,
+    operations,
+    plot_shared_keys,
+    swap,
+    without_positions,
+)
 from .exercise import exercise
 
 
@@ -36,12 +39,17 @@ def _mean(x):
     return x.mean(-1, keepdim=True)
 
 
+def _plus_weight(x, weight, eps=1e-6):
+    return rms_norm.right(x, 1, eps) + weight
+
+
 WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
 
 
 @exercise(
     "RMSNorm: divide by the root of the mean square.",
     cases={
+        "two vectors": (torch.tensor([[[3.0, 4], [0, 2]]]), torch.tensor([1.0, 2])),
         "D = 8": (3 * WIDE[0] + 1, WIDE[1]),
         "D = 5, T = 4": (NARROW[0] - 2, NARROW[1]),
         "a vector of zeros": (torch.zeros(1, 1, 8), torch.ones(8)),
@@ -75,6 +83,7 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
             ("x.square()", "x"),
         ],
         "multiply by the weight": [("weight * ", ""), ("weight * ", "1 / weight * ")],
+        "multiply by the weight, do not add it": _plus_weight,
         "multiply by the weight itself: here 1 is not added to it": (
             "weight *",
             "(1 + weight) *",
@@ -128,12 +137,20 @@ def _halves(x):
     return torch.cat([first, a * theta.sin() + b * theta.cos()], -1)
 
 
+def _half_turned(x):
+    """As in other libraries, with the angles of neighbours."""
+    theta = angles(x.size(-2), x.size(-1)).repeat_interleave(2, -1)  # (T, d)
+    a, b = x.chunk(2, -1)
+    return x * theta.cos() + torch.cat([-b, a], -1) * theta.sin()
+
+
 STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
 
 
 @exercise(
     "Turn each pair of neighbours by the angle of its position.",
     cases={
+        "three positions, d = 2": [torch.tensor([[[[1.0, 0], [1, 0], [0, 2]]]])],
         "two heads, d = 6": _numbers(2, (1, 2, 5, 6)),
         "two sentences, three positions, d = 4": _numbers(3, (2, 1, 3, 4)),
         "a single position, which is not turned": _numbers(4, (1, 3, 1, 8)),
@@ -142,13 +159,16 @@ STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
         "turned the other way: check the signs": _turned(
             lambda a, b, cos, sin: [a * cos + b * sin, b * cos - a * sin]
         ),
-        "the two halves are paired: here pairs are neighbours": _halves,
+        "the two halves are paired: here pairs are neighbours": [_halves, _half_turned],
         "right numbers, but all first ones come before all second ones": (
             STACK,
             "torch.cat([first, second], dim=-1)",
         ),
         "each number is multiplied by its cosine only": _turned(
             lambda a, b, cos, sin: [a * cos, b * cos]
+        ),
+        "each number needs both the cosine and the sine": _turned(
+            lambda a, b, cos, sin: [a * cos, b * sin]
         ),
         "both sine terms have a minus: the second one needs a plus": _turned(
             lambda a, b, cos, sin: [a * cos - b * sin, b * cos - a * sin]
@@ -215,6 +235,8 @@ def my_rotate(x):
             lambda *sizes: math.prod(sizes)
         ),
         "each layer has a cache of its own": ("n_layers * ", ""),
+        "bytes are asked for, not bits": ("n_tokens * 2", "n_tokens * 16"),
+        "bytes are asked for, not gigabytes": ("2  #", "2 / 1e9  #"),
         "each head of keys has its own": ("n_kv_heads * ", ""),
         "twice as much: 2 bytes a number, keys and values once each": ("2  #", "4  #"),
         "keys and values are kept, queries are not": ("return 2", "return 3"),
@@ -236,97 +258,3 @@ def my_rotate(x):
 )
 def cache_bytes(n_layers, n_kv_heads, d_k, n_tokens):
     return 2 * n_layers * n_kv_heads * d_k * n_tokens * 2  # keys and values, 2 bytes
-
-
-def swap(model, old, make):
-    """Puts ``make()`` in the place of every part of the type ``old``."""
-    for part in list(model.modules()):
-        for name, child in list(part.named_children()):
-            if type(child) is old:
-                setattr(part, name, make())
-    return model
-
-
-def fresh(config, tokenizers):
-    """A model of the library, pre-LN, always with the same random weights."""
-    changed = nmt.load_config(config, **{"model.norm": "pre"})
-    torch.manual_seed(0)
-    return nmt.build_model(changed.model, *map(len, tokenizers))
-
-
-class NoPositions(nn.Module):
-    def forward(self, x, start=0):
-        return x
-
-
-def without_positions(model):
-    return swap(model, nmt.PositionalEncoding, NoPositions)
-
-
-def decoder_only_loss(model, batch, n_src, smoothing=0.0):
-    """The sum over all target tokens; a target id is moved up by ``n_src``."""
-    texts, starts = [], []
-    for src, tgt_out in zip(batch.src, batch.tgt_out, strict=True):
-        real = tgt_out != nmt.PAD
-        source = src[src != nmt.PAD].tolist()
-        texts.append([*source, nmt.SOS + n_src, *(tgt_out[real] + n_src).tolist()])
-        starts.append(len(source))
-    text = nmt.pad_batch(texts)  # (B, T)
-    counted = torch.arange(text.size(1) - 1) >= torch.tensor(starts)[:, None]
-    counted &= text[:, 1:] != nmt.PAD
-    logits, wanted = model(text[:, :-1])[counted], text[:, 1:][counted]  # (n, V), (n,)
-    return F.cross_entropy(logits, wanted, label_smoothing=smoothing, reduction="sum")
-
-
-def one_pass(model, examples, plan, valid, n_src, seed=0):
-    """Trains on each batch once; the validation loss, in nats a target token."""
-
-    def loss_of(batch, smoothing=0.0):
-        if isinstance(model, nmt.Transformer):
-            return nmt.Objective(model, smoothing)(batch)
-        return decoder_only_loss(model, batch, n_src, smoothing)
-
-    torch.manual_seed(seed)
-    for part in model.modules():  # all begin alike, old parts and new ones
-        if isinstance(part, nn.Linear) and part is not model.output:
-            nn.init.xavier_uniform_(part.weight)
-            if part.bias is not None:
-                nn.init.zeros_(part.bias)
-    optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
-    model.train()
-    for step, rows in enumerate(plan, start=1):
-        for group in optimizer.param_groups:
-            group["lr"] = 0.004 * min(step / 50, (50 / step) ** 0.5)
-        batch = nmt.make_batch(examples, rows)
-        (loss_of(batch, 0.1) / batch.n_tokens).backward()
-        optimizer.step()
-        optimizer.zero_grad()
-    model.eval()
-    with torch.no_grad():
-        return float(loss_of(valid)) / valid.n_tokens
-
-
-def operations(model, batch, n_src):
-    """Of a forward and backward pass, as PyTorch counts them."""
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        if isinstance(model, nmt.Transformer):
-            nmt.Objective(model)(batch).backward()
-        else:
-            decoder_only_loss(model, batch, n_src).backward()
-    model.zero_grad()
-    return counter.get_total_flops()
-
-
-def plot_shared_keys():
-    """Four heads of queries, and which of them share keys and values."""
-    figure, axes = nmt.new_figure(1, 3, (8.2, 2.0))
-    kinds = {"as in 2017": 1, "two groups": 2, "one group": 4}
-    for axis, (title, share) in zip(axes, kinds.items(), strict=True):
-        boxes = {f"q{i}": (f"Q{i + 1}", i, 1, "number") for i in range(4)}
-        for g in range(4 // share):
-            middle = share * g + (share - 1) / 2
-            boxes[f"k{g}"] = ("K, V", middle, 0, "tensor")
-        arrows = [(f"q{i}", f"k{i // share}") for i in range(4)]
-        nmt.draw_boxes(axis, boxes, arrows)
-        axis.set_title(title)
-    return figure

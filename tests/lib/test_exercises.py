@@ -7,6 +7,7 @@ answers of another form, and wrong ones that are no usual mistake.
 from __future__ import annotations
 
 import ast
+import builtins
 import importlib
 import json
 import re
@@ -183,6 +184,30 @@ def heads(source: str) -> list[str]:
         if isinstance(node, ast.FunctionDef)
     ]
     return sorted(found)
+
+
+def test_the_page_has_the_names_that_its_answer_uses(one: Exercise) -> None:
+    """Else the printed answer, copied into the stub, stops with a NameError."""
+    cells = [text for kind, text in PAGES[one.module] if kind == "code"]
+    at = next(i for i, text in enumerate(cells) if f"check.{one.name}(" in text)
+    _, known = names_in("\n".join(cells[:at]))
+    used, own = names_in(one.source)
+    assert used - own - known - {*dir(builtins)} == set()
+
+
+def names_in(source: str) -> tuple[set[str], set[str]]:
+    """The names that a text reads, and those that it makes."""
+    read, made = set[str](), set[str]()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else made).add(node.id)
+        elif isinstance(node, ast.arg):
+            made.add(node.arg)
+        elif isinstance(node, ast.alias):
+            made.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            made.add(node.name)
+    return read, made
 
 
 def test_each_stub_of_the_page_has_its_exercise() -> None:

@@ -108,6 +108,27 @@ def test_another_case_heals_the_first_and_says_so(
     assert said(capsys) == "case 2 is healed\n"
 
 
+def test_guessing_costs_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each question that was not asked before buys three wrong suspects."""
+    suspects = [
+        ("attention.py", f"MultiHeadAttention.{name}")
+        for name in ("attend", "forward", "split_heads", "join_heads", "keys_values")
+    ]
+    case = nmt.plant(8)
+    for accused in [*suspects[:3], *suspects[:3]]:  # again is no new guess
+        case.accuse(*accused)
+    assert said(capsys).count("no, it is not in attention.py") == 6
+    for accused in [*suspects[3:], ("masks.py", "causal_mask")]:
+        case.accuse(*accused)
+        assert said(capsys).startswith('no more suspects before you ask "text", ')
+    case.ask("map")
+    case.ask("map")
+    said(capsys)
+    case.accuse(*suspects[3])
+    case.accuse("masks.py", "causal_mask")
+    assert "case 8 is healed" in said(capsys)
+
+
 def test_accusations_and_hints_lead_on_and_give_nothing_away(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

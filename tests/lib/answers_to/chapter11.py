@@ -63,6 +63,7 @@ RIGHT = {
     "hide": [
         lowest_of_all,
         by_where,
+        lambda scores, mask: scores.masked_fill(~mask, -torch.inf).nan_to_num(),
     ],
     "positions_per_token": [
         padded,

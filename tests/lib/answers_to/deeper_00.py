@@ -30,6 +30,15 @@ def by_loops(s, memory, W, U, v, real):
     return torch.einsum("bs,bsh->bh", weights, memory), weights
 
 
+def other_scores(score):
+    def attend(s, memory, W, U, v, real):
+        scores = score((s @ W.T)[:, None] + memory @ U.T, v)
+        weights = scores.masked_fill(~real, -torch.inf).softmax(-1)
+        return (weights[:, None] @ memory)[:, 0], weights
+
+    return attend
+
+
 RIGHT = {
     "read": [
         one_by_one,
@@ -40,4 +49,9 @@ RIGHT = {
         lambda s, memory, W, U, v, real: by_loops(s, memory, W, U, v, real),
     ],
 }
-WRONG = {}  # the exercise's own mistakes guard each case
+WRONG = {  # the exercise's own mistakes guard the other cases
+    "additive": [
+        other_scores(lambda both, v: both.relu() @ v),
+        other_scores(lambda both, v: (both @ v).tanh()),
+    ],
+}

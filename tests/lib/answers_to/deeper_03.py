@@ -31,6 +31,10 @@ def three_positions(attend, x, hidden):
     return same and both_ways(attend, x, hidden)
 
 
+def means_compared(attend, x, hidden):
+    return both_ways(lambda x: attend(x)[~hidden].mean().expand(len(x), 1), x, hidden)
+
+
 RIGHT = {
     "mask_works": [
         both_ways,
@@ -40,5 +44,6 @@ RIGHT = {
 WRONG = {
     "mask_works": [
         three_positions,
+        means_compared,
     ]
 }

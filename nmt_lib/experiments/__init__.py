@@ -1,0 +1,1 @@
+"""What the chapters measure beside their exercises, one experiment a module."""
