@@ -161,8 +161,7 @@ export function slider({ label, values, mark, format = String }) {
 
 /** One of a few values, which may have texts. */
 export function choice({ label, texts = {}, values = Object.keys(texts) }) {
-  const name = `choice-${crypto.getRandomValues(new Uint32Array(1))[0]}`;
-  const inputs = values.map(() => html("input", { type: "radio", name }));
+  const inputs = values.map(() => html("input", { type: "radio", name: label }));
   const tabs = html("span", { class: "tabs" }, ...values.map((one, i) =>
     html("label", {}, inputs[i], texts[one] ?? `${one}`)));
   return {

@@ -42,10 +42,11 @@ export class Tape {
  * The first numbers of the first rows may be done already: see train_kernel.js. */
 export function multiplyAdd(C, A, B, M, N, K, down, right, rows = 0, columns = 0) {
   for (let m = 0; m < M; m++) {
-    const first = m < rows ? columns : 0;
-    for (let k = 0; k < K && first < N; k++) {
-      const a = A[m * down + k * right];
-      for (let n = first; n < N; n++) C[m * N + n] += a * B[k * N + n];
+    for (let n = m < rows ? columns : 0; n < N; n++) {
+      let sum = 0;
+      for (let k = 0, a = m * down, b = n; k < K; k++, a += right, b += N)
+        sum += A[a] * B[b];
+      C[m * N + n] += sum;
     }
   }
 }
@@ -146,6 +147,7 @@ export function norm(tape, x, gain, bias) {
 export function attend(tape, Q, K, V, tgt, src, { H, scale, causal }) {
   const [NT, D] = Q.shape, d_k = D / H, y = tape.tensor(NT, D);
   const rows = []; // of each head and query: {q, k: where query and keys begin, weights}
+  const slopes = []; // gradients of a row's weights
   for (let b = 0; b + 1 < tgt.starts.length; b++) {
     const first = src.starts[b], end = src.starts[b + 1];
     for (let i = 0; i < D; i += d_k) { // where a head begins
@@ -176,7 +178,6 @@ export function attend(tape, Q, K, V, tgt, src, { H, scale, causal }) {
     }
   }
   function lookBack({ q, k: first, weights }, Q, K, V, dY) {
-    const slopes = []; // gradients of the weights
     let mean = 0;
     for (let s = 0, v = first; s < weights.length; s++, v += D) {
       slopes[s] = 0;

@@ -12,12 +12,9 @@ export const encoding = ({ position, base, d_model }) =>
   rates(base, d_model).flatMap((rate) => // (D,)
     [Math.sin(position * rate), Math.cos(position * rate)]);
 
-/** What depends on the distance k alone: the angle between, for each hand, and
- * PE_p · PE_(p+k) = Σ cos(ω_i k). */
-export function between({ distance, base, d_model }) {
-  const angles = rates(base, d_model).map((rate) => distance * rate); // (D/2,)
-  return { angles, dot: sum(angles.map(Math.cos)) };
-}
+/** PE_p · PE_(p+k) = Σ cos(ω_i k): it depends on the distance k alone. */
+export const product = ({ distance, base, d_model }) =>
+  sum(rates(base, d_model).map((rate) => Math.cos(distance * rate)));
 
 const LAST = 300; // position
 const degrees = (angle) => {
@@ -57,7 +54,7 @@ export function draw({ add, tell }, { d_model, ...state }) {
 
   function show() {
     const asked = { d_model, ...controls.values };
-    const at = asked.position, { dot } = between(asked);
+    const at = asked.position, dot = product(asked);
     if (Math.round(exact) !== at) exact = at;
     rates(asked.base, d_model).forEach((rate, i) => {
       const before = at * rate, after = (at + asked.distance) * rate;
