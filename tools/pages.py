@@ -228,7 +228,7 @@ def viewer(notebook: nbformat.NotebookNode) -> str:
     """A sentence, its translation and its attention, from the outputs of a chapter."""
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
     stored = (output.get("data", {}).get("text/html", "") for output in outputs)
-    shown = next(page for page in stored if 'class="nmt-attention"' in page)
+    shown = next(page for page in stored if 'nmt-view"' in page)
     shown = shown.replace("; run the cell to explore all of them", "")
     data = json.loads(re.findall(r"const data = (.*);\n", shown)[0])
     sides = []

@@ -15,8 +15,9 @@ FRAMES = (25, 50, 75, 100, 125, 150, 200, 300, 400, 500)  # updates
 RECORD = """
 import { readFileSync } from "fs"
 const { folder, packed, text, reference, steps } = JSON.parse(readFileSync(0, "utf8"))
-const { Session, unpack } = await import(`${folder}/train_session.js`)
-const session = await Session.create(await unpack(packed), { seed: 1 })
+const { Session } = await import(`${folder}/train_session.js`)
+const { unpacked } = await import(`${folder}/packed.js`)
+const session = await Session.create(await unpacked(packed).json(), { seed: 1 })
 const film = { text, frames: [] }
 for (const step of steps) {
   while (session.step < step) session.update()

@@ -1,12 +1,9 @@
-"""Interactive attention: a small page in a cell's output (``web/viewer.html``)."""
+"""Interactive attention: a small page in a cell's output (``web/viewer.js``)."""
 
 from __future__ import annotations
 
-import json
 import os
-import re
 from collections.abc import Sequence
-from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,6 +16,9 @@ from .heatmaps import KINDS, attention_table, gold_cells
 
 HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Attention</title>
 <meta name="viewport" content="width=device-width">
+"""
+START = """import { attentionViewer } from "./viewer.js";
+attentionViewer(host, data);
 """
 
 
@@ -51,7 +51,8 @@ def view_attention(
         "explore all of them"
     )
     data = {"kinds": kinds, "start": start, "gold": links}
-    shown_page = page(static_table(caption, weights.mean(0), *words), data)
+    table = static_table(caption, weights.mean(0), *words)
+    shown_page = web.shell("nmt-view", data, table, web.bundle("viewer", start=START))
     if file is not None:
         Path(file).write_text(HEAD + shown_page, encoding="utf-8")
     return web.Html(shown_page)
@@ -88,12 +89,3 @@ def static_cell(weight: float, bold: bool) -> str:
     number = f"<b>{weight:.2f}</b>" if bold else f"{weight:.2f}"
     shade = f"background-color:rgba(31,102,214,{0.6 * weight:.2f})"
     return f'<td style="{shade}">{number}</td>'
-
-
-def page(table: str, data: dict[str, Any]) -> str:
-    """The page: table, data and script."""
-    text = table + json.dumps(data, separators=(",", ":"))
-    key = sha256(text.encode()).hexdigest()[:12]
-    script = re.sub("(?m)^export ", "", web.read("viewer.js"))
-    filled = {"TABLE": table, "DATA": web.quoted(data), "SCRIPT": script}
-    return web.fill("viewer.html", KEY=key, **filled)

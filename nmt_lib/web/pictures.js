@@ -83,21 +83,22 @@ const STEPS = {
 /** A table of cells to press; arrows move among them. `draw({columns, rows})`: a row is
  * {name, cells, end}, a cell {text, weight, says, pressed, mark}. A weight from 0 to 1
  * shades it, `says` is for a screen reader, `pressed` makes it a switch. `end`,
- * behind the row, has [text, share]. `onPress(row, column)` hears what was pressed. */
-export function board({ label, corner = "", onPress }) {
+ * behind the row, has [text, share]. `onPress(row, column)` hears what was pressed.
+ * Its size stays; only what has changed is drawn again. */
+export function board({ label, corner, onPress }) {
   const table = html("table");
   const element = html("div", { class: "board", role: "group", "aria-label": label },
     table);
-  let drawn = "", cells = [], ends = [];
+  let heads, names, cells, ends; // elements: of columns, and of each row
 
   function lay(rows, columns) {
-    const scope = (of) => ({ scope: of });
-    const head = html("tr", {}, html("td", {}, corner), ...columns.map((word) =>
-      html("th", scope("col"), word)));
+    const th = (scope) => html("th", { scope });
+    heads = columns.map(() => th("col"));
+    names = rows.map(() => th("row"));
     cells = rows.map((row, y) => row.cells.map((_, x) => {
       const cell = button("", () => {
         focusOn(y, x, false);
-        onPress?.(y, x);
+        onPress(y, x);
       }, { class: "cell", tabindex: x + y ? -1 : 0 });
       cell.addEventListener("keydown", (event) => {
         const [down, right] = STEPS[event.key] ?? [];
@@ -108,10 +109,10 @@ export function board({ label, corner = "", onPress }) {
       return cell;
     }));
     ends = rows.map(({ end = [] }) => end.map(() => html("td", { class: "end" })));
-    const lines = rows.map(({ name }, y) => html("tr", {},
-      html("th", scope("row"), name),
+    const lines = names.map((name, y) => html("tr", {}, name,
       ...cells[y].map((cell) => html("td", {}, cell)), ...ends[y]));
-    table.replaceChildren(html("thead", {}, head), html("tbody", {}, ...lines));
+    const head = html("tr", {}, html("td", {}, corner), ...heads);
+    table.append(html("thead", {}, head), html("tbody", {}, ...lines));
   }
   function focusOn(y, x, move) { // the one that Tab reaches
     const chosen = cells[y]?.[x];
@@ -121,18 +122,17 @@ export function board({ label, corner = "", onPress }) {
     return true;
   }
   function draw({ columns, rows, chosen = -1 }) {
-    const widths = rows.map((row) => [row.name, row.cells.length]);
-    const now = JSON.stringify([columns, widths]);
-    if (now !== drawn) lay(rows, columns);
-    drawn = now;
+    if (!heads) lay(rows, columns);
+    columns.forEach((name, x) => say(heads[x], name));
     rows.forEach((row, y) => {
-      cells[y][0]?.closest("tr").classList.toggle("chosen", y === chosen);
+      say(names[y], row.name);
+      names[y].parentElement.classList.toggle("chosen", y === chosen);
       row.cells.forEach(({ text, weight, says, pressed, mark }, x) => {
         const cell = cells[y][x];
         say(cell, text);
-        cell.style.setProperty("--w", (weight ?? 0).toFixed(3));
+        cell.style.setProperty("--w", weight.toFixed(3));
         cell.classList.toggle("mark", Boolean(mark));
-        cell.setAttribute("aria-label", says ?? text);
+        cell.setAttribute("aria-label", says);
         if (pressed !== undefined) cell.setAttribute("aria-pressed", pressed);
       });
       row.end?.forEach(([text, share = 0], i) => {
@@ -161,4 +161,24 @@ export function bars({ label }) {
     }));
   }
   return { element, draw };
+}
+
+/** A ring with two hands, blue and gold. `show({tips, text, aloud, between})`: `tips`
+ * are "x y" of each, at most 50 from the centre, `between` is a path between them,
+ * `text` stands under the ring, and `aloud` is for a screen reader. */
+export function dial(name) {
+  const [wedge, other, hand] = ["arc", "hand other", "hand"].map((kind) =>
+    svg("path", { class: kind }));
+  const ring = svg("circle", { class: "ring", r: 56 }), says = html("b");
+  const picture = svg("svg", { viewBox: "-60 -60 120 120", role: "img" },
+    ring, wedge, other, hand);
+  const caption = html("figcaption", {}, `${name} `, says);
+  function show({ tips, text, aloud, between = "" }) {
+    [hand, other].forEach((one, i) => one.setAttribute("d", `M0 0L${tips[i]}`));
+    wedge.setAttribute("d", between);
+    say(says, text);
+    picture.setAttribute("aria-label", `${name}: ${aloud}`);
+  }
+  const element = html("figure", { class: "face" }, picture, caption);
+  return { element, picture, show };
 }

@@ -16,9 +16,9 @@ export class Trainer {
   update(batch = this.nextBatch()) {
     const { label_smoothing, betas: [beta1, beta2], eps } = this.train;
     const loss = this.model.loss(batch, label_smoothing);
-    const { model: { theta, gradient, config }, m, v } = this;
+    const { model: { theta, gradient }, m, v } = this;
     this.step++;
-    const rate = learningRate(this.step, this.train, config.d_model);
+    const rate = learningRate(this.step, this.train);
     const size = rate / (1 - beta1 ** this.step), grown = 1 - beta2 ** this.step;
     for (let i = 0; i < theta.length; i++) {
       m[i] += (1 - beta1) * (gradient[i] - m[i]);
@@ -37,10 +37,8 @@ export class Trainer {
 
 /** As nmt_lib/schedules.py: a straight line up to `lr` over the warm-up; then as the
  * schedule says. */
-export function learningRate(step, { schedule, lr, warmup }, d_model) {
+export function learningRate(step, { schedule, lr, warmup }) {
   const end = Math.max(1, warmup);
-  if (schedule === "noam")
-    return lr * d_model ** -0.5 * Math.min(step ** -0.5, step * end ** -1.5);
   if (step < end) return lr * step / end;
   return schedule === "inverse-sqrt" ? lr * Math.sqrt(end / step) : lr;
 }

@@ -104,7 +104,7 @@ export class Model {
   /** Post-LN, the paper's, normalises the sum; pre-LN what the sub-layer reads. */
   residual(name, x, sublayer) {
     const y = sublayer(this.preNorm ? this.norm(`${name}.norm`, x) : x); // (N, D)
-    const sum = add(this.tape, x, y); // (N, D)
+    const sum = add(this.tape, y, x); // (N, D)
     return this.preNorm ? sum : this.norm(`${name}.norm`, sum); // (N, D)
   }
 

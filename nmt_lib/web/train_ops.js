@@ -38,27 +38,14 @@ export class Tape {
 }
 
 /** C += A B for A (M, K), B (K, N) and C (M, N). In A, the number below is `down`
- * further on, and the next number of a row `right`, so a transposed A needs no copy. */
-export function multiplyAdd(C, A, B, M, N, K, down, right) {
-  const wholeM = M - (M % 4), wholeN = N - (N % 2);
-  for (let m = 0; m < wholeM; m += 4) {
-    for (let n = 0; n < wholeN; n += 2) { // 4 × 2 sums at once: fewer numbers are read
-      let c00 = 0, c01 = 0, c10 = 0, c11 = 0, c20 = 0, c21 = 0, c30 = 0, c31 = 0;
-      for (let k = 0, a = m * down, b = n; k < K; k++, a += right, b += N) {
-        const b0 = B[b], b1 = B[b + 1], a0 = A[a], a1 = A[a + down];
-        const a2 = A[a + 2 * down], a3 = A[a + 3 * down];
-        c00 += a0 * b0, c01 += a0 * b1, c10 += a1 * b0, c11 += a1 * b1;
-        c20 += a2 * b0, c21 += a2 * b1, c30 += a3 * b0, c31 += a3 * b1;
-      }
-      const c = m * N + n, c2 = c + 2 * N;
-      C[c] += c00, C[c + 1] += c01, C[c + N] += c10, C[c + N + 1] += c11;
-      C[c2] += c20, C[c2 + 1] += c21, C[c2 + N] += c30, C[c2 + N + 1] += c31;
-    }
-  }
-  for (let m = 0; m < M; m++) { // what is left at the edges
-    for (let n = m < wholeM ? wholeN : 0; n < N; n++) {
+ * further on, and the next number of a row `right`, so a transposed A needs no copy.
+ * The first numbers of the first rows may be done already: see train_kernel.js. */
+export function multiplyAdd(C, A, B, M, N, K, down, right, rows = 0, columns = 0) {
+  for (let m = 0; m < M; m++) {
+    for (let n = m < rows ? columns : 0; n < N; n++) {
       let sum = 0;
-      for (let k = 0; k < K; k++) sum += A[m * down + k * right] * B[k * N + n];
+      for (let k = 0, a = m * down, b = n; k < K; k++, a += right, b += N)
+        sum += A[a] * B[b];
       C[m * N + n] += sum;
     }
   }
@@ -100,28 +87,25 @@ export function linear(tape, x, W, b) {
   return y; // (N, rows of W)
 }
 
+/** ReLU, in place: nothing else reads x. */
 export function relu(tape, x) {
-  const y = tape.tensor(...x.shape), { data: X, grad: dX } = x;
-  const { data: Y, grad: dY } = y;
-  for (let i = 0; i < X.length; i++) Y[i] = X[i] > 0 ? X[i] : 0;
+  const { data, grad } = x;
+  for (let i = 0; i < data.length; i++) if (data[i] < 0) data[i] = 0;
   tape.steps.push(() => {
-    for (let i = 0; i < X.length; i++) if (X[i] > 0) dX[i] += dY[i];
+    for (let i = 0; i < data.length; i++) if (data[i] === 0) grad[i] = 0;
   });
-  return y;
+  return x;
 }
 
-/** The residual connection: the gradient of a sum goes to both of its parts. */
-export function add(tape, x, y) {
-  const sum = tape.tensor(...x.shape), { data: S, grad: dS } = sum;
-  const { data: X, grad: dX } = x, { data: Y, grad: dY } = y;
-  for (let i = 0; i < S.length; i++) S[i] = X[i] + Y[i];
+/** The residual connection, in place: y, which nothing else reads, becomes y + x. The
+ * gradient of a sum goes to both of its parts. */
+export function add(tape, y, x) {
+  const { data, grad } = y, { data: X, grad: dX } = x;
+  for (let i = 0; i < data.length; i++) data[i] += X[i];
   tape.steps.push(() => {
-    for (let i = 0; i < S.length; i++) {
-      dX[i] += dS[i];
-      dY[i] += dS[i];
-    }
+    for (let i = 0; i < grad.length; i++) dX[i] += grad[i];
   });
-  return sum;
+  return y;
 }
 
 /** Layer norm: each row with mean 0 and variance 1, times a gain, plus a bias. */
@@ -162,68 +146,56 @@ export function norm(tape, x, gain, bias) {
  * sees no other sentence and, if `causal`, no later token: that is all masks do. */
 export function attend(tape, Q, K, V, tgt, src, { H, scale, causal }) {
   const [NT, D] = Q.shape, d_k = D / H, y = tape.tensor(NT, D);
-  const rows = []; // of each head and query: where query and keys begin; how many keys
-  let total = 0;
+  const rows = []; // of each head and query: {q, k: where query and keys begin, weights}
+  const slopes = []; // gradients of a row's weights
   for (let b = 0; b + 1 < tgt.starts.length; b++) {
     const first = src.starts[b], end = src.starts[b + 1];
     for (let i = 0; i < D; i += d_k) { // where a head begins
       for (let t = tgt.starts[b]; t < tgt.starts[b + 1]; t++) {
-        const S = (causal ? t + 1 : end) - first;
-        rows.push(t * D + i, first * D + i, S);
-        total += S;
+        const weights = tape.zeros((causal ? t + 1 : end) - first); // (S,)
+        rows.push({ q: t * D + i, k: first * D + i, weights });
       }
     }
   }
-  const weights = tape.zeros(total); // (H · NT rows, each of its own length)
-  attendForward(rows, Q.data, K.data, V.data, weights, y.data, scale, D, d_k);
-  tape.steps.push(() => attendBackward(rows, Q, K, V, weights, y.grad, scale, D, d_k));
-  return y; // (NT, D)
-}
+  for (const row of rows) look(row, Q.data, K.data, V.data, y.data);
+  tape.steps.push(() => {
+    for (const row of rows) lookBack(row, Q, K, V, y.grad);
+  });
 
-function attendForward(rows, Q, K, V, weights, Y, scale, D, d_k) {
-  for (let n = 0, a = 0; n < rows.length; n += 3) {
-    const q = rows[n], first = rows[n + 1], end = a + rows[n + 2];
+  function look({ q, k: first, weights }, Q, K, V, Y) {
     let top = -Infinity, sum = 0;
-    for (let s = a, k = first; s < end; s++, k += D) {
+    for (let s = 0, k = first; s < weights.length; s++, k += D) {
       let score = 0;
       for (let i = 0; i < d_k; i++) score += Q[q + i] * K[k + i];
       weights[s] = score * scale;
       if (weights[s] > top) top = weights[s];
     }
-    for (let s = a; s < end; s++) sum += weights[s] = Math.exp(weights[s] - top);
-    for (let s = a, v = first; s < end; s++, v += D) {
+    for (let s = 0; s < weights.length; s++)
+      sum += weights[s] = Math.exp(weights[s] - top);
+    for (let s = 0, v = first; s < weights.length; s++, v += D) {
       const weight = weights[s] /= sum;
       for (let i = 0; i < d_k; i++) Y[q + i] += weight * V[v + i];
     }
-    a = end;
   }
-}
-
-function attendBackward(rows, { data: Q, grad: dQ }, { data: K, grad: dK }, values,
-  weights, dY, scale, D, d_k) {
-  const { data: V, grad: dV } = values, slopes = []; // slopes: gradients of the weights
-  for (let n = 0, a = 0; n < rows.length; n += 3) {
-    const q = rows[n], first = rows[n + 1], S = rows[n + 2];
+  function lookBack({ q, k: first, weights }, Q, K, V, dY) {
     let mean = 0;
-    for (let s = 0, v = first; s < S; s++, v += D) {
-      const weight = weights[a + s];
-      let slope = 0;
+    for (let s = 0, v = first; s < weights.length; s++, v += D) {
+      slopes[s] = 0;
       for (let i = 0; i < d_k; i++) {
-        slope += dY[q + i] * V[v + i];
-        dV[v + i] += weight * dY[q + i];
+        slopes[s] += dY[q + i] * V.data[v + i];
+        V.grad[v + i] += weights[s] * dY[q + i];
       }
-      slopes[s] = slope;
-      mean += weight * slope;
+      mean += weights[s] * slopes[s];
     }
-    for (let s = 0, k = first; s < S; s++, k += D) {
-      const slope = weights[a + s] * (slopes[s] - mean) * scale; // of the dot product
+    for (let s = 0, k = first; s < weights.length; s++, k += D) {
+      const slope = weights[s] * (slopes[s] - mean) * scale; // of the dot product
       for (let i = 0; i < d_k; i++) {
-        dQ[q + i] += slope * K[k + i];
-        dK[k + i] += slope * Q[q + i];
+        Q.grad[q + i] += slope * K.data[k + i];
+        K.grad[k + i] += slope * Q.data[q + i];
       }
     }
-    a += S;
   }
+  return y; // (NT, D)
 }
 
 /** The mean loss of a token. The goal of the right token is 1 − ε, and ε is spread over

@@ -1,22 +1,25 @@
 // Train it here: a small Transformer learns before the reader's eyes, in the worker of
 // train_worker.js. nmt_lib/web/train_page.py puts this into a page, after kit.js. There
-//   host, STYLE     are the element to draw in, with a template, and the page's style
-//   WORKER, PACKED  are the worker's script, and the data that it unpacks
-//   data            is {words, unknown, examples: [{text, reference, gold}], settings},
-//                   and perhaps the text to begin with
+//   host             is the element to draw in
+//   STYLE, TEMPLATE  are the page's style, and its elements
+//   WORKER           is the worker's script
+//   data             is {words, unknown, examples: [{text, reference, gold}], settings,
+//                    packed}, and perhaps the text to begin with; the worker unpacks
+//                    `packed`, which are the sentences
 
 import { atMostEvery, button, html, say, toggle } from "./kit.js";
 import { chart, grid } from "./pictures.js";
-import { IDEAS, inWords, makeControls } from "./train_settings.js";
+import { asked, IDEAS, inWords, makeControls } from "./train_settings.js";
 
 const SHOWN = 600; // updates on the chart, at first
 const root = host.attachShadow({ mode: "open" });
-root.append(html("style", {}, STYLE), host.querySelector("template").content);
+root.innerHTML = TEMPLATE;
+root.prepend(html("style", {}, STYLE));
 const part = Object.fromEntries( // the elements that change, by name
   [...root.querySelectorAll("[data-part]")].map((one) => [one.dataset.part, one]));
 const grids = []; // a map for each head
-const settings = makeControls(() => start()); // a change makes a new model
-let run = null; // what is trained: {id, asked, says, looks}
+const settings = makeControls(data.settings);
+let run = null; // what is trained: {id, wanted, says, looks}
 let last = null; // the run before
 let training = false;
 
@@ -34,7 +37,7 @@ function begin() { // the worker is there from the first press on
     if (file) handOver(file);
     if (failed) fail(failed);
   };
-  order("data", PACKED);
+  order("data", data.packed);
   order("pace", slow.value);
 }
 
@@ -44,11 +47,11 @@ const fail = (reason) => say(part.note, `This does not work here: ${reason}.`);
 function start() {
   if (!worker) begin();
   if (run?.looks.length > 1) last = run;
-  const asked = settings.read();
-  run = { says: inWords(asked), asked, looks: [], id: (run?.id ?? 0) + 1 };
+  const wanted = asked(settings.values);
+  run = { says: inWords(wanted), wanted, looks: [], id: (run?.id ?? 0) + 1 };
   part.log.replaceChildren();
   turn(false);
-  order("start", { ...asked, id: run.id, sentence: sentence() });
+  order("start", { ...wanted, id: run.id, sentence: sentence() });
   part.save.disabled = true;
   say(part.note, "");
 }
@@ -85,7 +88,7 @@ function hear(look) {
   if (before?.step === look.step) run.looks.pop(); // the same model, asked again
   run.looks.push(look);
   if (before?.step !== look.step) write(look);
-  part.save.disabled = look.step === 0 || run.asked.without.positions;
+  part.save.disabled = look.step === 0 || run.wanted.without.positions;
   show();
   if (look.step % 100 === 0 && look.step) say(part.spoken, summary(run));
 }
@@ -152,10 +155,12 @@ function drawCurve({ frequencyLoss }) {
 
 // ------------------------------------------------------------ the page
 const curve = chart({ label: "the loss", x: "updates", y: "loss" });
-const slow = toggle({ label: "slowly", onChange: (value) => order("pace", value) });
+const slow = toggle("slowly");
 part.curve.append(curve.element);
 part.pace.append(slow.element);
-part.settings.append(...settings.elements);
+part.pace.addEventListener("change", () => order("pace", slow.value));
+part.settings.append(settings.element);
+part.settings.addEventListener("change", start); // a change makes a new model
 part.vocabulary.append(data.words.join(" "));
 part.examples.append(...data.examples.map(({ text }) => button(text, () => {
   part.text.value = text;
@@ -175,5 +180,4 @@ part.once.addEventListener("click", () => {
   order("once");
 });
 part.save.addEventListener("click", () => order("save"));
-settings.set(data.settings);
 host.classList.add("drawn");

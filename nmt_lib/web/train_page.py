@@ -38,6 +38,7 @@ WORKER = (
     "model_file",
     "tokenizers",
     "translator",
+    "packed",
     "train_ops",
     "train_kernel",
     "train_model",
@@ -55,20 +56,28 @@ def train_page(live: str, film: dict[str, Any]) -> str:
         live: the address of the page that opens a model file.
         film: a stored training, to show where no script runs; see ``film_table``.
     """
-    viewer = web.read("viewer.html")
+    address = (
+        f'on the page <a href="{live}">Type a sentence</a> under “A model of your own”, '
+        "or "
+    )
+    data = page_data() | {"packed": pack(training_data())}
+    return web.shell("nmt-train", data, film_table(film), page_script(live=address))
+
+
+def page_script(live: str = "", note: str = "") -> str:
+    """It draws in ``host``, from ``data``: see ``train_page.js``.
+
+    Args:
+        live: HTML that says where else a model file can be opened.
+        note: HTML that follows “Press “Train””.
+    """
     parts = {
-        "COLOURS": viewer[viewer.index("<style>") : viewer.index("</style>")],
-        "FILM": film_table(film),
-        "LIVE": f'on the page <a href="{live}">Type a sentence</a> under “A model of '
-        "your own”, or ",
-        "NOTE": "",
-        "PACKED": pack(training_data()),
-        "DATA": web.quoted(page_data()),
-        "STYLE": web.quoted(web.read("kit.css") + web.read("train.css")),
-        "WORKER": web.quoted(web.bundle(*WORKER)),
-        "SCRIPT": web.bundle(*PAGE),
+        "STYLE": web.read("kit.css") + web.read("train.css"),
+        "TEMPLATE": web.fill("train.html", LIVE=live, NOTE=note),
+        "WORKER": web.squeezed(web.bundle(*WORKER)),
     }
-    return web.fill("train.html", **parts)
+    given = "".join(f"const {k} = {web.quoted(v)};\n" for k, v in parts.items())
+    return given + web.bundle(*PAGE)
 
 
 def training_data(longest: int = 512, count: int | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-// A model in training, with the data and the tokenizers that it needs: what train.html
+// A model in training, with the data and the tokenizers that it needs: what the page
 // shows of it, and the model file at its end.
 
 import { shapes, writeFile } from "./model_file.js";
@@ -12,16 +12,10 @@ import { Translator } from "./translator.js";
 export const EVERY = 25; // updates from one look at the model to the next
 const COUNT_EVERY = 100; // updates from one count of right translations to the next
 
-/** What nmt_lib/web/train_page.py packed: {config, tokenizers, train, heldOut}. */
-export async function unpack(text) {
-  const zipped = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const inflate = new DecompressionStream("deflate");
-  return new Response(new Blob([zipped]).stream().pipeThrough(inflate)).json();
-}
-
 export class Session {
-  /** `settings` replace parts of the data's config: {model, train, seed}; `without` is
-   * what the Model lacks. Without `kernel`, all is computed in plain JavaScript. */
+  /** `data` is what train_page.py packed: {config, tokenizers, train, heldOut}. What is
+   * asked replaces parts of its config, {model, train, seed}; `without` is what the
+   * Model lacks. Without `kernel`, all is computed in plain JavaScript. */
   static async create(data, { model, train, seed, without, kernel = true }) {
     const config = structuredClone(data.config);
     Object.assign(config.model, model);

@@ -1,6 +1,6 @@
 // What a reader of the training page may change: the controls, and ideas for a start.
 
-import { choice, slider, toggle } from "./kit.js";
+import { choice, panel, slider, toggle } from "./kit.js";
 
 const LEARNING_RATES = [0.001, 0.002, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.02,
   0.03, 0.04, 0.06, 0.1];
@@ -8,6 +8,7 @@ const WARMUPS = [0, 10, 25, 50, 75, 100, 150, 200, 300, 400];
 const WITHOUT = {
   causalMask: "the causal mask", positions: "the positions", scale: "√d_k",
 };
+const AFTER = { "inverse-sqrt": "falls", constant: "stays" };
 const LARGE = { n_layers: 2, norm: "post", lr: 0.02, schedule: "constant" };
 
 // A title, what it changes, and what to look at.
@@ -32,38 +33,33 @@ export const IDEAS = [
     "made up, and its gradient is small."],
 ];
 
-/** The controls: `read` gives what train_session.js takes, `set` changes them all. */
-export function makeControls(onChange) {
-  const of = (label, ...options) => choice({ label, options, onChange });
-  const numbers = (...values) => values.map((value) => [value, `${value}`]);
-  const controls = {
-    norm: of("Layer norm", ["post", "post-LN"], ["pre", "pre-LN"]),
-    n_layers: of("Layers on each side", ...numbers(1, 2, 4)),
-    n_heads: of("Heads", ...numbers(1, 2, 4)),
-    d_model: of("Width d_model", ...numbers(16, 32, 64)),
-    lr: slider({ label: "Learning rate", values: LEARNING_RATES, onChange }),
-    warmup: slider({ label: "Warm-up, in updates", values: WARMUPS, onChange }),
-    schedule: of("After the warm-up, the learning rate",
-      ["inverse-sqrt", "falls"], ["constant", "stays"]),
-  };
-  for (const [name, label] of Object.entries(WITHOUT))
-    controls[name] = toggle({ label: `take away ${label}`, onChange });
+/** The controls; the names of their values are those of `data.settings`. */
+export function makeControls(settings) {
+  const missing = Object.entries(WITHOUT).map(([name, label]) =>
+    [name, toggle(`take away ${label}`)]);
+  return panel({
+    norm: choice({ label: "Layer norm", texts: { post: "post-LN", pre: "pre-LN" } }),
+    n_layers: choice({ label: "Layers on each side", values: [1, 2, 4] }),
+    n_heads: choice({ label: "Heads", values: [1, 2, 4] }),
+    d_model: choice({ label: "Width d_model", values: [16, 32, 64] }),
+    lr: slider({ label: "Learning rate", values: LEARNING_RATES }),
+    warmup: slider({ label: "Warm-up, in updates", values: WARMUPS }),
+    schedule: choice({ label: "After the warm-up, the learning rate", texts: AFTER }),
+    ...Object.fromEntries(missing),
+  }, settings);
+}
 
-  function read() {
-    const value = (name) => controls[name].value;
-    const all = (...names) => Object.fromEntries(names.map((one) => [one, value(one)]));
-    const model = all("norm", "n_layers", "n_heads", "d_model");
-    return {
-      model: { ...model, d_ff: 2 * model.d_model },
-      train: all("lr", "warmup", "schedule"),
-      without: all(...Object.keys(WITHOUT)),
-      seed: 1,
-    };
-  }
-  function set(wanted) {
-    for (const [name, one] of Object.entries(controls)) one.set(wanted[name] ?? false);
-  }
-  return { read, set, elements: Object.values(controls).map(({ element }) => element) };
+/** What train_session.js takes. */
+export function asked(values) {
+  const take = (...names) =>
+    Object.fromEntries(names.map((name) => [name, values[name]]));
+  const model = take("norm", "n_layers", "n_heads", "d_model");
+  return {
+    model: { ...model, d_ff: 2 * model.d_model },
+    train: take("lr", "warmup", "schedule"),
+    without: take(...Object.keys(WITHOUT)),
+    seed: 1,
+  };
 }
 
 /** Settings in words, to compare two runs by. */

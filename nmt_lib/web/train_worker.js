@@ -3,7 +3,8 @@
 // A message is [name, argument], with a name of `orders`. Its answers are {look}, which
 // is what Session.look gives; {state}: "training" or "resting"; {file} and {failed}.
 
-import { EVERY, Session, unpack } from "./train_session.js";
+import { unpacked } from "./packed.js";
+import { EVERY, Session } from "./train_session.js";
 
 const REST_EVERY = 600; // updates: then the reader may press play again
 let data, session, sentence = {}; // sentence: {text, reference}
@@ -39,7 +40,7 @@ async function train(own) {
 
 const orders = {
   data(packed) {
-    data = unpack(packed);
+    data = unpacked(packed).json();
   },
   async start({ id, sentence: first, ...settings }) { // a new model
     turn++;

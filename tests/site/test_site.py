@@ -130,7 +130,7 @@ def test_the_start_page_has_a_viewer_and_a_card_for_each_chapter(
         pages.own(tmp_path, "site/index.md")[1],
         pages.found(pages.CHAPTERS),
     )
-    assert page.count('<p class="said">') == page.count('class="nmt-attention"') == 1
+    assert page.count('<p class="said">') == page.count('nmt-view"') == 1
     assert page.count(" min</i></a>") == len(chapters)
     assert len(list(tmp_path.glob("_static/cards/*.webp"))) == len(chapters)
 

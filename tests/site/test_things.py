@@ -297,8 +297,8 @@ def test_the_training_page_fits_into_an_output_and_trains() -> None:
     packed = json.loads(data)
     script = zlib.decompress(b64decode(packed["script"])).decode()
     given, worker = (
-        json.loads(re.findall(rf"(?m)^const {name} = (.*);$", script)[0])
-        for name in ("data", "WORKER")
+        json.loads(re.findall(rf"(?m)^{line}$", script)[0])
+        for line in (r"Object.assign\(data, (.*)\);", "const WORKER = (.*);")
     )
     assert (given["text"], given["settings"]["warmup"]) == ("The dog is old.", 0)
     heard = run_node(WORK, {"script": worker, "packed": packed["packed"]}, "commonjs")

@@ -3,7 +3,7 @@
 // [token, −log P · 10⁴, node that it leads to or −1], the most likely first. Only the
 // most likely prefix of a step has `sums`, and all that is shown with a temperature.
 
-import { choice, html, player, slider, svg } from "../kit.js";
+import { choice, html, panel, player, range, signed, slider, svg } from "../kit.js";
 import { bars } from "../pictures.js";
 
 const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
@@ -11,7 +11,7 @@ const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
 /** nmt_lib's beam search: the candidates of each step, and what has finished. */
 export function search({ nodes, limit, eos }, { K, alpha }) {
   const steps = [], found = [];
-  let open = [{ node: 0, total: 0, path: [] }];
+  let open = [{ node: 0, total: 0, path: [], row: 0, fate: "kept" }];
   for (let t = 1; open.length; t++) {
     const all = open.flatMap((parent) => nodes[parent.node].next
       .filter(([token]) => t <= limit || token === eos) // no room for another word
@@ -21,10 +21,11 @@ export function search({ nodes, limit, eos }, { K, alpha }) {
       }));
     const candidates = all.sort((a, b) => b.total - a.total).slice(0, 2 * K);
     open = candidates.filter(({ token }) => token !== eos).slice(0, K);
-    for (const one of candidates) {
+    for (const [row, one] of candidates.entries()) {
       const kept = open.includes(one) ? "kept" : "dropped";
       one.fate = one.token === eos ? "finished" : kept;
       one.score = one.total / penalty(t, alpha);
+      one.row = row;
     }
     found.push(...candidates.filter(({ fate }) => fate === "finished"));
     found.sort((a, b) => b.score - a.score);
@@ -45,91 +46,91 @@ export const written = ({ tokens, eos }, path) =>
   path.filter((token) => token !== eos).map((token) => tokens[token]).join("")
     .replaceAll("▁", " ").trim();
 
-const signed = (number) => number.toFixed(2).replace("-", "−");
-const WIDE = 118, HIGH = 40, BOX = 96;
+const ALPHAS = range(0, 7).map((i) => i / 5);
+const WIDE = 118, HIGH = 40, BOX = 96; // of a candidate with its twig, and of its box
 
-/** The tree of the first steps: a column a step, the best on top. */
-function tree({ tokens }, { steps, found }, shown) {
-  const place = new Map(), lines = [], boxes = [], done = shown === steps.length;
-  const winner = new Set();
-  for (let one = done && found[0]; one; one = one.parent) winner.add(one);
-  const box = (one, [x, y], word, number, kind) => boxes.push(svg("g",
-    { class: `box ${kind}${winner.has(one) ? " winner" : ""}` },
-    svg("rect", { x, y, width: BOX, height: HIGH - 8, rx: 6 }),
-    svg("text", { x: x + BOX / 2, y: y + 13, "text-anchor": "middle" }, word),
-    svg("text", { x: x + BOX / 2, y: y + 27, "text-anchor": "middle" }, number)));
-  const root = steps[0][0].parent;
-  place.set(root, [1, 1]);
-  box(root, [1, 1], "<sos>", "0", "kept");
-  steps.slice(0, shown).forEach((candidates, t) => candidates.forEach((one, i) => {
-    const at = [1 + (t + 1) * WIDE, 1 + i * HIGH], [x, y] = place.get(one.parent);
-    const from = [x + BOX, y + HIGH / 2 - 4], to = [at[0], at[1] + HIGH / 2 - 4];
-    place.set(one, at);
-    lines.push(svg("path", { class: `twig ${winner.has(one) ? "winner" : one.fate}`,
-      d: `M${from}C${from[0] + 12} ${from[1]} ${to[0] - 12} ${to[1]} ${to}` }));
-    box(one, at, tokens[one.token], signed(one.total), one.fate);
-  }));
-  const rows = Math.max(1, ...steps.slice(0, shown).map(({ length }) => length));
-  const width = (shown + 1) * WIDE, height = rows * HIGH;
-  return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "tree",
-    "aria-hidden": "true" }, ...lines, ...boxes);
+/** A step of the tree, the best on top. Each candidate gets a `mark`, its element. */
+function column(candidates, tokens) {
+  const left = WIDE - BOX - 1, middle = left + BOX / 2, centre = HIGH / 2 - 3;
+  const all = candidates.map((one, row) => {
+    const from = HIGH * (one.parent?.row ?? 0) + centre, y = HIGH * row;
+    const word = one.parent ? tokens[one.token] : "<sos>", to = y + centre;
+    const twig = `M0 ${from}C12 ${from} ${left - 12} ${to} ${left} ${to}`;
+    one.mark = svg("g", { class: one.fate },
+      svg("path", { class: "twig", d: one.parent ? twig : "" }),
+      svg("rect", { x: left, y: y + 1, width: BOX, height: HIGH - 8, rx: 6 }),
+      svg("text", { x: middle, y: y + 14 }, word),
+      svg("text", { x: middle, y: y + 28 }, signed(one.total)));
+    return one.mark;
+  });
+  const height = HIGH * candidates.length;
+  return svg("svg", { viewBox: `0 0 ${WIDE} ${height}`, width: WIDE, height }, ...all);
 }
 
 export function draw({ add, tell }, state, { lattices, temperatures, longest }) {
-  const numbers = (from, to) =>
-    Array.from({ length: to - from + 1 }, (_, i) => from + i);
-  const which = choice({
-    label: "sentence", options: lattices.map(({ text }, i) => [i, text]), value: 0,
-    onChange: show,
-  });
-  const of = (label, values, value) => slider({ label, values, value, onInput: show });
-  const K = of("beam size K", numbers(1, 5), state.K);
-  const alpha = of("length penalty α",
-    numbers(0, 7).map((one) => one / 5), state.alpha);
-  const step = of("step", numbers(0, longest), state.step);
-  const tau = of("temperature τ", temperatures, state.temperature);
-  const go = player({ label: "Step by step", gap: 800, onTick: () => {
-    if (step.value >= now().steps.length) return false;
-    step.set(step.value + 1);
-    show();
-  } });
+  const step = slider({ label: "step", values: range(0, longest) });
+  const go = player({ label: "Step by step", gap: 800, onTick: () =>
+    step.value < searched().steps.length && step.next() });
+  const texts = lattices.map(({ text }) => text);
+  const which = choice({ label: "sentence", values: texts });
+  const controls = panel({
+    K: slider({ label: "beam size K", values: range(1, 5) }),
+    alpha: slider({ label: "length penalty α", values: ALPHAS }), step,
+  }, state, go);
+  const tau = slider({ label: "temperature τ", values: temperatures });
+  const tree = html("div", { class: "tree", "aria-hidden": "true" });
   const place = { tabindex: 0, role: "region", "aria-label": "the tree of the search" };
-  const scroll = html("div", { class: "scroll", ...place });
+  const scroll = html("div", { class: "scroll", ...place }, tree);
   const likely = bars({ label: "" }), best = html("tbody");
-  const names = ["score", "log P", "finished translation"];
-  const head = html("tr", {}, ...names.map((name) =>
-    html("th", { scope: "col" }, name)));
+  const head = html("tr", {}, ...["score", "log P", "finished translation"]
+    .map((name) => html("th", { scope: "col" }, name)));
   const table = html("table", { class: "hypotheses" }, html("thead", {}, head), best);
-  const now = () => search(lattices[which.value], { K: K.value, alpha: alpha.value });
+  const known = {}; // searches, and the columns that are drawn of them
 
+  function searched() {
+    const lattice = lattices[texts.indexOf(which.value)];
+    const { K, alpha } = controls.values;
+    return known[[lattice.text, K, alpha]] ??=
+      { ...search(lattice, { K, alpha }), lattice, columns: [] };
+  }
+  function grow({ steps, found, columns, lattice }, shown) {
+    while (columns.length <= shown) // the first has <sos>
+      columns.push(column(steps[columns.length - 1] ?? [steps[0][0].parent],
+        lattice.tokens));
+    if (tree.firstChild !== columns[0]) tree.replaceChildren();
+    tree.append(...columns.slice(tree.childElementCount));
+    columns.forEach((one, t) => one.toggleAttribute("hidden", t > shown));
+    for (let one = found[0]; one; one = one.parent)
+      one.mark?.classList.toggle("winner", shown === steps.length);
+    scroll.scrollLeft = scroll.scrollWidth;
+  }
   function show() {
-    const lattice = lattices[which.value], result = now(), { steps } = result;
+    const result = searched(), { steps, lattice } = result, { K } = controls.values;
     const shown = Math.min(step.value, steps.length), done = shown === steps.length;
     const found = result.found.filter(({ path }) => path.length <= shown);
     const text = ({ path }) => written(lattice, path) || "(empty)";
-    scroll.replaceChildren(tree(lattice, result, shown));
-    scroll.scrollLeft = scroll.scrollWidth;
+    grow(result, shown);
     table.hidden = !found.length;
-    best.replaceChildren(...found.slice(0, K.value).map((one) => html("tr", {},
+    best.replaceChildren(...found.slice(0, K).map((one) => html("tr", {},
       ...[signed(one.score), signed(one.total), text(one)].map((cell) =>
         html("td", {}, cell)))));
     const kept = shown ? steps[shown - 1].filter(({ fate }) => fate === "kept")
       : [steps[0][0].parent];
+    const prefix = (one) => `“${shown ? text(one) : "<sos>"}”`;
     const node = lattice.nodes[kept[0]?.node]; // none is left after the last step
     if (node) {
       const some = heated(node, tau.value, temperatures).slice(0, 6);
-      likely.draw(some.map(([token, p]) => ({
-        name: lattice.tokens[token], share: p, text: p.toFixed(3),
-      })), `the next token after “${shown ? text(kept[0]) : "<sos>"}”, temperature ` +
+      const rows = some.map(([token, p]) =>
+        ({ name: lattice.tokens[token], share: p, text: p.toFixed(3) }));
+      likely.draw(rows, `the next token after ${prefix(kept[0])}, temperature ` +
         tau.value);
     }
     tell(done ? `After ${shown} steps nothing can get better. Best: ${text(found[0])}`
-      : `Step ${shown} of ${steps.length}: kept ` +
-        `${kept.map((one) => `“${shown ? text(one) : "<sos>"}”`).join(", ")}; ` +
+      : `Step ${shown} of ${steps.length}: kept ${kept.map(prefix).join(", ")}; ` +
         `finished ${found.length}.`);
   }
-  add(...(lattices.length > 1 ? [which.element] : []), scroll,
-    html("div", { class: "controls" }, K.element, alpha.element, step.element,
-      go.element), table, likely.element, tau.element);
-  show();
+  which.set(texts[0]);
+  tau.set(state.temperature);
+  add(...(texts.length > 1 ? [which] : []), scroll, controls, table, likely, tau);
+  return show;
 }

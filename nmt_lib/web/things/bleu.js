@@ -1,8 +1,9 @@
 // BLEU of one sentence, as sacreBLEU counts it: nrefs:1|case:mixed|tok:13a|smooth:exp.
 
-import { button, html } from "../kit.js";
+import { button, field, html, range } from "../kit.js";
 import { bars } from "../pictures.js";
 
+const LENGTHS = range(1, 4), NAMES = ["words", "pairs", "triples", "four words"];
 const CUTS = [ // of sacreBLEU's tokenizer 13a, in its order; a text is one line
   [/<skipped>/g, ""],
   [/&quot;/g, '"'], [/&amp;/g, "&"], [/&lt;/g, "<"], [/&gt;/g, ">"],
@@ -34,7 +35,7 @@ export function ngrams(output, reference, n) {
 
 /** The four precisions, the brevity penalty and the score, from 0 to 100. */
 export function bleu(output, reference) {
-  const grams = [1, 2, 3, 4].map((n) => ngrams(output, reference, n));
+  const grams = LENGTHS.map((n) => ngrams(output, reference, n));
   const counts = grams.map((all) =>
     [all.filter(({ found }) => found).length, all.length]);
   let little = 1; // where nothing is found: a half of one, then a quarter …
@@ -52,29 +53,22 @@ const shown = ({ gram, found }) => html("span",
     found ? " found" : " not found"));
 
 export function draw({ add, tell }, state, { ideas }) {
-  const field = (label, value) => {
-    const input = html("input", {
-      maxlength: 300, spellcheck: "false", autocomplete: "off",
-    });
-    input.value = value;
-    input.addEventListener("input", show);
-    return { input, element: html("label", { class: "field" }, label, input) };
-  };
-  const output = field("output", state.output);
-  const reference = field("reference", state.reference);
+  const output = field("output", 300), reference = field("reference", 300);
   const found = bars({ label: "precision: the share of n-grams that are found" });
-  const rows = [1, 2, 3, 4].map((n) => html("dd", { "aria-label": `${n}-grams` }));
-  const names = ["words", "pairs", "triples", "four words"];
+  const rows = LENGTHS.map((n) => html("dd", { "aria-label": `${n}-grams` }));
   const list = html("dl", { class: "grams" },
-    ...rows.flatMap((row, i) => [html("dt", {}, names[i]), row]));
+    ...rows.flatMap((row, i) => [html("dt", {}, NAMES[i]), row]));
+  const fill = (text) => {
+    output.set(text);
+    reference.set(state.reference);
+  };
   const examples = Object.entries(ideas).map(([name, text]) => button(name, () => {
-    output.input.value = text;
-    reference.input.value = state.reference;
+    fill(text);
     show();
   }));
 
   function show() {
-    const [mine, theirs] = [output, reference].map(({ input }) => cut(input.value));
+    const [mine, theirs] = [output, reference].map(({ value }) => cut(value));
     const { grams, counts, precisions, penalty, score } = bleu(mine, theirs);
     rows.forEach((row, n) => row.replaceChildren(...grams[n].map(shown)));
     found.draw(precisions.map((p, n) =>
@@ -88,7 +82,7 @@ export function draw({ add, tell }, state, { ideas }) {
       `${penalty.toFixed(2)} (${mine.length} words, reference ${theirs.length}).` +
       smoothed);
   }
-  add(output.element, reference.element, html("div", { class: "row" }, ...examples),
-    list, found.element);
-  show();
+  add(output, reference, html("div", { class: "row" }, ...examples), list, found);
+  fill(state.output);
+  return show;
 }

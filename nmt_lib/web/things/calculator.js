@@ -1,7 +1,7 @@
 // What a training costs: chapter 12's formulas, for a model with one vocabulary whose
 // source and target sentences have T tokens each. d_ff is 4 d_model, a head has 64.
 
-import { choice, html, slider } from "../kit.js";
+import { choice, panel, range, slider, sum } from "../kit.js";
 import { bars } from "../pictures.js";
 
 const MACHINES = { // operations a second, and the share of them that a step reaches
@@ -39,7 +39,7 @@ export function memory({ precision, ...state }) {
     : 108 * D + 8 * 4 * D + 12 * H + 48 + 4 * T;
   const ends = (half ? 12 : 16) * D + 17, copies = half ? N * 56 * D * D : 0;
   return {
-    "weights and Adam": 16 * sum(parameters(state)),
+    "weights and Adam": 16 * total(parameters(state)),
     "kept for backward":
       B * T * (N * position + ends) + copies + 4 * V * (D + 1),
   };
@@ -48,11 +48,11 @@ export function memory({ precision, ...state }) {
 /** Hours until so many target tokens are read. */
 export function hours({ tokens, machine, precision, ...state }) {
   const [peak, mfu] = MACHINES[machine][precision];
-  const each = sum(operations(state)) / (state.B * state.T);
+  const each = total(operations(state)) / (state.B * state.T);
   return each * tokens / (3600 * mfu * peak);
 }
 
-const sum = (parts) => Object.values(parts).reduce((a, b) => a + b, 0);
+const total = (parts) => sum(Object.values(parts));
 
 function power(number) { // 25000 → 2.5·10⁴
   const [digits, exponent] = number.toExponential(1).split("e+");
@@ -79,32 +79,30 @@ const LABELS = {
   B: "sentences in a batch", T: "tokens in a sentence",
   tokens: "target tokens to read",
 };
+const NAMES = { gpu: "large GPU", core: "one core" };
 
 export function draw({ add, tell }, state, { choices }) {
-  const controls = Object.fromEntries(Object.entries(LABELS).map(([name, label]) =>
-    [name, slider({
-      label, values: choices[name], value: state[name], format: short, onInput: show,
-    })]));
-  const one = (name, ...options) =>
-    choice({ label: name, options, value: state[name], onChange: show });
-  controls.precision = one("precision", ["fp32", "fp32"], ["bf16", "bf16"]);
-  controls.machine = one("machine", ["gpu", "large GPU"], ["core", "one core"]);
-  const pictures = [bars({ label: "" }), bars({ label: "" }), bars({ label: "" })];
-  const of = (parts, text) => Object.entries(parts).map(([name, part]) =>
-    ({ name, share: part / sum(parts), text: text(part) }));
+  const sliders = Object.fromEntries(Object.entries(LABELS).map(([name, label]) =>
+    [name, slider({ label, values: choices[name], format: short })]));
+  const precision = choice({ label: "precision", values: ["fp32", "bf16"] });
+  const machine = choice({ label: "machine", texts: NAMES });
+  const controls = panel({ ...sliders, precision, machine }, state);
+  const pictures = range(1, 3).map(() => bars({ label: "" }));
 
   function show() {
-    const asked = Object.fromEntries(
-      Object.entries(controls).map(([name, { value }]) => [name, value]));
+    const asked = controls.values, updates = asked.tokens / (asked.B * asked.T);
     const learnt = parameters(asked), work = operations(asked), held = memory(asked);
-    pictures[0].draw(of(learnt, short), `${short(sum(learnt))} parameters`);
-    pictures[1].draw(of(work, power), `${power(sum(work))} operations in an update`);
-    pictures[2].draw(of(held, bytes), `${bytes(sum(held))} of memory`);
-    const updates = Math.ceil(asked.tokens / (asked.B * asked.T));
-    tell(`${short(updates)} updates: ${time(hours(asked))}. An update needs ` +
-      `${bytes(sum(held))} and ${power(sum(work))} operations.`);
+    [
+      [learnt, short, "parameters"], [work, power, "operations in an update"],
+      [held, bytes, "of memory"],
+    ].forEach(([parts, format, what], i) => {
+      const all = total(parts), lines = Object.entries(parts).map(([name, part]) =>
+        ({ name, share: part / all, text: format(part) }));
+      pictures[i].draw(lines, `${format(all)} ${what}`);
+    });
+    tell(`${short(Math.ceil(updates))} updates: ${time(hours(asked))}. An update ` +
+      `needs ${bytes(total(held))} and ${power(total(work))} operations.`);
   }
-  add(...pictures.map(({ element }) => element), html("div", { class: "controls" },
-    ...Object.values(controls).map(({ element }) => element)));
-  show();
+  add(...pictures, controls);
+  return show;
 }

@@ -1,9 +1,10 @@
 // How alike the words become in a stack of fresh layers, on the numbers of depth.py.
 
-import { choice, html, slider } from "../kit.js";
+import { choice, html, panel, range, slider } from "../kit.js";
 import { chart, grid } from "../pictures.js";
 
 const NAMES = { none: "no residual", sum: "sum", post: "post-LN", pre: "pre-LN" };
+const INITS = { xavier: "Xavier", torch: "PyTorch's own" };
 
 /** The share of the vectors that differs between words, after each layer, by seed. */
 export const shares = (stacks, { connection, init }) =>
@@ -13,7 +14,8 @@ export const shares = (stacks, { connection, init }) =>
 export function cosines(stacks, { connection, init, depth }, S) {
   const pairs = stacks[init][connection].cosines[depth].map((one) => one / 100);
   const at = (i, j) => pairs[i * S - i * (i + 1) / 2 + j - i - 1]; // i < j
-  return Array.from({ length: S }, (_, i) => Array.from({ length: S }, (_, j) =>
+  const all = range(0, S - 1);
+  return all.map((i) => all.map((j) =>
     (i === j ? 1 : at(Math.min(i, j), Math.max(i, j)))));
 }
 
@@ -24,15 +26,11 @@ const height = (share) => Math.log10(Math.max(share, LEAST) / LEAST); // 0 to 4
 
 export function draw({ add, tell }, state, { stacks, words }) {
   const last = shares(stacks, state)[0].length - 1;
-  const depth = slider({
-    label: "layers", values: Array.from({ length: last + 1 }, (_, layer) => layer),
-    value: state.depth, onInput: show,
-  });
-  const of = (label, value, options) =>
-    choice({ label, value, options: Object.entries(options), onChange: show });
-  const connection = of("around each sub-layer", state.connection, NAMES);
-  const init = of("first weights", state.init,
-    { xavier: "Xavier", torch: "PyTorch's own" });
+  const controls = panel({
+    depth: slider({ label: "layers", values: range(0, last) }),
+    connection: choice({ label: "around each sub-layer", texts: NAMES }),
+    init: choice({ label: "first weights", texts: INITS }),
+  }, state);
   const map = grid({ label: "cosines of the words: 1 is dark", says: ["is like"] });
   const lines = chart({
     label: "what differs between words", x: "layers", y: "", width: 340, height: 210,
@@ -40,35 +38,29 @@ export function draw({ add, tell }, state, { stacks, words }) {
   });
 
   function show() {
-    const asked = {
-      connection: connection.value, init: init.value, depth: depth.value,
-    };
-    const mine = shares(stacks, asked), at = mine.map((seed) => seed[asked.depth]);
-    const curves = (all, name) => all.map((seed) =>
-      ({ points: seed.map((share, layer) => [layer, height(share)]), name }));
-    const others = Object.keys(NAMES).filter((one) => one !== asked.connection);
-    const here = { points: [[asked.depth, 0], [asked.depth, 4]], name: "here" };
+    const asked = controls.values, { connection, depth } = asked;
+    const curves = (one, name) => shares(stacks, { ...asked, connection: one })
+      .map((seed) => ({ points: seed.map((share, i) => [i, height(share)]), name }));
+    const others = Object.keys(NAMES).filter((one) => one !== connection);
     map.draw({
       rows: words, columns: words, weights: cosines(stacks, asked, words.length),
     });
     lines.draw({
       lines: [
-        ...others.flatMap((one) =>
-          curves(shares(stacks, { ...asked, connection: one }), "last thin")),
-        ...curves(mine, "thin"), here,
+        ...others.flatMap((one) => curves(one, "last thin")),
+        ...curves(connection, "thin"),
+        { points: [[depth, 0], [depth, 4]], name: "here" },
       ],
       end: last, top: 4,
     });
+    const at = shares(stacks, asked).map((seed) => seed[depth]);
     const [least, most] = [Math.min(...at), Math.max(...at)].map(percent);
-    tell(`${NAMES[asked.connection]}, ${asked.depth} layers: ${least}` +
+    tell(`${NAMES[connection]}, ${depth} layers: ${least}` +
       `${most === least ? "" : ` to ${most}`} of the vectors differs between words, ` +
       `in ${at.length} draws of the weights.`);
   }
   const right = html("div", {},
-    html("p", { class: "hint" }, "what differs between words, ‖X − X̄‖ / ‖X‖"),
-    lines.element);
-  add(html("div", { class: "beside" }, map.element, right),
-    html("div", { class: "controls" },
-      depth.element, connection.element, init.element));
-  show();
+    html("p", { class: "hint" }, "what differs between words, ‖X − X̄‖ / ‖X‖"), lines);
+  add(html("div", { class: "beside" }, map, right), controls);
+  return show;
 }

@@ -1,32 +1,26 @@
 // A mask to press (paper, section 3.2.3), and what letting in the future does.
 
-import { button, html } from "../kit.js";
+import { button, html, range, softmax, sum } from "../kit.js";
 import { board } from "../pictures.js";
 
 // The scores of an attention that has learnt to look at the next word. <sos>, which
 // says nothing, gets what is left; every other word votes for itself.
 const NEXT = 3, SOS = 0, OTHER = -2, VOTE = 6;
 
-const softmax = (scores, seen = scores.map(() => true)) => { // 0 where nothing is seen
-  const most = Math.max(...scores.filter((_, s) => seen[s]));
-  const exps = scores.map((one, s) => (seen[s] ? Math.exp(one - most) : 0)); // (S,)
-  const sum = exps.reduce((a, b) => a + b, 0);
-  return exps.map((one) => (sum ? one / sum : 0)); // (S,)
-};
-
 /** The causal mask: query t sees the keys s ≤ t. */
 export const causal = (T) =>
-  Array.from({ length: T }, (_, t) => Array.from({ length: T }, (_, s) => s <= t));
+  range(0, T - 1).map((t) => range(0, T - 1).map((s) => s <= t));
 
 /** The weights (T, T), and for each query the probability of the word that it must
  * say, (T,). `words` are `<sos>` and the sentence; the last one must say `<eos>`. */
 export function attend(words, mask) {
   const names = [...new Set([...words.slice(1), "<eos>"])]; // (V,)
-  const weights = words.map((_, t) => softmax(words.map((_, s) =>
-    (s === t + 1 ? NEXT : s === 0 ? SOS : OTHER)), mask[t])); // (T, T)
+  const score = (t, s) => (s === t + 1 ? NEXT : s === 0 ? SOS : OTHER);
+  const weights = mask.map((row, t) => // (T, T)
+    softmax(row.map((seen, s) => (seen ? score(t, s) : -Infinity))));
   const probabilities = weights.map((row, t) => {
     const logits = names.map((name) => VOTE * // (V,)
-      row.reduce((sum, weight, s) => sum + (s && words[s] === name ? weight : 0), 0));
+      sum(row.filter((_, s) => s && words[s] === name)));
     return softmax(logits)[names.indexOf(words[t + 1] ?? "<eos>")];
   });
   return { weights, probabilities };
@@ -47,10 +41,10 @@ export function draw({ add, tell }, { words: sentence, causal: start }) {
   });
   const all = (text, made) => button(text, () => {
     mask = made.map((row) => [...row]);
-    show(-1);
+    show();
   });
 
-  function show(chosen) {
+  function show(chosen = -1) {
     const { weights, probabilities } = attend(words, mask);
     const rows = words.map((name, t) => ({
       name,
@@ -64,7 +58,7 @@ export function draw({ add, tell }, { words: sentence, causal: start }) {
       end: [[answer(t)], [probabilities[t].toFixed(2), probabilities[t]]],
     }));
     table.draw({ columns: [...words, "must say", "probability"], rows, chosen });
-    const mean = -probabilities.reduce((sum, p) => sum + Math.log(p), 0) / T;
+    const mean = -sum(probabilities.map(Math.log)) / T;
     const seen = words.filter((_, s) => mask[chosen]?.[s]);
     const row = chosen < 0 ? "" : `${says(chosen)} may look at ` +
       `${seen.join(", ") || "nothing"}. The probability of ${answer(chosen)} is ` +
@@ -72,7 +66,7 @@ export function draw({ add, tell }, { words: sentence, causal: start }) {
     tell(`${row}The loss, the mean of the −log of the probabilities, is ` +
       `${mean.toFixed(2)}.`);
   }
-  add(table.element, html("div", { class: "row" },
+  add(table, html("div", { class: "row" },
     all("The causal mask", causal(T)), all("Let in the whole future", whole)));
-  show(-1);
+  return show;
 }

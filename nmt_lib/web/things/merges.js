@@ -1,6 +1,6 @@
 // Byte-pair encoding: boxes of letters that grow together, merge by merge.
 
-import { html, player, slider } from "../kit.js";
+import { field, html, panel, player, range, slider } from "../kit.js";
 
 /** Joins every two neighbours that are the pair, from left to right. */
 export function merge(subwords, [first, second]) {
@@ -16,35 +16,27 @@ export function merge(subwords, [first, second]) {
 /** The subwords of a word: its characters, and the merges in their order. */
 export const cut = (word, merges) => merges.reduce(merge, [...`▁${word}`]);
 
-export function draw({ add, tell }, { text, n_merges }, { merges }) {
-  const input = html("input", {
-    value: text, maxlength: 120, spellcheck: "false", autocomplete: "off",
-  });
+export function draw({ add, tell }, state, { merges }) {
+  const text = field("A text of your own", 120);
   const boxes = html("div", { class: "boxes", "aria-hidden": "true" }); // told below
-  const count = slider({
-    label: "merges", values: Array.from({ length: merges.length + 1 }, (_, n) => n),
-    value: n_merges, onInput: show,
-  });
-  const go = player({ label: "Merge on", gap: 150, onTick: () => {
-    if (count.value === merges.length) return false;
-    count.set(count.value + 1);
-    show();
-  } });
-  input.addEventListener("input", show);
+  const count = slider({ label: "merges", values: range(0, merges.length) });
+  const go = player({ label: "Merge on", gap: 150, onTick: count.next });
+  const controls = panel({ n_merges: count }, state, go);
+  text.set(state.text);
 
   function show() {
-    const n = count.value, words = input.value.split(/\s+/).filter(Boolean);
-    const newest = n ? merges[n - 1] : ["", ""];
+    const n = count.value, words = text.value.split(/\s+/).filter(Boolean);
+    const [first, second] = merges[n - 1] ?? ["", ""];
     const found = words.map((word) => cut(word, merges.slice(0, n)));
-    boxes.replaceChildren(...found.map((subwords) => html("span", { class: "word" },
-      ...subwords.map((one) => html("span",
-        { class: one === newest.join("") ? "box mark" : "box" }, one)))));
+    const box = (one) =>
+      html("span", { class: one === first + second ? "box mark" : "box" }, one);
+    boxes.replaceChildren(...found.map((subwords) =>
+      html("span", { class: "word" }, ...subwords.map(box))));
     const subwords = found.flat();
-    const last = n ? `Merge ${n} joined ${newest[0]} and ${newest[1]}` : "No merge yet";
+    const last = n ? `Merge ${n} joined ${first} and ${second}` : "No merge yet";
     const says = `${last}: ${subwords.length} subwords for ${words.length} words.`;
     tell(says, `${says} ${subwords.join(" ")}`);
   }
-  add(html("label", { class: "field" }, "A text of your own", input), boxes,
-    html("div", { class: "controls" }, count.element, go.element));
-  show();
+  add(text, boxes, controls);
+  return show;
 }

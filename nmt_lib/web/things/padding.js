@@ -1,8 +1,9 @@
 // How much of a batch is padding: its size, and who shares it.
 
-import { choice, html, slider, svg } from "../kit.js";
+import { choice, panel, slider, sum, svg } from "../kit.js";
 
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128];
+const ORDERS = { drawn: "as they come", alike: "of similar length" };
 
 /** Batches of `size` sentences, by their lengths: in this order, or sorted first. */
 export function batches({ lengths, size, order }) {
@@ -13,27 +14,22 @@ export function batches({ lengths, size, order }) {
 
 /** The ids of all batches, and the share of them that is padding. */
 export function padding(asked) {
-  const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
   const room = sum(batches(asked).map((one) => one.length * Math.max(...one)));
   return { room, share: 1 - sum(asked.lengths) / room };
 }
 
-export function draw({ add, tell }, { size, order }, { lengths }) {
+export function draw({ add, tell }, state, { lengths }) {
   const [text, pads] = ["text", "pads"].map((kind) => svg("path", { class: kind }));
   const wide = Math.max(...lengths);
   const picture = svg("svg", { class: "batches", role: "img",
     viewBox: `0 0 ${wide} ${lengths.length}`, preserveAspectRatio: "none",
   }, pads, text);
-  const sizes = slider({
-    label: "sentences in a batch", values: SIZES, value: size, onInput: show,
-  });
-  const orders = choice({
-    label: "in a batch are sentences", value: order, onChange: show,
-    options: [["drawn", "as they come"], ["alike", "of similar length"]],
-  });
+  const size = slider({ label: "sentences in a batch", values: SIZES });
+  const order = choice({ label: "in a batch are sentences", texts: ORDERS });
+  const controls = panel({ size, order }, state);
 
   function show() {
-    const asked = { lengths, size: sizes.value, order: orders.value };
+    const asked = { lengths, ...controls.values };
     const all = batches(asked), { room, share } = padding(asked);
     const bar = (from, to, y) => (to > from ? `M${from} ${y}H${to}v1H${from}z` : "");
     const rows = all.flatMap((one) => one.map((n) => [n, Math.max(...one)]));
@@ -44,6 +40,6 @@ export function draw({ add, tell }, { size, order }, { lengths }) {
     picture.setAttribute("aria-label", `text in blue, padding in gold. ${says}`);
     tell(says);
   }
-  add(picture, html("div", { class: "controls" }, sizes.element, orders.element));
-  show();
+  add(picture, controls);
+  return show;
 }

@@ -1,6 +1,6 @@
 // The prefix test, word by word, on what prefix.py has asked a model beforehand.
 
-import { html, player, toggle } from "../kit.js";
+import { panel, player, toggle } from "../kit.js";
 import { board } from "../pictures.js";
 
 /** The largest change of a logit at each position (T, columns): column j holds it for
@@ -13,26 +13,24 @@ export function draw({ add, tell }, state, given) {
   const { words, columns } = given;
   const tried = columns.map(() => null); // which other word, for each column
   const most = Math.max(...columns.flatMap(({ changes }) => changes.flat(2)));
-  const causal = toggle({
-    label: "causal mask", value: state.causal, onChange: () => show(last),
-  });
+  const causal = toggle("causal mask");
   const table = board({
     label: "row: the position of a logit, column: the changed word",
-    corner: "position", onPress: (_, j) => change(j),
+    corner: "position", onPress: (_, column) => change(column),
   });
   const go = player({ label: "Change each word in turn", gap: 700, onTick: () => {
     const next = tried.indexOf(null);
     if (next < 0) return false;
     change(next);
   } });
-  let last = -1;
+  let j = -1; // the column that was pressed last
 
-  function change(j) {
+  function change(column) {
+    j = column;
     tried[j] = tried[j] === null ? 0 : (tried[j] + 1) % columns[j].others.length;
-    last = j;
-    show(j);
+    show();
   }
-  function show(j) {
+  function show() {
     const cells = staircase(given, tried, causal.value);
     const now = columns.map(({ word, others }, i) => others[tried[i]] ?? word);
     const rows = words.map((name, t) => ({
@@ -53,6 +51,6 @@ export function draw({ add, tell }, state, given) {
       ? "Earlier positions have seen the change: the test fails."
       : "No earlier position has seen the change: the test holds."));
   }
-  add(table.element, html("div", { class: "row" }, causal.element, go.element));
-  show(-1);
+  add(table, panel({ causal }, state, go));
+  return show;
 }

@@ -1,10 +1,11 @@
 // Pairs that turn: rotary positions (Su et al., 2021).
 
-import { html, player, say, slider, svg } from "../kit.js";
+import { html, panel, player, range, signed, slider, sum } from "../kit.js";
+import { dial } from "../pictures.js";
 
 /** The angles of position t, one for each pair: t · 10000^(−2i / d). */
 export const angles = (t, d) =>
-  Array.from({ length: d / 2 }, (_, i) => t * 10000 ** (-2 * i / d)); // (d/2,)
+  range(0, d / 2 - 1).map((i) => t * 10000 ** (-2 * i / d)); // (d/2,)
 
 /** x (d,) at position t: each pair (x_2i, x_2i+1) turned by its own angle. */
 export function rotate(x, t) {
@@ -21,54 +22,28 @@ export function products(query, key, t, s) {
     q[2 * i] * k[2 * i] + q[2 * i + 1] * k[2 * i + 1]); // (d/2,)
 }
 
-const LAST = 100, FARTHEST = 20, RADIUS = 50;
-
-function dial(i) {
-  const hands = ["hand", "hand other"].map((kind) => svg("path", { class: kind }));
-  const ring = svg("circle", { class: "ring", r: RADIUS + 6 }), name = html("b", {});
-  const box = `${-RADIUS - 10} ${-RADIUS - 10} ${2 * RADIUS + 20} ${2 * RADIUS + 20}`;
-  const picture = svg("svg", { viewBox: box, role: "img" }, ring, ...hands);
-  const caption = html("figcaption", {}, `pair ${i}: `, name);
-  function show(query, key, product) { // (2,) each; up is up
-    [query, key].forEach(([a, b], one) => hands[one].setAttribute("d",
-      `M0 0L${(RADIUS * a).toFixed(1)} ${(-RADIUS * b).toFixed(1)}`));
-    say(name, product.toFixed(2));
-    const [q, k] = [query, key].map((pair) =>
-      pair.map((one) => one.toFixed(1)).join(" and "));
-    picture.setAttribute("aria-label", `pair ${i}: query ${q}, key ${k}`);
-  }
-  return { element: html("figure", { class: "face" }, picture, caption), show };
-}
+const LAST = 100, FARTHEST = 20;
 
 export function draw({ add, tell }, state, { query, key }) {
-  const numbers = (last) => Array.from({ length: last + 1 }, (_, i) => i);
-  const at = slider({
-    label: "position of the key s", values: numbers(LAST), value: state.position,
-    onInput: show,
-  });
-  const apart = slider({
-    label: "distance t − s", values: numbers(FARTHEST), value: state.distance,
-    onInput: show,
-  });
-  const go = player({ label: "Move both along", onTick: () => {
-    if (at.value === LAST) return false;
-    at.set(at.value + 1);
-    show();
-  } });
-  const dials = angles(0, query.length).map((_, i) => dial(i));
+  const position = slider({ label: "position of the key s", values: range(0, LAST) });
+  const distance = slider({ label: "distance t − s", values: range(0, FARTHEST) });
+  const go = player({ label: "Move both along", onTick: position.next });
+  const controls = panel({ position, distance }, state, go);
+  const dials = angles(0, query.length).map((_, i) => dial(`pair ${i}:`));
 
   function show() {
-    const s = at.value, t = s + apart.value, all = products(query, key, t, s);
-    const q = rotate(query, t), k = rotate(key, s), pair = (x, i) =>
-      x.slice(2 * i, 2 * i + 2);
-    dials.forEach((one, i) => one.show(pair(q, i), pair(k, i), all[i]));
-    const score = all.reduce((a, b) => a + b, 0);
-    const terms = all.map((one) => one.toFixed(2)).join(" + ").replaceAll("+ -", "− ");
+    const s = position.value, t = s + distance.value, all = products(query, key, t, s);
+    const both = [rotate(query, t), rotate(key, s)];
+    dials.forEach((one, i) => {
+      const pairs = both.map((x) => x.slice(2 * i, 2 * i + 2)); // up is up
+      const [q, k] = pairs.map((pair) => pair.map((x) => x.toFixed(1)).join(" and "));
+      const tips = pairs.map(([a, b]) => `${50 * a} ${-50 * b}`);
+      one.show({ tips, text: all[i].toFixed(2), aloud: `query ${q}, key ${k}` });
+    });
+    const terms = all.map(signed).join(" + ").replaceAll("+ −", "− ");
     tell(`The query (blue) is at position ${t}, the key (gold) at ${s}. The score ` +
-      `${terms.replace("-", "−")} is ` +
-      `${score.toFixed(2)}, wherever the two are at distance ${t - s}.`);
+      `${terms} is ${signed(sum(all))}, wherever the two are at distance ${t - s}.`);
   }
-  add(html("div", { class: "faces" }, ...dials.map(({ element }) => element)),
-    html("div", { class: "controls" }, at.element, apart.element, go.element));
-  show();
+  add(html("div", { class: "faces" }, ...dials), controls);
+  return show;
 }

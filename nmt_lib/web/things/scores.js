@@ -1,19 +1,14 @@
 // Q Kᵀ in two dimensions (paper, equation 1): drag a query among the keys.
 
-import { drag, html, slider, svg } from "../kit.js";
+import { drag, html, panel, range, slider, softmax, sum, svg } from "../kit.js";
 import { bars, board } from "../pictures.js";
 
-const dot = (a, b) => a.reduce((sum, one, i) => sum + one * b[i], 0);
+const dot = (a, b) => sum(a.map((one, i) => one * b[i]));
 
 /** softmax(factor · QKᵀ) V, for Q (T, d_k), K (S, d_k), V (S, d_v). */
 export function attend(Q, K, V, factor) {
   const dots = Q.map((q) => K.map((k) => dot(q, k))); // (T, S)
-  const weights = dots.map((row) => { // (T, S) each row sums to 1
-    const most = factor * Math.max(...row);
-    const exps = row.map((one) => Math.exp(factor * one - most));
-    const sum = exps.reduce((a, b) => a + b, 0);
-    return exps.map((one) => one / sum);
-  });
+  const weights = dots.map((row) => softmax(row.map((one) => factor * one))); // (T, S)
   const columns = V[0].map((_, j) => V.map((row) => row[j])); // (d_v, S)
   const output = weights.map((row) => columns.map((one) => dot(row, one))); // (T, d_v)
   return { dots, weights, output };
@@ -22,7 +17,7 @@ export function attend(Q, K, V, factor) {
 const FAR = 3, SIZE = 240; // the plane goes from −3 to 3
 const ROOT = 1 / Math.sqrt(2); // 1 / √d_k
 const FACTORS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, ROOT, 0.8, 1, 1.2, 1.5, 2, 3, 5, 10];
-const COORDINATES = Array.from({ length: 61 }, (_, i) => (i - 30) / 10);
+const COORDINATES = range(-10 * FAR, 10 * FAR).map((one) => one / 10);
 const within = (value) => Math.round(10 * Math.min(FAR, Math.max(-FAR, value))) / 10;
 
 /** Keys as dots, and the query as an arrow; `onMove` gets where it is dragged to. */
@@ -61,14 +56,18 @@ export function draw({ add, tell }, state) {
   const { words, K, V, features, values } = state;
   const Q = state.Q.map((row) => [...row]);
   let chosen = state.row;
-  const picture = plane(words, K, features, move);
-  const sliders = features.map((name, j) => slider({
-    label: `${name} in the query`, values: COORDINATES, value: 0,
-    onInput: (value) => move(Q[chosen].map((old, i) => (i === j ? value : old))),
-  }));
+  const picture = plane(words, K, features, (query) => {
+    Q[chosen] = query;
+    follow(chosen);
+  });
+  const sliders = features.map((name, j) => {
+    const made = slider({ label: `${name} in the query`, values: COORDINATES });
+    made.element.addEventListener("input", () => { Q[chosen][j] = made.value; });
+    return made;
+  });
   const factor = slider({
-    label: "factor", values: FACTORS, mark: ROOT, value: ROOT,
-    format: (value) => (value === ROOT ? "1/√dₖ = 0.71" : `${value}`), onInput: show,
+    label: "factor", values: FACTORS, mark: ROOT,
+    format: (value) => (value === ROOT ? "1/√dₖ = 0.71" : `${value}`),
   });
   const steps = bars({ label: "dot product, then score, then weight of each key" });
   const table = board({
@@ -78,40 +77,34 @@ export function draw({ add, tell }, state) {
 
   function follow(t) {
     chosen = t;
-    sliders.forEach((one, j) => one.set(Q[t][j]));
+    aim();
     show();
   }
-  function move(query) {
-    Q[chosen] = query;
-    follow(chosen);
-  }
+  const aim = () => sliders.forEach((one, j) => one.set(within(Q[chosen][j])));
   function show() {
     const by = factor.value, { dots, weights, output } = attend(Q, K, V, by);
+    const text = (number) => number.toFixed(2), row = weights[chosen];
     picture.show(Q[chosen], words[chosen]);
-    steps.draw(words.map((name, s) => ({
-      name,
-      share: weights[chosen][s],
-      text: [dots[chosen][s], by * dots[chosen][s], weights[chosen][s]]
-        .map((one) => one.toFixed(2)).join(" → "),
-    })));
+    steps.draw(words.map((name, s) => {
+      const dot = dots[chosen][s], share = row[s];
+      return { name, share, text: [dot, by * dot, share].map(text).join(" → ") };
+    }));
     const rows = words.map((name, t) => ({
       name,
       cells: weights[t].map((weight, s) => ({
-        text: weight.toFixed(2),
-        weight,
-        says: `${name} gives ${words[s]} the weight ${weight.toFixed(2)}`,
+        text: text(weight), weight,
+        says: `${name} gives ${words[s]} the weight ${text(weight)}`,
       })),
-      end: output[t].map((one) => [one.toFixed(2)]),
+      end: output[t].map((one) => [text(one)]),
     }));
     table.draw({ columns: [...words, ...values], rows, chosen });
-    const most = weights[chosen].indexOf(Math.max(...weights[chosen]));
-    const found = output[chosen].map((one, j) => `${values[j]} ${one.toFixed(2)}`);
+    const most = row.indexOf(Math.max(...row));
+    const found = output[chosen].map((one, j) => `${values[j]} ${text(one)}`);
     tell(`The query of ${words[chosen]} fits ${words[most]} best, with the weight ` +
-      `${weights[chosen][most].toFixed(2)}; its output is ${found.join(", ")}.`);
+      `${text(row[most])}; its output is ${found.join(", ")}.`);
   }
-  add(html("div", { class: "beside" }, picture.element, steps.element),
-    html("div", { class: "controls" }, factor.element,
-      ...sliders.map(({ element }) => element)),
-    table.element);
-  follow(chosen);
+  add(html("div", { class: "beside" }, picture, steps),
+    panel({ factor }, { factor: ROOT }, ...sliders), table);
+  aim();
+  return show;
 }

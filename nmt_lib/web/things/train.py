@@ -47,25 +47,20 @@ class Train(Thing):
         data["text"] = state.pop("text")
         data["settings"] |= state
         note = f"({PAIRS} short sentences; the page of the site has ten times as many.)"
-        page = web.fill("train.html", LIVE="", NOTE=note)
-        script = f"""const data = {web.quoted(data)};
-const STYLE = {web.quoted(web.read("kit.css") + web.read("train.css"))};
-const WORKER = {web.quoted(web.squeezed(web.bundle(*train_page.WORKER)))};
-host.insertAdjacentHTML("beforeend", {web.quoted(between(page, "template"))});
-{web.squeezed(web.bundle(*train_page.PAGE))}"""
+        script = f"Object.assign(data, {web.quoted(data)});\n"
+        script += web.squeezed(train_page.page_script(note=note))
         packed = {
             "script": web.packed(script),
             "packed": train_page.pack(train_page.training_data(LONGEST, PAIRS)),
         }
-        start = 'import { begin } from "./train_output.js";\nbegin(host, data);\n'
-        drawn = web.bundle("train_output", start=start)
-        return web.shell("nmt-train", packed, self.picture(), drawn)
+        return web.shell("nmt-train", packed, self.picture(), UNPACK)
 
 
-def between(page: str, tag: str) -> str:
-    """The first element of this kind, whole."""
-    end = f"</{tag}>"
-    return page[page.index(f"<{tag}>") : page.index(end)] + end
-
-
+UNPACK = web.bundle(
+    "packed",
+    start="""import { unpacked } from "./packed.js";
+unpacked(data.script).text().then((script) =>
+  new Function("host", "data", script)(host, data));
+""",
+)
 THING = Train
