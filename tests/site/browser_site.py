@@ -31,6 +31,8 @@ SCHEMES = ("light", "dark")
 SEEN = ("color-contrast", "scrollable-region-focusable", "link-in-text-block")
 FAULTS = """async () => {
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise
+    const frame = () => new Promise(go => requestAnimationFrame(() => setTimeout(go)))
+    await frame(), await frame() // after a change of width
     await document.fonts.ready
     const seen = element => element.checkVisibility()
     const all = (what, test) => [...document.querySelectorAll(what)].filter(test)
@@ -52,6 +54,7 @@ FAULTS = """async () => {
         'formula in a summary not set': raw.length,
         'code cut off': cut.length,
         'formula cut off': sets.length,
+        'not one viewport': document.querySelectorAll('[name=viewport]').length - 1,
         'not one search': searches.length === 1 ? 0 : 1,
     }
 }"""
@@ -112,7 +115,7 @@ def main() -> int:
         for name in names:
             count = faults(page, f"{address}/{name}", now, "--axe" in sys.argv)
             found += [f"{name}: {fault} ({n})" for fault, n in count.items()]
-            print(*found[len(found) - len(count) :], sep="\n", end="\n" * bool(count))
+            print(name, count or "", flush=True)
         if not named:
             found += search(browser, address)
             found += [
@@ -158,7 +161,8 @@ def faults(page: Any, url: str, now: Counter[str], axe: bool) -> Counter[str]:
 
 def show(page: Any, width: int, scheme: str) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    page.emulate_media(color_scheme=scheme)
+    # Colours that fade in are not measured half-way.
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
 
 
 def placed(
@@ -175,9 +179,21 @@ def outside(url: str, address: str) -> list[str]:
     return [] if own else [f"request to {url}"]
 
 
+FOUND = """() => {
+    const [icon, field] = document.querySelectorAll('main .bd-search > :is(i, input)')
+    const {left} = field.getBoundingClientRect()
+    const text = left + parseFloat(getComputedStyle(field).paddingLeft)
+    return {
+        'scrolls sideways': document.documentElement.scrollWidth > innerWidth,
+        'has a magnifier on its words': icon.getBoundingClientRect().right > text,
+    }
+}"""
+
+
 def search(browser: Any, address: str) -> list[str]:
-    """Whether the search finds the chapter of a subject first."""
-    page, found = browser.new_page(), []
+    """Whether the search finds the chapter of a subject first, and fits on a phone."""
+    size = {"width": 390, "height": 844}
+    page, found = browser.new_page(viewport=size), []
     for query, chapter in {
         "attention": "04",
         "masks": "03",
@@ -188,6 +204,8 @@ def search(browser: Any, address: str) -> list[str]:
         first = page.locator("#search-results li a").first.inner_text()
         if not first.startswith(chapter):
             found.append(f"the search for {query!r} finds {first!r} first")
+        faults = page.evaluate(FOUND)
+        found += [f"the search for {query!r} {one}" for one in faults if faults[one]]
     page.close()
     return found
 
