@@ -16,7 +16,6 @@ import nmt_lib as nmt
 from benchmarks import common
 from nmt_lib.batching import Example
 from nmt_lib.experiments import write_ups as chapter
-from nmt_lib.run_folder import runs_folder
 
 Row = tuple[str, str, float, float]  # experiment, measure, the right way, theirs
 

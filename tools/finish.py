@@ -29,6 +29,7 @@ NOT_TEXT = re.compile(
     r'|<(span|div) class="math[^>]*>.*?</\3>|\\\(.*?\\\))',
     re.S,
 )
+VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')
 SYMBOL = re.compile(r"\b([A-Zd])_(model|ff|[kvqo])\b(?![^<]*>)")
 SET = r"<span><i>\1</i><sub>\2</sub></span>"
 MISSING = """\
@@ -60,7 +61,8 @@ def finish(source: Path, out: Path) -> None:
             lines.append(f"- [{title_of(text)}]({base}{twin})")
             everything.append(text)
         page = (out / name).read_text(encoding="utf-8")
-        (out / name).write_text(with_symbols(page), encoding="utf-8")
+        page = with_symbols(with_one_viewport(page))
+        (out / name).write_text(page, encoding="utf-8")
     lines += ["", "## Tutor prompts", ""]
     (out / "tutor").mkdir(exist_ok=True)
     for module in modules():
@@ -118,6 +120,13 @@ def printed(output: nbformat.NotebookNode) -> str:
 def title_of(text: str) -> str:
     found = re.search(r"(?m)^# (.*)", text)
     return found[1] if found else "Start"
+
+
+def with_one_viewport(page: str) -> str:
+    """Without the tags that Sphinx, its theme and docutils repeat."""
+    first, *others = VIEWPORT.findall(page) or [""]
+    head, found, rest = page.partition(first)
+    return head + found + (VIEWPORT.sub("", rest) if others else rest)
 
 
 def with_symbols(page: str) -> str:

@@ -133,8 +133,9 @@ def copy_files(out: Path) -> None:
 
 
 def copy_explored(notebooks: Path, out: Path) -> None:
-    """The models of stored outputs of ``nmt.explore``: bundled ones, and those that a
-    run has left beside its notebook. Where one is missing, its page says what to do."""
+    """The models of stored outputs of ``nmt.explore``: those that a run has left beside
+    its notebook, bundled ones, and the tiny one, which takes a minute to train. Where
+    another is missing, its page says what to do."""
     for path in notebooks.rglob("*.ipynb"):
         text = path.read_text(encoding="utf-8")
         for file in {*re.findall(r"explore/[\w.-]+?\.safetensors", text)}:
@@ -146,6 +147,8 @@ def copy_explored(notebooks: Path, out: Path) -> None:
             elif name in nmt.Translator.pretrained():
                 translator = nmt.Translator.load(name, device="cpu")
                 explore.write(explore.packed(translator), target)
+            elif name == "tiny":
+                explore.write(explore.packed(nmt.load_or_train(name)), target)
 
 
 def site_page() -> str:

@@ -23,7 +23,10 @@ from ..special import UNK
 from ..translator import Translator
 from .heatmaps import KINDS
 
-TRANSLATOR = ("model_file", "tokenizers", "translator", "page_look", "page_worker")
+TRANSLATOR = (
+    *("model_file", "tokenizers", "wasm", "translator_kernel", "translator"),
+    *("page_look", "page_worker"),
+)
 PAGE = (
     *("kit", "viewer", "page_state", "page_parts", "page_answers", "page_models"),
     *("page_ask", "page_words", "page_heads", "page_maps", "page_tree"),

@@ -22,6 +22,10 @@ import {
 import { makeTree } from "./page_tree.js";
 import { makeWords } from "./page_words.js";
 
+const PAUSE = 250; // milliseconds without a key: then all follows what is typed
+const frame = () =>
+  new Promise((go) => requestAnimationFrame(() => setTimeout(go)));
+
 /** Draws the page in `host`; `model` holds the bytes of a model file, or null. */
 export function livePage(host, data, style, script, model) {
   const state = {}, answers = makeAnswers(data, script);
@@ -55,20 +59,14 @@ export function livePage(host, data, style, script, model) {
   /** Changes what is asked for; `typed`: the text is what the reader has typed. */
   function change(changes, typed = false) {
     words.stop();
-    const waiting = ask.waiting();
-    if (waiting !== undefined && !("text" in changes)) {
-      changes.text = waiting;
-      typed = true;
-    }
-    ask.settle();
     if (changes.model && changes.model !== state.model)
       Object.assign(state, { closed: new Set() });
     if ("text" in changes && changes.text !== state.text)
       Object.assign(state, { hidden: new Set(), prefix: [], step: 0 });
     Object.assign(state, changes);
     if ("text" in changes && !typed) ask.write();
-    remember(typed ? "replaceState" : "pushState"); // Back undoes all but typing
-    return run();
+    if (!typed) remember("pushState"); // Back undoes all but typing
+    return run(typed);
   }
 
   function remember(how) {
@@ -97,17 +95,24 @@ export function livePage(host, data, style, script, model) {
   }
 
   // ------------------------------------------------------------------ answers
-  async function run() {
+  async function run(typed = false) {
     busy.abort();
     const { signal } = (busy = new AbortController());
-    host.setAttribute("aria-busy", "true");
+    for (const one of [host, ask.element]) one.setAttribute("aria-busy", "true");
     try {
       page.shown = await answersOf(questionOf(state), signal);
     } catch (error) {
       if (!signal.aborted) page.shown = { failed: error.message };
     }
     if (signal.aborted) return;
-    draw();
+    ask.draw(typed);
+    ask.element.setAttribute("aria-busy", "false");
+    if (typed) {
+      await new Promise((go) => setTimeout(go, PAUSE));
+      if (signal.aborted) return;
+      remember("replaceState");
+    }
+    if (!await drawParts(signal)) return;
     const { stored } = page.shown; // what somebody has sent is worth 5 MB at once
     if (!answers.has(state.model)) models.get(state.model, shared && stored);
     host.setAttribute("aria-busy", "false");
@@ -164,14 +169,21 @@ export function livePage(host, data, style, script, model) {
   }
 
   // ------------------------------------------------------------------ drawing
-  function draw() {
+  /** All below the translation, a step in each frame, so that keys come in between;
+   * false if something else was asked for meanwhile. */
+  async function drawParts(signal) {
     const { now } = page.shown;
-    ask.draw();
     drawOffer();
     results.hidden = !now?.tokens.length;
-    if (results.hidden) return;
+    if (results.hidden) return true;
     state.step = Math.min(state.step, now.tokens.length - 1);
-    for (const part of [words, heads, maps, machine, tree]) part.draw();
+    for (const part of [words, heads, maps, machine, tree]) {
+      for (const _ of part.draw() ?? [0]) {
+        await frame();
+        if (signal.aborted) return false;
+      }
+    }
+    return true;
   }
 
   function drawOffer() {

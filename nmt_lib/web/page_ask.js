@@ -8,7 +8,6 @@ import { isTouched } from "./page_state.js";
 import { check, onArrows, within } from "./viewer.js";
 
 const MOST = 1000; // letters
-const WAIT = 250; // milliseconds without a key: then it is translated
 const HIDE = "subwords of the sentence: press one to hide it from the decoder";
 const HOW = "A gold line under a word: the model was unsure of it.";
 const UNKNOWN = "not in the vocabulary: the model sees <unk>";
@@ -41,17 +40,11 @@ export function makeAsk(page) {
         html("p", { class: "hint" }, HOW))),
     note, tries, offer, examples, failures,
     ...(data.fragment ? [html("div", { class: "row" }, link)] : []));
-  let typing = 0;
+  let listed = ""; // the model whose examples are there
 
   // What the reader types is hers: a text is written there only if it comes from
   // elsewhere, such as an example or an address.
-  function write() {
-    typing = clearTimeout(typing);
-    text.value = state.text;
-  }
-
-  /** The text that waits for the next key; undefined where none does. */
-  const waiting = () => (typing ? text.value : undefined);
+  const write = () => { text.value = state.text; };
 
   function drawDirections() {
     directions.replaceChildren(...[...page.models.all.values()].map((model) =>
@@ -63,12 +56,16 @@ export function makeAsk(page) {
   function drawTexts(model) {
     const made = (one, i) => button({
       class: "example", lang: model.source, dir: "auto", "data-id": i,
-      "aria-pressed": one === state.text,
     }, one);
     const line = (says, texts = []) =>
       (texts.length ? [html("span", {}, says), ...texts.map(made)] : []);
-    fill(examples, ...line("Try", model.examples));
-    fill(failures, ...line("Not a caption, and so it fails:", model.failures));
+    if (listed !== model.name) {
+      fill(examples, ...line("Try", model.examples));
+      fill(failures, ...line("Not a caption, and so it fails:", model.failures));
+    }
+    listed = model.name;
+    for (const one of element.querySelectorAll(".example"))
+      one.setAttribute("aria-pressed", one.textContent === state.text);
   }
 
   /** What this sentence is shown for: a head to switch off, in one press. */
@@ -94,7 +91,8 @@ export function makeAsk(page) {
     }));
   }
 
-  function draw() {
+  /** `typed`: another key may follow at once, so words do not fade in. */
+  function draw(typed) {
     const { now, open, stored, tooLong } = page.shown;
     const model = page.models.all.get(state.model);
     for (const one of directions.children) check(one, one.value === state.model);
@@ -111,6 +109,7 @@ export function makeAsk(page) {
     say(note, noteOf(now, apart));
     result.lang = versus.lang = model.target;
     result.classList.toggle("apart", Boolean(apart));
+    result.classList.toggle("still", typed);
     const changed = now && isTouched(state) && !stored;
     const line = now ? wordsOf(now, changed ? open.text : null) : [];
     // What is there stays, else a screen reader would say it again.
@@ -171,8 +170,7 @@ export function makeAsk(page) {
     page.change({ hidden, prefix: [] });
   });
   text.addEventListener("input", () => {
-    clearTimeout(typing);
-    typing = setTimeout(() => page.change({ text: text.value }, true), WAIT);
+    page.change({ text: text.value }, true);
     page.typed();
   });
   text.addEventListener("keydown", (event) => {
@@ -187,8 +185,7 @@ export function makeAsk(page) {
     setTimeout(() => say(link, "Copy link"), 2000);
   });
   return {
-    element, offer, draw, drawDirections, drawGrowing, write, waiting,
-    settle: () => { typing = clearTimeout(typing); },
+    element, offer, draw, drawDirections, drawGrowing, write,
   };
 }
 

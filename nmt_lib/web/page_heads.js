@@ -13,7 +13,9 @@ const WORST = 1.5; // nats: from here on a square is as red as it gets
 export function makeHeads(page) {
   const { state, data } = page;
   const measured = new Map(); // by question: head → how far log P falls without it
-  const kinds = html("div", { class: "kinds" });
+  const places = Object.fromEntries(Object.keys(TITLES).map((kind) =>
+    [kind, html("div")]));
+  const kinds = html("div", { class: "kinds" }, ...Object.values(places));
   const echo = html("div", { class: "echo", "aria-hidden": "true" });
   const allOn = button({ class: "quiet" });
   const measure = button({ class: "quiet" }, "Which one matters?");
@@ -35,16 +37,19 @@ export function makeHeads(page) {
 
   const plain = () => questionOf(state, UNTOUCHED);
 
-  function draw() {
+  function* draw() { // a kind in each frame
     const falls = measured.get(keyOf(plain()));
     if (!falls) say(told, "");
-    fill(kinds, ...Object.keys(TITLES).map((kind) => tableOf(kind, falls)));
-    for (const one of kinds.children)
-      (one.querySelector(".switch:focus") ?? one.querySelector(".switch")).tabIndex = 0;
     allOn.hidden = !isTouched(state);
     const { size } = state.closed;
     say(allOn, size ? `Switch on all (${size} off)` : "Undo all");
     drawEcho();
+    for (const [kind, place] of Object.entries(places)) {
+      fill(place, tableOf(kind, falls));
+      const focused = place.querySelector(".switch:focus");
+      (focused ?? place.querySelector(".switch")).tabIndex = 0;
+      yield;
+    }
   }
 
   function tableOf(kind, falls) {
@@ -113,7 +118,7 @@ export function makeHeads(page) {
     const [worst] = [...falls].sort((a, b) => b[1] - a[1]);
     say(told, "The redder, the more it matters for this sentence; most of all " +
       `${worst[0].replaceAll("-", " ")}.`);
-    draw();
+    for (const _ of draw());
   }
 
   pressed(kinds, ({ dataset: { id } }) => {

@@ -10,9 +10,11 @@ export function makeMaps(page) {
   const { state } = page, host = html("div", { class: "viewer" });
   const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": LABEL };
   const numbers = html("div", region);
+  const summary = html("summary", {}, "The chosen map as a table");
+  const details = html("details", {}, summary, numbers);
   const element = html("section", { "aria-labelledby": "maps" },
     html("h2", { id: "maps" }, "See where each word looks"), host,
-    html("details", {}, html("summary", {}, "The chosen map as a table"), numbers));
+    details);
   let viewer = null;
 
   /** The maps of now; of a head that is switched off, its former one. */
@@ -53,6 +55,7 @@ export function makeMaps(page) {
   }
 
   function drawNumbers() {
+    if (!details.open) return;
     const { rows, columns, weights } = kinds()[state.kind];
     const heads = weights[state.layer];
     const mean = (i) => heads.reduce((total, one) => total + one[i], 0) / heads.length;
@@ -63,10 +66,12 @@ export function makeMaps(page) {
       table(["", ...columns], rows.map((word, row) => [word, ...line(row)])));
   }
 
+  details.addEventListener("toggle", drawNumbers);
+
   /** Points at a word of the translation. */
   function point(step) {
     if (viewer && state.kind !== "encoder")
-      viewer.choose({ held: { side: "from", index: step } });
+      viewer.hold("from", step);
   }
 
   return { element, draw, point };

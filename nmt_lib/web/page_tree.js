@@ -39,8 +39,7 @@ export function makeTree(page) {
     penalty, said, picture, details);
 
   function draw() {
-    const { ids, beam, trace: all } = page.shown.now;
-    const trace = all.filter(({ step }) => step <= ids.length + 1);
+    const { ids, beam, trace: all } = page.shown.now, trace = traceOf();
     const further = (all.at(-1)?.step ?? 0) - ids.length - 1;
     for (const one of beams.children) check(one, +one.value === state.beam);
     for (const one of alphas.children)
@@ -55,6 +54,18 @@ export function makeTree(page) {
     say(said, tree ? TREE + more : none);
     if (!tree) return;
     drawPicture(trace, ids);
+    drawNumbers();
+  }
+
+  /** The candidates, up to the step in which the best translation was finished. */
+  function traceOf() {
+    const { ids, trace } = page.shown.now;
+    return trace.filter(({ step }) => step <= ids.length + 1);
+  }
+
+  function drawNumbers() {
+    if (!details.open) return;
+    const trace = traceOf();
     const word = new Map(trace.map(({ id, token }) => [id, token]));
     const joined = (prefix) => prefix.map((id) => word.get(id)).join("");
     const text = (prefix) => joined(prefix).replaceAll("▁", " ").trim() || "<sos>";
@@ -62,6 +73,8 @@ export function makeTree(page) {
       trace.map(({ step, prefix, token, logProb, fate }) =>
         [`${step}`, text(prefix), token, logProb.toFixed(2), fate])));
   }
+
+  details.addEventListener("toggle", drawNumbers);
 
   function drawPicture(trace, ids) {
     const steps = new Map();

@@ -42,6 +42,7 @@ export function makeWords(page) {
     html("div", { class: "row" },
       html("span", { id: "heat" }, "temperature"), heats, redraw),
     again);
+  let grows = []; // the bars of now, and how long they become
   const lengths = new Map(); // of the bars, by id: from there they grow to the new one
   let playing = 0;
 
@@ -69,7 +70,12 @@ export function makeWords(page) {
     say(asks, `After ${before}, the most likely of all next words`);
     was.hidden = !same;
     const mine = t < chosen && ids[t];
+    grows = [];
     fill(rows, ...steps[t].map((one) => line(one, same?.steps[t], mine)));
+    requestAnimationFrame(() => {
+      if (!rows.offsetWidth) return; // laid out once, from where they grow
+      for (const [bar, p] of grows) bar.style.setProperty("--p", p);
+    });
     for (const one of heats.children) check(one, +one.value === state.heat);
     redraw.hidden = !state.heat;
     again.hidden = !chosen;
@@ -80,8 +86,7 @@ export function makeWords(page) {
     const old = others?.find((one) => one.id === id)?.p;
     const bar = html("div", { class: "bar" });
     bar.style.setProperty("--p", lengths.get(id) ?? p);
-    const grow = () => bar.offsetWidth && bar.style.setProperty("--p", p);
-    requestAnimationFrame(grow);
+    grows.push([bar, p]);
     lengths.set(id, p);
     if (others) {
       bar.append(html("b"));

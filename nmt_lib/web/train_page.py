@@ -37,6 +37,8 @@ HELD_OUT = 100  # pairs
 WORKER = (
     "model_file",
     "tokenizers",
+    "wasm",
+    "translator_kernel",
     "translator",
     "packed",
     "train_ops",

@@ -23,9 +23,9 @@ export function drawMap(weights, height, width, links = []) {
   weights.forEach((weight, i) => {
     shades[Math.round(weight * 10)] += square(i);
   });
-  const paths = shades
-    .map((d, tenth) => svg("path", { d, fill: "currentColor", opacity: tenth / 10 }))
-    .slice(1);
+  const paths = shades.flatMap((d, tenth) =>
+    d && tenth ? [svg("path", { d, fill: "currentColor", opacity: tenth / 10 })] : [],
+  );
   const gold = svg("path", {
     class: "true",
     d: links.map(([row, column]) => square(row * width + column)).join(""),
@@ -508,9 +508,10 @@ export function attentionViewer(host, data, told = () => {}) {
       state.seen = null;
       drawKind();
     },
-    choose(changes) {
-      Object.assign(state, changes);
-      drawKind();
+    hold(side, index) {
+      // a word, as if the reader had
+      state.held = { side, index };
+      drawWord();
     },
   };
 }

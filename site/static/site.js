@@ -31,13 +31,20 @@ for (const math of narrow ? document.querySelectorAll("div.math") : []) {
 }
 
 // What is still too wide gets smaller, and what scrolls inside itself can be reached and scrolled with the keyboard.
-window.addEventListener("load", async () => {
-  await window.MathJax?.startup?.promise;
-  for (const math of document.querySelectorAll("mjx-container[display]"))
-    if (math.scrollWidth > math.clientWidth)
-      math.style.fontSize = `${Math.max(70, Math.floor((110 * math.clientWidth) / math.scrollWidth))}%`;
+function fit() {
+  const formulas = [...document.querySelectorAll("mjx-container[display]")];
+  for (const { dataset, style } of formulas) style.fontSize = dataset.size ??= style.fontSize; // MathJax's own
+  const shares = formulas.map((math) => math.clientWidth / math.scrollWidth);
+  formulas.forEach(({ style }, i) => {
+    if (shares[i] < 1) style.fontSize = `${Math.max(70, Math.floor(110 * shares[i]))}%`;
+  });
   for (const box of document.querySelectorAll("pre, .cell_output, .math, mjx-container"))
     if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
+}
+window.addEventListener("load", async () => {
+  await window.MathJax?.startup?.promise;
+  fit();
+  window.addEventListener("resize", () => requestAnimationFrame(fit)); // a phone that is turned, too
 });
 
 // A button that copies a cell's code, without its output.

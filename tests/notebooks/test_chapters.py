@@ -63,3 +63,30 @@ def test_links_write_another_repository_and_back(tmp_path: Path) -> None:
     assert f"github/somebody/fork/blob/v{version}" in chapter
     assert write(links.PLACEHOLDER) == 0 and texts() == before
     assert write("no address") == 2
+
+
+def test_changelog_citation_and_package_name_one_version() -> None:
+    changes, citation = (
+        (links.ROOT / name).read_text(encoding="utf-8")
+        for name in ("CHANGELOG.md", "CITATION.cff")
+    )
+    dated = re.findall(r"(?m)^## ([\d.]+), (\d{4}-\d\d-\d\d)", changes)
+    newest = max(dated, key=lambda entry: entry[1])
+    assert newest == dated[0] and newest[0] == links.address()[1]
+    said = re.findall(r"(?m)^(?:version|date-released): (.*)", citation)
+    assert tuple(said) == newest
+
+
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)|(?:src|srcset|href)=\"([^\"]+)\"")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["README.md", "AGENTS.md", "CHANGELOG.md", "benchmarks/results/README.md"],
+)
+def test_what_a_text_of_the_repository_links_to_is_there(name: str) -> None:
+    text = (links.ROOT / name).read_text(encoding="utf-8")
+    paths = {one or other for one, other in LINK.findall(text)}
+    own = sorted(path for path in paths if not re.match("https?:|mailto:", path))
+    folder = (links.ROOT / name).parent
+    assert [path for path in own if not (folder / path).exists()] == []

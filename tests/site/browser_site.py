@@ -2,7 +2,8 @@
 
 A fault is an error on the console, a request to another host, sideways scrolling, a
 picture without a text, a formula that is not set, a barrier that axe-core calls serious
-or critical. The search must find something. Part of ``make browser``.
+or critical. The search must find something. Part of ``make browser``. Names of pages
+choose some; with ``--axe``, axe-core looks in each view, which takes an hour.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -20,13 +21,19 @@ from typing import Any
 from tests.site.chromium import ROOT, barriers, chromium
 
 SITE = ROOT / "build" / "site"
-VIEWS = [
-    (width, scheme)
-    for width in (1920, 1280, 1200, 820, 390)
-    for scheme in ("light", "dark")
-]
+# Each page is loaded twice, and resized; axe-core, which is slow, looks where it loads:
+# at first for everything, then for what depends on the width and on the colours.
+LOADS = {
+    (1280, "light"): (1920, 1280, 1200, 820),
+    (390, "dark"): (390,),
+}
+SCHEMES = ("light", "dark")
+SEEN = ("color-contrast", "scrollable-region-focusable", "link-in-text-block")
 FAULTS = """async () => {
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise
+    const frame = () => new Promise(go => requestAnimationFrame(() => setTimeout(go)))
+    await frame(), await frame() // after a change of width
+    await document.fonts.ready
     const seen = element => element.checkVisibility()
     const all = (what, test) => [...document.querySelectorAll(what)].filter(test)
     const wide = element => element.scrollWidth > element.clientWidth + 1
@@ -47,6 +54,7 @@ FAULTS = """async () => {
         'formula in a summary not set': raw.length,
         'code cut off': cut.length,
         'formula cut off': sets.length,
+        'not one viewport': document.querySelectorAll('[name=viewport]').length - 1,
         'not one search': searches.length === 1 ? 0 : 1,
     }
 }"""
@@ -95,45 +103,74 @@ def main() -> int:
     pages = sorted(
         p.as_posix() for p in files if p.parts[0] not in ("_static", "404.html")
     )
-    names = sys.argv[1:] or pages
+    named = [one for one in sys.argv[1:] if not one.startswith("-")]
+    names = named or pages
     if not names:
         print("error: there is no site in build/site: run make site", file=sys.stderr)
         return 2
     found = []
     with chromium() as browser, served(SITE) as address:
-        for width, scheme in VIEWS:
-            size = {"width": width, "height": 900}
-            context = browser.new_context(viewport=size, color_scheme=scheme)
-            for name in names:
-                count = faults(context, address, name)
-                found += [f"{name} at {width} {scheme}: {one}" for one in count.items()]
-        found += search(browser, address)
-        found += [
-            fault
-            for size in ((1280, 800), (390, 844))
-            for script in (True, False)
-            for fault in first_screen(browser, address, size, script)
-        ]
+        page, now = browser.new_page(), Counter[str]()
+        listen(page, address, now)
+        for name in names:
+            count = faults(page, f"{address}/{name}", now, "--axe" in sys.argv)
+            found += [f"{name}: {fault} ({n})" for fault, n in count.items()]
+            print(name, count or "", flush=True)
+        if not named:
+            found += search(browser, address)
+            found += [
+                fault
+                for size in ((1280, 800), (390, 844))
+                for script in (True, False)
+                for fault in first_screen(browser, address, size, script)
+            ]
     print(*found, f"{len(names)} pages, {len(found)} faults", sep="\n")
     return bool(found)
 
 
-def faults(context: Any, address: str, name: str) -> Counter[str]:
-    """What is wrong with a page in one view, and how often."""
-    count: Counter[str] = Counter()
-    page = context.new_page()
+def listen(page: Any, address: str, count: Counter[str]) -> None:
+    """Counts errors, and requests that leave the site, of all that a page loads."""
     page.on("pageerror", lambda error: count.update([f"script: {error.message}"]))
     page.on("console", lambda said: count.update([said.text] * (said.type == "error")))
     page.on("request", lambda request: count.update(outside(request.url, address)))
-    page.goto(f"{address}/{name}", wait_until="networkidle")
-    count.update(page.evaluate(FAULTS))
-    count.update(barriers(page))
-    if name.startswith("notebooks/") and "assignments" not in name:
-        count.update(page.evaluate(CHAPTER))
-        unfolded = page.evaluate(FAULTS)
-        count.update({f"unfolded: {fault}": n for fault, n in unfolded.items()})
-    page.close()
+
+
+def faults(page: Any, url: str, now: Counter[str], axe: bool) -> Counter[str]:
+    """What is wrong with a page, where, and how often; ``axe``: ask it in each view."""
+    count: Counter[str] = Counter()
+    chapter = "/notebooks/" in url and "assignments" not in url
+    for load, widths in LOADS.items():
+        views = [(width, scheme) for width in widths for scheme in SCHEMES]
+        show(page, *load)
+        now.clear()
+        page.goto(url, wait_until="load")
+        for unfolded in (False, True)[: 1 + chapter]:
+            if unfolded:
+                show(page, *load)
+                count.update(placed(page.evaluate(CHAPTER), *load))
+            for view in sorted(views, key=lambda view: view != load):
+                show(page, *view)
+                seen = page.evaluate(FAULTS)
+                if axe or (view == load and not unfolded):
+                    rules = () if view == (1280, "light") else SEEN
+                    seen |= barriers(page, rules=rules)
+                count.update(placed(seen, *view, unfolded))
+        count.update(placed(now, *load))
     return +count
+
+
+def show(page: Any, width: int, scheme: str) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    # Colours that fade in are not measured half-way.
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+
+
+def placed(
+    count: Mapping[str, int], width: int, scheme: str, unfolded: bool = False
+) -> dict[str, int]:
+    """Faults with the view that has them."""
+    where = f"at {width} {scheme}{', unfolded' * unfolded}"
+    return {f"{fault} {where}": n for fault, n in count.items()}
 
 
 def outside(url: str, address: str) -> list[str]:
@@ -142,9 +179,21 @@ def outside(url: str, address: str) -> list[str]:
     return [] if own else [f"request to {url}"]
 
 
+FOUND = """() => {
+    const [icon, field] = document.querySelectorAll('main .bd-search > :is(i, input)')
+    const {left} = field.getBoundingClientRect()
+    const text = left + parseFloat(getComputedStyle(field).paddingLeft)
+    return {
+        'scrolls sideways': document.documentElement.scrollWidth > innerWidth,
+        'has a magnifier on its words': icon.getBoundingClientRect().right > text,
+    }
+}"""
+
+
 def search(browser: Any, address: str) -> list[str]:
-    """Whether the search finds the chapter of a subject first."""
-    page, found = browser.new_page(), []
+    """Whether the search finds the chapter of a subject first, and fits on a phone."""
+    size = {"width": 390, "height": 844}
+    page, found = browser.new_page(viewport=size), []
     for query, chapter in {
         "attention": "04",
         "masks": "03",
@@ -155,6 +204,8 @@ def search(browser: Any, address: str) -> list[str]:
         first = page.locator("#search-results li a").first.inner_text()
         if not first.startswith(chapter):
             found.append(f"the search for {query!r} finds {first!r} first")
+        faults = page.evaluate(FOUND)
+        found += [f"the search for {query!r} {one}" for one in faults if faults[one]]
     page.close()
     return found
 

@@ -39,16 +39,24 @@ def chromium() -> Iterator[Any]:
 
 
 def barriers(
-    page: Any, part: str = "html", impacts: Sequence[str] = ("serious", "critical")
+    page: Any,
+    part: str = "html",
+    impacts: Sequence[str] = ("serious", "critical"),
+    rules: Sequence[str] = (),
 ) -> dict[str, int]:
-    """Barriers that axe-core finds in a part, and in how many places."""
+    """Barriers that axe-core finds in a part, and in how many places.
+
+    Args:
+        rules: which it looks for; default: all.
+    """
     if not AXE.exists():
         return {}
     page.evaluate(AXE.read_text(encoding="utf-8"))
-    call = """part => axe.run({include: [[part]]},
-                             {resultTypes: ['violations'], preload: false})"""
+    call = """([part, rules]) => axe.run({include: [[part]]}, {
+        resultTypes: ['violations'], preload: false,
+        ...(rules.length && {runOnly: rules})})"""
     return {
         f"axe: {one['id']} such as {one['nodes'][0]['target'][0]}": len(one["nodes"])
-        for one in page.evaluate(call, part)["violations"]
+        for one in page.evaluate(call, [part, [*rules]])["violations"]
         if one["impact"] in impacts
     }

@@ -61,9 +61,10 @@ ANSWER = """async (load, file, jobs) => {
 }"""
 NODE = f"""
 import {{readFileSync}} from 'fs'
-const {{script, file, jobs}} = JSON.parse(readFileSync(0, 'utf8'))
+const {{script, file, jobs, kernel}} = JSON.parse(readFileSync(0, 'utf8'))
 const {{load}} = await import(script), bytes = new Uint8Array(readFileSync(file))
-const answers = await ({ANSWER})(load, bytes.buffer, jobs)
+const read = file => load(file, {{kernel}})
+const answers = await ({ANSWER})(read, bytes.buffer, jobs)
 process.stdout.write(JSON.stringify(answers))
 """
 Job = dict[str, Any]
@@ -91,9 +92,9 @@ ODD = [
 ]
 
 
-def node(file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
-    """The answers of the translator in Node."""
-    job = {"script": SCRIPT, "file": str(file), "jobs": jobs}
+def node(file: Path, jobs: list[Job], kernel: bool = True) -> list[dict[str, Any]]:
+    """The answers of the translator in Node; ``kernel``: with WebAssembly."""
+    job = {"script": SCRIPT, "file": str(file), "jobs": jobs, "kernel": kernel}
     found: list[dict[str, Any]] = run_node(NODE, job)
     return found
 
@@ -127,9 +128,10 @@ def masked(model: nmt.Transformer, cells: list[list[Any]]) -> Iterator[None]:
         yield
 
 
-def answers(file: Path, jobs: list[Job]) -> list[dict[str, Any]]:
+def answers(file: Path, jobs: list[Job], kernel: bool = True) -> list[dict[str, Any]]:
     """The answers in Node, which are all equal to Python's."""
-    translator, found = nmt.Translator.load(file, device="cpu"), node(file, jobs)
+    translator = nmt.Translator.load(file, device="cpu")
+    found = node(file, jobs, kernel)
     for job, answer in zip(jobs, found, strict=True):
         text, ids = job["text"], translator.encode(job["text"])
         labels = translator._source_labels(text, ids)
@@ -172,6 +174,7 @@ def save(file: Path, src: Tokenizer, tgt: Tokenizer) -> Path:
     return file
 
 
+@pytest.mark.parametrize("kernel", [True, False], ids=["kernel", "plain"])
 @pytest.mark.parametrize(
     ("options", "dtype"),
     [
@@ -181,7 +184,7 @@ def save(file: Path, src: Tokenizer, tgt: Tokenizer) -> Path:
     ],
 )
 def test_any_model_translates_as_in_python(
-    options: dict[str, Any], dtype: torch.dtype, tmp_path: Path
+    options: dict[str, Any], dtype: torch.dtype, kernel: bool, tmp_path: Path
 ) -> None:
     file = tmp_path / "model.safetensors"
     small_translator(3, src_specials=dtype != torch.float16, **options).save(file)
@@ -194,15 +197,17 @@ def test_any_model_translates_as_in_python(
     ways += [{"beamSize": 4, "alpha": alpha} for alpha in (0, 2)]
     ways += [{"closed": cells, "maps": True} for cells in (head, word, head + word)]
     ways += [{"closed": [["decoder", 0, None, None]], "maps": True}]
-    found = answers(file, [{"text": text, **way} for way in ways for text in TEXTS])
+    jobs = [{"text": text, **way} for way in ways for text in TEXTS]
+    found = answers(file, jobs, kernel)
     assert len({str(answer["maps"]) for answer in found}) > len(TEXTS)
 
 
+@pytest.mark.parametrize("kernel", [True, False], ids=["kernel", "plain"])
 @pytest.mark.parametrize("name", nmt.Translator.pretrained())
-def test_the_models_of_the_page(name: str) -> None:
+def test_the_models_of_the_page(name: str, kernel: bool) -> None:
     texts = CAPTIONS[name.split("-")[1]]
     jobs = [{"text": texts[0], "maps": True}, {"text": texts[1], "beamSize": 3}]
-    answers(PRETRAINED / name / "model.safetensors", jobs)
+    answers(PRETRAINED / name / "model.safetensors", jobs, kernel)
 
 
 def test_the_beam_is_the_same_tree(tmp_path: Path) -> None:

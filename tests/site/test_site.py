@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import nmt_lib as nmt
+from tests.lib.small import small_translator
 from tools import finish, live, names, pages, train
 
 
@@ -165,11 +166,16 @@ def test_models_of_explored_pages_are_on_the_site(
     folder.mkdir(parents=True)
     (folder / "tiny-01234567.safetensors").write_bytes(b"x")
     bundled = "explore/multi30k-en-fr-01234567.safetensors"
-    said = f"explore/tiny-01234567.safetensors {bundled} explore/a-76543210.safetensors"
+    trained, other = (
+        f"explore/{name}-76543210.safetensors" for name in ("tiny", "other")
+    )
+    left = "explore/tiny-01234567.safetensors"
+    said = " ".join((left, bundled, trained, other))
+    monkeypatch.setattr(nmt, "load_or_train", lambda name: small_translator())
     Path("notebooks/00.ipynb").write_text(said, encoding="utf-8")
     live.copy_explored(Path("notebooks"), Path("out"))
     found = {path.name for path in Path("out/notebooks/explore").iterdir()}
-    assert found == {"tiny-01234567.safetensors", Path(bundled).name}
+    assert found == {Path(one).name for one in (left, bundled, trained)}
     translator = nmt.Translator.load(Path("out/notebooks") / bundled, device="cpu")
     assert translator.config.data.tgt_lang == "fr"
 
