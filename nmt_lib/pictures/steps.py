@@ -40,7 +40,7 @@ def plot_steps(
     weights = scores.softmax(-1)  # (T, T)
     word = LETTER * max(map(len, words)) + 0.15
     label = LETTER * max(map(len, sought)) + 0.15
-    # Above: Q, Kᵀ and the scores. Below, so that a phone can show it: weights, V, output.
+    # Above: Q, Kᵀ and scores; below, so that a phone can show it: weights, V, output.
     x_scores = word + WIDE * len(sought) + label
     x_out = word + WIDE * len(words) + word + 0.3
     width = max(x_scores + WIDE * len(words), x_out + WIDE * len(passed)) + 0.2
