@@ -248,7 +248,7 @@ def plot_defects() -> Figure:
     style: Any = {"ha": "center", "va": "center", "weight": "bold"}
     for verdict, defects in DEFECTS.items():
         middle = y + (len(defects) - 1) / 2
-        axis.text(-9.4, middle, verdict, rotation=90, **style)
+        axis.text(-10.4, middle, verdict, rotation=90, **style)
         for what, lines, measured in defects:
             axis.text(-0.8, y, what, ha="right", va="center", parse_math=False)
             for x, letter in enumerate("ABCDE"):
@@ -260,7 +260,7 @@ def plot_defects() -> Figure:
         y += 0.6
     for x, letter in enumerate("ABCDE"):
         axis.text(x, -1.1, letter, **style)
-    axis.set(xlim=(-9.8, 14), ylim=(y - 0.4, -1.8))
+    axis.set(xlim=(-10.8, 14), ylim=(y - 0.4, -1.8))
     axis.axis("off")
     return figure
 

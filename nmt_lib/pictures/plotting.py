@@ -241,7 +241,8 @@ def write_numbers(axis: Axes, table: Tensor, numbers: str) -> None:
     for (r, c), value in np.ndenumerate(table.detach().cpu().float().numpy()):
         red_green_blue = image.cmap(image.norm(value))[:3]
         bright = np.dot(red_green_blue, (0.3, 0.59, 0.11)) > 0.5
-        text = format(table[r, c].item(), numbers).replace("-", "−")
+        text = format(table[r, c].item(), numbers)
+        text = text.replace("-", "−" if text.strip("-0.") else "")  # no −0.00
         axis.text(c, r, text, color="black" if bright else "white", **MIDDLE)
 
 

@@ -40,29 +40,31 @@ def plot_steps(
     weights = scores.softmax(-1)  # (T, T)
     word = LETTER * max(map(len, words)) + 0.15
     label = LETTER * max(map(len, sought)) + 0.15
-    # The left edges of Q, of scores, of weights and of the output.
-    x_q = word
-    x_scores = x_q + WIDE * len(sought) + label
-    x_weights = x_scores + WIDE * len(words) + 0.85
-    x_out = x_weights + WIDE * len(words) + word + 0.1
-    low = HIGH * len(words) + 0.45  # the upper edge of the lower tables
-    high = low + 0.45
-    width = x_out + WIDE * len(passed) + 0.1
-    height = high + HIGH * max(len(sought), len(words)) + 0.5
-    figure, (axis,) = new_figure(size=(width, height))
-    axis.set(xlim=(0, width), ylim=(0, height))
+    # Above: Q, Kᵀ and scores; below, so that a phone can show it: weights, V, output.
+    x_scores = word + WIDE * len(sought) + label
+    x_out = word + WIDE * len(words) + word + 0.3
+    width = max(x_scores + WIDE * len(words), x_out + WIDE * len(passed)) + 0.2
+    table = HIGH * len(words)
+    low = table + 0.35  # the upper edges of the four lines of tables, from below
+    values, products = low + table + 0.4, low + table + 1.05
+    top = products + table + HIGH * len(sought) + 0.4
+    figure, (axis,) = new_figure(size=(width, top + 0.25))
+    axis.set(xlim=(0, width), ylim=(0, top + 0.25))
     axis.axis("off")
-    top_k, top_v = high + HIGH * len(sought), high + HIGH * len(words)
-    _draw(axis, x_q, low, Q, words, sought, "Q: looks for", framed)
-    _draw(axis, x_scores, top_k, K.T, sought, words, "Kᵀ: is found by")
-    _draw(axis, x_scores, low, scores, [], [], "scores: Q Kᵀ / √d_k", framed)
-    _draw(axis, x_weights, low, weights, [], words, "weights: sum to 1", framed)
-    _draw(axis, x_out, top_v, V, words, passed, "V: passes on")
+    products += table
+    _draw(axis, x_scores, top, K.T, sought, words, "Kᵀ: is found by")
+    _draw(axis, word, products, Q, words, sought, "Q: looks for", framed)
+    _draw(axis, x_scores, products, scores, [], [], "scores: Q Kᵀ / √d_k", framed)
+    _draw(axis, x_out, values, V, words, passed, "V: passes on")
+    _draw(axis, word, low, weights, words, words, "weights: sum to 1", framed)
     _draw(axis, x_out, low, weights @ V, [], [], "output", framed)
     y = low - HIGH * (framed + 0.5)
-    for start, end in ((x_weights - 0.85, x_weights), (x_out - word - 0.1, x_out)):
-        draw_arrow(axis, (start, y), (end, y), color=ORANGE, lw=1.5)
-    axis.text(x_weights - 0.43, y + 0.08, "softmax", ha="center", fontsize=FONT)
+    end, middle = word + WIDE * len(words), word + WIDE * len(words) / 2
+    draw_arrow(axis, (end, y), (x_out, y), color=ORANGE, lw=1.5)
+    start = x_scores + WIDE * len(words) / 2, products - table - 0.28
+    draw_arrow(axis, start, (middle, low + 0.25), color=ORANGE, lw=1.5)
+    y = (start[1] + low + 0.25) / 2
+    axis.text((start[0] + middle) / 2 - 0.1, y + 0.1, "softmax", ha="right")
     return figure
 
 
