@@ -1,5 +1,6 @@
 """Other answers to the exercises of chapter 01."""
 
+from functools import reduce
 from itertools import pairwise
 
 import torch
