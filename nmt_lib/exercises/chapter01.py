@@ -270,7 +270,7 @@ def _replaced(word, merges):
         "do the first merge of the list first, not the leftmost pair that is in it": (
             _leftmost
         ),
-        "▁ is there before the first merge: some merges need it": (
+        "merges with ▁ are never done: is it there before the first merge?": (
             '"▁" + →',
             'return subwords → return "▁", *subwords',
         ),

@@ -72,7 +72,7 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
     torch.tensor([[-30.0, 0], [-800, 1]]),  # (T, d_k)
     torch.tensor([[2.0, 0], [2.1, 0.5], [-0.5, 0]]) * 2**0.5,  # (S, d_k)
     torch.tensor([[1.0, 0, 2], [0, 1, 1], [5, 5, 5]]),  # (S, d_v)
-    torch.tensor([[True, True, False], [True, True, False]]),
+    torch.tensor([[True, True, False], [True, False, False]]),
 )
 
 

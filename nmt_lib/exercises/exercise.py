@@ -294,7 +294,7 @@ class Exercise:
             if not values.same(hers, expected):
                 return f"\n  {fine}{name} reads something else than it should"
             fine = f"right up to what {name} reads; "
-        return ""
+        return f"\n  {fine}what is made of it differs" if fine else ""
 
     def _input(self, case: Sequence[Any]) -> str:
         """A line with the arguments, if it is short."""
