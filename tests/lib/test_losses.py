@@ -106,6 +106,13 @@ def test_objective_is_the_sum_over_sentences_without_padding(
     torch.testing.assert_close(*gradients, rtol=1e-4, atol=1e-4)
 
 
+def test_objective_smooths_only_while_training() -> None:
+    objective, batch = Objective(small_model(), 0.3), nmt.make_batch(EXAMPLES)
+    plain = Objective(small_model(), 0.0).train()(batch)
+    assert abs(objective.train()(batch) - plain) > 0.1
+    torch.testing.assert_close(objective.eval()(batch), plain)
+
+
 def test_validation_loss_weighs_each_token_the_same() -> None:
     model = small_model(dropout=0.3, sharpen=3.0).train()
     batches = [nmt.make_batch(EXAMPLES[:1]), nmt.make_batch(EXAMPLES[1:])]

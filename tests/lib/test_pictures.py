@@ -238,11 +238,11 @@ def test_a_sentence_read_along_marks_what_differs_from_the_reference() -> None:
         own_words = SimpleNamespace(tokens=tuple(own))
         return SimpleNamespace(**words, own=own_words, pair=nmt.Pair(f"in {own}", ""))
 
-    loses_most = reading("abcd", "abxd", "axe")
+    loses_most = reading("abcd", "abxd", "axb")
     others = reading("abcd", "xbcd", "xbcd"), reading("ab" * 9, "ab" * 9, "x")
     axis = axis_of(nmt.plot_read_along([others[0], loses_most, others[1]]))
-    assert axis.get_title() == "in axe"
-    assert "".join(texts(axis.texts)) == "abcd" + "abxd" + "axe–"
+    assert axis.get_title() == "in axb"
+    assert "".join(texts(axis.texts)) == "abcd" + "abxd" + "axb–"
     assert marked(axis.texts) == "...." + "..x." + ".xxx"
 
 
