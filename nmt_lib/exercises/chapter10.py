@@ -6,7 +6,9 @@ from collections import Counter
 import torch
 
 from ..experiments.broken_rules import (
+    bleu,
     break_one_rule,
+    by_form,
     contrasts_won,
     fresh_contrasts,
     print_by_form,
