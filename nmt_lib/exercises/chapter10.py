@@ -6,7 +6,9 @@ from collections import Counter
 import torch
 
 from ..experiments.broken_rules import (
+    bleu,
     break_one_rule,
+    by_form,
     contrasts_won,
     fresh_contrasts,
     print_by_form,
@@ -229,6 +231,11 @@ MEAN = "precisions.log().mean().exp()"
             (".log()", ".log10()"),
             (".log()", ".log2()"),
         ],
+        "this is 0 whatever the counts are: is a precision rounded down (//), or a "
+        "factor 0?": (
+            "counts[:4] / counts[4:8]",
+            "(counts[:4] // counts[4:8]).float()",
+        ),
         "no smoothing here: take the counts as they are": (
             "counts[:4] / counts[4:8]",
             "(counts[:4] + 1) / (counts[4:8] + 1)",
@@ -239,7 +246,6 @@ MEAN = "precisions.log().mean().exp()"
         ),
         "divide what was found by what was possible: counts[:4] / counts[4:8]": [
             ("counts[:4] / counts[4:8]", "counts[0:8:2] / counts[1:8:2]"),
-            ("counts[:4] / counts[4:8]", "(counts[:4] // counts[4:8]).float()"),
             ("counts[:4] / counts[4:8]", "counts[4:8] / counts[:4]"),
             ("counts[:4] / counts[4:8]", "counts[:4] / counts[8]"),
             ("counts[:4] / counts[4:8]", "counts[:4] / counts[4]"),
