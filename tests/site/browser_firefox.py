@@ -45,7 +45,9 @@ def main() -> int:
         THINGS.mkdir(exist_ok=True)
         (THINGS / name).with_suffix(".html").write_text(page, encoding="utf-8")
     found = used(firefox, THINGS, things=[f"{name}.html" for name in things])
-    changed = {name for name, (before, after) in found["things"].items() if before != after}
+    changed = {
+        name for name, (before, after) in found["things"].items() if before != after
+    }
     assert len(changed) == len(things) and not found["errors"], found
     print(f"Firefox: {', '.join(things)} answer a key")
     return 0
