@@ -250,7 +250,8 @@ const { folder, packed, updates, texts, without } = JSON.parse(readFileSync(0, "
 const { Session } = await import(`${folder}/train_session.js`)
 const { unpacked } = await import(`${folder}/packed.js`)
 const { makeBatch } = await import(`${folder}/train.js`)
-const session = await Session.create(await unpacked(packed).json(), { seed: 1, without })
+const data = await unpacked(packed).json()
+const session = await Session.create(data, { seed: 1, without })
 while (session.step < updates) session.update()
 const look = await session.look(...texts[0])
 const translator = session.translator(), said = [], [[text, reference]] = texts
