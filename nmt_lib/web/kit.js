@@ -1,13 +1,13 @@
 // What the things to touch are made of: elements, controls, and their frame.
 // All are ordinary form elements, so the keyboard and a screen reader can use them.
 
+const elementOf = (one) => one.element ?? one; // of a control or a picture
 const maker = (space) => (tag, attributes = {}, ...inside) => {
   const made = document.createElementNS(space, tag);
   for (const [name, value] of Object.entries(attributes))
     if (value != null && (value !== false || name.startsWith("aria-")))
       made.setAttribute(name, value); // aria-checked="false" says something
-  // Controls and pictures have an element; strings become text, never markup.
-  made.append(...inside.map((one) => one.element ?? one));
+  made.append(...inside.map(elementOf)); // strings become text, never markup
   return made;
 };
 export const html = maker("http://www.w3.org/1999/xhtml");
@@ -35,13 +35,12 @@ export function say(element, text) {
  * draws less often. */
 export function atMostEvery(gap, draw) {
   let last = -Infinity, waiting;
-  const now = () => {
-    last = performance.now();
-    draw();
-  };
   return () => {
     clearTimeout(waiting);
-    waiting = setTimeout(now, last + gap - performance.now());
+    waiting = setTimeout(() => {
+      last = performance.now();
+      draw();
+    }, last + gap - performance.now());
   };
 }
 
@@ -106,7 +105,7 @@ export function stage(host, style, { title, tries, shows, state, given }, draw) 
     clearTimeout(waiting);
     waiting = setTimeout(() => say(spoken, aloud), 500);
   };
-  const add = (...parts) => body.append(...parts.map((one) => one.element ?? one));
+  const add = (...parts) => body.append(...parts.map(elementOf));
   host.attachShadow({ mode: "open" }).append(html("style", {}, style), card);
   const show = draw({ add, tell }, state, given);
   body.addEventListener("input", () => show());

@@ -47,31 +47,23 @@ export function grid({ label, says: [says, most] = ["looks at", "looks most at"]
   const spoken = html("p", { class: "unseen" }); // the same for a screen reader
   const caption = html("figcaption", {}, label);
   const element = html("figure", { class: "grid" }, caption, table, spoken);
-  let drawn = "", cells = [];
-
-  function lay(rows, columns, gold) {
-    const head = html("tr", {}, html("td"), ...columns.map((word) =>
-      html("th", {}, html("span", {}, word))));
-    cells = rows.map((_, row) => columns.map((_, column) =>
-      html("td", { class: gold.has(`${row},${column}`) ? "gold" : null }, html("i"))));
-    const lines = rows.map((word, row) =>
-      html("tr", {}, html("th", {}, word), ...cells[row]));
-    table.replaceChildren(head, ...lines);
-  }
 
   function draw({ rows, columns, weights, gold = new Set() }) {
-    const now = JSON.stringify([rows, columns, [...gold]]);
-    if (now !== drawn) lay(rows, columns, gold);
-    drawn = now;
-    const best = weights.map((row) => row.indexOf(Math.max(...row)));
-    cells.forEach((line, row) => line.forEach((cell, column) => {
-      cell.firstChild.style.opacity = weights[row][column].toFixed(2);
-      cell.title = `${rows[row]} ${says} ${columns[column]}: ` +
-        weights[row][column].toFixed(2);
-    }));
-    if (most) say(spoken, best.map((column, row) =>
-      `${rows[row]} ${most} ${columns[column]}, ` +
-      weights[row][column].toFixed(1)).join("; "));
+    const head = html("tr", {}, html("td"), ...columns.map((word) =>
+      html("th", {}, html("span", {}, word))));
+    const cell = (row, column) => {
+      const weight = weights[row][column].toFixed(2);
+      return html("td", {
+        class: gold.has(`${row},${column}`) ? "gold" : null,
+        title: `${rows[row]} ${says} ${columns[column]}: ${weight}`,
+      }, html("i", { style: `opacity: ${weight}` }));
+    };
+    table.replaceChildren(head, ...rows.map((word, row) => html("tr", {},
+      html("th", {}, word), ...columns.map((_, column) => cell(row, column)))));
+    if (most) say(spoken, weights.map((row, i) => {
+      const best = Math.max(...row);
+      return `${rows[i]} ${most} ${columns[row.indexOf(best)]}, ${best.toFixed(1)}`;
+    }).join("; "));
   }
   return { element, draw };
 }
@@ -144,18 +136,17 @@ export function board({ label, corner, onPress }) {
   return { element, draw };
 }
 
-/** Names with bars and numbers. `draw` takes {name, share, text, mark} for each, with a
- * share from 0 to 1, and another label if there is one. */
+/** Names with bars and numbers. `draw` takes {name, share, text} for each, with a share
+ * from 0 to 1, and another label if there is one. */
 export function bars({ label }) {
   const table = html("table");
   const caption = html("figcaption", {}, label);
   const element = html("figure", { class: "bars" }, caption, table);
   function draw(all, title = label) {
     say(caption, title);
-    table.replaceChildren(...all.map(({ name, share, text, mark }) => {
+    table.replaceChildren(...all.map(({ name, share, text }) => {
       const width = `width: ${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`;
-      return html("tr", { class: mark ? "mark" : null },
-        html("th", { scope: "row" }, name),
+      return html("tr", {}, html("th", { scope: "row" }, name),
         html("td", { class: "bar" }, html("i", { style: width })),
         html("td", {}, text));
     }));

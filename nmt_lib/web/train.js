@@ -1,6 +1,6 @@
 // Training: batches, the learning rate, Adam, and how many translations are right.
 
-import { EOS, PAD, SOS } from "./tokenizers.js";
+import { PAD, SOS } from "./tokenizers.js";
 
 /** Adam (section 5.3), with the learning rate of `learningRate`. */
 export class Trainer {
@@ -8,22 +8,25 @@ export class Trainer {
    * config, and `random` draws the batches. */
   constructor(model, examples, train, random) {
     Object.assign(this, { model, examples, train, random, step: 0, plan: [] });
-    this.m = new Float32Array(model.theta.length); // running mean of the gradient
-    this.v = new Float32Array(model.theta.length); // and of its square
+    this.state = model.tensors.map(({ data, grad }) => ({
+      data, grad,
+      m: new Float32Array(data.length), // running mean of the gradient
+      v: new Float32Array(data.length), // and of its square
+    }));
   }
 
   /** One update of all weights; gives the loss of its batch, before the update. */
   update(batch = this.nextBatch()) {
     const { label_smoothing, betas: [beta1, beta2], eps } = this.train;
     const loss = this.model.loss(batch, label_smoothing);
-    const { model: { theta, gradient }, m, v } = this;
-    this.step++;
-    const rate = learningRate(this.step, this.train);
+    const rate = learningRate(++this.step, this.train);
     const size = rate / (1 - beta1 ** this.step), grown = 1 - beta2 ** this.step;
-    for (let i = 0; i < theta.length; i++) {
-      m[i] += (1 - beta1) * (gradient[i] - m[i]);
-      v[i] += (1 - beta2) * (gradient[i] * gradient[i] - v[i]);
-      theta[i] -= size * m[i] / (Math.sqrt(v[i] / grown) + eps);
+    for (const { data, grad, m, v } of this.state) {
+      for (let i = 0; i < data.length; i++) {
+        m[i] += (1 - beta1) * (grad[i] - m[i]);
+        v[i] += (1 - beta2) * (grad[i] * grad[i] - v[i]);
+        data[i] -= size * m[i] / (Math.sqrt(v[i] / grown) + eps);
+      }
     }
     return loss;
   }
@@ -89,40 +92,21 @@ export function countRight(model, examples) {
   return examples.filter((example) => {
     const batch = makeBatch([example]);
     const { data: logits, shape: [, V] } = model.forward(batch); // (T, V)
-    return batch.tgtOut.ids.every((id, t) =>
-      mostLikely(logits.subarray(t * V, (t + 1) * V)) === id);
+    return batch.tgtOut.ids.every((id, t) => {
+      const scores = logits.subarray(t * V, (t + 1) * V);
+      scores[PAD] = scores[SOS] = -Infinity; // no translation holds them
+      return scores.every((one) => one <= scores[id]);
+    });
   }).length;
-}
-
-/** The token with the largest score, of those that a translation may hold. */
-function mostLikely(scores) {
-  let best = EOS;
-  for (let id = 0; id < scores.length; id++)
-    if (scores[id] > scores[best] && id !== PAD && id !== SOS) best = id;
-  return best;
 }
 
 /** The loss of a model that gives each word its frequency, whatever the source says. */
 export function frequencyLoss(examples, V, epsilon) {
-  const counts = new Float64Array(V);
-  let total = 0;
-  for (const [, target] of examples) {
-    for (const id of target.slice(1)) counts[id]++;
-    total += target.length - 1;
-  }
+  const ids = examples.flatMap(([, target]) => target.slice(1));
+  const counts = new Float64Array(V), total = ids.length;
+  for (const id of ids) counts[id]++;
   return counts.reduce((loss, count) => {
     const p = (1 - epsilon) * count / total + epsilon / V; // with label smoothing
     return p ? loss - p * Math.log(p) : loss;
   }, 0);
-}
-
-/** Random numbers from 0 to 1, the same for the same seed (mulberry32). */
-export function makeRandom(seed) {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
 }

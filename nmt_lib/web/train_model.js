@@ -15,18 +15,11 @@ export class Model {
     Object.assign(this, { config, tape, without, weights: {} });
     this.preNorm = config.norm === "pre";
     this.finalNorm = config.final_norm ?? this.preNorm;
-    const all = [...shapes(config, S, V)];
-    const count = (shape) => shape.reduce((a, b) => a * b);
-    const total = all.reduce((sum, [, ...shape]) => sum + count(shape), 0);
-    this.theta = tape.zeros(total); // all weights, one tensor behind the other
-    this.gradient = tape.zeros(total);
-    let at = 0;
-    for (const [name, ...shape] of all) {
-      const part = [at, at += count(shape)];
-      const data = this.theta.subarray(...part), grad = this.gradient.subarray(...part);
-      this.weights[name] = { shape, data, grad };
+    for (const [name, ...shape] of shapes(config, S, V)) {
+      this.weights[name] = tape.tensor(...shape);
       initialise(name, this.weights[name], random);
     }
+    this.tensors = Object.values(this.weights); // each once
     const [src, tgt] = ["src", "tgt"].map((side) => `${side}_embedding.lookup.weight`);
     this.weights[tgt] ??= this.weights[src]; // tied: one tensor with several names
     this.weights["output.weight"] ??= this.weights[tgt];
@@ -35,7 +28,7 @@ export class Model {
 
   /** The mean loss of a token; the gradient of every weight is then in its `grad`. */
   loss(batch, labelSmoothing) {
-    this.gradient.fill(0);
+    for (const { grad } of this.tensors) grad.fill(0);
     const logits = this.forward(batch, !this.without.causalMask); // (NT, V)
     const loss = crossEntropy(logits, batch.tgtOut.ids, labelSmoothing);
     this.tape.backward();

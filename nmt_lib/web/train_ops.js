@@ -39,10 +39,10 @@ export class Tape {
 
 /** C += A B for A (M, K), B (K, N) and C (M, N). In A, the number below is `down`
  * further on, and the next number of a row `right`, so a transposed A needs no copy.
- * The first numbers of the first rows may be done already: see train_kernel.js. */
-export function multiplyAdd(C, A, B, M, N, K, down, right, rows = 0, columns = 0) {
+ * train_kernel.js does the same, and faster. */
+export function multiplyAdd(C, A, B, M, N, K, down, right) {
   for (let m = 0; m < M; m++) {
-    for (let n = m < rows ? columns : 0; n < N; n++) {
+    for (let n = 0; n < N; n++) {
       let sum = 0;
       for (let k = 0, a = m * down, b = n; k < K; k++, a += right, b += N)
         sum += A[a] * B[b];
@@ -146,7 +146,7 @@ export function norm(tape, x, gain, bias) {
  * sees no other sentence and, if `causal`, no later token: that is all masks do. */
 export function attend(tape, Q, K, V, tgt, src, { H, scale, causal }) {
   const [NT, D] = Q.shape, d_k = D / H, y = tape.tensor(NT, D);
-  const rows = []; // of each head and query: {q, k: where query and keys begin, weights}
+  const rows = []; // of a head and a query: {q, k: where query and keys begin, weights}
   const slopes = []; // gradients of a row's weights
   for (let b = 0; b + 1 < tgt.starts.length; b++) {
     const first = src.starts[b], end = src.starts[b + 1];

@@ -1,13 +1,10 @@
 // Train it here: a small Transformer learns before the reader's eyes, in the worker of
-// train_worker.js. nmt_lib/web/train_page.py puts this into a page, after kit.js. There
-//   host             is the element to draw in
-//   STYLE, TEMPLATE  are the page's style, and its elements
-//   WORKER           is the worker's script
-//   data             is {words, unknown, examples: [{text, reference, gold}], settings,
-//                    packed}, and perhaps the text to begin with; the worker unpacks
-//                    `packed`, which are the sentences
+// train_worker.js. nmt_lib/web/train_page.py defines before this: `host`, the element
+// to draw in; STYLE and TEMPLATE, its style and elements; WORKER, a script; and `data`,
+// {words, unknown, examples: [{text, reference, gold}], settings, packed, text}, where
+// `packed` are the sentences for the worker, and `text` is to be translated first.
 
-import { atMostEvery, button, html, say, toggle } from "./kit.js";
+import { atMostEvery, button, html, range, say, toggle } from "./kit.js";
 import { chart, grid } from "./pictures.js";
 import { asked, IDEAS, inWords, makeControls } from "./train_settings.js";
 
@@ -17,7 +14,8 @@ root.innerHTML = TEMPLATE;
 root.prepend(html("style", {}, STYLE));
 const part = Object.fromEntries( // the elements that change, by name
   [...root.querySelectorAll("[data-part]")].map((one) => [one.dataset.part, one]));
-const grids = []; // a map for each head
+const grids = range(1, 4).map((head) => // of the heads, which are 4 at most
+  grid({ label: `head ${head} of the last layer` }));
 const settings = makeControls(data.settings);
 let run = null; // what is trained: {id, wanted, says, looks}
 let last = null; // the run before
@@ -126,18 +124,11 @@ const show = atMostEvery(400, () => {
 
 function drawMaps({ source, tokens, cross }) {
   const heads = cross.at(-1), gold = new Set(example()?.gold);
-  while (grids.length < heads.length) {
-    const made = grid({ label: "" });
-    grids.push(made);
-    part.maps.append(made.element);
-  }
   grids.forEach(({ element, draw }, head) => {
     element.hidden = head >= heads.length;
-    if (element.hidden) return;
-    const name = heads.length > 1 ? `head ${head + 1} of the last layer` : "";
-    say(element.firstChild, name);
-    const weights = heads[head].map((row) => [...row]);
-    draw({ rows: tokens, columns: source, weights, gold });
+    element.firstChild.hidden = heads.length === 1; // its label
+    const weights = heads[head]?.map((row) => [...row]);
+    if (weights) draw({ rows: tokens, columns: source, weights, gold });
   });
 }
 
@@ -156,6 +147,7 @@ function drawCurve({ frequencyLoss }) {
 // ------------------------------------------------------------ the page
 const curve = chart({ label: "the loss", x: "updates", y: "loss" });
 const slow = toggle("slowly");
+part.maps.append(...grids.map(({ element }) => element));
 part.curve.append(curve.element);
 part.pace.append(slow.element);
 part.pace.addEventListener("change", () => order("pace", slow.value));

@@ -58,10 +58,8 @@ def train_page(live: str, film: dict[str, Any]) -> str:
         live: the address of the page that opens a model file.
         film: a stored training, to show where no script runs; see ``film_table``.
     """
-    address = (
-        f'on the page <a href="{live}">Type a sentence</a> under “A model of your own”, '
-        "or "
-    )
+    address = f'on the page <a href="{live}">Type a sentence</a> under “A model of '
+    address += "your own”, or "
     data = page_data() | {"packed": pack(training_data())}
     return web.shell("nmt-train", data, film_table(film), page_script(live=address))
 

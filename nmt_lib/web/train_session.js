@@ -3,11 +3,11 @@
 
 import { shapes, writeFile } from "./model_file.js";
 import { EOS, makeTokenizer } from "./tokenizers.js";
-import { countRight, frequencyLoss, makeRandom, Trainer } from "./train.js";
+import { countRight, frequencyLoss, Trainer } from "./train.js";
 import { makeKernel } from "./train_kernel.js";
 import { Model } from "./train_model.js";
 import { Tape } from "./train_ops.js";
-import { Translator } from "./translator.js";
+import { generator, Translator } from "./translator.js";
 
 export const EVERY = 25; // updates from one look at the model to the next
 const COUNT_EVERY = 100; // updates from one count of right translations to the next
@@ -22,7 +22,7 @@ export class Session {
     Object.assign(config.train, train);
     const tokenizers = await Promise.all(data.tokenizers.map(makeTokenizer));
     const sizes = tokenizers.map(({ tokens }) => tokens.length);
-    const random = makeRandom(seed);
+    const random = generator(seed);
     const tape = new Tape(await memoryFor(config.model, kernel));
     const made = new Model(config.model, ...sizes, { tape, random, without });
     const trainer = new Trainer(made, data.train, config.train, random);

@@ -107,7 +107,7 @@ export class Translator {
 }
 
 /** Numbers from 0 to 1 that a seed decides (mulberry32). */
-function generator(seed) {
+export function generator(seed) {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

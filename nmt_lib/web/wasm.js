@@ -1,7 +1,7 @@
 // A function in WebAssembly, which multiplies four numbers at once (SIMD). A program is
 // put together byte by byte, so that nothing is hidden in it.
 
-export const I32 = 0x7f, V128 = 0x7b; // types
+export const I32 = 0x7f, F32 = 0x7d, V128 = 0x7b; // types
 export const get = (i) => [0x20, i], set = (i) => [0x21, i], tee = (i) => [0x22, i];
 export const number = (i) => [0x41, i]; // below 64: one byte
 export const add = 0x6a, subtract = 0x6b, times = 0x6c, isAbove = 0x4b, isBelow = 0x49;
@@ -12,13 +12,13 @@ export const until = (done, inside) => // a loop that ends when `done`
   [0x02, EMPTY, 0x03, EMPTY, done, 0x0d, 1, inside, 0x0c, 0, 0x0b, 0x0b];
 export const again = (inside, more) => // a loop that ends unless `more`
   [0x03, EMPTY, inside, more, 0x0d, 0, 0x0b];
-// Four numbers at once (`copies`: one number, four times), and one.
+// Four numbers at once, and one: how to read, write, add and multiply.
 export const FOUR = {
-  read: [0xfd, 0x00], copies: [0xfd, 0x09], write: [0xfd, 0x0b],
+  read: [0xfd, 0x00], readA: [0xfd, 0x09], write: [0xfd, 0x0b], // readA: four times
   add: [0xfd, 0xe4, 0x01], times: [0xfd, 0xe6, 0x01],
   zero: [0xfd, 0x0c, Array(16).fill(0)], one: (i) => [0xfd, 0x1f, i], // one of the four
 };
-export const ONE = { read: 0x2a, write: 0x38, add: 0x92 };
+export const ONE = { read: 0x2a, readA: 0x2a, write: 0x38, add: 0x92, times: 0x94 };
 
 export const each = (count, make) => Array.from({ length: count }, (_, i) => make(i));
 

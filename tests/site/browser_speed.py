@@ -48,8 +48,9 @@ MOVE = """async moves => {
             })
     for (const group of root.querySelectorAll("fieldset")) {
         const all = [...group.querySelectorAll("input")]
-        for (let i = 1; i <= moves; i++) await time(
-            group.querySelector("legend").textContent, () => all[i % all.length].click())
+        const name = group.querySelector("legend").textContent
+        for (let i = 1; i <= moves; i++)
+            await time(name, () => all[i % all.length].click())
     }
     for (const one of root.querySelectorAll(".toggle input"))
         for (let i = 1; i <= moves; i++)
@@ -76,7 +77,9 @@ def main(names: list[str]) -> int:
         for name in names or NAMES:
             found, longest = measured(browser, name)
             for control, times in found.items():
-                worked, painted = (sorted(one)[MOVES // 2] for one in zip(*times))
+                worked, painted = (
+                    sorted(one)[MOVES // 2] for one in zip(*times, strict=True)
+                )
                 worst = max(one for one, _ in times)
                 if worked > LIMIT:
                     late.append(f"{name}: {control}")

@@ -1,6 +1,6 @@
 // The clock of positions (paper, section 3.5): a hand for each sine and cosine.
 
-import { choice, drag, html, panel, player, range, slider, sum } from "../kit.js";
+import { choice, drag, html, panel, player, range, signed, slider, sum } from "../kit.js";
 import { dial } from "../pictures.js";
 
 /** How far each hand turns from one position to the next: ω_i = base^(−2i / D). */
@@ -64,10 +64,10 @@ export function draw({ add, tell }, { d_model, ...state }) {
         aloud: `at ${degrees(before)} and ${degrees(after)}, clockwise from twelve`,
       });
     });
-    const [sine, cosine] = encoding(asked).map((one) => one.toFixed(2));
+    const [sine, cosine] = encoding(asked).map(signed);
     tell(`Positions ${at} (blue) and ${at + asked.distance} (gold). Of ` +
       `position ${at}, hand 0 says sine ${sine} and cosine ${cosine}. The dot ` +
-      `product of the two positions is ${dot.toFixed(2)}.`);
+      `product of the two positions is ${signed(dot)}.`);
   }
   add(html("div", { class: "faces" }, ...faces), controls);
   return show;

@@ -38,7 +38,7 @@ export function draw({ add, tell }, state, { query, key }) {
       const pairs = both.map((x) => x.slice(2 * i, 2 * i + 2)); // up is up
       const [q, k] = pairs.map((pair) => pair.map((x) => x.toFixed(1)).join(" and "));
       const tips = pairs.map(([a, b]) => `${50 * a} ${-50 * b}`);
-      one.show({ tips, text: all[i].toFixed(2), aloud: `query ${q}, key ${k}` });
+      one.show({ tips, text: signed(all[i]), aloud: `query ${q}, key ${k}` });
     });
     const terms = all.map(signed).join(" + ").replaceAll("+ −", "− ");
     tell(`The query (blue) is at position ${t}, the key (gold) at ${s}. The score ` +
