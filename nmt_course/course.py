@@ -150,7 +150,7 @@ def main() -> int:
     drawn = (
         f"constants drawn by seed {options.seed!r}"
         if options.seed
-        else "constants as in the sources (no SEED)"
+        else "no SEED: the solutions that anyone can read in the sources fit"
     )
     print(
         f"{drawn}; keep {options.out / 'source'} to yourself: it holds "

@@ -63,7 +63,13 @@ def main() -> int:
         notebook = nbformat.read(path, as_version=4)
         stamp(notebook, path)
         nbformat.write(notebook, path)
-    print(*address())
+    repo, version = address()
+    print(repo, version)
+    if published():
+        print(
+            f"Colab opens and installs the tag v{version}: once all is committed, "
+            f"git tag v{version} && git push origin v{version}"
+        )
     return 0
 
 
