@@ -48,9 +48,9 @@ def _one_each(order):
     return lambda gold: {(s, t) for t, s in {t: s for s, t in order(gold)}.items()}
 
 
-def _with_one_each(score):
+def _with_one_each(name):
     return [
-        lambda weights, gold, keep=keep: score()(weights, keep(gold))
+        lambda weights, gold, keep=keep: globals()[name].right(weights, keep(gold))
         for keep in map(_one_each, ORDERS)
     ]
 
@@ -128,7 +128,7 @@ SHARED = "2 * len(found & gold) / (len(found) + len(gold))"
             ("1 - 2 * len(found & gold)", "(1 - 2 * len(found & gold))"),
             ("(len(found) + len(gold))", "len(found) + len(gold)"),
         ],
-        SEVERAL: _with_one_each(lambda: error_rate.right),
+        SEVERAL: _with_one_each("error_rate"),
         "`&` gives A ∩ G; `and` gives one of the two sets": ("found &", "found and"),
         "a number from 0 to 1, not percent": ("1 - 2", "100 - 200"),
     },
@@ -410,7 +410,7 @@ def cut_head(H, T, S, head, t, s):
         ),
         "a number from 0 to 1, not percent": ("/ len", "* 100 / len"),
         BY_COLUMNS: lambda weights, gold: len(_columns(weights) & gold) / len(weights),
-        SEVERAL: _with_one_each(lambda: link_accuracy.right),
+        SEVERAL: _with_one_each("link_accuracy"),
     },
     hints=(
         "As for AER, but without <sos>, and with another denominator: how many target "

@@ -1,6 +1,5 @@
 """The exercises of chapter 10, evaluation."""
 
-import math
 from collections import Counter
 
 import torch
@@ -200,16 +199,16 @@ MEAN = "precisions.log().mean().exp()"
         ),
         "c and r are exchanged in BP": [
             ("r / c", "c / r"),
-            ("min(1.0, math.exp(1 - r / c))", "math.exp(1 - c / r)"),
+            ("min(1.0, (1 - r / c).exp().item())", "(1 - c / r).exp().item()"),
             (
-                "min(1.0, math.exp(1 - r / c))",
-                "1.0 if c > r else math.exp(1 - c / r)",
+                "min(1.0, (1 - r / c).exp().item())",
+                "1.0 if c > r else (1 - c / r).exp().item()",
             ),
         ],
         "BP is e to the power of 1 − r/c": [
-            ("math.exp(1 - r / c)", "c / r"),
-            ("math.exp(1 - r / c)", "1 - r / c"),
-            ("math.exp(1 - r / c)", "math.exp(-r / c)"),
+            ("(1 - r / c).exp().item()", "c / r"),
+            ("(1 - r / c).exp().item()", "1 - r / c"),
+            ("(1 - r / c).exp().item()", "(-r / c).exp().item()"),
         ],
         "the factor 100 is missing": ("100 * ", ""),
         "the 1/4 is missing: that is the product of the four": ("mean", "sum"),
@@ -226,7 +225,7 @@ MEAN = "precisions.log().mean().exp()"
             MEAN,
             "(4 / (1 / precisions).sum())",
         ),
-        "this is a logarithm: exp is missing": (".exp().item()", ".item()"),
+        "this is a logarithm: exp is missing": ("mean().exp()", "mean()"),
         "exp undoes the natural logarithm: take log, not log10 or log2": [
             (".log()", ".log10()"),
             (".log()", ".log2()"),
@@ -268,7 +267,7 @@ MEAN = "precisions.log().mean().exp()"
 )
 def my_bleu(counts):
     precisions, (c, r) = counts[:4] / counts[4:8], counts[8:]
-    penalty = min(1.0, math.exp(1 - r / c))
+    penalty = min(1.0, (1 - r / c).exp().item())
     return 100 * penalty * precisions.log().mean().exp().item()
 
 

@@ -134,6 +134,9 @@ def attention_bytes(B, T, d_model, n_heads):
     return 4 * (5 * B * T * d_model + B * n_heads * T * T)
 
 
+ROUNDED = "-int(-corpus_tokens * epochs // real)"
+
+
 @exercise(
     "The updates that it takes to go through a corpus several times.",
     cases={
@@ -143,15 +146,24 @@ def attention_bytes(B, T, d_model, n_heads):
         "hardly more than a batch, ten times": (1_001, 10, 1_000, 0.0, 1, 1),
     },
     mistakes={
-        "round up: the last, smaller update counts": ("math.ceil(", "int("),
-        "round up to a whole number of updates": ("math.ceil(", "("),
-        "rounded to the nearest: round up": ("math.ceil(", "round("),
+        "round up: the last, smaller update counts": (
+            ROUNDED,
+            "int(corpus_tokens * epochs / real)",
+        ),
+        "round up to a whole number of updates": (
+            ROUNDED,
+            "corpus_tokens * epochs / real",
+        ),
+        "rounded to the nearest: round up": (
+            ROUNDED,
+            "round(corpus_tokens * epochs / real)",
+        ),
         "where it comes out even there is no further update: math.ceil, not + 1": (
-            "math.ceil(corpus_tokens * epochs / real)",
+            ROUNDED,
             "int(corpus_tokens * epochs / real) + 1",
         ),
         "batches run on across epochs: round once, at the end": (
-            "math.ceil(corpus_tokens * epochs / real)",
+            ROUNDED,
             "epochs * math.ceil(corpus_tokens / real)",
         ),
         "round once: an epoch need not be a whole number of batches": (
@@ -190,7 +202,8 @@ def attention_bytes(B, T, d_model, n_heads):
     hints=(
         "How many real tokens does one update read, over all processes and their "
         "batches?",
-        "`batch_tokens * (1 - padding)` real tokens a batch; `math.ceil` rounds up.",
+        "`batch_tokens * (1 - padding)` real tokens a batch; `math.ceil` rounds up "
+        "(it needs `import math`).",
     ),
     says="75, 38, 50 and 11 updates",
     difficulty=1,
@@ -199,7 +212,7 @@ def attention_bytes(B, T, d_model, n_heads):
 )
 def my_updates(corpus_tokens, epochs, batch_tokens, padding, processes, accumulate):
     real = batch_tokens * (1 - padding) * processes * accumulate  # in an update
-    return math.ceil(corpus_tokens * epochs / real)
+    return -int(-corpus_tokens * epochs // real)  # rounded up
 
 
 def three_trainings():

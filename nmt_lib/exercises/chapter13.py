@@ -26,6 +26,16 @@ MESSY = [
 ]
 
 
+def _raw(pairs):
+    kept = my_clean.right(pairs)
+    tidy = [tuple(" ".join(text.split()) for text in pair) for pair in pairs]
+    return [pairs[tidy.index(pair)] for pair in kept]
+
+
+def _last_kept(pairs):
+    return my_clean.right(pairs[::-1])[::-1]
+
+
 def _cleaned(keep):
     """What is left of pairs when ``keep(src, tgt, earlier pairs)`` decides."""
 
@@ -120,13 +130,10 @@ def _cleaned(keep):
             " and (src, tgt) not in kept",
             "",
         ),
-        "keep the text with its unified spaces, not the raw one": lambda pairs: [
-            next(p for p in pairs if tuple(" ".join(t.split()) for t in p) == pair)
-            for pair in my_clean.right(pairs)
-        ],
+        "keep the text with its unified spaces, not the raw one": _raw,
         "the order must stay": [
             ("return kept", "return sorted(kept)"),
-            lambda pairs: my_clean.right(pairs[::-1])[::-1],
+            _last_kept,
         ],
         "that is what is left out": (
             "return kept",
@@ -301,6 +308,11 @@ def _scores(n):
     return (100 * torch.rand(2, n, generator=DRAW)).unbind()
 
 
+def _two_intervals(a, b, draws):
+    one, other = (my_interval.right(x, 0 * x, draws) for x in (a, b))
+    return one - other
+
+
 def _samples(n, size):
     return torch.randint(size, (n, size), generator=DRAW)
 
@@ -347,9 +359,7 @@ def _samples(n, size):
         ],
         "the mean of each sample, not its median": ("mean(1)", "median(1).values"),
         "subtract within each sample; the ends of two intervals have no difference": (
-            lambda a, b, draws: (
-                my_interval.right(a, 0 * a, draws) - my_interval.right(b, 0 * b, draws)
-            )
+            _two_intervals
         ),
         "use the draws: this is a formula for the standard error": lambda a, b, draws: (
             (a - b).mean() + (a - b).std() / len(a) ** 0.5 * torch.tensor([-1.96, 1.96])

@@ -52,6 +52,11 @@ def _from_zeros(cell, x, real):
     return cell(_at(x, real.sum(1) - 1))
 
 
+def _each_state(cell, x, real):
+    parts = [read.right(cell, x[:, :n], real) for n in range(1, x.size(1) + 1)]
+    return torch.stack(parts, 1)
+
+
 def _backwards(cell, x, real):
     return read.right(cell, x.flip(1), real.flip(1))
 
@@ -97,9 +102,7 @@ def _backwards(cell, x, real):
         "the last state is asked for, not the mean of all": _mean,
         "the last state alone is asked for, (B, H), not all of them": [
             lambda cell, x, real: _states(cell, x),
-            lambda cell, x, real: torch.stack(
-                [read.right(cell, x[:, :n], real) for n in range(1, x.size(1) + 1)], 1
-            ),
+            _each_state,
         ],
         "the words are axis 1, and axis 0 are the sentences: x[:, t]": (
             lambda cell, x, real: _states(cell, x.transpose(0, 1))[:, -1]
