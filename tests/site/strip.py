@@ -43,7 +43,8 @@ def main() -> int:
             for scheme in ("light", "dark"):
                 shots = [two_states(browser, name, width, scheme) for name in NAMES]
                 strip(browser, f"things-{width}-{scheme}", shots, scheme)
-        strip(browser, "training", [film(browser)], "light")
+        frames = film(browser)
+        strip(browser, "training", [frames[:5], frames[5:]], "light")
     print(f"pictures: {OUT}")
     return 0
 
@@ -82,6 +83,7 @@ def strip(browser: Any, name: str, rows: list[list[Path]], scheme: str) -> None:
         for row in rows
     )
     style = "<style>div { display: flex; gap: 8px; margin: 8px; align-items: start }"
+    style += f"img {{ max-width: calc({100 / len(rows[0])}% - 8px) }}"
     file = OUT / f"{name}.html"
     file.write_text(f"{HEAD}{style}</style>{images}", encoding="utf-8")
     with watched(browser, 1280, scheme) as page:

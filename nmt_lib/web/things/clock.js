@@ -1,6 +1,8 @@
 // The clock of positions (paper, section 3.5): a hand for each sine and cosine.
 
-import { choice, drag, html, panel, player, range, signed, slider, sum } from "../kit.js";
+import {
+  choice, drag, html, panel, player, range, signed, slider, sum,
+} from "../kit.js";
 import { dial } from "../pictures.js";
 
 /** How far each hand turns from one position to the next: ω_i = base^(−2i / D). */
