@@ -157,5 +157,5 @@ def page_script() -> str:
     """It draws in ``host``, from ``data`` and a file's bytes, ``model``, or null."""
     return f"""\
 const STYLE = {web.quoted(web.read("page.css"))};
-const WORKER = {web.quoted(web.bundle(*TRANSLATOR))};
+const WORKER = {web.quoted(web.squeezed(web.bundle(*TRANSLATOR)))};
 {web.bundle(*PAGE, start=START)}"""
