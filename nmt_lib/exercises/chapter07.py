@@ -40,45 +40,41 @@ def _cut_rows(tgt):
         ),
     },
     mistakes={
-        "both lack the last token; tgt_out should lack the first": ("1:", ":-1"),
-        "both lack the first token; tgt_in should lack the last": (":-1", "1:"),
-        "tgt_in and tgt_out are swapped": lambda tgt: (tgt[:, 1:], tgt[:, :-1]),
+        "both lack the last token; tgt_out should lack the first": "1: → :-1",
+        "both lack the first token; tgt_in should lack the last": ":-1 → 1:",
+        "tgt_in and tgt_out are swapped": "(tgt[:, 1:], tgt[:, :-1])",
         "this cuts off whole sentences; axis 1 has the positions": (
-            lambda tgt: (tgt[:-1], tgt[1:])
+            "(tgt[:-1], tgt[1:])"
         ),
-        "tgt_in still has all T + 1 tokens": ("[:, :-1]", ""),
-        "tgt_out still has all T + 1 tokens": ("[:, 1:]", ""),
-        "nothing is cut: each should have T tokens": lambda tgt: (tgt, tgt),
+        "tgt_in still has all T + 1 tokens": "[:, :-1] →",
+        "tgt_out still has all T + 1 tokens": "[:, 1:] →",
+        "nothing is cut: each should have T tokens": "(tgt, tgt)",
         "`roll` keeps all T + 1 columns: the last one must go": [
-            lambda tgt: (tgt, tgt.roll(-1, 1)),
-            lambda tgt: (tgt[:, :-1], tgt.roll(-1, 1)),
+            "(tgt, tgt.roll(-1, 1))",
+            "(tgt[:, :-1], tgt.roll(-1, 1))",
         ],
-        "tgt_in has lost the <eos> of the shorter rows; leave it for now": lambda tgt: (
-            tgt[:, :-1].masked_fill(tgt[:, :-1] == nmt.EOS, nmt.PAD),
-            tgt[:, 1:],
+        "tgt_in has lost the <eos> of the shorter rows; leave it for now": (
+            "(tgt[:, :-1].masked_fill(tgt[:, :-1] == nmt.EOS, nmt.PAD), tgt[:, 1:])"
         ),
-        "tgt_out has lost its last token: <eos> must be said, too": ("1:", "1:-1"),
+        "tgt_out has lost its last token: <eos> must be said, too": "1: → 1:-1",
         "each should lack one token; yours lack two": [
-            (":-1", ":-2", "1:", "2:"),
-            (":-1", ":-2", "1:", "1:-1"),
+            (":-1 → :-2", "1: → 2:"),
+            (":-1 → :-2", "1: → 1:-1"),
         ],
         "both begin one token too late: tgt_in begins with <sos>": (
-            ":-1",
-            "1:",
-            "tgt[:, 1:]\n",
-            "tgt[:, 2:]\n",
+            ":-1 → 1:",
+            "tgt[:, 1:]\n → tgt[:, 2:]\n",
         ),
-        "return the two tensors one after the other, not a stack": lambda tgt: (
-            torch.stack([tgt[:, :-1], tgt[:, 1:]], dim=-1)
+        "return the two tensors one after the other, not a stack": (
+            "torch.stack([tgt[:, :-1], tgt[:, 1:]], dim=-1)"
         ),
         "without <pad> the rows are of unequal length: cut whole columns": _cut_rows,
         "return both, tgt_in and tgt_out": [
-            lambda tgt: tgt[:, :-1],
-            lambda tgt: tgt[:, 1:],
+            "tgt[:, :-1]",
+            "tgt[:, 1:]",
         ],
-        "ids stay whole numbers: leave out the .float()": lambda tgt: (
-            tgt[:, :-1].float(),
-            tgt[:, 1:].float(),
+        "ids stay whole numbers: leave out the .float()": (
+            "(tgt[:, :-1].float(), tgt[:, 1:].float())"
         ),
     },
     hints=(
@@ -137,89 +133,69 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
         ),
     },
     mistakes={
-        PADDING: (f"[{REAL}]", ""),
+        PADDING: f"[{REAL}] →",
         "padding costs 0 here, but you still divide by its positions": (
-            MEAN,
-            f"(said * ({REAL})).mean()",
+            f"{MEAN} → (said * ({REAL})).mean()"
         ),
         OF_SENTENCES: (
-            MEAN,
-            "sum(s[y != 0].mean() for s, y in zip(said, tgt_out)) / len(said)",
+            f"{MEAN} → sum(s[y != 0].mean() for s, y in zip(said, tgt_out)) / len(said)"
         ),
-        "the sum; divide by the number of real positions": ("mean", "sum"),
+        "the sum; divide by the number of real positions": "mean → sum",
         "divided by the number of sentences, not of tokens": (
-            "mean()",
-            "sum() / len(said)",
+            "mean() → sum() / len(said)"
         ),
-        "one number is asked for: take the mean": (".mean()", ""),
-        FROM_MODEL: (REAL, "logits.argmax(-1) != nmt.PAD"),
-        SAID_PAD: (REAL, f"({REAL}) & (logits.argmax(-1) != nmt.PAD)"),
+        "one number is asked for: take the mean": ".mean() →",
+        FROM_MODEL: f"{REAL} → logits.argmax(-1) != nmt.PAD",
+        SAID_PAD: f"{REAL} → ({REAL}) & (logits.argmax(-1) != nmt.PAD)",
         SPECIAL: [
-            (REAL, "tgt_out != nmt.EOS"),
-            (REAL, "tgt_out > nmt.EOS"),
-            (REAL, f"({REAL}) & (tgt_out != nmt.EOS)"),
+            f"{REAL} → tgt_out != nmt.EOS",
+            f"{REAL} → tgt_out > nmt.EOS",
+            f"{REAL} → ({REAL}) & (tgt_out != nmt.EOS)",
         ],
         "this is the first sentence alone: all of the batch counts": (
-            "return",
-            "said, tgt_out = said[:1], tgt_out[:1]\n    return",
+            "return → said, tgt_out = said[:1], tgt_out[:1]\n    return"
         ),
         "padding is what you keep: real positions are tgt_out != nmt.PAD": [
-            ("!=", "=="),
+            "!= → ==",
         ],
-        "softmax is taken twice": ("logits.log", "logits.softmax(-1).log"),
-        "log_softmax is missing: these are logits": (".log_softmax(-1)", ""),
+        "softmax is taken twice": "logits.log → logits.softmax(-1).log",
+        "log_softmax is missing: these are logits": ".log_softmax(-1) →",
         "softmax goes over the vocabulary, the last axis": [
-            ("softmax(-1)", "softmax(1)"),
-            ("softmax(-1)", "softmax(0)"),
+            "softmax(-1) → softmax(1)",
+            "softmax(-1) → softmax(0)",
         ],
         "log_softmax comes first, over the whole vocabulary; then pick": (
-            "logits.log_softmax(-1)",
-            "logits",
-            "[:, :, 0]",
-            "[:, :, 0].log_softmax(-1)",
+            "logits.log_softmax(-1) → logits",
+            "[:, :, 0] → [:, :, 0].log_softmax(-1)",
         ),
         "take the log-probability of the right token only (gather)": (
-            PICKED,
-            "log_p.mean(-1)",
+            f"{PICKED} → log_p.mean(-1)"
         ),
         "the right token counts, not the one that the model finds most likely": (
-            PICKED,
-            "log_p.amax(-1)",
+            f"{PICKED} → log_p.amax(-1)"
         ),
-        "the sign: a loss is positive": ("-said", "said"),
-        "the logarithm is missing, and the sign": ("log_softmax", "softmax", "-s", "s"),
-        "the logarithm is missing": ("log_softmax", "softmax"),
-        "surprise is −log p, not 1 − p": (
-            "log_softmax",
-            "softmax",
-            "-said",
-            "1 - said",
-        ),
+        "the sign: a loss is positive": "-said → said",
+        "the logarithm is missing, and the sign": ("log_softmax → softmax", "-s → s"),
+        "the logarithm is missing": "log_softmax → softmax",
+        "surprise is −log p, not 1 − p": ("log_softmax → softmax", "-said → 1 - said"),
         "the mean of the logarithms, not the logarithm of the mean": (
-            MEAN,
-            f"said.exp()[{REAL}].mean().log()",
+            f"{MEAN} → said.exp()[{REAL}].mean().log()"
         ),
         "this is the perplexity, exp(L); L itself is asked for": (
-            f"-{MEAN}",
-            f"(-{MEAN}).exp()",
+            f"-{MEAN} → (-{MEAN}).exp()"
         ),
-        "a logarithm to base 2; take the natural one": (
-            ".mean()",
-            ".mean() / 0.693147",
-        ),
-        "a logarithm to base 10; take the natural one": (
-            ".mean()",
-            ".mean() / 2.302585",
-        ),
+        "a logarithm to base 2; take the natural one": ".mean() → .mean() / 0.693147",
+        "a logarithm to base 10; take the natural one": ".mean() → .mean() / 2.302585",
         "cross_entropy wants the vocabulary on axis 1: transpose(1, 2); `view` and "
         "`reshape` would mix positions and tokens": [
-            lambda logits, tgt_out: F.cross_entropy(
-                logits.reshape(len(logits), -1, logits.size(1)), tgt_out, ignore_index=0
+            (
+                "F.cross_entropy(logits.reshape(len(logits), -1, "
+                "logits.size(1)), tgt_out, ignore_index=0)"
             ),
-            lambda logits, tgt_out: F.cross_entropy(logits, tgt_out, ignore_index=0),
+            "F.cross_entropy(logits, tgt_out, ignore_index=0)",
         ],
         "this loss is smoothed; here the plain one is asked for": (
-            lambda logits, tgt_out: nmt.cross_entropy(logits, tgt_out, 0.1)
+            "nmt.cross_entropy(logits, tgt_out, 0.1)"
         ),
     },
     hints=(
@@ -264,98 +240,82 @@ LOOP = "for step, g in enumerate(gradients, start=1):\n"
         "one update": (torch.tensor([[5.0, -0.1]]), 3),
     },
     mistakes={
-        "m and v are not corrected (the hats)": (f"{M_HAT}, {V_HAT}", "m, v"),
-        "v is not corrected: its hat is missing": (V_HAT, "v"),
-        "m is not corrected: its hat is missing": (M_HAT, "m"),
-        "the root of v̂ is missing": ("v_hat.sqrt()", "v_hat"),
-        "ε should be outside the root": (ROOT, "(v_hat + 1e-9).sqrt()"),
+        "m and v are not corrected (the hats)": f"{M_HAT}, {V_HAT} → m, v",
+        "v is not corrected: its hat is missing": f"{V_HAT} → v",
+        "m is not corrected: its hat is missing": f"{M_HAT} → m",
+        "the root of v̂ is missing": "v_hat.sqrt() → v_hat",
+        "ε should be outside the root": f"{ROOT} → (v_hat + 1e-9).sqrt()",
         "ε should be added to the root of v̂, not of v": (
-            "m_hat / (v_hat.sqrt() + 1e-9)",
-            "m_hat * (1 - 0.98**step) ** 0.5 / (v.sqrt() + 1e-9)",
+            "m_hat / (v_hat.sqrt() + 1e-9) → m_hat * (1 - 0.98**step) "
+            "** 0.5 / (v.sqrt() + 1e-9)"
         ),
-        "the latest gradient is used instead of m̂": ("rate * m_hat", "rate * g"),
+        "the latest gradient is used instead of m̂": "rate * m_hat → rate * g",
         "β₁ and β₂ are swapped": [
-            (f"{M}, {V}", "0.98 * m + 0.02 * g, 0.9 * v + 0.1 * g**2"),
+            f"{M}, {V} → 0.98 * m + 0.02 * g, 0.9 * v + 0.1 * g**2",
             (
-                f"{M}, {V}",
-                "0.98 * m + 0.02 * g, 0.9 * v + 0.1 * g**2",
-                f"{M_HAT}, {V_HAT}",
-                "m / (1 - 0.98**step), v / (1 - 0.9**step)",
+                f"{M}, {V} → 0.98 * m + 0.02 * g, 0.9 * v + 0.1 * g**2",
+                f"{M_HAT}, {V_HAT} → m / (1 - 0.98**step), v / (1 - 0.9**step)",
             ),
         ],
         "m̂ is corrected with β₁ = 0.9, v̂ with β₂ = 0.98": [
-            (V_HAT, "v / (1 - 0.9**step)"),
-            (M_HAT, "m / (1 - 0.98**step)"),
-            ("1 - 0.98**", "1 - 0.900**", "1 - 0.9**", "1 - 0.98**"),
+            f"{V_HAT} → v / (1 - 0.9**step)",
+            f"{M_HAT} → m / (1 - 0.98**step)",
+            ("1 - 0.98** → 1 - 0.900**", "1 - 0.9** → 1 - 0.98**"),
         ],
         "β keeps the old mean, 1 − β takes in the new gradient: yours are exchanged": (
-            f"{M}, {V}",
-            "0.1 * m + 0.9 * g, 0.02 * v + 0.98 * g**2",
+            f"{M}, {V} → 0.1 * m + 0.9 * g, 0.02 * v + 0.98 * g**2"
         ),
         "a running mean: the new gradient is multiplied by 1 − β": [
-            (f"{M}, {V}", "0.9 * m + g, 0.98 * v + g**2"),
-            ("0.1 * g", "g"),
-            ("0.02 * g", "g"),
+            f"{M}, {V} → 0.9 * m + g, 0.98 * v + g**2",
+            "0.1 * g → g",
+            "0.02 * g → g",
         ],
         "divide by √v̂: this is momentum without it": [
-            (f" / {ROOT}", ""),
-            (f"m_hat / {ROOT}", "m"),
+            f" / {ROOT} →",
+            f"m_hat / {ROOT} → m",
         ],
-        "v is a mean of squares: g**2": ("g**2", "g"),
-        "v is a mean of the gradients' squares, not of m's": ("g**2", "m**2"),
-        "a weight moves against its gradient: subtract": ("theta -", "theta +"),
-        "plain gradient descent, without m and v": (f"m_hat / {ROOT}", "g"),
+        "v is a mean of squares: g**2": "g**2 → g",
+        "v is a mean of the gradients' squares, not of m's": "g**2 → m**2",
+        "a weight moves against its gradient: subtract": "theta - → theta +",
+        "plain gradient descent, without m and v": f"m_hat / {ROOT} → g",
         "ε is missing in the denominator: a weight without a gradient gets 0 / 0": (
-            " + 1e-9",
-            "",
+            " + 1e-9 →"
         ),
-        "β₂ is 0.98 here, not 0.999": ("0.98", "0.999", "0.02", "0.001"),
-        "ε is 1e-9 here, not 1e-8": ("1e-9", "1e-8"),
+        "β₂ is 0.98 here, not 0.999": ("0.98 → 0.999", "0.02 → 0.001"),
+        "ε is 1e-9 here, not 1e-8": "1e-9 → 1e-8",
         "count the steps: this corrects with the number of gradients": (
-            "**step",
-            "**len(gradients)",
+            "**step → **len(gradients)"
         ),
-        "the correction uses the same step each time; count them": ("**step", ""),
-        "β to the power of the step: **, not *": ("**step", "*step"),
-        "the rate is missing": ("rate * ", ""),
+        "the correction uses the same step each time; count them": "**step →",
+        "β to the power of the step: **, not *": "**step → *step",
+        "the rate is missing": "rate *  →",
         "add up the steps of all updates; this is the last one alone": (
-            "theta = theta -",
-            "theta = -",
+            "theta = theta - → theta = -"
         ),
-        "return after the loop: this is the first update alone": (
-            "return",
-            "    return",
-        ),
+        "return after the loop: this is the first update alone": "return →     return",
         "the weights after the last update alone are asked for": (
-            LOOP,
-            f"steps = []\n    {LOOP}",
-            "+ 1e-9)\n",
-            "+ 1e-9)\n        steps.append(theta)\n",
-            "return theta",
-            "return torch.stack(steps)",
+            f"{LOOP} → steps = []\n    {LOOP}",
+            "+ 1e-9)\n → + 1e-9)\n        steps.append(theta)\n",
+            "return theta → return torch.stack(steps)",
         ),
         "a row holds the gradients of one update: go through the rows": (
-            "enumerate(gradients,",
-            "enumerate(gradients.T,",
+            "enumerate(gradients, → enumerate(gradients.T,"
         ),
         "m and v are 0 before the first update only; set them before the loop": (
-            LOOP,
-            f"{LOOP}        m = v = torch.zeros(gradients.size(1))\n",
+            f"{LOOP} → {LOOP}        m = v = torch.zeros(gradients.size(1))\n"
         ),
         "keep m and v: their hats are for this update only": (
-            "m_hat, v_hat =",
-            "m, v = m_hat, v_hat =",
+            "m_hat, v_hat = → m, v = m_hat, v_hat ="
         ),
-        "the first update has step = 1, not 2": ("start=1", "start=2"),
-        "the first update has step = 1, not 0, where 1 − β⁰ is 0": (", start=1", ""),
+        "the first update has step = 1, not 2": "start=1 → start=2",
+        "the first update has step = 1, not 0, where 1 − β⁰ is 0": ", start=1 →",
         "`theta = m = v = …` is one tensor: a change in place (+=, mul_) changes all "
         "three": [
-            (f"m, v = {M}, {V}", "m *= 0.9; m += 0.1 * g; v *= 0.98; v += 0.02 * g**2"),
+            (f"m, v = {M}, {V} → m *= 0.9; m += 0.1 * g; v *= 0.98; v += 0.02 * g**2"),
             (
-                f"m, v = {M}, {V}",
-                "m *= 0.9; m += 0.1 * g; v *= 0.98; v += 0.02 * g**2",
-                "theta = theta -",
-                "theta -=",
+                f"m, v = {M}, {V} → m *= 0.9; m += 0.1 * g; v *= 0.98; v += 0.02 * "
+                f"g**2",
+                "theta = theta - → theta -=",
             ),
         ],
     },
@@ -406,56 +366,47 @@ HITS = "hits[real].float().mean()"
         ),
     },
     mistakes={
-        PADDING: ("[real]", ""),
+        PADDING: "[real] →",
         "this counts the padding only; real positions are tgt_out != nmt.PAD": (
-            "!=",
-            "==",
+            "!= → =="
         ),
         "divided by all positions; only some are real": (
-            HITS,
-            "(hits & real).float().mean()",
+            f"{HITS} → (hits & real).float().mean()"
         ),
-        FROM_MODEL: ("tgt_out != nmt.PAD", "logits.argmax(-1) != nmt.PAD"),
-        OF_SENTENCES: (HITS, "((hits & real).sum(1) / real.sum(1)).mean()"),
+        FROM_MODEL: "tgt_out != nmt.PAD → logits.argmax(-1) != nmt.PAD",
+        OF_SENTENCES: f"{HITS} → ((hits & real).sum(1) / real.sum(1)).mean()",
         "a mean of the positions' means; add up all tokens and divide once": (
-            HITS,
-            "((hits & real).sum(0) / real.sum(0).clamp(min=1)).mean()",
+            f"{HITS} → ((hits & real).sum(0) / real.sum(0).clamp(min=1)).mean()"
         ),
-        SAID_PAD: ("[real]", "[real & (logits.argmax(-1) != nmt.PAD)]"),
+        SAID_PAD: "[real] → [real & (logits.argmax(-1) != nmt.PAD)]",
         "a <pad> that the model says is counted as a hit": (
-            HITS,
-            "(hits.sum() / real.sum())",
+            f"{HITS} → (hits.sum() / real.sum())"
         ),
         "divided by the length of the batch, not by the real positions": (
-            HITS,
-            "((hits & real).sum() / hits.size(1))",
+            f"{HITS} → ((hits & real).sum() / hits.size(1))"
         ),
         "divided by the number of sentences, not by the real positions": (
-            HITS,
-            "((hits & real).sum() / len(hits))",
+            f"{HITS} → ((hits & real).sum() / len(hits))"
         ),
-        "the number of hits; divide by the real positions": ("float().mean()", "sum()"),
-        "the share of mistakes, not of hits": (") == tgt", ") != tgt"),
-        "a share from 0 to 1, not percent": (HITS, f"(100 * {HITS})"),
+        "the number of hits; divide by the real positions": "float().mean() → sum()",
+        "the share of mistakes, not of hits": ") == tgt → ) != tgt",
+        "a share from 0 to 1, not percent": f"{HITS} → (100 * {HITS})",
         "logits and tgt_out at one position belong together: there is no shift here": (
-            "real = tgt_out",
-            "real = tgt_out[:, 1:]",
-            "argmax(-1) == tgt_out",
-            "argmax(-1)[:, :-1] == tgt_out[:, 1:]",
+            "real = tgt_out → real = tgt_out[:, 1:]",
+            "argmax(-1) == tgt_out → argmax(-1)[:, :-1] == tgt_out[:, 1:]",
         ),
-        "the vocabulary is the last axis: argmax(-1)": ("argmax(-1)", "argmax(1)"),
-        "the highest score, not the lowest: argmax": ("argmax", "argmin"),
+        "the vocabulary is the last axis: argmax(-1)": "argmax(-1) → argmax(1)",
+        "the highest score, not the lowest: argmax": "argmax → argmin",
         "whole sentences are counted; the share of single tokens is asked for": (
-            HITS,
-            "(hits | ~real).all(1).float().mean()",
+            f"{HITS} → (hits | ~real).all(1).float().mean()"
         ),
         "the mean probability of the right tokens; a hit counts 1, all else 0": (
-            HITS,
-            "logits.softmax(-1).gather(-1, tgt_out[..., None])[..., 0][real].mean()",
+            f"{HITS} → logits.softmax(-1).gather(-1, tgt_out[..., "
+            "None])[..., 0][real].mean()"
         ),
         SPECIAL: [
-            ("tgt_out != nmt.PAD", "tgt_out > nmt.EOS"),
-            ("tgt_out != nmt.PAD", "tgt_out > nmt.UNK"),
+            "tgt_out != nmt.PAD → tgt_out > nmt.EOS",
+            "tgt_out != nmt.PAD → tgt_out > nmt.UNK",
         ],
     },
     hints=(

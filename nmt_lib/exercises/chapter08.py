@@ -122,50 +122,40 @@ APPEND = "        written.append(token)\n"
         "<unk> in it, and longer than a limit of 4": (12, [9, 9, 1, 10, 7], nmt.EOS, 4),
     },
     mistakes={
-        "<eos> should not be in the list": (STOP, f"    {APPEND}{STOP}"),
+        "<eos> should not be in the list": f"{STOP} →     {APPEND}{STOP}",
         "<sos> should not be in the list": (
-            "return written",
-            "return [nmt.SOS, *written]",
+            "return written → return [nmt.SOS, *written]"
         ),
-        "so_far should not hold <sos>: the model adds it": ("= []", "= [nmt.SOS]"),
-        "the step does not see the words written so far": (
-            "probs(written)",
-            "probs([])",
-        ),
+        "so_far should not hold <sos>: the model adds it": "= [] → = [nmt.SOS]",
+        "the step does not see the words written so far": "probs(written) → probs([])",
         "the step gets all words written so far, not the last one alone": (
-            "probs(written)",
-            "probs(written[-1:])",
+            "probs(written) → probs(written[-1:])"
         ),
         "the last word before the limit is missing": [
-            ("< limit", "< limit - 1"),
-            (STOP, f"    {APPEND}{STOP}", "return written", "return written[:-1]"),
+            "< limit → < limit - 1",
+            (f"{STOP} →     {APPEND}{STOP}", "return written → return written[:-1]"),
         ],
-        "it goes one word beyond the limit": ("< limit", "<= limit"),
+        "it goes one word beyond the limit": "< limit → <= limit",
         "the limit is not used: nothing forces a model to say <eos>": (
-            "len(written) < limit",
-            "True",
+            "len(written) < limit → True"
         ),
-        "it goes on asking after <eos>: stop there": (STOP, "            continue\n"),
-        "it goes on after <eos>": (f"        if token == nmt.EOS:\n{STOP}", ""),
-        "it never ends, because the list does not grow": (APPEND, ""),
-        "it takes the least likely word": ("argmax", "argmin"),
+        "it goes on asking after <eos>: stop there": f"{STOP} →             continue\n",
+        "it goes on after <eos>": f"        if token == nmt.EOS:\n{STOP} →",
+        "it never ends, because the list does not grow": f"{APPEND} →",
+        "it takes the least likely word": "argmax → argmin",
         "max is the value; argmax is its index": [
-            ("argmax", "max"),
-            (TOKEN, "next_log_probs(written).max()"),
+            "argmax → max",
+            f"{TOKEN} → next_log_probs(written).max()",
         ],
         "at <eos> it returns that id, not the list": (
-            STOP,
-            "            return [token]\n",
+            f"{STOP} →             return [token]\n"
         ),
         "at the limit it returns nothing: return the list there, too": (
-            STOP,
-            "            return written\n",
-            "(token)\n    return written",
-            "(token)",
+            f"{STOP} →             return written\n",
+            "(token)\n    return written → (token)",
         ),
         "return the ids alone, without their log-probability": (
-            "return written",
-            "return written, 0.0",
+            "return written → return written, 0.0"
         ),
     },
     hints=(
@@ -277,59 +267,55 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
         ),
     },
     mistakes={
-        "look at the best 2K, not K: too few go on": ("2 * K", "K"),
+        "look at the best 2K, not K: too few go on": "2 * K → K",
         "only an <eos> among the best 2K of all extensions has finished": [
             _kept(lambda K: 2 * K),
-            (ENDS, "for c in candidates if c[0][-1] == nmt.EOS"),
-            (": 2 * K", ":"),
+            f"{ENDS} → for c in candidates if c[0][-1] == nmt.EOS",
+            ": 2 * K → :",
         ],
-        "add to the total so far": ("total + log_prob", "log_prob"),
-        "log-probabilities are added, not multiplied": ("total + log", "total * log"),
+        "add to the total so far": "total + log_prob → log_prob",
+        "log-probabilities are added, not multiplied": "total + log → total * log",
         "add log-probabilities as they are, without exp": (
-            "total + log_prob",
-            "total + math.exp(log_prob)",
+            "total + log_prob → total + math.exp(log_prob)"
         ),
         TOGETHER: [
             _kept(lambda K: 1),
             _kept(lambda K: K, lambda K: 2 * K),
             _kept(lambda K: K),
         ],
-        "what has ended should not go on": (" if c[0][-1] != nmt.EOS", ""),
+        "what has ended should not go on": " if c[0][-1] != nmt.EOS →",
         "the next beam has K prefixes at most": (f"{GOES}", GOES[:-4]),
-        "the next beam has K prefixes, not K + 1": ("[:K]", "[: K + 1]"),
+        "the next beam has K prefixes, not K + 1": "[:K] → [: K + 1]",
         "<eos> takes no place of the next beam: first leave it out, then take K": (
-            GOES,
-            "for c in best[:K] if c[0][-1] != nmt.EOS]",
+            f"{GOES} → for c in best[:K] if c[0][-1] != nmt.EOS]"
         ),
         "the two lists are swapped: the next beam comes first": (
-            f"return [c {GOES}, finished",
-            f"return finished, [c {GOES}",
+            f"return [c {GOES}, finished → return finished, [c {GOES}"
         ),
         "a finished pair keeps its <eos>, as its last id": (
-            f"[c {ENDS}]",
-            f"[(c[0][:-1], c[1]) {ENDS}]",
+            f"[c {ENDS}] → [(c[0][:-1], c[1]) {ENDS}]"
         ),
-        "the best are the largest totals: sort downwards": ("-c[1]", "c[1]"),
-        "sort the extensions before you cut": (BEST, "candidates[: 2 * K]"),
+        "the best are the largest totals: sort downwards": "-c[1] → c[1]",
+        "sort the extensions before you cut": f"{BEST} → candidates[: 2 * K]",
         "sort by the total, which comes second in a pair": (
-            "key=lambda c: -c[1]",
-            "reverse=True",
+            "key=lambda c: -c[1] → reverse=True"
         ),
         "an extension has all its ids, not the new one alone": (
-            "(*ids, token)",
-            "(token,)",
+            "(*ids, token) → (token,)"
         ),
         "extend each prefix of the beam, not the first or last one alone": [
-            ("in beam:", "in beam[:1]:"),
-            ("in beam:", "in beam[-1:]:"),
+            "in beam: → in beam[:1]:",
+            "in beam: → in beam[-1:]:",
         ],
         "any id may be next, <unk>, too: what must not be next has log 0 = −∞": (
-            "for token, log_prob in enumerate(next_log_probs(ids).tolist()):",
-            "for token, log_prob in list(enumerate(next_log_probs(ids).tolist()))[3:]:",
+            "for token, log_prob in "
+            "enumerate(next_log_probs(ids).tolist()): → for token, "
+            "log_prob in "
+            "list(enumerate(next_log_probs(ids).tolist()))[3:]:"
         ),
         "return two lists of pairs, each pair (ids, total)": [
-            ("[:K], finished", "[:K] + finished"),
-            ("[:K], finished", "[:K]"),
+            "[:K], finished → [:K] + finished",
+            "[:K], finished → [:K]",
         ],
     },
     hints=(
@@ -433,23 +419,18 @@ PRODUCT = "probability * p"
     mistakes={
         "that is greedy: compare whole sentences, not single words": _forks(0),
         "after the first word it is greedy: try every branch at each fork": _forks(1),
-        "the path begins with a space, and toy has no choices after it": (
-            ".strip()",
-            "",
-        ),
-        "toy knows whole paths: add the word to the path": (STRIPPED, "word"),
+        "the path begins with a space, and toy has no choices after it": ".strip() →",
+        "toy knows whole paths: add the word to the path": f"{STRIPPED} → word",
         "multiply the probabilities along the path; this is the last one": (
-            PRODUCT,
-            "p",
+            f"{PRODUCT} → p"
         ),
         "multiply the probabilities along the path; this is the first one": _first_fork,
         "multiply the probabilities; they are not added": [
-            (PRODUCT, "probability + p"),
-            (PRODUCT, "probability + p", "=1.0", "=0.0"),
+            f"{PRODUCT} → probability + p",
+            (f"{PRODUCT} → probability + p", "=1.0 → =0.0"),
         ],
         "a probability is asked for, not its logarithm": (
-            END,
-            "return math.log(probability), path",
+            f"{END} → return math.log(probability), path"
         ),
         "the sentence begins with a space; strip it": lambda: (
             my_best()[0],
@@ -463,19 +444,18 @@ PRODUCT = "probability * p"
             lambda: my_best()[::-1]
         ),
         "max compares what comes first in a pair: the probability": (
-            END,
-            "return path, probability",
+            f"{END} → return path, probability"
         ),
         "return the pair: the probability and the sentence": [
-            (END, "return probability"),
+            f"{END} → return probability",
             lambda: my_best()[1],
         ],
-        "that is the least likely sentence": ("max", "min"),
-        "that is the first branch at every fork: compare them all": ("max", "next"),
+        "that is the least likely sentence": "max → min",
+        "that is the first branch at every fork: compare them all": "max → next",
         "the last branch overwrites the better ones": _last,
         "one pair is asked for: take the best one": [
-            ("max", "list"),
-            ("max", "sorted"),
+            "max → list",
+            "max → sorted",
             lambda: list(_leaves("", 1.0)),
         ],
     },

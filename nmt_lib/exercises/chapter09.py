@@ -88,49 +88,45 @@ SHARED = "2 * len(found & gold) / (len(found) + len(gold))"
         "a single word": (torch.tensor([[0.2, 0.7, 0.1]]), {(0, 0)}),
     },
     mistakes={
-        NO_LINK_FITS: ("int(row.argmax())", "row.argmax()"),
+        NO_LINK_FITS: "int(row.argmax()) → row.argmax()",
         "column 0 is <sos>: source word s has column s + 1": [
-            (" - 1, t", ", t"),
-            (" - 1, t", " + 1, t"),
+            " - 1, t → , t",
+            " - 1, t →  + 1, t",
         ],
         "a row may be largest at <sos>: its link counts, as a wrong one": (
-            "row.argmax()) - 1",
-            "row[1:].argmax())",
+            "row.argmax()) - 1 → row[1:].argmax())"
         ),
         "a row that is largest at <sos> has a link, too: count it in |A|": (
-            "(weights)",
-            "(weights) if row.argmax()",
+            "(weights) → (weights) if row.argmax()"
         ),
         SMALL: _above(" - 1"),
         TURNED: [
-            ("(int(row.argmax()) - 1, t)", "(t, int(row.argmax()) - 1)"),
-            ("found & gold", "found & {(t, s) for s, t in gold}"),
+            "(int(row.argmax()) - 1, t) → (t, int(row.argmax()) - 1)",
+            "found & gold → found & {(t, s) for s, t in gold}",
         ],
         BY_COLUMNS: [
-            lambda weights, gold: _rate(_columns(weights, 1), gold),
-            lambda weights, gold: _rate(_columns(weights[:, 1:]), gold),
+            "_rate(_columns(weights, 1), gold)",
+            "_rate(_columns(weights[:, 1:]), gold)",
         ],
-        "this is the share of what fits: AER is 1 minus it": ("1 - 2", "2"),
-        "the links in both sets count twice: 2 |A ∩ G|": ("2 * ", ""),
+        "this is the share of what fits: AER is 1 minus it": "1 - 2 → 2",
+        "the links in both sets count twice: 2 |A ∩ G|": "2 *  →",
         "divide by |A| + |G|; this divides by |A| alone": (
-            SHARED,
-            "len(found & gold) / len(found)",
+            f"{SHARED} → len(found & gold) / len(found)"
         ),
         "divide by |A| + |G|; this divides by |G| alone": (
-            SHARED,
-            "len(found & gold) / len(gold)",
+            f"{SHARED} → len(found & gold) / len(gold)"
         ),
         "divide by |A| + |G|, not by the size of the union": [
-            (SHARED, "len(found & gold) / len(found | gold)"),
-            ("(len(found) + len(gold))", "len(found | gold)"),
+            f"{SHARED} → len(found & gold) / len(found | gold)",
+            "(len(found) + len(gold)) → len(found | gold)",
         ],
         "first the fraction, then 1 minus it: check the brackets": [
-            ("1 - 2 * len(found & gold)", "(1 - 2 * len(found & gold))"),
-            ("(len(found) + len(gold))", "len(found) + len(gold)"),
+            "1 - 2 * len(found & gold) → (1 - 2 * len(found & gold))",
+            "(len(found) + len(gold)) → len(found) + len(gold)",
         ],
         SEVERAL: _with_one_each("error_rate"),
-        "`&` gives A ∩ G; `and` gives one of the two sets": ("found &", "found and"),
-        "a number from 0 to 1, not percent": ("1 - 2", "100 - 200"),
+        "`&` gives A ∩ G; `and` gives one of the two sets": "found & → found and",
+        "a number from 0 to 1, not percent": "1 - 2 → 100 - 200",
     },
     hints=(
         "First the set A, with one link for each row: where is its largest weight, and "
@@ -173,73 +169,66 @@ BIAS = (
         "the third of four heads, D = 8": (*_layer(8, 4, 3), 2),
     },
     mistakes={
-        "these are the scores: the softmax is missing": (".softmax(-1)", ""),
-        "divide the scores by √d_k": (" / d_k**0.5", ""),
-        "divide by √d_k, not by d_k": ("d_k**0.5", "d_k"),
+        "these are the scores: the softmax is missing": ".softmax(-1) →",
+        "divide the scores by √d_k": " / d_k**0.5 →",
+        "divide by √d_k, not by d_k": "d_k**0.5 → d_k",
         "divide by √d_k, the width of one head, not by √D": (
-            "d_k**0.5",
-            "x.size(1) ** 0.5",
+            "d_k**0.5 → x.size(1) ** 0.5"
         ),
         "divide by √d_k, not by the square root of the number of words": (
-            "d_k**0.5",
-            "len(x) ** 0.5",
+            "d_k**0.5 → len(x) ** 0.5"
         ),
         "divide by √d_k, the width of a head, not by the number of heads": [
-            ("d_k**0.5", "attention.n_heads"),
-            ("d_k**0.5", "attention.n_heads**0.5"),
+            "d_k**0.5 → attention.n_heads",
+            "d_k**0.5 → attention.n_heads**0.5",
         ],
-        "divide by √d_k, don't multiply": ("/ d_k", "* d_k"),
+        "divide by √d_k, don't multiply": "/ d_k → * d_k",
         "divide the scores before the softmax, not the weights after it": (
-            "(Q @ K.T / d_k**0.5).softmax(-1)",
-            "(Q @ K.T).softmax(-1) / d_k**0.5",
+            "(Q @ K.T / d_k**0.5).softmax(-1) → (Q @ K.T).softmax(-1) / d_k**0.5"
         ),
         "softmax along each row: dim=-1": [
-            ("softmax(-1)", "softmax(0)"),
-            ("softmax(-1)", "flatten().softmax(0).view(len(x), -1)"),
+            "softmax(-1) → softmax(0)",
+            "softmax(-1) → flatten().softmax(0).view(len(x), -1)",
         ],
         "rows are queries, made by W_q: Q @ K.T": [
-            ("Q @ K.T", "K @ Q.T"),
-            ("Q, K =", "K, Q ="),
+            "Q @ K.T → K @ Q.T",
+            "Q, K = → K, Q =",
         ],
-        "this is head 0, whatever h is": (OWN, "own = slice(d_k)"),
+        "this is head 0, whatever h is": f"{OWN} → own = slice(d_k)",
         "a head is d_k columns wide, not n_heads": (
             OWN,
             OWN.replace("d_k", "attention.n_heads"),
         ),
         "heads count from 0: head h begins at column h · d_k": [
-            (OWN, "own = slice((h - 1) * d_k, h * d_k)"),
-            (OWN, "own = slice((h + 1) * d_k, (h + 2) * d_k)"),
+            f"{OWN} → own = slice((h - 1) * d_k, h * d_k)",
+            f"{OWN} → own = slice((h + 1) * d_k, (h + 2) * d_k)",
         ],
         f"{COLUMNS}: this is the same for all heads": [
-            (OWN, "own = slice(None)"),
-            (OWN, "own = slice(None); d_k = x.size(1)"),
+            f"{OWN} → own = slice(None)",
+            f"{OWN} → own = slice(None); d_k = x.size(1)",
         ],
         "head h ends at column (h + 1) · d_k: yours takes all columns before it, too": (
-            OWN,
-            "own = slice((h + 1) * d_k)",
+            f"{OWN} → own = slice((h + 1) * d_k)"
         ),
         "head h ends at column (h + 1) · d_k: yours takes all columns after it, too": (
-            OWN,
-            "own = slice(h * d_k, None)",
+            f"{OWN} → own = slice(h * d_k, None)"
         ),
         "head h owns d_k columns side by side, not every H-th column": (
-            OWN,
-            "own = slice(h, None, attention.n_heads)",
+            f"{OWN} → own = slice(h, None, attention.n_heads)"
         ),
-        f"[:, own]: {COLUMNS}; yours are rows": ("[:, own]", "[own]"),
+        f"[:, own]: {COLUMNS}; yours are rows": "[:, own] → [own]",
         "this view mixes positions: cut the columns, x.unflatten(-1, (H, d_k))": (
-            PROJECTED,
-            "(W(x).view(-1, len(x), d_k)[h] for W in (attention.W_q, attention.W_k))",
+            f"{PROJECTED} → (W(x).view(-1, len(x), d_k)[h] for W in "
+            "(attention.W_q, attention.W_k))"
         ),
         f"{BOTH}; here both are made by W_q": (PROJECTED, PROJECTED.replace("k", "q")),
         f"{BOTH}; here both are made by W_k": (PROJECTED, PROJECTED.replace("q", "k")),
         f"{BOTH}; W_v makes the values": (PROJECTED, PROJECTED.replace("W_k", "W_v")),
         "x itself is no query: project it with attention.W_q and W_k": (
-            PROJECTED,
-            "x[:, own], x[:, own]",
+            f"{PROJECTED} → x[:, own], x[:, own]"
         ),
         BIAS: [
-            (PROJECTED, f"({product} for W in (attention.W_q, attention.W_k))")
+            (f"{PROJECTED} → ({product} for W in (attention.W_q, attention.W_k))")
             for product in (
                 "x @ W.weight[:, own]",
                 "x @ W.weight[:, own] + W.bias[own]",
@@ -247,14 +236,14 @@ BIAS = (
                 "x @ W.weight.T[:, own]",
             )
         ],
-        "(S, S): no axis is wanted in front": ("softmax(-1)", "softmax(-1)[None]"),
+        "(S, S): no axis is wanted in front": "softmax(-1) → softmax(-1)[None]",
         "the encoder hides nothing: this one hides the future": (
-            "(Q @ K.T / d_k**0.5)",
-            "(Q @ K.T / d_k**0.5).masked_fill(~nmt.causal_mask(len(x))[0, 0], -1e9)",
+            "(Q @ K.T / d_k**0.5) → (Q @ K.T / "
+            "d_k**0.5).masked_fill(~nmt.causal_mask(len(x))[0, 0], "
+            "-1e9)"
         ),
         "this is the output of the head: the map alone is wanted": (
-            "softmax(-1)",
-            "softmax(-1) @ attention.W_v(x)[:, own]",
+            "softmax(-1) → softmax(-1) @ attention.W_v(x)[:, own]"
         ),
     },
     hints=(
@@ -288,52 +277,51 @@ def _added(*sizes):
     },
     mistakes={
         "True means: may look. Yours lets through what it should stop": [
-            (".bool()", ".bool().logical_not()"),
-            ("False", "True; mask = ~mask"),
-            ("False", "False; mask = ~mask"),
+            ".bool() → .bool().logical_not()",
+            "False → True; mask = ~mask",
+            "False → False; mask = ~mask",
         ],
-        "only one head is stopped; the others may look": ("[0, head", "[0, :"),
-        "the row is t, the column is s": ("t, s]", "s, t]"),
+        "only one head is stopped; the others may look": "[0, head → [0, :",
+        "the row is t, the column is s": "t, s] → s, t]",
         "the shape is (1, H, T, S): rows are target words": [
-            ("H, T, S)", "H, S, T)"),
-            ("H, T, S)", "H, S, T)", "t, s]", "s, t]"),
+            "H, T, S) → H, S, T)",
+            ("H, T, S) → H, S, T)", "t, s] → s, t]"),
         ],
         "only one cell is closed, not the whole row": [
-            ("head, t, s]", "head, t]"),
-            ("[0, head, t, s]", "[0, :, t]"),
+            "head, t, s] → head, t]",
+            "[0, head, t, s] → [0, :, t]",
         ],
         "only one cell is closed, not the whole column": [
-            ("head, t, s]", "head, :, s]"),
-            ("[0, head, t, s]", "[..., s]"),
+            "head, t, s] → head, :, s]",
+            "[0, head, t, s] → [..., s]",
         ],
-        "only one cell is closed, not the whole head": ("head, t, s]", "head]"),
+        "only one cell is closed, not the whole head": "head, t, s] → head]",
         "only row t is closed, not those before or after it": [
-            ("t, s]", "t:, s]"),
-            ("t, s]", ":t, s]"),
-            ("t, s]", ": t + 1, s]"),
+            "t, s] → t:, s]",
+            "t, s] → :t, s]",
+            "t, s] → : t + 1, s]",
         ],
         "only column s is closed, not those before or after it": [
-            ("t, s]", "t, s:]"),
-            ("t, s]", "t, :s]"),
-            ("t, s]", "t, : s + 1]"),
+            "t, s] → t, s:]",
+            "t, s] → t, :s]",
+            "t, s] → t, : s + 1]",
         ],
         "column s is closed; yours closes the others of the row": (
-            "t, s] = False",
-            "t] = torch.arange(S) == s",
+            "t, s] = False → t] = torch.arange(S) == s"
         ),
-        "nothing is closed: one cell must be False": ("= False", "= True"),
+        "nothing is closed: one cell must be False": "= False → = True",
         "heads, rows and columns count from 0, special tokens included: no ± 1": [
-            ("[0, head", "[0, head - 1"),
-            ("t, s]", "t - 1, s]"),
-            ("t, s]", "t, s - 1]"),
-            ("t, s]", "t + 1, s]"),
-            ("t, s]", "t, s + 1]"),
+            "[0, head → [0, head - 1",
+            "t, s] → t - 1, s]",
+            "t, s] → t, s - 1]",
+            "t, s] → t + 1, s]",
+            "t, s] → t, s + 1]",
         ],
-        "a mask holds booleans: .bool(), or dtype=torch.bool": (".bool()", ""),
+        "a mask holds booleans: .bool(), or dtype=torch.bool": ".bool() →",
         "−∞ is what is added to scores; a mask holds True and False": _added,
         "an axis for the sentences is missing: (1, H, T, S)": [
-            ("return mask", "return mask[0]"),
-            ("return mask", "return mask[0, head]"),
+            "return mask → return mask[0]",
+            "return mask → return mask[0, head]",
         ],
     },
     hints=(
@@ -350,6 +338,10 @@ def cut_head(H, T, S, head, t, s):
     mask = torch.ones(1, H, T, S).bool()  # (1, H, T, S)
     mask[0, head, t, s] = False
     return mask
+
+
+def _aer(weights, gold):
+    return _rate({(int(row.argmax()), t) for t, row in enumerate(weights)}, gold)
 
 
 @exercise(
@@ -377,39 +369,34 @@ def cut_head(H, T, S, head, t, s):
         ),
     },
     mistakes={
-        NO_LINK_FITS: ("int(row.argmax())", "row.argmax()"),
-        TURNED: ("(int(row.argmax()), t)", "(t, int(row.argmax()))"),
+        NO_LINK_FITS: "int(row.argmax()) → row.argmax()",
+        TURNED: "(int(row.argmax()), t) → (t, int(row.argmax()))",
         "there is no <sos> here: column s is source word s": (
-            "row.argmax())",
-            "row.argmax()) - 1",
+            "row.argmax()) → row.argmax()) - 1"
         ),
-        "there is no <sos> here: column 0 is a word": ("row.argmax", "row[1:].argmax"),
+        "there is no <sos> here: column 0 is a word": "row.argmax → row[1:].argmax",
         SMALL: _above(""),
         "divide by the number of target words, not of source words": (
-            "len(weights)",
-            "weights.size(1)",
+            "len(weights) → weights.size(1)"
         ),
         "divide by the number of target words, not of gold links": (
-            "len(weights)",
-            "len(gold)",
+            "len(weights) → len(gold)"
         ),
         "divide by all target words, those without a gold link, too": (
-            "len(weights)",
-            "len({t for s, t in gold})",
+            "len(weights) → len({t for s, t in gold})"
         ),
         "this is 1 − AER: divide by the target words alone": (
-            lambda weights, gold: 1 - _aer(weights, gold)
+            "1 - _aer(weights, gold)"
         ),
         "this is AER: count the right links, for each target word": (
-            lambda weights, gold: _aer(weights, gold)
+            "_aer(weights, gold)"
         ),
-        "this is the share that is wrong": ("(link in", "(link not in"),
+        "this is the share that is wrong": "(link in → (link not in",
         "this is the number of right words: divide by how many there are": (
-            " / len(weights)",
-            "",
+            " / len(weights) →"
         ),
-        "a number from 0 to 1, not percent": ("/ len", "* 100 / len"),
-        BY_COLUMNS: lambda weights, gold: len(_columns(weights) & gold) / len(weights),
+        "a number from 0 to 1, not percent": "/ len → * 100 / len",
+        BY_COLUMNS: "len(_columns(weights) & gold) / len(weights)",
         SEVERAL: _with_one_each("link_accuracy"),
     },
     hints=(
@@ -425,7 +412,3 @@ def cut_head(H, T, S, head, t, s):
 def link_accuracy(weights, gold):
     found = [(int(row.argmax()), t) for t, row in enumerate(weights)]
     return sum(link in gold for link in found) / len(weights)
-
-
-def _aer(weights, gold):
-    return _rate({(int(row.argmax()), t) for t, row in enumerate(weights)}, gold)

@@ -89,49 +89,39 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
     },
     mistakes={
         "not clipped: an n-gram counts at most as often as the reference has it": (
-            USED,
-            "pass",
+            f"{USED} → pass"
         ),
         "clipped is the smaller of two counts, not the larger": _share(max),
-        "that is the number found; divide by the output's n-grams": (TOTAL, "found"),
+        "that is the number found; divide by the output's n-grams": f"{TOTAL} → found",
         "divide by the n-grams of the output, not of the reference": (
-            TOTAL,
-            "found / (len(reference) - n + 1)",
+            f"{TOTAL} → found / (len(reference) - n + 1)"
         ),
         "divide by the number of the output's n-grams, not of its words": (
-            TOTAL,
-            "found / len(output)",
+            f"{TOTAL} → found / len(output)"
         ),
         "divide by the number of n-grams, not of different ones": (
-            TOTAL,
-            "found / len({*map(tuple, (output[i : i + n] for i in range(total)))})",
+            f"{TOTAL} → found / "
+            f"len({{*map(tuple, (output[i : i + n] for i in range(total)))}})"
         ),
         "the last n-gram of the output is missing: there are len(output) - n + 1": (
-            "len(output) - n + 1",
-            "len(output) - n",
+            "len(output) - n + 1 → len(output) - n"
         ),
         "the last n-gram of the output is never looked at: the loop is one too short": (
-            "range(total)",
-            "range(total - 1)",
+            "range(total) → range(total - 1)"
         ),
         "the last n-gram of the reference is missing: also there are … - n + 1": (
-            "reference) - n + 1",
-            "reference) - n",
+            "reference) - n + 1 → reference) - n"
         ),
         "the last n-gram is missing in both: there are len(…) - n + 1": (
-            " - n + 1",
-            " - n",
+            " - n + 1 →  - n"
         ),
         "with sets, an n-gram that occurs twice counts once": _kinds,
         "the output has len(output) - n + 1 n-grams: divide by as many": (
-            TOTAL,
-            "found / (len(output) - n)",
+            f"{TOTAL} → found / (len(output) - n)"
         ),
         "an n-gram may be anywhere in the reference, not only at its own place": (
-            "in left:",
-            "== reference[i : i + n]:",
-            USED,
-            "pass",
+            "in left: → == reference[i : i + n]:",
+            f"{USED} → pass",
         ),
         "an n-gram counts as often as in the reference, not just once": _share(
             lambda mine, theirs: 1
@@ -139,7 +129,7 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
         "look up the output's n-grams in the reference, not the other way round": (
             _share(lambda mine, theirs: theirs)
         ),
-        "percent; return a share from 0 to 1": (TOTAL, "100 * found / total"),
+        "percent; return a share from 0 to 1": f"{TOTAL} → 100 * found / total",
         "n-grams overlap: what was used for one may still be part of another": _used_up,
         "the same words in another order are another n-gram": _share(
             min, lambda words, n: [tuple(sorted(gram)) for gram in _grams(words, n)]
@@ -149,10 +139,10 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
         ),
         "compare words: in a joined text *he* is also found in *the*": _in_text,
         "n is not used: these are single words": [
-            lambda output, reference, n: _share(min)(output, reference, 1),
+            "_share(min)(output, reference, 1)",
             _share(min, lambda words, n: [*words]),
         ],
-        "an n-gram has n words: words[i : i + n]": ("[i : i + n]", "[i : i + n - 1]"),
+        "an n-gram has n words: words[i : i + n]": "[i : i + n] → [i : i + n - 1]",
     },
     hints=(
         "Make a list of the reference's n-grams. What must happen to one that is found "
@@ -191,66 +181,57 @@ MEAN = "precisions.log().mean().exp()"
         ),
     },
     mistakes={
-        "the brevity penalty is missing": ("penalty * ", ""),
-        "BP is at most 1: too long an output gets no reward": ("min(1.0, ", "("),
+        "the brevity penalty is missing": "penalty *  →",
+        "BP is at most 1: too long an output gets no reward": "min(1.0,  → (",
         "BP is 1 if c > r; yours leaves out the penalty of what is too short": (
-            "min(1.0",
-            "max(1.0",
+            "min(1.0 → max(1.0"
         ),
         "c and r are exchanged in BP": [
-            ("r / c", "c / r"),
-            ("min(1.0, (1 - r / c).exp().item())", "(1 - c / r).exp().item()"),
+            "r / c → c / r",
+            ("min(1.0, (1 - r / c).exp().item()) → (1 - c / r).exp().item()"),
             (
-                "min(1.0, (1 - r / c).exp().item())",
-                "1.0 if c > r else (1 - c / r).exp().item()",
+                "min(1.0, (1 - r / c).exp().item()) → 1.0 if c > r else (1 "
+                "- c / r).exp().item()"
             ),
         ],
         "BP is e to the power of 1 − r/c": [
-            ("(1 - r / c).exp().item()", "c / r"),
-            ("(1 - r / c).exp().item()", "1 - r / c"),
-            ("(1 - r / c).exp().item()", "(-r / c).exp().item()"),
+            "(1 - r / c).exp().item() → c / r",
+            "(1 - r / c).exp().item() → 1 - r / c",
+            "(1 - r / c).exp().item() → (-r / c).exp().item()",
         ],
-        "the factor 100 is missing": ("100 * ", ""),
-        "the 1/4 is missing: that is the product of the four": ("mean", "sum"),
+        "the factor 100 is missing": "100 *  →",
+        "the 1/4 is missing: that is the product of the four": "mean → sum",
         "the root of four numbers is the fourth, not the square root": (
-            "mean()",
-            "sum().div(2)",
+            "mean() → sum().div(2)"
         ),
-        "the arithmetic mean; take the geometric one": (MEAN, "precisions.mean()"),
+        "the arithmetic mean; take the geometric one": f"{MEAN} → precisions.mean()",
         "the arithmetic mean, without the brevity penalty": (
-            f"penalty * {MEAN}",
-            "precisions.mean()",
+            f"penalty * {MEAN} → precisions.mean()"
         ),
         "the harmonic mean; take the geometric one": (
-            MEAN,
-            "(4 / (1 / precisions).sum())",
+            f"{MEAN} → (4 / (1 / precisions).sum())"
         ),
-        "this is a logarithm: exp is missing": ("mean().exp()", "mean()"),
+        "this is a logarithm: exp is missing": "mean().exp() → mean()",
         "exp undoes the natural logarithm: take log, not log10 or log2": [
-            (".log()", ".log10()"),
-            (".log()", ".log2()"),
+            ".log() → .log10()",
+            ".log() → .log2()",
         ],
         "this is 0 whatever the counts are: is a precision rounded down (//), or a "
-        "factor 0?": (
-            "counts[:4] / counts[4:8]",
-            "(counts[:4] // counts[4:8]).float()",
-        ),
+        "factor 0?": ("counts[:4] / counts[4:8] → (counts[:4] // counts[4:8]).float()"),
         "no smoothing here: take the counts as they are": (
-            "counts[:4] / counts[4:8]",
-            "(counts[:4] + 1) / (counts[4:8] + 1)",
+            "counts[:4] / counts[4:8] → (counts[:4] + 1) / (counts[4:8] + 1)"
         ),
         "each n has a precision of its own: do not add up the counts of all four": (
-            MEAN,
-            "(counts[:4].sum() / counts[4:8].sum())",
+            f"{MEAN} → (counts[:4].sum() / counts[4:8].sum())"
         ),
         "divide what was found by what was possible: counts[:4] / counts[4:8]": [
-            ("counts[:4] / counts[4:8]", "counts[0:8:2] / counts[1:8:2]"),
-            ("counts[:4] / counts[4:8]", "counts[4:8] / counts[:4]"),
-            ("counts[:4] / counts[4:8]", "counts[:4] / counts[8]"),
-            ("counts[:4] / counts[4:8]", "counts[:4] / counts[4]"),
+            "counts[:4] / counts[4:8] → counts[0:8:2] / counts[1:8:2]",
+            "counts[:4] / counts[4:8] → counts[4:8] / counts[:4]",
+            "counts[:4] / counts[4:8] → counts[:4] / counts[8]",
+            "counts[:4] / counts[4:8] → counts[:4] / counts[4]",
         ],
         "all four n count: yours leaves some out": [
-            (MEAN, f"precisions[{some}].log().mean().exp()")
+            f"{MEAN} → precisions[{some}].log().mean().exp()"
             for some in (":1", ":2", ":3", "3:", "1:")
         ],
     },
@@ -324,16 +305,16 @@ WIN = "bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0))"
         ),
     },
     mistakes={
-        "A must be better; a tie does not count": (" > ", " >= "),
+        "A must be better; a tie does not count": " >  →  >= ",
         "a tie is no win, not half a one": _paired(
             lambda a, b, rows: (
                 0.5 * (_of(a, rows) >= _of(b, rows))
                 + 0.5 * (_of(a, rows) > _of(b, rows))
             )
         ),
-        "that is how often B wins": (" > ", " < "),
-        "that is how often A does *not* win": (" > ", " <= "),
-        "a sentence that is drawn twice counts twice": ("[rows]", "[rows.unique()]"),
+        "that is how often B wins": " >  →  < ",
+        "that is how often A does *not* win": " >  →  <= ",
+        "a sentence that is drawn twice counts twice": "[rows] → [rows.unique()]",
         "add the counts of a sample, then one BLEU; no mean of sentences": _paired(
             lambda a, b, rows: _sentences(a, rows) > _sentences(b, rows)
         ),
@@ -342,16 +323,16 @@ WIN = "bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0))"
                 sum(bleu_of(a[i]) > bleu_of(b[i]) for i in rows) / len(rows)
             )
         ),
-        "the number of samples; divide by how many there are": (" / len(wins)", ""),
+        "the number of samples; divide by how many there are": " / len(wins) →",
         "divide by the number of samples, not of sentences": [
-            ("len(wins)", "len(a)"),
-            ("len(wins)", "draws.size(1)"),
+            "len(wins) → len(a)",
+            "len(wins) → draws.size(1)",
         ],
-        "percent; return a share from 0 to 1": ("return sum", "return 100 * sum"),
-        "how often A wins, not by how much": (" > ", " - "),
+        "percent; return a share from 0 to 1": "return sum → return 100 * sum",
+        "how often A wins, not by how much": " >  →  - ",
         "both models need the same rows of a sample": [
-            ("b[rows]", "b"),
-            ("b[rows]", "b[draws[0]]"),
+            "b[rows] → b",
+            "b[rows] → b[draws[0]]",
             (
                 f"{WIN} for rows in draws",
                 f"{WIN} for rows, other in zip(draws, draws.flip(0))".replace(
@@ -360,10 +341,9 @@ WIN = "bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0))"
             ),
         ],
         "use the rows of a sample: one comparison for each, not one for all": (
-            "[rows]",
-            "",
+            "[rows] →"
         ),
-        "a row of draws is a sample, not a column": ("in draws", "in draws.T"),
+        "a row of draws is a sample, not a column": "in draws → in draws.T",
         "the higher BLEU wins, not more n-grams found": _paired(
             lambda a, b, rows: a[rows, :4].sum() > b[rows, :4].sum()
         ),

@@ -48,43 +48,32 @@ def _halves(table):
     },
     mistakes={
         "this counts cells: a pair counts once, however many positions are off": (
-            ".any(dim=0)",
-            "",
+            ".any(dim=0) →"
         ),
-        "this counts positions: count the pairs": ("dim=0", "dim=1"),
-        "one position is enough; it need not be all": ("any", "all"),
+        "this counts positions: count the pairs": "dim=0 → dim=1",
+        "one position is enough; it need not be all": "any → all",
         "one position is enough: a mean hides it": (
-            "(length -",
-            "(length.mean(0)[None] -",
+            "(length - → (length.mean(0)[None] -"
         ),
-        "one position is enough: this is the last one alone": (
-            "(length",
-            "(length[-1:]",
-        ),
-        "below 1 is off the circle as well: take the absolute difference": (
-            ".abs()",
-            "",
-        ),
+        "one position is enough: this is the last one alone": "(length → (length[-1:]",
+        "below 1 is off the circle as well: take the absolute difference": ".abs() →",
         "column 1 belongs to column 0, not to the first of the second half": _halves,
         "these are the pairs on the circle": (
-            COUNT,
-            "int(((length - 1).abs() <= 0.001).all(dim=0).sum())",
+            f"{COUNT} → int(((length - 1).abs() <= 0.001).all(dim=0).sum())"
         ),
-        "square both numbers: sin² + cos²": ("** 2", ""),
-        "all computers round: only more than 0.001 is off": ("> 0.001", "> 0"),
-        "count them: this only says whether there is one": ("int(", "bool("),
+        "square both numbers: sin² + cos²": "** 2 →",
+        "all computers round: only more than 0.001 is off": "> 0.001 → > 0",
+        "count them: this only says whether there is one": "int( → bool(",
         "count them: this says of each pair whether it is broken": (
             COUNT,
             COUNT[4 : -len(".sum())")],
         ),
         "count them, do not divide by the number of pairs": (
-            ".sum())",
-            ".sum()) / length.size(1)",
+            ".sum()) → .sum()) / length.size(1)"
         ),
-        "count pairs: each of them has two columns": ("int(", "2 * int("),
+        "count pairs: each of them has two columns": "int( → 2 * int(",
         "columns 1 and 2 are no pair: go on by two": (
-            "table[:, 0::2] ** 2 + table[:, 1::2]",
-            "table[:, :-1] ** 2 + table[:, 1:]",
+            "table[:, 0::2] ** 2 + table[:, 1::2] → table[:, :-1] ** 2 + table[:, 1:]"
         ),
     },
     hints=(
@@ -154,7 +143,7 @@ def _converted(number):
     mistakes={
         "a row of −∞ becomes NaN: fill in a finite number": [
             _fill(-torch.inf),
-            lambda scores, mask: scores + mask.log().to(scores.dtype),
+            "scores + mask.log().to(scores.dtype)",
         ],
         "this number does not fit into float16, whose lowest is −65,504": [
             *map(_fill, (-1e10, -1e9, -1e6))
@@ -168,36 +157,34 @@ def _converted(number):
             _added(None),
         ],
         "the result has another format than the scores: all three formats must stay": [
-            lambda s, mask: s.float().masked_fill(
-                ~mask, torch.finfo(torch.float32).min
-            ),
-            lambda s, mask: s + ~mask * torch.finfo(s.dtype).min,
-            lambda s, mask: s + ~mask * -1e9,
+            ("scores.float().masked_fill(~mask, torch.finfo(torch.float32).min)"),
+            "scores + ~mask * torch.finfo(scores.dtype).min",
+            "scores + ~mask * -1000000000.0",
             *(
                 lambda s, mask, number=number: s - number * ~mask
                 for number in (1e2, 1e3, 1e4)
             ),
         ],
         "NaN in a score spreads over its row, and 0 · ∞ is NaN, too": [
-            lambda scores, mask: scores + ~mask * -torch.inf,
+            "scores + ~mask * -torch.inf",
             _fill(torch.nan),
         ],
         "True in the mask means: may be seen": [
-            ("~mask", "mask"),
-            lambda scores, mask: scores.masked_fill(mask, -torch.inf),
+            "~mask → mask",
+            "scores.masked_fill(mask, -torch.inf)",
         ],
         "a score of 0 is not hidden: softmax makes exp(0) = 1 of it": [
             _fill(0.0),
-            lambda scores, mask: scores * mask,
+            "scores * mask",
         ],
-        "the largest number wins the softmax: fill in the lowest": (".min", ".max"),
+        "the largest number wins the softmax: fill in the lowest": ".min → .max",
         "nothing is hidden: `masked_fill` gives a new tensor, return that one": (
-            lambda scores, mask: scores
+            "scores"
         ),
         "these are weights already: softmax comes after `hide`": [
-            (".min)", ".min).softmax(-1)"),
-            lambda scores, mask: scores.softmax(-1) * mask,
-            lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(-1),
+            ".min) → .min).softmax(-1)",
+            "scores.softmax(-1) * mask",
+            "scores.masked_fill(~mask, -torch.inf).softmax(-1)",
         ],
         "your number is not low enough: a visible score may be lower still": [
             *map(_fill, (-1.0, -5.0, -10.0, -20.0, -50.0, -100.0, -1e3, -1e4, -5e4)),
@@ -261,48 +248,37 @@ RATIO = "n_positions / sum(lengths)"
     },
     mistakes={
         "upside down: divide the positions by the tokens": (
-            RATIO,
-            "sum(lengths) / n_positions",
+            f"{RATIO} → sum(lengths) / n_positions"
         ),
-        "the last batch has fewer rows": ("len(batch) *", "batch_size *"),
+        "the last batch has fewer rows": "len(batch) * → batch_size *",
         "the last, smaller batch is missing": (
-            "0, len(lengths), batch_size",
-            "0, len(lengths) - batch_size + 1, batch_size",
+            "0, len(lengths), batch_size → 0, len(lengths) - batch_size + 1, batch_size"
         ),
         "the last, smaller batch is missing, above and below": _only_full,
         "pad to the longest sentence of the batch, not of all": (
-            "max(batch)",
-            "max(lengths)",
+            "max(batch) → max(lengths)"
         ),
-        "width is ignored": ("width or ", ""),
+        "width is ignored": "width or  →",
         "each batch has a longest sentence of its own; yours keeps the first one's": (
-            "n_positions += len(batch) * (width or max(batch))",
-            "width = width or max(batch); n_positions += len(batch) * width",
+            "n_positions += len(batch) * (width or max(batch)) → width "
+            "= width or max(batch); n_positions += len(batch) * width"
         ),
         "a batch begins where the last one ended: range(0, len(lengths), batch_size)": (
-            "0, len(lengths), batch_size",
-            "len(lengths)",
+            "0, len(lengths), batch_size → len(lengths)"
         ),
-        "each of the rows has that many positions: times len(batch)": (
-            "len(batch) * ",
-            "",
-        ),
-        "return after the loop: this is the first batch": (
-            "    return",
-            "        return",
-        ),
-        "divide by the tokens, not by the sentences": ("sum(lengths)", "len(lengths)"),
+        "each of the rows has that many positions: times len(batch)": "len(batch) *  →",
+        "return after the loop: this is the first batch": "    return →         return",
+        "divide by the tokens, not by the sentences": "sum(lengths) → len(lengths)",
         "this is a mean of the batches' ratios: divide once, at the end": (
             _mean_of_ratios
         ),
-        "these are the positions: divide by the tokens": (" / sum(lengths)", ""),
+        "these are the positions: divide by the tokens": " / sum(lengths) →",
         "that is the share of padding: positions over tokens": (
-            RATIO,
-            "1 - sum(lengths) / n_positions",
+            f"{RATIO} → 1 - sum(lengths) / n_positions"
         ),
-        "this counts only the padding": (RATIO, f"{RATIO} - 1"),
+        "this counts only the padding": f"{RATIO} → {RATIO} - 1",
         "take the sentences in order, without sorting": [_sorted(False), _sorted(True)],
-        "1.4 positions a token, not 1: divide with /": (" / ", " // "),
+        "1.4 positions a token, not 1: divide with /": " /  →  // ",
     },
     hints=(
         "How many rows has a batch, and how wide is each? Add up the positions of all "
@@ -378,48 +354,44 @@ def _asked(answer, model, rate):
     },
     mistakes={
         "all([]) is True, but a model without any nn.Dropout should fail": (
-            lambda model, rate: all(p == rate for p in _rates(model))
+            "all((p == rate for p in _rates(model)))"
         ),
         "one right rate is not enough: every nn.Dropout must have it": (
-            lambda model, rate: rate in _rates(model)
+            "rate in _rates(model)"
         ),
         "look into the parts of the parts: .modules(), not .children()": (
-            "modules",
-            "children",
+            "modules → children"
         ),
-        "look into the parts of the parts, and all([]) is True": lambda model, rate: (
-            all(p == rate for p in _rates(model, nn.Module.children))
+        "look into the parts of the parts, and all([]) is True": (
+            "all((p == rate for p in _rates(model, nn.Module.children)))"
         ),
-        "it says True where it should say False": ("==", "!="),
-        "these are the rates: compare them with {rate}": (" == {rate}", ""),
+        "it says True where it should say False": "== → !=",
+        "these are the rates: compare them with {rate}": " == {rate} →",
         "other parts may have a p: ask for nn.Dropout with isinstance": (
-            "isinstance(m, nn.Dropout)",
-            "hasattr(m, 'p')",
+            "isinstance(m, nn.Dropout) → hasattr(m, 'p')"
         ),
         "a part may have any name: ask each one with isinstance": [
             _named(nn.Module.named_modules),
             _named(nn.Module.named_children),
         ],
-        "the rate is an argument, not always 0.3": ("{rate}", "{0.3}"),
-        "a higher rate is wrong, too": lambda model, rate: (
-            min(_rates(model), default=-1) >= rate
-        ),
+        "the rate is an argument, not always 0.3": "{rate} → {0.3}",
+        "a higher rate is wrong, too": "min(_rates(model), default=-1) >= rate",
         "every one of them: this looks at the first one only": [
-            lambda model, rate: _rates(model)[:1] == [rate],
-            lambda model, rate: next((p == rate for p in _rates(model)), None),
+            "_rates(model)[:1] == [rate]",
+            "next((p == rate for p in _rates(model)), None)",
         ],
         "every one of them: this looks at the last one only": (
-            lambda model, rate: _rates(model)[-1:] == [rate]
+            "_rates(model)[-1:] == [rate]"
         ),
-        "their mean hides that they differ: compare each": lambda model, rate: (
-            bool(_rates(model))
-            and abs(sum(_rates(model)) / len(_rates(model)) - rate) < 1e-6
+        "their mean hides that they differ: compare each": (
+            "bool(_rates(model)) and abs(sum(_rates(model)) / "
+            "len(_rates(model)) - rate) < 1e-06"
         ),
         "it says True of each model that has dropout: compare the rates": (
-            lambda model, rate: bool(_rates(model))
+            "bool(_rates(model))"
         ),
         "it says False of every model: ask each part with isinstance, and compare its "
-        ".p with the rate": lambda model, rate: False,
+        ".p with the rate": "False",
     },
     hints=(
         "Collect the rates of all parts that are an nn.Dropout. What must be true of "

@@ -27,39 +27,31 @@ def _flops(each, attention):
         ),
         "the backward pass makes two products of each, not one": _flops(4, 8),
         "a multiplication and an addition are two operations, not one": _flops(3, 6),
-        "attention has a backward pass as well: 12, not 4": ("12 *", "4 *"),
-        "attention makes two products, QKᵀ and AV: 12, not 6": ("12 *", "6 *"),
+        "attention has a backward pass as well: 12, not 4": "12 * → 4 *",
+        "attention makes two products, QKᵀ and AV: 12, not 6": "12 * → 6 *",
         "attention is missing: 12 N B T S d_model, here with T = S": (
-            "products + attention",
-            "products",
+            "products + attention → products"
         ),
         "this is attention alone: each weight takes 6 for each position": (
-            "products + attention",
-            "attention",
+            "products + attention → attention"
         ),
-        "attention compares S positions with S others: S × S": ("S * S", "S"),
-        "a dot product of attention has d_model numbers over all heads": (
-            " * d_model",
-            "",
-        ),
-        "each layer has an attention": ("n_layers * B", "B"),
+        "attention compares S positions with S others: S × S": "S * S → S",
+        "a dot product of attention has d_model numbers over all heads": " * d_model →",
+        "each layer has an attention": "n_layers * B → B",
         "n_weights counts all layers already": (
-            "6 * n_weights",
-            "6 * n_layers * n_weights",
+            "6 * n_weights → 6 * n_layers * n_weights"
         ),
-        "that is one sentence: there are B": (" * B", ""),
+        "that is one sentence: there are B": " * B →",
         "the weights meet all B × S positions": [
-            ("B * S  #", "B  #"),
-            ("B * S  #", "S  #"),
+            "B * S  # → B  #",
+            "B * S  # → S  #",
         ],
-        "each of the B sentences has its own attention": ("n_layers * B", "n_layers"),
+        "each of the B sentences has its own attention": "n_layers * B → n_layers",
         "a sentence attends to itself alone: B × S × S, not (B × S)²": (
-            "B * S * S",
-            "(B * S) ** 2",
+            "B * S * S → (B * S) ** 2"
         ),
         "a weight meets each position once: n_weights has counted d_model": (
-            "B * S  #",
-            "B * S * d_model  #",
+            "B * S  # → B * S * d_model  #"
         ),
     },
     hints=(
@@ -86,38 +78,32 @@ def encoder_flops(n_weights, n_layers, B, S, d_model):
         "one sentence, one head": (1, 5, 6, 1),
     },
     mistakes={
-        "these are numbers: each takes 4 bytes": ("4 * (", "("),
-        "a number of fp32 takes 4 bytes, not 2": ("4 * (", "2 * ("),
-        "these are bits: 8 of them are a byte": ("4 * (", "32 * ("),
+        "these are numbers: each takes 4 bytes": "4 * ( → (",
+        "a number of fp32 takes 4 bytes, not 2": "4 * ( → 2 * (",
+        "these are bits: 8 of them are a byte": "4 * ( → 32 * (",
         "all of it takes 4 bytes a number: mind the brackets": (
-            "4 * (5 * B * T * d_model + B * n_heads * T * T)",
-            "4 * 5 * B * T * d_model + B * n_heads * T * T",
+            "4 * (5 * B * T * d_model + B * n_heads * T * T) → 4 * 5 * "
+            "B * T * d_model + B * n_heads * T * T"
         ),
         "the matrices are parameters: count what the sentences bring alone": (
-            "T * T)",
-            "T * T + 4 * d_model**2)",
+            "T * T) → T * T + 4 * d_model**2)"
         ),
-        "count five (B, T, D): the input, Q, K, V, the joined heads": ("5 *", "4 *"),
-        "five tensors of (B, T, D) are kept, not three": ("5 *", "3 *"),
-        "the output is not kept: five tensors of (B, T, D)": ("5 *", "6 *"),
-        "one tensor is read for Q, K and V: it is kept once": ("5 *", "7 *"),
-        "the scores are not kept, only the weights": ("+ B", "+ 2 * B"),
+        "count five (B, T, D): the input, Q, K, V, the joined heads": "5 * → 4 *",
+        "five tensors of (B, T, D) are kept, not three": "5 * → 3 *",
+        "the output is not kept: five tensors of (B, T, D)": "5 * → 6 *",
+        "one tensor is read for Q, K and V: it is kept once": "5 * → 7 *",
+        "the scores are not kept, only the weights": "+ B → + 2 * B",
         "the weights of the heads are missing: T × T numbers each": (
-            " + B * n_heads * T * T",
-            "",
+            " + B * n_heads * T * T →"
         ),
-        "a head has a weight for each query and each key: T × T": ("T * T)", "T)"),
-        "each head has weights of its own: B × H × T × T": ("n_heads * T", "T"),
-        "that is one sentence: there are B": lambda B, T, D, H: (
-            4 * (5 * T * D + H * T * T)
-        ),
+        "a head has a weight for each query and each key: T × T": "T * T) → T)",
+        "each head has weights of its own: B × H × T × T": "n_heads * T → T",
+        "that is one sentence: there are B": "4 * (5 * T * d_model + n_heads * T * T)",
         "the heads share out d_model: Q, K and V are (B, T, D) over all heads": (
-            "d_model +",
-            "d_model * n_heads +",
+            "d_model + → d_model * n_heads +"
         ),
         "(B, T, d_k) is one head: over all heads Q, K and V are (B, T, D)": (
-            "d_model +",
-            "d_model // n_heads +",
+            "d_model + → d_model // n_heads +"
         ),
     },
     hints=(
@@ -147,57 +133,42 @@ ROUNDED = "-int(-corpus_tokens * epochs // real)"
     },
     mistakes={
         "round up: the last, smaller update counts": (
-            ROUNDED,
-            "int(corpus_tokens * epochs / real)",
+            f"{ROUNDED} → int(corpus_tokens * epochs / real)"
         ),
         "round up to a whole number of updates": (
-            ROUNDED,
-            "corpus_tokens * epochs / real",
+            f"{ROUNDED} → corpus_tokens * epochs / real"
         ),
         "rounded to the nearest: round up": (
-            ROUNDED,
-            "round(corpus_tokens * epochs / real)",
+            f"{ROUNDED} → round(corpus_tokens * epochs / real)"
         ),
         "where it comes out even there is no further update: math.ceil, not + 1": (
-            ROUNDED,
-            "int(corpus_tokens * epochs / real) + 1",
+            f"{ROUNDED} → int(corpus_tokens * epochs / real) + 1"
         ),
         "batches run on across epochs: round once, at the end": (
-            ROUNDED,
-            "epochs * math.ceil(corpus_tokens / real)",
+            f"{ROUNDED} → epochs * math.ceil(corpus_tokens / real)"
         ),
         "round once: an epoch need not be a whole number of batches": (
-            lambda corpus, epochs, batch, padding, processes, accumulate: math.ceil(
-                math.ceil(corpus / (batch * (1 - padding)))
-                * epochs
-                / (processes * accumulate)
-            )
+            "math.ceil(math.ceil(corpus_tokens / (batch_tokens * (1 - "
+            "padding))) * epochs / (processes * accumulate))"
         ),
-        "each process makes `accumulate` batches for one update": (
-            " * accumulate",
-            "",
-        ),
-        "several processes share an update": (" * processes", ""),
-        "one update is processes × accumulate batches": (
-            " * processes * accumulate",
-            "",
-        ),
+        "each process makes `accumulate` batches for one update": " * accumulate →",
+        "several processes share an update": " * processes →",
+        "one update is processes × accumulate batches": " * processes * accumulate →",
         "more processes or batches an update make fewer updates, not more": [
-            ("(1 - padding) * processes * acc", "(1 - padding) / processes / acc"),
-            ("(1 - padding) * processes * acc", "(1 - padding) / processes * acc"),
-            ("* accumulate", "/ accumulate"),
+            ("(1 - padding) * processes * acc → (1 - padding) / processes / acc"),
+            ("(1 - padding) * processes * acc → (1 - padding) / processes * acc"),
+            "* accumulate → / accumulate",
         ],
         "a quarter of the batch is padding: only three quarters are real tokens": (
-            " * (1 - padding)",
-            "",
+            " * (1 - padding) →"
         ),
         "a quarter of the batch is padding: real tokens are × (1 - padding)": [
-            ("* (1 - padding)", "/ (1 + padding)"),
-            ("* (1 - padding)", "/ (1 - padding)"),
-            ("* (1 - padding)", "* (1 + padding)"),
-            ("(1 - padding)", "padding"),
+            "* (1 - padding) → / (1 + padding)",
+            "* (1 - padding) → / (1 - padding)",
+            "* (1 - padding) → * (1 + padding)",
+            "(1 - padding) → padding",
         ],
-        "the corpus is read `epochs` times": [(" * epochs", ""), ("* ep", "/ ep")],
+        "the corpus is read `epochs` times": [" * epochs →", "* ep → / ep"],
     },
     hints=(
         "How many real tokens does one update read, over all processes and their "

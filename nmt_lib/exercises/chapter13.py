@@ -82,26 +82,18 @@ def _cleaned(keep):
             )
         ),
         "one side is missing: return pairs, not sources": (
-            "kept.append((src, tgt))",
-            "kept.append(src)",
-            "(src, tgt) not in",
-            "src not in",
+            "kept.append((src, tgt)) → kept.append(src)",
+            "(src, tgt) not in → src not in",
         ),
         "spaces at the ends and in the middle: unify them before you compare": [
-            lambda pairs: list(
-                dict.fromkeys((a, b) for a, b in pairs if a and b and a != b)
-            ),
-            lambda pairs: list(
-                dict.fromkeys(
-                    (a, b)
-                    for a, b in pairs
-                    if a.strip() and b.strip() and a.strip() != b.strip()
-                )
+            ("list(dict.fromkeys(((a, b) for a, b in pairs if a and b and (a != b))))"),
+            (
+                "list(dict.fromkeys(((a, b) for a, b in pairs if a.strip() "
+                "and b.strip() and (a.strip() != b.strip()))))"
             ),
         ],
         "strip() leaves the spaces in the middle": (
-            '" ".join(text.split())',
-            "text.strip()",
+            '" ".join(text.split()) → text.strip()'
         ),
         "upper and lower case are no repetition": [
             _cleaned(
@@ -121,23 +113,20 @@ def _cleaned(keep):
                     and (src, tgt) not in kept
                 )
             ),
-            ("text.split()", "text.lower().split()"),
+            "text.split() → text.lower().split()",
         ],
-        "single spaces between the words should stay": ('" ".join', '"".join'),
+        "single spaces between the words should stay": '" ".join → "".join',
         "unify the spaces first: only then do you see which pairs are alike": (
-            "in pairs",
-            "in dict.fromkeys(pairs)",
-            " and (src, tgt) not in kept",
-            "",
+            "in pairs → in dict.fromkeys(pairs)",
+            " and (src, tgt) not in kept →",
         ),
         "keep the text with its unified spaces, not the raw one": _raw,
         "the order must stay": [
-            ("return kept", "return sorted(kept)"),
+            "return kept → return sorted(kept)",
             _last_kept,
         ],
         "that is what is left out": (
-            "return kept",
-            "return [pair for pair in pairs if pair not in kept]",
+            "return kept → return [pair for pair in pairs if pair not in kept]"
         ),
     },
     hints=(
@@ -236,29 +225,23 @@ def _lists(sources, targets):
         "upper and lower case": (["Yes.", "yes."], ["Tak.", "TAK."]),
     },
     mistakes={
-        "pairs with the same target belong together, too": (
-            lambda sources, targets: _numbered(sources)
-        ),
-        "pairs with the same source belong together, too": (
-            lambda sources, targets: _numbered(targets)
-        ),
+        "pairs with the same target belong together, too": ("_numbered(sources)"),
+        "pairs with the same source belong together, too": ("_numbered(targets)"),
         "one equal side is enough: source *or* target": (
-            lambda sources, targets: _numbered(list(zip(sources, targets)))
+            "_numbered(list(zip(sources, targets)))"
         ),
         "a chain of pairs is one group: go on until nothing changes": [
             _once,
             _in_passing,
-            ("while changed", "for _ in range(1)"),
-            ("while changed", "for _ in range(2)"),
+            "while changed → for _ in range(1)",
+            "while changed → for _ in range(2)",
         ],
         "letter for letter: with other capitals it is another text": (
-            "least = {}",
-            "least, side = {}, [text.lower() for text in side]",
+            "least = {} → least, side = {}, [text.lower() for text in side]"
         ),
-        "pairs are counted from 0": ("return group", "return [g + 1 for g in group]"),
+        "pairs are counted from 0": "return group → return [g + 1 for g in group]",
         "return a list, in the order of the pairs": (
-            "return group",
-            "return dict(enumerate(group))",
+            "return group → return dict(enumerate(group))"
         ),
         "a source and a target that look alike are no link": _sides_mixed,
         "a group has the number of its first pair; do not count the groups": (
@@ -266,14 +249,10 @@ def _lists(sources, targets):
         ),
         "that is the size of each pair's group": _sizes,
         "return a number for each pair, not a list for each group": _lists,
-        "each pair has a group of its own here": (
-            lambda sources, targets: list(range(len(sources)))
-        ),
+        "each pair has a group of its own here": ("list(range(len(sources)))"),
         "the *first* pair of a group gives its number: take the smallest": (
-            "min(",
-            "max(",
-            "<",
-            ">",
+            "min( → max(",
+            "< → >",
         ),
     },
     hints=(
@@ -330,47 +309,40 @@ def _samples(n, size):
     },
     mistakes={
         "both systems need the same sentences of a sample": (
-            "(a - b)[draws].mean(1)",
-            "a[draws].mean(1) - b[draws.flip(0)].mean(1)",
+            "(a - b)[draws].mean(1) → a[draws].mean(1) - b[draws.flip(0)].mean(1)"
         ),
-        "the gain is A minus B": ("a - b", "b - a"),
-        "these are the scores of A; subtract those of B": ("a - b", "a"),
-        "these are the scores of B; the gain is A minus B": ("a - b", "b"),
+        "the gain is A minus B": "a - b → b - a",
+        "these are the scores of A; subtract those of B": "a - b → a",
+        "these are the scores of B; the gain is A minus B": "a - b → b",
         "95 % of the samples are between the shares 0.025 and 0.975": [
-            ("0.025, 0.975", "0.05, 0.95"),
-            ("0.025, 0.975", "0.005, 0.995"),
+            "0.025, 0.975 → 0.05, 0.95",
+            "0.025, 0.975 → 0.005, 0.995",
         ],
-        "that is one end only: return both": (
-            "[0.025, 0.975]",
-            "[0.975]",
-        ),
-        "the smaller number comes first": ("0.025, 0.975", "0.975, 0.025"),
-        "a row of draws is one sample: the mean goes along axis 1": (
-            "mean(1)",
-            "mean(0)",
-        ),
+        "that is one end only: return both": "[0.025, 0.975] → [0.975]",
+        "the smaller number comes first": "0.025, 0.975 → 0.975, 0.025",
+        "a row of draws is one sample: the mean goes along axis 1": "mean(1) → mean(0)",
         "a mean, not a sum: a sample has as many sentences as the test set": (
-            "mean(1)",
-            "sum(1)",
+            "mean(1) → sum(1)"
         ),
         "the mean of each sample comes first, then the interval of the means": [
-            ("[draws].mean(1)", ""),
-            (".mean(1)", ".flatten()"),
+            "[draws].mean(1) →",
+            ".mean(1) → .flatten()",
         ],
-        "the mean of each sample, not its median": ("mean(1)", "median(1).values"),
+        "the mean of each sample, not its median": "mean(1) → median(1).values",
         "subtract within each sample; the ends of two intervals have no difference": (
             _two_intervals
         ),
-        "use the draws: this is a formula for the standard error": lambda a, b, draws: (
-            (a - b).mean() + (a - b).std() / len(a) ** 0.5 * torch.tensor([-1.96, 1.96])
+        "use the draws: this is a formula for the standard error": (
+            "(a - b).mean() + (a - b).std() / len(a) ** 0.5 * "
+            "torch.tensor([-1.96, 1.96])"
         ),
         "that is the range of all samples; leave out 2.5 % at either end": (
-            "gains.quantile(torch.tensor([0.025, 0.975]))",
-            "torch.stack([gains.min(), gains.max()])",
+            "gains.quantile(torch.tensor([0.025, 0.975])) → "
+            "torch.stack([gains.min(), gains.max()])"
         ),
         "the interval comes from the samples themselves, not from their spread": (
-            "gains.quantile(torch.tensor([0.025, 0.975]))",
-            "gains.mean() + gains.std() * torch.tensor([-1.96, 1.96])",
+            "gains.quantile(torch.tensor([0.025, 0.975])) → "
+            "gains.mean() + gains.std() * torch.tensor([-1.96, 1.96])"
         ),
     },
     hints=(

@@ -84,48 +84,47 @@ def _backwards(cell, x, real):
     },
     mistakes={
         "padding was read as well: where there is no word, keep the old state": [
-            ("torch.where(real[:, t, None], new, h)", "new"),
-            lambda cell, x, real: _states(cell, x)[:, -1],
+            "torch.where(real[:, t, None], new, h) → new",
+            "_states(cell, x)[:, -1]",
         ],
         "the state was not handed on: every word was read from zeros": [
             _from_zeros,
-            ("cell(x[:, t], h)", "cell(x[:, t])"),
+            "cell(x[:, t], h) → cell(x[:, t])",
         ],
         "the sentence was read from right to left": [
             _backwards,
-            ("range(x.size(1))", "reversed(range(x.size(1)))"),
+            "range(x.size(1)) → reversed(range(x.size(1)))",
         ],
         "True is a word: here only padding was read": [
-            ("real[:, t, None]", "~real[:, t, None]"),
-            ("new, h)", "h, new)"),
+            "real[:, t, None] → ~real[:, t, None]",
+            "new, h) → h, new)",
         ],
         "the last state is asked for, not the mean of all": _mean,
         "the last state alone is asked for, (B, H), not all of them": [
-            lambda cell, x, real: _states(cell, x),
+            "_states(cell, x)",
             _each_state,
         ],
         "the words are axis 1, and axis 0 are the sentences: x[:, t]": (
-            lambda cell, x, real: _states(cell, x.transpose(0, 1))[:, -1]
+            "_states(cell, x.transpose(0, 1))[:, -1]"
         ),
         "a word of zeros changes the state as well: keep the old one": (
-            lambda cell, x, real: _states(cell, x * real[..., None])[:, -1]
+            "_states(cell, x * real[..., None])[:, -1]"
         ),
         "each sentence has its own end: ask of each row whether there is a word": (
-            "new, h)",
-            "new, h) if not real[:, t].any() else new",
+            "new, h) → new, h) if not real[:, t].any() else new"
         ),
         "this is the state before the last word: the last one is at n − 1": (
-            lambda cell, x, real: _at(_states(cell, x), real.sum(1) - 2)
+            "_at(_states(cell, x), real.sum(1) - 2)"
         ),
         "on padding the state was set to 0: keep it": [
-            ("torch.where(real[:, t, None], new, h)", "new * real[:, t, None]"),
-            ("new, h)", "new, torch.zeros_like(h))"),
+            ("torch.where(real[:, t, None], new, h) → new * real[:, t, None]"),
+            "new, h) → new, torch.zeros_like(h))",
         ],
         "this is the state one word too late: the last word is at n − 1": (
-            lambda cell, x, real: _at(_states(cell, x), real.sum(1))
+            "_at(_states(cell, x), real.sum(1))"
         ),
         "every sentence was read as far as the shortest: each has its own end": (
-            lambda cell, x, real: _states(cell, x)[:, int(real.sum(1).min()) - 1]
+            "_states(cell, x)[:, int(real.sum(1).min()) - 1]"
         ),
     },
     hints=(
@@ -192,49 +191,44 @@ def _case(seed, B, S, H, A, lengths):
     },
     mistakes={
         "the tanh is missing: without it the question drops out of the softmax": (
-            "torch.tanh((s @ W.T)[:, None] + memory @ U.T)",
-            "((s @ W.T)[:, None] + memory @ U.T)",
+            "torch.tanh((s @ W.T)[:, None] + memory @ U.T) → ((s @ "
+            "W.T)[:, None] + memory @ U.T)"
         ),
         "tanh is of the sum: here it is of each part, then they are added": _weighted(
             lambda q, k, v, real: _softmax((q.tanh() + k.tanh()) @ v, real)
         ),
         "one state asks one sentence: this softmax runs over the batch": [
-            ("-torch.inf).softmax(-1)", "-1e9).softmax(0)"),
-            (".softmax(-1)", ".softmax(0)"),
+            "-torch.inf).softmax(-1) → -1e9).softmax(0)",
+            ".softmax(-1) → .softmax(0)",
         ],
         "return both, the context and the weights": [
-            (BOTH, "return (weights[:, None] @ memory)[:, 0]"),
-            (BOTH, "return weights"),
+            f"{BOTH} → return (weights[:, None] @ memory)[:, 0]",
+            f"{BOTH} → return weights",
         ],
         "the context comes first, then the weights": (
-            BOTH,
-            "return weights, (weights[:, None] @ memory)[:, 0]",
+            f"{BOTH} → return weights, (weights[:, None] @ memory)[:, 0]"
         ),
         "the context is (B, H): the axis of the one question must go": (
-            "[:, 0], w",
-            ", w",
+            "[:, 0], w → , w"
         ),
         "a weighted sum: the weights divide already": (
-            BOTH,
-            "return (weights[..., None] * memory).mean(1), weights",
+            f"{BOTH} → return (weights[..., None] * memory).mean(1), weights"
         ),
         "the memory itself is weighted, not U h": _context_of_keys,
-        "here the scores are not scaled": ("@ v ", "@ v / len(v) ** 0.5 "),
-        "tanh, not a sigmoid": ("torch.tanh", "torch.sigmoid"),
+        "here the scores are not scaled": "@ v  → @ v / len(v) ** 0.5 ",
+        "tanh, not a sigmoid": "torch.tanh → torch.sigmoid",
         "padding was hidden after the softmax: the weights no longer sum to 1": (
-            "scores.masked_fill(~real, -torch.inf).softmax(-1)",
-            "scores.softmax(-1) * real",
+            "scores.masked_fill(~real, -torch.inf).softmax(-1) → "
+            "scores.softmax(-1) * real"
         ),
-        "padding was hidden with 0, and exp(0) is 1: use -inf": ("-torch.inf", "0.0"),
+        "padding was hidden with 0, and exp(0) is 1: use -inf": "-torch.inf → 0.0",
         "True is a word: this hides the words": [
-            ("~real, -torch.inf", "real, -1e9"),
-            ("~real, -torch.inf", "real, -torch.inf"),
+            "~real, -torch.inf → real, -1e9",
+            "~real, -torch.inf → real, -torch.inf",
         ],
         "W is for the state that asks, U for the memory": (
-            "s @ W.T",
-            "s @ U.T",
-            "memory @ U.T",
-            "memory @ W.T",
+            "s @ W.T → s @ U.T",
+            "memory @ U.T → memory @ W.T",
         ),
         "that is a dot product: here the two are added, inside the tanh": [
             _weighted(lambda q, k, v, real: _softmax((q * k).sum(-1), real)),
@@ -243,7 +237,7 @@ def _case(seed, B, S, H, A, lengths):
         "every word has the same weight: the scores were not used": _weighted(
             lambda q, k, v, real: real / real.sum(1, keepdim=True)
         ),
-        "padding was not hidden": (".masked_fill(~real, -torch.inf)", ""),
+        "padding was not hidden": ".masked_fill(~real, -torch.inf) →",
     },
     hints=(
         "`s @ W.T` is (B, A) and `memory @ U.T` is (B, S, A). Which axis must the "

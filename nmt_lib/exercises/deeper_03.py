@@ -91,49 +91,40 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
     mistakes={
         "a result at a visible position must depend on the visible ones: you let pass "
         "one that does not": (
-            "~hidden] += torch.randn(int((~hidden).sum()), x.size(1))",
-            "hidden] += 1",
-            TESTS,
-            "return same",
+            "~hidden] += torch.randn(int((~hidden).sum()), x.size(1)) → hidden] += 1",
+            f"{TESTS} → return same",
         ),
         "hidden positions must not matter, and you let pass a mask with which they do: "
         "change them by more than rounding, and compare": [
-            ("return same and not", "return not"),
-            ("other_pad[hidden] += 1", "other_pad[hidden] += 1e-9"),
+            "return same and not → return not",
+            "other_pad[hidden] += 1 → other_pad[hidden] += 1e-9",
         ],
         "results at hidden positions may be anything: look at the visible ones only": (
-            "attend(x)[~hidden]",
-            "attend(x)",
-            "_pad)[~hidden]",
-            "_pad)",
-            "_words)[~hidden]",
-            "_words)",
+            "attend(x)[~hidden] → attend(x)",
+            "_pad)[~hidden] → _pad)",
+            "_words)[~hidden] → _words)",
         ),
         "even the right mask fails: is 0 · nan, or 0 · ∞, in the sum? Put in finite "
         "numbers": [
-            ("+= 1", "= torch.nan"),
-            ("+= 1", "= torch.inf"),
+            "+= 1 → = torch.nan",
+            "+= 1 → = torch.inf",
         ],
         "x itself is changed, and others may need it: clone it for each trial": (
-            "x.clone(), x.clone()",
-            "x, x",
+            "x.clone(), x.clone() → x, x"
         ),
         "other vectors, not zeros: at <pad> there may be zeros already": (
-            "other_pad[hidden] += 1",
-            "other_pad[hidden] = 0",
+            "other_pad[hidden] += 1 → other_pad[hidden] = 0"
         ),
         "you say False of every mask, the right ones too: are results at hidden "
-        "positions compared?": lambda attend, x, hidden: False,
+        "positions compared?": "False",
         "True in hidden means <pad>, not a word": (
-            "before =",
-            "hidden = ~hidden\n    before =",
+            "before = → hidden = ~hidden\n    before ="
         ),
         "it says True where it should say False, and False for True": (
-            "return same and not",
-            "return not same or",
+            "return same and not → return not same or"
         ),
         "it says True of every mask: are both changes made, and compared with the "
-        "result before?": lambda attend, x, hidden: True,
+        "result before?": "True",
     },
     hints=(
         "Two trials, each with a clone of x: other vectors where it is hidden, other "

@@ -15,83 +15,75 @@ TWICE = "2 * V_tgt) + V_tgt"
         "one layer, more target words": (16, 24, 1, 50, 90),
     },
     mistakes={
-        "linear layers have biases": (FOUR, "4 * D * D", BIASES, "2 * D * d_ff"),
+        "linear layers have biases": (
+            f"{FOUR} → 4 * D * D",
+            f"{BIASES} → 2 * D * d_ff",
+        ),
         "an embedding has no bias": (
-            "D * (V_src + 2 * V_tgt) + V_tgt",
-            "(D + 1) * (V_src + 2 * V_tgt)",
+            "D * (V_src + 2 * V_tgt) + V_tgt → (D + 1) * (V_src + 2 * V_tgt)"
         ),
         "linear layers, and the output layer, have biases": (
-            FOUR,
-            "4 * D * D",
-            BIASES,
-            "2 * D * d_ff",
-            TWICE,
-            "2 * V_tgt)",
+            f"{FOUR} → 4 * D * D",
+            f"{BIASES} → 2 * D * d_ff",
+            f"{TWICE} → 2 * V_tgt)",
         ),
-        "the output layer has a bias for each target word": (TWICE, "2 * V_tgt)"),
-        "the output layer is not tied: D · V_tgt once more": ("2 * V_tgt", "V_tgt"),
+        "the output layer has a bias for each target word": f"{TWICE} → 2 * V_tgt)",
+        "the output layer is not tied: D · V_tgt once more": "2 * V_tgt → V_tgt",
         "D · V_tgt is needed twice, and a bias: embedding and output layer": (
-            TWICE,
-            "V_tgt)",
+            f"{TWICE} → V_tgt)"
         ),
         "the output layer writes target words": [
-            ("V_src + 2 * V_tgt", "2 * V_src + V_tgt"),
-            ("V_src + 2 * V_tgt) + V_tgt", "2 * V_src + V_tgt) + V_src"),
-            ("2 * V_tgt) + V_tgt", "2 * V_tgt) + V_src"),
+            "V_src + 2 * V_tgt → 2 * V_src + V_tgt",
+            "V_src + 2 * V_tgt) + V_tgt → 2 * V_src + V_tgt) + V_src",
+            "2 * V_tgt) + V_tgt → 2 * V_tgt) + V_src",
         ],
-        "the feed-forward network has biases, too": (BIASES, "2 * D * d_ff"),
+        "the feed-forward network has biases, too": f"{BIASES} → 2 * D * d_ff",
         "the feed-forward network has two layers, there and back": (
-            " + (d_ff * D + D)",
-            "",
+            " + (d_ff * D + D) →"
         ),
-        "its inner layer has d_ff biases": ("(D * d_ff + d_ff)", "D * d_ff"),
+        "its inner layer has d_ff biases": "(D * d_ff + d_ff) → D * d_ff",
         "one layer of the feed-forward network has d_ff biases, the other D": [
-            ("(d_ff * D + D)", "(d_ff * D + d_ff)"),
-            ("(D * d_ff + d_ff)", "(D * d_ff + D)"),
+            "(d_ff * D + D) → (d_ff * D + d_ff)",
+            "(D * d_ff + d_ff) → (D * d_ff + D)",
         ],
-        "the linear layers of an attention have biases, too": (FOUR, "4 * D * D"),
-        "an attention has four linear layers: W_o is missing": ("4 * (", "3 * ("),
+        "the linear layers of an attention have biases, too": f"{FOUR} → 4 * D * D",
+        "an attention has four linear layers: W_o is missing": "4 * ( → 3 * (",
         "each of the four linear layers of an attention has D biases": [
-            (FOUR, "4 * D * D + 3 * D"),
-            (FOUR, "4 * D * D + D"),
+            f"{FOUR} → 4 * D * D + 3 * D",
+            f"{FOUR} → 4 * D * D + D",
         ],
         "the width of the feed-forward network is d_ff, not always 4 · D": (
-            "ffn =",
-            "d_ff = 4 * D\n    ffn =",
+            "ffn = → d_ff = 4 * D\n    ffn ="
         ),
-        "a decoder layer has two attentions": ("3 * att", "2 * att"),
+        "a decoder layer has two attentions": "3 * att → 2 * att",
         "a decoder layer has two attentions and three norms": (
-            "3 * att",
-            "2 * att",
-            "5 * norm",
-            "4 * norm",
+            "3 * att → 2 * att",
+            "5 * norm → 4 * norm",
         ),
-        "only the decoder has a second attention": ("3 * att", "4 * att"),
-        "each side has a feed-forward network in each layer": ("2 * ffn", "ffn"),
+        "only the decoder has a second attention": "3 * att → 4 * att",
+        "each side has a feed-forward network in each layer": "2 * ffn → ffn",
         "2 · N · D are missing: the third norm of the decoder layers, or the last bias "
         "of both feed-forward networks": [
-            ("5 * norm", "4 * norm"),
-            ("(d_ff * D + D)", "d_ff * D"),
+            "5 * norm → 4 * norm",
+            "(d_ff * D + D) → d_ff * D",
         ],
         "norms are missing: two in an encoder layer, three in a decoder layer": (
-            " + 5 * norm",
-            "",
+            " + 5 * norm →"
         ),
-        "an encoder layer has two norms, a decoder layer three": ("5 * n", "6 * n"),
-        "a norm has a gain and a bias": ("2 * D\n", "D\n"),
-        "there are N layers on each side": ("N * (", "("),
+        "an encoder layer has two norms, a decoder layer three": "5 * n → 6 * n",
+        "a norm has a gain and a bias": "2 * D\n → D\n",
+        "there are N layers on each side": "N * ( → (",
         "the positions are sines: nothing of them is learnt": [
-            ("return layers", f"return layers + {n} * D")
-            for n in (512, 1024, 5000, 10000)
+            f"return layers → return layers + {n} * D" for n in (512, 1024, 5000, 10000)
         ],
         "the paper's layers end in a norm: there is no final one": [
-            ("return layers", "return layers + 2 * norm"),
-            ("return layers", "return layers + norm"),
+            "return layers → return layers + 2 * norm",
+            "return layers → return layers + norm",
         ],
         "embeddings are missing, or the output layer: D · V_src and twice D · V_tgt": [
-            ("V_src + 2 * V_tgt", "2 * V_tgt"),
-            ("D * (V_src + 2 * V_tgt)", "D * V_tgt"),
-            ("D * (V_src + 2 * V_tgt) + V_tgt", "0"),
+            "V_src + 2 * V_tgt → 2 * V_tgt",
+            "D * (V_src + 2 * V_tgt) → D * V_tgt",
+            "D * (V_src + 2 * V_tgt) + V_tgt → 0",
         ],
     },
     hints=(

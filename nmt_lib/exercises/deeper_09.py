@@ -38,48 +38,40 @@ def _swapped(x, other, at):
     call=_and_what_is_left,
     mistakes={
         "the activation itself was changed, and others may still need it: clone it": (
-            "x = x.clone()",
-            "x = x",
+            "x = x.clone() → x = x"
         ),
         "that is the whole other run: patch one position": [
-            lambda x, other, at: other,
-            lambda x, other, at: other.clone(),
+            "other",
+            "other.clone()",
         ],
         "the wrong way round: all but this position came from the other run": (
             _swapped
         ),
         "this patches one number of every vector: axis 1 is the position": (
-            "x[:, at] = other[:, at]",
-            "x[:, :, at] = other[:, :, at]",
+            "x[:, at] = other[:, at] → x[:, :, at] = other[:, :, at]"
         ),
         "this patches a sentence of the batch: axis 1 is the position": (
-            "x[:, at] = other[:, at]",
-            "x[at] = other[at]",
+            "x[:, at] = other[:, at] → x[at] = other[at]"
         ),
         "a zero removes; patching replaces it by what the other run has": (
-            "other[:, at]",
-            "0",
+            "other[:, at] → 0"
         ),
-        "the two were added: replace": ("x[:, at] = ", "x[:, at] += "),
+        "the two were added: replace": "x[:, at] =  → x[:, at] += ",
         "the two were averaged: replace": (
-            "= other[:, at]",
-            "= (x[:, at] + other[:, at]) / 2",
+            "= other[:, at] → = (x[:, at] + other[:, at]) / 2"
         ),
         "every sentence of the batch is patched, not the first one alone": (
-            "x[:, at] = other[:, at]",
-            "x[0, at] = other[0, at]",
+            "x[:, at] = other[:, at] → x[0, at] = other[0, at]"
         ),
         "this patches every position from there on": (
-            "x[:, at] = other[:, at]",
-            "x[:, at:] = other[:, at:]",
+            "x[:, at] = other[:, at] → x[:, at:] = other[:, at:]"
         ),
         "this patches every position up to there": (
-            "x[:, at] = other[:, at]",
-            "x[:, : at + 1] = other[:, : at + 1]",
+            "x[:, at] = other[:, at] → x[:, : at + 1] = other[:, : at + 1]"
         ),
         "nothing has changed: the position must come from the other run": [
-            lambda x, other, at: x,
-            lambda x, other, at: x.clone(),
+            "x",
+            "x.clone()",
         ],
     },
     hints=(

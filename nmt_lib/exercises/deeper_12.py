@@ -57,19 +57,19 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
     },
     mistakes={
         "that is layer norm: RMSNorm does not subtract the mean": [
-            lambda x, weight, eps=1e-6: F.layer_norm(x, weight.shape, weight, eps=eps),
-            lambda x, weight, eps=1e-6: F.layer_norm(x, weight.shape, weight),
+            "F.layer_norm(x, weight.shape, weight, eps=eps)",
+            "F.layer_norm(x, weight.shape, weight)",
             *(_norm(size, _mean) for size in _std(False) + _std(True)),
         ],
         "that is layer norm, and the weight is missing": [
-            lambda x, weight, eps=1e-6: F.layer_norm(x, weight.shape, eps=eps),
-            lambda x, weight, eps=1e-6: F.layer_norm(x, weight.shape),
+            "F.layer_norm(x, weight.shape, eps=eps)",
+            "F.layer_norm(x, weight.shape)",
         ],
         "that is the standard deviation, from which the mean is subtracted; here it is "
         "the mean square": [*map(_norm, _std(False) + _std(True))],
-        "divide by the root of the mean square": (".sqrt()", ""),
+        "divide by the root of the mean square": ".sqrt() →",
         "the mean of the squares, not their sum": [
-            ("mean(", "sum("),
+            "mean( → sum(",
             _norm(lambda x, eps: x.norm(dim=-1, keepdim=True)),
             _norm(lambda x, eps: x.norm(dim=-1, keepdim=True) + eps),
             _norm(lambda x, eps: x.norm(dim=-1, keepdim=True).clamp(min=1e-12)),
@@ -79,23 +79,22 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
             _norm(lambda x, eps: x.abs().mean(-1, keepdim=True) + eps),
         ],
         "square each number first, then take the mean": [
-            ("x.square().mean(-1, keepdim=True)", "x.mean(-1, keepdim=True).square()"),
-            ("x.square()", "x"),
+            ("x.square().mean(-1, keepdim=True) → x.mean(-1, keepdim=True).square()"),
+            "x.square() → x",
         ],
-        "multiply by the weight": [("weight * ", ""), ("weight * ", "1 / weight * ")],
+        "multiply by the weight": ["weight *  →", "weight *  → 1 / weight * "],
         "multiply by the weight, do not add it": _plus_weight,
         "multiply by the weight itself: here 1 is not added to it": (
-            "weight *",
-            "(1 + weight) *",
+            "weight * → (1 + weight) *"
         ),
-        "multiply by the root? divide by it": ("/ (size", "* (size"),
+        "multiply by the root? divide by it": "/ (size → * (size",
         "the mean is over the last axis only": [
-            ("-1, keepdim=True", ""),
-            ("mean(-1", "mean((1, 2)"),
+            "-1, keepdim=True →",
+            "mean(-1 → mean((1, 2)",
         ],
-        "the mean is over the last axis, not over the positions": ("(-1", "(1"),
-        "add eps, or a vector of zeros gives nan": (" + eps", ""),
-        "eps is an argument, not always 1e-6": ("+ eps", "+ 1e-6"),
+        "the mean is over the last axis, not over the positions": "(-1 → (1",
+        "add eps, or a vector of zeros gives nan": " + eps →",
+        "eps is an argument, not always 1e-6": "+ eps → + 1e-6",
         "eps belongs under the root, to the mean square": _norm(
             lambda x, eps: x.square().mean(-1, keepdim=True).sqrt() + eps
         ),
@@ -161,8 +160,7 @@ STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
         ),
         "the two halves are paired: here pairs are neighbours": [_halves, _half_turned],
         "right numbers, but all first ones come before all second ones": (
-            STACK,
-            "torch.cat([first, second], dim=-1)",
+            f"{STACK} → torch.cat([first, second], dim=-1)"
         ),
         "each number is multiplied by its cosine only": _turned(
             lambda a, b, cos, sin: [a * cos, b * cos]
@@ -173,32 +171,28 @@ STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
         "both sine terms have a minus: the second one needs a plus": _turned(
             lambda a, b, cos, sin: [a * cos - b * sin, b * cos - a * sin]
         ),
-        "both sine terms have a plus: the first one needs a minus": ("- b", "+ b"),
+        "both sine terms have a plus: the first one needs a minus": "- b → + b",
         "sine and cosine are exchanged: position 0 must stay as it is": [
             _turned(lambda a, b, cos, sin: [a * sin - b * cos, a * cos + b * sin]),
         ],
         "first and second are exchanged: position 0 must stay as it is": (
-            "[first, second]",
-            "[second, first]",
+            "[first, second] → [second, first]"
         ),
         "compute both from the old a and b: you used the new first number": (
-            "second = a",
-            "second = first",
+            "second = a → second = first"
         ),
         "that is chapter 02: angles are added, here they turn": [
             _turned(lambda a, b, cos, sin: [a + sin, b + cos]),
             _turned(lambda a, b, cos, sin: [a + cos, b + sin]),
         ],
-        "the T positions are axis −2; axis 1 are the heads": ("size(-2)", "size(1)"),
+        "the T positions are axis −2; axis 1 are the heads": "size(-2) → size(1)",
         "row t is position t: position 0 is not turned": (
-            "angles(x.size(-2), x.size(-1))",
-            "angles(x.size(-2) + 1, x.size(-1))[1:]",
+            "angles(x.size(-2), x.size(-1)) → angles(x.size(-2) + 1, x.size(-1))[1:]"
         ),
         "the pairs are still apart, (…, d/2, 2): put them in a row, .flatten(-2)": (
-            ".flatten(-2)",
-            "",
+            ".flatten(-2) →"
         ),
-        "this is the first number of each pair only": (STACK, "first"),
+        "this is the first number of each pair only": f"{STACK} → first",
     },
     hints=(
         "Two lines of the matrix, for all pairs at once: one for every a′, one for "
@@ -228,24 +222,22 @@ def my_rotate(x):
     },
     mistakes={
         "half of it: keys *and* values, and 2 bytes for each number": (
-            "return 2 *",
-            "return",
+            "return 2 * → return"
         ),
         "a quarter of it: keys *and* values, and 2 bytes for each number": (
             lambda *sizes: math.prod(sizes)
         ),
-        "each layer has a cache of its own": ("n_layers * ", ""),
-        "bytes are asked for, not bits": ("n_tokens * 2", "n_tokens * 16"),
-        "bytes are asked for, not gigabytes": ("2  #", "2 / 1e9  #"),
-        "each head of keys has its own": ("n_kv_heads * ", ""),
-        "twice as much: 2 bytes a number, keys and values once each": ("2  #", "4  #"),
-        "keys and values are kept, queries are not": ("return 2", "return 3"),
+        "each layer has a cache of its own": "n_layers *  →",
+        "bytes are asked for, not bits": "n_tokens * 2 → n_tokens * 16",
+        "bytes are asked for, not gigabytes": "2  # → 2 / 1e9  #",
+        "each head of keys has its own": "n_kv_heads *  →",
+        "twice as much: 2 bytes a number, keys and values once each": "2  # → 4  #",
+        "keys and values are kept, queries are not": "return 2 → return 3",
         "weights are T × T, but keys and values are T rows": (
-            "n_tokens *",
-            "n_tokens**2 *",
+            "n_tokens * → n_tokens**2 *"
         ),
-        "each key has d_k numbers": ("d_k * ", ""),
-        "each token has its key and its value": ("n_tokens * ", ""),
+        "each key has d_k numbers": "d_k *  →",
+        "each token has its key and its value": "n_tokens *  →",
     },
     hints=(
         "A product of six numbers. What is kept twice, and what takes two bytes?",
