@@ -162,7 +162,7 @@ $(LENS_STAMP):
 test-lens: $(LENS_STAMP) ## a German and a tiny model in TransformerLens, and the page about it
 	$(LENS_VENV)/bin/python -m nmt_lib train tiny
 	$(LENS_VENV)/bin/python -m pytest -q -W default tests/lib/test_lens.py
-	$(LENS_VENV)/bin/python $(NBVAL) -n 0 -W default notebooks/deeper/09_inside_with_transformer_lens.ipynb
+	$(LENS_VENV)/bin/python $(NBVAL) --nbval -n 0 -W default notebooks/deeper/09_inside_with_transformer_lens.ipynb
 
 COLAB_STAMP := $(COLAB_VENV)/.made-$(shell cat pyproject.toml constraints-colab.txt | cksum | cut -d' ' -f1)
 COLAB_PIP := $(COLAB_VENV)/bin/python -m pip install -q -c constraints-colab.txt
