@@ -13,7 +13,8 @@ const HINT = "The encoder, on the left, reads the whole sentence once. The decod
   "what it computes for the two words chosen here.";
 const LOOKS = "The query of the word is multiplied with each key, q · k. The " +
   "products, divided by the square root of the head's width, go through a softmax " +
-  "and become weights. The head passes on the sum of the values, each times its weight.";
+  "and become weights. The head passes on the sum of the values, each times its " +
+  "weight.";
 
 // Its name in page_look.js, column and row, title, what it does, and its chapter.
 const STATIONS = [

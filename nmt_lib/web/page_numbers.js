@@ -64,7 +64,8 @@ export function attended(where, token, words, found) {
   const told = html("p", { class: "note" },
     `${where} Of each vector, ${firstOf(query)} are shown.`);
   return [told, html("div", { class: "tables" },
-    numbers(`1. The query of ${plain(token)}, and the keys`, [["", 1], ["query, keys", N]],
+    numbers(`1. The query of ${plain(token)}, and the keys`,
+      [["", 1], ["query, keys", N]],
       [line(titled("query"), query),
         ...keys.map((key, s) => line(named(tokens[s]), key))]),
     numbers("2. From products to weights",

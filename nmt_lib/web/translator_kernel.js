@@ -1,5 +1,5 @@
-// What takes most of a translation's time, a matrix times a vector, in WebAssembly: four
-// rows at once, and four numbers of each. Without it, translator.js does all by itself.
+// What takes most of a translation's time, a matrix times a vector, in WebAssembly:
+// four rows at once, and four numbers of each. Without it, translator.js does it all.
 
 import {
   add, advance, again, at, each, FOUR, get, I32, isBelow, makeProgram, number, ONE, set,

@@ -1,9 +1,12 @@
 // A name for the arrows that open a part of the contents.
-for (const arrow of document.querySelectorAll(".bd-sidebar-primary summary"))
-  arrow.setAttribute("aria-label", "Pages of " + arrow.closest("li").querySelector("a").textContent);
+for (const arrow of document.querySelectorAll(".bd-sidebar-primary summary")) {
+  const { textContent } = arrow.closest("li").querySelector("a");
+  arrow.setAttribute("aria-label", "Pages of " + textContent);
+}
 
 // Named by what stands on it: "Search", and its keys.
-for (const button of document.querySelectorAll(".search-button-field")) button.removeAttribute("aria-label");
+for (const button of document.querySelectorAll(".search-button-field"))
+  button.removeAttribute("aria-label");
 
 // A picture opens alone, to be enlarged with two fingers.
 for (const image of document.querySelectorAll(".cell_output img")) {
@@ -27,28 +30,38 @@ function parts(tex) {
 }
 for (const math of narrow ? document.querySelectorAll("div.math") : []) {
   const rows = parts(math.textContent.trim().replace(/^\\\[|\\\]$/g, ""));
-  if (rows.length > 1) math.textContent = `\\[\\begin{gathered}${rows.join("\\\\[0.4em]")}\\end{gathered}\\]`;
+  const all = rows.join("\\\\[0.4em]");
+  if (rows.length > 1)
+    math.textContent = `\\[\\begin{gathered}${all}\\end{gathered}\\]`;
 }
 
-// What is still too wide gets smaller, and what scrolls inside itself can be reached and scrolled with the keyboard.
+// What is still too wide gets smaller, and what scrolls inside itself can be reached
+// and scrolled with the keyboard.
 function fit() {
   const formulas = [...document.querySelectorAll("mjx-container[display]")];
-  for (const { dataset, style } of formulas) style.fontSize = dataset.size ??= style.fontSize; // MathJax's own
+  for (const { dataset, style } of formulas)
+    style.fontSize = dataset.size ??= style.fontSize; // MathJax's own
   const shares = formulas.map((math) => math.clientWidth / math.scrollWidth);
   formulas.forEach(({ style }, i) => {
     if (shares[i] < 1) style.fontSize = `${Math.max(70, Math.floor(110 * shares[i]))}%`;
   });
-  for (const box of document.querySelectorAll("pre, .cell_output, .math, mjx-container"))
-    if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
+  const boxes = document.querySelectorAll("pre, .cell_output, .math, mjx-container");
+  for (const box of boxes) {
+    const scrolls = getComputedStyle(box).overflowX === "auto";
+    if (scrolls && box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+  }
 }
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
   fit();
-  window.addEventListener("resize", () => requestAnimationFrame(fit)); // a phone that is turned, too
+  // A phone that is turned, too.
+  window.addEventListener("resize", () => requestAnimationFrame(fit));
 });
 
 // A button that copies a cell's code, without its output.
-for (const pre of document.querySelectorAll(".cell_input .highlight pre, .bd-article > section > div[class^='highlight-'] pre")) {
+const CODE = ".cell_input .highlight pre, " +
+  ".bd-article > section > div[class^='highlight-'] pre";
+for (const pre of document.querySelectorAll(CODE)) {
   const button = document.createElement("button");
   button.className = "copy";
   button.type = "button";

@@ -1,6 +1,7 @@
-// Uses the site in Firefox, over WebDriver BiDi: node firefox.mjs PUPPETEER ADDRESS JSON
-// The last argument is {pages, widths, typed, speeds, things}; the answer is JSON as
-// well: {typed: what is left of the text at each speed, wide: pages that scroll sideways,
+// Uses the site in Firefox, over WebDriver BiDi:
+// node firefox.mjs PUPPETEER ADDRESS JSON
+// The last argument is {pages, widths, typed, speeds, things}; the answer is JSON, too:
+// {typed: what is left of the text at each speed, wide: pages that scroll sideways,
 // errors: what scripts and console say, things: what each says at first, and after one
 // key}. Without pages, only things are used.
 const [, , puppeteer, address, asked] = process.argv;
@@ -8,7 +9,8 @@ const { default: launcher } = await import(puppeteer);
 const { pages, widths, typed, speeds, things } = JSON.parse(asked);
 const executablePath = process.env.FIREFOX ?? "/usr/bin/firefox-esr";
 const browser = await launcher.launch({ browser: "firefox", executablePath });
-const page = await browser.newPage(), found = { typed: [], wide: [], errors: [], things: {} };
+const page = await browser.newPage();
+const found = { typed: [], wide: [], errors: [], things: {} };
 page.on("pageerror", (error) => found.errors.push(error.message));
 page.on("console", (said) => said.type() === "error" && found.errors.push(said.text()));
 
