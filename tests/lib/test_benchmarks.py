@@ -1,9 +1,8 @@
 """Every benchmark runs at tiny sizes, without data, and writes nothing. What their
-figures rest on is right: scores, the loss of distillation."""
+figures rest on is right: rules for contrasts, scores, the loss of distillation."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import os
 import re
@@ -17,7 +16,7 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from benchmarks import common, multi30k
+from benchmarks import common, contrasts, multi30k
 from benchmarks.recipes import rounds
 from tests.lib.small import (
     random_rows,
@@ -33,7 +32,7 @@ OF_GPU = subprocess.run(
     text=True,
     check=True,
 ).stdout.splitlines()
-OTHERS = "decoding mistakes own_pair recurrent tiny training writeups"
+OTHERS = "contrasts decoding memory mistakes own_pair recurrent tiny training writeups"
 RECIPES = "recipes.de_en recipes.en_de recipes.en_fr"
 COMMANDS = [line for line in OF_GPU if line.startswith("-m benchmarks.")]
 COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
@@ -77,6 +76,14 @@ def test_the_figures_of_the_readme_are_those_of_the_tables() -> None:
     assert len(figures) >= 7 and set(figures) <= set(
         re.findall(r"\d+\.\d+", " ".join(texts))
     )
+
+
+def test_gpu_sh_runs_two_trainings_and_scaling() -> None:
+    assert [line.split()[1] for line in OF_GPU[:3]] == [
+        "benchmarks.multi30k",
+        "benchmarks.multi30k",
+        "benchmarks.scaling",
+    ]
 
 
 def test_moses_gives_text_like_the_published_files() -> None:
@@ -178,9 +185,68 @@ def test_back_translations_come_after_the_real_pairs_and_only_once(
     assert corpus.train == [*pairs, nmt.Pair("new", "I want a coke.")]
 
 
+# Kind, reference, wrong ones.
+WRONG = """
+article: Une femme et un banc. → Un femme et un banc. → Une femme et une banc.
+article: Des gens dans la rue. → Des gens dans le rue.
+article: Il lave un T-shirt. → Il lave une T-shirt.
+agreement: Elle porte une robe noire. → Elle porte une robe noir.
+agreement: Deux petites filles. → Deux petits filles.
+agreement: Deux gros chiens. → Deux grosses chiens.
+agreement: Un petit chien brun. → Un petit chien brune. → Un petite chien brun.
+agreement: Il a des cheveux gris. → Il a des cheveux grises.
+agreement: Deux chevaux blancs. → Deux chevaux blanches.
+adjective place: Un chien noir court. → Un noir chien court.
+adjective place: Un gros chien noir court. → Un gros noir chien court.
+adjective place: Elle lave des chemises rouges. → Elle lave des rouges chemises.
+# Both genders exist.
+article: Un enfant et une élève.
+# The noun is not next to the article.
+article: Une jeune femme.
+# A reference with a mistake of its own.
+article: Un rue.
+agreement: Un pantalon blancs.
+# One form for both genders.
+article: Les femmes, des rues, l'homme.
+agreement: Une robe rouge, un chien jaune.
+article: Un homme-sandwich.
+# "noire" is right, too.
+agreement: Une veste en cuir noir.
+# A colour with a qualifier does not agree.
+agreement: Une robe bleu clair, une veste vert foncé.
+agreement: Un chien noir et blanc.
+# It agrees with both nouns.
+agreement: Une chemise et un pantalon noirs.
+agreement: Un petit enfant, une photo en noir.
+# "une blonde femme" may be said.
+adjective place: Une femme blonde.
+# These come before the noun anyway.
+adjective place: Un petit chien, une grande rue.
+adjective place: Un drapeau rouge, blanc et bleu.
+# The article would change, too.
+adjective place: L'écharpe verte.
+"""
+CASES = [re.split(": | → ", line) for line in WRONG.splitlines() if ": " in line]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[1])
+def test_the_wrong_sentences_a_rule_makes(case: list[str]) -> None:
+    kind, right, *wrong = case
+    assert sorted(contrasts.RULES[kind](right)) == sorted(wrong)
+
+
+def test_no_noun_has_two_genders() -> None:
+    words = " ".join(contrasts.NOUNS.values()).split()
+    assert len(contrasts.KINDS_OF) == 2 * len(words) == 2 * len({*words})
+    assert not {"enfant", "élève", "livre", "tour", "cycliste", "porte"} & {*words}
+
+
+def test_wilson_interval() -> None:
+    """A published value, at the end, where mean ± deviation fails."""
+    assert contrasts.interval(10, 10) == "72.2% to 100.0%"
+
+
 def test_the_table_of_contrasts_is_that_of_the_bundled_model() -> None:
     text = (common.RESULTS / "contrasts.md").read_text(encoding="utf-8")
-    model = nmt.Translator.load("multi30k-en-fr", device="cpu").model
-    weights = sorted(model.named_parameters())
-    data = b"".join(weight.detach().numpy().tobytes() for _, weight in weights)
-    assert f"weights {hashlib.sha256(data).hexdigest()[:12]}." in text
+    model = nmt.Translator.load(contrasts.MODEL, device="cpu").model
+    assert f"weights {contrasts.digest(model)}." in text
