@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
-from matplotlib.figure import Figure
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
@@ -15,6 +14,9 @@ from torch.utils.flop_counter import FlopCounterMode
 import nmt_lib as nmt
 
 from ..batching import Example
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def swap(model: nn.Module, old: type, make: Callable[[], nn.Module]) -> nn.Module:

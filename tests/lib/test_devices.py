@@ -43,6 +43,8 @@ def maps(model: nmt.Transformer, batch: nmt.Batch) -> list[torch.Tensor]:
 
 @pytest.fixture(autouse=True)
 def all_tokens_are_real() -> Iterator[None]:
+    if not hasattr(experimental, "meta_nonzero_assume_all_nonzero"):
+        pytest.skip("this version of torch cannot assume it")
     with experimental.patch(meta_nonzero_assume_all_nonzero=True):
         yield
 
