@@ -284,7 +284,7 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
             _kept(lambda K: K),
         ],
         "what has ended should not go on": " if c[0][-1] != nmt.EOS →",
-        "the next beam has K prefixes at most": (f"{GOES}", GOES[:-4]),
+        "the next beam has K prefixes at most": "EOS][:K] → EOS]",
         "the next beam has K prefixes, not K + 1": "[:K] → [: K + 1]",
         "<eos> takes no place of the next beam: first leave it out, then take K": (
             f"{GOES} → for c in best[:K] if c[0][-1] != nmt.EOS]"

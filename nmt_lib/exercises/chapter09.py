@@ -29,7 +29,7 @@ ABOVE = "(s{}, t) for t, s in (weights {}).nonzero().tolist()"
 def _above(offset):
     """Links to all large weights, in place of the largest of each row."""
     limits = ">= 0.5", "> 0.5", "> 0.3"
-    return [(ARGMAX.format(offset), ABOVE.format(offset, limit)) for limit in limits]
+    return [f"{ARGMAX} → {ABOVE}".format(offset, offset, limit) for limit in limits]
 
 
 def _rate(found, gold):
@@ -196,8 +196,8 @@ BIAS = (
         ],
         "this is head 0, whatever h is": f"{OWN} → own = slice(d_k)",
         "a head is d_k columns wide, not n_heads": (
-            OWN,
-            OWN.replace("d_k", "attention.n_heads"),
+            "h * d_k → h * attention.n_heads",
+            "(h + 1) * d_k → (h + 1) * attention.n_heads",
         ),
         "heads count from 0: head h begins at column h · d_k": [
             f"{OWN} → own = slice((h - 1) * d_k, h * d_k)",
@@ -221,14 +221,14 @@ BIAS = (
             f"{PROJECTED} → (W(x).view(-1, len(x), d_k)[h] for W in "
             "(attention.W_q, attention.W_k))"
         ),
-        f"{BOTH}; here both are made by W_q": (PROJECTED, PROJECTED.replace("k", "q")),
-        f"{BOTH}; here both are made by W_k": (PROJECTED, PROJECTED.replace("q", "k")),
-        f"{BOTH}; W_v makes the values": (PROJECTED, PROJECTED.replace("W_k", "W_v")),
+        f"{BOTH}; here both are made by W_q": "W_k → W_q",
+        f"{BOTH}; here both are made by W_k": "W_q → W_k",
+        f"{BOTH}; W_v makes the values": "W_k → W_v",
         "x itself is no query: project it with attention.W_q and W_k": (
             f"{PROJECTED} → x[:, own], x[:, own]"
         ),
         BIAS: [
-            (f"{PROJECTED} → ({product} for W in (attention.W_q, attention.W_k))")
+            f"{PROJECTED} → ({product} for W in (attention.W_q, attention.W_k))"
             for product in (
                 "x @ W.weight[:, own]",
                 "x @ W.weight[:, own] + W.bias[own]",

@@ -281,7 +281,6 @@ SECOND = torch.tensor(
     [[6, 4, 3, 2, *OF_12], [5, 4, 3, 2, *OF_5], [8, 7, 6, 3, *OF_8], SAME]
 )
 DRAW = torch.Generator().manual_seed(0)
-WIN = "bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0))"
 
 
 @exercise(
@@ -334,10 +333,8 @@ WIN = "bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0))"
             "b[rows] → b",
             "b[rows] → b[draws[0]]",
             (
-                f"{WIN} for rows in draws",
-                f"{WIN} for rows, other in zip(draws, draws.flip(0))".replace(
-                    "b[rows]", "b[other]"
-                ),
+                "for rows in draws → for rows, other in zip(draws, draws.flip(0))",
+                "b[rows] → b[other]",
             ),
         ],
         "use the rows of a sample: one comparison for each, not one for all": (

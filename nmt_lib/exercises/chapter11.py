@@ -27,9 +27,6 @@ def _dented():
     return table
 
 
-COUNT = "int(((length - 1).abs() > 0.001).any(dim=0).sum())"
-
-
 def _halves(table):
     one, other = table.chunk(2, dim=1)
     return int(((one**2 + other**2 - 1).abs() > 0.001).any(0).sum())
@@ -58,15 +55,13 @@ def _halves(table):
         "one position is enough: this is the last one alone": "(length → (length[-1:]",
         "below 1 is off the circle as well: take the absolute difference": ".abs() →",
         "column 1 belongs to column 0, not to the first of the second half": _halves,
-        "these are the pairs on the circle": (
-            f"{COUNT} → int(((length - 1).abs() <= 0.001).all(dim=0).sum())"
-        ),
+        "these are the pairs on the circle": ("> 0.001).any( → <= 0.001).all("),
         "square both numbers: sin² + cos²": "** 2 →",
         "all computers round: only more than 0.001 is off": "> 0.001 → > 0",
         "count them: this only says whether there is one": "int( → bool(",
         "count them: this says of each pair whether it is broken": (
-            COUNT,
-            COUNT[4 : -len(".sum())")],
+            "int( → (",
+            ".sum() →",
         ),
         "count them, do not divide by the number of pairs": (
             ".sum()) → .sum()) / length.size(1)"

@@ -241,9 +241,6 @@ class Exercise:
         else:
             source = self.source
             changes = [mistake] if isinstance(mistake, str) else mistake
-            if "→" not in changes[0]:  # pairs of pieces
-                pairs = zip(changes[::2], changes[1::2], strict=True)
-                changes = [f"{piece} → {other}" for piece, other in pairs]
             for change in changes:
                 right, _, wrong = change.partition("→")
                 right = right.removesuffix(" ")

@@ -225,7 +225,7 @@ def test_each_stub_of_the_page_has_its_exercise() -> None:
 @exercise(
     "Twice a number.",
     cases={"small": (2,), "large": (500,)},
-    mistakes={"twice, not three times": ("2 * n", "3 * n")},
+    mistakes={"twice, not three times": "2 → 3"},
     hints=("Multiply.", "2 * …"),
     says="it is twice as much",
     difficulty=1,

@@ -61,25 +61,26 @@ def by_keys(path="", probability=1.0):
 RIGHT = {
     "my_greedy": [
         by_tuples,
-        greedy("            break", "            return written"),
+        greedy("break → return written"),
     ],
     "my_beam_step": [
         one_table,
-        step("total + log_prob", "torch.tensor(total) + log_prob"),
+        step("total + log_prob → torch.tensor(total) + log_prob"),
     ],
     "best_of_all": [
         by_keys,
-        best('f"{path} {word}".strip()', '(path + " " + word).lstrip()'),
+        best('f"{path} {word}".strip() → (path + " " + word).lstrip()'),
     ],
 }
 WRONG = {
     "my_greedy": [
         greedy(
-            "break", "continue", "while len(written) < limit", "for _ in range(limit)"
+            "break → continue",
+            "while len(written) < limit → for _ in range(limit)",
         ),
-        greedy("< limit", "< 5"),
+        greedy("< limit → < 5"),
     ],
     "my_beam_step": [
-        step("2 * K", "3 * K"),
+        step("2 * K → 3 * K"),
     ],
 }
