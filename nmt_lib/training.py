@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from .batching import (
 from .config import Config, load_config
 from .corpora import Corpus, load_corpus
 from .errors import CheckpointError, TrainingError
+from .final_weights import final_weights
 from .losses import Objective, validation_loss
 from .model_file import ModelFile, load_weights, unpack
 from .run_folder import Progress, Run, RunFolder
@@ -186,31 +187,9 @@ class Trainer:
             self.validate()  # resumed from the last checkpoint, before its validation
         if self.n_processes > 1:
             distributed.barrier()  # until the main process has written
-        if chosen := self.final_weights():
-            load_weights(self.model, chosen)
+        if self.config.train.select != "last":
+            load_weights(self.model, final_weights(self.folder, self.progress))
         self.folder.write("model", self.model.eval(), self.tokenizers, self.progress)
-
-    def final_weights(self) -> dict[str, Tensor] | None:
-        """What ``train.select`` asks for; None: the last ones.
-
-        Raises:
-            CheckpointError: a file that it takes is missing, damaged or of another run.
-        """
-        train, folder = self.config.train, self.folder
-        if train.select == "last":
-            return None
-        names = ["best"]
-        if train.select == "average":
-            names = self.progress.checkpoints[-train.keep_checkpoints :]
-        paths = [folder.path / f"{name}.safetensors" for name in names]
-        for path in paths:
-            if not path.exists():
-                raise CheckpointError(
-                    f"train.select={train.select} needs {path}, which is missing: "
-                    "restore it, or choose other weights with train.select or "
-                    "train.keep_checkpoints"
-                )
-        return average(folder.read(path).weights for path in paths)
 
     def check_finite(self, value: float, what: str) -> None:
         if not math.isfinite(value):
@@ -218,17 +197,6 @@ class Trainer:
                 f"the {what} is {value} after {self.progress.step} updates: lower "
                 "train.lr, lengthen train.warmup or set train.clip_norm=1.0"
             )
-
-
-def average(weights: Iterable[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """The mean of the weights of several checkpoints (paper, section 6.1)."""
-    total: dict[str, Tensor] = {}
-    count = 0
-    for one in weights:
-        count += 1
-        for name, weight in one.items():
-            total[name] = total.get(name, 0) + weight.double()
-    return {name: (value / count).float() for name, value in total.items()}
 
 
 @torch.inference_mode(False)  # it needs gradients, even if the caller has none
