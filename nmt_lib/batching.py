@@ -7,6 +7,7 @@ of text (paper, section 5.1).
 
 from __future__ import annotations
 
+import os
 import random
 from array import array
 from collections.abc import Iterable, Sequence
@@ -39,7 +40,8 @@ def encode_pairs(
     """Pairs of text as pairs of ids.
 
     Those with a side of more than ``data.max_length`` tokens are left out, and a
-    warning says how many.
+    warning says how many. After ten seconds there is a progress bar, which
+    ``TQDM_DISABLE=1`` hides.
 
     Args:
         epoch: of training. BPE dropout (``data.bpe_dropout``) is seeded with the seed
@@ -60,7 +62,8 @@ def encode_pairs(
         both: Any = tokenizers
         source, target = (partial(one.sample, share=share, draw=draw) for one in both)
     examples: list[Example] = []
-    for pair in tqdm(pairs, desc="encoding", unit=" pairs", delay=10):
+    hidden = "TQDM_DISABLE" in os.environ
+    for pair in tqdm(pairs, "encoding", unit=" pairs", delay=10, disable=hidden):
         src = array("i", source(pair.src))  # four bytes an id
         tgt = array("i", target(pair.tgt))
         if max(len(src), len(tgt)) <= most:

@@ -1,5 +1,6 @@
 """Batches: every example once, within the budget, with the target shifted by one."""
 
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 
@@ -75,3 +76,18 @@ def test_pairs_that_are_too_long_are_left_out() -> None:
     assert [(list(src), list(tgt)) for src, tgt in examples] == [([5], [5] * 10)]
     with pytest.raises(nmt.TrainingError, match=r"longer than data.max_length=10"):
         nmt.encode_pairs(pairs[1:], tokenizers, config)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_a_slow_machine_shows_a_bar_that_can_be_hidden(
+    hidden: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would be an output more on slow machines, where chapters are compared."""
+    monkeypatch.setattr("tqdm.std.time", count(0, 20).__next__)  # seconds
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    if hidden:
+        monkeypatch.setenv("TQDM_DISABLE", "1")
+    config = nmt.load_config("tiny")
+    pairs = nmt.load_corpus(config.data).train[:5]
+    nmt.encode_pairs(pairs, nmt.build_tokenizers(config.data, pairs), config)
+    assert ("encoding" in capsys.readouterr().err) is not hidden

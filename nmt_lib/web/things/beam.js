@@ -48,6 +48,7 @@ export const written = ({ tokens, eos }, path) =>
 
 const ALPHAS = range(0, 7).map((i) => i / 5);
 const WIDE = 118, HIGH = 40, BOX = 96; // of a candidate with its twig, and of its box
+const AT_ONCE = 8; // columns drawn in a frame
 
 /** A step of the tree, the best on top. Each candidate gets a `mark`, its element. */
 function column(candidates, tokens) {
@@ -93,8 +94,10 @@ export function draw({ add, tell }, state, { lattices, temperatures, longest }) 
     return known[[lattice.text, K, alpha]] ??=
       { ...search(lattice, { K, alpha }), lattice, columns: [] };
   }
-  function grow({ steps, found, columns, lattice }, shown) {
-    while (columns.length <= shown) // the first has <sos>
+  function grow(result, shown) {
+    const { steps, found, columns, lattice } = result;
+    const most = Math.min(shown + 1, columns.length + AT_ONCE);
+    while (columns.length < most) // the first has <sos>
       columns.push(column(steps[columns.length - 1] ?? [steps[0][0].parent],
         lattice.tokens));
     if (tree.firstChild !== columns[0]) tree.replaceChildren();
@@ -103,6 +106,7 @@ export function draw({ add, tell }, state, { lattices, temperatures, longest }) 
     for (let one = found[0]; one; one = one.parent)
       one.mark?.classList.toggle("winner", shown === steps.length);
     scroll.scrollLeft = scroll.scrollWidth;
+    if (most <= shown) requestAnimationFrame(() => searched() === result && show());
   }
   function show() {
     const result = searched(), { steps, lattice } = result, { K } = controls.values;
