@@ -82,7 +82,7 @@ SHARED = "2 * len(found & gold) / (len(found) + len(gold))"
         "the same weights, other links": (HAT, {(2, 0), (2, 1), (4, 2), (1, 3)}),
         "a row that is largest at <sos>": (
             PALE,
-            {(1, 0), (2, 1), (1, 1), (2, 2), (0, 4), (2, 3)},
+            {(1, 0), (2, 1), (1, 1), (1, 2), (2, 2), (0, 4), (2, 3)},
         ),
         "target words without a gold link": (HAT, {(0, 0), (1, 0), (4, 2)}),
         "a single word": (torch.tensor([[0.2, 0.7, 0.1]]), {(0, 0)}),
@@ -349,7 +349,7 @@ def _aer(weights, gold):
     cases={
         "a word with two gold links": (
             torch.tensor(
-                [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.2, 0.5, 0.3], [0.3, 0.25, 0.45]]
+                [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6], [0.3, 0.5, 0.2], [0.3, 0.25, 0.45]]
             ),
             {(0, 0), (1, 0), (2, 1), (0, 2), (2, 3)},
         ),

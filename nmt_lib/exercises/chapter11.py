@@ -24,6 +24,7 @@ def _dented():
     table[7, 2:6] *= 0.99  # one position: two pairs below the circle …
     table[7, -2:] *= 1.01  # … and the last one above it
     table[0, 8:10] *= 0.99
+    table[:, 12:14] *= 0.9  # off by as much at each position
     return table
 
 
@@ -38,7 +39,9 @@ def _halves(table):
         "two pairs, one of them broken": (
             torch.tensor([[0, 1, 0, 1], [0.6, 0.8, 1, 0.5], [0.8, 0.6, 0, 1]]),
         ),
-        "dented: at position 7 three pairs, at position 0 one more": (_dented(),),
+        "dented: at position 7 three pairs, at 0 one more, one everywhere": (
+            _dented(),
+        ),
         "a single pair, as in the paper": (nmt.sinusoids(30, 2),),
         "A's table of width 16": (doubled(30, 16),),
         "A's table of width 32, 40 positions": (doubled(40, 32),),

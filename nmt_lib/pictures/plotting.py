@@ -95,15 +95,17 @@ def draw_grid(
     weights: Tensor,
     rows: Sequence[str],
     columns: Sequence[str],
+    letters: float = 2,
     **style: Any,
 ) -> None:
     """Numbers from 0 to 1, ``(R, C)``, as shades, with a word at each row and column.
 
+    The words of the columns are turned if one of them has more than ``letters``.
     ``style`` has more options for ``Axes.imshow``, such as ``cmap`` or ``vmax``.
     """
     default: Any = {"cmap": "Blues", "vmin": 0, "vmax": 1, "aspect": "auto"}
     axis.imshow(weights.detach().cpu().float().numpy(), **default | style)
-    turned = 0 if max(map(len, columns), default=0) <= 2 else 90
+    turned = 0 if max(map(len, columns), default=0) <= letters else 90
     text: Any = {"fontsize": FONT, "parse_math": False}
     axis.set_xticks(range(weights.size(1)), columns, rotation=turned, **text)
     axis.set_yticks(range(weights.size(0)), rows, **text)
@@ -134,7 +136,7 @@ def draw_grids(
     n, grids = max(map(len, lines)), [grid for line in lines for grid in line]
     # The longest words at the left and below, and the gaps between grids, in inches.
     left = LETTER * max([len(word) for grid in grids for word in grid.rows])
-    under = LETTER * max([len(word) for grid in grids for word in grid.columns])
+    longest = max([len(word) for grid in grids for word in grid.columns])
     gaps = left + 0.3 * n + 0.3
     wide = [
         max(line[j].table.size(1) for line in lines if j < len(line)) for j in range(n)
@@ -142,6 +144,8 @@ def draw_grids(
     high = [max(grid.table.size(0) for grid in line) for line in lines]
     across = max(min(cell, (WIDTH - gaps) / sum(wide)), 0.05)
     width = max(across * sum(wide), 1.2 * n) + gaps
+    letters = max(2, (width - gaps) / sum(wide) / LETTER - 1)  # that fit below a cell
+    under = LETTER * (longest if longest > letters else 2)
     height = 0.26 * sum(high) + under + 0.35 * len(lines) + 0.4
     size, ratios = (width, height), {"width_ratios": wide, "height_ratios": high}
     figure, axes = new_figure(len(lines), n, size, **ratios)
@@ -149,7 +153,7 @@ def draw_grids(
         below = lines[i + 1] if i + 1 < len(lines) else []
         for j, (title, table, rows, columns) in enumerate(line):
             axis = axes[i * n + j]
-            draw_grid(axis, table, rows, columns, **style)
+            draw_grid(axis, table, rows, columns, letters, **style)
             set_title(axis, textwrap.fill(title, max(8, int(width / n / LETTER))))
             if j and rows == line[j - 1].rows:
                 axis.set_yticks([])

@@ -115,6 +115,9 @@ def test_grids_have_their_words_and_their_numbers() -> None:
     assert (labels(left), labels(right)) == ((words, ["x", "y"]), ([], words))
     torch.testing.assert_close(shown(left), a)
     assert words_at(left)["0.2"] == (1, 0), "column 1, row 0"
+    for word, turned in (("elle", 0), ("cross-attention", 90)):
+        axis = axis_of(nmt.plot_grids(a, columns=["il", word], numbers=".1f"))
+        assert {label.get_rotation() for label in axis.get_xticklabels()} == {turned}
 
 
 def test_curves_have_their_positions_and_runs_their_mean() -> None:
@@ -312,11 +315,10 @@ def test_defects_are_coloured_where_a_write_up_has_them() -> None:
         x, y = cell.get_x() + cell.get_width() / 2, cell.get_y() + cell.get_height() / 2
         cells[round(x), round(y, 1)] = colour
     for verdict, defects in DEFECTS.items():
-        for what, lines, measured in defects:
+        for what, lines, _ in defects:
             y = words[what][1]
             found = [cells.pop((x, round(y, 1))) == HARM[verdict] for x in range(5)]
             assert found == [letter in lines for letter in "ABCDE"]
-            assert measured in words or what == "slips of the text"
     assert not cells
 
 

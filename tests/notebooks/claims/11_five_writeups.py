@@ -103,6 +103,20 @@ def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
     )
 
 
+def test_dropout_shows_in_two_losses_and_not_in_two_translations(chapter: Any) -> None:
+    """The fourth of the five checks: the model has learnt its training sentences."""
+    check, trained = chapter.check, chapter.trained
+    batch, pairs = nmt.make_batch(chapter.examples[:16]), chapter.corpus.train[:16]
+    trained.model.train()
+    with torch.no_grad():
+        one, other = (
+            nmt.cross_entropy(trained.model(batch.src, batch.tgt_in), batch.tgt_out)
+            for _ in range(2)
+        )
+    assert abs(one - other) > 1e-4
+    assert check.with_dropout(trained.model, trained, pairs) >= 15
+
+
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:
     nothing, eos, full_stop, both = chapter.exact["trained"]
     assert min(eos, full_stop) >= nothing - 4 and both <= nothing
