@@ -45,8 +45,8 @@ def film() -> None:
         page.goto(f"{address}/live.html", wait_until="networkidle")
         top = page.get_by_text("English → German").first.bounding_box()["y"]
         end = page.get_by_role("button", name=ASKS).bounding_box()
-        area = {"x": 32, "y": top - 20, "width": 836}
-        area["height"] = end["y"] + end["height"] + 24 - area["y"]
+        area = {"x": 33, "y": top - 20, "width": 834}
+        area["height"] = end["y"] + end["height"] + 20 - area["y"]
 
         def take(milliseconds: int) -> None:
             shot = Image.open(io.BytesIO(page.screenshot(clip=area)))
