@@ -4,9 +4,9 @@ import { keyOf } from "./page_state.js";
 
 const MOST = 200; // answers that are kept
 
-/** `stored` are questions that came with the page, each with its answer in JSON; `names`
- * is what rows and columns of each kind of attention are called; `script` is
- * page_worker.js with what it imports. */
+/** `stored` are questions that came with the page, each with its answer in JSON.
+ * `names` is what rows and columns of each kind of attention are called, and `script`
+ * is page_worker.js with what it imports. */
 export function makeAnswers({ stored, names, limit }, script) {
   const known = new Map(stored.map((one) => [keyOf(one), one]));
   const loaded = new Set(), waiting = new Map(); // by number
