@@ -189,7 +189,7 @@ export function makeAsk(page) {
   };
 }
 
-/** Which way the text of an element runs; a style would be known after a layout only. */
+/** Which way the text of an element runs. Its style says that after a layout only. */
 const directionOf = (element) => (element.matches(":dir(rtl)") ? "rtl" : "ltr");
 
 /** The words of a translation, each with how sure the model was of it; where `before`
