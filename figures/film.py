@@ -17,6 +17,17 @@ HERE = Path(__file__).parent
 SIZE = {"width": 900, "height": 1000}
 ASKS = "Switch off the head that makes the car feminine"
 TYPED = "Two cats are sleeping on a red sofa."
+KEY = 160  # milliseconds a key, as people type
+DRAWN = ".ask[aria-busy=false]"  # the translation of what is typed is there
+# Holds what fades in at a moment after its start; false: all of it is over by then.
+MOVED = """at => {
+    const all = document.querySelector('.nmt-live').shadowRoot.getAnimations()
+    for (const one of all) {
+        one.pause()
+        one.currentTime = at
+    }
+    return all.some(one => one.effect.getComputedTiming().endTime > at)
+}"""
 POINTER = """([x, y]) => {
     const dot = document.querySelector('#dot') ?? document.createElement('i')
     dot.id = 'dot'
@@ -34,27 +45,35 @@ def film() -> None:
         page.goto(f"{address}/live.html", wait_until="networkidle")
         top = page.get_by_text("English → German").first.bounding_box()["y"]
         end = page.get_by_role("button", name=ASKS).bounding_box()
-        area = {"x": 32, "y": top - 20, "width": 836}
-        area["height"] = end["y"] + end["height"] + 24 - area["y"]
+        area = {"x": 33, "y": top - 20, "width": 834}
+        area["height"] = end["y"] + end["height"] + 20 - area["y"]
 
         def take(milliseconds: int) -> None:
             shot = Image.open(io.BytesIO(page.screenshot(clip=area)))
             frames.append((shot.convert("RGB"), milliseconds))
 
+        def grow(milliseconds: int) -> None:
+            """Words fade in at their own pace, whatever the pace of this machine."""
+            for at in range(0, 900, 60):
+                if page.evaluate(MOVED, at):
+                    take(60)
+            page.evaluate(MOVED, 10_000)
+            take(milliseconds)
+
+        page.evaluate(MOVED, 10_000)
         take(1800)
-        press(page, ASKS, take)
-        take(3600)
-        press(page, "Switch the head on again", take)
-        take(1200)
+        press(page, ASKS, take, grow)
+        still = len(frames) - 1
+        press(page, "Switch the head on again", take, grow)
         page.evaluate("document.querySelector('#dot').remove()")
         page.get_by_role("button", name="Get the model").click()
-        page.wait_for_function("!document.body.innerText.includes('Get the model')")
+        page.locator(".offer").wait_for(state="hidden")
         page.locator("textarea").first.fill("")
-        words = TYPED.split(" ")
-        for i, word in enumerate(words):
-            page.keyboard.type(word + " " * (i + 1 < len(words)), delay=30)
-            page.wait_for_timeout(900)
-            take(450)
+        for letter in TYPED:
+            page.keyboard.type(letter)
+            page.locator(DRAWN).wait_for()
+            take(KEY)
+        page.locator(".nmt-live[aria-busy=false]").wait_for()
         take(3000)
     first, *others = [shot for shot, _ in frames]
     first.save(
@@ -66,17 +85,18 @@ def film() -> None:
         quality=80,
         method=6,
     )
-    frames[2][0].save(HERE / "live_still.webp", quality=85, method=6)
+    frames[still][0].save(HERE / "live_still.webp", quality=85, method=6)
 
 
-def press(page: Any, name: str, take: Any) -> None:
+def press(page: Any, name: str, take: Any, grow: Any) -> None:
     """Moves a dot to a button, and presses it."""
     button = page.get_by_role("button", name=name)
     box = button.bounding_box()
     page.evaluate(POINTER, [box["x"] + 120, box["y"] + box["height"] / 2 + 4])
     take(500)
     button.click()
-    page.wait_for_timeout(900)
+    page.locator(".nmt-live[aria-busy=false]").wait_for()
+    grow(3000)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,7 @@ IDEAS: list[
         "shows": LAST,
     },
 ]
+QUESTION = ("model", "asked", "beam", "closed", "prefix")
 START = {name: value for name, value in GENDER.items() if name != "closed"}
 # By chapter number: the text of its link to the page, and what the page then shows.
 DOORS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -182,7 +183,11 @@ def site_page() -> str:
                 shown += [off, answer(translator, text, prefix=off["ids"])]
         stored += [{"model": name, **one} for one in shown]
     ideas = [idea | {"address": urlencode(idea["shows"])} for idea in IDEAS]
-    data: dict[str, Any] = {"models": models, "stored": stored, "ideas": ideas}
+    data: dict[str, Any] = {"models": models, "ideas": ideas}
+    data["stored"] = [
+        {key: one[key] for key in QUESTION} | {"json": web.quoted(one)}
+        for one in stored
+    ]
     data |= {"names": KINDS, "fragment": True, "worker": WORKER}
     data |= {"start": urlencode(START), "chapters": "notebooks/"}
     return live_page(data, table_of(stored, first))

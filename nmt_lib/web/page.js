@@ -2,7 +2,8 @@
 // nmt_lib/pictures/explore.py puts it into a page, with its data:
 //   models    [{name, title, source, target, examples, failures, learnt, url, bytes}]:
 //             `learnt` says what it was trained on, `failures` are other texts
-//   stored    answers to show before a model is there, in the form of page_worker.js
+//   stored    what to show before a model is there: questions, each with its answer
+//             in the form of page_worker.js as `json`, which is a text
 //   names     what the rows and columns of each kind of attention are called
 //   ideas     [{says, asks, address, shows}]: heads that are worth switching off
 //   chapters  where the pages of the chapters are, if they are anywhere
@@ -17,7 +18,7 @@ import { makeMachine } from "./page_machine.js";
 import { makeMaps } from "./page_maps.js";
 import { makeModels } from "./page_models.js";
 import {
-  isTouched, keyOf, questionOf, readAddress, UNTOUCHED, writeAddress,
+  isTouched, questionOf, readAddress, UNTOUCHED, writeAddress,
 } from "./page_state.js";
 import { makeTree } from "./page_tree.js";
 import { makeWords } from "./page_words.js";
@@ -86,11 +87,12 @@ export function livePage(host, data, style, script, model) {
     maps.point(state.step);
   }
 
-  function readState() {
+  async function readState() {
     const address = data.fragment ? location.hash : "";
     Object.assign(state, readAddress(address, models.all, data.start));
     words.stop();
     ask.write();
+    await frame(); // on arrival, the script has just been read
     run();
   }
 
@@ -138,9 +140,9 @@ export function livePage(host, data, style, script, model) {
   /** While the model is not here: the nearest answer that is. */
   function wanting(asked) {
     const open = { ...asked, ...UNTOUCHED };
-    const now = answers.known.get(keyOf(open)) ??
-      answers.known.get(keyOf({ model: asked.model, asked: asked.asked })) ??
-      data.stored.find((one) => one.model === asked.model);
+    const { model } = asked, first = data.stored.find((one) => one.model === model);
+    const now = answers.find(open) ?? answers.find({ model, asked: asked.asked }) ??
+      (first && answers.find(first));
     return { now, open: now, same: null, stored: true };
   }
 
@@ -153,8 +155,8 @@ export function livePage(host, data, style, script, model) {
   }
 
   function onModel(name, what) {
+    if (name === state.model) drawOffer(); // at once, although keys come in
     if (what === "done") run();
-    else if (name === state.model) drawOffer();
   }
 
   async function openFile() {

@@ -4,8 +4,9 @@ import { keyOf } from "./page_state.js";
 
 const MOST = 200; // answers that are kept
 
-/** `stored` are answers that came with the page, `names` what rows and columns of each
- * kind of attention are called; `script` is page_worker.js with what it imports. */
+/** `stored` are questions that came with the page, each with its answer in JSON.
+ * `names` is what rows and columns of each kind of attention are called, and `script`
+ * is page_worker.js with what it imports. */
 export function makeAnswers({ stored, names, limit }, script) {
   const known = new Map(stored.map((one) => [keyOf(one), one]));
   const loaded = new Set(), waiting = new Map(); // by number
@@ -48,8 +49,16 @@ export function makeAnswers({ stored, names, limit }, script) {
     });
   }
 
+  /** The answer to a question, if it is here. Half a megabyte came with the page, so
+   * what is stored is read when it is asked for. */
+  function find(question) {
+    const key = keyOf(question), one = known.get(key);
+    if (one?.json) known.set(key, { ...one, ...JSON.parse(one.json), json: "" });
+    return known.get(key);
+  }
+
   return {
-    known,
+    find,
     has: (model) => loaded.has(model),
 
     /** Opens a model file; gives the `data` part of its config, or throws. */
@@ -64,8 +73,8 @@ export function makeAnswers({ stored, names, limit }, script) {
 
     /** Undefined where neither the answer nor the model is here. */
     async ask(asked, options = {}) {
-      const key = keyOf(asked);
-      if (known.has(key) || !loaded.has(asked.model)) return known.get(key);
+      const here = find(asked), key = keyOf(asked);
+      if (here || !loaded.has(asked.model)) return here;
       const found = await send("translate", { ...asked, limit }, options);
       if (found.tooLong) return found;
       for (const [kind, maps] of Object.entries(found.kinds)) maps.names = names[kind];

@@ -115,8 +115,8 @@ export function makeAsk(page) {
     // What is there stays, else a screen reader would say it again.
     const held = html("p", {}, ...line.map((one) => one.cloneNode?.(true) ?? one));
     if (result.innerHTML !== held.innerHTML) result.replaceChildren(...line);
-    source.dir = getComputedStyle(text).direction; // the chips as the words
-    page.direction = getComputedStyle(result).direction;
+    source.dir = directionOf(text); // the chips as the words
+    page.direction = directionOf(result);
     const kept = stored ? "stored · " : "";
     say(how, now ? `${kept}probability ${percent(whole(now))}` : "");
     versus.hidden = !changed;
@@ -188,6 +188,9 @@ export function makeAsk(page) {
     element, offer, draw, drawDirections, drawGrowing, write,
   };
 }
+
+/** Which way the text of an element runs. Its style says that after a layout only. */
+const directionOf = (element) => (element.matches(":dir(rtl)") ? "rtl" : "ltr");
 
 /** The words of a translation, each with how sure the model was of it; where `before`
  * is another translation, words that are new are marked. */

@@ -6,6 +6,7 @@ Part of ``make browser``. Screenshots go to build/live.
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 import sys
 from collections import Counter
@@ -29,6 +30,7 @@ WIDTHS = (360, 768, 1280, 1920)
 CHANGED = """old => [...document.querySelector('.nmt-live').shadowRoot
     .querySelectorAll('#numbers tbody')].map(one => one.innerText).join() !== `${old}`
 """
+LONGEST = 50  # ms of processor time, for any task of the page while it arrives
 SIDEWAYS = "document.documentElement.scrollWidth > innerWidth"
 
 
@@ -40,6 +42,8 @@ def main() -> int:
     OUT.mkdir(parents=True)
     with chromium() as browser, served(SITE) as address:
         url = f"{address}/live.html"
+        for width in (1280, 390):
+            quick_arrival(browser, url, width)
         with watched(browser) as page:
             first_state(page, url)
         with watched(browser) as page:
@@ -91,6 +95,30 @@ def watched(
     yield page
     context.close()
     assert not found, found
+
+
+def quick_arrival(browser: Any, url: str, width: int) -> None:
+    """Nothing holds the page's own thread for long, measured without waiting times."""
+    with watched(browser, width) as page:
+        traced = ["toplevel", "devtools.timeline"]
+        browser.start_tracing(page=page, categories=traced)
+        page.goto(url)
+        settled(page)
+        page.wait_for_timeout(1000)
+        events = json.loads(browser.stop_tracing())["traceEvents"]
+    threads = {
+        (one["pid"], one["tid"])
+        for one in events
+        if one["name"] == "ParseHTML" and url in json.dumps(one["args"])
+    }
+    tasks = [
+        one["tdur"] / 1000
+        for one in events
+        if one["name"].endswith("RunTask") and (one["pid"], one["tid"]) in threads
+        if "tdur" in one
+    ]
+    assert len(tasks) > 20, "nothing was traced"
+    assert max(tasks) <= LONGEST, f"a task of {max(tasks):.0f} ms at {width} px"
 
 
 def get_model(page: Any) -> None:

@@ -20,6 +20,7 @@ from nmt_lib.web.play import FOLDER, Thing
 from nmt_lib.web.things import mask, merges, padding
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
+PAGE = sorted(f"../{path.stem}" for path in FOLDER.parent.glob("page*.js"))
 STATES = 20
 NODE = """
 import { readFileSync } from "fs"
@@ -63,7 +64,7 @@ def test_without_scripts_there_is_a_table_and_what_to_do(name: str) -> None:
     assert "<td>" in shown and "run the cell" in shown
 
 
-@pytest.mark.parametrize("file", ["../kit", "../pictures", *NAMES])
+@pytest.mark.parametrize("file", ["../kit", "../pictures", *PAGE, *NAMES])
 def test_a_file_can_be_read(file: str) -> None:
     lines = (FOLDER / f"{file}.js").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 250

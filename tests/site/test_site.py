@@ -142,12 +142,17 @@ def test_the_live_page_brings_all_that_it_shows_first() -> None:
     data = json.loads(line)
     kinds = live.EXAMPLES, live.FAILURES
     texts = [text for kind in kinds for texts in kind.values() for text in texts]
-    plain = [one for one in data["stored"] if not (one["closed"] or one["prefix"])]
+    answers = [json.loads(one["json"]) for one in data["stored"]]
+    for one, found in zip(data["stored"], answers, strict=True):
+        assert one == {name: found[name] for name in one if name != "json"} | {
+            "json": one["json"]
+        }
+    plain = [one for one in answers if not (one["closed"] or one["prefix"])]
     stored = {(one["asked"], one["beam"]): one for one in plain}
     assert {*stored} == {(text, 1) for text in texts} | {(live.BEAM, 3)}
-    off = [one for one in data["stored"] if one["closed"]]
+    off = [one for one in answers if one["closed"]]
     assert [one["text"].split()[0] for one in off] == ["Der", "Un"]
-    for one in data["stored"]:
+    for one in answers:
         for index, log_prob, choices in zip(
             one["ids"], one["logProbs"], one["steps"], strict=True
         ):
