@@ -7,6 +7,7 @@ answers; ``llms.txt`` lists the copies, and ``tutor/`` has a prompt for each cha
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -32,6 +33,12 @@ NOT_TEXT = re.compile(
 VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')
 SYMBOL = re.compile(r"\b([A-Zd])_(model|ff|[kvqo])\b(?![^<]*>)")
 SET = r"<span><i>\1</i><sub>\2</sub></span>"
+MARKED = re.compile(r'(<span class="math[^>]*>\\\([^<]{1,60}\\\)</span>)([.,;:?!)’”]+)')
+CODE = re.compile(r'<code class="(docutils literal[^"]*)">(.*?)</code>', re.S)
+SHORT = 14  # letters of code that stay on one line
+JOINED = re.compile(
+    r"(?<=\d) (?=%)|(?<=\b[^\W\d]) (?== [\d−])|(?<=\b[^\W\d] =) (?=[\d−])"
+)
 MISSING = """\
 <!doctype html><html lang="en"><meta charset="utf-8"><title>Not here</title>
 <meta name="viewport" content="width=device-width">
@@ -61,7 +68,7 @@ def finish(source: Path, out: Path) -> None:
             lines.append(f"- [{title_of(text)}]({base}{twin})")
             everything.append(text)
         page = (out / name).read_text(encoding="utf-8")
-        page = with_symbols(with_one_viewport(page))
+        page = kept_together(with_symbols(with_one_viewport(page)))
         (out / name).write_text(page, encoding="utf-8")
     lines += ["", "## Tutor prompts", ""]
     (out / "tutor").mkdir(exist_ok=True)
@@ -136,6 +143,22 @@ def with_symbols(page: str) -> str:
         done += SYMBOL.sub(SET, page[end : kept.start()]) + kept[0]
         end = kept.end()
     return done + SYMBOL.sub(SET, page[end:])
+
+
+def kept_together(page: str) -> str:
+    """No line ends before 34 %, within α = 0 or short code, or after a formula's x."""
+
+    def short(found: re.Match[str]) -> str:
+        length = len(unescape(re.sub("<[^>]*>", "", found[2])))
+        kept = " kept" * (length <= SHORT)
+        return f'<code class="{found[1]}{kept}">{found[2]}</code>'
+
+    page = re.sub(MARKED, r'<span class="kept">\1\2</span>', page)
+    done, end = "", 0
+    for code in NOT_TEXT.finditer(page):
+        done += JOINED.sub("\N{NO-BREAK SPACE}", page[end : code.start()]) + code[0]
+        end = code.end()
+    return CODE.sub(short, done + JOINED.sub("\N{NO-BREAK SPACE}", page[end:]))
 
 
 def sitemap(base: str, names: list[str]) -> str:

@@ -109,7 +109,7 @@ def operations(model: nn.Module, batch: nmt.Batch, n_src: int) -> int:
 
 def plot_shared_keys() -> Figure:
     """Four heads of queries, and which of them share keys and values."""
-    figure, axes = nmt.new_figure(1, 3, (8.2, 2.0))
+    figure, axes = nmt.new_figure(1, 3, (6.2, 2.0))
     kinds = {"as in 2017": 1, "two groups": 2, "one group": 4}
     for axis, (title, share) in zip(axes, kinds.items(), strict=True):
         boxes: dict[str, Any] = {

@@ -61,11 +61,11 @@ def plot_lines(
         dots: label → (x, y), single points.
     """
     panels = as_panels(curves)
-    size = (WIDTH if len(panels) > 1 else 6.4, 2.9)
-    figure, axes = new_figure(1, len(panels), size, sharey=bool(ylabel))
+    n = len(panels)
+    figure, axes = new_figure(1, n, (WIDTH, 2.9), sharey=bool(ylabel))
     extra = {label: ([px], [py]) for label, (px, py) in (dots or {}).items()}
     for axis, (title, series) in zip(axes, panels.items(), strict=True):
-        set_title(axis, title)
+        set_title(axis, textwrap.fill(title, int((WIDTH / n - 0.5) / LETTER)))
         axis.set_xscale("log" if "x" in log else "linear")
         axis.set_yscale("log" if "y" in log else "linear")
         positions = [
@@ -183,7 +183,7 @@ def plot_bars(
     labels = labels or [str(i) for i in range(len(series[""]))]
     places, start = np.arange(len(labels)), np.zeros(len(labels))
     n = 1 if stacked else len(series)
-    figure, (axis,) = new_figure(size=(6.2, 0.9 + max(0.34, 0.22 * n) * len(labels)))
+    figure, (axis,) = new_figure(size=(WIDTH, 0.9 + max(0.34, 0.22 * n) * len(labels)))
     for i, (name, lengths) in enumerate(series.items()):
         shift = 0 if stacked else (i - (n - 1) / 2) * 0.8 / n
         colors = [ORANGE if label in marked else SERIES[i][0] for label in labels]
@@ -220,7 +220,7 @@ def plot_hists(
     """
     values = {label: as_numbers(sample) for label, sample in as_titled(samples).items()}
     edges: Any = np.histogram_bin_edges(np.concatenate([*values.values()]), 30)
-    figure, (axis,) = new_figure(size=(6.4, 2.9))
+    figure, (axis,) = new_figure(size=(WIDTH, 2.9))
     for (label, sample), (color, style, _) in zip(values.items(), cycle(SERIES)):
         axis.hist(sample, edges, histtype="stepfilled", color=color, alpha=0.3)
         line: Any = {"color": color, "ls": style, "lw": 1.8, "label": label}

@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .plotting import BLUE, FONT, ORANGE, new_figure
+from .plotting import BLUE, FONT, ORANGE, WIDTH, new_figure
 
 COLORS = {"blue": BLUE, "orange": ORANGE}
 
@@ -24,7 +24,7 @@ def plot_choices(
         paths: complete sentence → ``blue`` or ``orange``: its path is thick.
     """
     depth = 1 + max(len(path.split()) for path in choices)
-    figure, (axis,) = new_figure(size=(8, 3.5))
+    figure, (axis,) = new_figure(size=(WIDTH, 3.5))
     axis.set(xlim=(-0.1, depth + 0.7), ylim=(-3.8, 3.8))
     axis.axis("off")
     _draw_fork(axis, choices, paths, "", 1.0, 0.0, 2.0)

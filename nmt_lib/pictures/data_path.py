@@ -20,7 +20,7 @@ from .plotting import BLUE, MIDDLE, draw_arrow, new_figure
 
 SOURCE, TARGET = "#dbe7f5", "#e6dcf1"
 ROW, DOT = 0.17, 0.085  # height of a position and side of a mask's cell, in inches
-TEXT: Any = MIDDLE | {"fontsize": 9, "parse_math": False}
+TEXT: Any = MIDDLE | {"parse_math": False}
 
 
 class Part(NamedTuple):
@@ -34,13 +34,14 @@ class Part(NamedTuple):
         return self.left + self.width / 2
 
 
-# From left to right; source and target have the first three each.
-IDS, EMBEDDING, VECTORS = Part(0.05, 0.25), Part(0.55, 0.85), Part(1.55, 0.55)
-ENCODER, MEMORY = Part(2.45, 0.85), Part(3.6, 0.55)
-DECODER = Part(2.33, 2.46)
-SELF, CROSS, FORWARD = Part(2.4, 0.72), Part(3.2, 0.72), Part(4.0, 0.72)
-OUT, OUTPUT, LOGITS = Part(4.95, 0.55), Part(5.75, 0.6), Part(6.5, 1.0)
-SRC_MASK = 2.87  # the middle of the encoder's mask
+# From left to right; source and target have the first three each, and the output and
+# the logits are above the decoder's vectors.
+IDS, EMBEDDING, VECTORS = Part(0.05, 0.25), Part(0.42, 0.88), Part(1.42, 0.45)
+ENCODER, MEMORY = Part(2.04, 0.8), Part(2.98, 0.45)
+DECODER = Part(2.0, 2.38)
+SELF, CROSS, FORWARD = Part(2.06, 0.72), Part(2.83, 0.72), Part(3.6, 0.72)
+OUT, OUTPUT, LOGITS = Part(4.58, 0.45), Part(4.5, 0.6), Part(4.3, 1.0)
+SRC_MASK = 2.44  # the middle of the encoder's mask
 
 
 @torch.no_grad()
@@ -65,10 +66,11 @@ def plot_data_path(
     targets = tgt_tok.lookup_tokens(tgt_in[row].tolist())
 
     # The target's line is at y = 0, the source's above it.
-    up = ROW * len(sources) / 2 + 1.1 + ROW * len(targets) / 2
+    high = ROW * len(targets) / 2
+    up = ROW * len(sources) / 2 + 1.3 + high
     left, right = -0.09 * max(map(len, sources + targets)), LOGITS.left + 1.15
     top = up + ROW * len(sources) / 2 + 0.15
-    bottom = -ROW * len(targets) / 2 - 0.95
+    bottom = -high - 0.95
     figure, (axis,) = new_figure(size=(right - left, top - bottom))
     axis.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axis.axis("off")
@@ -101,17 +103,19 @@ def plot_data_path(
     below = up - ROW * len(sources) / 2 - 0.38  # the name of the memory
     _arrow(axis, (CROSS.middle, below), (CROSS.middle, 0.28))
     note = "keys and values\nfor each layer"
-    axis.text(CROSS.middle - 0.08, 0.8, note, **TEXT | {"ha": "right"})
+    axis.text(CROSS.middle - 0.08, 0.95, note, **TEXT | {"ha": "right"})
     _table(axis, OUT, 0, out, "vectors", TARGET, targets)
-    _arrow(axis, (OUT.left, 0), (LOGITS.left, 0))
-    _box(axis, OUTPUT, 0, "output")
-    _table(axis, LOGITS, 0, logits, "logits", SHADES["number"], targets)
+    _box(axis, OUTPUT, high + 0.68, "output")
+    _arrow(axis, (OUT.middle, high + 0.1), (OUT.middle, high + 0.4))
+    _arrow(axis, (OUT.middle, high + 0.96), (OUT.middle, high + 1.24))
+    place = 2 * high + 1.62  # with room for the name
+    _table(axis, LOGITS, place, logits, "logits", SHADES["number"], targets)
 
     hidden, past = src_mask[row, 0], tgt_mask[row, 0]  # (1, S), (T, T)
     _mask(axis, SRC_MASK - DOT * len(sources) / 2, up + 0.55, hidden, "src_mask")
     _arrow(axis, (SRC_MASK, up + 0.55), (SRC_MASK, up + 0.28))
-    _mask(axis, CROSS.middle + 0.55, 0.82, hidden, "src_mask")
-    _arrow(axis, (CROSS.middle + 0.55, 0.86), (CROSS.middle + 0.2, 0.28))
+    _mask(axis, CROSS.middle + 0.35, 0.82, hidden, "src_mask")
+    _arrow(axis, (CROSS.middle + 0.35, 0.86), (CROSS.middle + 0.2, 0.28))
     side = DOT * len(targets)
     _mask(axis, SELF.middle - side / 2, -0.7 - side, past, "")
     axis.text(SELF.middle + side / 2 + 0.4, -0.9, "tgt_mask", **TEXT)

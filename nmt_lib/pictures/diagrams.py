@@ -16,10 +16,12 @@ from ..special import EOS
 from .data import as_panels
 from .plotting import (
     BLUE,
+    FONT,
     GREY,
     LETTER,
     MIDDLE,
     ORANGE,
+    WIDTH,
     draw_arrow,
     new_figure,
     set_title,
@@ -34,7 +36,7 @@ SHADES = {
 }
 TOKENS = {"<sos>": "#cfe0f7", "<eos>": "#ffd9a8", "<pad>": "0.85", "<unk>": "#f6c6c6"}
 MARKED = "#f7b26b"
-FATES = {"kept": BLUE, "finished": "#009e73", "dropped": "0.5"}  # of a candidate
+FATES = {"kept": BLUE, "finished": "#009e73", "dropped": "0.4"}  # of a candidate
 
 
 def draw_boxes(
@@ -140,10 +142,12 @@ def plot_words(
     panels = as_panels(rows)
     lines = [[*map(str, row)] for part in panels.values() for row in part.values()]
     columns = zip_longest(*lines, fillvalue="")
-    widths = [LETTER * max(2, *map(len, column)) + 0.26 for column in columns]  # inches
-    at = np.cumsum(widths) - np.array(widths) / 2
+    longest = [LETTER * max(2, *map(len, column)) for column in columns]  # in inches
     names = [name for part in panels.values() for name in part]
     margin = LETTER * max(map(len, names)) + 0.3
+    room = (WIDTH - margin - sum(longest)) / len(longest)
+    widths = [width + min(0.26, max(0.13, room)) for width in longest]
+    at = np.cumsum(widths) - np.array(widths) / 2
     bows = any(start[0] == end[0] for start, end in links)
     above = (0.6 if bows else 0.1) + (0.3 if title or len(panels) > 1 else 0)
     heights = [0.42 * len(part) + above + 0.25 for part in panels.values()]
@@ -200,10 +204,10 @@ def plot_beam(
     trace = [c for c in trace if c.step > start and c.prefix[:start] == root]
     columns = [list(group) for _, group in groupby(trace, key=lambda c: c.step)]
     width, height = len(columns) + 1, max(map(len, columns))  # in boxes
-    figure, (axis,) = new_figure(size=(1.1 * width, 0.55 * height + 0.3))
+    figure, (axis,) = new_figure(size=(0.95 * width, 0.62 * height + 0.3))
     axis.set(xlim=(-0.5, width - 0.5), ylim=(-height / 2, height / 2))
     axis.axis("off")
-    style: Any = {"pad": 0.25, "fontsize": 8, "in_layout": False}
+    style: Any = {"pad": 0.25, "in_layout": False}
     name = f"… {lookup([root[-1]])[0]}" if root else "<sos>"
     boxed(axis, 0, 0, name, edge="black", **style)
     heights: dict[tuple[int, ...], float] = {root: 0.0}  # of each path
@@ -224,5 +228,5 @@ def plot_beam(
     for fate, color in FATES.items():
         axis.plot([], [], color=color, lw=3, label=fate)
     place: Any = {"loc": "outside lower center", "ncols": 3}
-    figure.legend(fontsize=8, frameon=False, **place)
+    figure.legend(fontsize=FONT, frameon=False, **place)
     return figure

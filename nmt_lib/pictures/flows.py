@@ -14,7 +14,7 @@ from matplotlib.text import Text
 
 from .charts import SERIES
 from .diagrams import draw_boxes, join_boxes
-from .plotting import BLUE, GREY, MIDDLE, new_figure, set_title
+from .plotting import BLUE, GREY, MIDDLE, WIDTH, new_figure, set_title
 
 # Each box: name → (text, x, y, kind).
 MASKS = {
@@ -28,14 +28,14 @@ MASKS = {
 }
 MASK_PATHS = ["src pad", "pad enc", "pad cross", "tgt both", "both dec"]
 SEARCH = {
-    "src": ("src\n(1, S)", 0, 0, "data"),
-    "encoder": ("encoder,\nonce", 1, 0, "module"),
-    "memory": ("memory\n(1, S, D)", 2.05, 0, "tensor"),
-    "decoder": ("decoder", 3.1, 0, "module"),
-    "p": ("probabilities\n(V,)", 4.2, 0, "number"),
-    "choose": ("choose\na word", 5.3, 0, "plain"),
-    "append": ("append it", 5.3, 1, "plain"),
-    "so_far": ("<sos> and words so far\n(1, t)", 3.1, 1, "data"),
+    "src": ("src\n(1, S)", 0, 1, "data"),
+    "encoder": ("encoder,\nonce", 1.2, 1, "module"),
+    "memory": ("memory\n(1, S, D)", 2.5, 1, "tensor"),
+    "decoder": ("decoder", 2.5, 0, "module"),
+    "p": ("probabilities\n(V,)", 3.85, 0, "number"),
+    "choose": ("choose\na word", 5.1, 0, "plain"),
+    "append": ("append it", 5.1, -1, "plain"),
+    "so_far": ("<sos> and words so far\n(1, t)", 2.5, -1, "data"),
 }
 PRONOUN = {
     "noun": ("chair", 0, 0, "data"),
@@ -54,7 +54,7 @@ PATHS = {  # name → the boxes that it leads through, and where the name is wri
 
 def plot_mask_paths() -> Figure:
     """Which mask goes to which of the three kinds of attention."""
-    figure, (axis,) = new_figure(size=(8.2, 3))
+    figure, (axis,) = new_figure(size=(WIDTH, 3))
     draw_boxes(axis, MASKS, [tuple(pair.split()) for pair in MASK_PATHS])
     axis.set(xlim=(-0.4, 4.6), ylim=(-0.4, 2.4))
     return figure
@@ -62,7 +62,7 @@ def plot_mask_paths() -> Figure:
 
 def plot_search() -> Figure:
     """The encoder runs once, the decoder in a loop."""
-    figure, (axis,) = new_figure(size=(8.2, 2.2))
+    figure, (axis,) = new_figure(size=(WIDTH, 3))
     draw_boxes(axis, SEARCH, [*pairwise(SEARCH), ("so_far", "decoder")])
     return figure
 
@@ -70,18 +70,18 @@ def plot_search() -> Figure:
 def plot_all_reduce() -> Figure:
     """Two processes that train one model, from a batch each to the same new weights."""
     boxes: Any = {
-        "all": ("all-reduce:\nsum or mean of\nboth gradients", 3, 0.5, "number")
+        "all": ("all-reduce: sum or mean\nof both gradients", 0.5, 1, "number")
     }
     arrows: list[tuple[str, str]] = []
-    for p, y in enumerate([1, 0]):
+    for p in (0, 1):
         boxes |= {
-            f"batch{p}": (f"process {p}:\nits batch", 0, y, "data"),
-            f"model{p}": ("model\n(same weights)", 1, y, "module"),
-            f"grad{p}": ("own gradient", 2, y, "tensor"),
-            f"new{p}": ("optimizer:\nsame new weights", 4.1, y, "module"),
+            f"batch{p}": (f"process {p}:\nits batch", p, 4, "data"),
+            f"model{p}": ("model\n(same weights)", p, 3, "module"),
+            f"grad{p}": ("own gradient", p, 2, "tensor"),
+            f"new{p}": ("optimizer:\nsame new weights", p, 0, "module"),
         }
         arrows += pairwise([f"batch{p}", f"model{p}", f"grad{p}", "all", f"new{p}"])
-    figure, (axis,) = new_figure(size=(8.2, 2.2))
+    figure, (axis,) = new_figure(size=(4.4, 4.2))
     draw_boxes(axis, boxes, arrows)
     return figure
 
@@ -109,10 +109,10 @@ def plot_encoder_layer(n_layers: int, d_model: int, d_ff: int) -> Figure:
         (f"feed-forward\n{d_model} → {d_ff:,} → {d_model}", "module"),
         ("+, layer norm → memory", "data"),
     ]
-    figure, (axis,) = new_figure(size=(4.0, 3.8))
+    figure, (axis,) = new_figure(size=(4.2, 3.8))
     draw_column(axis, column, [(0, 2), (2, 4)], bend=-1.5)
     draw_frame(axis, n_layers, len(column))
-    axis.set(xlim=(-2.2, 2.3))
+    axis.set(xlim=(-2.4, 2.3))
     return figure
 
 
@@ -127,7 +127,7 @@ def plot_decoder_layer(n_layers: int) -> Figure:
         ("feed-forward", "module"),
         ("+, layer norm → out", "data"),
     ]
-    figure, (axis,) = new_figure(size=(4.8, 5.0))
+    figure, (axis,) = new_figure(size=(5.2, 5.0))
     memory = {"memory": ("memory\n(B, S, D)", 3.2, 3.0, "tensor")}
     drawn = draw_column(axis, column, [(0, 2), (2, 4), (4, 6)], memory)
     join_boxes(axis, drawn["memory"], drawn["3"], color=BLUE, lw=2)
@@ -139,7 +139,7 @@ def plot_decoder_layer(n_layers: int) -> Figure:
     ):
         axis.text(x, y, text, color=color, **MIDDLE)
     draw_frame(axis, n_layers, len(column))
-    axis.set(xlim=(-2.0, 4.0))
+    axis.set(xlim=(-2.4, 4.0))
     return figure
 
 
@@ -183,7 +183,7 @@ def draw_frame(axis: Axes, n_layers: int, n_boxes: int) -> None:
     """What belongs to a layer, which is stacked; and what the curved arrows are."""
     top = n_boxes - 0.3
     style: Any = {"fill": False, "ec": "0.6", "ls": "--"}
-    axis.add_patch(Rectangle((-1.9, 0.5), 4.05, top - 0.5, **style))
+    axis.add_patch(Rectangle((-2.3, 0.5), 4.45, top - 0.5, **style))
     axis.text(1.8, top - 0.25, f"× {n_layers}", color=GREY, weight="bold", **MIDDLE)
-    axis.text(-1.4, n_boxes - 3, "residual\nconnection", color=GREY, **MIDDLE)
+    axis.text(-1.7, n_boxes - 3, "residual\nconnection", color=GREY, **MIDDLE)
     axis.set(ylim=(-0.4, top + 0.1))

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from ..translator import Translation
-from .plotting import ORANGE, Grid, draw_grids
+from .plotting import ORANGE, Grid, draw_grids, in_lines
 
 KINDS = {  # kind → (label of the rows, label of the columns)
     "encoder": ("source word asks", "source word answers"),
@@ -62,9 +62,8 @@ def plot_attention(
             names = [f"{one.source}, {name}" for name in names]
         grids += [Grid(*grid, *words) for grid in zip(names, tables, strict=True)]
         frames += [gold_cells(one, kind, links)] * len(names)
-    lines = [grids[i : i + 4] for i in range(0, len(grids), 4)]
     rows_label, columns_label = KINDS[kind]
-    figure, axes = draw_grids(lines, columns_label, rows_label)
+    figure, axes = draw_grids(in_lines(grids), columns_label, rows_label)
     frame: Any = {"fill": False, "edgecolor": ORANGE, "linewidth": 2}
     for axis, cells in zip(axes, frames, strict=True):
         for x, y in cells:

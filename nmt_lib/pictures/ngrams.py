@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from matplotlib.figure import Figure
 
-from .plotting import BLUE, FONT, MIDDLE, PALE, new_figure, set_title
+from .plotting import BLUE, FONT, MIDDLE, PALE, WIDTH, new_figure, set_title
 
 
 def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
@@ -18,7 +18,7 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
         output, reference: words. Each n-gram of the reference matches only once; of
             equal ones in the output, those whose neighbours fit as well match first.
     """
-    figure, (axis,) = new_figure(size=(8.2, 3.9))
+    figure, (axis,) = new_figure(size=(WIDTH, 3.9))
     ticks: dict[float, str] = {}  # height → label
     top = 0.0
     shades: list[str] = []  # of the words
@@ -35,9 +35,9 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
             left[grams[i]] -= 1
         for i, hit in enumerate(found):
             color = BLUE if hit else PALE
-            axis.barh(top + i % n, n - 0.16, 0.78, i - 0.42, color=color)
+            axis.barh(top + i % n, n - 0.08, 0.78, i - 0.46, color=color)
         shades = shades or ["white" if hit else "black" for hit in found]
-        ticks[top + (n - 1) / 2] = f"n = {n}: {sum(found)} of {len(grams)}"
+        ticks[top + (n - 1) / 2] = f"n = {n}:\n{sum(found)} of {len(grams)}"
         top += n + 0.7
     for i, (word, shade) in enumerate(zip(output, shades, strict=True)):
         axis.text(i, 0, word, color=shade, parse_math=False, **MIDDLE)

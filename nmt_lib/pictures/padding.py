@@ -10,7 +10,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from .plotting import BLUE, PALE, new_figure, set_title
+from .plotting import BLUE, PALE, WIDTH, new_figure, set_title
 
 
 def plot_padding(
@@ -32,7 +32,7 @@ def plot_padding(
         sizes = lengths[list(rows)]  # (B,)
         batches[name] = sizes, width or int(sizes.max())
     widest = max(width for _, width in batches.values())
-    figure, axes = new_figure(len(batches), 1, size=(8.2, 4.8), sharex=True)
+    figure, axes = new_figure(len(batches), 1, size=(WIDTH, 4.4), sharex=True)
     for axis, (name, (sizes, width)) in zip(axes, batches.items(), strict=True):
         text = torch.arange(width) < sizes[:, None]  # (B, width)
         colors, shades = ListedColormap([PALE, BLUE]), text.int().numpy()

@@ -9,6 +9,7 @@ written as they are; only ``xlabel`` and ``ylabel`` may contain ``$math$``.
 from __future__ import annotations
 
 import io
+import math
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -31,7 +32,8 @@ BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
 PALE = "#f7c9a0"  # orange behind text, or of large areas
 FONT = 10  # points
 MIDDLE: Any = {"ha": "center", "va": "center", "fontsize": FONT}  # of a text at a point
-LETTER, WIDTH = 0.083, 8.2  # width of a letter and of a page in inches
+# Width of a letter, and of a picture whose letters a phone can still show, in inches.
+LETTER, WIDTH = 0.083, 6.2
 STYLE: Any = {
     "font.size": FONT,
     "axes.titlesize": FONT,
@@ -122,6 +124,17 @@ class Grid(NamedTuple):
     columns: Sequence[str]
 
 
+def in_lines(grids: Sequence[Grid], cell: float = 0.15) -> list[Sequence[Grid]]:
+    """As many side by side as fit with cells of that width, about as many in each line.
+
+    In narrower cells, the words of two columns would touch.
+    """
+    each = cell * max(grid.table.size(1) for grid in grids) + 0.3
+    fit = max(1, int((WIDTH - LETTER * max(map(len, grids[0].rows))) / each))
+    n = math.ceil(len(grids) / math.ceil(len(grids) / fit))
+    return [grids[i : i + n] for i in range(0, len(grids), n)]
+
+
 def draw_grids(
     lines: Sequence[Sequence[Grid]],
     xlabel: str,
@@ -210,15 +223,13 @@ def plot_grids(
     tables = [table for line in given for table in line.values()]
     words = axis_words(rows, tables, 0), axis_words(columns, tables, 1)
     panels = [Grid(*parts) for parts in zip(titles, tables, *words, strict=True)]
-    cell, needed = 0.3, 0.2
+    cell, needed = 0.3, 0.15
     if numbers:
         values = [value for table in tables for value in table.flatten().tolist()]
         longest = max(len(format(value, numbers)) for value in values)
         cell = needed = max(cell, LETTER * longest + 0.1)
-    if len(given) == 1:  # as many side by side as fit on the page
-        each = needed * max(table.size(1) for table in tables) + 0.3
-        n = max(1, int((WIDTH - LETTER * max(map(len, panels[0].rows))) / each))
-        cuts = [panels[i : i + n] for i in range(0, len(panels), n)]
+    if len(given) == 1:
+        cuts = in_lines(panels, needed)
     else:
         rest = iter(panels)
         cuts = [[next(rest) for _ in line] for line in given]

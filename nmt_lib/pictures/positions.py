@@ -13,14 +13,22 @@ from torch import Tensor
 
 from .charts import SERIES
 from .data import as_numbers
-from .plotting import BLUE, FONT, draw_grid, new_figure, plot_grids, set_title
+from .plotting import (
+    BLUE,
+    FONT,
+    WIDTH,
+    draw_grid,
+    new_figure,
+    plot_grids,
+    set_title,
+)
 
 
 def plot_bits(n_bits: int) -> Figure:
     """The binary digits of all positions, and next to them a wave for each digit."""
     count = torch.arange(2**n_bits)  # (n,)
     bits = torch.stack([count // 2**k % 2 for k in range(n_bits)], dim=1)  # bit 0 first
-    figure, (left, right) = new_figure(1, 2, size=(8.2, 3.6), width_ratios=[1, 2])
+    figure, (left, right) = new_figure(1, 2, size=(WIDTH, 3.6), width_ratios=[1, 2])
     names = [f"bit {k}" for k in range(n_bits)]
     draw_grid(left, bits, list(map(str, count.tolist())), names, vmax=1.4)
     left.set(ylabel="position")
@@ -30,7 +38,7 @@ def plot_bits(n_bits: int) -> Figure:
         right.step(count, bits[:, k] - 1.6 * k, where="mid", color="0.6", lw=1.2)
         right.plot(fine, wave - 1.6 * k, color=BLUE, lw=2)
     right.set_yticks([0.5 - 1.6 * k for k in range(n_bits)], names)
-    right.set(xlabel="position")
+    right.set(xlabel="position", xticks=range(0, len(count), 2))
     right.tick_params(left=False)
     return figure
 
@@ -43,7 +51,7 @@ def plot_hands(clocks: Mapping[str, Any], names: list[str]) -> Figure:
         names: of the n hands (at most four), for the legend; the first is the longest.
     """
     rows = math.ceil(len(clocks) / 6)
-    figure, axes = new_figure(rows, 6, size=(8.2, 1.65 * rows + 0.35))
+    figure, axes = new_figure(rows, 6, size=(WIDTH, 1.3 * rows + 0.6))
     turn = torch.linspace(0, 2 * math.pi, 100)
     for axis, (title, row) in zip(axes, clocks.items(), strict=False):
         axis.fill(turn.sin(), turn.cos(), facecolor="#f7f9fc", edgecolor="0.7", lw=1.2)
@@ -58,7 +66,7 @@ def plot_hands(clocks: Mapping[str, Any], names: list[str]) -> Figure:
     for axis in axes:
         axis.axis("off")
     lines = axes[0].lines[-2::-1]
-    place: Any = {"loc": "outside lower center", "ncols": len(names)}
+    place: Any = {"loc": "outside lower center", "ncols": 2}
     figure.legend(lines, names, fontsize=FONT, frameon=False, **place)
     return figure
 

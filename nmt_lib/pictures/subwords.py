@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from .diagrams import MARKED
-from .plotting import GREY, LETTER, MIDDLE, new_figure
+from .plotting import GREY, LETTER, MIDDLE, WIDTH, new_figure
 
 Cut = Callable[[str, Sequence[Any]], Sequence[str]]
-PITCH = 0.2  # of the letters, in inches
+PITCH = 0.2  # of the letters, in inches; less if the text is long
 
 
 def plot_subwords(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Figure:
@@ -29,7 +29,8 @@ def plot_subwords(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Figure:
     """
     names = [name for rows in texts.values() for name in rows]
     width = max(map(len, texts))
-    size = PITCH * width + LETTER * max(map(len, names)) + 0.4, 0.34 * len(names) + 0.1
+    margin = LETTER * max(map(len, names)) + 0.4
+    size = min(PITCH * width + margin, WIDTH), 0.34 * len(names) + 0.1
     heights = [len(rows) for rows in texts.values()]
     figure, axes = new_figure(len(texts), 1, size, height_ratios=heights)
     for axis, (text, rows) in zip(axes, texts.items(), strict=True):

@@ -16,6 +16,10 @@ for (const image of document.querySelectorAll(".cell_output img")) {
   link.append(image);
 }
 
+// On a phone, a printed output without columns wraps instead of scrolling.
+for (const pre of document.querySelectorAll(".cell_output .output pre"))
+  if (!/\S {3,}[-+.\d]|\S {4,}\S/.test(pre.textContent)) pre.classList.add("prose");
+
 // On a phone, the parts of a formula stand one below the other.
 const narrow = window.innerWidth < 768;
 function parts(tex) {
@@ -29,7 +33,10 @@ function parts(tex) {
   return found;
 }
 for (const math of narrow ? document.querySelectorAll("div.math") : []) {
-  const rows = parts(math.textContent.trim().replace(/^\\\[|\\\]$/g, ""));
+  const tex = math.textContent.trim().replace(/^\\\[|\\\]$/g, "").trim();
+  // Sphinx puts this around a formula with line ends of its own, such as a matrix.
+  const split = /^\\begin\{split\}(.*)\\end\{split\}$/s.exec(tex);
+  const rows = parts(split ? split[1] : tex);
   const all = rows.join("\\\\[0.4em]");
   if (rows.length > 1)
     math.textContent = `\\[\\begin{gathered}${all}\\end{gathered}\\]`;

@@ -15,7 +15,7 @@ from nmt_lib.config import DataConfig
 from nmt_lib.decoding import Candidate
 from nmt_lib.pictures.defects import ARTICLES, DEFECTS, HARM
 from nmt_lib.pictures.diagrams import FATES, MARKED
-from nmt_lib.pictures.plotting import BLUE
+from nmt_lib.pictures.plotting import BLUE, WIDTH
 from tests.lib.small import small_model, small_translator
 
 SOURCE = ["<sos>", "ich", "sehe", "qwertz", "<eos>"]
@@ -77,7 +77,9 @@ def test_each_kind_has_its_words_on_its_axes(
     figure = nmt.plot_attention(translation, kind, layer=0)
     weights = getattr(translation.attention, kind)[0][0]
     for head, axis in enumerate(figure.axes):
-        assert labels(axis) == (rows if head == 0 else [], columns)
+        place = axis.get_subplotspec()
+        down, across = place.is_first_col(), place.is_last_row()
+        assert labels(axis) == (rows if down else [], columns if across else [])
         torch.testing.assert_close(shown(axis), weights[head])
         assert axis.get_title() == f"head {head}"
     assert head == 3
@@ -106,6 +108,13 @@ def test_gold_links_frame_column_source_and_row_target(
     frames = [(frame.get_x() + 0.5, frame.get_y() + 0.5) for frame in framed.patches]
     assert frames == [(3, 0), (1, 1)], "after <sos>, word 2 is in column 3"
     assert not plain.patches
+
+
+def test_as_many_grids_share_a_line_as_a_phone_can_show() -> None:
+    words = list("abcdefghij")
+    figure = nmt.plot_grids({str(i): torch.eye(10) for i in range(4)}, words, words)
+    lines = [axis.get_subplotspec().rowspan.start for axis in figure.axes]
+    assert lines == [0, 0, 1, 1] and figure.get_figwidth() <= WIDTH
 
 
 def test_grids_have_their_words_and_their_numbers() -> None:
@@ -230,7 +239,7 @@ def test_on_a_batchs_path_every_tensor_has_its_shape_and_masks_what_is_seen() ->
 def test_ngrams_are_clipped() -> None:
     axis = axis_of(nmt.plot_ngrams(["a", "a", "b", "c", "d"], [*"abced"]))
     found = ["4 of 5", "2 of 4", "1 of 3", "0 of 2"]
-    assert labels(axis)[0] == [f"n = {n}: {said}" for n, said in enumerate(found, 1)]
+    assert labels(axis)[0] == [f"n = {n}:\n{said}" for n, said in enumerate(found, 1)]
     seen = "".join("x" if colour == BLUE else "." for colour in colours(axis)[:9])
     assert seen == ".xxxx" + ".xx."
 

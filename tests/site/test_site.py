@@ -103,6 +103,23 @@ def test_the_text_of_a_chapter_has_outputs_and_no_answer() -> None:
         assert "```text\n" in text and "base64" not in text
 
 
+def test_what_belongs_together_stays_on_one_line() -> None:
+    formula = '<span class="math">\\(x\\)</span>'
+    code = '<code class="docutils literal">{}</code>'
+    assert finish.kept_together(f"{formula}, 34 %") == (
+        f'<span class="kept">{formula},</span> 34\N{NO-BREAK SPACE}%'
+    )
+    assert finish.kept_together("With α = 0 a row = query") == (
+        "With α\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0 a row = query"
+    )
+    short, long = (
+        code.format("a = 1 &lt;pad&gt;"),
+        code.format("a_long_name_of_a_thing"),
+    )
+    assert finish.kept_together(short) == short.replace("literal", "literal kept")
+    assert finish.kept_together(long) == long
+
+
 def test_symbols_are_set_in_headings_and_left_in_code() -> None:
     formula = '<span class="math">\\(d_k\\)</span>'
     assert finish.with_symbols(formula) == formula

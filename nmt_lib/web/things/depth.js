@@ -31,7 +31,8 @@ export function draw({ add, tell }, state, { stacks, words }) {
     connection: choice({ label: "around each sub-layer", texts: NAMES }),
     init: choice({ label: "first weights", texts: INITS }),
   }, state);
-  const map = grid({ label: "cosines of the words: 1 is dark", says: ["is like"] });
+  const label = "cosines of the words: 1 is the full blue";
+  const map = grid({ label, says: ["is like"] });
   const lines = chart({
     label: "what differs between words", x: "layers", y: "", width: 340, height: 210,
     mark: (value) => `${100 * LEAST * 10 ** value} %`,
