@@ -22,6 +22,10 @@ from .transformer import build_model, count_parameters
 from .translator import PRETRAINED, Translator
 
 RATE = 1e-3
+NO_GRADIENT = (
+    "backward() starts from the loss, which must be a tensor for this: leave out "
+    ".item(), float() and the like"
+)
 
 
 def captions() -> list[str]:
@@ -63,8 +67,10 @@ def losses(
         optimizer = torch.optim.Adam(weights, lr=RATE, betas=(0.9, 0.98), eps=1e-9)
         start = nn.utils.parameters_to_vector(weights).detach()  # (N,)
         for src, tgt in material(translator):
-            tgt_in, tgt_out = shift(tgt)  # (B, T) each
+            tgt_in, tgt_out = map(torch.as_tensor, shift(tgt))  # (B, T) each
             value = loss(model(src, tgt_in), tgt_out)
+            if getattr(value, "grad_fn", None) is None:
+                raise TypeError(NO_GRADIENT)
             found.append(float(value.detach()))
             optimizer.zero_grad()
             value.backward()

@@ -308,6 +308,7 @@ ALONE = _numbers(8, (2, 5, 12))[0]  # (B, T, D)
         ],
         "the values have a matrix of their own, W_v": "W_v(memory) → W_k(memory)",
         "W_q and W_k are exchanged": ("W_q(x) → W_k(x)", "W_k(memory) → W_q(memory)"),
+        "W_k and W_v are exchanged": "(Q, K, V → (Q, V, K",
         "the values are not projected: W_v is missing": "self.W_v(memory) → memory",
         "the queries are not projected: W_q is missing": "self.W_q(x) → x",
         "the keys are not projected: W_k is missing": "self.W_k(memory) → memory",

@@ -47,6 +47,7 @@ def plot_lines(
     log: str = "",
     level: Any = None,
     dots: Mapping[str, Any] | None = None,
+    stacked: bool = False,
 ) -> Figure:
     """Curves that differ in colour, line style and marker.
 
@@ -59,13 +60,17 @@ def plot_lines(
         log: the logarithmic axes: ``"x"``, ``"y"`` or ``"xy"``.
         level: name → height of a thin horizontal line, or the height alone.
         dots: label → (x, y), single points.
+        stacked: one panel below the other, which a phone shows in legible letters.
     """
     panels = as_panels(curves)
     n = len(panels)
-    figure, axes = new_figure(1, n, (WIDTH, 2.9), sharey=bool(ylabel))
+    size, shape, inches = (WIDTH, 2.9), (1, n), WIDTH / n
+    if stacked:
+        size, shape, inches = (WIDTH, 0.7 + 1.9 * n), (n, 1), WIDTH
+    figure, axes = new_figure(*shape, size, sharey=bool(ylabel), sharex=stacked)
     extra = {label: ([px], [py]) for label, (px, py) in (dots or {}).items()}
     for axis, (title, series) in zip(axes, panels.items(), strict=True):
-        set_title(axis, textwrap.fill(title, int((WIDTH / n - 0.5) / LETTER)))
+        set_title(axis, textwrap.fill(title, int((inches - 0.5) / LETTER)))
         axis.set_xscale("log" if "x" in log else "linear")
         axis.set_yscale("log" if "y" in log else "linear")
         positions = [
@@ -76,7 +81,7 @@ def plot_lines(
             draw_levels(axis, level)
         points = np.unique(np.concatenate(positions))
         if len(points) <= FEW:
-            set_ticks(axis, points, WIDTH / len(axes) - 1)
+            set_ticks(axis, points, inches - 1)
     for axis in axes:
         set_heights(axis, axes if ylabel else [axis])
     add_legend(figure)

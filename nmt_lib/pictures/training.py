@@ -31,7 +31,7 @@ def plot_history(history: Sequence[dict[str, float]], config: Config) -> Figure:
         "loss (nats a token)": losses,
         "learning rate": {"learning rate": (updates, rates)},
     }
-    return plot_lines(panels, column["step"], xlabel="update")
+    return plot_lines(panels, column["step"], xlabel="update", stacked=True)
 
 
 def plot_warmup(
@@ -50,7 +50,7 @@ def plot_warmup(
         "learning rate": {"with warm-up": rising, "without": [rate] * len(warm)},
         "loss (nats a token)": {"with warm-up": warm, "without": cold},
     }
-    return plot_lines(panels, steps, xlabel="update")
+    return plot_lines(panels, steps, xlabel="update", stacked=True)
 
 
 def plot_collapse(
@@ -68,10 +68,10 @@ def plot_collapse(
     panels = {"loss (nats a token)": losses}
     panels |= {f"{stack}: what differs": shares for stack, shares in differs.items()}
     n = len(next(iter(losses.values())))
-    figure = plot_lines(panels, range(1, n + 1), xlabel="update")
-    left, *stacks = figure.axes
-    left.axhline(frequencies, color="0.35", lw=1, ls="--")
-    left.text(n + 1, frequencies + 0.25, "word frequencies", ha="right", size=9)
+    figure = plot_lines(panels, range(1, n + 1), xlabel="update", stacked=True)
+    first, *stacks = figure.axes
+    first.axhline(frequencies, color="0.35", lw=1, ls="--")
+    first.text(n + 1, frequencies + 0.25, "word frequencies", ha="right", size=9)
     for axis in stacks:
         axis.set(yscale="log", ylim=(1e-5, 1.2))
     return figure

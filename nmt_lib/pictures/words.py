@@ -53,7 +53,7 @@ def plot_shift(tgt: Tensor, tokenizer: Tokenizer) -> Figure:
     words = [tokenizer.lookup_tokens(ids) for ids in tgt.tolist()]
     names = "a long target", "a shorter one"
     rows = {
-        name: {"tgt_in: read": some[:-1], "tgt_out: say": some[1:]}
+        name: {"tgt_in": some[:-1], "tgt_out": some[1:]}
         for name, some in zip(names, words, strict=True)
     }
     return plot_words(rows, marked=[(2, words[1].index("<eos>"))])

@@ -433,6 +433,17 @@ def test_what_stops_a_translation(
     assert said in capsys.readouterr().out
 
 
+def test_a_training_takes_lists_and_says_what_a_loss_needs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = torch.Tensor.tolist
+    try_it("multi30k-en-de", shift=lambda t: (rows(t[:, :-1]), rows(t[:, 1:])))
+    yours, theirs = re.findall(r"([\d.]+ → [\d.]+)", capsys.readouterr().out)
+    assert yours == theirs
+    try_it("multi30k-en-de", loss=lambda z, y: z.mean().item())
+    assert "stops it: TypeError: backward() starts from" in capsys.readouterr().out
+
+
 def test_the_translator_is_left_as_it_was() -> None:
     translator = loaded("multi30k-en-de")
     before = {n: t.clone() for n, t in translator.model.state_dict().items()}

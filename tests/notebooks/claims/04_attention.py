@@ -13,7 +13,7 @@ def best_heads(chapter: Any) -> list[int]:
     return [max(int(head.split(" of ")[0]) for head in heads) for heads in routes]
 
 
-def test_the_decoder_looks_back_at_the_french_noun(chapter: Any) -> None:
+def test_the_decoder_looks_back_at_the_french_noun_or_its_article(chapter: Any) -> None:
     assert best_heads(chapter)[2] >= 30  # five seeds: 35 to 37
 
 
@@ -22,6 +22,31 @@ def test_in_our_run_cross_attention_does_too_and_the_encoder_does_not(
 ) -> None:
     encoder, cross, _ = best_heads(chapter)
     assert encoder < 37 / 2 and cross > 30
+
+
+def test_only_the_root_gives_the_same_softmax_at_every_width(chapter: Any) -> None:
+    largest = {
+        (d_k, power): torch.stack(
+            [
+                (chapter.random_products(d_k, seed) / d_k**power).softmax(-1).amax(-1)
+                for seed in range(5)
+            ]
+        ).mean()
+        for d_k in (4, 64, 256)
+        for power in (0, 0.5, 1)
+    }
+    assert all(0.22 < largest[d_k, 0.5] < 0.26 for d_k in (4, 64, 256))
+    assert 0.83 < largest[64, 0] < 0.87 and largest[256, 0] > 0.9
+    assert largest[256, 1] < 0.075  # the plain mean has 1 / 16
+
+
+def test_without_projections_a_word_mostly_finds_itself(chapter: Any) -> None:
+    kept = []
+    for seed in range(20):
+        torch.manual_seed(seed)
+        x = torch.randn(10, 64)
+        kept.append((x @ x.T / 64**0.5).softmax(-1).diagonal())
+    assert 0.98 < torch.stack(kept).mean() < 0.995
 
 
 def test_undivided_scores_let_little_gradient_through(chapter: Any) -> None:
@@ -41,5 +66,6 @@ def test_a_wrong_view_leaks_and_two_cut_attention_into_blocks(chapter: Any) -> N
 
     for seed in range(5):
         assert moved(chapter.SplitByView, 4, seed) == list(range(6))
+        assert moved(chapter.BothByView, 2, seed) == [2, 3], "not only the first word"
         assert moved(chapter.BothByView, 4, seed) == [4, 5]
         assert moved(chapter.BothByView, 0, seed) == [0, 1]

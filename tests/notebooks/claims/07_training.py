@@ -15,7 +15,7 @@ def at_the_end(losses: list[float]) -> float:
 
 def test_a_large_rate_at_once_stays_far_behind(chapter: Any) -> None:
     warm, cold = at_the_end(chapter.warm), at_the_end(chapter.cold)
-    assert cold > 3.7 and warm < 3 and cold > warm + 0.9
+    assert cold > 3.7 and warm < 3.6 and cold > warm + 0.7  # 16 seeds: 2.0 to 3.2
 
 
 def test_in_our_run_only_the_large_rate_at_once_collapses(chapter: Any) -> None:
@@ -34,14 +34,14 @@ def test_in_our_run_only_the_large_rate_at_once_collapses(chapter: Any) -> None:
     assert (chapter.p.amax(0) - chapter.p.amin(0)).max() < 0.005
 
 
-def test_in_our_run_a_collapsed_encoder_alone_leaves_a_model_of_french(
-    chapter: Any,
-) -> None:
-    same = [
-        nmt.Batch(torch.full_like(b.src, 5), b.tgt_in, b.tgt_out) for b in chapter.four
-    ]
-    losses = chapter.fit(chapter.fresh(n_layers=6), same, n_updates=120, lr=1e-3)
-    assert at_the_end(losses) < 3.6 < chapter.entropy - 0.5
+def test_a_collapsed_encoder_alone_leaves_a_model_of_french(chapter: Any) -> None:
+    def one_vector(encoder: Any, given: Any, memory: torch.Tensor) -> torch.Tensor:
+        return memory.mean((0, 1), keepdim=True).expand_as(memory).detach()
+
+    model = chapter.fresh(n_layers=6)
+    model.encoder.register_forward_hook(one_vector)
+    losses = chapter.fit(model, chapter.four, n_updates=120, lr=1e-3)
+    assert at_the_end(losses) < chapter.entropy - 0.2  # five seeds: 2.5 to 3.7
 
 
 def test_a_leak_has_a_splendid_loss_and_no_translations(chapter: Any) -> None:
@@ -56,7 +56,14 @@ def test_a_leak_has_a_splendid_loss_and_no_translations(chapter: Any) -> None:
             text == pair.tgt for text, pair in zip(said, pairs, strict=True)
         )
     assert right["honest"] >= 15
-    assert right["leaky"] <= 2 and right["copier"] <= 1 and chapter.copied[-1] < 0.05
+    assert right["leaky"] <= 5  # 15 seeds: 0 to 3
+    assert right["copier"] <= 1 and chapter.copied[-1] < 0.05
+
+
+def test_in_our_run_the_leaky_model_translates_nothing(chapter: Any) -> None:
+    pairs = chapter.corpus.train[:16]
+    said = chapter.translate(chapter.leaky, pairs)
+    assert not any(text == pair.tgt for text, pair in zip(said, pairs, strict=True))
 
 
 def test_a_hundred_sentences_are_memorised_unless_smoothed(chapter: Any) -> None:
