@@ -77,7 +77,7 @@ def test_each_kind_has_its_words_on_its_axes(
     figure = nmt.plot_attention(translation, kind, layer=0)
     weights = getattr(translation.attention, kind)[0][0]
     for head, axis in enumerate(figure.axes):
-        place = axis.get_subplotspec()
+        place: Any = axis.get_subplotspec()
         down, across = place.is_first_col(), place.is_last_row()
         assert labels(axis) == (rows if down else [], columns if across else [])
         torch.testing.assert_close(shown(axis), weights[head])
@@ -113,7 +113,8 @@ def test_gold_links_frame_column_source_and_row_target(
 def test_as_many_grids_share_a_line_as_a_phone_can_show() -> None:
     words = list("abcdefghij")
     figure = nmt.plot_grids({str(i): torch.eye(10) for i in range(4)}, words, words)
-    lines = [axis.get_subplotspec().rowspan.start for axis in figure.axes]
+    places: list[Any] = [axis.get_subplotspec() for axis in figure.axes]
+    lines = [place.rowspan.start for place in places]
     assert lines == [0, 0, 1, 1] and figure.get_figwidth() <= WIDTH
 
 
