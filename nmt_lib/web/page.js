@@ -50,6 +50,8 @@ export function livePage(host, data, style, script, model) {
     "computer. ");
   const own = html("details", { class: "own" },
     html("summary", {}, "A model of your own"), html("p", {}, label, file), opened);
+  const parts = [words, heads, maps, machine, tree];
+  for (const { element } of parts) element.hidden = true; // until it is drawn
   const results = html("div", { class: "page" },
     html("div", { class: "two" }, words.element, heads.element),
     maps.element, machine.element, tree.element);
@@ -115,8 +117,9 @@ export function livePage(host, data, style, script, model) {
       remember("replaceState");
     }
     if (!await drawParts(signal)) return;
-    const { stored } = page.shown; // what somebody has sent is worth 5 MB at once
-    if (!answers.has(state.model)) models.get(state.model, shared && stored);
+    // What somebody has sent is worth 5 MB at once; what has failed, only if asked for.
+    const sent = shared && page.shown.stored && !models.all.get(state.model).failed;
+    if (!answers.has(state.model)) models.get(state.model, sent);
     host.setAttribute("aria-busy", "false");
   }
 
@@ -179,7 +182,8 @@ export function livePage(host, data, style, script, model) {
     results.hidden = !now?.tokens.length;
     if (results.hidden) return true;
     state.step = Math.min(state.step, now.tokens.length - 1);
-    for (const part of [words, heads, maps, machine, tree]) {
+    for (const part of parts) {
+      part.element.hidden = false;
       for (const _ of part.draw() ?? [0]) {
         await frame();
         if (signal.aborted) return false;

@@ -11,11 +11,12 @@ export function makeModels(models, answers, worker, changed) {
   /** Opens a model; without `ask`, only if it has been fetched before. */
   async function get(name, ask) {
     const model = all.get(name);
+    model.asked ||= ask; // also while the browser's memory is searched
     if (answers.has(name) || model.progress || !model.url) return;
     model.progress = 0.001;
     const store = await globalThis.caches?.open(STORE).catch(() => null);
     let stored = await store?.match(model.url);
-    if (!stored && !ask) return void (model.progress = 0);
+    if (!stored && !model.asked) return void (model.progress = 0);
     model.failed = "";
     changed(name, "progress");
     try {
@@ -27,7 +28,7 @@ export function makeModels(models, answers, worker, changed) {
       model.failed = `The model could not be fetched (${error.message}).`;
       await store?.delete(model.url).catch(() => {}); // damaged: it is fetched again
     }
-    model.progress = 0;
+    Object.assign(model, { progress: 0, asked: false });
     changed(name, "done");
   }
 

@@ -30,6 +30,10 @@ WIDTHS = (360, 768, 1280, 1920)
 CHANGED = """old => [...document.querySelector('.nmt-live').shadowRoot
     .querySelectorAll('#numbers tbody')].map(one => one.innerText).join() !== `${old}`
 """
+SLOW_MEMORY = """
+    const open = caches.open.bind(caches)
+    caches.open = name => new Promise(go => setTimeout(() => go(open(name)), 2000))
+"""
 LONGEST = 50  # ms of processor time, for any task of the page while it arrives
 SIDEWAYS = "document.documentElement.scrollWidth > innerWidth"
 
@@ -44,6 +48,10 @@ def main() -> int:
         url = f"{address}/live.html"
         for width in (1280, 390):
             quick_arrival(browser, url, width)
+        with watched(browser) as page:
+            page.add_init_script(SLOW_MEMORY)
+            page.goto(url)
+            get_model(page)  # before the browser has said that it has none
         with watched(browser) as page:
             first_state(page, url)
         with watched(browser) as page:
@@ -68,6 +76,7 @@ def main() -> int:
             assert FIRST in table.first.inner_text(), "no table where no script runs"
             assert table.nth(1).is_visible()
         from_a_folder(browser)
+        without_models(browser, url)
         for width in WIDTHS:
             for scheme in ("light", "dark"):
                 no_barriers(browser, url, width, scheme)
@@ -361,6 +370,25 @@ def from_a_folder(browser: Any) -> None:
     page.locator("#file").set_input_files(live.model_path("en-de"))
     page.locator(".offer").wait_for(state="hidden")
     assert write(page, OWN) == expected("en-de", OWN).text
+    page.close()
+
+
+def without_models(browser: Any, url: str) -> None:
+    """A shared address fetches a model once; then the reader may try again."""
+    page, tried = browser.new_page(), []  # not watched: it fails to fetch
+
+    def refuse(route: Any) -> None:
+        tried.append(route.request.url)
+        route.abort()
+
+    page.route("**/models/*", refuse)
+    page.goto(f"{url}#model=en-de&text={OWN}")
+    page.get_by_text("The model could not be fetched").wait_for()
+    page.wait_for_timeout(2000)
+    assert len(tried) == 1, tried
+    page.get_by_role("button", name="Get the model").click()
+    page.wait_for_timeout(1000)
+    assert len(tried) == 2, tried
     page.close()
 
 
