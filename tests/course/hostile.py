@@ -135,8 +135,8 @@ def windows(notebook: NotebookNode) -> None:
 
 
 def large(notebook: NotebookNode) -> None:
-    output = v4.new_output("stream", text="x" * 30_000_000)
-    large = v4.new_code_cell('print("x" * 50_000_000)', outputs=[output])
+    output = v4.new_output("stream", text="x" * 10_000_000)  # a larger one is refused
+    large = v4.new_code_cell('print("x" * 70_000_000)', outputs=[output])
     notebook.cells.insert(3, large)
 
 
