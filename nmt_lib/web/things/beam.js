@@ -48,7 +48,7 @@ export const written = ({ tokens, eos }, path) =>
 
 const ALPHAS = range(0, 7).map((i) => i / 5);
 const WIDE = 118, HIGH = 40, BOX = 96; // of a candidate with its twig, and of its box
-const AT_ONCE = 8; // columns drawn in a frame
+const AT_ONCE = 4; // columns drawn in a frame
 
 /** A step of the tree, the best on top. Each candidate gets a `mark`, its element. */
 function column(candidates, tokens) {
