@@ -16,11 +16,14 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import nbval.kernel
 import pytest
 from nbformat.v4 import new_code_cell
 from nbval.plugin import IPyNbCell, IPyNbFile
@@ -30,6 +33,12 @@ from tools import links
 # No progress bar: it would be an output of a cell whose run is not there yet, and of no
 # other; and nbval, which reads messages when a cell has run, loses those of a long one.
 os.environ["TQDM_DISABLE"] = "1"
+# Kernels that two processes start at the same moment may get the same ports, of which
+# one dies. Sockets in a folder of this process cannot be taken by another.
+SOCKETS = tempfile.TemporaryDirectory(prefix="nmt-")
+nbval.kernel.KernelManager = partial(
+    nbval.kernel.KernelManager, transport="ipc", ip=f"{SOCKETS.name}/kernel"
+)
 
 SEED = int(os.environ.get("NMT_SEED", "0"))
 RESEED = f"""\
