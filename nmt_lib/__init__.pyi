@@ -118,6 +118,7 @@ from .pictures.training import plot_collapse as plot_collapse
 from .pictures.words import plot_shift as plot_shift
 from .pictures.training import plot_warmup as plot_warmup
 from .pictures.flows import plot_mask_paths as plot_mask_paths
+from .pictures.flows import plot_shared_keys as plot_shared_keys
 from .pictures.triangles import plot_reads_and_says as plot_reads_and_says
 from .pictures.triangles import plot_computed as plot_computed
 from .pictures.flows import plot_search as plot_search

@@ -9,7 +9,6 @@ from ..experiments.modern_parts import (
     fresh,
     one_pass,
     operations,
-    plot_shared_keys,
     swap,
     without_positions,
 )

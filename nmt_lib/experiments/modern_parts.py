@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -14,9 +14,6 @@ from torch.utils.flop_counter import FlopCounterMode
 import nmt_lib as nmt
 
 from ..batching import Example
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def swap(model: nn.Module, old: type, make: Callable[[], nn.Module]) -> nn.Module:
@@ -105,20 +102,3 @@ def operations(model: nn.Module, batch: nmt.Batch, n_src: int) -> int:
             decoder_only_loss(model, batch, n_src).backward()
     model.zero_grad()
     return counter.get_total_flops()
-
-
-def plot_shared_keys() -> Figure:
-    """Four heads of queries, and which of them share keys and values."""
-    figure, axes = nmt.new_figure(1, 3, (6.2, 2.0))
-    kinds = {"as in 2017": 1, "two groups": 2, "one group": 4}
-    for axis, (title, share) in zip(axes, kinds.items(), strict=True):
-        boxes: dict[str, Any] = {
-            f"q{i}": (f"Q{i + 1}", i, 1, "number") for i in range(4)
-        }
-        for g in range(4 // share):
-            middle = share * g + (share - 1) / 2
-            boxes[f"k{g}"] = ("K, V", middle, 0, "tensor")
-        arrows = [(f"q{i}", f"k{i // share}") for i in range(4)]
-        nmt.draw_boxes(axis, boxes, arrows)
-        axis.set_title(title)
-    return figure

@@ -1,5 +1,5 @@
 """What leads where: boxes with arrows, for the layers, the masks, the search, the paths
-to a pronoun, and two processes."""
+to a pronoun, keys that heads share, and two processes."""
 
 from __future__ import annotations
 
@@ -187,3 +187,19 @@ def draw_frame(axis: Axes, n_layers: int, n_boxes: int) -> None:
     axis.text(1.8, top - 0.25, f"× {n_layers}", color=GREY, weight="bold", **MIDDLE)
     axis.text(-1.7, n_boxes - 3, "residual\nconnection", color=GREY, **MIDDLE)
     axis.set(ylim=(-0.4, top + 0.1))
+
+
+def plot_shared_keys() -> Figure:
+    """Four heads of queries, and which of them share keys and values."""
+    figure, axes = new_figure(1, 3, (WIDTH, 2.0))
+    kinds = {"as in 2017": 1, "two groups": 2, "one group": 4}
+    for axis, (title, share) in zip(axes, kinds.items(), strict=True):
+        boxes: dict[str, Any] = {
+            f"q{i}": (f"Q{i + 1}", i, 1, "number") for i in range(4)
+        }
+        for g in range(4 // share):
+            middle = share * g + (share - 1) / 2
+            boxes[f"k{g}"] = ("K, V", middle, 0, "tensor")
+        draw_boxes(axis, boxes, [(f"q{i}", f"k{i // share}") for i in range(4)])
+        set_title(axis, title)
+    return figure

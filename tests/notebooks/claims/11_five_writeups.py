@@ -103,8 +103,8 @@ def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
     )
 
 
-def test_dropout_shows_in_two_losses_and_not_in_two_translations(chapter: Any) -> None:
-    """The fourth of the five checks; the translations *may* be equal: most are."""
+def test_dropout_shows_in_two_losses_and_spares_most_translations(chapter: Any) -> None:
+    """The fourth of the five checks; the translations *may* be right: most are."""
     check, trained = chapter.check, chapter.trained
     batch, pairs = nmt.make_batch(chapter.examples[:16]), chapter.corpus.train[:16]
     trained.model.train()
