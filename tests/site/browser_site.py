@@ -29,6 +29,7 @@ LOADS = {
 }
 SCHEMES = ("light", "dark")
 SEEN = ("color-contrast", "scrollable-region-focusable", "link-in-text-block")
+FOCUSABLE = 400  # ms after which the theme has made focusable what scrolls
 FAULTS = """async () => {
     if (window.MathJax?.startup?.promise) await MathJax.startup.promise
     const frame = () => new Promise(go => requestAnimationFrame(() => setTimeout(go)))
@@ -152,6 +153,7 @@ def faults(page: Any, url: str, now: Counter[str], axe: bool) -> Counter[str]:
                 show(page, *view)
                 seen = page.evaluate(FAULTS)
                 if axe or (view == load and not unfolded):
+                    page.wait_for_timeout(FOCUSABLE)
                     rules = () if view == (1280, "light") else SEEN
                     seen |= barriers(page, rules=rules)
                 count.update(placed(seen, *view, unfolded))
