@@ -20,37 +20,31 @@ from nmt_lib.faults import PUZZLES, Fault, function_of, wrong_code
 STEPS = 200, 400, 800  # updates after which the validation loss is shown
 MISTAKES = {
     "sine and cosine exchanged": Fault(
-        "embeddings.py",
         "sinusoids",
         "[angle.sin(), angle.cos()]",
         "[angle.cos(), angle.sin()]",
     ),
     "no √d_k": Fault(
-        "attention.py",
         "MultiHeadAttention.attend",
         "F.scaled_dot_product_attention(queries, keys, values, mask)",
         "F.scaled_dot_product_attention(queries, keys, values, mask, scale=1.0)",
     ),
     "no causal mask": Fault(
-        "masks.py", "causal_mask", "square.tril()[None, None]", "square[None, None]"
+        "causal_mask", "square.tril()[None, None]", "square[None, None]"
     ),
     "no positions": PUZZLES[4],
     "no √D": PUZZLES[5],
     "no residual connection": Fault(
-        "layers.py",
         "Residual.forward",
         "self.norm(x + self.dropout(sublayer(x)))",
         "self.norm(self.dropout(sublayer(x)))",
     ),
     "heads cut by one view": Fault(
-        "attention.py",
         "MultiHeadAttention.split_heads",
         "x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)",
         "x.reshape(x.size(0), self.n_heads, x.size(1), -1)",
     ),
-    "padding not hidden": Fault(
-        "masks.py", "padding_mask", "(ids != pad)", "(ids == ids)"
-    ),
+    "padding not hidden": Fault("padding_mask", "(ids != pad)", "(ids == ids)"),
 }
 
 

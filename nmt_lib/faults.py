@@ -20,10 +20,12 @@ from .translator import Translator
 
 
 class Fault(NamedTuple):
-    """A mistake as text: in a function of a file, ``wrong`` in place of ``right``."""
+    """A mistake as text: in a function, ``wrong`` in place of ``right``.
 
-    file: str  # of nmt_lib
-    function: str  # with its class: "Residual.forward"
+    Functions are named, not files, which may move.
+    """
+
+    function: str  # a public name of nmt_lib, with its class: "Residual.forward"
     right: str
     wrong: str
     decides: str = ""  # the question that leads to it
@@ -32,7 +34,6 @@ class Fault(NamedTuple):
 
 PUZZLES = [
     Fault(
-        "batching.py",
         "pad_batch",
         "[PAD] * (width",
         "[1] * (width",
@@ -40,7 +41,6 @@ PUZZLES = [
         "neighbours change a sentence, and all that they bring is padding",
     ),
     Fault(
-        "masks.py",
         "padding_mask",
         "(ids != pad)",
         "(ids == pad)",
@@ -48,7 +48,6 @@ PUZZLES = [
         "each row should sum to 1: who decides which keys are hidden?",
     ),
     Fault(
-        "translator.py",
         "Translator._translation",
         "lookup_tokens([*best.ids, EOS])",
         "lookup_tokens([2, *best.ids])",
@@ -56,7 +55,6 @@ PUZZLES = [
         "the weights are right, but to which token does each row belong?",
     ),
     Fault(
-        "decoding.py",
         "beam_search",
         "[sorted(hypotheses, key=lambda h: -h.score)[:K] for",
         "[hypotheses[:K] for",
@@ -64,7 +62,6 @@ PUZZLES = [
         "the best hypothesis is found, but another one comes first",
     ),
     Fault(
-        "embeddings.py",
         "PositionalEncoding.forward",
         "return x + self.table[start:end]",
         "return x",
@@ -72,7 +69,6 @@ PUZZLES = [
         "who tells the model in which order the words are?",
     ),
     Fault(
-        "embeddings.py",
         "Embedding.forward",
         "self.lookup(ids) * self.factor",
         "self.lookup(ids)",
@@ -80,7 +76,6 @@ PUZZLES = [
         "the words hardly matter: what drowns them?",
     ),
     Fault(
-        "batching.py",
         "make_batch",
         "target[1:] for",
         "target[:-1] for",
@@ -88,7 +83,6 @@ PUZZLES = [
         "the model is in order: what is it asked to predict?",
     ),
     Fault(
-        "masks.py",
         "causal_mask",
         ".tril()[",
         ".tril(1)[",
@@ -96,7 +90,6 @@ PUZZLES = [
         "something is visible that should not be",
     ),
     Fault(
-        "attention.py",
         "KVCache.extend",
         "return self.keys[:, :, :end], self.values[:, :, :end]",
         "return self.keys, self.values",
@@ -104,7 +97,6 @@ PUZZLES = [
         "what is in the tensors of a cache, apart from the past?",
     ),
     Fault(
-        "decoder.py",
         "Decoder.forward",
         "caches[i]",
         "caches[0]",
@@ -112,7 +104,6 @@ PUZZLES = [
         "each layer has a cache of its own: who gives it to the layer?",
     ),
     Fault(
-        "attention.py",
         "scaled_dot_product_attention",
         "scores.softmax(dim=-1)",
         "scores.softmax(dim=-2)",
@@ -120,7 +111,6 @@ PUZZLES = [
         "translations use the fused call, and maps do not",
     ),
     Fault(
-        "attention.py",
         "MultiHeadAttention.join_heads",
         "heads.transpose(1, 2).flatten(2)",
         "heads.reshape(heads.size(0), heads.size(2), -1)",
@@ -138,7 +128,7 @@ class Case:
         self.translator, self.hints = patient(), 0
         self.asked: set[str] = set()
         self.accused: set[FunctionType] = set()  # wrongly
-        self.function = function_of(*self.fault[:2])
+        self.function = function_of(self.fault.function)
         self.healthy = self.function.__code__
 
     def __repr__(self) -> str:
@@ -163,20 +153,21 @@ class Case:
 
     def hint(self) -> None:
         """Prints the question to ask; asked again, a thought, and then the file."""
-        ask, file = f"case.ask({self.fault.decides!r})", f"it is in {self.fault.file}"
+        ask = f"case.ask({self.fault.decides!r})"
+        file = f"it is in {file_of(self.function).name}"
         print((ask, self.fault.hint, file)[min(self.hints, 2)])
         self.hints += 1
 
-    def accuse(self, file: str, function: str) -> None:
-        """Says whether it is this function of this file; if it is, heals it.
+    def accuse(self, name: str) -> None:
+        """Says whether it is this function; if it is, heals it.
 
-        A method has its class in front: ``("layers.py", "Residual.forward")``. Three
-        wrong suspects are free, and three more for each other question.
+        A method has its class in front: ``"Residual.forward"``. Three wrong suspects
+        are free, and three more for each other question.
         """
         try:
-            accused = function_of(file, function)
-        except (ImportError, AttributeError):
-            return print(f"{file} has no {function}; a method is Class.method")
+            accused = function_of(name)
+        except LookupError as error:
+            return print(error)
         if not self.is_open:
             print(f"nothing is broken: nmt.plant({self.number}) breaks it again")
         elif len(self.accused - {accused}) >= 3 * (1 + len(self.asked)):
@@ -190,9 +181,10 @@ class Case:
             self.heal()
         else:
             self.accused.add(accused)
-            here = file.removesuffix(".py") == self.fault.file.removesuffix(".py")
-            but = f"it is in {file}, but not in {function}"
-            print(but if here else f"no, it is not in {file}")
+            file = file_of(accused)
+            here = file == file_of(self.function)
+            but = f"not {name}, but something else in {file.name}"
+            print(but if here else f"no, it is not in {file.name}")
 
     def heal(self) -> None:
         """Repairs the library, without a word about what was broken."""
@@ -245,18 +237,37 @@ def exchange(function: FunctionType, code: CodeType) -> None:
     material.cache_clear()
 
 
-def function_of(file: str, name: str) -> FunctionType:
-    """The function itself, without decorators around it."""
-    found: Any = import_module(f"nmt_lib.{file.removesuffix('.py')}")
-    for part in name.split("."):
-        found = inspect.getattr_static(found, part)
-    function: FunctionType = inspect.unwrap(found)
+def function_of(name: str) -> FunctionType:
+    """A function of the library by its public name, without decorators around it.
+
+    Raises:
+        LookupError: there is no such function.
+    """
+    thing: Any = import_module("nmt_lib")
+    try:
+        first, *others = name.split(".")
+        thing = getattr(thing, first)
+        for part in others:
+            thing = inspect.getattr_static(thing, part)
+        function = inspect.unwrap(thing)
+    except (AttributeError, ValueError):
+        function = None
+    if not isinstance(function, FunctionType):
+        raise LookupError(
+            f"nmt_lib has no function {name!r}: a function of nmt. is "
+            f"{PUZZLES[0].function!r}, a method has its class, {PUZZLES[4].function!r}"
+        )
     return function
+
+
+def file_of(function: FunctionType) -> Path:
+    """The file that a function is in."""
+    return Path(function.__code__.co_filename)
 
 
 def wrong_code(fault: Fault) -> CodeType:
     """The code of the function, compiled with the mistake in it."""
-    file = Path(__file__).with_name(fault.file)
+    file = file_of(function_of(fault.function))
     source = file.read_text(encoding="utf-8").replace(fault.right, fault.wrong)
     code = compile(source, file, "exec", dont_inherit=True)
     for name in fault.function.split("."):

@@ -33,7 +33,7 @@ def captions() -> list[str]:
     return (PRETRAINED / "captions.txt").read_text(encoding="utf-8").splitlines()
 
 
-def cross_entropy(logits: Tensor, tgt_out: Tensor) -> Tensor:
+def mean_loss(logits: Tensor, tgt_out: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD)
 
 
@@ -50,7 +50,7 @@ def material(translator: Translator) -> list[tuple[Tensor, Tensor]]:
 def losses(
     translator: Translator,
     shift: Hers = lambda tgt: (tgt[:, :-1], tgt[:, 1:]),
-    loss: Hers = cross_entropy,
+    loss: Hers = mean_loss,
     adam: Hers | None = None,
 ) -> list[float]:
     """The loss before each of twelve updates of a small new model, without dropout.

@@ -290,20 +290,24 @@ def show(value: Any) -> str:
 
 
 class Culprit(NamedTuple):
-    """The function that a case of ``nmt.plant`` breaks."""
+    """The function that a case of ``nmt.plant`` breaks, with its class."""
 
-    file: str
     function: str
 
-    def has_file(self, suspect: Any) -> None:
-        """The public check of an answer (file, function): is it this file?"""
+    def is_near(self, suspect: Any) -> None:
+        """The public check of an answer: is the fault in this function's file?"""
+        from nmt_lib.faults import file_of, function_of
+
         written = suspect is not None
         expect(written, "suspect is not written yet: set it, and run its cell")
-        file, function = pair(suspect, "file and function")
-        texts = isinstance(file, str) and isinstance(function, str)
-        expect(texts, 'write two texts, such as ("layers.py", "Residual.forward")')
-        right = file.removesuffix(".py") == self.file.removesuffix(".py")
-        expect(right, f"no, it is not in {file}: which paths pass through that file?")
+        text = 'write the name as a text, such as "Residual.forward"'
+        expect(isinstance(suspect, str), text)
+        try:
+            file = file_of(function_of(suspect))
+        except LookupError as error:
+            raise Hint(str(error)) from None
+        right = file == file_of(function_of(self.function))
+        expect(right, f"no, it is not in {file.name}: which paths pass through it?")
         done("the file")
 
 
@@ -312,7 +316,7 @@ def fault(number: int) -> Culprit:
     from nmt_lib import faults  # not at import: it needs what assignments block
 
     faults.heal()
-    return Culprit(*faults.PUZZLES[number - 1][:2])
+    return Culprit(faults.PUZZLES[number - 1].function)
 
 
 # ------------------------------------------------------------------------- layers

@@ -101,11 +101,12 @@ for divisor in (1, 72**0.5, 72):
 """,
     },
     "fault": {
-        "a list": """
-suspect = ["attention.py", "scaled_dot_product_attention"]
+        "in single quotes": """
+suspect = 'scaled_dot_product_attention'
 """,
-        "without .py": """
-suspect = "attention", "scaled_dot_product_attention"
+        "as a variable": """
+name = "scaled_dot_product_attention"
+suspect = name
 """,
     },
 }

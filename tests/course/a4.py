@@ -256,11 +256,12 @@ def from_torch(state):
 """,
     },
     "fault": {
-        "a list": """
-suspect = ["masks.py", "causal_mask"]
+        "in single quotes": """
+suspect = 'causal_mask'
 """,
-        "without .py": """
-suspect = "masks", "causal_mask"
+        "as a variable": """
+name = "causal_mask"
+suspect = name
 """,
     },
 }

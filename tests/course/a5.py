@@ -165,11 +165,12 @@ def choose(history, patience, best=None, left=None):
 """,
     },
     "fault": {
-        "a list": """
-suspect = ["batching.py", "make_batch"]
+        "in single quotes": """
+suspect = 'make_batch'
 """,
-        "without .py": """
-suspect = "batching", "make_batch"
+        "as a variable": """
+name = "make_batch"
+suspect = name
 """,
     },
 }

@@ -185,11 +185,12 @@ def error_rate(found, sure, possible):
 """,
     },
     "fault": {
-        "a list": """
-suspect = ["attention.py", "KVCache.extend"]
+        "in single quotes": """
+suspect = 'KVCache.extend'
 """,
-        "without .py": """
-suspect = "attention", "KVCache.extend"
+        "as a variable": """
+name = "KVCache.extend"
+suspect = name
 """,
     },
 }

@@ -379,6 +379,6 @@ def test_nothing_is_broken_while_a_submission_is_graded() -> None:
 
 def test_the_case_does_not_tell_the_grader_its_fault() -> None:
     of = kit.assignment("A4_transformer")
-    for asked in ("case.fault[:2]", "(case.fault.file, case.fault.function)"):
+    for asked in ("case.fault[0]", "case.fault.function"):
         marks = kit.mark(of, kit.submission(of, {"fault": f"suspect = {asked}"}))
         assert marks.failed() == {"fault-found"}, marks.says

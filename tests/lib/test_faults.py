@@ -2,18 +2,16 @@
 
 import inspect
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.faults import PUZZLES, Fault, answer, function_of, wrong_code
+from nmt_lib.faults import PUZZLES, Fault, answer, file_of, function_of, wrong_code
 from nmt_lib.masks import padding_mask
 from nmt_lib.symptoms import QUESTIONS, patient
 
 NUMBERS = range(1, len(PUZZLES) + 1)
-LIBRARY = Path(nmt.__file__).parent
 IDS = torch.tensor([[5, 6, 0]])  # (B, S)
 
 
@@ -24,7 +22,7 @@ def healthy() -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def healed() -> Iterator[None]:
-    functions = [function_of(*fault[:2]) for fault in PUZZLES]
+    functions = [function_of(fault.function) for fault in PUZZLES]
     before = [function.__code__ for function in functions]
     yield
     for function, code in zip(functions, before, strict=True):
@@ -40,11 +38,11 @@ def test_a_fault_is_felt_at_once_and_healed_without_a_trace(
     number: int, healthy: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     fault = PUZZLES[number - 1]
-    function = function_of(*fault[:2])
+    function = function_of(fault.function)
     code, source = function.__code__, inspect.getsource(function)
     case = nmt.plant(number)
     symptom = said(capsys)
-    assert function_of(*fault[:2]) is function and function.__code__ is not code
+    assert function_of(fault.function) is function and function.__code__ is not code
     assert inspect.getsource(function) == source and fault.right in source
     case.ask(fault.decides)
     now, before = said(capsys).splitlines()
@@ -53,20 +51,20 @@ def test_a_fault_is_felt_at_once_and_healed_without_a_trace(
         assert now == f"broken:  {healthy['map']}" and healthy["loss"] not in symptom
     else:
         assert now != f"broken:  {healthy[fault.decides]}" and "stops" not in now
-    for told in (fault.file, fault.function, fault.right):
+    for told in (fault.function, fault.right):
         assert told not in symptom
-    case.accuse(fault.file, fault.function)
+    case.accuse(fault.function)
     assert said(capsys).startswith(f"yes: {fault.wrong}")
-    assert function_of(*fault[:2]) is function and function.__code__ is code
+    assert function_of(fault.function) is function and function.__code__ is code
     for question in {"text", "loss", fault.decides}:
         assert answer(question, case.translator) == healthy[question]
 
 
 @pytest.mark.parametrize("fault", PUZZLES, ids=lambda fault: fault.function)
 def test_the_text_is_there_once_and_lines_and_free_variables_stay(fault: Fault) -> None:
-    text = (LIBRARY / fault.file).read_text(encoding="utf-8")
+    text = file_of(function_of(fault.function)).read_text(encoding="utf-8")
     assert text.count(fault.right) == 1
-    old, new = function_of(*fault[:2]).__code__, wrong_code(fault)
+    old, new = function_of(fault.function).__code__, wrong_code(fault)
     assert old != new and old.co_name == new.co_name
     assert old.co_firstlineno == new.co_firstlineno
     assert old.co_freevars == new.co_freevars
@@ -100,7 +98,7 @@ def test_another_case_heals_the_first_and_says_so(
     assert said(capsys).startswith("case 8 is healed\ncase 2: ")
     first.ask("map")
     assert said(capsys) == "nothing is broken: nmt.plant(8) breaks it again\n"
-    first.accuse("masks.py", "causal_mask")
+    first.accuse("causal_mask")
     assert said(capsys) == "nothing is broken: nmt.plant(8) breaks it again\n"
     first.heal()
     assert said(capsys) == "" and not padding_mask(IDS).equal(IDS[None, None] != 0)
@@ -111,21 +109,21 @@ def test_another_case_heals_the_first_and_says_so(
 def test_guessing_costs_questions(capsys: pytest.CaptureFixture[str]) -> None:
     """Each question that was not asked before buys three wrong suspects."""
     suspects = [
-        ("attention.py", f"MultiHeadAttention.{name}")
+        f"MultiHeadAttention.{name}"
         for name in ("attend", "forward", "split_heads", "join_heads", "keys_values")
     ]
     case = nmt.plant(8)
     for accused in [*suspects[:3], *suspects[:3]]:  # again is no new guess
-        case.accuse(*accused)
+        case.accuse(accused)
     assert said(capsys).count("no, it is not in attention.py") == 6
-    for accused in [*suspects[3:], ("masks.py", "causal_mask")]:
-        case.accuse(*accused)
+    for accused in [*suspects[3:], "causal_mask"]:
+        case.accuse(accused)
         assert said(capsys).startswith('no more suspects before you ask "text", ')
     case.ask("map")
     case.ask("map")
     said(capsys)
-    case.accuse(*suspects[3])
-    case.accuse("masks.py", "causal_mask")
+    case.accuse(suspects[3])
+    case.accuse("causal_mask")
     assert "case 8 is healed" in said(capsys)
 
 
@@ -135,11 +133,12 @@ def test_accusations_and_hints_lead_on_and_give_nothing_away(
     case = nmt.plant(8)
     said(capsys)
     for accused, answered in {
-        ("masks", "padding_mask"): "it is in masks, but not in padding_mask",
-        ("mask.py", "causal_mask"): "mask.py has no causal_mask; a method is ",
-        ("attention.py", "F"): "no, it is not in attention.py",
+        "padding_mask": "not padding_mask, but something else in masks.py",
+        "casual_mask": "nmt_lib has no function 'casual_mask': a function of nmt. is ",
+        "PAD": "nmt_lib has no function 'PAD': ",
+        "make_batch": "no, it is not in batching.py",
     }.items():
-        case.accuse(*accused)
+        case.accuse(accused)
         assert said(capsys).startswith(answered)
     case.ask("mpa")
     assert said(capsys).startswith("no question is 'mpa': ask one of text, loss, cache")

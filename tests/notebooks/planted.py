@@ -8,58 +8,60 @@ differ even after a harmless change.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+
+from nmt_lib.faults import PUZZLES
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@dataclass(frozen=True)
-class Mistake:
-    file: str  # of nmt_lib
+class Mistake(NamedTuple):
+    function: str  # with its class; empty: outside of functions
     right: str  # what it says
     wrong: str  # what is planted
     chapter: str
 
 
+def puzzle(function: str, chapter: str) -> Mistake:
+    """The mistake that ``nmt.plant`` has in this function."""
+    fault = next(fault for fault in PUZZLES if fault.function == function)
+    return Mistake(fault.function, fault.right, fault.wrong, chapter)
+
+
 MISTAKES = {
     "sos and eos swapped": Mistake(
-        "special.py",
+        "",
         "PAD, UNK, SOS, EOS = 0, 1, 2, 3",
         "PAD, UNK, SOS, EOS = 0, 1, 3, 2",
         "01_tokenization",
     ),
     "positional exponent doubled": Mistake(
-        "embeddings.py",
+        "sinusoids",
         "10000 ** (even / d_model)",
         "10000 ** (2 * even / d_model)",
         "02_positional_encoding",
     ),
-    "padding mask inverted": Mistake(
-        "masks.py", "(ids != pad)", "(ids == pad)", "03_masks"
-    ),
-    "causal mask off by one": Mistake(
-        "masks.py", ".tril()[None, None]", ".tril(1)[None, None]", "03_masks"
-    ),
+    "padding mask inverted": puzzle("padding_mask", "03_masks"),
+    "causal mask off by one": puzzle("causal_mask", "03_masks"),
     "no √d_k": Mistake(
-        "attention.py", " / math.sqrt(query.size(-1))", "", "04_attention"
+        "scaled_dot_product_attention",
+        " / math.sqrt(query.size(-1))",
+        "",
+        "04_attention",
     ),
     "loss counts pad": Mistake(
-        "losses.py", "ignore_index=PAD", "ignore_index=-100", "07_training"
+        "cross_entropy", "ignore_index=PAD", "ignore_index=-100", "07_training"
     ),
-    "layers share a cache": Mistake(
-        "decoder.py",
-        "caches[i]",
-        "caches[0]",
-        "08_inference",
-    ),
+    "layers share a cache": puzzle("Decoder.forward", "08_inference"),
     "axes of a heatmap swapped": Mistake(
-        "pictures/plotting.py",
+        "draw_grid",
         "weights.detach().cpu().float().numpy(),",
         "weights.detach().cpu().float().numpy().T,",
         "09_attention_heatmaps",
@@ -67,222 +69,193 @@ MISTAKES = {
 }
 MORE = {  # with PLANT=all
     "the text ends without <eos>": Mistake(
-        "tokenizers.py", "+ [EOS] * eos", "", "01_tokenization"
+        "Tokenizer.encode", "+ [EOS] * eos", "", "01_tokenization"
     ),
     "words by code point alone": Mistake(
-        "vocab.py", "(-item[1], item[0])", "item[0]", "01_tokenization"
+        "build_vocab_from_iterator", "(-item[1], item[0])", "item[0]", "01_tokenization"
     ),
     "batches over their budget": Mistake(
-        "batching.py",
+        "fill_batches",
         "> batch_tokens:\n            batches.append",
         "> 2 * batch_tokens:\n            batches.append",
         "03_masks",
     ),
-    "positions not added": Mistake(
-        "embeddings.py",
-        "return x + self.table[start:end]",
-        "return x",
-        "02_positional_encoding",
+    "positions not added": puzzle(
+        "PositionalEncoding.forward", "02_positional_encoding"
     ),
-    "embeddings not scaled": Mistake(
-        "embeddings.py",
-        "self.lookup(ids) * self.factor",
-        "self.lookup(ids)",
-        "02_positional_encoding",
-    ),
+    "embeddings not scaled": puzzle("Embedding.forward", "02_positional_encoding"),
     "target mask without padding": Mistake(
-        "masks.py", "padding_mask(tgt_in, pad) & ", "", "03_masks"
+        "target_mask", "padding_mask(tgt_in, pad) & ", "", "03_masks"
     ),
-    "softmax over the queries": Mistake(
-        "attention.py",
-        "scores.softmax(dim=-1)",
-        "scores.softmax(dim=-2)",
-        "04_attention",
-    ),
+    "softmax over the queries": puzzle("scaled_dot_product_attention", "04_attention"),
     "heads cut the wrong way": Mistake(
-        "attention.py",
+        "MultiHeadAttention.split_heads",
         "x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)",
         "x.reshape(x.size(0), self.n_heads, x.size(1), -1)",
         "04_attention",
     ),
     "W_o left out": Mistake(
-        "attention.py",
+        "MultiHeadAttention.forward",
         "self.W_o(self.join_heads(heads))",
         "self.join_heads(heads)",
         "04_attention",
     ),
     "no residual connection": Mistake(
-        "layers.py",
+        "Residual.forward",
         "self.norm(x + self.dropout(sublayer(x)))",
         "self.norm(self.dropout(sublayer(x)))",
         "05_encoder",
     ),
-    "no ReLU": Mistake("layers.py", "F.relu(self.W_1(x))", "self.W_1(x)", "05_encoder"),
+    "no ReLU": Mistake(
+        "FeedForward.forward", "F.relu(self.W_1(x))", "self.W_1(x)", "05_encoder"
+    ),
     "cross-attention reads the target": Mistake(
-        "decoder.py",
+        "DecoderLayer.forward",
         "self.cross_attention(h, memory, ",
         "self.cross_attention(h, h, ",
         "06_decoder",
     ),
     "output not tied": Mistake(
-        "transformer.py", 'if tying != "none":', 'if tying == "never":', "06_decoder"
+        "Transformer._tie", 'if tying != "none":', 'if tying == "never":', "06_decoder"
     ),
     "smoothing forgotten": Mistake(
-        "losses.py",
+        "cross_entropy",
         "ignore_index=PAD, label_smoothing=label_smoothing",
         "ignore_index=PAD",
         "07_training",
     ),
     "noam without the width": Mistake(
-        "schedules.py", "train.lr * d_model**-0.5 *", "train.lr *", "07_training"
+        "learning_rate", "train.lr * d_model**-0.5 *", "train.lr *", "07_training"
     ),
     "warm-up from the end": Mistake(
-        "schedules.py", "train.lr * step / warmup", "train.lr", "07_training"
+        "learning_rate", "train.lr * step / warmup", "train.lr", "07_training"
     ),
     "length penalty multiplied": Mistake(
-        "decoding.py",
+        "_hypothesis",
         "log_prob / length_penalty(len(ids) + 1",
         "log_prob * length_penalty(len(ids) + 1",
         "08_inference",
     ),
     "the cache forgets the past": Mistake(
-        "attention.py",
+        "KVCache.extend",
         "        return self.keys[:, :, :end], self.values[:, :, :end]",
         "        return keys, values",
         "08_inference",
     ),
     "alignment off by one": Mistake(
-        "evaluation.py",
+        "alignment_error_rate",
         ".argmax()) - src_offset",
         ".argmax())",
         "09_attention_heatmaps",
     ),
     "log-probabilities of padding counted": Mistake(
-        "evaluation.py",
+        "sentence_log_probs",
         "said.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)",
         "said.sum(-1)",
         "10_evaluation",
     ),
     "contrasts the wrong way round": Mistake(
-        "evaluation.py", "sum(a > b for", "sum(a < b for", "10_evaluation"
+        "contrastive_accuracy", "sum(a > b for", "sum(a < b for", "10_evaluation"
     ),
-    "filled up with <unk>": Mistake(
-        "batching.py", "[PAD] * (width", "[1] * (width", "03_masks"
-    ),
+    "filled up with <unk>": puzzle("pad_batch", "03_masks"),
     "min_freq one too high": Mistake(
-        "vocab.py", "count >= min_freq", "count > min_freq", "01_tokenization"
+        "vocab", "count >= min_freq", "count > min_freq", "01_tokenization"
     ),
     "positions from 1": Mistake(
-        "embeddings.py",
+        "sinusoids",
         "torch.arange(start, end,",
         "torch.arange(start + 1, end + 1,",
         "02_positional_encoding",
     ),
     "sines, then cosines": Mistake(
-        "embeddings.py",
+        "sinusoids",
         "torch.stack([angle.sin()",
         "torch.cat([angle.sin()",
         "02_positional_encoding",
     ),
-    "heads joined without the swap": Mistake(
-        "attention.py",
-        "heads.transpose(1, 2).flatten(2)",
-        "heads.reshape(heads.size(0), heads.size(2), -1)",
-        "04_attention",
+    "heads joined without the swap": puzzle(
+        "MultiHeadAttention.join_heads", "04_attention"
     ),
     "keys for values": Mistake(
-        "attention.py",
+        "MultiHeadAttention.keys_values",
         "self.split_heads(self.W_v(memory))",
         "self.split_heads(self.W_k(memory))",
         "04_attention",
     ),
     "pre-LN for post-LN": Mistake(
-        "layers.py",
+        "Residual.__init__",
         'self.pre = config.norm == "pre"',
         'self.pre = config.norm != "pre"',
         "05_encoder",
     ),
     "no final norm": Mistake(
-        "layers.py",
+        "make_final_norm",
         "return nn.LayerNorm(config.d_model, bias=config.norm_bias)",
         "return nn.Identity()",
         "05_encoder",
     ),
     "encoder sees padding": Mistake(
-        "encoder.py",
+        "EncoderLayer.forward",
         "self.self_attention(h, h, src_mask)",
         "self.self_attention(h, h, None)",
         "05_encoder",
     ),
     "cross-attention sees padding": Mistake(
-        "decoder.py",
+        "DecoderLayer.forward",
         "(h, memory, src_mask, source)",
         "(h, memory, None, source)",
         "06_decoder",
     ),
     "three-way tying forgets the source": Mistake(
-        "transformer.py",
+        "Transformer._tie",
         'if tying == "three-way":',
         'if tying == "never":',
         "06_decoder",
     ),
     "smoothing over the others only": Mistake(
-        "losses.py",
+        "cross_entropy",
         "ignore_index=PAD, label_smoothing=label_smoothing",
         "ignore_index=PAD, label_smoothing="
         "label_smoothing * logits.size(-1) / (logits.size(-1) - 1)",
         "07_training",
     ),
     "every cached position is 0": Mistake(
-        "transformer.py",
+        "Transformer.decode",
         "caches[0].own.length if caches else 0",
         "0",
         "08_inference",
     ),
     "penalty without <eos>": Mistake(
-        "decoding.py",
+        "_hypothesis",
         "length_penalty(len(ids) + 1, alpha)",
         "length_penalty(len(ids), alpha)",
         "08_inference",
     ),
     "links the wrong way round": Mistake(
-        "evaluation.py",
+        "alignment_error_rate",
         "(int(weights[t].argmax()) - src_offset, t)",
         "(t, int(weights[t].argmax()) - src_offset)",
         "09_attention_heatmaps",
     ),
-    "target not shifted": Mistake(
-        "batching.py",
-        "target[1:] for _, target",
-        "target[:-1] for _, target",
-        "07_training",
-    ),
-    "hypotheses not sorted": Mistake(
-        "decoding.py",
-        "[sorted(hypotheses, key=lambda h: -h.score)[:K] for",
-        "[hypotheses[:K] for",
-        "08_inference",
-    ),
+    "target not shifted": puzzle("make_batch", "07_training"),
+    "hypotheses not sorted": puzzle("beam_search", "08_inference"),
     "the cache does not follow the beam": Mistake(
-        "decoding.py",
+        "Scorer.select",
         "            cache.own.select(rows)\n            if sources:\n",
         "            if sources:\n                cache.own.select(rows)\n",
         "08_inference",
     ),
-    "rows named by the word read": Mistake(
-        "translator.py",
-        "lookup_tokens([*best.ids, EOS])",
-        "lookup_tokens([2, *best.ids])",
-        "09_attention_heatmaps",
+    "rows named by the word read": puzzle(
+        "Translator._translation", "09_attention_heatmaps"
     ),
     "BLEU lowercased": Mistake(
-        "evaluation.py",
+        "evaluate",
         "BLEU(tokenize=tokenize, ",
         "BLEU(lowercase=True, tokenize=tokenize, ",
         "10_evaluation",
     ),
     "chrF counts words too": Mistake(
-        "evaluation.py", " CHRF()", " CHRF(word_order=2)", "10_evaluation"
+        "evaluate", " CHRF()", " CHRF(word_order=2)", "10_evaluation"
     ),
 }
 PLANTED = MISTAKES | MORE if os.environ.get("PLANT") == "all" else MISTAKES
@@ -313,6 +286,37 @@ class FirstFailure:
             self.source_only = shown and "mismatch 'stdout'" not in plain
 
 
+def texts(source: str, function: str) -> list[str]:
+    """The text of each function of this name in a file; of the file, without one."""
+    tree: list[tuple[str, ast.AST]] = [("", ast.parse(source))]
+    for name, node in tree:  # it grows
+        if isinstance(node, ast.Module | ast.ClassDef):
+            tree += [
+                (f"{name}.{part.name}".lstrip("."), part)
+                for part in node.body
+                if isinstance(part, ast.FunctionDef | ast.ClassDef)
+            ]
+    nodes = [node for name, node in tree[1:] if name == function]
+    return [ast.get_source_segment(source, node) or "" for node in nodes] or (
+        [] if function else [source]
+    )
+
+
+def plant(mistake: Mistake, library: Path) -> None:
+    """Writes the mistake into the one file that has its function and its text."""
+    function, right, wrong, _ = mistake
+    files = []
+    for path in sorted(library.rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        if right in "".join(texts(source, function)) and path.name != "one_page.py":
+            files.append((path, source))
+    assert len(files) == 1, f"{function or 'text'} has changed: plant it elsewhere"
+    path, source = files[0]
+    for text in texts(source, function):
+        source = source.replace(text, text.replace(right, wrong))
+    path.write_text(source, encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_chapter_catches(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -320,10 +324,7 @@ def test_a_chapter_catches(
     mistake = PLANTED[name]
     ignore = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "nmt_lib", tmp_path / "nmt_lib", ignore=ignore)
-    file = tmp_path / "nmt_lib" / mistake.file
-    source = file.read_text(encoding="utf-8")
-    assert mistake.right in source, f"{mistake.file} has changed: plant it elsewhere"
-    file.write_text(source.replace(mistake.right, mistake.wrong), encoding="utf-8")
+    plant(mistake, tmp_path / "nmt_lib")
     (tmp_path / "sanitize.cfg").write_text(WITHOUT_SOURCES)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     sanitize = f"--nbval-sanitize-with={tmp_path / 'sanitize.cfg'}"
