@@ -12,7 +12,7 @@ RUNS ?= $(CURDIR)/runs
 MAIN := $(sort $(wildcard notebooks/[0-9]*.ipynb))
 CHAPTERS := $(MAIN) $(sort $(wildcard notebooks/deeper/*.ipynb))
 ASSIGNMENTS := $(sort $(wildcard notebooks/assignments/source/*.ipynb))
-FORMATTED := nmt_lib nmt_course tests benchmarks site tools
+FORMATTED := nmt_lib nmt_book tests benchmarks site tools
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
 # Two files at a time, in the order of their names: the long ones come early.
@@ -83,7 +83,7 @@ lint: $(STAMP) ## ruff, mypy, and whether each package that is imported is decla
 	$(BIN)/ruff format --check $(FORMATTED)
 	$(BIN)/mypy
 	$(BIN)/deptry nmt_lib
-	$(BIN)/deptry --ignore DEP002,DEP004 nmt_course tools benchmarks figures site tests
+	$(BIN)/deptry --ignore DEP002,DEP004 nmt_book tools benchmarks figures site tests
 
 unit: $(STAMP) ## the unit tests, or some of them: make unit T=tests/lib/test_masks.py
 	$(BIN)/python -m pytest -q $(if $(filter tests,$(T)),$(TWO)) $(T)
@@ -110,11 +110,11 @@ alone: $(STAMP) ## each chapter with nothing trained, in another folder, with th
 
 ## Teach
 class: $(STAMP) ## the assignments as an nbgrader course, in build/class: make class SEED=2027 COURSE=owner/name
-	$(BIN)/python -m nmt_course.course --seed "$(SEED)" --repo "$(COURSE)"
+	$(BIN)/python -m nmt_book.course.course --seed "$(SEED)" --repo "$(COURSE)"
 
 grade: $(STAMP) ## collect, mark, feedback and export, by nbgrader: make grade DIR=… (TRUSTED=1: without bubblewrap)
 	@test -n "$(DIR)" || { echo 'error: name the folder of the submissions: make grade DIR=…' >&2; exit 2; }
-	$(BIN)/python -m nmt_course.grade "$(DIR)" $(if $(TRUSTED),--trusted)
+	$(BIN)/python -m nmt_book.course.grade "$(DIR)" $(if $(TRUSTED),--trusted)
 
 kill-table: $(STAMP) ## wrong and right answers to the assignments, and where the wrong ones fail
 	$(BIN)/python -m tests.course.kill_table
@@ -131,7 +131,7 @@ $(TORCHTEXT_STAMP):
 	$(TORCHTEXT_VENV)/bin/python -m pip install -q -r requirements-torchtext.txt
 	@rm -f $(TORCHTEXT_VENV)/.made-* && touch $@
 
-test-torchtext: $(TORCHTEXT_STAMP) ## the real torchtext gives the ids that `make test` compares with nmt_lib.vocab (Python 3.11)
+test-torchtext: $(TORCHTEXT_STAMP) ## the real torchtext gives the ids that `make test` compares with nmt_lib.data.tokens (Python 3.11)
 	$(TORCHTEXT_VENV)/bin/python -m tests.lib.torchtext_ids
 
 # The lowest version that pyproject.toml allows of each package that it names; old ones warn.

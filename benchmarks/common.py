@@ -25,10 +25,11 @@ import torch
 from torch import Tensor, nn
 
 import nmt_lib as nmt
-from nmt_lib.batching import Example
 from nmt_lib.config import TrainConfig
-from nmt_lib.run_folder import runs_folder
-from nmt_lib.tokenizers import Tokenizers
+from nmt_lib.data.batches import Example
+from nmt_lib.data.tokenizers import Tokenizers
+from nmt_lib.training.optim import build_optimizer
+from nmt_lib.training.run_folder import runs_folder
 
 RESULTS = Path(os.environ.get("NMT_RESULTS", Path(__file__).parent / "results"))
 DRY = False  # set by --dry
@@ -104,7 +105,7 @@ def scratch() -> Path:
 @cache
 def _small_corpus() -> Path:
     """Some sentences of the tiny corpus as files, in three languages."""
-    from nmt_lib.tiny.corpus import generate
+    from nmt_lib.data.tiny.corpus import generate
 
     folder = scratch()
     for split, triples in generate().items():
@@ -142,7 +143,7 @@ def stepper(
 ) -> Callable[[], None]:
     """Takes the next batch at each call: forward, backward, update. The loss is a sum
     over the target tokens."""
-    optimizer = nmt.build_optimizer(train, model.parameters())
+    optimizer = build_optimizer(train, model.parameters())
     model.train()
     todo = iter(batches)
 

@@ -35,7 +35,8 @@ from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
 from benchmarks import common
-from nmt_lib.attention import collect_weights
+from nmt_lib.config import config_names
+from nmt_lib.model.attention import collect_weights
 
 SEARCHES = {"greedy": 1, "beam of 5": 5}
 OURS, LOOP = "nmt_lib", "one sentence, whole prefix"
@@ -164,7 +165,7 @@ def batches(rows: Group, size: int) -> list[Group]:
 def load(run: str) -> nmt.Translator:
     """A trained model; for a config's name one with random weights, which never ends a
     translation before it must."""
-    if run not in nmt.config_names():
+    if run not in config_names():
         return nmt.Translator.load(run, device="cpu")
     config, tokenizers, *_ = common.load_data(run, **{"decode.max_extra_tokens": 0})
     torch.manual_seed(0)

@@ -15,7 +15,7 @@ from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
 from benchmarks import common
-from nmt_lib.faults import PUZZLES, Fault, function_of, wrong_code
+from nmt_book.yours.fault import PUZZLES, Fault, function_of, wrong_code
 
 STEPS = 200, 400, 800  # updates after which the validation loss is shown
 MISTAKES = {
@@ -83,7 +83,7 @@ def planted(change: Fault | None) -> Iterator[None]:
     if change is None:
         yield
         return
-    function = function_of(change.file, change.function)
+    function = function_of(change.function)
     healthy = function.__code__
     function.__code__ = wrong_code(change)
     try:

@@ -23,7 +23,7 @@ from sacrebleu.metrics import BLEU
 import nmt_lib as nmt
 from benchmarks import common
 from nmt_lib.config import DataConfig
-from nmt_lib.published import FILES, from_files
+from nmt_lib.data.published import FILES, from_files
 
 # The test sets of later years, by the stem of their published files.
 LATER = {"test2017": "test_2017_flickr", "MSCOCO": "test_2017_mscoco"}

@@ -17,7 +17,7 @@ from typing import Any
 
 import nmt_lib as nmt
 from benchmarks import common
-from nmt_lib.clean_pairs import clean
+from nmt_lib.data.clean import clean
 
 SEEDS = (0, 1, 2)
 SMALL = {

@@ -20,13 +20,8 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import nmt_lib as nmt
 from benchmarks import common
-from nmt_lib.recurrent import Bahdanau, OneVector
-from nmt_lib.recurrent_trials import (
-    CellLoop,
-    Writer,
-    fit,
-    training_step,
-)
+from nmt_book.deeper_00.lab import CellLoop, Writer, fit, training_step
+from nmt_book.deeper_00.recurrent import Bahdanau, OneVector
 
 RATES = 0.003, 0.006, 0.012, 0.024, 0.048
 LENGTHS = (4, 7), (8, 10), (11, 14)  # source tokens, without special ones

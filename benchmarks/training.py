@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 import nmt_lib as nmt
 from benchmarks import common
-from nmt_lib.losses import fused_cross_entropy
+from nmt_lib.training.loss import fused_cross_entropy
 
 DROPOUT, SMOOTHING = {"model.dropout": 0.1}, 0.1
 BATCH_TOKENS = {"d128 × 4 layers": 4096, "d512 × 6 layers": 1024}

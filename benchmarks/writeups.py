@@ -14,8 +14,8 @@ from torch import nn
 
 import nmt_lib as nmt
 from benchmarks import common
-from nmt_lib.batching import Example
-from nmt_lib.experiments import write_ups as chapter
+from nmt_book.chapter11 import lab as chapter
+from nmt_lib.data.batches import Example
 
 Row = tuple[str, str, float, float]  # experiment, measure, the right way, theirs
 

@@ -20,11 +20,11 @@ from typing import Any, NoReturn
 
 import nmt_lib as nmt
 
-from .clean_pairs import looks_swapped
-from .corpora import held_out
+from .data.clean import looks_swapped
+from .data.corpora import held_out
 from .errors import warn
-from .model_file import write_file
-from .run_folder import RunFolder
+from .training.model_file import write_file
+from .training.run_folder import RunFolder
 
 CONFIG = "a name such as tiny, the path of a .yaml file, or a bundled model's name"
 

@@ -13,8 +13,8 @@ from urllib.parse import urlparse
 
 import nbformat
 
-from nmt_lib.exercises import tutor
-from nmt_lib.exercises.progress import modules
+from nmt_book.exercise import tutor
+from nmt_book.exercise.saved import modules
 from tools import pages
 
 FOR_ASSISTANTS = """\

@@ -1,6 +1,6 @@
 """The data that the live page of the site shows before a model is loaded.
 
-Its scripts are in ``nmt_lib/web``; ``nmt_lib/pictures/explore.py`` puts them together.
+Its scripts are in ``nmt_book/web``; ``nmt_book/pictures/explore.py`` puts them together.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from urllib.parse import urlencode
 import torch
 
 import nmt_lib as nmt
-from nmt_lib import web
-from nmt_lib.decoding import Hypothesis
-from nmt_lib.pictures import explore
-from nmt_lib.pictures.explore import live_page
-from nmt_lib.pictures.heatmaps import KINDS, attention_table
-from nmt_lib.pictures.viewer import all_layers, static_table
-from nmt_lib.translator import PRETRAINED
+from nmt_book import web
+from nmt_book.pictures import explore
+from nmt_book.pictures.explore import live_page
+from nmt_book.pictures.viewer import all_layers, static_table
+from nmt_lib.training.run_folder import PRETRAINED
+from nmt_lib.translate.heatmap import KINDS, attention_table
+from nmt_lib.translate.search import Candidate, Hypothesis
 
 WORKER = "live-worker.js"  # a worker serves only pages in its own folder and below
 LANGUAGES = {"en": "English", "de": "German", "fr": "French"}
@@ -134,9 +134,10 @@ def copy_files(out: Path) -> None:
 
 
 def copy_explored(notebooks: Path, out: Path) -> None:
-    """The models of stored outputs of ``nmt.explore``: those that a run has left beside
-    its notebook, bundled ones, and the tiny one, which takes a minute to train. Where
-    another is missing, its page says what to do."""
+    """The models of stored outputs of ``book.explore``.
+
+    They are those that a run has left beside its notebook, bundled ones, and the tiny
+    one, which takes a minute to train. Where another is missing, its page says so."""
     for path in notebooks.rglob("*.ipynb"):
         text = path.read_text(encoding="utf-8")
         for file in {*re.findall(r"explore/[\w.-]+?\.safetensors", text)}:
@@ -215,7 +216,7 @@ def answer(
     closed: str = "",
     prefix: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """A translation in the format of ``nmt_lib/web/page_worker.js``.
+    """A translation in the format of ``nmt_book/web/page_worker.js``.
 
     Args:
         closed: a head to switch off, such as ``cross-2-1``.
@@ -237,7 +238,7 @@ def answer_of(
 ) -> dict[str, Any]:
     model, decode = translator.model, translator.config.decode
     tokenizer, source = translator.tgt_tokenizer, translator.encode(text)
-    src, trace = torch.tensor([source]), list[nmt.Candidate]()
+    src, trace = torch.tensor([source]), list[Candidate]()
     alpha, extra = decode.length_penalty, decode.max_extra_tokens
     score = 0.0
     if prefix:

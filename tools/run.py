@@ -22,7 +22,7 @@ from nbformat import NotebookNode
 from papermill.exceptions import PapermillExecutionError
 
 import nmt_lib as nmt
-from nmt_lib.run_folder import run_path
+from nmt_lib.training.run_folder import run_path
 from tools import links
 
 # The metadata of cells to keep: tags, alt texts (nmt.alt), whether they are folded.

@@ -7,8 +7,8 @@ from __future__ import annotations
 import json
 import subprocess
 
-from nmt_lib import web
-from nmt_lib.web import train_page
+from nmt_book import web
+from nmt_book.web import train_page
 
 FILM = web.FILES / "train_film.json"
 FRAMES = (25, 50, 75, 100, 125, 150, 200, 300, 400, 500)  # updates

@@ -15,10 +15,10 @@ from torch import Tensor
 import nmt_lib as nmt
 from benchmarks import common
 from benchmarks.multi30k import HEADER, NOTES, score
-from nmt_lib import transfer
-from nmt_lib.model_file import load_weights
-from nmt_lib.run_folder import run_path
-from nmt_lib.tokenizers import Tokenizers
+from nmt_lib.data.tokenizers import Tokenizers
+from nmt_lib.training import transfer
+from nmt_lib.training.model_file import load_weights
+from nmt_lib.training.run_folder import run_path
 
 ROWS = 400  # positions that the output layer takes at a time
 # A recipe that learns faster than multi30k.yaml.

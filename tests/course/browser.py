@@ -16,7 +16,7 @@ from typing import Any
 import nbformat
 from nbgrader.api import Gradebook
 
-from nmt_course import course
+from nmt_book.course import course
 from tests.course import kit
 from tests.course.hostile import PAYLOADS
 from tests.course.test_sanitize import FINE
@@ -43,7 +43,7 @@ def main() -> int:
     titles = {f"s{i:02}": title for i, title in enumerate(PAYLOADS)}
     for student, title in titles.items():
         hand_in(OUT / f"in/{student}/A1.ipynb", f"{PAYLOADS[title]}\n\n{FINE}")
-    grade = [sys.executable, "-m", "nmt_course.grade", "--trusted"]
+    grade = [sys.executable, "-m", "nmt_book.course.grade", "--trusted"]
     subprocess.run([*grade, OUT / "in", "--course", CLASS], check=True)
     os.chdir(CLASS)  # where formgrader looks for its config
     wrong = 0

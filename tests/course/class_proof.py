@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
-from nmt_course import course, sandbox
-from nmt_course.assignment import Assignment
+from nmt_book.course import course, sandbox
+from nmt_book.course.assignment import Assignment
 from tests.course import kit
 from tests.course.hostile import GREEDY, HOSTILE, OF
 from tests.course.test_hostile import try_hostile
@@ -56,7 +56,7 @@ def graded(folder: Path, number: str, busy: int) -> dict[str, str]:
     """Rows of ``grades.csv``, with processes beside it that keep the processors
     busy."""
     course.make("", "", folder / number)
-    run = [sys.executable, "-m", "nmt_course.grade"]
+    run = [sys.executable, "-m", "nmt_book.course.grade"]
     with ExitStack() as stack:
         for _ in range(busy):
             loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])

@@ -12,10 +12,10 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any
 
-from nmt_course import student
+from nmt_book.course import student
 
 SERVER = get_context("forkserver")
-SERVER.set_forkserver_preload(["nmt_course.student", "torch._dynamo"])
+SERVER.set_forkserver_preload(["nmt_book.course.student", "torch._dynamo"])
 
 
 def launch(wire: Connection, job: dict[str, Any], private: None) -> Any:

@@ -175,11 +175,11 @@ share = Yes()
 """
 PATCHED = """
 import builtins, numpy
-import nmt_course.check.kit, nmt_course.check.a1
-for module in (nmt_course.check.kit, nmt_course.check.a1):
+import nmt_book.course.check.kit, nmt_book.course.check.a1
+for module in (nmt_book.course.check.kit, nmt_book.course.check.a1):
     module.expect = module.ask = module.done = lambda *a, **k: None
 for name in ("gives", "item", "plan", "crowd", "share"):
-    setattr(nmt_course.check.a1, name, lambda *a, **k: None)
+    setattr(nmt_book.course.check.a1, name, lambda *a, **k: None)
 torch.allclose = torch.equal = lambda *a, **k: True
 torch.Tensor.equal = torch.Tensor.__eq__ = lambda *a, **k: True
 builtins.AssertionError = type("Fine", (BaseException,), {})

@@ -20,8 +20,8 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
-from nmt_course import course, marking
-from nmt_course.assignment import Assignment, grade_id, load
+from nmt_book.course import course, marking
+from nmt_book.course.assignment import Assignment, grade_id, load
 from tests.course import copies
 
 NAMES = course.names()

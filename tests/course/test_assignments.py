@@ -9,8 +9,8 @@ import re
 import nbformat
 import pytest
 
-from nmt_course import course
-from nmt_course.assignment import Assignment, answer_names, grade_id
+from nmt_book.course import course
+from nmt_book.course.assignment import Assignment, answer_names, grade_id
 from tests.course import kit
 
 SOLUTION = r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$"

@@ -17,9 +17,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from nmt_course import course, grade, remote, sandbox
-from nmt_course.assignment import LOOK
-from nmt_course.marking import run_tests, started
+from nmt_book.course import course, grade, remote, sandbox
+from nmt_book.course.assignment import LOOK
+from nmt_book.course.marking import run_tests, started
 from tests.course import kit
 from tests.course.hostile import FILES
 
@@ -117,7 +117,7 @@ def hand_in(
 
 
 def make_grade(folder: Path, number: str) -> str:
-    run = [sys.executable, "-m", "nmt_course.grade", "--trusted"]
+    run = [sys.executable, "-m", "nmt_book.course.grade", "--trusted"]
     where = folder / number, "--course", folder / "class"
     done = subprocess.run([*run, *where], capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
@@ -253,7 +253,7 @@ def test_one_sentence_where_nothing_can_be_graded(
 
 
 def test_a_class_is_not_replaced_by_accident(tmp_path: Path) -> None:
-    run = [sys.executable, "-m", "nmt_course.course", "--seed", "2027"]
+    run = [sys.executable, "-m", "nmt_book.course.course", "--seed", "2027"]
     source = course.load(NAME, "2026")
     path = tmp_path / f"source/{NAME}/{NAME}.ipynb"
     path.parent.mkdir(parents=True)
@@ -310,7 +310,7 @@ def test_replaced_helpers_change_nothing() -> None:
     replaced = """
 import sys
 for name, module in list(sys.modules.items()):
-    if name.startswith(("nmt_course.check", "nmt_course.standins")):
+    if name.startswith(("nmt_book.course.check", "nmt_book.course.standins")):
         for key, thing in list(vars(module).items()):
             if callable(thing) and not isinstance(thing, type):
                 setattr(module, key, lambda *a, **k: None)
@@ -368,7 +368,7 @@ def test_nothing_is_broken_while_a_submission_is_graded() -> None:
     """Cells that plant, ask, accuse and heal again cost nothing and leave no note."""
     of = kit.assignment("A4_transformer")
     notebook = kit.submission(of)
-    own = "case = nmt.plant(8)", "case", 'case.ask("map")\ncase.heal()'
+    own = "case = book.plant(8)", "case", 'case.ask("map")\ncase.heal()'
     for source in own:
         notebook.cells.insert(2, nbformat.v4.new_code_cell(source))
         notebook.cells.append(nbformat.v4.new_code_cell(source))

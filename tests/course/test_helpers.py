@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 import torch
 
+import nmt_book as book
 import nmt_lib
-from nmt_course import course, remote, sandbox
-from nmt_course.check import kit
+from nmt_book.course import course, remote, sandbox
+from nmt_book.course.check import kit
 
 TO_WRITE = {
     "A1": "build_vocab_from_iterator Vocab WordTokenizer make_batch pad_batch",
@@ -142,7 +143,7 @@ def test_tensors_cross_the_wire_whatever_their_strides(sent: torch.Tensor) -> No
 
 FORBIDDEN = """
 import torch
-from nmt_course import student
+from nmt_book.course import student
 
 student.hide(["aten.native_layer_norm"])
 x = torch.ones(2, 3, requires_grad=True)
@@ -194,7 +195,7 @@ def test_a_suspect_s_file_is_told_and_the_library_healed(
     suspect: Any, said: str
 ) -> None:
     """Healed also by an answer that is not written yet, for the page goes on."""
-    case = nmt_lib.plant(8)
+    case = book.plant(8)
     try:
         kit.fault(8).is_near(suspect)
         told = ""

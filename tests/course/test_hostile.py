@@ -10,8 +10,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from nmt_course import grade, sandbox
-from nmt_course.assignment import LOOK
+from nmt_book.course import grade, sandbox
+from nmt_book.course.assignment import LOOK
 from tests.course import kit
 from tests.course.hostile import FILES, HOSTILE, OF, Hostile
 

@@ -11,9 +11,9 @@ import nbformat
 import pytest
 from nbconvert.filters import markdown2html
 
-from nmt_course import sanitize
-from nmt_course.assignment import plain_text
-from nmt_course.preprocessors import BOX
+from nmt_book.course import sanitize
+from nmt_book.course.assignment import plain_text
+from nmt_book.course.preprocessors import BOX
 from tests.course import kit
 from tests.course.hostile import PAYLOADS
 

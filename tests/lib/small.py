@@ -13,8 +13,8 @@ from torch import nn
 
 import nmt_lib as nmt
 from nmt_lib.config import Config, DataConfig, DecodeConfig, ModelConfig
-from nmt_lib.model_file import digest
-from nmt_lib.tokenizers import WordTokenizer
+from nmt_lib.data.tokenizers import WordTokenizer
+from nmt_lib.training.model_file import digest
 
 SMALL: dict[str, Any] = {
     "d_model": 16,

@@ -6,13 +6,13 @@ import pytest
 import torch
 from torch import nn
 
-from nmt_lib.attention import (
+from nmt_lib.errors import ShapeError
+from nmt_lib.model.attention import (
     KVCache,
     MultiHeadAttention,
     collect_weights,
     scaled_dot_product_attention,
 )
-from nmt_lib.errors import ShapeError
 from tests.lib.small import small_model
 
 B, H, T, S, D = 2, 3, 4, 5, 12

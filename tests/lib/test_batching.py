@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nmt_lib as nmt
-from nmt_lib.batching import make_batch, pad_batch, sentence_batches, token_batches
+from nmt_lib.data.batches import make_batch, pad_batch, sentence_batches, token_batches
 
 Lengths = list[tuple[int, int]]
 LENGTHS = st.lists(st.tuples(st.integers(1, 30), st.integers(2, 30)), max_size=60)

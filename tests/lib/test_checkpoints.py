@@ -14,8 +14,8 @@ import torch
 from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
-from nmt_lib.model_file import ModelFile, load, pack, save
-from nmt_lib.run_folder import RunFolder
+from nmt_lib.training.model_file import ModelFile, load, pack, save
+from nmt_lib.training.run_folder import RunFolder
 from tests.lib.small import rewritten, small_translator
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nmt_lib as nmt
-from nmt_lib.clean_pairs import clean, fold, grouped_split, looks_swapped, seen_share
 from nmt_lib.config import DataConfig
+from nmt_lib.data.clean import clean, fold, grouped_split, looks_swapped, seen_share
 
 GOOD = [(f"The {n} cats sleep.", f"有{n}只猫在睡觉。") for n in range(20)]
 DIRTY = {

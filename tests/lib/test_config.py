@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib.config import FOLDER, Config, Section
-from nmt_lib.run_folder import run_path
+from nmt_lib.config import FOLDER, Config, Section, config_names
+from nmt_lib.training.run_folder import run_path
 from tests.lib.small import SMALL
 
-NAMED = pytest.mark.parametrize("name", nmt.config_names())
+NAMED = pytest.mark.parametrize("name", config_names())
 
 
 def write(folder: Path, text: str | bytes) -> Path:
@@ -114,7 +114,7 @@ def test_any_language_can_be_named(tmp_path: Path, code: str) -> None:
 def test_an_unknown_name_or_file_lists_all_names() -> None:
     with pytest.raises(nmt.ConfigError, match="did you mean 'tiny'") as error:
         nmt.load_config("tinny.yaml")
-    assert all(name in str(error.value) for name in nmt.config_names())
+    assert all(name in str(error.value) for name in config_names())
     with pytest.raises(nmt.ConfigError, match=r"'nowhere.yaml'"):
         nmt.load_config("nowhere.yaml")
 

@@ -3,7 +3,7 @@
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib.tiny.contrasts import KINDS, OTHER, make_contrasts
+from nmt_lib.data.tiny.contrasts import KINDS, OTHER, make_contrasts
 
 
 def test_there_are_enough_of_each_kind_all_in_known_words() -> None:

@@ -12,8 +12,8 @@ import datasets
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib import corpora, published
 from nmt_lib.config import DataConfig
+from nmt_lib.data import corpora, published
 
 
 def data(corpus: Any, src: Any = "de", tgt: Any = "en", **options: Any) -> DataConfig:

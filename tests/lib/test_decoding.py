@@ -7,8 +7,8 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.decoding import Candidate, Hypothesis, beam_search, greedy_search
-from nmt_lib.decoding import length_penalty as penalty
+from nmt_lib.translate.search import Candidate, Hypothesis, beam_search, greedy_search
+from nmt_lib.translate.search import length_penalty as penalty
 from tests.lib.small import random_rows, small_model
 
 LENGTHS = [3, 7, 5, 4, 9]

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.decoding import Scorer, length_limits
+from nmt_lib.training.optim import build_optimizer
+from nmt_lib.translate.search import Scorer, length_limits
 from tests.lib.small import random_rows, small_config
 
 experimental = pytest.importorskip("torch.fx.experimental._config")
@@ -21,7 +22,7 @@ Step = Callable[[nmt.Transformer, nmt.Batch], list[torch.Tensor]]
 def update(model: nmt.Transformer, batch: nmt.Batch) -> list[torch.Tensor]:
     loss = nmt.Objective(model.train(), label_smoothing=0.1)(batch)
     loss.backward()
-    optimizer = nmt.build_optimizer(nmt.load_config("tiny").train, model.parameters())
+    optimizer = build_optimizer(nmt.load_config("tiny").train, model.parameters())
     optimizer.param_groups[0]["fused"] = False  # it needs a real device
     optimizer.step()
     return [loss, *(parameter.grad for parameter in model.parameters())]

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from nmt_lib.embeddings import Embedding, PositionalEncoding, sinusoids
+from nmt_lib.model.embeddings import Embedding, PositionalEncoding, sinusoids
 
 
 @pytest.mark.parametrize("d_model", [2, 6, 16])

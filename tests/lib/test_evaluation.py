@@ -8,7 +8,7 @@ import sacrebleu
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.evaluation import (
+from nmt_lib.translate.evaluate import (
     alignment_error_rate,
     contrastive_accuracy,
     evaluate,

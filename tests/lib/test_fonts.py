@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from matplotlib.text import Text
 
-import nmt_lib as nmt
-from nmt_lib.pictures import fonts
+import nmt_book as book
+from nmt_lib.translate import fonts
 
 
 def picture(title: str) -> Any:
-    figure, [axis] = nmt.new_figure()
+    figure, [axis] = book.new_figure()
     axis.set_title(title)
     return figure
 

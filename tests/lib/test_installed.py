@@ -42,7 +42,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_file_of_the_packages_is_in_it(wheel: Path, tmp_path: Path) -> None:
     shutil.unpack_archive(wheel, tmp_path, "zip")
     files = [file for name in PACKAGES for file in (ROOT / name).rglob("*.*")]
-    assert (tmp_path / "nmt_lib/web/translator.js").is_file()
+    assert (tmp_path / "nmt_book/web/translator.js").is_file()
     missing = [
         file
         for file in files
@@ -86,17 +86,17 @@ DRIVER = """
         assert "check" in names if name[0] == "A" else names["nmt"] is nmt_lib
     new = sorted(set(os.listdir(packages)) - set(before))
     version = nmt_lib.__version__
-    assert new == ["nmt_course", "nmt_lib", f"nmt_lib-{version}.dist-info"], new
+    assert new == ["nmt_book.course", "nmt_lib", f"nmt_lib-{version}.dist-info"], new
     for package in ("torch", "numpy"):
         path = os.path.join(packages, package)
         assert os.path.islink(path), f"{package} was replaced"
         assert os.stat(path).st_mtime_ns == before[package].st_mtime_ns
-    print(nmt_lib.config_names()[0], nmt_lib.Translator.pretrained()[0])
+    print(config_names()[0], nmt_lib.Translator.pretrained()[0])
     translator = nmt_lib.Translator.load("multi30k-en-de")
     from importlib import import_module
-    page = import_module("nmt_lib.pictures.explore").page_script()
+    page = import_module("nmt_book.pictures.explore").page_script()
     assert "function makeHeads" in page
-    assert 'class="model"' in nmt_lib.explore(translator).data
+    assert 'class="model"' in book.explore(translator).data
     print(translator("Two dogs.").text)
     assert os.listdir() == []
 """

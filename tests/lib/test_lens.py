@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 import nmt_lib as nmt
-from nmt_lib import hub
+from nmt_lib.translate import export as hub
 
 lens = pytest.importorskip("transformer_lens.model_bridge")
 

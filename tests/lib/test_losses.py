@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from torch import nn
 
 import nmt_lib as nmt
-from nmt_lib import losses
-from nmt_lib.losses import (
+from nmt_lib.training import loss as losses
+from nmt_lib.training.loss import (
     Objective,
     cross_entropy,
     fused_cross_entropy,

@@ -4,8 +4,12 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.attention import collect_weights
-from nmt_lib.masks import causal_mask, padding_mask, target_mask
+from nmt_lib.model.attention import (
+    causal_mask,
+    collect_weights,
+    padding_mask,
+    target_mask,
+)
 from tests.lib.small import small_model
 
 SRC = torch.tensor([[2, 5, 6, 3, 0], [2, 7, 3, 0, 0]])

@@ -15,7 +15,8 @@ from xml.sax.saxutils import escape
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib import pair_files, tmx
+from nmt_lib.data import files as pair_files
+from nmt_lib.data import tmx
 
 PAIRS = [
     ("Two dogs run.", "Dwa psy biegną."),

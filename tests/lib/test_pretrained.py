@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib.translator import PRETRAINED
+from nmt_lib.training.run_folder import PRETRAINED
 
 NAMES = nmt.Translator.pretrained()
 CAPTIONS = {  # a caption, and what its translation must hold

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib.model_file import load
-from nmt_lib.training import Trainer
+from nmt_lib.training.model_file import load
+from nmt_lib.training.trainer import Trainer
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import write_corpus
 

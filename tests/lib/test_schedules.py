@@ -7,9 +7,10 @@ import pytest
 import torch
 from torch import nn
 
-from nmt_lib import model_file, training
 from nmt_lib.config import TrainConfig
-from nmt_lib.schedules import build_optimizer, default_device, learning_rate
+from nmt_lib.training import model_file
+from nmt_lib.training import trainer as training
+from nmt_lib.training.optim import build_optimizer, default_device, learning_rate
 
 
 def rate(step: int, schedule: str, **options: Any) -> float:

@@ -11,8 +11,8 @@ from itertools import permutations
 
 import pytest
 
-from nmt_lib.tiny.corpus import generate
-from nmt_lib.tiny.spelling import LANGUAGES, Triple
+from nmt_lib.data.tiny.corpus import generate
+from nmt_lib.data.tiny.spelling import LANGUAGES, Triple
 
 DIRECTIONS = list(permutations(LANGUAGES, 2))
 
@@ -43,7 +43,7 @@ def test_every_process_makes_the_corpus_that_all_results_were_measured_on(
 ) -> None:
     code = """
 from hashlib import sha256
-from nmt_lib.tiny.corpus import generate
+from nmt_lib.data.tiny.corpus import generate
 print(sha256(repr(generate(seed=0)).encode()).hexdigest()[:16])"""
     for hash_seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": hash_seed}

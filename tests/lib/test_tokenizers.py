@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib import tokenizers as module
-from nmt_lib.batching import encode_pairs
 from nmt_lib.config import DataConfig
-from nmt_lib.special import SPECIALS
-from nmt_lib.tiny.corpus import generate
-from nmt_lib.tokenizers import WordTokenizer, load_tokenizer
-from nmt_lib.words import join_words, spacy_words
+from nmt_lib.data import tokenizers as module
+from nmt_lib.data.batches import encode_pairs
+from nmt_lib.data.tiny.corpus import generate
+from nmt_lib.data.tokenizers import WordTokenizer, load_tokenizer
+from nmt_lib.data.tokens import SPECIALS, join_words, spacy_words
 
 STRANGE = ["<pad>", "<sos> a </s> <eos>", "a\0b", "▁▁a", "\u200b", "😀 👩‍👩‍👧", "中文"]
 STRANGE += ["e\u0301", "\t\n ", "", "x" * 5000]

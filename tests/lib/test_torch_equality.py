@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 import nmt_lib as nmt
-from nmt_lib.attention import collect_weights
+from nmt_book.deeper_06.lab import under_torch_names
+from nmt_lib.model.attention import collect_weights
 from tests.lib.small import small_model
 
 
@@ -19,7 +20,7 @@ def test_outputs_and_gradients_equal_torch(norm: str, explicit: bool) -> None:
     theirs = nn.Transformer(
         16, 4, 3, 3, 24, 0.0, batch_first=True, norm_first=norm == "pre"
     )
-    theirs.load_state_dict(nmt.under_torch_names(ours.state_dict()))
+    theirs.load_state_dict(under_torch_names(ours.state_dict()))
     src = nmt.pad_batch([[2, 5, 6, 7, 3], [2, 8, 3], [2, 9, 10, 3]])
     tgt = nmt.pad_batch([[2, 4, 5], [2, 6, 7, 8, 9, 10], [2]])
     x, y = (torch.randn(*ids.shape, 16, requires_grad=True) for ids in (src, tgt))
@@ -47,7 +48,7 @@ def test_outputs_and_gradients_equal_torch(norm: str, explicit: bool) -> None:
         (result[tgt != 0] * direction).sum().backward()
         results.append({"x": x.grad, "y": y.grad})
     grads = {n: p.grad for n, p in ours.named_parameters() if p.grad is not None}
-    results[0] |= nmt.under_torch_names(grads)
+    results[0] |= under_torch_names(grads)
     results[1] |= {name: p.grad for name, p in theirs.named_parameters()}
     assert results[0].keys() == results[1].keys()
     for name, gradient in results[1].items():

@@ -12,10 +12,11 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib import cli, training
-from nmt_lib.model_file import load, save
-from nmt_lib.run_folder import RunFolder
-from nmt_lib.training import Trainer
+from nmt_lib import cli
+from nmt_lib.training import trainer as training
+from nmt_lib.training.model_file import load, save
+from nmt_lib.training.run_folder import RunFolder
+from nmt_lib.training.trainer import Trainer
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import write_corpus
 

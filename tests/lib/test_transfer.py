@@ -8,11 +8,11 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib import transfer
 from nmt_lib.config import DataConfig
-from nmt_lib.model_file import load
-from nmt_lib.special import UNK
-from nmt_lib.tokenizers import WordTokenizer
+from nmt_lib.data.tokenizers import WordTokenizer
+from nmt_lib.data.tokens import UNK
+from nmt_lib.training import transfer
+from nmt_lib.training.model_file import load
 from tests.lib.small import SMALL, small_model, write_corpus
 
 STEPS = 4

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib import model_file
 from nmt_lib.config import DataConfig, DecodeConfig
+from nmt_lib.training import model_file
 from tests.lib.small import ENGLISH, GERMAN, small_translator
 
 TEXTS = [

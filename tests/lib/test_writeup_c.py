@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.tokenizers import Tokenizer
+from nmt_lib.data.tokenizers import Tokenizer
 
 Setup = tuple[nmt.Config, nmt.Corpus, tuple[Tokenizer, Tokenizer]]
 

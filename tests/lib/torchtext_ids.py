@@ -12,9 +12,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nmt_lib.special import SPECIALS, UNK
-from nmt_lib.tiny.corpus import generate
-from nmt_lib.tiny.spelling import LANGUAGES
+from nmt_lib.data.tiny.corpus import generate
+from nmt_lib.data.tiny.spelling import LANGUAGES
+from nmt_lib.data.tokens import SPECIALS, UNK
 
 FILE = Path(__file__).with_name("torchtext_ids.json")
 # é is one character or two, and the order of U+FFFF and 😀 depends on the encoding.

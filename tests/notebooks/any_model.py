@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 import nmt_lib as nmt
-from nmt_lib.published import FILES
+from nmt_lib.data.published import FILES
 
 BAD = (
     "train.max_steps=30 train.warmup=10 train.checkpoint_every=5 "

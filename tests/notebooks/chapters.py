@@ -3,8 +3,8 @@
 Under nbval, each ``test_…(chapter)`` of ``claims/<chapter>.py`` runs in the chapter's
 kernel after its last cell; ``chapter`` holds the names that the cells have defined.
 Those called ``test_real_…`` need ``NMT_DATA``. The checks of exercises are tested
-without a kernel, in ``tests/lib/test_exercises.py``. A notebook that needs a package of
-an extra is skipped where that is not installed.
+without a kernel, in ``tests/book/test_exercises.py``. A notebook that needs a package
+of an extra is skipped where that is not installed.
 
 With ``NMT_SEED=n`` (``make seeds``) a chapter draws other random numbers: its models
 are trained with ``train.seed=n``, and ``torch.manual_seed(k)`` gets ``k + 1000 n``.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nmt_lib.faults import PUZZLES
+from nmt_book.yours.fault import PUZZLES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -30,7 +30,7 @@ class Mistake(NamedTuple):
 
 
 def puzzle(function: str, chapter: str) -> Mistake:
-    """The mistake that ``nmt.plant`` has in this function."""
+    """The mistake that ``book.plant`` has in this function."""
     fault = next(fault for fault in PUZZLES if fault.function == function)
     return Mistake(fault.function, fault.right, fault.wrong, chapter)
 

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nmt_lib as nmt
+import nmt_book as book
 from tests.site.browser_live import TYPED, expected
 from tests.site.browser_play import HEAD, NAMES
 from tests.site.browser_site import SITE, served
@@ -41,7 +41,7 @@ def main() -> int:
         on_the_site(firefox, pages)
     things = [*NAMES, "train"]
     for name in things:
-        page = f"{HEAD}<main>{nmt.play(name)._repr_html_()}</main>"
+        page = f"{HEAD}<main>{book.play(name)._repr_html_()}</main>"
         THINGS.mkdir(exist_ok=True)
         (THINGS / name).with_suffix(".html").write_text(page, encoding="utf-8")
     found = used(firefox, THINGS, things=[f"{name}.html" for name in things])

@@ -13,8 +13,8 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-import nmt_lib as nmt
-from nmt_lib.web.play import FOLDER
+import nmt_book as book
+from nmt_book.web.play import FOLDER
 from tests.site.browser_live import SIDEWAYS, watched
 from tests.site.browser_train import IMPACTS, TARGETS
 from tests.site.chromium import ROOT, barriers, chromium
@@ -31,7 +31,7 @@ COUNT = "window.jupyterapp.shell.currentWidget.content.widgets.length"
 def main() -> int:
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "notebooks").mkdir(parents=True)
-    pages = {name: nmt.play(name)._repr_html_() for name in NAMES}
+    pages = {name: book.play(name)._repr_html_() for name in NAMES}
     for name, shown in pages.items():
         file = OUT / f"{name}.html"
         file.write_text(f"{HEAD}<main>{shown}</main>", encoding="utf-8")
@@ -61,7 +61,7 @@ def all_cells(pages: dict[str, str]) -> None:
     cells = [new_code_cell("import nmt_lib as nmt")]
     for name, shown in pages.items():
         stored = new_output("execute_result", {"text/html": shown}, execution_count=1)
-        cells.append(new_code_cell(f"nmt.play({name!r})", outputs=[stored]))
+        cells.append(new_code_cell(f"book.play({name!r})", outputs=[stored]))
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     notebook = new_notebook(cells=cells, metadata=kernel)
     nbformat.write(notebook, OUT / "notebooks" / "play.ipynb")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import nmt_lib as nmt
+import nmt_book as book
 from tests.site.browser_live import watched
 from tests.site.browser_play import HEAD, NAMES, OUT
 from tests.site.chromium import chromium
@@ -91,7 +91,7 @@ def main(names: list[str]) -> int:
 
 def measured(browser: Any, name: str) -> tuple[dict[str, list[list[float]]], float]:
     file = OUT / f"{name}-speed.html"
-    shown = nmt.play(name)._repr_html_()
+    shown = book.play(name)._repr_html_()
     file.write_text(f"{HEAD}<main>{shown}</main>", encoding="utf-8")
     with watched(browser) as page:
         page.goto(file.as_uri())

@@ -10,8 +10,9 @@ import sys
 from html import escape
 from typing import Any
 
+import nmt_book as book
 import nmt_lib as nmt
-from nmt_lib.web.train_page import EXAMPLES
+from nmt_book.web.train_page import EXAMPLES
 from tests.site.browser_live import SIDEWAYS, settled, watched
 from tests.site.browser_site import SITE, served
 from tests.site.chromium import ROOT, barriers, chromium
@@ -196,8 +197,8 @@ def fingers(browser: Any, url: str) -> None:
 
 
 def in_an_output(browser: Any) -> None:
-    """``nmt.play("train")`` trains on a page and in a frame as Colab's."""
-    shown = nmt.play("train")._repr_html_()
+    """``book.play("train")`` trains on a page and in a frame as Colab's."""
+    shown = book.play("train")._repr_html_()
     frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(shown)}" '
     frame += 'style="width: 100%; height: 1000px" title="an output"></iframe>'
     for name, body in {"output": shown, "framed": frame}.items():

@@ -13,7 +13,7 @@ import nbformat
 import torch
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-import nmt_lib as nmt
+import nmt_book as book
 from tests.lib.small import made_translation
 from tests.site.browser_live import expected, settled, watched
 from tests.site.chromium import ROOT, barriers, chromium
@@ -55,12 +55,12 @@ READ_ALL = """host => {
 def main() -> int:
     shutil.rmtree(OUT, ignore_errors=True)
     (OUT / "notebooks").mkdir(parents=True)
-    html = nmt.view_attention(PAIR, gold=GOLD)._repr_html_()
+    html = book.view_attention(PAIR, gold=GOLD)._repr_html_()
     page_with_two = OUT / "viewer.html"
     head = '<!doctype html><html lang="en"><title>viewer</title><meta charset="utf-8">'
     page_with_two.write_text(f"{head}<main>{html}{html}</main>", encoding="utf-8")
     code = "import nmt_lib as nmt\nfrom tests.site import browser_viewer as our\n"
-    code += "nmt.view_attention(our.PAIR, gold=our.GOLD)"
+    code += "book.view_attention(our.PAIR, gold=our.GOLD)"
     stored = new_output("execute_result", {"text/html": html}, execution_count=1)
     cells = [new_code_cell(code, outputs=[stored]), new_code_cell(code)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}

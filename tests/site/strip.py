@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import nmt_lib as nmt
+import nmt_book as book
 from tests.site.browser_live import watched
 from tests.site.browser_play import HEAD, NAMES
 from tests.site.browser_train import wait
@@ -52,7 +52,7 @@ def main() -> int:
 def two_states(browser: Any, name: str, width: int, scheme: str) -> list[Path]:
     shots = [OUT / f"{name}-{width}-{scheme}-{i}.png" for i in (1, 2)]
     with watched(browser, width, scheme) as page:
-        page.set_content(f"{HEAD}<main>{nmt.play(name)._repr_html_()}</main>")
+        page.set_content(f"{HEAD}<main>{book.play(name)._repr_html_()}</main>")
         host = page.locator(".nmt-play")
         for shot in shots:
             host.screenshot(path=shot)
@@ -63,7 +63,7 @@ def two_states(browser: Any, name: str, width: int, scheme: str) -> list[Path]:
 def film(browser: Any) -> list[Path]:
     shots = []
     with watched(browser, 900) as page:
-        page.set_content(f"{HEAD}<main>{nmt.play('train')._repr_html_()}</main>")
+        page.set_content(f"{HEAD}<main>{book.play('train')._repr_html_()}</main>")
         train = page.get_by_role("button", name="Train", exact=True)
         for step in FRAMES:
             train.click()

@@ -1,4 +1,4 @@
-"""Where the page of ``nmt.explore`` looks for its model."""
+"""Where the page of ``book.explore`` looks for its model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nmt_lib import web
+from nmt_book import web
 from tests.site.node import needs_node, run_node
 
 pytestmark = needs_node

@@ -17,11 +17,11 @@ import torch
 from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
-from nmt_lib import model_file
-from nmt_lib.special import SPECIALS
-from nmt_lib.tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
-from nmt_lib.translator import PRETRAINED
-from nmt_lib.vocab import Vocab
+from nmt_lib.data.tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
+from nmt_lib.data.tokens import SPECIALS, Vocab
+from nmt_lib.training import model_file
+from nmt_lib.training.run_folder import PRETRAINED
+from nmt_lib.translate.search import Candidate
 from tests.lib.small import SMALL, rewritten, small_model, small_translator
 from tests.site.chromium import ROOT
 from tests.site.node import needs_node, run_node
@@ -42,7 +42,7 @@ UNUSUAL: dict[str, Any] = {
     "n_decoder_layers": 3,
     "scale_embeddings": False,
 }
-SCRIPT = str(ROOT / "nmt_lib/web/translator.js")
+SCRIPT = str(ROOT / "nmt_book/web/translator.js")
 # A job is {text, encode, maps, closed} and options of `translate`; `closed` lists
 # [kind, layer, head, column], null for any.
 ANSWER = """async (load, file, jobs) => {
@@ -215,7 +215,7 @@ def test_the_beam_is_the_same_tree(tmp_path: Path) -> None:
     translator = small_translator(1, decode={"length_penalty": 1.4})
     translator.save(file)
     (found,) = answers(file, [{"text": TEXTS[0], "beamSize": 3}])
-    trace: list[nmt.Candidate] = []
+    trace: list[Candidate] = []
     src = torch.tensor([translator.encode(TEXTS[0])])
     nmt.beam_search(translator.model, src, 3, 1.4, 6, trace=trace)
     keys = ("step", "prefix", "id", "fate")

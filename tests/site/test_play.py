@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 import torch
 
+import nmt_book as book
 import nmt_lib as nmt
-from nmt_lib.exercises.chapter01 import my_cut
-from nmt_lib.web.play import FOLDER, Thing
-from nmt_lib.web.things import mask, merges, padding
+from nmt_book.chapter01.check import my_cut
+from nmt_book.chapter03.lab import padding_share
+from nmt_book.web.play import FOLDER, Thing
+from nmt_book.web.things import mask, merges, padding
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
 PAGE = sorted(f"../{path.stem}" for path in FOLDER.parent.glob("page*.js"))
@@ -51,15 +53,15 @@ def numbers(rows: Any, within: float = 1e-6) -> Any:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_output_is_small_and_the_same_each_time(name: str) -> None:
-    page = nmt.play(name)._repr_html_()
-    assert page == nmt.play(name)._repr_html_()
+    page = book.play(name)._repr_html_()
+    assert page == book.play(name)._repr_html_()
     assert len(page.encode()) <= 60_000
     assert "import " not in re.sub("(?m)//.*", "", page), "a module that is not there"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_without_scripts_there_is_a_table_and_what_to_do(name: str) -> None:
-    page = nmt.play(name)._repr_html_()
+    page = book.play(name)._repr_html_()
     shown = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)
     assert "<td>" in shown and "run the cell" in shown
 
@@ -73,20 +75,20 @@ def test_a_file_can_be_read(file: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_state_that_is_not_known_is_named(name: str) -> None:
-    thing: type[Thing] = import_module(f"nmt_lib.web.things.{name}").THING
+    thing: type[Thing] = import_module(f"nmt_book.web.things.{name}").THING
     first = next(iter(thing.model_fields))
     with pytest.raises(nmt.ConfigError, match=f"did you mean '{first}'"):
-        nmt.play(name, **{f"{first}s": 1})
+        book.play(name, **{f"{first}s": 1})
 
 
 def test_an_unknown_thing_is_named() -> None:
     with pytest.raises(nmt.ConfigError, match="did you mean 'clock'"):
-        nmt.play("clok")
+        book.play("clok")
 
 
 def test_a_state_out_of_range_says_so() -> None:
     with pytest.raises(nmt.ConfigError, match=r"position: .* 300, got 301$"):
-        nmt.play("clock", position=301)
+        book.play("clock", position=301)
 
 
 # Each thing against the library, in twenty states.
@@ -163,9 +165,9 @@ def test_scores() -> None:
 
 def test_vectors_that_do_not_fit_are_named() -> None:
     with pytest.raises(nmt.ConfigError, match=r"Q must have the shape \(4, 2\)$"):
-        nmt.play("scores", Q=[[1.0, 2.0]])
+        book.play("scores", Q=[[1.0, 2.0]])
     with pytest.raises(nmt.ConfigError, match="row must be less than 4"):
-        nmt.play("scores", row=4)
+        book.play("scores", row=4)
 
 
 @needs_node
@@ -190,9 +192,9 @@ def test_merges() -> None:
 
 def test_a_subword_that_no_merge_can_make_is_named() -> None:
     with pytest.raises(nmt.ConfigError, match="'abc' is not made of two of the"):
-        nmt.play("merges", subwords=["abc"])
+        book.play("merges", subwords=["abc"])
     with pytest.raises(nmt.ConfigError, match="n_merges must be at most 1"):
-        nmt.play("merges", subwords=["ab"], n_merges=2)
+        book.play("merges", subwords=["ab"], n_merges=2)
 
 
 @needs_node
@@ -206,5 +208,5 @@ def test_padding() -> None:
         calls.append(["padding", asked])
         some = some.sort(0).values if i % 2 else some
         plan = [rows.tolist() for rows in torch.arange(len(some)).split(size)]
-        shares.append(nmt.padding_share(some, plan))
+        shares.append(padding_share(some, plan))
     assert [one["share"] for one in in_node("padding", calls)] == numbers(shares)

@@ -55,7 +55,7 @@ def test_before_the_repository_has_an_address_no_link_leads_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(pages, "PUBLISHED", False)
-    text = "[the rules](../Makefile), [attention.py](../nmt_lib/attention.py)"
+    text = "[the rules](../Makefile), [attention.py](../nmt_lib/model/attention.py)"
     said = pages.with_links(text, "notebooks/04_attention.ipynb")
     assert said == "the rules (`Makefile`), attention.py"
     start = pages.own(pages.ROOT / "build", "site/api.md")[1]

@@ -14,14 +14,16 @@ import torch
 from sacrebleu.metrics import BLEU
 from torch import Tensor
 
+import nmt_book as book
 import nmt_lib as nmt
-from nmt_lib import costs
-from nmt_lib.exercises import deeper_12
-from nmt_lib.transformer import count_parameters
-from nmt_lib.web import train_page
-from nmt_lib.web.play import Thing
-from nmt_lib.web.things import beam, depth, prefix, rotary
-from nmt_lib.web.things.calculator import Calculator
+from nmt_book.chapter12 import costs
+from nmt_book.deeper_12 import check as deeper_12
+from nmt_book.web import train_page
+from nmt_book.web.play import Thing
+from nmt_book.web.things import beam, depth, prefix, rotary
+from nmt_book.web.things.calculator import Calculator
+from nmt_lib.model.transformer import count_parameters
+from nmt_lib.translate.search import Candidate
 from tests.site.test_play import STATES, in_node, needs_node
 from tests.site.test_train import WORK, run_node
 
@@ -209,7 +211,7 @@ def test_the_beam_searches_as_the_library() -> None:
         assert len(states) == STATES
         said, wanted = [], []
         for (K, alpha), found in zip(states, in_node("beam", asked), strict=True):
-            trace: list[nmt.Candidate] = []
+            trace: list[Candidate] = []
             best = nmt.beam_search(translator.model, src, K, alpha, trace=trace)[0]
             mine = [
                 (one["fate"], one["path"], one["total"])
@@ -288,8 +290,8 @@ def test_the_prefix_staircase_is_that_of_the_model() -> None:
 
 
 def test_the_training_page_fits_into_an_output_and_trains() -> None:
-    page = nmt.play("train", text="The dog is old.", warmup=0)._repr_html_()
-    assert page == nmt.play("train", text="The dog is old.", warmup=0)._repr_html_()
+    page = book.play("train", text="The dog is old.", warmup=0)._repr_html_()
+    assert page == book.play("train", text="The dog is old.", warmup=0)._repr_html_()
     assert len(page.encode()) <= 60_000
     shown = re.sub(r"(?s)<(style|script)>.*?</\1>", "", page)
     assert "<td>" in shown and "run the cell" in shown
@@ -318,6 +320,6 @@ def test_its_sentences_are_short_and_not_trained_on() -> None:
 
 def test_a_bad_setting_of_the_training_page_is_named() -> None:
     with pytest.raises(nmt.ConfigError, match="did you mean 'warmup'"):
-        nmt.play("train", warmups=0)
+        book.play("train", warmups=0)
     with pytest.raises(nmt.ConfigError, match="cannot play 'train': norm"):
-        nmt.play("train", norm="middle")
+        book.play("train", norm="middle")

@@ -11,18 +11,19 @@ import torch
 from torch import Tensor
 
 import nmt_lib as nmt
-from nmt_lib import transformer, web
-from nmt_lib.batching import (
+from nmt_book import web
+from nmt_book.web import train_page
+from nmt_lib.data.batches import (
     Example,
     encode_pairs,
     example_lengths,
     make_batch,
     token_batches,
 )
-from nmt_lib.losses import cross_entropy
-from nmt_lib.masks import padding_mask
-from nmt_lib.schedules import build_optimizer, learning_rate
-from nmt_lib.web import train_page
+from nmt_lib.model import transformer
+from nmt_lib.model.attention import padding_mask
+from nmt_lib.training.loss import cross_entropy
+from nmt_lib.training.optim import build_optimizer, learning_rate
 from tests.site.node import needs_node, run_node
 
 pytestmark = needs_node

@@ -31,7 +31,7 @@ def table(name: str) -> list[list[str]]:
 
 
 def test_in_our_run_long_sentences_suffer_most_with_one_vector(chapter: Any) -> None:
-    share = chapter.check.right_by_length(
+    share = chapter.lab.right_by_length(
         chapter.translator, chapter.said, chapter.corpus.test
     )
     short, _, long = share.values()

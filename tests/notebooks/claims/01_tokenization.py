@@ -12,7 +12,7 @@ from unittest import mock
 import nbformat
 
 import nmt_lib as nmt
-from nmt_lib import chapters
+from nmt_book.chapter03 import lab
 
 PATH = Path(__file__).resolve().parents[3] / "notebooks/01_tokenization.ipynb"
 TEXT = "\n".join(
@@ -46,7 +46,7 @@ def test_unigram_takes_the_most_likely_of_all_cuts(chapter: Any) -> None:
 
 
 def test_the_code_for_torchtext_gives_the_same_ids(chapter: Any) -> None:
-    """With nmt_lib.vocab in the place of torchtext.vocab, to which it is equal."""
+    """With nmt_lib.data.tokens in the place of torchtext.vocab, to which it is equal."""
     (code,) = re.findall(r"```python\n(from torchtext.*?)```", TEXT, re.DOTALL)
     utils = ModuleType("torchtext.data.utils")
     vars(utils)["get_tokenizer"] = lambda kind, language: chapter.tokenize
@@ -68,9 +68,9 @@ def test_real_captions_have_these_lengths_and_vocabularies(chapter: Any) -> None
     train = [german(pair.tgt) for pair in corpus.train]
     test = [german(pair.tgt) for pair in corpus.test]
     english = [len(cut(pair.src)) for pair in corpus.train]
-    assert Counter(english) == dict(enumerate(chapters.ENGLISH_WORDS, 4))
+    assert Counter(english) == dict(enumerate(lab.ENGLISH_WORDS, 4))
     more = (len(words) - n for words, n in zip(train, english, strict=True))
-    assert Counter(more) == dict(enumerate(chapters.GERMAN_MINUS_ENGLISH, -12))
+    assert Counter(more) == dict(enumerate(lab.GERMAN_MINUS_ENGLISH, -12))
 
     sizes = []
     for min_freq in (1, 2):

@@ -3,7 +3,7 @@
 from typing import Any
 
 import nmt_lib as nmt
-from nmt_lib.own_code import replaced
+from nmt_book.yours.try_it import replaced
 
 
 def kept(chapter: Any, use_cache: bool = False, **parts: Any) -> tuple[int, float]:

@@ -5,8 +5,10 @@ from typing import Any
 
 import torch
 
+import nmt_book as book
 import nmt_lib as nmt
-from nmt_lib.own_translator import eleven
+from nmt_book.yours.translator import eleven
+from nmt_lib.translate.search import Candidate
 
 FOLDER = Path(nmt.__file__).parent / "pretrained"
 
@@ -26,7 +28,7 @@ def test_a_cache_that_does_not_follow_spares_the_best_translation(chapter: Any) 
 def test_a_large_alpha_prolongs_the_search(chapter: Any) -> None:
     steps, src = [], torch.tensor([chapter.translator.encode(chapter.pair.src)])
     for alpha in (0.0, 2.0):
-        trace: list[nmt.Candidate] = []
+        trace: list[Candidate] = []
         nmt.beam_search(chapter.translator.model, src, 3, alpha, trace=trace)
         steps.append(trace[-1].step)
     assert steps[1] > 2 * steps[0]
@@ -59,7 +61,7 @@ def test_over_the_captions_a_beam_finds_what_greedy_search_misses(chapter: Any) 
 
 def test_a_translator_of_the_printed_answers_is_the_librarys(chapter: Any) -> None:
     own = {one.name: one.right for one in eleven()}
-    mine = nmt.MyTransformer(chapter.translator, own)
+    mine = book.MyTransformer(chapter.translator, own)
     pairs = zip(chapter.tests, chapter.result.translations, strict=True)
     alike = sum(mine(pair.src) == found.text for pair, found in pairs)
     assert alike == len(chapter.tests) == 500

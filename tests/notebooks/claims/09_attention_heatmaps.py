@@ -33,7 +33,7 @@ def test_two_paths_stand_in_for_each_other(chapter: Any) -> None:
     The other one falls less: in nine trainings, to 0.64 or higher.
     """
     rows = [(), ("encoder",), ("cross-attention", "decoder")]
-    nothing, encoder, both = chapter.check.means(
+    nothing, encoder, both = chapter.pronouns.means(
         chapter.probability, chapter.scenes, rows
     )
     assert nothing.min() > 0.9 and encoder.min() > 0.9
@@ -45,13 +45,15 @@ def test_in_our_run_head_2_looks_at_the_noun_and_only_its_cut_harms(
     chapter: Any,
 ) -> None:
     assert chapter.looks.tolist() == [0, 0, 8, 0]
-    alone = dict(zip(chapter.check.names(chapter.single), chapter.alone, strict=True))
+    alone = dict(
+        zip(chapter.pronouns.names(chapter.single), chapter.alone, strict=True)
+    )
     assert alone.pop("head 2")[0] < 0.7
     assert all(row.min() > 0.9 for row in alone.values())
     cross, decoder, both = chapter.paths
     assert both[0] < cross[0] - 0.05 and decoder.min() > 0.9
     chosen = ("head 2", "adjective")
-    row = chapter.check.means(chapter.probability, chapter.scenes, [chosen])[0]
+    row = chapter.pronouns.means(chapter.probability, chapter.scenes, [chosen])[0]
     assert row[0] > chapter.alone[chapter.single.index(("head 2",))][0] + 0.1
 
 

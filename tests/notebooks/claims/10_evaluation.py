@@ -26,7 +26,7 @@ def test_order_is_learnt_before_gender(chapter: Any) -> None:
         name: dict(
             zip(
                 kinds,
-                chapter.check.contrasts_won(judge, chapter.contrasts),
+                chapter.lab.contrasts_won(judge, chapter.contrasts),
                 strict=True,
             )
         )
@@ -47,8 +47,8 @@ def test_a_greedy_translation_is_right_if_each_word_read_along_is(chapter: Any) 
 def test_on_its_own_a_sentence_with_a_mistake_gets_worse(chapter: Any) -> None:
     wrong = [one for one in chapter.readings[250] if one.own.text != one.pair.tgt]
     pairs = [one.pair for one in wrong]
-    along = chapter.check.bleu([one.text for one in wrong], pairs)
-    alone = chapter.check.bleu([one.own.text for one in wrong], pairs)
+    along = chapter.lab.bleu([one.text for one in wrong], pairs)
+    alone = chapter.lab.bleu([one.own.text for one in wrong], pairs)
     assert alone < along + 1
 
 
@@ -57,7 +57,7 @@ def forms(chapter: Any, judge: Any) -> dict[str, float]:
     return {
         form: nmt.contrastive_accuracy(judge, some)
         for kind in ("agreement", "pronoun")
-        for form, some in chapter.check.by_form(kind, chapter.contrasts[kind]).items()
+        for form, some in chapter.lab.by_form(kind, chapter.contrasts[kind]).items()
     }
 
 
@@ -90,7 +90,7 @@ def test_contrasts_are_equally_long(chapter: Any) -> None:
 def test_scores_are_those_of_sacrebleu_and_of_the_table(chapter: Any) -> None:
     texts = [one.text for one in chapter.scored.translations]
     pairs = chapter.corpus.valid
-    assert abs(chapter.scored.bleu - chapter.check.bleu(texts, pairs)) < 1e-6
+    assert abs(chapter.scored.bleu - chapter.lab.bleu(texts, pairs)) < 1e-6
     chrf = CHRF().corpus_score(texts, [[pair.tgt for pair in pairs]]).score
     assert abs(chapter.scored.chrf - chrf) < 1e-6
     counted = chapter.bleu_of(chapter.counts.sum(0))

@@ -13,7 +13,7 @@ from sacrebleu.metrics import BLEU
 from torch.nn import functional as F
 
 import nmt_lib as nmt
-from nmt_lib.pictures.defects import DEFECTS
+from nmt_book.chapter11.pictures import DEFECTS
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -98,9 +98,7 @@ def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
 
 def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
     pairs = chapter.corpus.valid[:200]
-    assert (
-        chapter.check.with_dropout(chapter.trained.model, chapter.trained, pairs) > 185
-    )
+    assert chapter.lab.with_dropout(chapter.trained.model, chapter.trained, pairs) > 185
 
 
 def test_dropout_shows_in_two_losses_and_spares_most_translations(chapter: Any) -> None:
@@ -124,7 +122,7 @@ def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:
 
 def test_their_lines_stop(chapter: Any) -> None:
     errors = [
-        type(chapter.check.error_of(exec, line, dict(chapter.given)))
+        type(chapter.lab.error_of(exec, line, dict(chapter.given)))
         for line in chapter.theirs.values()
     ]
     assert errors == [TypeError, SyntaxError, NameError, NameError, NameError]
@@ -138,7 +136,7 @@ def test_their_lines_stop(chapter: Any) -> None:
     )
     one = torch.ones(2, 2)
     assert isinstance(
-        chapter.check.error_of(names["attend"], one, one), UnboundLocalError
+        chapter.lab.error_of(names["attend"], one, one), UnboundLocalError
     )
 
 

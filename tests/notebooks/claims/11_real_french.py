@@ -61,7 +61,7 @@ def test_the_dozen_is_nearly_all_won_and_most_with_another_source(chapter: Any) 
 
 
 def test_couples_share_their_french_or_swap_their_pronoun(chapter: Any) -> None:
-    made = [chapter.check.contrast(*pair) for pair in chapter.check.COUPLES.items()]
+    made = [chapter.lab.contrast(*pair) for pair in chapter.lab.COUPLES.items()]
     for i, (a, b) in enumerate(zip(made[::2], made[1::2], strict=True)):
         if i < 2:
             assert (a.right, a.wrong) == (b.wrong, b.right) and a.src != b.src

@@ -3,7 +3,8 @@
 from typing import Any
 
 import nmt_lib as nmt
-from nmt_lib.own_code import captions, loaded, replaced
+from nmt_book.yours.trials import captions
+from nmt_book.yours.try_it import loaded, replaced
 
 
 def test_the_gate_learns_fastest_and_added_sines_are_no_help_yet(chapter: Any) -> None:
@@ -31,7 +32,7 @@ def test_a_trained_translator_needs_the_mean_of_its_norms(chapter: Any) -> None:
 def test_a_single_stack_needs_nearly_twice_the_operations(chapter: Any) -> None:
     batch = nmt.make_batch(chapter.examples[:64])
     both, single = (
-        chapter.check.operations(chapter.models[name], batch, chapter.n_src)
+        chapter.lab.operations(chapter.models[name], batch, chapter.n_src)
         for name in ("pre-LN", "decoder only")
     )
     assert 1.7 < single / both < 2

@@ -10,8 +10,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 import nmt_lib as nmt
-from nmt_lib import costs
-from nmt_lib.costs import kept_mb
+from nmt_book.chapter12 import costs
+from nmt_book.chapter12.costs import kept_mb
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -1,0 +1,87 @@
+"""Codes of positions: bits that turn into waves, and clocks with many hands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from nmt_lib.translate.heatmap import (
+    BLUE,
+    FONT,
+    WIDTH,
+    draw_grid,
+    new_figure,
+    set_title,
+)
+
+from ..pictures.charts import SERIES
+from ..pictures.data import as_numbers
+from ..pictures.grids import plot_grids
+
+
+def plot_bits(n_bits: int) -> Figure:
+    """The binary digits of all positions, and next to them a wave for each digit."""
+    count = torch.arange(2**n_bits)  # (n,)
+    bits = torch.stack([count // 2**k % 2 for k in range(n_bits)], dim=1)  # bit 0 first
+    figure, (left, right) = new_figure(1, 2, size=(WIDTH, 3.6), width_ratios=[1, 2])
+    names = [f"bit {k}" for k in range(n_bits)]
+    draw_grid(left, bits, list(map(str, count.tolist())), names, vmax=1.4)
+    left.set(ylabel="position")
+    fine = torch.linspace(0, len(count) - 1, 400)  # between the positions
+    for k in range(n_bits):
+        wave = 0.5 - 0.5 * (2 * math.pi * (fine + 0.5) / 2 ** (k + 1)).sin()
+        right.step(count, bits[:, k] - 1.6 * k, where="mid", color="0.6", lw=1.2)
+        right.plot(fine, wave - 1.6 * k, color=BLUE, lw=2)
+    right.set_yticks([0.5 - 1.6 * k for k in range(n_bits)], names)
+    right.set(xlabel="position", xticks=range(0, len(count), 2))
+    right.tick_params(left=False)
+    return figure
+
+
+def plot_hands(clocks: Mapping[str, Any], names: list[str]) -> Figure:
+    """Clocks, six in a row: hands from (sine, cosine) pairs, so that 0 is at twelve.
+
+    Args:
+        clocks: title → ``(2n,)``, sine and cosine of each hand.
+        names: of the n hands (at most four), for the legend; the first is the longest.
+    """
+    rows = math.ceil(len(clocks) / 6)
+    figure, axes = new_figure(rows, 6, size=(WIDTH, 1.3 * rows + 0.6))
+    turn = torch.linspace(0, 2 * math.pi, 100)
+    for axis, (title, row) in zip(axes, clocks.items(), strict=False):
+        axis.fill(turn.sin(), turn.cos(), facecolor="#f7f9fc", edgecolor="0.7", lw=1.2)
+        tips = as_numbers(row).reshape(-1, 2)
+        for i in reversed(range(len(tips))):  # the first on top
+            (x, y), length = tips[i], 0.92 - 0.2 * i
+            (line,) = axis.plot([0, length * x], [0, length * y], color=SERIES[i][0])
+            line.set(linewidth=2.2 + 1.2 * i, solid_capstyle="round", label=names[i])
+        axis.plot(0, 0, "o", color="0.15", ms=5)
+        axis.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), aspect="equal")
+        set_title(axis, title)
+    for axis in axes:
+        axis.axis("off")
+    lines = axes[0].lines[-2::-1]
+    place: Any = {"loc": "outside lower center", "ncols": 2}
+    figure.legend(lines, names, fontsize=FONT, frameon=False, **place)
+    return figure
+
+
+def plot_lookup(words: list[str], vocabulary: list[str], E: Tensor) -> Figure:
+    """One-hot rows times an embedding: each word's row of the table ``E``, (V, D)."""
+    ids = torch.tensor([vocabulary.index(word) for word in words])  # (T,)
+    one_hot = F.one_hot(ids, len(vocabulary)).to(E.dtype)  # (T, V)
+    grids = {
+        "one-hot (T, V)": one_hot,
+        "× embedding (V, D)": E,
+        "= vectors (T, D)": one_hot @ E,
+    }
+    columns = [vocabulary, range(E.size(1)), range(E.size(1))]
+    return plot_grids(
+        grids, [words, vocabulary, words], columns, numbers=".3g", vmax=1.6
+    )

@@ -1,0 +1,418 @@
+"""The exercises of chapter 03, masks."""
+
+import torch
+
+import nmt_lib as nmt
+
+from ..cases import ONE_ROUND
+from ..exercise.exercise import exercise
+
+SELF = "a query may look at itself, too: its answer is one position further"
+LEAK = "one diagonal too many: a query sees the word that it must say"
+TURNED = "True means: may be attended to. Yours is True where the key is hidden"
+FUTURE = "rows are queries: yours see the future instead of the past"
+
+
+@exercise(
+    "The causal mask, without loops, for any length.",
+    cases={"T = 3": (3,), "T = 5": (5,), "T = 1": (1,)},
+    mistakes={
+        SELF: ".tril() → .tril(-1)",
+        LEAK: ".tril() → .tril(1)",
+        "two diagonals too many: count them from the diagonal itself": (
+            ".tril() → .tril(2)"
+        ),
+        TURNED: ".tril() → .triu(1)",
+        FUTURE: ".tril() → .triu()",
+        "every query sees every key": ".tril() →",
+        "each query sees nothing but itself": ".tril() → .tril().triu()",
+        "nothing may be looked at": ".tril() → .logical_not()",
+        "a mask holds booleans: dtype=torch.bool, or compare": [
+            ", dtype=torch.bool →",
+            ", dtype=torch.bool → , dtype=torch.int",
+        ],
+        "(T, T) is asked for; the library's two axes in front come in section 6": (
+            ".tril() → .tril()[None, None]"
+        ),
+        "where it is 0, a score would stay; this is what is added to scores": (
+            "torch.full((T, T), -torch.inf).triu(1)"
+        ),
+    },
+    hints=(
+        "Query t may look at the keys 0 … t. Which triangle of the square is that, "
+        "with or without the diagonal?",
+        "For T = 3 the rows are 1 0 0, 1 1 0 and 1 1 1. Print `.tril()` and `.triu()` "
+        "of `torch.ones(3, 3, dtype=torch.bool)`, and compare.",
+    ),
+    says="each query sees itself and its past, as in the library's mask",
+    difficulty=1,
+    importance=3,
+    minutes=3,
+    part="causal_mask",
+)
+def my_causal_mask(T):
+    return torch.ones(T, T, dtype=torch.bool).tril()
+
+
+PAST = "nmt.causal_mask(tgt_in.size(1))"
+AHEAD = "nmt.causal_mask(tgt_in.size(1) + 1)[..., 1:, :-1]"  # one word of the future
+REAL = "(tgt_in != nmt.PAD)"
+WHOLE = f"return real & {PAST}"
+
+
+@exercise(
+    "The decoder's mask for a batch of ids: no padding and no future.",
+    cases={
+        "padding on the right": (torch.tensor([[2, 8, 0, 0], [2, 1, 7, 0]]),),
+        "no padding": (torch.tensor([[2, 5, 6], [2, 9, 3], [2, 4, 1]]),),
+        "padding on the left, and an <eos> that is read": (
+            torch.tensor([[0, 0, 2, 5, 6, 3], [2, 1, 3, 0, 0, 0]]),
+        ),
+    },
+    mistakes={
+        "with | one permission is enough; a key needs both": "real & → real |",
+        "padding is not hidden": (
+            f"{WHOLE} → return {PAST}.expand(len(tgt_in), -1, -1, -1)"
+        ),
+        "padding is not hidden, and one mask is not enough for all sentences": PAST,
+        "the future is not hidden; if you wrote != and &, put the comparison in "
+        "brackets, since & binds tighter": f"tgt_in[:, None, None] != (0 & {PAST})",
+        "the future is not hidden: this is the padding mask alone": f"& {PAST} →",
+        "only id 0 is padding: <eos> stays": (
+            f"{REAL} → ((tgt_in != 0) & (tgt_in != 3))"
+        ),
+        "only id 0 is padding: <unk> stays": f"{REAL} → (tgt_in > 1)",
+        "only id 0 is padding: <sos>, <unk> and <eos> stay": f"{REAL} → (tgt_in > 3)",
+        SELF: f"{PAST} → {PAST}.tril(-1)",
+        LEAK: f"{PAST} → {AHEAD}",
+        "padding must be hidden as a key (column), yours is hidden as a query (row)": (
+            "None, None, : → None, :, None"
+        ),
+        "padding is hidden as a key only; the rows of padded queries stay": (
+            "real & → real & real.mT &"
+        ),
+        "True means: may be attended to. Yours is turned around": (
+            f"{WHOLE} → return ~(real & {PAST})"
+        ),
+        "padding is what you let through: id 0 is <pad>": "!= → ==",
+        "the future is what you let through": [
+            f"{PAST} → {PAST}.mT",
+            f"{PAST} → ~{PAST}",
+        ],
+        "(B, 1, T, T): an axis for the heads is missing": (
+            f"{WHOLE} → return (real & {PAST})[:, 0]"
+        ),
+        "(B, 1, T, T): sentences come first; yours lie along the axis of the heads": (
+            "None, None, : → None"
+        ),
+        "the padding mask is (B, 1, 1, T): `None` adds the axes of heads and queries": (
+            f"{REAL}[:, None, None, :] → {REAL}"
+        ),
+        "each sentence has its own padding, and so its own mask: (B, 1, T, T)": [
+            f"{REAL} → {REAL}[:1]",
+            f"{REAL} → {REAL}.any(0, keepdim=True)",
+        ],
+        "padding may be on the left, too: compare ids, don't count from the left": (
+            f"{REAL} → (torch.arange(tgt_in.size(1)) < {REAL}.sum(1, keepdim=True))"
+        ),
+        "a mask holds booleans: this one has numbers": "real & → real.float() *",
+        "T is the length of the sentences, tgt_in.size(1), not their number": (
+            "size(1) → size(0)"
+        ),
+    },
+    hints=(
+        "Two masks, joined by `&`: which keys are real words, and which are not in the "
+        "future? They differ in shape, and broadcasting does the rest.",
+        "`(tgt_in != nmt.PAD)[:, None, None, :]` has the shape (B, 1, 1, T): one row "
+        "for all queries.",
+    ),
+    says="no query sees padding or its future, wherever the padding is",
+    difficulty=2,
+    importance=3,
+    minutes=6,
+    part="target_mask",
+)
+def my_target_mask(tgt_in):
+    real = (tgt_in != nmt.PAD)[:, None, None, :]  # (B, 1, 1, T)
+    return real & nmt.causal_mask(tgt_in.size(1))  # (B, 1, T, T)
+
+
+def _kept(scores, mask):
+    kept = scores.exp() * mask
+    return kept / kept.sum(-1, keepdim=True)
+
+
+@exercise(
+    "Softmax over the keys that the mask shows.",
+    cases={
+        "small scores": (
+            torch.tensor([[0.0, 2, 1, -3], [1, 0, -1, 2]]),
+            torch.tensor([[True, True, False, True], [True, True, True, True]]),
+        ),
+        "visible scores near −60": (
+            torch.tensor([[-60.0, -59, -7], [-62, 5, -60], [-1, -2, -3]]),
+            torch.tensor([[1, 1, 0], [1, 0, 1], [0, 1, 1]]).bool(),
+        ),
+        "scores of ±1,600, as in a trained model": (
+            torch.tensor([[1600.0, 1602, 0, 7, 1603], [1, 0, 2, 1600, -1600]]),
+            torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0]]).bool(),
+        ),
+        "visible scores near −1,600": (
+            torch.tensor([[-1600.0, -1602, 5, 0]]),
+            torch.tensor([[1, 1, 0, 0]]).bool(),
+        ),
+    },
+    mistakes={
+        "the mask has no effect; masked_fill, for one, returns new scores, and leaves "
+        "`scores` as they are": "scores.softmax(-1)",
+        "a hidden score near 0 still gets the weight e⁰ = 1: write a very low number": [
+            "lowest) → 0)",
+            "(scores * mask).softmax(-1)",
+        ],
+        "adding True adds 1: a hidden score must become very low": (
+            "(scores + mask).softmax(-1)"
+        ),
+        "the rows no longer sum to 1: the hidden keys are still in the denominator": [
+            "scores.softmax(-1) * mask",
+            "scores.exp() * mask / scores.exp().sum(-1, keepdim=True)",
+        ],
+        "the hidden keys are those where the mask is False": [
+            "~mask → mask",
+            "~mask, lowest → mask, -torch.inf",
+        ],
+        "divide along the keys, so that each row sums to 1": [
+            "softmax(-1) → softmax(0)",
+            ("lowest) → -torch.inf)", "softmax(-1) → softmax(0)"),
+        ],
+        "keepdim=True keeps the axis of the sums, (T, 1), so that each divides a row": (
+            "scores.exp() * mask / (scores.exp() * mask).sum(-1)"
+        ),
+        "divide by the sum of each row, not by the sum of all": (
+            "scores.exp() * mask / (scores.exp() * mask).sum()"
+        ),
+        "these are exponentials: divide by their sum": "scores.exp() * mask",
+        "the exponential is missing": (
+            "scores * mask / (scores * mask).sum(-1, keepdim=True)"
+        ),
+        "scores[mask] is one long list: the rows are lost": "scores[mask].softmax(-1)",
+        "these are the masked scores: the softmax is missing": [
+            ".softmax(-1) →",
+            *(
+                (f"lowest) → {low})", ".softmax(-1) →")
+                for low in ("-1e9", "-torch.inf")
+            ),
+            "scores * mask",
+        ],
+        "these are logarithms of weights: softmax, not log_softmax": [
+            ".softmax → .log_softmax",
+            *(
+                (f"lowest) → {n})", ".softmax → .log_softmax")
+                for n in ("-1e9", "-torch.inf")
+            ),
+        ],
+        "0 · ∞ is nan: `masked_fill` puts the −∞ only where it belongs": (
+            "(scores + (~mask) * -torch.inf).softmax(-1)"
+        ),
+        "right for small scores, but exp of a large one is infinite: take softmax, or "
+        "subtract the largest *visible* score first": [
+            _kept,
+            "_kept(scores.double(), mask)",
+        ],
+        "right for small scores, but the largest may be a hidden one, and then all "
+        "visible exponentials are 0: hide before you subtract or take the softmax": [
+            "_kept(scores.log_softmax(-1), mask)",
+            "_kept(scores - scores.amax(-1, keepdim=True), mask)",
+        ],
+        "your number is not low enough: a visible score may be lower still": [
+            *(f"lowest) → {-n})" for n in (1, 10, 20, 50, 100, 1000)),
+            *(f"(scores - {n} * ~mask).softmax(-1)" for n in (10, 20, 50, 100, 1000)),
+        ],
+    },
+    hints=(
+        "The softmax does the dividing. What must a hidden score become beforehand, so "
+        "that its exponential is 0? `torch.where(mask, a, b)` takes `a` where the mask "
+        "is True, and `b` elsewhere.",
+        "`scores.masked_fill(~mask, lowest)`, with the lowest number of the type, "
+        "`torch.finfo(scores.dtype).min`, or with −∞; then `softmax(-1)`.",
+    ),
+    says="hidden keys get nothing, and each row sums to 1, for scores of any size",
+    difficulty=2,
+    importance=3,
+    minutes=6,
+    part="masked_softmax",
+)
+def masked_softmax(scores, mask):
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~mask, lowest).softmax(-1)
+
+
+Q, K = "sentence[:, :, None]", "sentence[:, None, :]"
+BEFORE = "nmt.causal_mask(sentence.size(1))"
+BOTH = f"return same[:, None] & {BEFORE}"
+
+
+@exercise(
+    "The decoder's mask for several sentences in one row.",
+    cases={
+        "two sentences, three sentences": (
+            torch.tensor([[0, 0, 0, 1, 1, 1], [0, 1, 1, 2, 2, 2]]),
+        ),
+        "a single sentence": (torch.zeros(1, 4, dtype=torch.long),),
+        "numbers that don't begin at 0": (
+            torch.tensor([[7, 7, 8, 8, 9], [1, 2, 4, 4, 4], [5, 5, 5, 5, 5]]),
+        ),
+    },
+    mistakes={
+        "a query sees its future": f"& {BEFORE} →",
+        "the second sentence sees the first": (
+            f"{BEFORE}.expand(len(sentence), -1, -1, -1)"
+        ),
+        "use `sentence`: the second row is cut elsewhere": [
+            "same[:, None] → same[:1, None]",
+            "same[:, None] → same[:1, None].expand(len(sentence), -1, -1, -1)",
+        ],
+        "`sentence` holds numbers of sentences, not ids: 0 is no padding": (
+            "same[:, None] → same[:, None] & nmt.padding_mask(sentence)"
+        ),
+        "0 is the number of a sentence, not padding: compare two numbers with ==": [
+            "nmt.target_mask(sentence)",
+            ("== → *", "same[:, None] → same[:, None].bool()"),
+        ],
+        SELF: f"{BEFORE} → {BEFORE}.tril(-1)",
+        LEAK: f"{BEFORE} → nmt.causal_mask(sentence.size(1) + 1)[..., 1:, :-1]",
+        "True means: may be attended to. Yours is turned around": (
+            f"{BOTH} → return ~(same[:, None] & {BEFORE})"
+        ),
+        "yours sees the future instead of the past": f"{BEFORE} → {BEFORE}.mT",
+        "yours sees every sentence but its own: compare with ==": "== → !=",
+        "a key needs both permissions: the same sentence, and no future": (
+            "same[:, None] & → same[:, None] |"
+        ),
+        "there may be three sentences: compare their numbers": (
+            f"{Q} == {K} → ({Q} * {K} + (1 - {Q}) * (1 - {K})).bool()"
+        ),
+        "(B, 1, T, T): an axis for the heads is missing": [
+            f"{BOTH} → return same & {BEFORE}[0]",
+            "same[:, None] → same",
+        ],
+        "a mask holds booleans: this one has numbers": "None] & → None].float() *",
+    },
+    hints=(
+        "When do a query and a key belong together? Compare the number of each token's "
+        "sentence with that of every other; the future is hidden as before.",
+        "`sentence[:, :, None] == sentence[:, None, :]` has the shape (B, T, T).",
+    ),
+    says="a staircase for each sentence",
+    difficulty=2,
+    importance=1,
+    minutes=6,
+    part="packed_mask",
+)
+def packed_mask(sentence):
+    same = sentence[:, :, None] == sentence[:, None, :]  # (B, T, T)
+    return same[:, None] & nmt.causal_mask(sentence.size(1))  # (B, 1, T, T)
+
+
+COUNT = "length * (len(batches[-1]) + 1)"
+
+
+def _cleared(lengths, budget):
+    batches, batch = [], []
+    for length in lengths:
+        if batch and length * (len(batch) + 1) > budget:
+            batches.append(batch)
+            batch.clear()
+        batch.append(length)
+    return [*batches, batch] if batch else batches
+
+
+def _or_empty(change):
+    """With an empty batch where there are no sentences, or without."""
+    return [change, (change, "return batches → return batches or [[]]")]
+
+
+def _first_lost(lengths, budget):
+    batches, batch = [], []
+    for length in lengths:
+        if length * (len(batch) + 1) > budget:
+            batches.append(batch)
+            batch = []
+        else:
+            batch.append(length)
+    return [*batches, batch]
+
+
+@exercise(
+    "Fills batches with sentences that are sorted by length.",
+    cases={
+        "a batch that fills the budget exactly": ([3, 3, 4, 5, 5, 6, 6], 18),
+        "a budget that is never full": ([4, 4, 4], 11),
+        "no sentence": ([], 9),
+        "a long one at the end": ([1, 1, 1, 1, 6], 6),
+        "one sentence": ([5], 20),
+    },
+    mistakes={
+        "count the padding too: sentences × longest, not the sum of the lengths": (
+            _or_empty(f"{COUNT} → sum(batches[-1]) + length")
+        ),
+        "the new sentence is now the longest: count with it, not with those before": (
+            _or_empty(f"{COUNT} → batches[-1][-1] * (len(batches[-1]) + 1)")
+        ),
+        "take the longest sentence, which comes last, not the first one": (
+            _or_empty(f"{COUNT} → batches[-1][0] * (len(batches[-1]) + 1)")
+        ),
+        "count the new sentence, too: its batch goes over the budget": (
+            _or_empty("(len(batches[-1]) + 1) → len(batches[-1])")
+        ),
+        "a batch goes over its budget by a sentence: check before that one joins": (
+            _or_empty(f"{COUNT} → batches[-1][-1] * len(batches[-1])")
+        ),
+        "batches differ in size: count with the longest of this batch, not of all": [
+            f"{COUNT} → lengths[-1] * (len(batches[-1]) + 1)",
+        ],
+        "all are in one batch: the budget counts ids, sentences × longest": (
+            f"{COUNT} → len(batches[-1]) + 1"
+        ),
+        "a batch may fill the budget exactly": _or_empty("> budget → >= budget"),
+        "the last batch is missing": "return batches → return batches[:-1]",
+        "without sentences there are no batches; yours has an empty one": (
+            "return batches → return batches or [[]]"
+        ),
+        "the sentence that starts a new batch is lost": [
+            _first_lost,
+            "        batches[-1] →         else:\n            batches[-1]",
+        ],
+        "each batch needs a list of its own: `clear` empties those in batches, too": (
+            [_cleared, lambda lengths, budget: _cleared(lengths, budget) or [[]]]
+        ),
+        "give the lengths, not where they are in the list": (
+            "for length in lengths: → for i, length in enumerate(lengths):",
+            "append(length) → append(i)",
+        ),
+        "a batch takes sentences for as long as they fit; yours are all alone": (
+            "[[length] for length in lengths]"
+        ),
+        "give the lengths in each batch, not how many there are": (
+            "return batches → return [len(batch) for batch in batches]"
+        ),
+        ONE_ROUND: "    return →         return",
+    },
+    hints=(
+        "The lengths are sorted, so the new sentence is the longest of its batch. How "
+        "many ids has the batch with it?",
+        "A new batch starts if there is none yet, or if `length * (len(batches[-1]) + "
+        "1)` is over the budget.",
+    ),
+    says="every batch keeps to its budget",
+    difficulty=2,
+    importance=1,
+    minutes=8,
+    part="batches",
+)
+def my_batches(lengths, budget):
+    batches = []
+    for length in lengths:  # the longest of a batch is always the one that comes last
+        if not batches or length * (len(batches[-1]) + 1) > budget:
+            batches.append([])
+        batches[-1].append(length)
+    return batches

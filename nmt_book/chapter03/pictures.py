@@ -1,0 +1,108 @@
+"""Pictures of chapter 03: padding, masks and where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from nmt_lib.translate.heatmap import (
+    BLUE,
+    ORANGE,
+    PALE,
+    WIDTH,
+    new_figure,
+    set_title,
+)
+
+from ..pictures.boxes import draw_boxes
+from ..pictures.grids import plot_grids
+
+
+def plot_padding(
+    lengths: Tensor, plans: Mapping[str, tuple[Sequence[Sequence[int]], int]]
+) -> Figure:
+    """One line for each sentence of a typical batch: text is blue, padding is orange.
+
+    Typical is that of the batches of about 64 sentences whose share of padding is
+    nearest to the plan's.
+
+    Args:
+        lengths: ``(n,)``, of all sentences.
+        plans: title → batches of indices, and the width to which all are padded; 0 for
+            the longest of each batch.
+    """
+    batches = {}
+    for name, (plan, width) in plans.items():
+        rows = _typical(lengths, plan)
+        sizes = lengths[list(rows)]  # (B,)
+        batches[name] = sizes, width or int(sizes.max())
+    widest = max(width for _, width in batches.values())
+    figure, axes = new_figure(len(batches), 1, size=(WIDTH, 4.4), sharex=True)
+    for axis, (name, (sizes, width)) in zip(axes, batches.items(), strict=True):
+        text = torch.arange(width) < sizes[:, None]  # (B, width)
+        colors, shades = ListedColormap([PALE, BLUE]), text.int().numpy()
+        style: Any = {"aspect": "auto", "interpolation": "nearest"}
+        axis.imshow(shades, colors, vmin=0, vmax=1, **style)
+        share = f"{1 - text.float().mean():.0%} padding"
+        set_title(axis, f"{name}: {len(sizes)} × {width} ids, {share}")
+        axis.set(xlim=(-0.5, widest - 0.5), yticks=[])
+        axis.tick_params(length=0)
+        axis.spines[:].set_visible(False)
+    figure.supylabel("sentences of one batch", fontsize=10)
+    axes[-1].set_xlabel("position")
+    return figure
+
+
+def _typical(lengths: Tensor, plan: Sequence[Sequence[int]]) -> Sequence[int]:
+    sizes = [lengths[list(rows)].float() for rows in plan]
+    room = sum(len(one) * float(one.max()) for one in sizes)
+    usual = float(sum(float(one.sum()) for one in sizes)) / room
+    shares = [float(one.mean() / one.max()) for one in sizes]
+    alike = [i for i, one in enumerate(sizes) if 55 < len(one) < 73] or range(len(plan))
+    return plan[min(alike, key=lambda i: abs(shares[i] - usual))]
+
+
+def plot_reads_and_says(
+    mask: Tensor, reads: Sequence[str], says: Sequence[str]
+) -> Figure:
+    """A mask ``(T, T)``; a row is named by the word that is read and the one to say.
+
+    An orange dot marks the word to say, where it is read later.
+    """
+    rows = [f"{read} → {say}" for read, say in zip(reads, says, strict=True)]
+    figure = plot_grids(
+        mask,
+        rows,
+        reads,
+        lines=True,
+        xlabel="key (blue: may be looked at)",
+        ylabel="query: reads → must say",
+    )
+    figure.axes[0].plot(range(1, len(reads)), range(len(reads) - 1), "o", color=ORANGE)
+    return figure
+
+
+# Each box: name → (text, x, y, kind).
+MASKS = {
+    "src": ("src\n(B, S)", 0, 1.5, "data"),
+    "pad": ("padding_mask(src)\n(B, 1, 1, S)", 1.6, 1.5, "tensor"),
+    "tgt": ("tgt_in\n(B, T)", 0, 0, "data"),
+    "both": ("target_mask(tgt_in)\n(B, 1, T, T)", 1.6, 0, "tensor"),
+    "enc": ("encoder self-attention\nweights (B, H, S, S)", 3.7, 2, "module"),
+    "cross": ("cross-attention\nweights (B, H, T, S)", 3.7, 1, "module"),
+    "dec": ("decoder self-attention\nweights (B, H, T, T)", 3.7, 0, "module"),
+}
+MASK_PATHS = ["src pad", "pad enc", "pad cross", "tgt both", "both dec"]
+
+
+def plot_mask_paths() -> Figure:
+    """Which mask goes to which of the three kinds of attention."""
+    figure, (axis,) = new_figure(size=(WIDTH, 3))
+    draw_boxes(axis, MASKS, [tuple(pair.split()) for pair in MASK_PATHS])
+    axis.set(xlim=(-0.4, 4.6), ylim=(-0.4, 2.4))
+    return figure

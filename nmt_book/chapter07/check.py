@@ -1,0 +1,424 @@
+"""The exercises of chapter 07, training."""
+
+import torch
+import torch.nn.functional as F
+
+import nmt_lib as nmt
+
+from ..exercise.exercise import exercise
+
+
+class NotIds(TypeError):
+    """Ids became numbers of another kind."""
+
+
+def _ids(answer, tgt):
+    found = answer(tgt)
+    parts = found if isinstance(found, tuple | list) else [found]
+    if any(
+        isinstance(part, torch.Tensor) and part.is_floating_point() for part in parts
+    ):
+        raise NotIds("ids are whole numbers, and the library refuses others")
+    return found
+
+
+def _cut_rows(tgt):
+    rows = [row[row != nmt.PAD] for row in tgt]
+    return [row[:-1] for row in rows], [row[1:] for row in rows]
+
+
+@exercise(
+    "Cut the target twice: what the decoder reads, and what it should say.",
+    cases={
+        "padding on the right": (
+            torch.tensor([[2, 5, 6, 7, 3], [2, 8, 9, 3, 0], [2, 4, 3, 0, 0]]),
+        ),
+        "one sentence": (torch.tensor([[2, 7, 7, 3]]),),
+        "padding on the left": (
+            torch.tensor([[0, 0, 2, 9, 4, 3], [2, 8, 1, 5, 6, 3]]),
+        ),
+    },
+    mistakes={
+        "both lack the last token; tgt_out should lack the first": "1: → :-1",
+        "both lack the first token; tgt_in should lack the last": ":-1 → 1:",
+        "tgt_in and tgt_out are swapped": "(tgt[:, 1:], tgt[:, :-1])",
+        "this cuts off whole sentences; axis 1 has the positions": (
+            "(tgt[:-1], tgt[1:])"
+        ),
+        "tgt_in still has all T + 1 tokens": "[:, :-1] →",
+        "tgt_out still has all T + 1 tokens": "[:, 1:] →",
+        "nothing is cut: each should have T tokens": "(tgt, tgt)",
+        "`roll` keeps all T + 1 columns: the last one must go": [
+            "(tgt, tgt.roll(-1, 1))",
+            "(tgt[:, :-1], tgt.roll(-1, 1))",
+        ],
+        "tgt_in has lost the <eos> of the shorter rows; leave it for now": (
+            "(tgt[:, :-1].masked_fill(tgt[:, :-1] == nmt.EOS, nmt.PAD), tgt[:, 1:])"
+        ),
+        "tgt_out has lost its last token: <eos> must be said, too": "1: → 1:-1",
+        "each should lack one token; yours lack two": [
+            (":-1 → :-2", "1: → 2:"),
+            (":-1 → :-2", "1: → 1:-1"),
+        ],
+        "both begin one token too late: tgt_in begins with <sos>": (
+            ":-1 → 1:",
+            "tgt[:, 1:]\n → tgt[:, 2:]\n",
+        ),
+        "return the two tensors one after the other, not a stack": (
+            "torch.stack([tgt[:, :-1], tgt[:, 1:]], dim=-1)"
+        ),
+        "without <pad> the rows are of unequal length: cut whole columns": _cut_rows,
+        "return both, tgt_in and tgt_out": [
+            "tgt[:, :-1]",
+            "tgt[:, 1:]",
+        ],
+        "ids stay whole numbers: leave out the .float()": (
+            "(tgt[:, :-1].float(), tgt[:, 1:].float())"
+        ),
+    },
+    hints=(
+        "At position t the decoder reads token t and should say token t + 1. Which "
+        "column does each of the two not need?",
+        "`tgt[:, :-1]` has the shape (B, T): all columns but the last.",
+    ),
+    says="at each position the next token is to be said",
+    difficulty=1,
+    importance=3,
+    minutes=4,
+    part="shift",
+    call=_ids,
+)
+def my_shift(tgt):
+    return tgt[:, :-1], tgt[:, 1:]
+
+
+def _one_number(answer, logits, tgt_out):
+    """Also of the shape (1,)."""
+    found = answer(logits, tgt_out)
+    return found.sum() if getattr(found, "shape", None) == (1,) else found
+
+
+SMALL = torch.tensor([[[0.0, 1, 3], [2, 0, 1]], [[1, 2, 0], [0, 0, 4]]])  # (B, T, V)
+LOGITS = F.pad(
+    torch.tensor(
+        [
+            [[0.0, 1, 3, 1, 0], [0, 0, 1, 2, 2], [6, 4, 0, 0, 1], [1, 0, 5, 0, 0]],
+            [[0.0, 2, 0, 1, 0], [3, 0, 0, 0, 1], [1, 0, 2, 2, 0], [2, 0, 0, 0, 0]],
+        ]
+    ),
+    (0, 1),
+)  # (B, T, V) twice, <pad> is the most likely token of a real position
+SURE = 9 * torch.randn(3, 5, 5, generator=torch.Generator().manual_seed(7))
+REAL, MEAN = "tgt_out != nmt.PAD", "said[tgt_out != nmt.PAD].mean()"
+PICKED = "log_p.gather(-1, tgt_out[:, :, None])[:, :, 0]"
+PADDING = "padding is counted; it should be left out"
+FROM_MODEL = "the mask should come from tgt_out, not from what the model says"
+SAID_PAD = "a real position counts, even where the model says <pad>"
+OF_SENTENCES = "a mean of the sentences' means; add up all tokens and divide once"
+SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
+
+
+@exercise(
+    "The mean surprise about the right tokens, without padding.",
+    cases={
+        "a short sentence and a padded one": (SMALL, torch.tensor([[2, 1], [1, 0]])),
+        "two sentences of unequal length": (
+            LOGITS,
+            torch.tensor([[2, 3, 4, 3], [1, 0, 0, 0]]),
+        ),
+        "V = T = 5, a model that is sure, often wrongly": (
+            SURE,
+            torch.tensor([[4, 3, 1, 4, 3], [4, 4, 3, 0, 0], [2, 3, 0, 0, 0]]),
+        ),
+    },
+    mistakes={
+        PADDING: f"[{REAL}] →",
+        "padding costs 0 here, but you still divide by its positions": (
+            f"{MEAN} → (said * ({REAL})).mean()"
+        ),
+        OF_SENTENCES: (
+            f"{MEAN} → sum(s[y != 0].mean() for s, y in zip(said, tgt_out)) / len(said)"
+        ),
+        "the sum; divide by the number of real positions": "mean → sum",
+        "divided by the number of sentences, not of tokens": (
+            "mean() → sum() / len(said)"
+        ),
+        "one number is asked for: take the mean": ".mean() →",
+        FROM_MODEL: f"{REAL} → logits.argmax(-1) != nmt.PAD",
+        SAID_PAD: f"{REAL} → ({REAL}) & (logits.argmax(-1) != nmt.PAD)",
+        SPECIAL: [
+            f"{REAL} → tgt_out != nmt.EOS",
+            f"{REAL} → tgt_out > nmt.EOS",
+            f"{REAL} → ({REAL}) & (tgt_out != nmt.EOS)",
+        ],
+        "this is the first sentence alone: all of the batch counts": (
+            "return → said, tgt_out = said[:1], tgt_out[:1]\n    return"
+        ),
+        "padding is what you keep: real positions are tgt_out != nmt.PAD": [
+            "!= → ==",
+        ],
+        "softmax is taken twice": "logits.log → logits.softmax(-1).log",
+        "log_softmax is missing: these are logits": ".log_softmax(-1) →",
+        "softmax goes over the vocabulary, the last axis": [
+            "softmax(-1) → softmax(1)",
+            "softmax(-1) → softmax(0)",
+        ],
+        "log_softmax comes first, over the whole vocabulary; then pick": (
+            "logits.log_softmax(-1) → logits",
+            "[:, :, 0] → [:, :, 0].log_softmax(-1)",
+        ),
+        "take the log-probability of the right token only (gather)": (
+            f"{PICKED} → log_p.mean(-1)"
+        ),
+        "the right token counts, not the one that the model finds most likely": (
+            f"{PICKED} → log_p.amax(-1)"
+        ),
+        "the sign: a loss is positive": "-said → said",
+        "the logarithm is missing, and the sign": ("log_softmax → softmax", "-s → s"),
+        "the logarithm is missing": "log_softmax → softmax",
+        "surprise is −log p, not 1 − p": ("log_softmax → softmax", "-said → 1 - said"),
+        "the mean of the logarithms, not the logarithm of the mean": (
+            f"{MEAN} → said.exp()[{REAL}].mean().log()"
+        ),
+        "this is the perplexity, exp(L); L itself is asked for": (
+            f"-{MEAN} → (-{MEAN}).exp()"
+        ),
+        "a logarithm to base 2; take the natural one": ".mean() → .mean() / 0.693147",
+        "a logarithm to base 10; take the natural one": ".mean() → .mean() / 2.302585",
+        "cross_entropy wants the vocabulary on axis 1: transpose(1, 2); `view` and "
+        "`reshape` would mix positions and tokens": [
+            (
+                "F.cross_entropy(logits.reshape(len(logits), -1, "
+                "logits.size(1)), tgt_out, ignore_index=0)"
+            ),
+            "F.cross_entropy(logits, tgt_out, ignore_index=0)",
+        ],
+        "this loss is smoothed; here the plain one is asked for": (
+            "nmt.cross_entropy(logits, tgt_out, 0.1)"
+        ),
+    },
+    hints=(
+        "Three steps: all log-probabilities; at each position that of the right token; "
+        "the mean over the real positions.",
+        "`logits.log_softmax(-1).gather(-1, tgt_out[:, :, None])` has the shape "
+        "(B, T, 1).",
+    ),
+    says="nmt.cross_entropy gives the same",
+    difficulty=2,
+    importance=3,
+    minutes=8,
+    part="loss",
+    call=_one_number,
+)
+def my_loss(logits, tgt_out):
+    log_p = logits.log_softmax(-1)  # (B, T, V)
+    said = log_p.gather(-1, tgt_out[:, :, None])[:, :, 0]  # (B, T)
+    return -said[tgt_out != nmt.PAD].mean()
+
+
+M, V = "0.9 * m + 0.1 * g", "0.98 * v + 0.02 * g**2"
+M_HAT, V_HAT = "m / (1 - 0.9**step)", "v / (1 - 0.98**step)"
+ROOT = "(v_hat.sqrt() + 1e-9)"
+LOOP = "for step, g in enumerate(gradients, start=1):\n"
+
+
+@exercise(
+    "Adam: the weights, from 0, after an update for each row of gradients.",
+    cases={
+        "gradients of very different sizes, a weight without any": (
+            torch.tensor(
+                [[3.0, 2e-5, 1, 0], [2, 1e-5, -1, 2], [4, 4e-5, 1, 0], [1, 3e-5, -2, 1]]
+            ),
+            2,
+        ),
+        "a weight that never has a gradient": (torch.tensor([[0.0], [0.0]]), 1),
+        "six updates at a rate of 0.5": (
+            torch.randn(6, 3, generator=torch.Generator().manual_seed(1)),
+            0.5,
+        ),
+        "one update": (torch.tensor([[5.0, -0.1]]), 3),
+    },
+    mistakes={
+        "m and v are not corrected (the hats)": f"{M_HAT}, {V_HAT} → m, v",
+        "v is not corrected: its hat is missing": f"{V_HAT} → v",
+        "m is not corrected: its hat is missing": f"{M_HAT} → m",
+        "the root of v̂ is missing": "v_hat.sqrt() → v_hat",
+        "ε should be outside the root": f"{ROOT} → (v_hat + 1e-9).sqrt()",
+        "ε should be added to the root of v̂, not of v": (
+            "m_hat / (v_hat.sqrt() + 1e-9) → m_hat * (1 - 0.98**step) "
+            "** 0.5 / (v.sqrt() + 1e-9)"
+        ),
+        "the latest gradient is used instead of m̂": "rate * m_hat → rate * g",
+        "β₁ and β₂ are swapped": [
+            f"{M}, {V} → 0.98 * m + 0.02 * g, 0.9 * v + 0.1 * g**2",
+            (
+                f"{M}, {V} → 0.98 * m + 0.02 * g, 0.9 * v + 0.1 * g**2",
+                f"{M_HAT}, {V_HAT} → m / (1 - 0.98**step), v / (1 - 0.9**step)",
+            ),
+        ],
+        "m̂ is corrected with β₁ = 0.9, v̂ with β₂ = 0.98": [
+            f"{V_HAT} → v / (1 - 0.9**step)",
+            f"{M_HAT} → m / (1 - 0.98**step)",
+            ("1 - 0.98** → 1 - 0.900**", "1 - 0.9** → 1 - 0.98**"),
+        ],
+        "β keeps the old mean, 1 − β takes in the new gradient: yours are exchanged": (
+            f"{M}, {V} → 0.1 * m + 0.9 * g, 0.02 * v + 0.98 * g**2"
+        ),
+        "a running mean: the new gradient is multiplied by 1 − β": [
+            f"{M}, {V} → 0.9 * m + g, 0.98 * v + g**2",
+            "0.1 * g → g",
+            "0.02 * g → g",
+        ],
+        "divide by √v̂: this is momentum without it": [
+            f" / {ROOT} →",
+            f"m_hat / {ROOT} → m",
+        ],
+        "v is a mean of squares: g**2": "g**2 → g",
+        "v is a mean of the gradients' squares, not of m's": "g**2 → m**2",
+        "a weight moves against its gradient: subtract": "theta - → theta +",
+        "plain gradient descent, without m and v": f"m_hat / {ROOT} → g",
+        "ε is missing in the denominator: a weight without a gradient gets 0 / 0": (
+            " + 1e-9 →"
+        ),
+        "β₂ is 0.98 here, not 0.999": ("0.98 → 0.999", "0.02 → 0.001"),
+        "ε is 1e-9 here, not 1e-8": "1e-9 → 1e-8",
+        "count the steps: this corrects with the number of gradients": (
+            "**step → **len(gradients)"
+        ),
+        "the correction uses the same step each time; count them": "**step →",
+        "β to the power of the step: **, not *": "**step → *step",
+        "the rate is missing": "rate *  →",
+        "add up the steps of all updates; this is the last one alone": (
+            "theta = theta - → theta = -"
+        ),
+        "return after the loop: this is the first update alone": "return →     return",
+        "the weights after the last update alone are asked for": (
+            f"{LOOP} → steps = []\n    {LOOP}",
+            "+ 1e-9)\n → + 1e-9)\n        steps.append(theta)\n",
+            "return theta → return torch.stack(steps)",
+        ),
+        "a row holds the gradients of one update: go through the rows": (
+            "enumerate(gradients, → enumerate(gradients.T,"
+        ),
+        "m and v are 0 before the first update only; set them before the loop": (
+            f"{LOOP} → {LOOP}        m = v = torch.zeros(gradients.size(1))\n"
+        ),
+        "keep m and v: their hats are for this update only": (
+            "m_hat, v_hat = → m, v = m_hat, v_hat ="
+        ),
+        "the first update has step = 1, not 2": "start=1 → start=2",
+        "the first update has step = 1, not 0, where 1 − β⁰ is 0": ", start=1 →",
+        "`theta = m = v = …` is one tensor: a change in place (+=, mul_) changes all "
+        "three": [
+            (f"m, v = {M}, {V} → m *= 0.9; m += 0.1 * g; v *= 0.98; v += 0.02 * g**2"),
+            (
+                f"m, v = {M}, {V} → m *= 0.9; m += 0.1 * g; v *= 0.98; v += 0.02 * "
+                f"g**2",
+                "theta = theta - → theta -=",
+            ),
+        ],
+    },
+    hints=(
+        "The four formulas above, in a loop: m and v go from update to update, the "
+        "hats are used once. Where does step come from?",
+        "`for step, g in enumerate(gradients, start=1):` and in it "
+        "`m = 0.9 * m + 0.1 * g`; m, v, g and theta all have the shape (n,).",
+    ),
+    says="PyTorch's Adam gives the same",
+    difficulty=2,
+    importance=2,
+    minutes=12,
+    part="adam",
+)
+def my_adam(gradients, rate):
+    theta = m = v = torch.zeros(gradients.size(1))
+    for step, g in enumerate(gradients, start=1):
+        m, v = 0.9 * m + 0.1 * g, 0.98 * v + 0.02 * g**2
+        m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.98**step)
+        theta = theta - rate * m_hat / (v_hat.sqrt() + 1e-9)
+    return theta
+
+
+BEST = torch.tensor([[2, 1, 1, 1, 1, 1, 1], [0, 2, 1, 0, 1, 0, 1]])  # (2, 7)
+HITS = "hits[real].float().mean()"
+
+
+@exercise(
+    "The share of real positions at which the right token has the highest score.",
+    cases={
+        "a short sentence and a padded one": (SMALL, torch.tensor([[2, 1], [1, 0]])),
+        "two sentences of unequal length": (
+            4 * F.one_hot(BEST, 3).float(),
+            torch.tensor([[1, 1, 1, 2, 1, 1, 1], [1, 2, 0, 0, 0, 0, 0]]),
+        ),
+        "V = T = 5": (
+            SURE,
+            torch.tensor([[1, 3, 1, 4, 0], [4, 4, 3, 0, 0], [2, 3, 0, 0, 0]]),
+        ),
+        "one sentence, all of it wrong": (
+            torch.tensor([[[0.0, 1, 3, 2], [2, 0, 1, -1]]]),
+            torch.tensor([[1, 3]]),
+        ),
+        "a model that is not sure": (
+            torch.tensor([[[0.0, 0.2, 0.1], [0.1, 0.0, 0.2], [0.3, 0.2, 0.1]]]),
+            torch.tensor([[1, 2, 2]]),
+        ),
+    },
+    mistakes={
+        PADDING: "[real] →",
+        "this counts the padding only; real positions are tgt_out != nmt.PAD": (
+            "!= → =="
+        ),
+        "divided by all positions; only some are real": (
+            f"{HITS} → (hits & real).float().mean()"
+        ),
+        FROM_MODEL: "tgt_out != nmt.PAD → logits.argmax(-1) != nmt.PAD",
+        OF_SENTENCES: f"{HITS} → ((hits & real).sum(1) / real.sum(1)).mean()",
+        "a mean of the positions' means; add up all tokens and divide once": (
+            f"{HITS} → ((hits & real).sum(0) / real.sum(0).clamp(min=1)).mean()"
+        ),
+        SAID_PAD: "[real] → [real & (logits.argmax(-1) != nmt.PAD)]",
+        "a <pad> that the model says is counted as a hit": (
+            f"{HITS} → (hits.sum() / real.sum())"
+        ),
+        "divided by the length of the batch, not by the real positions": (
+            f"{HITS} → ((hits & real).sum() / hits.size(1))"
+        ),
+        "divided by the number of sentences, not by the real positions": (
+            f"{HITS} → ((hits & real).sum() / len(hits))"
+        ),
+        "the number of hits; divide by the real positions": "float().mean() → sum()",
+        "the share of mistakes, not of hits": ") == tgt → ) != tgt",
+        "a share from 0 to 1, not percent": f"{HITS} → (100 * {HITS})",
+        "logits and tgt_out at one position belong together: there is no shift here": (
+            "real = tgt_out → real = tgt_out[:, 1:]",
+            "argmax(-1) == tgt_out → argmax(-1)[:, :-1] == tgt_out[:, 1:]",
+        ),
+        "the vocabulary is the last axis: argmax(-1)": "argmax(-1) → argmax(1)",
+        "the highest score, not the lowest: argmax": "argmax → argmin",
+        "whole sentences are counted; the share of single tokens is asked for": (
+            f"{HITS} → (hits | ~real).all(1).float().mean()"
+        ),
+        "the mean probability of the right tokens; a hit counts 1, all else 0": (
+            f"{HITS} → logits.softmax(-1).gather(-1, tgt_out[..., "
+            "None])[..., 0][real].mean()"
+        ),
+        SPECIAL: [
+            "tgt_out != nmt.PAD → tgt_out > nmt.EOS",
+            "tgt_out != nmt.PAD → tgt_out > nmt.UNK",
+        ],
+    },
+    hints=(
+        "Two tables of booleans, both (B, T): where is the model right, and where is "
+        "there a real token?",
+        "`logits.argmax(-1) == tgt_out` has the shape (B, T); keep its real positions.",
+    ),
+    says="only real positions count, each of them once",
+    difficulty=1,
+    importance=2,
+    minutes=6,
+)
+def my_accuracy(logits, tgt_out):
+    real = tgt_out != nmt.PAD  # (B, T)
+    hits = logits.argmax(-1) == tgt_out  # (B, T)
+    return hits[real].float().mean().item()

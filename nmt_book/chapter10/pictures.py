@@ -1,0 +1,93 @@
+"""Pictures of chapter 10: n-grams, and texts read side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from nmt_lib.translate.heatmap import (
+    BLUE,
+    FONT,
+    MIDDLE,
+    PALE,
+    WIDTH,
+    new_figure,
+    set_title,
+)
+
+from ..pictures.boxes import plot_words
+
+
+def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
+    """A bar for each n-gram, n = 1 to 4: blue if it is found (clipped), else orange.
+
+    Args:
+        output, reference: words. Each n-gram of the reference matches only once; of
+            equal ones in the output, those whose neighbours fit as well match first.
+    """
+    figure, (axis,) = new_figure(size=(WIDTH, 3.9))
+    ticks: dict[float, str] = {}  # height → label
+    top = 0.0
+    shades: list[str] = []  # of the words
+    pairs = set(pairwise(reference))
+    fits = [False, *(pair in pairs for pair in pairwise(output)), False]
+    fitting = [a + b for a, b in pairwise(fits)]  # neighbours of each word, 0 to 2
+    for n in range(1, 5):
+        grams = [tuple(output[i : i + n]) for i in range(len(output) - n + 1)]
+        starts = range(len(reference) - n + 1)
+        left = Counter(tuple(reference[i : i + n]) for i in starts)
+        found = [False] * len(grams)
+        for i in sorted(range(len(grams)), key=fitting.__getitem__, reverse=True):
+            found[i] = left[grams[i]] > 0
+            left[grams[i]] -= 1
+        for i, hit in enumerate(found):
+            color = BLUE if hit else PALE
+            axis.barh(top + i % n, n - 0.08, 0.78, i - 0.46, color=color)
+        shades = shades or ["white" if hit else "black" for hit in found]
+        ticks[top + (n - 1) / 2] = f"n = {n}:\n{sum(found)} of {len(grams)}"
+        top += n + 0.7
+    for i, (word, shade) in enumerate(zip(output, shades, strict=True)):
+        axis.text(i, 0, word, color=shade, parse_math=False, **MIDDLE)
+    axis.set(xlim=(-0.6, len(output) - 0.4), ylim=(top - 0.8, -0.6), xticks=[])
+    axis.set_yticks(list(ticks), list(ticks.values()), fontsize=FONT)
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    set_title(axis, "reference: " + " ".join(reference))
+    return figure
+
+
+def plot_read_along(readings: Sequence[Any]) -> Figure:
+    """The short sentence that loses most words when the model writes on its own.
+
+    Words that differ from the reference at their position are orange; – is no word.
+
+    Args:
+        readings: with the tokens ``right`` and ``along``, which end with ``<eos>``, the
+            translation ``own``, and the ``pair``.
+    """
+    rows = {
+        one.pair.src: (one.right[:-1], one.along[:-1], [*one.own.tokens])
+        for one in readings
+        if max(len(one.right) - 1, len(one.own.tokens)) <= 10
+    }
+    source = max(rows, key=lambda src: _lead(*rows[src]))
+    right, along, own = rows[source]
+    own += ["–"] * (len(right) - len(own))
+    marked = [
+        (row, x)
+        for row, words in enumerate((right, along, own))
+        for x, word in enumerate(words)
+        if right[x : x + 1] != [word]
+    ]
+    names = {"reference": right, "reading along": along, "on its own": own}
+    return plot_words(names, source, marked=marked, positions=False)
+
+
+def _lead(right: list[str], along: list[str], own: list[str]) -> int:
+    """How many words more are right when it reads along than in its translation."""
+    read = sum(a == b for a, b in zip(along, right, strict=True))
+    return read - (Counter(own) & Counter(right)).total()

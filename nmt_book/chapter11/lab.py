@@ -1,0 +1,217 @@
+"""Chapter 11: what a defect of a write-up costs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import nmt_lib as nmt
+from nmt_lib.data.batches import Example
+from nmt_lib.training.optim import build_optimizer
+
+
+def doubled(n: int, d: int) -> Tensor:
+    """The table of A, B and D, (n, D)."""
+    i = torch.arange(d).double()
+    angle = torch.arange(n).double()[:, None] / 10000 ** (2 * i / d)  # (n, D)
+    return torch.where(i % 2 == 0, angle.sin(), angle.cos()).float()
+
+
+SETTINGS = """\
+data.corpus data.tokenizer model.norm model.bias model.scale_embeddings
+train.optimizer train.lr train.warmup train.label_smoothing"""
+
+
+def show_settings(configs: Mapping[str, nmt.Config]) -> None:
+    """A column for each write-up; a star: its article does not say so."""
+    print(" " * 24 + "".join(f"{letter:>12}" for letter in configs))
+    folder = Path(nmt.__file__).parent / "configs"
+    for setting in SETTINGS.split():
+        (section, name), row = setting.split("."), ""
+        for letter, config in configs.items():
+            text = (folder / f"writeup_{letter.lower()}.yaml").read_text("utf-8")
+            star = "*" * bool(re.search(rf"\b{name}:.*# (ours|its repo)", text))
+            row += f"{f'{getattr(getattr(config, section), name)}{star}':>12}"
+        print(f"{setting:<24}{row}")
+    with torch.device("meta"):  # shapes only, no numbers
+        models = [nmt.build_model(c.model, 8000, 8000) for c in configs.values()]
+    row = "".join(f"{nmt.count_parameters(model) / 1e6:>12.2f}" for model in models)
+    print(f"{'millions of parameters':<24}{row}")
+
+
+class OneLayer:
+    """Trains a model of one layer; see ``__call__``. ``config``, ``sizes`` and the ids
+    of the corpus are kept."""
+
+    def __init__(self, translator: nmt.Translator, corpus: nmt.Corpus) -> None:
+        torch.set_num_threads(1)  # so small a model is slowed down by more
+        changed = {"model.n_layers": 1, "train.warmup": 100}
+        self.config = nmt.load_config("tiny", **changed)
+        tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
+        self.sizes = tuple(map(len, tokenizers))
+        parts = corpus.train, corpus.valid[:250]
+        self.examples, unseen = (
+            nmt.encode_pairs(part, tokenizers, translator.config) for part in parts
+        )
+        plan = nmt.token_batches(nmt.example_lengths(unseen), 4096, 0)
+        self.valid = [nmt.make_batch(unseen, rows) for rows in plan]
+        self.plan: list[list[int]] = []
+        lengths = nmt.example_lengths(self.examples)
+        for epoch in count():
+            if len(self.plan) >= 500:
+                break
+            self.plan += nmt.token_batches(lengths, 256, seed=epoch)
+
+    def __call__(
+        self, change: Callable[[nmt.Transformer], object] | None = None, seed: int = 0
+    ) -> list[float]:
+        """The validation loss after every 50 of 500 updates, as in chapter 07.
+
+        ``change`` gets the new model, and may plant a mistake. ``model`` is the last
+        one that was trained.
+        """
+        torch.manual_seed(seed)
+        self.model = nmt.build_model(self.config.model, *self.sizes)
+        if change:
+            change(self.model)
+        optimizer = build_optimizer(self.config.train, self.model.parameters())
+        objective, curve = nmt.Objective(self.model, 0.1), []  # a sum over tokens
+        for step, rows in enumerate(self.plan[:500], start=1):
+            self.model.train()
+            batch = nmt.make_batch(self.examples, rows)  # src (B, S), tgt (B, T)
+            width = self.config.model.d_model
+            rate = nmt.learning_rate(step, self.config.train, width)
+            optimizer.param_groups[0]["lr"] = rate
+            (objective(batch) / batch.n_tokens).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            if step % 50 == 0:
+                curve.append(nmt.validation_loss(self.model, self.valid))
+        self.model.eval()
+        return curve
+
+
+def train_deep(
+    rate: float,
+    examples: Sequence[Example],
+    sizes: tuple[int, int],
+    n_updates: int = 60,
+    seed: int = 0,
+) -> list[float]:
+    """The loss of each update of six post-LN layers, with four batches."""
+    shape: dict[str, Any] = {"n_layers": 6, "d_model": 128, "d_ff": 512, "dropout": 0.0}
+    shape |= {"tying": "none", "init": "xavier-all"}
+    config = nmt.load_config("tiny").model.model_copy(update=shape)
+    few = nmt.sentence_batches(min(32, len(examples)), 8, 0)
+    torch.manual_seed(seed)
+    model = nmt.build_model(config, *sizes)
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=rate, eps=1e-9), []
+    for step in range(n_updates):
+        batch = nmt.make_batch(examples, few[step % len(few)])
+        loss = nmt.cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def without_the_end(
+    models: Mapping[str, nmt.Transformer],
+    translator: nmt.Translator,
+    pairs: Sequence[nmt.Pair],
+) -> dict[str, list[int]]:
+    """Prints how many of the pairs each model gets right when the source has no end.
+
+    Returns a list for each model: with nothing missing, without ``<eos>``, without the
+    full stop, without both. A full stop at the end of a translation does not count:
+    without one in the source, why write one?
+    """
+    whole = [translator.encode(pair.src) for pair in pairs]
+    sources = {
+        "nothing": whole,
+        "<eos>": [ids[:-1] for ids in whole],
+        "full stop": [ids[:-2] + ids[-1:] for ids in whole],
+        "both": [ids[:-2] for ids in whole],
+    }
+    print(
+        f"{'missing on the source:':<24}" + "".join(f"{kind:>11}" for kind in sources)
+    )
+    exact = {}
+    for name, model in models.items():
+        exact[name] = [
+            _right(model, translator, rows, pairs) for rows in sources.values()
+        ]
+        row = "".join(f"{n:>11}" for n in exact[name])
+        print(f"{f'{name}, right of {len(pairs)}':<24}{row}")
+    return exact
+
+
+def with_dropout(
+    model: nmt.Transformer, translator: nmt.Translator, pairs: Sequence[nmt.Pair]
+) -> int:
+    """How many are right while the embeddings drop numbers, as in training."""
+    rows = [translator.encode(pair.src) for pair in pairs]
+    model.eval()
+    for embedding in (model.src_embedding, model.tgt_embedding):
+        embedding.dropout.train()
+    n = _right(model, translator, rows, pairs)
+    model.eval()
+    return n
+
+
+def _right(
+    model: nmt.Transformer,
+    translator: nmt.Translator,
+    rows: Sequence[Sequence[int]],
+    pairs: Sequence[nmt.Pair],
+) -> int:
+    found = nmt.greedy_search(model, nmt.pad_batch(rows))
+    texts = [translator.tgt_tokenizer.decode(one.ids) for one in found]
+    both = zip(texts, pairs, strict=True)
+    return sum(text.rstrip(" .") == pair.tgt.rstrip(" .") for text, pair in both)
+
+
+def batch_losses(
+    model: nmt.Transformer, examples: Sequence[Example], n_sentences: int
+) -> list[float]:
+    """The loss of each of a hundred batches, drawn at random."""
+    plan = nmt.sentence_batches(len(examples), n_sentences, 0)[:100]
+    batches = [nmt.make_batch(examples, rows) for rows in plan]
+    return [nmt.validation_loss(model, [batch]) for batch in batches]
+
+
+def error_of(call: Callable[..., object], *arguments: Any) -> Exception | None:
+    """The error that a call raises, or None."""
+    try:
+        call(*arguments)
+    except Exception as error:
+        return error
+    return None
+
+
+def lowest_smoothed_loss(vocab_size: int, eps: float = 0.1) -> float:
+    """The entropy of the target distribution: eps for all alike, the rest for one."""
+    target = torch.full((vocab_size,), eps / vocab_size)
+    target[0] += 1 - eps
+    return float(-(target * target.log()).sum())
+
+
+@torch.no_grad()
+def print_smoothed(model: nmt.Transformer, batch: nmt.Batch) -> None:
+    """The validation loss as it is and as C computes it, and the least it can be."""
+    logits = model(batch.src, batch.tgt_in)  # (B, T, V)
+    for name, eps in {"plain": 0.0, "smoothed, as C": 0.1}.items():
+        loss = nmt.cross_entropy(logits, batch.tgt_out, eps).item()
+        perplexity = math.exp(loss)
+        print(f"{name:<15} validation loss {loss:.2f}, perplexity {perplexity:.1f}")
+    for V in (logits.size(-1), 8014):
+        least = lowest_smoothed_loss(V)
+        print(f"lowest smoothed loss with {V} tokens: {least:.2f}")

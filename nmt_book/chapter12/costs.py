@@ -1,0 +1,101 @@
+"""What an update costs: its operations, and the memory that it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from nmt_lib.config import ModelConfig
+from nmt_lib.data.batches import Batch, make_batch
+from nmt_lib.data.tokens import SOS
+from nmt_lib.model.attention import MultiHeadAttention, collect_weights
+from nmt_lib.model.transformer import Transformer, build_model
+from nmt_lib.training.loss import Objective
+
+
+def flops_by_part(
+    model: Transformer, B: int, S: int, T: int, n_tokens: int
+) -> dict[str, int]:
+    """Operations of the encoder, decoder and output layer, forward and backward.
+
+    Args:
+        B, S, T: sentences, and the widths to which source and target are padded.
+        n_tokens: real target tokens; the output layer computes no others.
+    """
+
+    def weights(module: nn.Module) -> int:
+        layers = [m for m in module.modules() if isinstance(m, nn.Linear)]
+        return sum(layer.weight.numel() for layer in layers)
+
+    D, N = model.output.in_features, len(model.encoder.layers)  # N on both sides
+    cross = N * 2 * D * D  # W_k and W_v of the cross-attentions read the memory
+    encoder = 6 * weights(model.encoder) * B * S + 12 * N * B * S * S * D
+    decoder = 6 * ((weights(model.decoder) - cross) * B * T + cross * B * S)
+    decoder += 12 * N * B * T * (T + S) * D  # T × T for the target itself
+    output = 6 * weights(model.output) * n_tokens
+    return {"encoder": encoder, "decoder": decoder, "output layer": output}
+
+
+def kept_bytes(call: Callable[[], Any], module: nn.Module) -> int:
+    """Bytes that a call keeps for the backward pass, without the module's weights."""
+    own, kept = {weight.data_ptr() for weight in module.parameters()}, {}
+
+    def note(tensor: Tensor) -> Tensor:
+        memory = tensor.untyped_storage()  # several views may lie in one memory
+        if memory.data_ptr() not in own:
+            kept[memory.data_ptr()] = (memory.nbytes(), tensor)
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        call()
+    return sum(n for n, _ in kept.values())
+
+
+def random_batch(n_sentences: int, length: int, vocab_size: int = 200) -> Batch:
+    """Pairs of random ids, all ``(B, length)``."""
+    rows = torch.randint(4, vocab_size, (n_sentences, length)).tolist()
+    return make_batch([(row, [SOS, *row]) for row in rows])
+
+
+def kept_mb(
+    shape: ModelConfig,
+    n_sentences: int,
+    length: int,
+    bf16: bool = False,
+    written: bool = False,
+    checkpointed: bool = False,
+    vocab_size: int = 200,
+) -> float:
+    """MB that an update of a new model keeps for its backward pass.
+
+    ``written``: attention is written out. ``checkpointed``: of each layer only the
+    input is kept. Attention has no dropout, which would keep one more copy of the
+    weights.
+    """
+    shape = shape.model_copy(update={"attention_dropout": 0.0})
+    model = build_model(shape, vocab_size, vocab_size)
+    if written:
+        model, _ = collect_weights(model)
+    if checkpointed:
+        keep_inputs_only(model)
+    objective, batch = Objective(model), random_batch(n_sentences, length, vocab_size)
+    with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+        return kept_bytes(lambda: objective(batch), objective) / 1e6
+
+
+def keep_inputs_only(model: Transformer) -> None:
+    """The backward pass computes each layer again, from its input."""
+    for layer in [*model.encoder.layers, *model.decoder.layers]:
+        layer.forward = partial(checkpoint, layer.forward, use_reentrant=True)
+
+
+def kept_by_attention(B: int, T: int, d_model: int, n_heads: int) -> int:
+    """Bytes that one self-attention keeps, with its weights written out, in fp32."""
+    layer, _ = collect_weights(MultiHeadAttention(d_model, n_heads))
+    x = torch.randn(B, T, d_model, requires_grad=True)
+    return kept_bytes(lambda: layer(x, x), layer)

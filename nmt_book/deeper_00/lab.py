@@ -1,0 +1,266 @@
+"""What the page on recurrent translators measures."""
+
+from __future__ import annotations
+
+import copy
+import statistics
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+import nmt_lib as nmt
+from nmt_lib.config import Config
+from nmt_lib.data.batches import Example, make_batch, plan_epoch
+from nmt_lib.model.attention import padding_mask
+from nmt_lib.model.layers import LayerCache
+from nmt_lib.model.transformer import Transformer
+from nmt_lib.training.loss import Objective
+from nmt_lib.training.optim import build_optimizer, learning_rate
+
+from .recurrent import Bahdanau, OneVector
+
+
+def fit(
+    make: Callable[[], Any],
+    config: Config,
+    examples: Sequence[Example],
+    seen: Callable[[Any, int], object] = lambda model, step: None,
+) -> Any:
+    """Trains what ``make`` gives, by the batches and updates of ``nmt.train``.
+
+    ``seen(model, step)`` is called after each update. The weights are the mean of the
+    last ``train.keep_checkpoints`` checkpoints, as the config ``tiny`` selects them.
+    """
+    train, step, epoch = config.train, 0, 0
+    torch.manual_seed(train.seed)
+    model = make()
+    torch.manual_seed(train.seed)
+    objective = Objective(model, train.label_smoothing)
+    optimizer = build_optimizer(train, model.parameters())
+    kept: deque[dict[str, Tensor]] = deque(maxlen=train.keep_checkpoints)
+    while step < train.max_steps:
+        plan = plan_epoch(examples, train, epoch)
+        for rows in plan[: train.max_steps - step]:
+            step, batch = step + 1, make_batch(examples, rows)
+            model.train()
+            (objective(batch) / batch.n_tokens).backward()
+            if train.clip_norm is not None:
+                nn.utils.clip_grad_norm_(model.parameters(), train.clip_norm)
+            for options in optimizer.param_groups:
+                options["lr"] = learning_rate(step, train, config.model.d_model)
+            optimizer.step()
+            optimizer.zero_grad()
+            if step % train.checkpoint_every == 0 or step == train.max_steps:
+                kept.append(copy.deepcopy(model.state_dict()))
+            seen(model, step)
+        epoch += 1
+    mean = {name: sum(one[name] for one in kept) / len(kept) for name in kept[0]}
+    model.load_state_dict(mean)
+    return model.eval()
+
+
+def gradient_by_word(model: Any, src: Tensor, tgt_in: Tensor) -> Tensor:
+    """How much the loss of the last word depends on each source token, ``(S,)``.
+
+    The norm of the gradient with respect to its embedding, the mean over the batch.
+    Float64, since one vector loses more than float32 can hold.
+    """
+    model, found = copy.deepcopy(model).double().eval(), []
+
+    def keep(module: nn.Module, args: Any, output: Tensor) -> None:
+        output.retain_grad()
+        found.append(output)  # (B, S, E)
+
+    model.src_embedding.register_forward_hook(keep)
+    with torch.enable_grad():
+        logits = model(src, tgt_in[:, :-1])[:, -1]  # (B, V)
+        nn.functional.cross_entropy(logits, tgt_in[:, -1]).backward()
+    assert found[0].grad is not None
+    return found[0].grad.norm(dim=-1).mean(0)  # (S,)
+
+
+def training_step(layer: nn.Module, x: Tensor) -> Callable[[], None]:
+    """Forward and backward of one layer on ``(B, n, D)``, as a function to be timed."""
+    x = x.detach().requires_grad_()
+
+    def step() -> None:
+        output = layer(x)[0] if isinstance(layer, nn.GRU) else layer(x, x, None)
+        output.sum().backward()
+
+    return step
+
+
+def seconds_of_step(layer: nn.Module, x: Tensor, rounds: int = 3) -> float:
+    """The median of the CPU seconds of some training steps, after one for warm-up."""
+    step, taken = training_step(layer, x), []
+    for _ in range(rounds + 1):
+        start = time.process_time()
+        step()
+        taken.append(time.process_time() - start)
+    return statistics.median(taken[1:])
+
+
+class CellLoop(nn.Module):
+    """What ``nn.GRU`` computes, by a loop in Python."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.cell = nn.GRUCell(width, width)
+
+    def forward(self, x: Tensor, memory: Tensor, mask: None = None) -> Tensor:
+        """``(B, n, D)`` to ``(B, n, D)``; it needs neither memory nor mask."""
+        state, states = x.new_zeros(len(x), self.cell.hidden_size), []
+        for word in x.unbind(1):  # (B, D)
+            state = self.cell(word, state)
+            states.append(state)
+        return torch.stack(states, 1)
+
+
+class Writer:
+    """Writes on, one token a call, with whatever the model keeps from step to step."""
+
+    def __init__(self, model: Any, src: Tensor) -> None:
+        self.model, self.mask = model, padding_mask(src)  # (B, 1, 1, S)
+        self.memory = model.encode(src, self.mask)
+        self.caches: list[LayerCache] | None = None
+        self.state = self.memory[:, 0]  # (B, H)
+        if isinstance(model, Transformer):
+            self.caches = model.decoder.make_caches(self.memory)
+        elif isinstance(model, Bahdanau):
+            self.real = self.mask[:, 0, 0]  # (B, S)
+            self.keys = model.U(self.memory)  # (B, S, H)
+            self.state = model.first_state(self.memory, self.real)
+
+    def __call__(self, token: Tensor) -> Tensor:
+        """Ids ``(B, 1)`` to logits ``(B, V)``."""
+        model = self.model
+        if isinstance(model, Transformer):
+            x = model.decode(token, self.memory, self.mask, caches=self.caches)[:, -1]
+        elif isinstance(model, Bahdanau):
+            word = model.tgt_embedding(token)[:, 0]  # (B, E)
+            context, _ = model.attend(self.state, self.memory, self.keys, self.real)
+            both = torch.cat([word, context], -1)
+            self.state = model.decoder(both, self.state)  # (B, H)
+            x = torch.cat([self.state, context], -1)
+        else:
+            word = model.tgt_embedding(token)  # (B, 1, E)
+            states, last = model.decoder(word, self.state[None])
+            self.state, x = last[0], states[:, 0]
+        return model.output(x)
+
+    def n_bytes(self) -> int:
+        """What is kept for the next step."""
+        kept = [self.state]
+        if self.caches is not None:
+            kept = [
+                tensor
+                for cache in self.caches
+                for part in (cache.own, cache.source)
+                for tensor in (part.keys, part.values)
+            ]
+        elif isinstance(self.model, Bahdanau):
+            kept += [self.memory, self.keys]
+        return sum(tensor.numel() * tensor.element_size() for tensor in kept)
+
+
+def recurrent(make: Any, config: nmt.Config, max_steps: int) -> nmt.Translator:
+    """A recurrent translator, trained on the corpus of the config."""
+    options = {"train.lr": 0.012, "train.clip_norm": 1.0, "train.max_steps": max_steps}
+    config = nmt.load_config(config, **options)
+    pairs = nmt.load_corpus(config.data).train
+    tokenizers = nmt.build_tokenizers(config.data, pairs)
+    examples = nmt.encode_pairs(pairs, tokenizers, config)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(config.train.threads or threads)
+    model = fit(lambda: make(*map(len, tokenizers)), config, examples)
+    torch.set_num_threads(threads)
+    return nmt.Translator(model, *tokenizers, config)
+
+
+def right_by_length(
+    translator: nmt.Translator,
+    said: Sequence[nmt.Translation],
+    pairs: Sequence[nmt.Pair],
+) -> dict[str, float]:
+    """In percent of the sentences of each length, the full stop counted."""
+    groups: dict[str, list[bool]] = {"up to 7": [], "8 to 10": [], "11 to 14": []}
+    for one, pair in zip(said, pairs, strict=True):
+        n = len(translator.src_tokenizer.tokenize(pair.src))
+        name = "up to 7" if n <= 7 else "8 to 10" if n <= 10 else "11 to 14"
+        groups[name].append(one.text == pair.tgt)
+    return {
+        f"{name} words": 100 * sum(right) / max(1, len(right))
+        for name, right in groups.items()
+    }
+
+
+def gap_to_library(read: Any, translator: nmt.Translator, texts: list[str]) -> float:
+    """Between the last states that ``read`` and ``nn.GRU`` give, trained."""
+    model: Any = translator.model
+    cell = nn.GRUCell(model.encoder.input_size, model.encoder.hidden_size)
+    with torch.no_grad():
+        for name, weight in model.encoder.named_parameters():
+            getattr(cell, name.removesuffix("_l0")).copy_(weight)
+        src = nmt.pad_batch([translator.encode(text) for text in texts])  # (B, S)
+        state = read(cell, model.src_embedding(src), src != nmt.PAD)  # (B, H)
+        return float((state - model.encode(src)[:, 0]).abs().max())
+
+
+def gradients(
+    translators: dict[str, nmt.Translator], pairs: Sequence[nmt.Pair]
+) -> dict[str, dict[str, Tensor]]:
+    """The gradient by source word, the largest 1: new and trained models.
+
+    New ones read 64 random words, trained ones the pairs of 13 words on each side; the
+    loss is that of the last word, which comes before the full stop.
+    """
+    found: dict[str, dict[str, Tensor]] = {}
+    for name, translator in translators.items():
+        trained: Any = translator.model
+        sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
+        torch.manual_seed(0)
+        if isinstance(trained, OneVector):
+            new: Any = type(trained)(*sizes)
+        else:
+            new = nmt.build_model(translator.config.model, *sizes)
+        ids = torch.randint(4, min(sizes), (8, 72))  # (8, 72)
+        random = gradient_by_word(new, ids[:, :64], ids[:, 64:])  # (64,)
+        tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
+        examples = nmt.encode_pairs(pairs, tokenizers, translator.config)
+        chosen = [(s, t[:-2]) for s, t in examples if len(s) == len(t) == 15]
+        src, tgt = (torch.tensor(side) for side in zip(*chosen, strict=True))
+        real = gradient_by_word(trained, src, tgt)  # (15,)
+        for title, norms in (
+            ("random weights, 64 words", random),
+            ("trained, 13 words", real),
+        ):
+            found.setdefault(title, {})[name] = norms / norms.max()
+    return found
+
+
+def plug_in(translator: nmt.Translator, attend: Any) -> None:
+    """Puts a reader's ``additive`` in the place of the model's attention."""
+    model: Any = translator.model
+    W, U, v = model.W.weight, model.U.weight, model.v.weight[0]
+    model.attend = lambda s, memory, keys, real: attend(s, memory, W, U, v, real)
+
+
+def times_by_length(lengths: Sequence[int], width: int) -> dict[str, list[float]]:
+    """CPU seconds of a training step of a GRU and of self-attention, one sentence."""
+    layers = {
+        "GRU": nn.GRU(width, width, batch_first=True),
+        "self-attention": nmt.MultiHeadAttention(width, n_heads=8),
+    }
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    words = [torch.randn(1, n, width) for n in lengths]
+    times = {
+        name: [seconds_of_step(layer, x) for x in words]
+        for name, layer in layers.items()
+    }
+    torch.set_num_threads(threads)
+    return times

@@ -1,0 +1,365 @@
+"""One exercise of a chapter: its cases, the right answer, the usual mistakes, hints."""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import dis
+import inspect
+import linecache
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from . import values
+from .saved import chapter_of, remember
+
+Answer = Callable[..., Any]
+Mistake = Answer | str | tuple[str, ...] | list[Any]
+USUAL = {  # what an exception says, and what to do about it
+    "Boolean value of Tensor|truth value of an array": "`if`, `and`, `or` and `not` "
+    "ask for a single truth value: write `mask is not None`, and & | ~ for tensors; "
+    "max(0, x) is x.clamp(min=0)",
+    "math range error": "math.exp ends at 709: subtract the largest number first",
+    "view size is not compatible": "`view` cannot follow a swap: use `reshape`, or "
+    "think about whether the numbers are still in this order",
+    "must match the size of tensor|cannot be multiplied": "two shapes do not fit: "
+    "print them; a sum or mean keeps its axis with keepdim=True",
+    "either a floating point or complex": "booleans and ids have no mean: .float()",
+    "attribute '(append|insert|extend|sort)'": "`append`, `insert` and `sort` change "
+    "a list and return None: write them on a line of their own",
+    "NoneType": "something in it is None: an argument that is left out, such as "
+    "`mask`, or what a function without `return` gives",
+    "unhashable|not hashable": "sets and dicts compare tensors as objects: use .item()",
+    "must be Tensor, not": "PyTorch's functions take tensors, `math` has those for a "
+    "number; a module such as nn.ReLU is made first, nn.ReLU()(x)",
+    "'Tensor' and 'Linear'": "a layer is not a matrix: call it, W(x)",
+}
+STEPS: list[tuple[str, tuple[Any, ...]]] = []  # the noted parts that ran, and on what
+
+
+def exercise(task: str, **about: Any) -> Callable[[Answer], Exercise]:
+    """Makes the exercise of the function or class below it, which is the answer."""
+    return lambda answer: Exercise(answer, task, **about)
+
+
+def _plain(answer: Answer, *arguments: Any) -> Any:
+    return answer(*arguments)
+
+
+class Exercise:
+    """A stub's check, hints and answer; ``nmt_book/exercise/__init__.py`` says how.
+
+    Args:
+        answer: the right one; the text of its definition is the printed answer.
+        task: in one sentence.
+        cases: what makes a case special → its arguments. Each call gets fresh copies.
+        mistakes: a sentence → the function that makes this mistake; or what it
+            returns, as a text; or a change of the answer, "piece → other piece" (a
+            tuple: one after the other); a list for several ways to the same mistake.
+        hints: two; where to look, and the shape or the first line.
+        says: what is right about a right answer.
+        difficulty, importance: 1 to 3.
+        minutes: for a first reader.
+        part: the keyword of ``book.try_it``, if it can run in a translator.
+        uses: earlier exercises whose functions the answer calls.
+        call: how a case asks an answer; default: ``answer(*arguments)``.
+        fixed: numbers of arguments that are meant to have one size in all cases.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        task: str,
+        *,
+        cases: Mapping[str, Sequence[Any]],
+        mistakes: Mapping[str, Mistake],
+        hints: tuple[str, str],
+        says: str,
+        difficulty: int,
+        importance: int,
+        minutes: int,
+        part: str = "",
+        uses: Sequence[Exercise] = (),
+        call: Callable[..., Any] = _plain,
+        fixed: Sequence[int] = (),
+    ) -> None:
+        self.name, self.task, self.cases, self.says = answer.__name__, task, cases, says
+        self.hints, self.part, self.uses, self._call = hints, part, uses, call
+        self.fixed = fixed
+        self.module = chapter_of(answer.__module__)
+        dots = ("●" * n + "○" * (3 - n) for n in (difficulty, importance))
+        self.rating = "{} difficulty · {} importance · {} minutes".format(
+            *dots, minutes
+        )
+        definition = re.search(r"(?ms)^(?:def|class) .*", inspect.getsource(answer))
+        assert definition, f"{self.name} has no definition of its own"
+        self.source = definition[0]  # without the decorator
+        self._names = {
+            **vars(sys.modules[answer.__module__]),
+            **{other.name: other.right for other in uses},
+        }
+        self.right: Answer = self._made(self.source)
+        self.mistakes = {why: list(self._variants(m)) for why, m in mistakes.items()}
+        self._hints_given = 0
+
+    def __call__(self, answer: Any) -> None:
+        """Prints what is right or wrong about an answer."""
+        said = self.verdict(answer)
+        print(said)
+        if said.startswith("right"):
+            remember(solved=f"{self.module}.{self.name}")
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.task}\n{self.rating}"
+
+    def hint(self) -> None:
+        """Prints the first hint, when asked again the second one."""
+        print(self.hints[min(self._hints_given, 1)])
+        self._hints_given += 1
+
+    def answer(self) -> None:
+        """Prints the answer, which is also folded below the check."""
+        print(self.source)
+
+    def use(self, answer: Answer) -> Answer:
+        """A reader's function if its check calls it right, else the printed answer.
+
+        What should be a tensor, a float, a tuple or a list becomes one.
+        """
+        if not self.verdict(answer).startswith("right"):
+            return self.right
+        print(f"from here on, {self.name} is yours")
+        for kind in (torch.Tensor, float, tuple, list):
+            if isinstance(self._expected[0], kind):
+                make = values.as_tensor if kind is torch.Tensor else kind
+                return lambda *given, **named: make(answer(*given, **named))
+        return answer
+
+    def verdict(self, answer: Any) -> str:
+        """What the check says; it starts with "right" if all cases are right."""
+        if self._call is _plain and not callable(answer):
+            return f"not yet: give the function itself, check.{self.name}({self.name})"
+        given, expected = self.outcomes(answer), self._expected
+        if all(map(unfilled, given)):
+            return (
+                "not written yet, or nothing is returned. "
+                f"A hint: check.{self.name}.hint()"
+            )
+        right = list(map(_equal, given, expected))
+        if all(right):
+            spoilt = sorted(self._spoilt(answer) - self._spoilt(self.right))
+            but = "\n  but it changes {}, which belongs to the caller: work on a copy"
+            return f"right: {self.says}{but.format(', '.join(spoilt)) * bool(spoilt)}"
+        for other in self.uses:
+            own = _names_used(answer).get(other.name)
+            if not callable(own) or own is other.right:
+                continue
+            if not other.verdict(own).startswith("right"):
+                return f"not yet: it calls {other.name}, which is not right so far"
+        for why, outcomes in self._known:
+            if self.alike(given, outcomes):
+                return f"not yet: {why}"
+        return f"not yet: {self._first_difference(answer, given, expected, right)}"
+
+    def outcomes(self, answer: Answer) -> list[Any]:
+        """What an answer gives in each case: its value, or the error that it raises."""
+        return [self._outcome(answer, case) for case in self.cases.values()]
+
+    @cached_property
+    def _expected(self) -> list[Any]:
+        return self.outcomes(self.right)
+
+    @cached_property
+    def _known(self) -> list[tuple[str, list[Any]]]:
+        """Each mistake's sentence and outcomes; the mistakes run when first needed."""
+        return [
+            (why, self.outcomes(mistake))
+            for why, functions in self.mistakes.items()
+            for mistake in functions
+        ]
+
+    def alike(self, given: list[Any], expected: list[Any]) -> bool:
+        """Whether two lists of outcomes are equal in every case."""
+        return all(map(_equal, given, expected))
+
+    def _spoilt(self, answer: Answer) -> set[str]:
+        """The arguments that an answer changes, of those that can be compared."""
+        found = set()
+        for case in self.cases.values():
+            self._outcome(answer, case, arguments := copy.deepcopy(case))
+            found |= {
+                name
+                for name, new, old in zip(
+                    self._parameters, arguments, case, strict=False
+                )
+                if isinstance(old, torch.Tensor | list | dict)
+                and not values.same(new, old)
+            }
+        return found
+
+    @property
+    def _parameters(self) -> list[str]:
+        if self._call is _plain:
+            return list(inspect.signature(self.right).parameters)
+        return list(inspect.signature(self._call).parameters)[1:]
+
+    def _outcome(
+        self, answer: Answer, case: Sequence[Any], arguments: Sequence[Any] = ()
+    ) -> Any:
+        arguments = arguments or copy.deepcopy(case)
+        STEPS.clear()
+        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
+            warnings.simplefilter("ignore")
+            torch.default_generator.manual_seed(0)  # no other device: that is slow
+            try:
+                return values.listed(self._call(answer, *arguments))
+            except Exception as error:  # the reader's own code
+                return error
+
+    def _made(self, source: str) -> Answer:
+        names = dict(self._names)
+        exec(compile(source, f"<{self.name}>", "exec"), names)
+        made: Answer = names[self.name]
+        return made
+
+    def _variants(self, mistake: Mistake) -> Iterator[Answer]:
+        if isinstance(mistake, list):
+            for one in mistake:
+                yield from self._variants(one)
+        elif callable(mistake):
+            yield mistake
+        elif isinstance(mistake, str) and "→" not in mistake:
+            head = self.source[: self.source.index(":\n") + 2]
+            yield self._made(f"{head}    return {mistake}")
+        else:
+            source = self.source
+            changes = [mistake] if isinstance(mistake, str) else mistake
+            for change in changes:
+                right, _, wrong = change.partition("→")
+                right = right.removesuffix(" ")
+                assert right in source, f"the answer has no {right!r}"
+                source = source.replace(right, wrong.removeprefix(" "))
+            yield self._made(source)
+
+    def _first_difference(
+        self, answer: Any, given: list[Any], expected: list[Any], right: list[bool]
+    ) -> str:
+        """The case that differs, its input if it is short, and one place in it."""
+        names = [f"“{name}”" for name in self.cases]
+        shown = list(map(self._input, self.cases.values()))
+        told = [isinstance(value, Exception) for value in given]
+        i = right.index(False)
+        if not (told[i] or shown[i]):  # a later case may have a short input
+            later = (
+                j for j, ok in enumerate(right) if not (ok or told[j]) and shown[j]
+            )
+            i = next(later, i)
+        fine = [name for name, ok in zip(names, right, strict=True) if ok]
+        said = f"wrong in the case {names[i]}{shown[i]}"
+        if fine:
+            said = f"right in {', '.join(fine)}; {said}"
+        if isinstance(given[i], Exception):
+            return f"{said}\n  it raises {_explained(given[i], answer)}"
+        if given[i] is None:
+            return f"{said}\n  nothing is returned there: it gives None"
+        if isinstance(given[i], tuple) and _equal(given[i][:1], [expected[i]]):
+            return f"{said}\n  return the first of your {len(given[i])} results alone"
+        steps = self._first_step(answer, list(self.cases.values())[i])
+        return f"{said}{steps}\n  {values.difference(given[i], expected[i])}"
+
+    def _first_step(self, answer: Answer, case: Sequence[Any]) -> str:
+        """A line about the first noted part that the answer uses otherwise."""
+        ran: list[dict[str, list[Any]]] = []
+        for one in (self.right, answer):
+            self._outcome(one, case)
+            ran.append({name: [] for name, _ in STEPS})
+            for name, read in STEPS:
+                ran[-1][name].append(read)
+        fine = ""
+        for name, expected in ran[0].items():
+            hers = ran[1].get(name, [])
+            if len(hers) != len(expected):
+                times = f"{len(hers)} times, not {len(expected)}"
+                return f"\n  {fine}{name} is used {times}"
+            if not values.same(hers, expected):
+                return f"\n  {fine}{name} reads something else than it should"
+            fine = f"right up to what {name} reads; "
+        return f"\n  {fine}what is made of it differs" if fine else ""
+
+    def _input(self, case: Sequence[Any]) -> str:
+        """A line with the arguments, if it is short."""
+        named = list(zip(self._parameters, case, strict=False))
+        shown = ", ".join(f"{name} = {values.show(value)}" for name, value in named)
+        return f"\n  {shown}" if len(shown) <= 2 * values.LINE else ""
+
+
+def note(name: str, read: tuple[Any, ...]) -> None:
+    """Notes what a part of an answer reads, so that a check can tell of it."""
+    STEPS.append((name, copy.deepcopy(read)))
+
+
+def noted(name: str, part: Answer) -> Answer:
+    """A function that notes what it reads."""
+
+    def step(*given: Any, **named: Any) -> Any:
+        note(name, (*given, *named.values()))
+        return part(*given, **named)
+
+    return step
+
+
+def unfilled(value: Any) -> bool:
+    """Whether a stub gives this: None, ``...``, several of them, or its error."""
+    if isinstance(value, tuple) and value:
+        return all(map(unfilled, value))
+    return value is None or value is ... or isinstance(value, NotImplementedError)
+
+
+def _equal(given: Any, expected: Any) -> bool:
+    if isinstance(given, Exception) or isinstance(expected, Exception):
+        same = type(given) is type(expected)
+        if isinstance(given, RuntimeError | TypeError):  # what is wrong says the text
+            same = same and str(given) == str(expected)
+        return same
+    return values.same(given, expected)
+
+
+def _code(answer: Any) -> list[Any]:
+    """The functions that an answer consists of: itself, or the methods of a class."""
+    parts = vars(answer).values() if inspect.isclass(answer) else [answer]
+    return [part for part in parts if inspect.isfunction(part)]
+
+
+def _names_used(answer: Any) -> dict[str, Any]:
+    """The global names that an answer's code reads, with what they are."""
+    return {
+        step.argval: part.__globals__.get(step.argval)
+        for part in _code(answer)
+        for step in dis.get_instructions(part)
+        if step.opname == "LOAD_GLOBAL"
+    }
+
+
+def _explained(error: Exception, answer: Any) -> str:
+    """The error in one line, the line of the reader's code, and what is usual then."""
+    said = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+    files = {part.__code__.co_filename for part in _code(answer)}
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename in files:
+            line = linecache.getline(frame.filename, frame.lineno or 0).strip()
+            said += f"\n  in the line: {line}" if line else ""
+            break
+    if isinstance(error, AttributeError) and error.obj is not None:
+        close = difflib.get_close_matches(error.name or "", dir(error.obj), cutoff=0.4)
+        said += f"\n  it has {', '.join(close)}" if close else ""
+    for pattern, hint in USUAL.items():
+        if re.search(pattern, str(error)):
+            return f"{said}\n  {hint}"
+    return said

@@ -1,0 +1,240 @@
+"""Charts: lines, bars and histograms, from data and labels only."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
+
+from nmt_lib.translate.heatmap import (
+    BLUE,
+    FONT,
+    GREY,
+    LETTER,
+    ORANGE,
+    WIDTH,
+    label_axes,
+    new_figure,
+    set_title,
+)
+
+from .data import as_numbers, as_panels, as_titled
+
+SERIES: list[tuple[str, Any, str]] = [  # colour, line style, marker
+    (BLUE, "-", "o"),
+    (ORANGE, "--", "s"),
+    ("#009e73", "-.", "^"),
+    ("#b0568f", ":", "D"),
+    ("0.3", (0, (5, 1)), "v"),
+    ("#56b4e9", (0, (1, 1, 4, 1)), "P"),
+]
+FEW = 12  # up to this many points get a marker and a tick each
+THIN: Any = {"color": GREY, "lw": 1, "ls": "--", "zorder": 0.9}
+NAME: Any = {"textcoords": "offset points", "color": GREY, "fontsize": FONT}
+
+
+def plot_lines(
+    curves: Any,
+    x: Any = None,
+    *,
+    xlabel: str = "",
+    ylabel: str = "",
+    log: str = "",
+    level: Any = None,
+    dots: Mapping[str, Any] | None = None,
+    stacked: bool = False,
+) -> Figure:
+    """Curves that differ in colour, line style and marker.
+
+    Args:
+        curves: label → y, or label → (x, y), or panel title → such a dict; or a
+            single y. A y of ``(runs, n)`` draws each run thin and their mean thick.
+        x: the positions of every y that has none; default: 0, 1 …, and 1, 2 … on a
+            logarithmic axis.
+        xlabel, ylabel: of all panels; with a ``ylabel`` the panels share one scale.
+        log: the logarithmic axes: ``"x"``, ``"y"`` or ``"xy"``.
+        level: name → height of a thin horizontal line, or the height alone.
+        dots: label → (x, y), single points.
+        stacked: one panel below the other, which a phone shows in legible letters.
+    """
+    panels = as_panels(curves)
+    n = len(panels)
+    size, shape, inches = (WIDTH, 2.9), (1, n), WIDTH / n
+    if stacked:
+        size, shape, inches = (WIDTH, 0.7 + 1.9 * n), (n, 1), WIDTH
+    figure, axes = new_figure(*shape, size, sharey=bool(ylabel), sharex=stacked)
+    extra = {label: ([px], [py]) for label, (px, py) in (dots or {}).items()}
+    for axis, (title, series) in zip(axes, panels.items(), strict=True):
+        set_title(axis, textwrap.fill(title, int((inches - 0.5) / LETTER)))
+        axis.set_xscale("log" if "x" in log else "linear")
+        axis.set_yscale("log" if "y" in log else "linear")
+        positions = [
+            draw_curve(axis, label, y, x, style)
+            for (label, y), style in zip((series | extra).items(), cycle(SERIES))
+        ]
+        if level is not None:
+            draw_levels(axis, level)
+        points = np.unique(np.concatenate(positions))
+        if len(points) <= FEW:
+            set_ticks(axis, points, inches - 1)
+    for axis in axes:
+        set_heights(axis, axes if ylabel else [axis])
+    add_legend(figure)
+    label_axes(figure, xlabel, ylabel)
+    return figure
+
+
+def set_heights(axis: Axes, shared: Sequence[Axes]) -> None:
+    """Zero on a linear axis, and enough numbers on one that is logarithmic."""
+    lows, highs = zip(*(one.dataLim.intervaly for one in shared), strict=True)
+    low, high = min(lows), max(highs)
+    if axis.get_yscale() == "linear" and 0 <= low < 0.5 * high:
+        axis.set_ylim(-0.03 * high)
+    elif axis.get_yscale() == "log" and high < 300 * low:  # 0.2, 0.5, 1, 2 …
+        axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_formatter("")
+
+
+def draw_curve(
+    axis: Axes, label: str, y: Any, x: Any, style: tuple[str, Any, str]
+) -> np.ndarray:
+    """Draws one curve (and each run, if there are several); returns its x values."""
+    if isinstance(y, tuple):
+        x, y = y
+    runs = np.atleast_2d(as_numbers(y))  # (runs, n)
+    n = runs.shape[1]
+    first = int(axis.get_xscale() == "log")  # a logarithmic axis has no 0
+    positions = as_numbers(range(first, first + n) if x is None else x)  # (n,)
+    color, dashes, marker = style
+    for run in runs if len(runs) > 1 else ():
+        axis.plot(positions, run, color=color, lw=0.8, alpha=0.5)
+    line: Any = {"lw": 2, "ls": dashes, "ms": 6} if n > 1 else {"ls": "", "ms": 10}
+    line |= {"marker": marker if n <= FEW else "", "mec": "white", "label": label}
+    axis.plot(positions, runs.mean(0), color=color, **line)
+    return positions
+
+
+def draw_levels(axis: Axes, levels: Any) -> None:
+    """Thin horizontal lines, with their names at the right."""
+    for name, y in as_titled(levels).items():
+        axis.axhline(y, **THIN)
+        where: Any = {"xycoords": axis.get_yaxis_transform(), "va": "center"}
+        words = textwrap.fill(name, 16)
+        axis.annotate(words, (1, y), (4, 0), **where, **NAME, parse_math=False)
+
+
+def set_ticks(axis: Axes, x: np.ndarray, inches: float) -> None:
+    """A tick at each x, except where its number would touch the one before."""
+    names = [f"{value:,g}" for value in x]
+    scaled = np.log10(x) if axis.get_xscale() == "log" else x
+    letter = LETTER * max(scaled[-1] - scaled[0], 1e-9) / inches
+    kept = [0]
+    for i in range(1, len(names)):
+        letters = (len(names[i]) + len(names[kept[-1]])) / 2 + 1
+        if scaled[i] - scaled[kept[-1]] > letter * letters:
+            kept.append(i)
+    axis.minorticks_off()
+    axis.set_xticks(x[kept], [names[i] for i in kept])
+
+
+def add_legend(figure: Figure) -> None:
+    """A legend above, or in each panel if they differ; none for a single series."""
+    found = {axis: axis.get_legend_handles_labels() for axis in figure.axes}
+    first, *others = found.values()
+    labels, legends = first[1], []
+    style: Any = {"frameon": False, "fontsize": FONT}
+    if any(theirs != labels for _, theirs in others):
+        several = [axis for axis, (_, theirs) in found.items() if len(theirs) > 1]
+        legends = [axis.legend(**style) for axis in several]
+    elif len(labels) > 1:
+        room = figure.get_figwidth() / (LETTER * max(map(len, labels)) + 0.6)
+        style["ncols"] = max(1, min(len(labels), int(room)))
+        legends = [figure.legend(*first, loc="outside upper center", **style)]
+    for legend in legends:
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+
+
+def plot_bars(
+    bars: Any,
+    labels: Sequence[str] = (),
+    *,
+    stacked: bool = False,
+    numbers: str = ".0f",
+    marked: Sequence[str] = (),
+    log: bool = False,
+    xlabel: str = "",
+) -> Figure:
+    """Horizontal bars with the number at each, the first on top.
+
+    Args:
+        bars: label → length; or series → lengths, or lengths alone, with ``labels``.
+        labels: the words at the bars; default: numbers from 0.
+        stacked: draws the series end to end instead of below each other.
+        numbers: how the lengths are written, such as ``".2f"``.
+        marked: labels whose bars are orange.
+        log: lengths on a logarithmic axis.
+        xlabel: what the lengths are.
+    """
+    if isinstance(bars, Mapping) and not labels:
+        bars, labels = [*bars.values()], [*bars]
+    series = {name: as_numbers(lengths) for name, lengths in as_titled(bars).items()}
+    labels = labels or [str(i) for i in range(len(series[""]))]
+    places, start = np.arange(len(labels)), np.zeros(len(labels))
+    n = 1 if stacked else len(series)
+    figure, (axis,) = new_figure(size=(WIDTH, 0.9 + max(0.34, 0.22 * n) * len(labels)))
+    for i, (name, lengths) in enumerate(series.items()):
+        shift = 0 if stacked else (i - (n - 1) / 2) * 0.8 / n
+        colors = [ORANGE if label in marked else SERIES[i][0] for label in labels]
+        place = places + shift
+        group = axis.barh(place, lengths, 0.76 / n, start, color=colors, label=name)
+        style: Any = {"padding": 2}
+        if stacked:
+            start = start + lengths
+            style = {"label_type": "center", "color": "white"}
+        room = 0.06 * sum(series.values()).max() if stacked else -np.inf
+        texts = [format(x, numbers) if x > room else "" for x in lengths]
+        axis.bar_label(group, texts, fontsize=FONT, **style)
+    axis.set_yticks(places, labels, parse_math=False)
+    axis.tick_params(axis="y", length=0)
+    axis.set_ylim(len(labels) - 0.5, -0.5)
+    axis.margins(x=None if stacked else 0.15)
+    if log:
+        least = 10 ** np.floor(np.log10(np.min([*series.values()])) - 0.5)
+        axis.set(xscale="log", xlim=(least, None))
+    add_legend(figure)
+    axis.set_xlabel(xlabel)
+    return figure
+
+
+def plot_hists(
+    samples: Any, *, middle: float = 0, xlabel: str = "", ylabel: str = ""
+) -> Figure:
+    """Histograms on top of each other, with the same bins.
+
+    Args:
+        samples: label → values, or the values alone.
+        middle: 0.95 draws a bar below for the middle 95 % of each sample.
+        xlabel, ylabel: of the axes.
+    """
+    values = {label: as_numbers(sample) for label, sample in as_titled(samples).items()}
+    edges: Any = np.histogram_bin_edges(np.concatenate([*values.values()]), 30)
+    figure, (axis,) = new_figure(size=(WIDTH, 2.9))
+    for (label, sample), (color, style, _) in zip(values.items(), cycle(SERIES)):
+        axis.hist(sample, edges, histtype="stepfilled", color=color, alpha=0.3)
+        line: Any = {"color": color, "ls": style, "lw": 1.8, "label": label}
+        axis.hist(sample, edges, histtype="step", **line)
+    below = -0.07 * axis.dataLim.y1
+    for i, sample in enumerate(values.values() if middle else ()):
+        ends = np.quantile(sample, [0.5 - middle / 2, 0.5 + middle / 2])
+        axis.plot(ends, [below * (i + 1)] * 2, color=SERIES[i][0], lw=4)
+    add_legend(figure)
+    label_axes(figure, xlabel, ylabel)
+    return figure

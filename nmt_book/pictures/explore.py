@@ -1,0 +1,162 @@
+"""The live page: a translator that runs in the reader's browser.
+
+The page contains style, scripts and data; its model is a file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from nmt_lib.data.tokens import UNK
+from nmt_lib.translate.heatmap import KINDS
+from nmt_lib.translate.translator import Translator
+
+from .. import web
+
+TRANSLATOR = (
+    *("model_file", "tokenizers", "wasm", "translator_kernel", "translator"),
+    *("page_look", "page_worker"),
+)
+PAGE = (
+    *("kit", "viewer", "page_state", "page_parts", "page_answers", "page_models"),
+    *("page_ask", "page_words", "page_heads", "page_maps", "page_tree"),
+    *("page_numbers", "page_machine", "page"),
+)
+START = 'import { livePage } from "./page.js";\n'
+START += "livePage(host, data, STYLE, WORKER, model);\n"
+BEGIN = 'import { begin } from "./beside.js";\nbegin(host, data, PACKED);\n'
+LIMIT = 60  # subwords of a sentence that the page reads
+DEFAULTS: dict[str, Any] = {"unk": UNK, "limit": LIMIT, "start": ""}
+LARGEST = 12_000_000  # bytes: the largest model in a cell's output
+SENTENCES = {
+    "en": "A man is reading a newspaper.",
+    "de": "Ein Mann liest eine Zeitung.",
+    "fr": "Un homme lit un journal.",
+}
+
+
+def explore(
+    translator: Translator, texts: Sequence[str] = (), paste: bool | None = None
+) -> web.Html:
+    """A page in a cell's output that translates typed text, in the browser itself.
+
+    It shows the attention, can switch off heads, and continues from a word that the
+    reader chooses. It needs neither Python nor a network: this writes the model into
+    ``explore/`` beside the notebook, and there the page reads it.
+
+    Args:
+        translator: any that is not too large.
+        texts: sentences that the page suggests; default: one in the source language.
+        paste: put the model into the output; default: where a page cannot read files,
+            that is on Colab, in VS Code and outside of notebooks.
+
+    Raises:
+        ValueError: a model of more than about six million weights.
+    """
+    data = translator.config.data
+    sentences = list(texts) or [SENTENCES.get(data.src_lang, "")]
+    model = packed(translator)
+    known = {
+        "name": translator.config.name,
+        "title": f"{data.src_lang} → {data.tgt_lang}",
+        "source": data.src_lang,
+        "target": data.tgt_lang,
+        "examples": sentences,
+        "url": "",
+        "bytes": len(model),
+    }
+    rows = "".join(
+        f"<tr><td>{escape(one.source)}</td><td>{escape(one.text)}</td></tr>"
+        for one in translator.translate(sentences, beam_size=1)
+    )
+    caption = "<caption>Run the cell to translate sentences of your own</caption>"
+    table = f'<table class="dataframe">{caption}{rows}</table>'
+    shown = {"models": [known], "stored": [], "names": KINDS, "fragment": False}
+    shown |= {"bytes": len(model), "file": file_name(translator, model)}
+    if paste is None:
+        paste = not (reads_files() and write(model, Path(str(shown["file"]))))
+    if paste:
+        kind = 'class="model" type="application/octet-stream;base64"'
+        table += f"<script {kind}>{b64encode(model).decode()}</script>"
+    script = web.packed(web.squeezed(page_script()))
+    script = (
+        f"const PACKED = {web.quoted(script)};\n{web.bundle('beside', start=BEGIN)}"
+    )
+    return web.Html(web.shell("nmt-live", DEFAULTS | shown, table, script))
+
+
+def file_name(translator: Translator, model: bytes) -> str:
+    """Beside the notebook; another model has another name, from its digest."""
+    name = re.sub(r"[^A-Za-z0-9_.-]", "-", translator.config.name)
+    size = int.from_bytes(model[:8], "little")  # of the header, in JSON
+    digest = json.loads(model[8 : 8 + size])["__metadata__"]["digest"]
+    return f"explore/{name}-{digest[:8]}.safetensors"
+
+
+def reads_files() -> bool:
+    """Whether a page in a cell's output can read files beside its notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    in_code = "__vsc_ipynb_file__" in getattr(shell, "user_ns", {})  # VS Code
+    return (
+        hasattr(shell, "kernel") and not in_code and "google.colab" not in sys.modules
+    )
+
+
+def write(model: bytes, path: Path) -> bool:
+    """Whether the file is there; a folder may be closed to writing."""
+    try:
+        path.parent.mkdir(exist_ok=True)
+        beside = path.with_suffix(f".{os.getpid()}.tmp")
+        beside.write_bytes(model)
+        beside.replace(path)
+    except OSError:
+        return False
+    return True
+
+
+def packed(translator: Translator) -> bytes:
+    """The model as a file, in fp16 if that loses nothing or if fp32 is too large."""
+    parameters = list(translator.model.parameters())
+    exact = all(torch.equal(weight, weight.half().float()) for weight in parameters)
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "model.safetensors"
+        for half in (exact, True):
+            translator.save(file, half)
+            if file.stat().st_size <= LARGEST:
+                return file.read_bytes()
+        size = file.stat().st_size / 1e6
+    raise ValueError(
+        f"the model has {size:.0f} MB in half precision, and a cell's output can hold "
+        f"{LARGEST / 1e6:.0f} MB: explore a smaller one, or open its file on the live "
+        "page of the site"
+    )
+
+
+def live_page(data: dict[str, Any], table: str = "") -> str:
+    """The page as HTML; it fetches the model that it needs.
+
+    Args:
+        data: what ``nmt_book/web/page.js`` shows first; its head says what that is.
+        table: HTML to show where no script runs.
+    """
+    script = f"const model = null;\n{page_script()}"
+    return web.shell("nmt-live", DEFAULTS | data, table, script)
+
+
+def page_script() -> str:
+    """It draws in ``host``, from ``data`` and a file's bytes, ``model``, or null."""
+    return f"""\
+const STYLE = {web.quoted(web.read("page.css"))};
+const WORKER = {web.quoted(web.squeezed(web.bundle(*TRANSLATOR)))};
+{web.bundle(*PAGE, start=START)}"""

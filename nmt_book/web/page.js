@@ -1,0 +1,226 @@
+// The live page: type a sentence, choose its words, switch off heads, see what changes.
+// nmt_book/pictures/explore.py puts it into a page, with its data:
+//   models    [{name, title, source, target, examples, failures, learnt, url, bytes}]:
+//             `learnt` says what it was trained on, `failures` are other texts
+//   stored    what to show before a model is there: questions, each with its answer
+//             in the form of page_worker.js as `json`, which is a text
+//   names     what the rows and columns of each kind of attention are called
+//   ideas     [{says, asks, address, shows}]: heads that are worth switching off
+//   chapters  where the pages of the chapters are, if they are anywhere
+//   start     the address of the first state; fragment: the page keeps its state there
+//   worker    what serves the page without a network; unk, limit: numbers
+
+import { html, say } from "./kit.js";
+import { makeAnswers } from "./page_answers.js";
+import { makeAsk } from "./page_ask.js";
+import { makeHeads } from "./page_heads.js";
+import { makeMachine } from "./page_machine.js";
+import { makeMaps } from "./page_maps.js";
+import { makeModels } from "./page_models.js";
+import {
+  isTouched, questionOf, readAddress, UNTOUCHED, writeAddress,
+} from "./page_state.js";
+import { makeTree } from "./page_tree.js";
+import { makeWords } from "./page_words.js";
+
+const PAUSE = 250; // milliseconds without a key: then all follows what is typed
+const frame = () =>
+  new Promise((go) => requestAnimationFrame(() => setTimeout(go)));
+
+/** Draws the page in `host`; `model` holds the bytes of a model file, or null. */
+export function livePage(host, data, style, script, model) {
+  const state = {}, answers = makeAnswers(data, script);
+  const models = makeModels(data.models, answers, data.worker, onModel);
+  const calls = { change, go, look, need, typed };
+  const page = { state, data, answers, models, shown: {}, ...calls };
+  const [ask, words, heads, maps, machine, tree] =
+    [makeAsk, makeWords, makeHeads, makeMaps, makeMachine, makeTree]
+      .map((make) => make(page));
+  let busy = new AbortController();
+
+  // ------------------------------------------------------------------ the parts
+  const offerText = html("p");
+  const progress = html("progress", { "aria-label": "fetching the model" });
+  const get = html("button", { type: "button", class: "main" });
+  const offer = html("div", { class: "offer" }, offerText, get, progress);
+  const file = html("input", { id: "file", type: "file", accept: ".safetensors" });
+  const opened = html("p", { role: "status" });
+  const label = html("label", { for: "file" }, "Training writes one file, " +
+    "model.safetensors, into the folder of its run. Open it here: it stays on your " +
+    "computer. ");
+  const own = html("details", { class: "own" },
+    html("summary", {}, "A model of your own"), html("p", {}, label, file), opened);
+  const parts = [words, heads, maps, machine, tree];
+  for (const { element } of parts) element.hidden = true; // until it is drawn
+  const results = html("div", { class: "page" },
+    html("div", { class: "two" }, words.element, heads.element),
+    maps.element, machine.element, tree.element);
+  const all = html("div", { class: "page" }, ask.element, results, own);
+  host.attachShadow({ mode: "open" }).append(html("style", {}, style), all);
+
+  // ------------------------------------------------------------------ changes
+  /** Changes what is asked for; `typed`: the text is what the reader has typed. */
+  function change(changes, typed = false) {
+    words.stop();
+    if (changes.model && changes.model !== state.model)
+      Object.assign(state, { closed: new Set() });
+    if ("text" in changes && changes.text !== state.text)
+      Object.assign(state, { hidden: new Set(), prefix: [], step: 0 });
+    Object.assign(state, changes);
+    if ("text" in changes && !typed) ask.write();
+    if (!typed) remember("pushState"); // Back undoes all but typing
+    return run(typed);
+  }
+
+  function remember(how) {
+    if (data.fragment) history[how](null, "", writeAddress(state));
+  }
+
+  function look(changes) { // at another map: nothing is translated
+    Object.assign(state, changes);
+    remember("replaceState");
+    machine.draw();
+  }
+
+  function go(step) {
+    const { length } = page.shown.now.tokens;
+    look({ step: Math.max(0, Math.min(length - 1, step)) });
+    words.draw();
+    maps.point(state.step);
+  }
+
+  async function readState() {
+    const address = data.fragment ? location.hash : "";
+    Object.assign(state, readAddress(address, models.all, data.start));
+    words.stop();
+    ask.write();
+    await frame(); // on arrival, the script has just been read
+    run();
+  }
+
+  // ------------------------------------------------------------------ answers
+  async function run(typed = false) {
+    busy.abort();
+    const { signal } = (busy = new AbortController());
+    for (const one of [host, ask.element]) one.setAttribute("aria-busy", "true");
+    try {
+      page.shown = await answersOf(questionOf(state), signal);
+    } catch (error) {
+      if (!signal.aborted) page.shown = { failed: error.message };
+    }
+    if (signal.aborted) return;
+    ask.draw(typed);
+    ask.element.setAttribute("aria-busy", "false");
+    if (typed) {
+      await new Promise((go) => setTimeout(go, PAUSE));
+      if (signal.aborted) return;
+      remember("replaceState");
+    }
+    if (!await drawParts(signal)) return;
+    // What somebody has sent is worth 5 MB at once; what has failed, only if asked for.
+    const sent = shared && page.shown.stored && !models.all.get(state.model).failed;
+    if (!answers.has(state.model)) models.get(state.model, sent);
+    host.setAttribute("aria-busy", "false");
+  }
+
+  /** What is shown: {now, open, same}: the translation; it with all heads on; and the
+   * probabilities of its words with all heads on. */
+  async function answersOf(asked, signal) {
+    if (!asked.asked) return {};
+    const onWords = (words) => !signal.aborted && ask.drawGrowing(words);
+    const now = await answers.ask(asked, { signal, onWords });
+    if (!now) return wanting(asked);
+    if (now.tooLong) return { tooLong: now.length };
+    const touched = isTouched(state), off = state.closed.size + state.hidden.size;
+    const plainly = { ...asked, ...UNTOUCHED };
+    const open = touched ? await answers.ask(plainly, { signal }) : now;
+    const plain = { ...plainly, beam: 1, alpha: null, heat: 0, draw: 0 };
+    const same = off
+      ? await answers.ask({ ...plain, prefix: now.ids }, { signal }) : null;
+    return open ? { now, open, same: same ?? null } : wanting(asked);
+  }
+
+  /** While the model is not here: the nearest answer that is. */
+  function wanting(asked) {
+    const open = { ...asked, ...UNTOUCHED };
+    const { model } = asked, first = data.stored.find((one) => one.model === model);
+    const now = answers.find(open) ?? answers.find({ model, asked: asked.asked }) ??
+      (first && answers.find(first));
+    return { now, open: now, same: null, stored: true };
+  }
+
+  const shared = data.fragment && location.hash.length > 1;
+  function need() {
+    return models.get(state.model, true);
+  }
+  function typed() {
+    if (!navigator.connection?.saveData) need();
+  }
+
+  function onModel(name, what) {
+    if (name === state.model) drawOffer(); // at once, although keys come in
+    if (what === "done") run();
+  }
+
+  async function openFile() {
+    try {
+      const name = await models.openFile(file.files[0]);
+      say(opened, "");
+      ask.drawDirections();
+      change({ model: name });
+    } catch (error) {
+      say(opened, `This file cannot be used: ${error.message}.`);
+    }
+  }
+
+  // ------------------------------------------------------------------ drawing
+  /** All below the translation, a step in each frame, so that keys come in between;
+   * false if something else was asked for meanwhile. */
+  async function drawParts(signal) {
+    const { now } = page.shown;
+    drawOffer();
+    results.hidden = !now?.tokens.length;
+    if (results.hidden) return true;
+    state.step = Math.min(state.step, now.tokens.length - 1);
+    for (const part of parts) {
+      part.element.hidden = false;
+      for (const _ of part.draw() ?? [0]) {
+        await frame();
+        if (signal.aborted) return false;
+      }
+    }
+    return true;
+  }
+
+  function drawOffer() {
+    const { bytes, progress: part, failed, url } = models.all.get(state.model);
+    const size = `${(bytes / 1e6).toFixed(1)} MB`, { now, stored } = page.shown;
+    offer.hidden = answers.has(state.model);
+    if (offer.hidden) return;
+    // Asked for by something further down the page: there it is seen.
+    const below = stored && now && (isTouched(state) || now.beam !== state.beam);
+    const place = below ? all : ask.offer;
+    if (offer.parentNode !== place) place.append(offer);
+    offer.classList.toggle("below", Boolean(below));
+    const why = below ? "To see what this changes" : "To translate your own sentences";
+    const needs = `${why}, your browser needs the model: ${size}, once. It is kept ` +
+      "here and works offline; what you type never leaves this page.";
+    const open = "A page from a folder may not read other files: open the model " +
+      "below, under “A model of your own”.";
+    const folder = location.protocol === "file:" ? open : "";
+    say(offerText, failed ? `${failed} ${folder}` : needs);
+    const there = `${((part || 0) * bytes / 1e6).toFixed(1)} of ${size}`;
+    say(get, part ? there : `Get the model (${size})`);
+    get.disabled = Boolean(part) || !url;
+    progress.hidden = !part;
+    progress.value = part || 0;
+  }
+
+  get.addEventListener("click", need);
+  file.addEventListener("change", openFile);
+  if (data.fragment) addEventListener("hashchange", readState);
+  host.classList.add("drawn");
+  ask.drawDirections();
+  readState();
+  if (model) answers.open(data.models[0].name, model).then(run);
+}

@@ -1,0 +1,99 @@
+"""``nmt.play("clock")``: something to touch in a cell's output."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib import import_module
+from typing import Any, ClassVar
+
+from nmt_lib.config import Section, checked, nearest
+from nmt_lib.errors import ConfigError
+
+from .. import web
+
+FOLDER = web.FILES / "things"
+
+
+class Thing(Section):
+    """Something to touch; its fields are its state, with what is shown first.
+
+    ``things/NAME.py`` calls its class ``THING``; ``things/NAME.js`` exports
+    ``draw(stage, state, given)``, and the formula as a function of its own.
+    """
+
+    title: ClassVar[str]
+    tries: ClassVar[str]
+    """one sentence: what to try"""
+    shows: ClassVar[str]
+    """one sentence: what one sees then"""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """further modules of nmt_book/web, each after those that it imports"""
+
+    def given(self) -> dict[str, Any]:
+        """What the script needs beside the state, such as merges."""
+        return {}
+
+    def picture(self) -> str:
+        """The state as HTML that sanitizers keep: see ``table``."""
+        raise NotImplementedError
+
+    def page(self, name: str) -> str:
+        """The picture, and a script that draws the thing in its place."""
+        data = {
+            "title": self.title,
+            "tries": self.tries,
+            "shows": self.shows,
+            "state": self.model_dump(),
+            "given": self.given(),
+        }
+        start = (
+            'import { stage } from "./kit.js";\n'
+            f'import {{ draw }} from "./things/{name}.js";\n'
+            "stage(host, STYLE, data, draw);\n"
+        )
+        modules = "kit", "pictures", *self.needs, f"things/{name}"
+        script = f"const STYLE = {web.quoted(web.read('kit.css'))};\n"
+        script += web.bundle(*modules, start=start)
+        return web.shell("nmt-play", data, self.picture(), script)
+
+
+def play(name: str, /, **state: Any) -> web.Html:
+    """Something to touch, in a cell's output; it needs neither Python nor a network.
+
+    Where no script runs (on GitHub, in a notebook that is not trusted), a table of its
+    first state is shown instead.
+
+    Args:
+        name: ``"clock"`` or another one of ``nmt_book/web/things``.
+        state: what it shows first, such as ``position=3``.
+
+    Raises:
+        ConfigError: an unknown name or state, or a value that is out of range.
+    """
+    names = sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
+    if name not in names:
+        raise ConfigError(
+            f"there is no {name!r} to play with{nearest(name, names)}: give one of "
+            f"{', '.join(names)}"
+        )
+    kind: type[Thing] = import_module(f"nmt_book.web.things.{name}").THING
+    thing = checked(kind, state, f"cannot play {name!r}")
+    return web.Html(thing.page(name))
+
+
+def table(
+    caption: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]]
+) -> str:
+    """Texts in rows with names; the first of ``columns`` is over the names."""
+    head = "".join(f"<th>{escape(one)}</th>" for one in columns)
+    body = "".join(
+        f"<tr><th>{escape(name)}</th>"
+        + "".join(f"<td>{escape(text)}</td>" for text in texts)
+        + "</tr>"
+        for name, texts in rows.items()
+    )
+    return (
+        f'<table class="dataframe"><caption>{escape(caption)}</caption>'
+        f"<tr>{head}</tr>{body}</table>"
+    )

@@ -1,0 +1,92 @@
+"""The prefix test, word by word, chapter 06."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from pydantic import Field
+
+from nmt_lib.data.tokens import EOS
+from nmt_lib.model.attention import padding_mask, target_mask
+
+from ..play import Thing, table
+from .beam import loaded
+
+OTHERS = 3  # words to try at each position
+
+
+class Prefix(Thing):
+    """A trained model reads its own translation, with one word changed."""
+
+    title: ClassVar = "Who sees a changed word?"
+    tries: ClassVar = (
+        "Press a cell: the word of its column becomes another one, and the column says "
+        "how far the logits move at each position. Then take away the causal mask."
+    )
+    shows: ClassVar = (
+        "With the causal mask the columns make a staircase: a word moves the logits at "
+        "its own position and later, never before. Without it every position moves, "
+        "even the one that must say this very word."
+    )
+    text: str = Field("Two dogs are playing in the snow.", max_length=100)
+    model: str = "multi30k-en-de"
+    causal: bool = True
+
+    def given(self) -> dict[str, Any]:
+        return moved(self.model, self.text)
+
+    def picture(self) -> str:
+        found = moved(self.model, self.text)
+        columns = [one["changes"][0][not self.causal] for one in found["columns"]]
+        rows = {
+            f"{t}: {word}": [f"{column[t]:.1f}" for column in columns]
+            for t, word in enumerate(found["words"])
+        }
+        changed = [f"{one['word']} → {one['others'][0]}" for one in found["columns"]]
+        caption = (
+            "How far the logits of a position (row) move when a word (column) is "
+            "changed; run the cell to change it"
+        )
+        return table(caption, ("position", *changed), rows)
+
+
+@torch.no_grad()
+def moved(model: str, text: str) -> dict[str, Any]:
+    """What the decoder reads, and for each of its words but ``<sos>`` others that the
+    model might have said, with ``changes``: the largest change of a logit at each
+    position, with the causal mask and without it."""
+    translator = loaded(model)
+    src = torch.tensor([translator.encode(text)])  # (1, S)
+    transformer, name = translator.model, translator.tgt_tokenizer.lookup_tokens
+    (found,) = translator.translate([text], beam_size=1)
+    tgt_in = torch.tensor([translator.tgt_tokenizer.encode(found.text)])[:, :-1]
+    masks = target_mask, padding_mask
+    before = [transformer(src, tgt_in, tgt_mask=mask(tgt_in))[0] for mask in masks]
+    columns = []
+    for j in range(1, tgt_in.size(1)):
+        right, likely = int(tgt_in[0, j]), before[0][j - 1].topk(200).indices.tolist()
+        words = [i for i in likely if i > EOS and i != right]
+        others = [i for i in words if alike(name([right, i]))][:OTHERS]
+        changes = []
+        for other in others:
+            changed = tgt_in.clone()  # (1, T)
+            changed[0, j] = other
+            after = [transformer(src, changed, tgt_mask=m(changed))[0] for m in masks]
+            gaps = [
+                (one - two).abs().amax(-1)  # (T,)
+                for one, two in zip(after, before, strict=True)
+            ]
+            changes.append([[round(x, 2) for x in gap.tolist()] for gap in gaps])
+        names = [one.replace("▁", "") for one in name([right, *others])]
+        columns.append({"word": names[0], "others": names[1:], "changes": changes})
+    return {"words": ["<sos>", *(one["word"] for one in columns)], "columns": columns}
+
+
+def alike(tokens: list[str]) -> bool:
+    """Whether both begin a word, of two letters at least, or neither does."""
+    right, other = (len(token) > 2 and token.startswith("▁") for token in tokens)
+    return right == other and other == tokens[1].startswith("▁")
+
+
+THING = Prefix

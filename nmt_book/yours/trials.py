@@ -1,0 +1,218 @@
+"""A reader's own functions that no translation calls: in twelve updates of a training,
+in the subwords of a model that comes with the library, and in its batches."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from nmt_lib.config import load_config
+from nmt_lib.data.batches import fill_batches, pad_batch
+from nmt_lib.data.tokenizers import Tokenizer
+from nmt_lib.data.tokens import PAD
+from nmt_lib.model.attention import MultiHeadAttention, padding_mask, target_mask
+from nmt_lib.model.transformer import build_model, count_parameters
+from nmt_lib.training.run_folder import PRETRAINED
+from nmt_lib.translate.translator import Translator
+
+from .parts import Hers, ask
+
+RATE = 1e-3
+NO_GRADIENT = (
+    "backward() starts from the loss, which must be a tensor for this: leave out "
+    ".item(), float() and the like"
+)
+
+
+def captions() -> list[str]:
+    """Fifty English captions, written for this."""
+    return (PRETRAINED / "captions.txt").read_text(encoding="utf-8").splitlines()
+
+
+def mean_loss(logits: Tensor, tgt_out: Tensor) -> Tensor:
+    return F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD)
+
+
+@lru_cache(maxsize=1)
+def material(translator: Translator) -> list[tuple[Tensor, Tensor]]:
+    """A batch an update, captions and translations: ``(B, S)``, ``(B, T + 1)``."""
+    found = translator.translate(captions(), beam_size=1)
+    src = [translator.encode(one.source) for one in found]
+    tgt = [translator.tgt_tokenizer.encode(one.text) for one in found]
+    parts = [slice(i, None, 4) for i in range(4)]
+    return [(pad_batch(src[part]), pad_batch(tgt[part])) for part in parts * 3]
+
+
+def losses(
+    translator: Translator,
+    shift: Hers = lambda tgt: (tgt[:, :-1], tgt[:, 1:]),
+    loss: Hers = mean_loss,
+    adam: Hers | None = None,
+) -> list[float]:
+    """The loss before each of twelve updates of a small new model, without dropout.
+
+    ``adam`` gets all gradients so far, ``(n, N)``, and the rate; it returns what is to
+    be added to the first weights, ``(N,)``.
+    """
+    sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
+    found, gradients = [], []
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        torch.manual_seed(0)
+        model = build_model(load_config("tiny").model, *sizes).eval()
+        weights = list(model.parameters())
+        optimizer = torch.optim.Adam(weights, lr=RATE, betas=(0.9, 0.98), eps=1e-9)
+        start = nn.utils.parameters_to_vector(weights).detach()  # (N,)
+        for src, tgt in material(translator):
+            tgt_in, tgt_out = map(torch.as_tensor, shift(tgt))  # (B, T) each
+            value = loss(model(src, tgt_in), tgt_out)
+            if getattr(value, "grad_fn", None) is None:
+                raise TypeError(NO_GRADIENT)
+            found.append(float(value.detach()))
+            optimizer.zero_grad()
+            value.backward()
+            if adam is None:
+                optimizer.step()
+                continue
+            flat = [w.grad.flatten() for w in weights if w.grad is not None]
+            gradients.append(torch.cat(flat))  # (N,)
+            change = adam(torch.stack(gradients), RATE)  # (N,)
+            with torch.no_grad():
+                nn.utils.vector_to_parameters(start + change, weights)
+    return found
+
+
+def training(name: str) -> Hers:
+    def trial(hers: Hers, translator: Translator) -> bool:
+        yours = losses(translator, **{name: partial(ask, hers)})
+        theirs = losses(translator)
+        ends = (f"{curve[0]:.3f} → {curve[-1]:.3f}" for curve in (yours, theirs))
+        print("loss in 12 updates: {} (the library's: {})".format(*ends))
+        pairs = zip(yours, theirs, strict=True)
+        return all(abs(a - b) < 5e-3 for a, b in pairs)
+
+    return trial
+
+
+def merges_of(word: str, ranks: dict[str, int]) -> list[tuple[str, str]]:
+    """The pairs that can be joined in a word, in the order of learning."""
+    ends = range(1, len(word) + 1)
+    parts = {word[i:j] for j in ends for i in range(j)}
+    known = {part for part in parts if len(part) == 1 or part in ranks}
+    pairs = [
+        (ranks[part], part[:i], part[i:])
+        for part in known
+        for i in range(1, len(part))
+        if part[:i] in known and part[i:] in known
+    ]
+    return [(first, second) for _, first, second in sorted(pairs)]
+
+
+def subwords(cut: Callable[[Hers, str, list[tuple[str, str]]], Sequence[str]]) -> Hers:
+    def trial(hers: Hers, translator: Translator) -> bool:
+        tokenizer: Tokenizer = translator.src_tokenizer
+        ranks = getattr(tokenizer, "ranks", None)
+        if ranks is None:
+            raise TypeError("this model has words: take one with subwords")
+        words = sorted({w.strip(".,") for text in captions() for w in text.split()})
+        odd = []
+        for word in words:
+            yours = list(cut(hers, word, merges_of(f"▁{word}", ranks)))
+            if yours != tokenizer.tokenize(word):
+                odd.append((word, yours, tokenizer.tokenize(word)))
+        print(f"{len(words) - len(odd)} of {len(words)} words are cut as by the model")
+        for word, yours, theirs in odd[:1]:
+            print(f"  {word}: yours {' '.join(yours)}, the model's {' '.join(theirs)}")
+        return not odd
+
+    return trial
+
+
+def with_merge(hers: Hers, word: str, merges: list[tuple[str, str]]) -> Sequence[str]:
+    parts = tuple(f"▁{word}")
+    for pair in merges:
+        parts = tuple(ask(hers, parts, pair))
+    return parts
+
+
+def batches(hers: Hers, translator: Translator) -> bool:
+    draw = random.Random(0)
+    lengths = sorted(min(60, 4 + int(draw.expovariate(0.1))) for _ in range(2000))
+    theirs = [
+        [lengths[i] for i in rows]
+        for rows in fill_batches(range(len(lengths)), lengths, 1024)
+    ]
+    yours = [list(map(int, batch)) for batch in ask(hers, list(lengths), 1024)]
+    room = sum(len(batch) * max(batch) for batch in yours if batch)
+    share = 100 * (1 - sum(map(sum, yours)) / max(1, room))
+    counts = f"{len(yours)} batches (the library: {len(theirs)})"
+    print(f"2,000 sentences in {counts}, {share:.1f} % padding")
+    return yours == theirs
+
+
+def all_parameters(hers: Hers, translator: Translator) -> bool:
+    config = translator.config.model
+    sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
+    with torch.device("meta"):  # shapes without numbers
+        model = build_model(config.model_copy(update={"tying": "none"}), *sizes)
+    theirs = count_parameters(model)
+    yours = int(ask(hers, config.d_model, config.d_ff, config.n_layers, *sizes))
+    print(f"in this model, untied: {yours:,} (the library counts {theirs:,})")
+    return yours == theirs
+
+
+def caption(translator: Translator) -> tuple[Tensor, Tensor]:
+    """A caption, ``(1, S)``, and what the decoder reads of its translation, (1, T)."""
+    found = translator.translate(captions()[:1], beam_size=1)[0]
+    src = torch.tensor([translator.encode(found.source)])
+    tgt = torch.tensor([translator.tgt_tokenizer.encode(found.text)])
+    device = translator.model.output.weight.device
+    return src.to(device), tgt[:, :-1].to(device)
+
+
+@torch.no_grad()
+def influence(hers: Hers, translator: Translator) -> bool:
+    """How far a word moves the logits before it, with and without the causal mask."""
+    (src, tgt_in), model, back = caption(translator), translator.model.eval(), []
+    for name, mask in {"with": target_mask, "without": padding_mask}.items():
+        own = partial(lambda mask, ids: model(src, ids, None, mask(ids)), mask)
+        table = ask(hers, own, tgt_in.clone(), like=model.output.weight)  # (T, T)
+        back.append(float(table.triu(1).abs().max()))
+        print(
+            f"{name} the causal mask, a word moves logits before it by {back[-1]:.1f}"
+        )
+    return back[0] < 1e-3 < back[1]
+
+
+@torch.no_grad()
+def mask_works(hers: Hers, translator: Translator) -> bool:
+    """What her test says of three masks in the first layer of the trained encoder."""
+    model = translator.model.eval()
+    src = F.pad(caption(translator)[0], (0, 2), value=PAD)  # (1, S + 2)
+    x, right = model.src_embedding(src), padding_mask(src)
+    layer = next(m for m in model.modules() if isinstance(m, MultiHeadAttention))
+    masks = {"the right mask": right, "the wrong way round": ~right, "none": None}
+    said = [
+        bool(
+            ask(hers, lambda x, m=m: layer(x[None], x[None], m)[0], x[0], src[0] == PAD)
+        )
+        for m in masks.values()
+    ]
+    shown = ", ".join(f"{n} {ok}" for n, ok in zip(masks, said, strict=True))
+    print(f"in the first layer of this model: {shown}")
+    return said == [True, False, False]
+
+
+TRIALS: dict[str, Hers] = {
+    **{name: training(name) for name in ("shift", "loss", "adam")},
+    "merge": subwords(with_merge),
+    "cut": subwords(lambda hers, word, merges: ask(hers, word, merges)),
+    "batches": batches,
+    "all_parameters": all_parameters,
+    "influence": influence,
+    "mask_works": mask_works,
+}

@@ -1,0 +1,203 @@
+"""Batches: which sentences share a batch, and the tensors that the model gets.
+
+Sentences of similar length share a batch, so that little padding is needed. All batches
+hold about the same number of *tokens*, so that each update sees about the same amount
+of text (paper, section 5.1).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from ..errors import TrainingError, warn
+from .pairs import Pair
+from .tokenizers import Tokenizers
+from .tokens import PAD
+
+if TYPE_CHECKING:
+    from ..config import Config, TrainConfig
+
+
+SEED_STEP = 1_000_003  # a prime: no two seeds share the random numbers of an epoch
+Ids = Sequence[int]
+Example = tuple[Ids, Ids]  # of the source and of the target, with their special tokens
+
+
+def encode_pairs(
+    pairs: Sequence[Pair],
+    tokenizers: Tokenizers,
+    config: Config,
+    epoch: int | None = None,
+) -> list[Example]:
+    """Pairs of text as pairs of ids.
+
+    Those with a side of more than ``data.max_length`` tokens are left out, and a
+    warning says how many. After ten seconds there is a progress bar, which
+    ``TQDM_DISABLE=1`` hides.
+
+    Args:
+        epoch: of training. BPE dropout (``data.bpe_dropout``) is seeded with the seed
+            and the epoch; None disables it.
+
+    Raises:
+        TrainingError: there are no pairs, or none is short enough.
+    """
+    from tqdm.auto import tqdm
+
+    if not pairs:
+        raise TrainingError("there are no pairs to encode")
+    most, share = config.data.max_length, config.data.bpe_dropout
+    draw = random.Random(f"{config.train.seed} {epoch}").random
+
+    source, target = (tokenizer.encode for tokenizer in tokenizers)
+    if share and epoch is not None:  # they are SentencePieceTokenizers: see DataConfig
+        both: Any = tokenizers
+        source, target = (partial(one.sample, share=share, draw=draw) for one in both)
+    examples: list[Example] = []
+    hidden = "TQDM_DISABLE" in os.environ
+    for pair in tqdm(pairs, "encoding", unit=" pairs", delay=10, disable=hidden):
+        src = array("i", source(pair.src))  # four bytes an id
+        tgt = array("i", target(pair.tgt))
+        if max(len(src), len(tgt)) <= most:
+            examples.append((src, tgt))
+    if not examples:
+        raise TrainingError(
+            f"every pair is longer than data.max_length={most} tokens: raise it"
+        )
+    if len(examples) < len(pairs) and epoch is None:
+        left = len(pairs) - len(examples)
+        warn(
+            f"left out {left} of {len(pairs)} pairs, longer than "
+            f"data.max_length={most} tokens"
+        )
+    return examples
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The tensors of one step; the model reads ``tgt_in`` and predicts ``tgt_out``."""
+
+    src: Tensor  # (B, S) ends with <eos>, then <pad>
+    tgt_in: Tensor  # (B, T) starts with <sos>
+    tgt_out: Tensor  # (B, T) the same, one position later; ends with <eos>
+
+    @property
+    def n_tokens(self) -> int:
+        """How many target tokens there are to predict; padding does not count."""
+        return int((self.tgt_out != PAD).sum())
+
+    def to(self, device: torch.device | str) -> Batch:
+        tensors = (self.src, self.tgt_in, self.tgt_out)
+        return Batch(*(tensor.to(device) for tensor in tensors))
+
+
+def pad_batch(rows: Sequence[Ids], length: int | None = None) -> Tensor:
+    """B lists of ids as ``(B, S)``, int64, with ``<pad>`` on the right.
+
+    ``length`` is S; default: that of the longest row.
+    """
+    width = length or max(map(len, rows))
+    padded = [[*row, *[PAD] * (width - len(row))] for row in rows]
+    return torch.tensor(padded, dtype=torch.long)  # (B, S)
+
+
+def make_batch(
+    examples: Sequence[Example], indices: Sequence[int] | None = None
+) -> Batch:
+    """The tensors for the examples, or for those with these ``indices``.
+
+    Targets must have ``<sos>`` and ``<eos>``.
+    """
+    if indices is not None:
+        examples = [examples[i] for i in indices]
+    src = pad_batch([source for source, _ in examples])  # (B, S)
+    tgt_in = pad_batch([target[:-1] for _, target in examples])  # (B, T)
+    tgt_out = pad_batch([target[1:] for _, target in examples])  # (B, T)
+    return Batch(src, tgt_in, tgt_out)
+
+
+def example_lengths(examples: Sequence[Example]) -> list[tuple[int, int]]:
+    """How many ids the source and the target of each example have."""
+    return [(len(src), len(tgt)) for src, tgt in examples]
+
+
+def token_batches(
+    lengths: Sequence[tuple[int, int]],
+    batch_tokens: int,
+    seed: int,
+    alone: bool = False,
+) -> list[list[int]]:
+    """Groups examples of similar length; sentences × longest side ≤ ``batch_tokens``.
+
+    Args:
+        lengths: ``(N, 2)``, see ``example_lengths``.
+        batch_tokens: the budget, padding included.
+        seed: draws the order of equally long examples, and that of the batches.
+        alone: an example over the budget gets its own batch instead of an error.
+
+    Returns:
+        For each batch the indices of its examples.
+
+    Raises:
+        TrainingError: one example alone is over the budget.
+    """
+    draw = random.Random(seed)
+    longest = [max(sides) for sides in lengths]
+    order = draw.sample(range(len(lengths)), len(lengths))
+    order.sort(key=lambda i: (longest[i], *lengths[i]))  # equals stay as drawn
+    if order and longest[order[-1]] > batch_tokens and not alone:
+        raise TrainingError(
+            f"sentence {order[-1]} has {longest[order[-1]]} tokens, more than "
+            f"train.batch_tokens={batch_tokens}: raise train.batch_tokens or lower "
+            "data.max_length"
+        )
+    batches = fill_batches(order, longest, batch_tokens)
+    draw.shuffle(batches)
+    return batches
+
+
+def fill_batches(
+    order: Iterable[int], lengths: Sequence[int], batch_tokens: int
+) -> list[list[int]]:
+    """Cuts an order, short ones first, so that rows × longest ≤ ``batch_tokens``.
+
+    An example over the budget gets its own batch.
+    """
+    batches: list[list[int]] = []
+    for index in order:  # the longest of a batch is always the one that comes last
+        if not batches or lengths[index] * (len(batches[-1]) + 1) > batch_tokens:
+            batches.append([])
+        batches[-1].append(index)
+    return batches
+
+
+def sentence_batches(
+    n_examples: int, batch_sentences: int, seed: int
+) -> list[list[int]]:
+    """Groups examples in random order, the same number in each batch.
+
+    The last batch may be smaller.
+    """
+    order = random.Random(seed).sample(range(n_examples), n_examples)
+    return [
+        order[i : i + batch_sentences] for i in range(0, n_examples, batch_sentences)
+    ]
+
+
+def plan_epoch(
+    examples: Sequence[Example], train: TrainConfig, epoch: int
+) -> list[list[int]]:
+    """The batches of an epoch, as indices; drawn from seed and epoch only."""
+    seed = train.seed * SEED_STEP + epoch
+    if train.batch_by == "sentences":
+        return sentence_batches(len(examples), train.batch_sentences, seed)
+    return token_batches(example_lengths(examples), train.batch_tokens, seed)

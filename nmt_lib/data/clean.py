@@ -1,0 +1,190 @@
+"""Cleaning sentence pairs, and splitting them so that nothing leaks.
+
+A set of sentence pairs often has a sentence several times, with different translations.
+If its pairs are dealt out at random, many sentences of the test set are in the training
+set as well, and the scores are those of a memory. ``grouped_split`` keeps together
+whatever shares a sentence.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .pairs import Pair
+
+
+LONGEST = 1000  # characters of a side
+MOST_RATIO = 3.0  # of the lengths, where 1 is usual for these languages
+LARGEST_GROUP = 8  # pairs that are held out together; larger groups are trained on
+# What nobody writes: control characters, the mark of a failed conversion, halves of
+# characters, and code points that are none.
+DAMAGED = re.compile(
+    "[\0-\x08\x0e-\x1b\x7f\ufffd\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]|\r."
+)
+TOGETHER = ({"CJK", "HIRAGANA", "KATAKANA"}, {"HANGUL", "CJK"})  # one way of writing
+
+
+def clean(
+    pairs: Iterable[tuple[str, str]], lost: Counter[str]
+) -> list[tuple[str, str]]:
+    """The pairs that are worth training on, with single spaces, in Unicode's form NFC.
+
+    Args:
+        pairs: (source, target).
+        lost: counts what is left out, by its reason; the first one that fits.
+    """
+    kept: dict[tuple[str, str], None] = {}
+    for texts in pairs:
+        src, tgt = (" ".join(unicodedata.normalize("NFC", t).split()) for t in texts)
+        if any(map(DAMAGED.search, texts)):
+            lost["damaged characters"] += 1
+        elif not src or not tgt:
+            lost["empty"] += 1
+        elif src == tgt:
+            lost["both sides equal"] += 1
+        elif max(len(src), len(tgt)) > LONGEST:
+            lost[f"longer than {LONGEST} characters"] += 1
+        elif (src, tgt) in kept:
+            lost["there already"] += 1
+        else:
+            kept[src, tgt] = None
+    return _without_strangers(list(kept), lost)
+
+
+def _without_strangers(
+    pairs: list[tuple[str, str]], lost: Counter[str]
+) -> list[tuple[str, str]]:
+    """Leaves out what is unlike the other pairs: another script, another length."""
+    usual = [_usual_scripts([pair[side] for pair in pairs]) for side in (0, 1)]
+    n = max(1, len(pairs))
+    mean = [sum(len(pair[side]) for pair in pairs) / n for side in (0, 1)]
+    kept = []
+    for pair in pairs:
+        a, b = ((len(text) + 10) / (mean[i] + 10) for i, text in enumerate(pair))
+        if not all(map(_fits, pair, usual)):
+            lost["letters, but none of the usual script"] += 1
+        elif max(a / b, b / a) > MOST_RATIO:
+            lost["very different lengths"] += 1
+        else:
+            kept.append(pair)
+    return kept
+
+
+@cache
+def _script(letter: str) -> str:
+    """LATIN, ARABIC, CJK …: the first word of its name in Unicode."""
+    return unicodedata.name(letter, "?").partition(" ")[0] if letter.isalpha() else ""
+
+
+def scripts(text: str) -> set[str]:
+    """The scripts of its letters."""
+    return set(map(_script, set(text))) - {""}
+
+
+def _usual_scripts(texts: list[str]) -> set[str]:
+    """The script that nearly all texts have letters of, with those that go with it.
+
+    Not that of most *letters*: a Chinese sentence about software may have more Latin
+    ones. Empty: there is none, as for a language with two ways of writing.
+    """
+    found = [some for text in texts if (some := scripts(text))]
+    counts = Counter(script for some in found for script in some)
+    if not counts or counts.most_common(1)[0][1] < 0.8 * len(found):
+        return set()
+    first = counts.most_common(1)[0][0]
+    return set().union({first}, *(group for group in TOGETHER if first in group))
+
+
+def _fits(text: str, usual: set[str]) -> bool:
+    found = scripts(text)
+    return not found or not usual or bool(found & usual)
+
+
+def fold(text: str) -> str:
+    """The letters and digits alone, without case and marks: *Été !* and *ete* are one.
+
+    A text that has none stays as it is.
+    """
+    plain = text.casefold()
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFKD", plain)
+    return re.sub(r"[\W_]+", "", plain) or text
+
+
+class Split(NamedTuple):
+    """The parts of a corpus, and the size of the largest group in it."""
+
+    train: list[Pair]
+    valid: list[Pair]
+    test: list[Pair]
+    largest: int
+
+
+def grouped_split(pairs: Sequence[Pair], n: int, seed: int) -> Split:
+    """Holds out ``n`` pairs for validation and ``n`` for testing, group by group.
+
+    Two pairs are in one group if their sources are equal when folded, or their targets
+    are, or if other pairs link them. A group is never cut: no sentence of a part, on
+    either side, is in another one. A group of more than ``LARGEST_GROUP`` pairs is
+    trained on.
+    """
+    groups = group(pairs)
+    random.Random(seed).shuffle(groups)
+    split = Split([], [], [], max(map(len, groups), default=0))
+    for some in groups:
+        for part in (split.test, split.valid):
+            if len(some) <= min(LARGEST_GROUP, n - len(part)):
+                part.extend(some)
+                break
+        else:
+            split.train.extend(some)
+    return split
+
+
+def group(pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """The pairs in groups that share no sentence, in the order of their first pairs."""
+    parent: dict[int, int] = {}  # of folded texts, by their hashes: they need less room
+
+    def root(node: int) -> int:
+        parent.setdefault(node, node)
+        while parent[node] != node:
+            parent[node] = node = parent[parent[node]]  # a shorter path for next time
+        return node
+
+    sources = []
+    for pair in pairs:
+        src, tgt = hash(("src", fold(pair.src))), hash(("tgt", fold(pair.tgt)))
+        parent[root(tgt)] = root(src)
+        sources.append(src)
+    groups: dict[int, list[Pair]] = {}
+    for src, pair in zip(sources, pairs, strict=True):
+        groups.setdefault(root(src), []).append(pair)
+    return list(groups.values())
+
+
+ENGLISH = re.compile(r"\b(the|and|you|that|with|this|have|what|are|not)\b", re.I)
+
+
+def looks_swapped(pairs: Sequence[Pair], src: str, tgt: str) -> bool:
+    """Whether English is one of the languages, and more of it is on the other side."""
+    some = pairs[:2000]
+    sides = [pair.src for pair in some], [pair.tgt for pair in some]
+    found = [len(ENGLISH.findall(" ".join(texts))) for texts in sides]
+    if src.startswith("en") == tgt.startswith("en"):
+        return False
+    ours, theirs = found if src.startswith("en") else reversed(found)
+    return theirs > 2 * ours + 5
+
+
+def seen_share(test: Iterable[Pair], train: Iterable[Pair]) -> float:
+    """The share of test sources that are also sources in training, folded."""
+    known = {fold(pair.src) for pair in train}
+    found = [fold(pair.src) in known for pair in test]
+    return sum(found) / max(1, len(found))

@@ -1,0 +1,152 @@
+"""Corpora: pairs of sentences, from the grammar of ``tiny``, from files, or from the
+Hugging Face hub (``published.py``).
+
+A corpus can be a file of the reader's own (``files.py`` says which), which is
+cleaned. What is published or given in one piece is split group by group
+(``clean.py``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import CorpusError, warn
+from .clean import clean, grouped_split, looks_swapped
+from .files import moses_files, read_pairs
+from .pairs import Corpus, Pair
+from .published import from_files, published
+
+if TYPE_CHECKING:
+    from ..config import DataConfig
+
+
+HELD_OUT = 2000  # pairs for validation, and for testing, of a corpus in one piece
+TOY = {  # two sentences with which one can follow every number (write-up E)
+    "de": ("ich mochte ein bier", "ich mochte ein cola"),
+    "en": ("i want a beer .", "i want a coke ."),
+}
+NAMES = ("tiny", "toy", "multi30k", "multi30k-tok", "europarl")
+
+
+def load_corpus(data: DataConfig) -> Corpus:
+    """The corpus that a config names.
+
+    Pairs with an empty side are dropped, and a warning says how many.
+
+    Args:
+        data: ``data.corpus`` is one of ``NAMES``, a folder that holds ``train.xx``,
+            ``valid.xx`` and ``test.xx``, or a file of pairs.
+
+    Raises:
+        CorpusError: unknown name, missing file, unequal line counts, not UTF-8, nothing
+            left, no network.
+    """
+    splits, provenance = _find(data)
+    for name, pairs in splits.items():
+        splits[name] = [pair for pair in pairs if pair.src and pair.tgt]
+        if dropped := len(pairs) - len(splits[name]):
+            where = f"{data.corpus} {name}: left out {dropped} of {len(pairs)} pairs"
+            warn(f"{where}, one side is empty")
+    if "valid" not in splits:
+        whole = splits["train"]
+        split = grouped_split(whole, held_out(len(whole)), data.seed)
+        splits = {"train": split.train, "valid": split.valid, "test": split.test}
+        provenance += f"; the largest group has {split.largest} pairs"
+    train = splits["train"][: data.limit]
+    if not train or not splits["valid"]:
+        raise CorpusError(
+            f"corpus {data.corpus}: nothing is left to train or to validate on "
+            f"({provenance})"
+        )
+    return Corpus(train, splits["valid"], splits["test"], provenance)
+
+
+def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
+    name, langs = data.corpus, (data.src_lang, data.tgt_lang)
+    src, tgt = langs
+    if name == "tiny":
+        return dict(
+            _tiny(src, tgt)
+        ), "made by the grammar in nmt_lib/data/tiny/grammar.py"
+    if name == "toy":
+        if {*langs} != {"de", "en"}:
+            raise CorpusError(
+                f"corpus toy has German and English only, not {src}→{tgt}"
+            )
+        pairs = [Pair(*both) for both in zip(TOY[src], TOY[tgt], strict=True)]
+        splits = dict.fromkeys(("train", "valid", "test"), pairs)
+        return splits, "two sentences written in nmt_lib/data/corpora.py"
+    if name not in NAMES and os.path.isdir(folder := os.path.expanduser(name)):
+        files = {split: f"{split}.{{lang}}" for split in ("train", "valid", "test")}
+        texts, provenance = from_files(Path(folder), files, langs), f"files in {name}"
+    elif name in NAMES:
+        # ``load_corpus`` cuts the training part, after 2 × HELD_OUT pairs are held out.
+        most = data.limit and data.limit + 2 * HELD_OUT
+        texts, provenance = published(name, src, tgt, most)
+    elif is_file_of_pairs(name, langs):
+        return _from_pair_file(name, langs)
+    else:
+        raise CorpusError(
+            f"unknown corpus {name!r}: choose one of {', '.join(NAMES)}, or give an "
+            "existing folder, or a file of sentence pairs"
+        )
+    splits = {split: [Pair(*both) for both in some] for split, some in texts.items()}
+    return splits, provenance
+
+
+@cache
+def _tiny(src: str, tgt: str) -> dict[str, list[Pair]]:
+    from .tiny.corpus import generate
+    from .tiny.spelling import LANGUAGES
+
+    if not {src, tgt} <= set(LANGUAGES):
+        raise CorpusError(
+            f"corpus tiny has {', '.join(LANGUAGES)} only, not {src}→{tgt}: give a "
+            "file of sentence pairs as data.corpus"
+        )
+    return {
+        split: [Pair(t.text(src), t.text(tgt), t.alignment(src, tgt)) for t in triples]
+        for split, triples in generate().items()
+    }
+
+
+def held_out(n: int) -> int:
+    """How many of n pairs are for validation, and as many for testing: a twentieth."""
+    return min(HELD_OUT, n // 20)
+
+
+def is_file_of_pairs(name: str, langs: tuple[str, str]) -> bool:
+    """Whether there is such a file, or two Moses files of this name."""
+    path = Path(os.path.expanduser(name))
+    return os.path.isfile(path) or bool(moses_files(path, langs))
+
+
+def _from_pair_file(
+    name: str, langs: tuple[str, str]
+) -> tuple[dict[str, list[Pair]], str]:
+    """The pairs, and what they are; a warning says what was left out."""
+    pairs, lost = load_pairs(name, *langs)
+    said = f"{len(pairs)} of {len(pairs) + lost.total()} pairs of {name}"
+    if lost:
+        said += f", left out: {', '.join(f'{why} {n}' for why, n in lost.items())}"
+        warn(said)
+    if looks_swapped(pairs, *langs):
+        warn(f"{name}: the English sentences seem to be on the other side")
+    return {"train": pairs}, said
+
+
+def load_pairs(
+    path: str | os.PathLike[str], src: str, tgt: str
+) -> tuple[list[Pair], Counter[str]]:
+    """The pairs of a file, cleaned, and how many were left out for which reason.
+
+    Raises:
+        CorpusError: as ``read_pairs``.
+    """
+    lost: Counter[str] = Counter()
+    kept = clean(read_pairs(path, src, tgt, lost), lost)
+    return [Pair(*texts) for texts in kept], lost

@@ -1,0 +1,303 @@
+"""Files of sentence pairs as people have them: text in columns, CSV, JSON lines, Moses
+and zip files of it, TMX, and the message catalogues of programs (PO and MO).
+
+``read_pairs`` yields one pair after another. Whatever cannot be used is counted with
+its reason; a damaged file is a single ``CorpusError``. Lines, cells and what is
+unpacked have a largest size, so a hostile file cannot fill the memory.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import json
+import os
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from itertools import chain, zip_longest
+from pathlib import Path
+from typing import Any
+
+from ..errors import CorpusError
+from .catalogues import read_mo, read_po
+from .tmx import read_tmx
+
+LONGEST = 100_000  # characters of a line; a longer one is no sentence
+UNPACKED = 200  # times its size is what a packed file may hold; text needs about 4
+SMALL = 10_000_000  # bytes that it may hold in any case
+TOO_LONG = f"lines of more than {LONGEST:,} characters"
+KINDS = (".tsv", ".txt", ".csv", ".jsonl", ".json", ".tmx", ".po", ".mo")
+DAMAGED = (
+    *(OSError, EOFError, LookupError, RuntimeError, ValueError),
+    *(OverflowError, struct.error, zlib.error, zipfile.BadZipFile),
+)
+
+Texts = Iterator[tuple[str, str]]
+Lines = Iterator["str | None"]  # None: TOO_LONG
+
+
+def read_pairs(
+    path: str | os.PathLike[str], src: str, tgt: str, lost: Counter[str]
+) -> Texts:
+    """The pairs of a file, (text in ``src``, text in ``tgt``), as they are.
+
+    - ``.tsv`` and ``.txt``: source TAB target (TAB anything), as from ManyThings;
+      number TAB source TAB number TAB target, as from Tatoeba; or columns that a first
+      line names by their languages. Quotation marks are ordinary characters.
+    - ``.csv``, and ``.jsonl`` with one object on each line: columns named by their
+      languages.
+    - ``name.en`` and ``name.pl`` (Moses), given as either of them, or as ``name``.
+    - ``.tmx``, and ``.po`` and ``.mo``, which translate from English.
+    - ``.zip`` with two Moses files, as from OPUS, or with one file of another kind.
+
+    Each but ``.zip`` may end in ``.gz`` as well.
+
+    Args:
+        path: the file.
+        src: the source language, as the file names it.
+        tgt: the target language.
+        lost: to count what cannot be used, by its reason.
+
+    Raises:
+        CorpusError: there is no such file, its kind is unknown, it is damaged or not
+            UTF-8, or it lacks one of the languages.
+    """
+    path, langs = Path(os.path.expanduser(path)), (src, tgt)
+    try:
+        with ExitStack() as stack:
+            files = moses_files(path, langs)
+            if not files and not path.is_file():
+                raise CorpusError("there is no such file")
+            if not files and path.suffix.lower() == ".zip":
+                archive = stack.enter_context(zipfile.ZipFile(path))
+                members = _members(archive, langs)
+                parts = {one.filename: _unpacked(archive, one) for one in members}
+            else:
+                parts = {one.name: _chunks(one) for one in files or [path]}
+            yield from _pairs(parts, langs, lost)
+    except CorpusError as error:
+        raise CorpusError(f"{path}: {error}") from None
+    except DAMAGED as error:
+        why = " ".join(str(error).split())[:200] or "it is cut off"
+        raise CorpusError(f"{path}: cannot be read ({why})") from None
+
+
+def moses_files(path: Path, langs: tuple[str, str]) -> list[Path]:
+    """The two files of which ``path`` is one, or the stem; else nothing."""
+    name = path.name.removesuffix(".gz")
+    for lang in langs:
+        name = name.removesuffix(f".{lang}")
+    found = []
+    for lang in langs:
+        plain = path.with_name(f"{name}.{lang}")
+        both = plain, plain.with_name(plain.name + ".gz")
+        found += [file for file in both if file.is_file()][:1]
+    return found if len(found) == 2 else []
+
+
+def _pairs(
+    parts: dict[str, Iterator[bytes]], langs: tuple[str, str], lost: Counter[str]
+) -> Texts:
+    """Two files are Moses; one is read by its name's end."""
+    if len(parts) == 2:
+        sources, targets = map(_lines, parts.values())
+        return _moses(sources, targets, lost)
+    [(name, chunks)] = parts.items()
+    kind = Path(name.lower().removesuffix(".gz")).suffix
+    if kind in (".tsv", ".txt"):
+        return _columns(_lines(chunks), langs, lost)
+    if kind == ".csv":
+        return _csv(_lines(chunks), langs, lost)
+    if kind in (".jsonl", ".json"):
+        return _json_lines(_lines(chunks), langs, lost)
+    if kind == ".tmx":
+        return read_tmx(chunks, langs, lost)
+    if kind in (".po", ".mo"):
+        if kind == ".po":
+            found = read_po(_lines(chunks), lost)
+        else:
+            found = read_mo(chunks, lost)
+        if langs[1].startswith("en"):
+            return ((theirs, english) for english, theirs in found)
+        if langs[0].startswith("en"):
+            return found
+        raise CorpusError(
+            "a catalogue translates from English: one language must be en"
+        )
+    raise CorpusError(
+        f"no known kind of file: it must end in {', '.join(KINDS)} or .zip, or be one "
+        f"of two files that end in .{langs[0]} and .{langs[1]}"
+    )
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, unpacked."""
+    size = path.stat().st_size
+    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    with opened(path, "rb") as file:
+        yield from _bounded(file, size)
+
+
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise CorpusError(f"{member.filename} is packed in an unusual way: unzip it")
+    with archive.open(member) as file:
+        yield from _bounded(file, member.compress_size)
+
+
+def _bounded(file: Any, size: int) -> Iterator[bytes]:
+    left = UNPACKED * size + SMALL
+    while chunk := file.read(2**16):
+        left -= len(chunk)
+        if left < 0:
+            raise CorpusError(
+                f"it unpacks to more than {UNPACKED} times its size, which no text does"
+            )
+        yield chunk
+
+
+def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.ZipInfo]:
+    """The two Moses files of an archive, or its only file of another kind."""
+    members = [one for one in archive.infolist() if not one.is_dir()]
+    moses = [
+        [one for one in members if one.filename.lower().endswith(f".{lang.lower()}")]
+        for lang in langs
+    ]
+    if all(len(found) == 1 for found in moses):
+        return [moses[0][0], moses[1][0]]
+    others = [one for one in members if one.filename.lower().endswith(KINDS)]
+    others = [one for one in others if Path(one.filename).name[0] not in "_."]
+    if len(others) == 1:
+        return others
+    names = ", ".join(one.filename for one in members[:8])
+    raise CorpusError(
+        f"it holds no two files that end in .{langs[0]} and .{langs[1]}, nor a single "
+        f"file of pairs, but {names or 'nothing'}"
+    )
+
+
+def _lines(chunks: Iterator[bytes]) -> Lines:
+    """The lines of UTF-8, or of UTF-16 that says so; only line feeds end one."""
+    first = next(chunks, b"")
+    marked = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    encoding = "utf-16" if marked else "utf-8-sig"
+    rest, too_long, n = "", False, 0
+    try:
+        for text in codecs.iterdecode(chain([first], chunks), encoding):
+            *ended, rest = (rest + text).split("\n")
+            for line in ended:
+                yield None if too_long or len(line) > LONGEST else line
+                too_long, n = False, n + 1
+            if len(rest) > LONGEST:
+                rest, too_long = "", True
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"not UTF-8 ({error.reason}), somewhere from line {n + 1} on: save it as "
+            "UTF-8"
+        ) from None
+    if rest or too_long:
+        yield None if too_long else rest
+
+
+def _within(lines: Lines, lost: Counter[str]) -> Iterator[str]:
+    for line in lines:
+        if line is None:
+            lost[TOO_LONG] += 1
+        else:
+            yield line.removesuffix("\r")
+
+
+def _moses(sources: Lines, targets: Lines, lost: Counter[str]) -> Texts:
+    end: Any = object()
+    n_src = n_tgt = 0
+    for source, target in zip_longest(sources, targets, fillvalue=end):
+        n_src, n_tgt = n_src + (source is not end), n_tgt + (target is not end)
+        if source is None or target is None:
+            lost[TOO_LONG] += 1
+        elif n_src == n_tgt:
+            yield source.removesuffix("\r"), target.removesuffix("\r")
+    if n_src != n_tgt:
+        raise CorpusError(
+            f"one side has {n_src} lines, the other {n_tgt}: line n of one must "
+            "translate line n of the other"
+        )
+
+
+def _named(names: Iterable[str], langs: tuple[str, str]) -> list[int]:
+    """Where the columns of both languages are, or nothing."""
+    found = [name.strip().lower() for name in names]
+    wanted = [lang.lower() for lang in langs]
+    return list(map(found.index, wanted)) if {*wanted} <= {*found} else []
+
+
+def _columns(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
+    where: list[int] = []
+    for line in _within(lines, lost):
+        cells = line.split("\t", 100)
+        if not where:
+            if where := _named(cells, langs):
+                continue
+            where = [1, 3] if _tatoeba(cells) else [0, 1]
+        if len(cells) > max(where):
+            yield cells[where[0]], cells[where[1]]
+        else:
+            lost["lines of too few columns" if line.strip() else "empty"] += 1
+
+
+def _tatoeba(cells: list[str]) -> bool:
+    return len(cells) == 4 and cells[0].isdecimal() and cells[2].isdecimal()
+
+
+def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
+    texts = (line + "\n" for line in _within(lines, lost))
+    header = next(texts, "")
+    for delimiter in (",", ";", "\t"):
+        names = header.strip().replace('"', "").split(delimiter)
+        if where := _named(names, langs):
+            break
+    else:
+        raise CorpusError(
+            f"its first line names no columns {langs[0]} and {langs[1]}, but "
+            f"{header.strip()[:80]!r}: name them so"
+        )
+    rows, done = csv.reader(texts, delimiter=delimiter, strict=True), 0
+    while True:
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error:
+            cells = []
+            lost["lines whose quotation marks do not match"] += rows.line_num - done
+            done = rows.line_num
+            continue
+        n, done = rows.line_num - done, rows.line_num
+        if n > 1:
+            lost["lines of cells that run over several lines"] += n
+        elif len(cells) > max(where):
+            yield cells[where[0]], cells[where[1]]
+        else:
+            lost["lines of too few columns" if cells else "empty"] += 1
+
+
+def _json_lines(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
+    for line in _within(lines, lost):
+        if not line.strip():
+            lost["empty"] += 1
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            lost["lines that are no JSON"] += 1
+            continue
+        row = row.get("translation", row) if isinstance(row, dict) else {}
+        src, tgt = map(row.get, langs) if isinstance(row, dict) else (None, None)
+        if isinstance(src, str) and isinstance(tgt, str):
+            yield src, tgt
+        else:
+            lost[f"objects without text under {langs[0]} and {langs[1]}"] += 1

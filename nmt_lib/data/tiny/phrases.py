@@ -1,0 +1,180 @@
+"""The noun phrases of the tiny corpus, in three languages at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from .lexicon import ADJECTIVES
+from .lexicon import ENGLISH_DETERMINERS
+from .lexicon import FRENCH_BEFORE_VOWEL
+from .lexicon import FRENCH_DETERMINERS
+from .lexicon import GERMAN_DETERMINERS
+from .lexicon import GERMAN_OBLIQUE
+from .lexicon import MANY
+from .lexicon import NOUNS
+from .lexicon import PLACES
+from .lexicon import VERBS
+from .lexicon import VOWELS
+from .lexicon import Adjective
+from .lexicon import Noun
+from .lexicon import fits
+from .spelling import LANGUAGES
+from .spelling import Phrase
+
+
+@dataclass(frozen=True)
+class NP:
+    """A noun with a determiner, and perhaps an adjective and an addition.
+
+    The determiner is ``a``, ``the``, ``the-many``, ``two``, ``some`` (a quantity:
+    "milk", "du lait"), ``pronoun`` or ``they``; an addition is "with a red hat".
+    """
+
+    determiner: str
+    noun: Noun
+    adjective: Adjective | None = None
+    addition: Phrase | None = None
+
+    @staticmethod
+    def of(text: str) -> NP:
+        """From English: "the old man", "the-many cat" (the cats), "some cold milk"."""
+        determiner, *adjective, noun = text.split()
+        return NP(
+            determiner, NOUNS[noun], ADJECTIVES[adjective[0]] if adjective else None
+        )
+
+    @property
+    def many(self) -> bool:
+        return self.determiner in MANY
+
+
+def person_pronoun(en: str, de: str, fr: str, gender: str) -> NP:
+    return NP(
+        "they" if en == "they" else "pronoun",
+        Noun(en, en, de, de, gender, fr, fr, gender, "person"),
+    )
+
+
+SHE = person_pronoun("she", "sie", "elle", "f")
+HE = person_pronoun("he", "er", "il", "m")
+
+
+def pronoun_for(phrase: NP) -> NP:
+    """The pronoun for a noun phrase: it; er for der Stuhl; elle for la chaise."""
+    noun = phrase.noun
+    fr = "elle" if noun.fr_gender == "f" else "il"
+    if phrase.many:
+        return person_pronoun("they", "sie", fr + "s", noun.fr_gender)
+    if fits(noun.kinds, "male,female"):
+        return HE if noun.fr_gender == "m" else SHE
+    de = {"m": "er", "f": "sie", "n": "es"}[noun.de_gender]
+    return NP(
+        "pronoun",
+        Noun("it", "it", de, de, noun.de_gender, fr, fr, noun.fr_gender, "thing"),
+    )
+
+
+@cache
+def mark(words: str, concept: str) -> str:
+    """A concept after every word: ``mark("is_reading", "v")`` is "is/v reading/v"."""
+    return " ".join(f"{word}/{concept}" for word in words.split("_") if word)
+
+
+def join(*phrases: Phrase) -> Phrase:
+    return {lang: " ".join(phrase[lang] for phrase in phrases) for lang in LANGUAGES}
+
+
+def words(en: str, de: str, fr: str, concept: str) -> Phrase:
+    """The same few words in three languages, all linked to each other."""
+    return {"en": mark(en, concept), "de": mark(de, concept), "fr": mark(fr, concept)}
+
+
+def french_agreement(adjective: Adjective, noun: Noun, many: bool) -> str:
+    form = adjective.fr_m if noun.fr_gender == "m" else adjective.fr_f
+    if not many or form[-1] in "sx":
+        return form
+    return form + ("x" if form.endswith("eau") else "s")
+
+
+def participle(text: str, subject: NP) -> str:
+    """Fills in "*": "est_assis*" is "est_assise" for a woman."""
+    stem = text.rstrip("*")
+    if stem == text:
+        return text
+    ending = "e" if subject.noun.fr_gender == "f" else ""
+    return (
+        stem
+        + ending
+        + ("s" if subject.many and not (stem + ending).endswith("s") else "")
+    )
+
+
+def english_np(phrase: NP, key: str) -> str:
+    noun, adjective = phrase.noun, phrase.adjective
+    parts = [mark(ENGLISH_DETERMINERS.get(phrase.determiner, ""), f"{key}.det")]
+    parts.append(mark(adjective.en, f"{key}.adj") if adjective else "")
+    parts.append(mark(noun.en_many if phrase.many else noun.en, f"{key}.noun"))
+    return " ".join(parts)
+
+
+def german_np(phrase: NP, key: str, case: str) -> str:
+    noun, adjective = phrase.noun, phrase.adjective
+    forms = GERMAN_DETERMINERS[phrase.determiner, case].split()
+    article, ending = forms["mfn".index(noun.de_gender)].split("+")
+    word = noun.de_many if phrase.many else noun.de
+    if case != "nom" and not phrase.many:
+        word = GERMAN_OBLIQUE.get(word, word)
+    parts = [
+        mark(article, f"{key}.det"),
+        mark(adjective.de_stem + ending, f"{key}.adj") if adjective else "",
+    ]
+    return " ".join([*parts, mark(word, f"{key}.noun")])
+
+
+def french_np(phrase: NP, key: str) -> str:
+    noun, adjective = phrase.noun, phrase.adjective
+    masculine_feminine = FRENCH_DETERMINERS.get(phrase.determiner, "_ _").split()
+    article = mark(masculine_feminine["mf".index(noun.fr_gender)], f"{key}.det")
+    if phrase.determiner == "some":  # aligned with nothing: "du lait" is just "milk"
+        article = "de le" if noun.fr_gender == "m" else "de la"
+    word = noun.fr_many if phrase.many else noun.fr
+    if adjective is None:
+        return f"{article} {mark(word, f'{key}.noun')}"
+    form = french_agreement(adjective, noun, phrase.many)
+    if adjective.fr_side == "after":
+        return f"{article} {mark(word, f'{key}.noun')} {mark(form, f'{key}.adj')}"
+    if word.startswith(VOWELS) and not phrase.many:
+        form = FRENCH_BEFORE_VOWEL.get(form, form)
+    return f"{article} {mark(form, f'{key}.adj')} {mark(word, f'{key}.noun')}"
+
+
+def noun_phrase(phrase: NP, key: str, case: str = "nom") -> Phrase:
+    built = {
+        "en": english_np(phrase, key),
+        "de": german_np(phrase, key, case),
+        "fr": french_np(phrase, key),
+    }
+    return join(built, phrase.addition) if phrase.addition else built
+
+
+def place_phrase(
+    name: str, adjective: Adjective | None = None, case: str = "dat"
+) -> Phrase:
+    place = PLACES[name]
+    thing = noun_phrase(NP("the", NOUNS[place.noun], adjective), "p", case)
+    return join(words(place.en, place.de, place.fr, "prep"), thing)
+
+
+def with_phrase(thing: NP) -> Phrase:
+    return join(words("with", "mit", "avec", "with"), noun_phrase(thing, "w", "dat"))
+
+
+def relative_clause(owner: NP, clothes: NP) -> Phrase:
+    """ "who is wearing a hat"; in German between commas, with the verb at the end."""
+    who = {"m": "der", "f": "die", "n": "das"}[owner.noun.de_gender]
+    thing, verb = noun_phrase(clothes, "w", "acc"), VERBS["wearing"]
+    return {
+        "en": f"who/who {mark(verb.en, 'rv')} {thing['en']}",
+        "de": f", {who}/who {thing['de']} {mark(verb.de, 'rv')} ,",
+        "fr": f"qui/who {mark(verb.fr, 'rv')} {thing['fr']}",
+    }

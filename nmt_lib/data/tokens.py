@@ -1,0 +1,161 @@
+"""Tokens: the four special ids, words as spaCy cuts them, and vocabularies."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+
+
+class Vocab:
+    """Maps tokens to ids and back; ``tokens`` are in the order of their ids, from 0.
+
+    Raises:
+        RuntimeError: a token that occurs twice; looked up: a token or id that is not
+            there.
+        TypeError: a token that is not a string (an id, say): it is never taken for an
+            unknown word.
+    """
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        self._itos = [_checked(token) for token in tokens]
+        self._stoi = {token: index for index, token in enumerate(self._itos)}
+        self._default: int | None = None
+        if len(self._stoi) != len(self._itos):
+            twice = Counter(self._itos).most_common(1)[0][0]
+            raise RuntimeError(f"Duplicate token found in tokens list: {twice}")
+
+    def __len__(self) -> int:
+        return len(self._itos)
+
+    def __contains__(self, token: str) -> bool:
+        return _checked(token) in self._stoi
+
+    def __getitem__(self, token: str) -> int:
+        """The id of a token; of an unknown one the default index, if that is set."""
+        index = self._stoi.get(_checked(token), self._default)
+        if index is None:
+            raise RuntimeError(
+                f"Token {token} not found and default index is not set; call "
+                "set_default_index(1)"
+            )
+        return index
+
+    def __call__(self, tokens: Iterable[str]) -> list[int]:
+        """The ids of tokens; one string is a TypeError: its letters are not tokens."""
+        if isinstance(tokens, str):
+            raise TypeError(
+                "A list of tokens is needed, not one string: split it first: "
+                f"{tokens[:40]!r}"
+            )
+        return list(map(self.__getitem__, tokens))
+
+    lookup_indices = __call__
+
+    def set_default_index(self, index: int | None) -> None:
+        """The id that unknown tokens get; ``None`` makes them an error again."""
+        self._default = None if index is None else operator.index(index)
+
+    def lookup_token(self, index: int) -> str:
+        """The token of an id."""
+        if not 0 <= index < len(self._itos):
+            raise RuntimeError(
+                f"Specified index {index} is out of bounds for vocab of size "
+                f"{len(self)}"
+            )
+        return self._itos[index]
+
+    def lookup_tokens(self, indices: Iterable[int]) -> list[str]:
+        return list(map(self.lookup_token, indices))
+
+    def get_itos(self) -> list[str]:
+        """All tokens in the order of their ids (index to string)."""
+        return list(self._itos)
+
+    def get_stoi(self) -> dict[str, int]:
+        """All tokens with their ids (string to index)."""
+        return dict(self._stoi)
+
+
+def _checked(token: str) -> str:
+    if not isinstance(token, str):
+        raise TypeError(f"A token is a string, not {token!r}")
+    return token
+
+
+def vocab(
+    ordered_dict: Mapping[str, int],
+    min_freq: int = 1,
+    specials: Iterable[str] | None = None,
+) -> Vocab:
+    """A vocabulary from tokens with their counts, in the order of the mapping.
+
+    Args:
+        ordered_dict: token → count.
+        min_freq: rarer tokens are left out.
+        specials: tokens that come first, whatever their count.
+    """
+    first = list(specials or ())
+    others = [
+        token
+        for token, count in ordered_dict.items()
+        if count >= min_freq and token not in first
+    ]
+    return Vocab(first + others)
+
+
+def build_vocab_from_iterator(
+    iterator: Iterable[Iterable[str]],
+    min_freq: int = 1,
+    specials: Iterable[str] | None = None,
+) -> Vocab:
+    """A vocabulary from lists of tokens, one list a sentence; see ``vocab``."""
+    counts = Counter(token for tokens in iterator for token in tokens)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return vocab(dict(ordered), min_freq, specials)
+
+
+PAD, UNK, SOS, EOS = 0, 1, 2, 3
+SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
+
+# A word is cut there: for brackets without spaces, spaCy's time grows quadratically.
+LONG = re.compile(r"\S{200}(?=\S)")
+
+
+@lru_cache(maxsize=8)
+def spacy_words(lang: str) -> Callable[[str], list[str]]:
+    """spaCy's rule-based splitter of a language, as a function from text to words.
+
+    A single space is not a token; any additional spaces form one, as in the write-ups.
+    """
+    import spacy
+
+    split = spacy.blank(lang).tokenizer
+    return lambda text: [word.text for word in split(LONG.sub(r"\g<0> ", text))]
+
+
+# Text without a space before it, or after it, in each language.
+_NO_SPACE_BEFORE = {
+    "en": r"[.,!?;:)\]%…”]|(?:n['’]t|['’](?:s|m|re|ve|ll|d)?)(?= |$)",
+    "de": r"[.,!?;:)\]…“”]",
+    "fr": r"[.,)\]…”]|-\w",  # French puts a space before ! ? ; : and %
+}
+_NO_SPACE_AFTER = {"en": r"[(\[“]", "de": r"[(\[„]", "fr": r"[(\[“]|\w['’](?= \w)"}
+
+
+def join_words(words: Iterable[str], lang: str = "en") -> str:
+    """spaCy's words to a written sentence: no spaces around punctuation, as usual.
+
+    >>> join_words(["L'", "homme", "lit", "."], "fr")
+    "L'homme lit."
+    """
+    text = " ".join(" ".join(words).split())
+    before, after = _NO_SPACE_BEFORE[lang], _NO_SPACE_AFTER[lang]
+    text = re.sub(rf" ({before})", r"\1", text, flags=re.IGNORECASE)
+    text = re.sub(rf"({after}) ", r"\1", text)
+    text = re.sub(r'" ([^"]*?) ?"', r'"\1"', text)
+    if lang == "de":  # spaCy's German does not split T-Shirt
+        return text
+    return re.sub(r"(\w) - (?=\w)", r"\1-", text)

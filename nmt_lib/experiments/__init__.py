@@ -1,1 +1,0 @@
-"""What the chapters measure beside their exercises, one experiment a module."""

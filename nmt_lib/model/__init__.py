@@ -1,0 +1,1 @@
+"""The Transformer of the paper: read attention, embeddings, layers, transformer."""

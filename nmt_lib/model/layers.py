@@ -1,0 +1,180 @@
+"""Encoder and decoder: layers of attention and feed-forward networks, each with a
+residual connection and a norm (paper, section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from ..config import ModelConfig
+from .attention import KVCache, check_mask, make_attention
+
+
+class FeedForward(nn.Module):
+    """Two linear layers with ReLU between them, the same at every position (paper,
+    section 3.3)."""
+
+    def __init__(
+        self, d_model: int, d_ff: int, bias: bool = True, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.W_1 = nn.Linear(d_model, d_ff, bias)
+        self.W_2 = nn.Linear(d_ff, d_model, bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``(B, T, D)`` to ``(B, T, D)``."""
+        hidden = self.dropout(F.relu(self.W_1(x)))  # (B, T, d_ff)
+        return self.W_2(hidden)  # (B, T, D)
+
+
+class Residual(nn.Module):
+    """The residual connection around a sub-layer, and its norm (paper, section 3.1).
+
+    Post-LN, the paper's, normalises the sum. Pre-LN normalises what the sub-layer
+    reads: the path from the last layer to the first is then a plain sum, which
+    gradients pass unchanged.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.pre = config.norm == "pre"
+        self.norm = nn.LayerNorm(config.d_model, bias=config.norm_bias)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """``(B, T, D)`` to ``(B, T, D)``, as ``sublayer`` does."""
+        if self.pre:
+            return x + self.dropout(sublayer(self.norm(x)))  # (B, T, D)
+        return self.norm(x + self.dropout(sublayer(x)))  # (B, T, D)
+
+
+def make_final_norm(config: ModelConfig) -> nn.Module:
+    """One more layer norm on a stack: pre-LN leaves the sum unnormalised otherwise."""
+    wanted = config.norm == "pre" if config.final_norm is None else config.final_norm
+    if not wanted:
+        return nn.Identity()
+    return nn.LayerNorm(config.d_model, bias=config.norm_bias)
+
+
+def make_feed_forward(config: ModelConfig) -> FeedForward:
+    return FeedForward(config.d_model, config.d_ff, config.bias, config.ffn_dropout)
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.self_attention = make_attention(config)
+        self.around_attention = Residual(config)
+        self.feed_forward = make_feed_forward(config)
+        self.around_feed_forward = Residual(config)
+
+    def forward(self, x: Tensor, src_mask: Tensor | None) -> Tensor:
+        """``(B, S, D)`` to ``(B, S, D)``; the mask broadcasts to ``(B, H, S, S)``."""
+        x = self.around_attention(
+            x, lambda h: self.self_attention(h, h, src_mask)
+        )  # (B, S, D)
+        return self.around_feed_forward(x, self.feed_forward)  # (B, S, D)
+
+
+class Encoder(nn.Module):
+    """A stack of layers; with ``final_norm`` one more layer norm on top."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            EncoderLayer(config) for _ in range(config.n_layers)
+        )
+        self.norm = make_final_norm(config)
+
+    def forward(self, x: Tensor, src_mask: Tensor | None) -> Tensor:
+        """``(B, S, D)`` to the memory ``(B, S, D)``."""
+        for layer in self.layers:
+            x = layer(x, src_mask)  # (B, S, D)
+        return self.norm(x)  # (B, S, D)
+
+
+class LayerCache(NamedTuple):
+    """What a decoder layer keeps from step to step."""
+
+    own: KVCache  # of the target so far, for self-attention
+    source: KVCache  # of the memory, for cross-attention
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention over the past, cross-attention over the memory, feed-forward."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.self_attention = make_attention(config)
+        self.around_self_attention = Residual(config)
+        self.cross_attention = make_attention(config)
+        self.around_cross_attention = Residual(config)
+        self.feed_forward = make_feed_forward(config)
+        self.around_feed_forward = Residual(config)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        src_mask: Tensor | None,
+        tgt_mask: Tensor | None,
+        cache: LayerCache | None = None,
+    ) -> Tensor:
+        """``(B, T, D)`` to ``(B, T, D)``; with a cache ``x`` holds new positions only.
+
+        ``memory`` is ``(B, S, D)``; the masks broadcast to ``(B, H, T, S)`` and
+        ``(B, H, T, T)``.
+        """
+        own, source = cache or (None, None)
+        x = self.around_self_attention(
+            x, lambda h: self.self_attention(h, h, tgt_mask, own)
+        )  # (B, T, D)
+        x = self.around_cross_attention(
+            x, lambda h: self.cross_attention(h, memory, src_mask, source)
+        )  # (B, T, D)
+        return self.around_feed_forward(x, self.feed_forward)  # (B, T, D)
+
+
+class Decoder(nn.Module):
+    """A stack of layers; with ``final_norm`` one more layer norm on top."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        n_layers = config.n_decoder_layers or config.n_layers
+        self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(n_layers))
+        self.norm = make_final_norm(config)
+
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        src_mask: Tensor | None,
+        tgt_mask: Tensor | None,
+        caches: list[LayerCache] | None = None,
+    ) -> Tensor:
+        """``(B, T, D)`` to ``(B, T, D)``; arguments as of a layer, a cache for each.
+
+        Raises:
+            ShapeError: ``src_mask`` is not ``(B, 1, 1, S)``; ``tgt_mask``, perhaps.
+        """
+        check_mask(src_mask, (len(memory), 1, 1, memory.size(1)), "src_mask")
+        for i, layer in enumerate(self.layers):
+            cache = None if caches is None else caches[i]
+            x = layer(x, memory, src_mask, tgt_mask, cache)  # (B, T, D)
+        return self.norm(x)  # (B, T, D)
+
+    def make_caches(self, memory: Tensor) -> list[LayerCache]:
+        """One for each layer, with the keys and values of ``memory``, ``(B, S, D)``."""
+        caches = []
+        for layer in self.layers:
+            assert isinstance(layer, DecoderLayer)
+            keys, values = layer.cross_attention.keys_values(memory)  # (B, H, S, d)
+            own = KVCache(keys[:, :, :0], values[:, :, :0], grows=True)  # nothing yet
+            caches.append(LayerCache(own, KVCache(keys, values, grows=False)))
+        return caches

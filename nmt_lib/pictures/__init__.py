@@ -1,1 +1,0 @@
-"""Pictures of the model at work, and the other plots of the chapters."""

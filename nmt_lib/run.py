@@ -1,0 +1,107 @@
+"""A run: from a config to a trained model and its translator (paper, section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .config import Config, load_config
+from .data.corpora import load_corpus
+from .data.tokenizers import Tokenizers, build_tokenizers
+from .model.transformer import Transformer
+from .training.model_file import load_weights
+from .training.optim import default_device
+from .training.run_folder import Progress, RunFolder, run_path
+from .training.trainer import Trainer, join_processes
+from .training.transfer import beginning
+from .translate.translator import Translator
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished training run; ``path`` is its folder.
+
+    ``history`` has one row for each validation: ``step``, ``epoch``, ``lr``,
+    ``train_loss`` (with smoothing, as optimised) and ``valid_loss`` (without, in nats a
+    token).
+    """
+
+    config: Config
+    model: Transformer
+    tokenizers: Tokenizers
+    progress: Progress
+
+    @property
+    def path(self) -> Path:
+        return run_path(self.config)
+
+    @property
+    def history(self) -> list[dict[str, float]]:
+        return self.progress.history
+
+    @property
+    def best_step(self) -> int:
+        return self.progress.best_step
+
+    @cached_property
+    def translator(self) -> Translator:
+        return Translator(self.model, *self.tokenizers, self.config)
+
+
+@torch.inference_mode(False)  # it needs gradients, even if the caller has none
+def train(config: Config | str | Path, **overrides: Any) -> Run:
+    """Trains until ``train.max_steps``, or resumes where an earlier call was cut off.
+
+    A finished run is loaded, without a look at its corpus.
+
+    Args:
+        config: a ``Config``, or what ``load_config`` takes.
+
+    Raises:
+        CheckpointError: the run's folder holds a run of another config or corpus, lacks
+            a file, or cannot be written.
+        ConfigError: settings that cannot be used.
+        TrainingError: the loss is not finite.
+    """
+    rank, _ = join_processes()
+    config, device = load_config(config, **overrides), default_device()
+    folder = RunFolder(config, writes=rank == 0)
+    if saved := folder.finished():
+        progress = Progress(**saved.state)
+        return Run(config, saved.build_model(), saved.tokenizers, progress)
+    threads, gpus = torch.get_num_threads(), [] if device.type == "cpu" else [device]
+    # The caller's random numbers go on as if nothing had happened.
+    with folder.locked(), torch.random.fork_rng(gpus, device_type=device.type):
+        try:
+            torch.set_num_threads(config.train.threads or threads)
+            saved, corpus = folder.newest(), load_corpus(config.data)
+            weights: dict[str, Tensor] = {}
+            if saved:
+                tokenizers = saved.tokenizers
+            elif config.train.init_from:
+                tokenizers, weights = beginning(config, corpus.train)
+            else:
+                tokenizers = build_tokenizers(config.data, corpus.train)
+            trainer = Trainer(config, corpus, tokenizers)
+            if saved:
+                trainer.resume(saved)
+            elif weights:
+                load_weights(trainer.model, weights)
+            trainer.run()
+            trainer.finish()
+        finally:
+            torch.set_num_threads(threads)
+    return Run(config, trainer.model, tokenizers, trainer.progress)
+
+
+def load_or_train(config: Config | str | Path, **overrides: Any) -> Translator:
+    """The translator of a config: loaded if its run is finished, else trained first.
+
+    Several processes may ask at once: one trains, the others wait for it.
+    """
+    return train(config, **overrides).translator

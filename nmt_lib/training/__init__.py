@@ -1,0 +1,1 @@
+"""Loss, optimizer, training, and the files of a run."""

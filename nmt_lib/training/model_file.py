@@ -1,0 +1,251 @@
+"""Model files.
+
+One ``model.safetensors`` holds weights, config and tokenizers. A digest covers all of
+them, so damage is noticed. A file is written beside its place and then renamed: a crash
+at any moment leaves the old or the new one. safetensors stores plain arrays: loading a
+file never runs code in it, and no size that it states is trusted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as save_tensors
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from ..config import Config, checked
+from ..data.tokenizers import Tokenizers, load_tokenizer
+from ..errors import CheckpointError, ConfigError
+from ..model.transformer import Transformer, build_model
+from .optim import default_device
+
+FORMAT = "1"  # of the files that are written, and the only one that is read
+
+
+class ModelFile(NamedTuple):
+    """What one file holds."""
+
+    config: Config
+    tokenizers: Tokenizers
+    tensors: dict[str, Tensor]  # "model.…"; in a checkpoint "optimizer.…", "random.…"
+    state: dict[str, Any]  # of a run: its ``Progress``; else empty
+
+    @property
+    def weights(self) -> dict[str, Tensor]:
+        """The model's weights by name; a matrix that is used twice is listed once."""
+        return part(self.tensors, "model.")
+
+    def build_model(self, device: str | torch.device | None = None) -> Transformer:
+        """The model with these weights, in evaluation mode.
+
+        ``device`` is where it is; default: ``default_device()``.
+        """
+        with NoDraws():
+            model = build_model(self.config.model, *map(len, self.tokenizers)).eval()
+        load_weights(model, self.weights)
+        device = device or default_device()
+        try:
+            return model.to(device)
+        except (RuntimeError, AssertionError) as error:  # it says which devices exist
+            reason = str(error).splitlines()[0]
+            raise ConfigError(f"cannot use device={device!r}: {reason}") from None
+
+
+class NoDraws(TorchFunctionMode):
+    """Leaves new weights as they are in memory, since a file's replace them.
+
+    It counts for this thread only, and the random numbers of others stay theirs.
+    """
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if func.__name__.endswith(("uniform_", "normal_")):
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **(kwargs or {}))
+
+
+def save(path: Path, saved: ModelFile) -> None:
+    """Writes a file."""
+    src, tgt = (tokenizer.dumps() for tokenizer in saved.tokenizers)
+    metadata = {"format": FORMAT, "config": saved.config.model_dump_json()}
+    metadata |= {"src_tokenizer": src, "state": json.dumps(saved.state)}
+    if tgt != src:
+        metadata["tgt_tokenizer"] = tgt
+    tensors = {}
+    for name, tensor in saved.tensors.items():  # safetensors wants them in one piece
+        tensors[name] = tensor.detach().cpu().contiguous().clone()
+    metadata["digest"] = digest(tensors, metadata)
+    write_file(path, save_tensors(tensors, metadata))
+
+
+def load(path: Path) -> ModelFile:
+    """Reads a file.
+
+    Raises:
+        CheckpointError: it is missing, damaged, or made by another version.
+    """
+    tensors, metadata = _read(path)
+    try:
+        config = checked(Config, json.loads(metadata["config"]), "its config")
+        src = load_tokenizer(metadata["src_tokenizer"])
+        tgt = load_tokenizer(metadata.get("tgt_tokenizer", metadata["src_tokenizer"]))
+        state = dict(json.loads(metadata["state"]))
+        _check_size(config, max(len(src), len(tgt)), part(tensors, "model."))
+    except (LookupError, TypeError, ValueError, RuntimeError, zlib.error) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise CheckpointError(
+            f"{path} was made by another version of nmt_lib ({reason}): update "
+            "nmt_lib, or use the version that made it"
+        ) from None
+    src.sos = config.data.src_specials
+    return ModelFile(config, (src, tgt), tensors, state)
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Tensors and metadata of a file that is whole, and of this format."""
+    if not path.is_file():
+        raise CheckpointError(
+            f"no model file {path}: train first, or give the folder of a run"
+        )
+    try:
+        with safe_open(path, "pt") as file:
+            metadata, names = file.metadata() or {}, file.keys()
+            _check_format(path, metadata.get("format", ""))
+            # Copies: what has been checked stays, whatever happens to the file.
+            tensors = {name: file.get_tensor(name).clone() for name in names}
+        if metadata.pop("digest", "") != digest(tensors, metadata):
+            raise ValueError("its digest does not fit")
+    except OSError as error:
+        raise CheckpointError(f"cannot read {path} ({error})") from None
+    except (ValueError, SafetensorError) as error:
+        raise CheckpointError(
+            f"{path} is damaged, or not a model file of nmt_lib ({error}): restore it, "
+            "or delete it and train again"
+        ) from None
+    return tensors, metadata
+
+
+def _check_format(path: Path, found: str) -> None:
+    if found == FORMAT:
+        return
+    why = "is not a model file of nmt_lib, or from before its release: move it away"
+    if found.isdecimal():
+        why = f"was made by a newer nmt_lib (format {found[:9]}): update nmt_lib"
+    raise CheckpointError(f"{path} {why}")
+
+
+def digest(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
+    """The CRC-32 of a file's content, as ``web/model_file.js`` computes it, too.
+
+    First comes JSON without spaces: the metadata, then name, dtype and shape of each
+    tensor. The tensors' bytes follow. All are in the order of their names.
+    """
+    names = sorted(tensors)
+    kinds = [[n, str(tensors[n].dtype)[6:], list(tensors[n].shape)] for n in names]
+    head = [sorted(metadata.items()), kinds]
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":"))
+    crc = zlib.crc32(text.encode())
+    for name in names:
+        crc = zlib.crc32(tensors[name].flatten().view(torch.uint8).numpy().data, crc)
+    return f"{crc:08x}"
+
+
+def _check_size(config: Config, V: int, weights: dict[str, Tensor]) -> None:
+    """Refuses a config of a model that is larger than these weights."""
+    model, D = config.model, config.model.d_model
+    attention = 2 * D * (D + model.n_heads * (model.d_value or D // model.n_heads))
+    layer = attention + 2 * D * model.d_ff
+    decoder_layers = model.n_decoder_layers or model.n_layers
+    least = model.n_layers * layer + decoder_layers * (layer + attention) + V * D
+    have = sum(weight.numel() for weight in weights.values())
+    if max(least, model.max_positions * D - 2**22) > have:  # the table isn't saved
+        raise ValueError("its weights are fewer than those of its config")
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Writes beside the place, forces it to the disk, then moves it there."""
+    writer = f"{os.getpid()}-{threading.get_ident()}"  # each has a file of its own
+    beside = path.with_name(f".{path.name}-{writer}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(beside, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise CheckpointError(
+            f"cannot write {path} ({error.strerror}); files written before are kept, "
+            "and a run resumes from its last checkpoint"
+        ) from None
+
+
+def pack(
+    model: nn.Module, optimizer: torch.optim.Optimizer | None = None
+) -> dict[str, Tensor]:
+    """The weights as ``ModelFile.tensors`` names them.
+
+    With the optimizer, it is all that a run needs to resume: its state, and the random
+    numbers.
+    """
+    tensors: dict[str, Tensor] = {}
+    for name, weight in model.named_parameters():
+        tensors[f"model.{name}"] = weight
+    if optimizer is None:
+        return tensors
+    for index, values in optimizer.state_dict()["state"].items():
+        for name, value in values.items():
+            if torch.is_tensor(value):  # SGD without momentum has None
+                tensors[f"optimizer.{index}.{name}"] = value
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    return tensors
+
+
+def unpack(
+    tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer
+) -> None:
+    """Puts back what ``pack`` collected."""
+    load_weights(model, part(tensors, "model."))
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, value in part(tensors, "optimizer.").items():
+        index, _, key = name.partition(".")
+        state.setdefault(int(index), {})[key] = value
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
+    torch.set_rng_state(tensors["random.cpu"])
+    if torch.cuda.is_available() and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+
+
+def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The entries under a prefix, without it."""
+    return {
+        k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)
+    }
+
+
+@torch.no_grad()
+def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
+    """Copies weights of the same names and shapes into a model.
+
+    Raises:
+        CheckpointError: one is missing, or has another shape.
+    """
+    for name, parameter in model.named_parameters():
+        if name not in weights or weights[name].shape != parameter.shape:
+            shape = tuple(parameter.shape)
+            raise CheckpointError(f"no weights {name} of shape {shape} in the file")
+        parameter.copy_(weights[name])

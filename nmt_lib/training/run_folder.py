@@ -1,0 +1,266 @@
+"""The folder of a run: checkpoints, from which it resumes, and the finished model."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import torch
+from filelock import FileLock
+from torch import Tensor, distributed
+
+from ..config import Config
+from ..data.tokenizers import Tokenizers
+from ..errors import CheckpointError
+from ..model.transformer import Transformer
+from .model_file import ModelFile, load, pack, save, write_file
+
+if TYPE_CHECKING:
+    pass
+
+
+# Keys of ``train`` that may change when a run is resumed.
+FREE_KEYS = {
+    "max_steps",  # a cosine ends there: not with that
+    "validate_every",
+    "checkpoint_every",
+    "keep_checkpoints",
+    "select",
+    "threads",
+}
+
+
+def runs_folder() -> Path:
+    """``$NMT_RUNS``; else ``runs`` in the repository that holds the current folder."""
+    if "NMT_RUNS" in os.environ:
+        return Path(os.path.expanduser(os.environ["NMT_RUNS"]))
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if (folder / "nmt_lib").is_dir():
+            return folder / "runs"
+    return Path("runs")
+
+
+def run_path(config: Config) -> Path:
+    """``run_dir``; where it is empty, the folder ``name`` in ``runs_folder()``."""
+    if config.run_dir:
+        return Path(os.path.expanduser(config.run_dir))
+    return runs_folder() / config.name
+
+
+PRETRAINED = Path(__file__).parents[1] / "pretrained"
+
+
+def find_model(path: str | os.PathLike[str]) -> Path:
+    """The model file that a path or a name means.
+
+    Args:
+        path: a model file, the folder of a run, its name in ``runs_folder()``, or the
+            name of a bundled model.
+
+    Raises:
+        CheckpointError: there is none.
+    """
+    file = Path(os.path.expanduser(path))
+    if not os.path.exists(file):
+        found = [home / file for home in (runs_folder(), PRETRAINED)]
+        file = next(filter(os.path.exists, found), file)
+    if file.suffix != ".safetensors":
+        file = file / "model.safetensors"
+    if os.path.exists(file):
+        return file
+    raise CheckpointError(
+        f"no trained model in {path}: train it with nmt_lib.train (a run that was cut "
+        f"off resumes), check the path, or name a bundled model "
+        f"({', '.join(pretrained())})"
+    )
+
+
+def pretrained() -> list[str]:
+    """The names of the bundled models."""
+    return sorted(file.parent.name for file in PRETRAINED.glob("*/model.safetensors"))
+
+
+@dataclass
+class Progress:
+    """How far a run has come."""
+
+    corpus: str = ""  # digest of the pairs that it learns from
+    step: int = 0  # updates done
+    epoch: int = 0
+    position: int = 0  # batches used in this epoch
+    loss_sum: float = 0.0  # since the last validation, over loss_tokens tokens
+    loss_tokens: int = 0
+    best_loss: float = math.inf
+    best_step: int = 0
+    checkpoints: list[str] = field(default_factory=list)  # all that were written
+    history: list[dict[str, float]] = field(default_factory=list)  # see ``Run``
+
+
+class RunFolder:
+    """The files of a run.
+
+    ``checkpoints/`` holds what it resumes from, ``best.safetensors`` its best weights
+    so far, ``model.safetensors``, written at its end, the translator. ``config.yaml``
+    and ``history.csv`` are for people; nothing reads them back.
+    """
+
+    def __init__(self, config: Config, writes: bool = True) -> None:
+        self.config, self.path = config, run_path(config)
+        self.writes = writes  # only the main process does
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Other trainings of the same run wait until the end."""
+        lock = FileLock(self.path / ".lock")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            if self.writes:
+                lock.acquire()
+                for folder in (self.path, self.path / "checkpoints"):
+                    for path in folder.glob(".*.*-*-*.tmp"):  # of killed writes
+                        path.unlink(missing_ok=True)
+        except (OSError, ValueError) as error:
+            raise CheckpointError(
+                f"cannot use {self.path} for a run: {error}"
+            ) from None
+        if distributed.is_available() and distributed.is_initialized():
+            distributed.barrier()
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def finished(self) -> ModelFile | None:
+        """The final model, if the run has nothing left to do."""
+        path = self.path / "model.safetensors"
+        if not os.path.exists(path):
+            return None
+        saved = self.read(path)
+        if not saved.state:
+            raise CheckpointError(
+                f"{path} is a saved translator, not a run: choose another run_dir, or "
+                "load it with Translator.load"
+            )
+        return None if self.unfinished(saved) else saved
+
+    def unfinished(self, saved: ModelFile) -> str:
+        """How a final model differs from what the config asks for; empty: it does not.
+
+        A translator that was saved here is taken as it is.
+        """
+        ours, theirs = self.config.train, saved.config.train
+        step = saved.state.get("step", ours.max_steps)
+        if step < ours.max_steps:
+            return f"has {step} of train.max_steps={ours.max_steps} updates"
+        for key in ("select", "keep_checkpoints"):
+            value, other = getattr(ours, key), getattr(theirs, key)
+            if value != other and (key == "select" or ours.select == "average"):
+                return f"was made with train.{key}={other}, not {value}"
+        return ""
+
+    def newest(self) -> ModelFile | None:
+        """The last checkpoint."""
+        if paths := self.checkpoints():
+            return self.read(paths[-1])
+        if (self.path / "model.safetensors").exists():
+            raise CheckpointError(
+                f"{self.path} has a final model, but no checkpoint to resume from: "
+                "restore its checkpoints/, or set run_dir to another folder"
+            )
+        return None
+
+    def read(self, path: Path) -> ModelFile:
+        """Loads a checkpoint or the final model of this run.
+
+        Raises:
+            CheckpointError: as ``load``; or it is of another run, and then the first
+                key that differs is named; or it has more than ``max_steps`` updates.
+        """
+        saved, most = load(path), self.config.train.max_steps
+        if difference := first_difference(saved.config, self.config):
+            reason = f"is of a run with {difference}"
+        elif (step := saved.state.get("step", 0)) > most:
+            reason = f"has {step} updates, more than train.max_steps={most}"
+        elif saved.state and saved.state.keys() != {f.name for f in fields(Progress)}:
+            reason = "is of a run of another version of nmt_lib"
+        else:
+            return saved
+        raise CheckpointError(
+            f"{path} {reason}: set run_dir to another folder, or delete {self.path}"
+        )
+
+    def checkpoints(self) -> list[Path]:
+        """Oldest first."""
+        return sorted(self.path.glob("checkpoints/step-*.safetensors"))
+
+    def write(
+        self,
+        name: str,
+        model: Transformer,
+        tokenizers: Tokenizers,
+        progress: Progress,
+        optimizer: torch.optim.Optimizer | None = None,
+    ) -> None:
+        """Writes a model file and the history; deletes old checkpoints.
+
+        With the ``optimizer`` it is a checkpoint, from which a run can resume.
+        """
+        if not self.writes:
+            return
+        tensors = pack(model, optimizer)
+        saved = ModelFile(self.config, tokenizers, tensors, asdict(progress))
+        save(self.path / f"{name}.safetensors", saved)
+        lines = ["step,epoch,lr,train_loss,valid_loss"]
+        for row in progress.history:
+            lines.append(",".join(str(round(value, 6)) for value in row.values()))
+        write_file(self.path / "history.csv", ("\n".join(lines) + "\n").encode())
+        write_file(self.path / "config.yaml", self.config.to_yaml().encode())
+        for path in self.checkpoints()[: -self.config.train.keep_checkpoints]:
+            path.unlink()
+
+
+def first_difference(theirs: Config, ours: Config) -> str:
+    """The first key with which a run cannot be resumed; empty: there is none."""
+    free = FREE_KEYS - {"max_steps"} if ours.train.schedule == "cosine" else FREE_KEYS
+    for section in ("data", "model", "train"):
+        for key, value in getattr(ours, section):
+            other = getattr(getattr(theirs, section), key)
+            if value != other and not (section == "train" and key in free):
+                return f"{section}.{key}={other!r}, not {value!r}"
+    return ""
+
+
+def final_weights(folder: RunFolder, progress: Progress) -> dict[str, Tensor]:
+    """What ``train.select`` asks for, if that is not the last ones.
+
+    Raises:
+        CheckpointError: a file that it takes is missing, damaged or of another run.
+    """
+    train, names = folder.config.train, ["best"]
+    if train.select == "average":
+        names = progress.checkpoints[-train.keep_checkpoints :]
+    paths = [folder.path / f"{name}.safetensors" for name in names]
+    for path in paths:
+        if not path.exists():
+            raise CheckpointError(
+                f"train.select={train.select} needs {path}, which is missing: "
+                "restore it, or choose other weights with train.select or "
+                "train.keep_checkpoints"
+            )
+    return average(folder.read(path).weights for path in paths)
+
+
+def average(weights: Iterable[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of the weights of several checkpoints."""
+    total: dict[str, Tensor] = {}
+    count = 0
+    for one in weights:
+        count += 1
+        for name, weight in one.items():
+            total[name] = total.get(name, 0) + weight.double()
+    return {name: (value / count).float() for name, value in total.items()}

@@ -1,0 +1,225 @@
+"""Training: from a config to a trained model, one update of the weights after another,
+validated and saved on the way (paper, section 5)."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import torch
+from torch import distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from ..config import Config
+from ..data.batches import (
+    SEED_STEP,
+    Example,
+    encode_pairs,
+    example_lengths,
+    make_batch,
+    plan_epoch,
+    token_batches,
+)
+from ..data.pairs import Corpus
+from ..data.tokenizers import Tokenizers
+from ..errors import CheckpointError, TrainingError
+from ..model.transformer import build_model
+from .loss import Objective, validation_loss
+from .model_file import ModelFile, load_weights, unpack
+from .optim import build_optimizer, default_device, learning_rate, use_bf16
+from .run_folder import Progress, RunFolder, final_weights
+
+if TYPE_CHECKING:
+    from tqdm.std import tqdm
+
+
+class Trainer:
+    """One run: the model, the optimizer, the data, and how far it has come."""
+
+    def __init__(self, config: Config, corpus: Corpus, tokenizers: Tokenizers) -> None:
+        self.device, seed = default_device(), config.train.seed
+        self.rank, self.n_processes = join_processes()
+        set_seed(seed, self.device)
+        self.progress = Progress(digest(corpus))
+        self.folder = RunFolder(config, writes=self.rank == 0)
+        self.config, self.pairs, self.tokenizers = config, corpus.train, tokenizers
+        self.examples = encode_pairs(corpus.train, tokenizers, config)
+        valid = encode_pairs(corpus.valid, tokenizers, config)
+        budget = 4 * config.train.batch_tokens
+        plan = token_batches(example_lengths(valid), budget, seed=0, alone=True)
+        self.valid = [make_batch(valid, rows) for rows in plan]
+        self.model = build_model(config.model, *map(len, tokenizers)).to(self.device)
+        set_seed(seed + self.rank, self.device)  # each process has a dropout of its own
+        self.optimizer = build_optimizer(config.train, self.model.parameters())
+        self.bf16 = use_bf16(config.train, self.device)
+        self.objective: nn.Module = Objective(self.model, config.train.label_smoothing)
+        if self.n_processes > 1:  # their position tables may differ in length
+            self.objective = DistributedDataParallel(
+                self.objective, broadcast_buffers=False
+            )
+
+    def run(self) -> None:
+        """Updates, validates and saves, until ``train.max_steps`` updates are done."""
+        train, progress = self.config.train, self.progress
+        with self.progress_bar() as bar:
+            stream, size = self.batches(), self.n_processes * train.accumulate
+            while progress.step < train.max_steps:
+                self.update(list(islice(stream, size)))
+                bar.update()
+                last = progress.step == train.max_steps
+                if last or progress.step % train.validate_every == 0:
+                    loss = self.validate()
+                    bar.set_postfix(valid_loss=f"{loss:.3f}")
+                if last or progress.step % train.checkpoint_every == 0:
+                    self.save()
+
+    def progress_bar(self) -> tqdm:
+        """Shown by the first process; ``TQDM_DISABLE=1`` hides it."""
+        from tqdm.auto import tqdm
+
+        return tqdm(
+            desc=self.config.name,
+            total=self.config.train.max_steps,
+            initial=self.progress.step,
+            unit="step",
+            disable=self.rank > 0 or "TQDM_DISABLE" in os.environ,
+        )
+
+    def batches(self) -> Iterator[list[Example]]:
+        """Epoch after epoch, from where the run is; drawn from seed and epoch only."""
+        config, progress = self.config, self.progress
+        while True:
+            if config.data.bpe_dropout:
+                epoch = progress.epoch
+                self.examples = encode_pairs(self.pairs, self.tokenizers, config, epoch)
+            plan = plan_epoch(self.examples, config.train, progress.epoch)
+            for rows in plan[progress.position :]:
+                progress.position += 1
+                yield [self.examples[row] for row in rows]
+            progress.epoch, progress.position = progress.epoch + 1, 0
+
+    def update(self, batches: list[list[Example]]) -> None:
+        """One update of the weights.
+
+        The loss of each batch is divided by the tokens of *all*, so that the gradient
+        is that of one large batch, however it is cut and spread over processes.
+        """
+        train, progress = self.config.train, self.progress
+        n_tokens = sum(len(tgt) - 1 for examples in batches for _, tgt in examples)
+        lr = learning_rate(progress.step + 1, train, self.config.model.d_model)
+        for options in self.optimizer.param_groups:
+            options["lr"] = lr
+        self.objective.train()
+        total = torch.zeros((), device=self.device)
+        for examples in batches[self.rank :: self.n_processes]:
+            batch = make_batch(examples).to(self.device)
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
+                loss = self.objective(batch)
+            # Processes average their gradients; the factor makes it a sum.
+            (loss * self.n_processes / n_tokens).backward()
+            total += loss.detach()
+        if self.n_processes > 1:
+            distributed.all_reduce(total)
+        loss_sum = float(total)
+        self.check_finite(loss_sum, "loss")
+        if train.clip_norm is not None:
+            nn.utils.clip_grad_norm_(self.model.parameters(), train.clip_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        progress.step += 1
+        progress.loss_sum += loss_sum
+        progress.loss_tokens += n_tokens
+
+    def validate(self) -> float:
+        """The validation loss; the weights are saved if they are the best so far."""
+        progress = self.progress
+        loss = validation_loss(self.model, self.valid)
+        self.check_finite(loss, "validation loss")
+        row = {
+            "step": progress.step,
+            "epoch": progress.epoch,
+            "lr": self.optimizer.param_groups[0]["lr"],
+            "train_loss": progress.loss_sum / max(1, progress.loss_tokens),
+            "valid_loss": loss,
+        }
+        progress.history.append(row)
+        progress.loss_sum, progress.loss_tokens = 0.0, 0
+        if loss < progress.best_loss:
+            progress.best_loss, progress.best_step = loss, progress.step
+            self.folder.write("best", self.model, self.tokenizers, progress)
+        return loss
+
+    def save(self) -> None:
+        """Writes a checkpoint."""
+        progress, name = self.progress, f"checkpoints/step-{self.progress.step:08d}"
+        progress.checkpoints.append(name)
+        self.folder.write(name, self.model, self.tokenizers, progress, self.optimizer)
+
+    def resume(self, saved: ModelFile) -> None:
+        """Restores the state saved in a checkpoint.
+
+        Raises:
+            CheckpointError: it has learnt from other pairs.
+        """
+        if saved.state["corpus"] != self.progress.corpus:
+            raise CheckpointError(
+                f"{self.folder.path} is of a run on other pairs than those that "
+                f"data.corpus={self.config.data.corpus!r} holds now: set run_dir to "
+                "another folder, or delete that one"
+            )
+        unpack(saved.tensors, self.model, self.optimizer)
+        self.progress = Progress(**saved.state)
+        if self.rank:  # the file has the main process's random numbers only
+            seed = self.config.train.seed + self.rank
+            set_seed(seed + SEED_STEP * self.progress.step, self.device)
+
+    def finish(self) -> None:
+        """Loads the final weights into the model, and saves it."""
+        history = self.progress.history
+        if not history or history[-1]["step"] != self.progress.step:
+            self.validate()  # resumed from the last checkpoint, before its validation
+        if self.n_processes > 1:
+            distributed.barrier()  # until the main process has written
+        if self.config.train.select != "last":
+            load_weights(self.model, final_weights(self.folder, self.progress))
+        self.folder.write("model", self.model.eval(), self.tokenizers, self.progress)
+
+    def check_finite(self, value: float, what: str) -> None:
+        if not math.isfinite(value):
+            raise TrainingError(
+                f"the {what} is {value} after {self.progress.step} updates: lower "
+                "train.lr, lengthen train.warmup or set train.clip_norm=1.0"
+            )
+
+
+def join_processes() -> tuple[int, int]:
+    """This process's rank, and how many of them ``torchrun`` has started."""
+    if os.environ.get("WORLD_SIZE", "1") == "1":
+        return 0, 1
+    if not distributed.is_initialized():
+        has_gpu = torch.cuda.is_available()
+        if has_gpu:
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        distributed.init_process_group("nccl" if has_gpu else "gloo")
+    return distributed.get_rank(), distributed.get_world_size()
+
+
+def set_seed(seed: int, device: torch.device) -> None:
+    """Seeds the CPU and this device; ``torch.manual_seed`` would seed every GPU."""
+    torch.default_generator.manual_seed(seed)
+    if device.type != "cpu":
+        torch.get_device_module(device).manual_seed(seed)
+
+
+def digest(corpus: Corpus) -> str:
+    """Differs when a pair for training or validation does."""
+    found = hashlib.blake2b(digest_size=16)
+    for pairs in (corpus.train, corpus.valid):
+        for pair in pairs:
+            found.update(f"{pair.src}\n{pair.tgt}\n".encode())
+        found.update(b"\n")
+    return found.hexdigest()

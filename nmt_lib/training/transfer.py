@@ -1,0 +1,97 @@
+"""Transfer: a run that begins with the weights of another model, whose languages may be
+others (Zoph et al., 2016, https://arxiv.org/abs/1604.02201)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from ..config import Config, DataConfig
+from ..data.pairs import Pair
+from ..data.tokenizers import Tokenizer, Tokenizers, build_tokenizers
+from ..data.tokens import UNK
+from ..errors import CheckpointError, ConfigError
+from .model_file import ModelFile, load
+from .run_folder import find_model
+
+FREE_KEYS = {"dropout", "embedding_dropout", "ffn_dropout", "attention_dropout"}
+FREE_KEYS |= {"init", "max_positions"}  # of ``model``: they may differ
+FREE_DATA_KEYS = {"corpus", "bpe_dropout", "max_length", "limit", "seed"}
+
+
+def beginning(
+    config: Config, train: Sequence[Pair]
+) -> tuple[Tokenizers, dict[str, Tensor]]:
+    """The tokenizers of a run that begins with another model, and its first weights.
+
+    The tokenizers of ``train.init_from`` are kept if ``config.data`` would make others
+    of the same kind, size and languages; if not, new ones are built.
+
+    Raises:
+        ConfigError: ``train.init_from`` cannot be read, or has another shape.
+        CorpusError: as ``build_tokenizers``.
+    """
+    other = _load(config, str(config.train.init_from))
+    if _same(config.data, other.config.data):
+        return other.tokenizers, other.weights
+    tokenizers = build_tokenizers(config.data, train)
+    return tokenizers, moved(other.weights, other.tokenizers, tokenizers)
+
+
+def _load(config: Config, name: str) -> ModelFile:
+    try:
+        other = load(find_model(name))
+    except CheckpointError as error:
+        raise ConfigError(f"train.init_from: {error}") from None
+    keys = [key for key, _ in config.model if key not in FREE_KEYS]
+    ours, theirs = _shape(config), _shape(other.config)
+    if differ := [key for key in keys if ours[key] != theirs[key]]:
+        wanted = " ".join(f"model.{key}={theirs[key]}" for key in differ)
+        raise ConfigError(
+            f"train.init_from={name} is of another shape: set {wanted} as well"
+        )
+    return other
+
+
+def _shape(config: Config) -> dict[str, object]:
+    """``config.model`` with its nulls filled in, and whether a vocabulary is shared."""
+    model = config.model.model_dump()
+    defaults = {
+        "n_decoder_layers": config.model.n_layers,
+        "d_value": config.model.d_model // config.model.n_heads,
+        "final_norm": config.model.norm == "pre",
+    }
+    return model | {k: v for k, v in defaults.items() if model[k] is None}
+
+
+def _same(ours: DataConfig, theirs: DataConfig) -> bool:
+    keys = [key for key, _ in ours if key not in FREE_DATA_KEYS]
+    return all(getattr(ours, key) == getattr(theirs, key) for key in keys)
+
+
+@torch.no_grad()
+def moved(
+    weights: Mapping[str, Tensor], old: Tokenizers, new: Tokenizers
+) -> dict[str, Tensor]:
+    """The weights of a model, for other tokenizers.
+
+    A subword of both vocabularies keeps its vector. Any other gets the mean of the
+    vectors of the subwords into which the old tokenizer splits it, and that of
+    ``<unk>`` if there are none. All other weights stay.
+    """
+    src, tgt = map(_rows, old, new)
+    result = dict(weights)
+    for name, values in weights.items():
+        if "lookup" in name or name.startswith("output"):  # (V, D), or (V,)
+            rows = src if name.startswith("src") else tgt
+            result[name] = torch.stack([values[ids].mean(0) for ids in rows])
+    return result
+
+
+def _rows(old: Tokenizer, new: Tokenizer) -> list[list[int]]:
+    """For each new subword, the old ids whose vectors it gets the mean of."""
+    known = {token: [i] for i, token in enumerate(old.lookup_tokens(range(len(old))))}
+    wanted = new.lookup_tokens(range(len(new)))
+    return [known.get(one) or old.ids(one.strip("▁")) or [UNK] for one in wanted]

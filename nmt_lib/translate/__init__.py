@@ -1,0 +1,1 @@
+"""Search, translator, evaluation, heatmaps, export."""

@@ -1,0 +1,209 @@
+"""Evaluation: how good translations are, in numbers that others can compare with.
+
+BLEU and chrF come from sacrebleu, with the signature that says how they were computed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ..data.batches import Example, example_lengths, make_batch, token_batches
+from ..data.pairs import Contrast, Pair
+from ..data.tokens import PAD
+from ..errors import CorpusError, ShapeError
+from ..training.loss import validation_loss
+from .search import check_number
+from .translator import Translation, Translator
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores over a list of pairs.
+
+    ``bleu`` and ``chrf`` run from 0 to 100; ``perplexity`` is exp of the loss of a
+    *token*, so it compares only models with the same target tokens; ``exact`` is the
+    share of translations that equal their reference.
+    """
+
+    bleu: float
+    bleu_signature: str
+    chrf: float
+    chrf_signature: str
+    perplexity: float
+    exact: float
+    translations: list[Translation]
+
+
+def evaluate(
+    translator: Translator,
+    pairs: Sequence[Pair],
+    beam_size: int | None = None,
+    tokenize: str | None = None,
+) -> Evaluation:
+    """Translates the sources and compares with the targets.
+
+    Args:
+        translator: the model to evaluate.
+        pairs: sources with their reference translations.
+        beam_size: default: the config's.
+        tokenize: how sacrebleu splits into words; default: as suits the target
+            language (``bleu_tokenizer``); ``"none"`` for text that is tokenised
+            already.
+
+    Raises:
+        CorpusError: no pairs.
+    """
+    from sacrebleu.metrics import BLEU, CHRF
+
+    tokenize = tokenize or bleu_tokenizer(translator.config.data.tgt_lang)
+    surprise = perplexity(translator, pairs)
+    sources = [pair.src for pair in pairs]
+    translations = translator.translate(sources, beam_size=beam_size)
+    texts, references = [t.text for t in translations], [pair.tgt for pair in pairs]
+    right = sum(a == b for a, b in zip(texts, references, strict=True))
+    bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()
+    return Evaluation(
+        bleu=bleu.corpus_score(texts, [references]).score,
+        bleu_signature=str(bleu.get_signature()),
+        chrf=chrf.corpus_score(texts, [references]).score,
+        chrf_signature=str(chrf.get_signature()),
+        perplexity=surprise,
+        exact=right / len(pairs),
+        translations=translations,
+    )
+
+
+# Written without spaces between words, with codes of two and of three letters.
+CHINESE = {"zh", "zho", "chi", "cmn", "yue", "lzh"}
+BY_CHARACTER = {"ja", "jpn", "ko", "kor", "th", "tha", "lo", "lao", "km", "khm"}
+BY_CHARACTER |= {"my", "mya", "bur", "bo", "bod", "tib"}
+
+
+def bleu_tokenizer(lang: str) -> str:
+    """sacrebleu's tokeniser for a target language.
+
+    Its default, 13a, looks for spaces: a Chinese sentence is a single word to it, so
+    that even a translation with a single wrong character counts for nothing.
+    """
+    code = lang.replace("_", "-").partition("-")[0]
+    return "zh" if code in CHINESE else "char" if code in BY_CHARACTER else "13a"
+
+
+def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
+    """exp of the mean loss of a target token, in nats; the model reads the references.
+
+    Each token weighs the same.
+    """
+    if not pairs:
+        raise CorpusError("nothing to evaluate: the list of pairs is empty")
+    examples, plan = _plan(translator, pairs, batch_tokens=8192)
+    batches = [make_batch(examples, rows) for rows in plan]
+    loss = validation_loss(translator.model, batches)
+    check_number(loss)
+    return math.exp(min(700.0, loss))
+
+
+@torch.no_grad()
+def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[float]:
+    """log P(target | source) of each pair, in nats: the sum over the target's tokens.
+
+    ``<eos>`` counts, and dropout is off. The model reads the targets, so any text can
+    be scored. Each token makes the sum smaller, so compare only targets of the same
+    source and of about the same length.
+
+    Args:
+        translator: the model that scores the targets.
+        pairs: sources, each with the target to score.
+
+    Returns:
+        One number for each pair, in the same order; 0 means that the model is certain.
+    """
+    model = translator.model
+    training, device = model.training, model.output.weight.device
+    model.eval()
+    log_probs = [0.0] * len(pairs)
+    examples, plan = _plan(translator, pairs, batch_tokens=2048)
+    for rows in plan:
+        batch = make_batch(examples, rows).to(device)
+        table = model(batch.src, batch.tgt_in).float().log_softmax(-1)  # (B, T, V)
+        said = table.gather(-1, batch.tgt_out[:, :, None])[:, :, 0]  # (B, T)
+        sums = said.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)  # (B,)
+        for i, value in zip(rows, sums.tolist(), strict=True):
+            check_number(value)
+            log_probs[i] = value
+    model.train(training)
+    return log_probs
+
+
+def contrastive_accuracy(
+    translator: Translator, contrasts: Sequence[Contrast]
+) -> float:
+    """The share of contrasts whose right translation is more likely than the wrong one.
+
+    Guessing gives 0.5.
+
+    Raises:
+        CorpusError: no contrasts.
+    """
+    if not contrasts:
+        raise CorpusError("nothing to compare: the list of contrasts is empty")
+    right = sentence_log_probs(translator, [Pair(c.src, c.right) for c in contrasts])
+    wrong = sentence_log_probs(translator, [Pair(c.src, c.wrong) for c in contrasts])
+    return sum(a > b for a, b in zip(right, wrong, strict=True)) / len(contrasts)
+
+
+def _plan(
+    translator: Translator, pairs: Sequence[Pair], batch_tokens: int
+) -> tuple[list[Example], list[list[int]]]:
+    """The ids of all pairs, and which of them share a batch."""
+    empty = translator.src_tokenizer.encode("")  # special tokens only
+    examples: list[Example] = []
+    for pair in pairs:
+        src, tgt = (
+            translator.encode(pair.src),
+            translator.tgt_tokenizer.encode(pair.tgt),
+        )
+        examples.append((src or empty, tgt))
+    lengths = example_lengths(examples)
+    return examples, token_batches(lengths, batch_tokens, seed=0, alone=True)
+
+
+def alignment_error_rate(
+    weights: Tensor, gold: Sequence[tuple[int, int]], src_offset: int = 1
+) -> float:
+    """How badly the strongest link of each target word fits the gold links (Och and
+    Ney, 2003, all links sure).
+
+    Args:
+        weights: ``(T, S)`` cross-attention of one head; rows beyond the target words
+            (``<eos>``) are left out.
+        gold: links (source word, target word), counted from 0 without special tokens;
+            one that is repeated counts once.
+        src_offset: how many special tokens come before the first source word.
+
+    Returns:
+        0 (every link right) to 1 (none): 1 − 2 |found ∩ gold| / (|found| + |gold|).
+
+    Raises:
+        ShapeError: the weights of more than one head.
+        ValueError: no gold links, or some beyond the rows or columns.
+    """
+    if weights.dim() != 2:
+        raise ShapeError(f"one head's weights are (T, S), not {tuple(weights.shape)}")
+    links = {(int(source), int(target)) for source, target in gold}
+    if not links:
+        raise ValueError("there are no gold links to compare with")
+    n_words, n_columns = 1 + max(t for _, t in links), weights.size(1) - src_offset
+    inside = (0 <= s < n_columns and 0 <= t < len(weights) for s, t in links)
+    if not all(inside):
+        raise ValueError(
+            "the gold links name words beyond the rows and columns of the weights, "
+            f"{tuple(weights.shape)}"
+        )
+    found = {(int(weights[t].argmax()) - src_offset, t) for t in range(n_words)}
+    return 1 - 2 * len(found & links) / (len(found) + len(links))

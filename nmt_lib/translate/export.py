@@ -1,0 +1,234 @@
+"""The Hugging Face hub: the same weights as a model of ``transformers``.
+
+Post-LN models become Marian models (Junczys-Dowmunt et al., 2018), pre-LN models
+Pegasus models (Zhang et al., 2020): both are the Transformer of the paper. What is
+written no longer needs this library, and writing it needs no ``transformers``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from ..data.tokenizers import SentencePieceTokenizer, Tokenizer
+from ..data.tokens import EOS, PAD, SOS, SPECIALS, UNK
+from ..errors import CheckpointError, ConfigError
+from ..model.embeddings import sinusoids
+from ..model.transformer import Transformer, count_parameters
+from ..training.model_file import write_file
+from .translator import Translator
+
+NAMES = {  # ours: theirs; the first that fits is replaced first
+    "around_attention.norm": "self_attn_layer_norm",
+    "around_self_attention.norm": "self_attn_layer_norm",
+    "around_cross_attention.norm": "encoder_attn_layer_norm",
+    "around_feed_forward.norm": "final_layer_norm",
+    "self_attention": "self_attn",
+    "cross_attention": "encoder_attn",
+    "W_q": "q_proj",
+    "W_k": "k_proj",
+    "W_v": "v_proj",
+    "W_o": "out_proj",
+    "feed_forward.W_1": "fc1",
+    "feed_forward.W_2": "fc2",
+    "coder.norm": "coder.layer_norm",  # of a pre-LN stack
+}
+SPECIAL = {
+    "pad_token_id": PAD,
+    "bos_token_id": SOS,
+    "eos_token_id": EOS,
+    "decoder_start_token_id": SOS,
+}
+
+
+def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) -> Path:
+    """Writes a model and its tokenizer for ``AutoModelForSeq2SeqLM`` and
+    ``AutoTokenizer``; returns the folder.
+
+    Greedy search (``generate(..., num_beams=1)``) gives the tokens of ``Translator``.
+    A beam need not: ``transformers`` divides a log-probability by length^α. For
+    CTranslate2, a C++ engine, use its own converter on the folder, as ``converted`` in
+    ``benchmarks/decoding.py`` does: its loader for Marian expects another ``<pad>``.
+
+    Args:
+        translator: what to export.
+        folder: must be empty or not exist yet.
+
+    Raises:
+        ConfigError: what neither has: words instead of subwords, lower-casing, a final
+            norm with post-LN or none with pre-LN, pre-LN without three-way tying,
+            ``model.d_value`` other than d_model / n_heads.
+        CheckpointError: the folder is not empty, or cannot be written.
+    """
+    _check(translator)
+    folder = Path(folder)
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise CheckpointError(f"{folder} is not an empty folder: export to a new one")
+    for name, values in _tables(translator).items():
+        text = json.dumps(values, ensure_ascii=False, indent=1) + "\n"
+        write_file(folder / name, text.encode())
+    sides = {"source": translator.src_tokenizer, "target": translator.tgt_tokenizer}
+    for side, tokenizer in sides.items():
+        assert isinstance(tokenizer, SentencePieceTokenizer)  # see _check
+        write_file(folder / f"{side}.spm", tokenizer.model)
+    weights = renamed_weights(translator.model, longest(translator))
+    write_file(folder / "model.safetensors", save(weights, {"format": "pt"}))
+    write_file(folder / "README.md", _card(translator).encode())
+    return folder
+
+
+def longest(translator: Translator) -> int:
+    """How many tokens the decoder may read; ``<sos>`` comes first."""
+    decode = translator.config.decode
+    return decode.max_source_tokens + decode.max_extra_tokens + 1
+
+
+def renamed_weights(model: Transformer, n_positions: int) -> dict[str, Tensor]:
+    """Our weights under the names of ``transformers``.
+
+    The features of every vector between the layers come in its order: its positions
+    hold all sines before all cosines.
+    """
+    D = model.tgt_embedding.lookup.embedding_dim
+    order = torch.cat([torch.arange(0, D, 2), torch.arange(1, D, 2)])  # (D)
+    weights = {"final_logits_bias": _bias(model.output)[None]}  # (1, V)
+    for name, module in model.named_modules():
+        if name == "output" or not isinstance(module, nn.Linear | nn.LayerNorm):
+            continue
+        weight, bias = module.weight.detach(), _bias(module)
+        if name.endswith(("W_q", "W_k", "W_v", "W_1")):  # reads a vector of width D
+            weight = weight[:, order]
+        else:  # writes one
+            weight, bias = weight[order], bias[order]
+        for ours, theirs in NAMES.items():
+            name = name.replace(ours, theirs)
+        weights |= {f"model.{name}.weight": weight, f"model.{name}.bias": bias}
+    src, tgt = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight
+    tables = {"model.shared": src}
+    if src is not tgt:
+        tables = {"model.encoder.embed_tokens": src, "model.decoder.embed_tokens": tgt}
+    if model.output.weight is not tgt:
+        tables["lm_head"] = model.output.weight
+    for side in ("encoder", "decoder"):
+        tables[f"model.{side}.embed_positions"] = sinusoids(n_positions, D)
+    weights |= {f"{k}.weight": table.detach()[:, order] for k, table in tables.items()}
+    return {k: v.float().cpu().contiguous().clone() for k, v in weights.items()}
+
+
+def _bias(module: nn.Linear | nn.LayerNorm) -> Tensor:
+    """Zeros where the module has none."""
+    if module.bias is None:
+        return module.weight.new_zeros(len(module.weight))
+    return module.bias.detach()
+
+
+def _check(translator: Translator) -> None:
+    m, data = translator.config.model, translator.config.data
+    pre = m.norm == "pre"
+    wrong = {
+        "words as tokens (set data.tokenizer to bpe or unigram)": data.tokenizer
+        not in ("bpe", "unigram"),
+        "data.lowercase=true": data.lowercase,
+        "this model.final_norm": m.final_norm not in (None, pre),
+        "model.norm=pre without three-way tying": pre and m.tying != "three-way",
+        "this model.d_value": m.d_value not in (None, m.d_model // m.n_heads),
+    }
+    for what, found in wrong.items():
+        if found:
+            raise ConfigError(f"cannot export to transformers, which has no {what}")
+
+
+def model_config(translator: Translator) -> dict[str, Any]:
+    """The model's shape, as ``config.json`` says it to ``transformers``."""
+    model, m = translator.model, translator.config.model
+    src, tgt = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight
+    kinds = {"post": "MarianMTModel", "pre": "PegasusForConditionalGeneration"}
+    return {
+        "architectures": [kinds[m.norm]],
+        "model_type": "marian" if m.norm == "post" else "pegasus",
+        "vocab_size": len(src),
+        "decoder_vocab_size": len(tgt),
+        "share_encoder_decoder_embeddings": src is tgt,
+        "tie_word_embeddings": tgt is model.output.weight,
+        "d_model": m.d_model,
+        "encoder_layers": len(model.encoder.layers),
+        "decoder_layers": len(model.decoder.layers),
+        "encoder_attention_heads": m.n_heads,
+        "decoder_attention_heads": m.n_heads,
+        "encoder_ffn_dim": m.d_ff,
+        "decoder_ffn_dim": m.d_ff,
+        "activation_function": "relu",
+        "scale_embedding": m.scale_embeddings,
+        "max_position_embeddings": longest(translator),
+        "dropout": m.dropout,
+        "attention_dropout": m.attention_dropout,
+        "activation_dropout": m.ffn_dropout,
+        "is_encoder_decoder": True,
+        "forced_eos_token_id": None,
+        **SPECIAL,
+    }
+
+
+def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
+    """What ``transformers`` needs beside the weights: file → what it holds."""
+    data, decode = translator.config.data, translator.config.decode
+    most = longest(translator)
+    search = {"num_beams": decode.beam_size, "do_sample": False, "max_length": most}
+    tokenizer = {
+        "tokenizer_class": "MarianTokenizer",
+        "source_lang": data.src_lang,
+        "target_lang": data.tgt_lang,
+        "separate_vocabs": not data.joint,
+        "pad_token": SPECIALS[PAD],
+        "unk_token": SPECIALS[UNK],
+        "eos_token": SPECIALS[EOS],
+        "model_max_length": decode.max_source_tokens,
+        "sp_model_kwargs": {"add_bos": translator.src_tokenizer.sos},  # <sos> first
+        "clean_up_tokenization_spaces": False,
+    }
+    return {
+        "config.json": model_config(translator),
+        "generation_config.json": SPECIAL | search | {"suppress_tokens": [PAD, SOS]},
+        "tokenizer_config.json": tokenizer,
+        "vocab.json": _ids(translator.src_tokenizer),
+        "target_vocab.json": _ids(translator.tgt_tokenizer),
+    }
+
+
+def _ids(tokenizer: Tokenizer) -> dict[str, int]:
+    tokens = tokenizer.lookup_tokens(range(len(tokenizer)))
+    return {token: index for index, token in enumerate(tokens)}
+
+
+def _card(translator: Translator) -> str:
+    data, model = translator.config.data, translator.model
+    shape = f"{len(model.encoder.layers)} + {len(model.decoder.layers)} layers"
+    shape += f", d_model {translator.config.model.d_model}"
+    return f"""---
+language: ["{data.src_lang}", "{data.tgt_lang}"]
+library_name: transformers
+pipeline_tag: translation
+---
+# {translator.config.name}: {data.src_lang} to {data.tgt_lang}
+
+A Transformer ([Vaswani et al., 2017](https://arxiv.org/abs/1706.03762)) that
+translates `{data.src_lang}` to `{data.tgt_lang}`, trained on `{data.corpus}` with
+nmt_lib: {shape}, {count_parameters(model):,} parameters. It knows what that corpus
+holds and nothing else.
+
+```python
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+folder = "."  # this folder, or its name on the hub
+model = AutoModelForSeq2SeqLM.from_pretrained(folder)
+tokenizer = AutoTokenizer.from_pretrained(folder)
+found = model.generate(**tokenizer([text], return_tensors="pt", padding=True))
+tokenizer.batch_decode(found, skip_special_tokens=True)
+```
+"""

@@ -1,0 +1,289 @@
+"""The translator: a trained model, its tokenizers and its config; text in, translation
+out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, overload
+
+import torch
+
+from ..config import Config, DecodeConfig, changed
+from ..data.batches import fill_batches, pad_batch
+from ..data.tokenizers import Tokenizer
+from ..data.tokens import EOS, SOS, UNK
+from ..errors import warn
+from ..model.transformer import Attention, Transformer
+from ..training import model_file
+from ..training.run_folder import find_model, pretrained
+from .search import Hypothesis, beam_search, greedy_search
+
+
+@dataclass(frozen=True)
+class Translation:
+    """The translation of one text.
+
+    ``tokens`` are the target tokens without special ones, ``score`` is the
+    log-probability over the length penalty (nearer to 0 is better). ``n_best`` holds
+    the texts of all hypotheses with their scores, best first. ``src_labels`` and
+    ``tgt_labels`` name the columns and rows of the attention.
+    """
+
+    source: str
+    text: str
+    tokens: tuple[str, ...]
+    score: float
+    n_best: tuple[tuple[str, float], ...] = ()
+    src_labels: tuple[str, ...] = ()  # S names, special tokens included
+    tgt_labels: tuple[str, ...] = ()  # T names: what each row *produces*, <eos> last
+    _attend: Callable[[], Attention] = field(
+        default=Attention, repr=False, compare=False
+    )
+
+    @cached_property
+    def attention(self) -> Attention:
+        """The weights behind this translation, computed when first asked for.
+
+        ``.encoder``, ``.decoder``, ``.cross``: ``[n_layers]`` of ``(1, H, S, S)``,
+        ``(1, H, T, T)``, ``(1, H, T, S)``. The row of a token is the step that produced
+        it.
+        """
+        return self._attend()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy or a pickle holds the attention, not the model that computes it."""
+        return {**vars(self), "attention": self.attention, "_attend": Attention}
+
+
+class Translator:
+    """Translates texts.
+
+    Args:
+        model: the Transformer; it is put into evaluation mode.
+        src_tokenizer: for the texts.
+        tgt_tokenizer: for the translations.
+        config: how the model was made, and how to search (``config.decode``).
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        src_tokenizer: Tokenizer,
+        tgt_tokenizer: Tokenizer,
+        config: Config,
+    ) -> None:
+        self.model = model.eval()
+        self.src_tokenizer, self.tgt_tokenizer = src_tokenizer, tgt_tokenizer
+        self.config = config
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        device: str | None = None,
+        decode: DecodeConfig | dict[str, Any] | None = None,
+    ) -> Translator:
+        """Reads what training or ``save`` wrote, or a bundled model.
+
+        Args:
+            path: a model file, the folder of a run, its name in ``runs_folder()``, or
+                the name of a bundled model (``Translator.pretrained()`` lists them).
+            device: default: the GPU where there is one.
+            decode: search settings to use instead of the saved ones; a dict, such as
+                ``{"beam_size": 1}``, changes some of them.
+
+        Raises:
+            CheckpointError: the file is missing or damaged.
+            ConfigError: search settings or a device that cannot be used.
+        """
+        saved = model_file.load(find_model(path))
+        changes = decode if isinstance(decode, dict) else dict(decode or {})
+        settings = changed(saved.config.decode, changes)
+        config = saved.config.model_copy(update={"decode": settings})
+        return cls(saved.build_model(device), *saved.tokenizers, config)
+
+    @staticmethod
+    def pretrained() -> list[str]:
+        """The names of the bundled models."""
+        return pretrained()
+
+    def save(self, path: str | os.PathLike[str], half: bool = False) -> None:
+        """Writes one file that holds all that ``load`` needs.
+
+        Args:
+            path: the file, if it ends in ``.safetensors``; else its folder.
+            half: weights in fp16, half the size; ``load`` makes fp32 of them again.
+
+        Raises:
+            CheckpointError: the file cannot be written.
+        """
+        file = Path(os.path.expanduser(path))
+        if file.suffix != ".safetensors":
+            file = file / "model.safetensors"
+        tensors = model_file.pack(self.model)
+        if half:
+            tensors = {name: value.half() for name, value in tensors.items()}
+        config = _without_paths(self.config)
+        tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
+        saved = model_file.ModelFile(config, tokenizers, tensors, {})
+        model_file.save(file, saved)
+
+    @overload
+    def translate(
+        self,
+        texts: str,
+        beam_size: int | None = ...,
+        length_penalty: float | None = ...,
+        batch_tokens: int | None = ...,
+        use_cache: bool = ...,
+    ) -> Translation: ...
+
+    @overload
+    def translate(
+        self,
+        texts: list[str],
+        beam_size: int | None = ...,
+        length_penalty: float | None = ...,
+        batch_tokens: int | None = ...,
+        use_cache: bool = ...,
+    ) -> list[Translation]: ...
+
+    def translate(
+        self,
+        texts: str | list[str],
+        beam_size: int | None = None,
+        length_penalty: float | None = None,
+        batch_tokens: int | None = None,
+        use_cache: bool = True,
+    ) -> Translation | list[Translation]:
+        """Translates in batches of similar length.
+
+        What is None comes from ``config.decode``.
+
+        Args:
+            texts: one text or several. An empty one gives an empty translation; one
+                over ``decode.max_source_tokens`` is cut there, with a warning.
+                ``<eos>`` is text like any other.
+            beam_size: 1 is greedy; K > 1 also gives ``n_best``.
+            length_penalty: α; 0 for none.
+            batch_tokens: rows × longest source that are decoded at once.
+            use_cache: off: compute each prefix from its start again (slower, same
+                result).
+
+        Returns:
+            A ``Translation``, or a list of them in the order of the texts.
+
+        Raises:
+            TypeError: something that is not text.
+            ConfigError: a beam, penalty or budget that makes no sense.
+        """
+        if isinstance(texts, str):
+            return self.translate(
+                [texts], beam_size, length_penalty, batch_tokens, use_cache
+            )[0]
+        texts = checked_texts(texts)
+        given: dict[str, Any] = {"beam_size": beam_size, "batch_tokens": batch_tokens}
+        given["length_penalty"] = length_penalty
+        changes = {key: value for key, value in given.items() if value is not None}
+        settings = changed(self.config.decode, changes)
+        sources = [self.encode(text) for text in texts]
+        results = [Translation(text, "", (), 0.0, (("", 0.0),)) for text in texts]
+        lengths = [len(source) for source in sources]
+        order = sorted((i for i, n in enumerate(lengths) if n), key=lengths.__getitem__)
+        budget = settings.batch_tokens // settings.beam_size
+        for rows in fill_batches(order, lengths, budget):
+            found = self._search([sources[i] for i in rows], settings, use_cache)
+            for i, hypotheses in zip(rows, found, strict=True):
+                results[i] = self._translation(texts[i], sources[i], hypotheses)
+        return results
+
+    __call__ = translate
+
+    def encode(self, text: str) -> list[int]:
+        """The source ids as the model was trained on them; none for an empty text."""
+        limit = self.config.decode.max_source_tokens
+        ids = self.src_tokenizer.encode(text)
+        if len(ids) == 1 + self.src_tokenizer.sos:  # nothing but special tokens
+            return []
+        if len(ids) > limit:
+            warn(
+                f"a text of {len(text)} characters is cut to {limit} tokens "
+                f"(decode.max_source_tokens): {text[:40]!r} …"
+            )
+            ids = [*ids[: limit - 1], EOS]
+        return ids
+
+    def _search(
+        self, sources: list[list[int]], settings: DecodeConfig, use_cache: bool
+    ) -> list[list[Hypothesis]]:
+        src = pad_batch(sources).to(self.model.output.weight.device)  # (B, S)
+        K, alpha = settings.beam_size, settings.length_penalty
+        extra = settings.max_extra_tokens
+        if K > 1:
+            return beam_search(self.model, src, K, alpha, extra, use_cache)
+        return [[h] for h in greedy_search(self.model, src, extra, alpha, use_cache)]
+
+    def _translation(
+        self, text: str, source: list[int], hypotheses: list[Hypothesis]
+    ) -> Translation:
+        best, tokenizer = hypotheses[0], self.tgt_tokenizer
+        labels = tuple(tokenizer.lookup_tokens([*best.ids, EOS]))
+        n_best = tuple((tokenizer.decode(h.ids), h.score) for h in hypotheses)
+        return Translation(
+            source=text,
+            text=n_best[0][0],
+            tokens=labels[:-1],
+            score=best.score,
+            n_best=n_best,
+            src_labels=tuple(self._source_labels(text, source)),
+            tgt_labels=labels,
+            _attend=partial(self.attend, source, list(best.ids)),
+        )
+
+    def _source_labels(self, text: str, source: list[int]) -> list[str]:
+        """The tokens as the model sees them, but unknown words with their letters."""
+        labels = self.src_tokenizer.lookup_tokens(source)
+        if UNK in source:
+            words = self.src_tokenizer.tokenize(text)
+            first = int(source[0] == SOS)
+            for i, index in enumerate(source):
+                if index == UNK:
+                    labels[i] = words[i - first]
+        return labels
+
+    @torch.no_grad()
+    def attend(self, source: list[int], target: list[int]) -> Attention:
+        """The weights while the model reads ``source`` and writes ``target`` (ids)."""
+        device = self.model.output.weight.device
+        src = torch.tensor([source], device=device)  # (1, S)
+        tgt_in = torch.tensor([[SOS, *target]], device=device)  # (1, T)
+        return self.model.attention(src, tgt_in)
+
+
+def _without_paths(config: Config) -> Config:
+    """Without the name of the user, which a home folder has in it: ~ stands for it."""
+
+    def short(path: str) -> str:
+        home = os.path.join(os.path.expanduser("~"), "")
+        return f"~/{path.removeprefix(home)}" if path.startswith(home) else path
+
+    data = config.data.model_copy(update={"corpus": short(config.data.corpus)})
+    init_from = config.train.init_from and short(config.train.init_from)
+    train = config.train.model_copy(update={"init_from": init_from})
+    return config.model_copy(update={"run_dir": "", "data": data, "train": train})
+
+
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """The texts as a list; a TypeError if one of them is not text."""
+    listed = list(texts)
+    for i, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise TypeError(f"text number {i} must be a str, not {text!r}")
+    return listed

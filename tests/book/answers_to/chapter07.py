@@ -1,0 +1,79 @@
+"""Other answers to the exercises of chapter 07."""
+
+import torch
+import torch.nn.functional as F
+
+import nmt_lib as nmt
+from nmt_book.chapter07 import check as chapter07
+
+
+def made(one, *changes):
+    """The printed answer with other pieces of text."""
+    (found,) = one._variants(changes)
+    return found
+
+
+def adam(*changes):
+    return made(chapter07.my_adam, *changes)
+
+
+def by_torch(gradients, rate):
+    with torch.enable_grad():
+        theta = torch.zeros(gradients.size(1), requires_grad=True)
+        optimizer = torch.optim.Adam([theta], rate, (0.9, 0.98), 1e-9)
+        for theta.grad in gradients:
+            optimizer.step()
+    return theta
+
+
+def accuracy(count):
+    def answer(logits, tgt_out):
+        best, real = logits.argmax(-1), tgt_out != 0
+        return count(best == tgt_out, real)
+
+    return answer
+
+
+def half_sure(logits, tgt_out):
+    p = logits.softmax(-1).gather(-1, tgt_out[..., None])[..., 0]
+    return (p > 0.5)[tgt_out != 0].float().mean()
+
+
+RIGHT = {
+    "my_shift": [
+        lambda tgt: [tgt[:, :-1], tgt[:, 1:]],
+        lambda tgt: (tgt.numpy()[:, :-1], tgt.numpy()[:, 1:]),
+    ],
+    "my_loss": [
+        lambda logits, tgt_out: F.cross_entropy(logits.mT, tgt_out, ignore_index=0),
+        lambda logits, tgt_out: nmt.cross_entropy(logits.double(), tgt_out),
+    ],
+    "my_adam": [
+        by_torch,
+        adam("return theta → return theta.tolist()"),
+    ],
+    "my_accuracy": [
+        accuracy(lambda hits, real: (hits & real).sum() / real.sum()),
+        lambda logits, tgt_out: (
+            (logits.argmax(-1)[tgt_out > 0] - tgt_out[tgt_out > 0])
+            .eq(0)
+            .double()
+            .mean()
+        ),
+    ],
+}
+WRONG = {
+    "my_shift": [
+        lambda tgt: (tgt[:, :4], tgt[:, 1:5]),
+    ],
+    "my_loss": [
+        made(chapter07.my_loss, "-said → + 0.01 - said"),
+        made(chapter07.my_loss, "tgt_out != nmt.PAD → tgt_out.bool() & (said > -9)"),
+    ],
+    "my_adam": [
+        adam("1e-9 → 1e-3"),
+    ],
+    "my_accuracy": [
+        half_sure,
+    ],
+}

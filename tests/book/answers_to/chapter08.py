@@ -1,0 +1,86 @@
+"""Other answers to the exercises of chapter 08."""
+
+import torch
+
+from nmt_book.chapter08 import check as chapter08
+
+
+def made(one, *changes):
+    """The printed answer with other pieces of text."""
+    (found,) = one._variants(changes)
+    return found
+
+
+def greedy(*changes):
+    return made(chapter08.my_greedy, *changes)
+
+
+def step(*changes):
+    return made(chapter08.my_beam_step, *changes)
+
+
+def best(*changes):
+    return made(chapter08.best_of_all, *changes)
+
+
+def by_tuples(next_log_probs, limit):
+    written = ()
+    for _ in range(limit):
+        token = next_log_probs(written).topk(1).indices
+        if token.item() == 3:
+            return list(written)
+        written += tuple(token.tolist())
+    return torch.tensor(written)
+
+
+def one_table(beam, next_log_probs, K):
+    table = torch.stack([total + next_log_probs(ids) for ids, total in beam])
+    top, where = table.flatten().topk(2 * K)
+    new = [
+        ([*beam[i // table.size(1)][0], i % table.size(1)], t)
+        for i, t in zip(where.tolist(), top.tolist(), strict=True)
+    ]
+    ends = [c for c in new if c[0][-1] == 3]
+    return [c for c in new if c not in ends][:K], ends
+
+
+toy = {}
+
+
+def by_keys(path="", probability=1.0):
+    choices = toy.get(path)
+    if choices is None:
+        return [probability, path]
+    both = [
+        by_keys((path + " " + word).strip(), probability * p)
+        for word, p in choices.items()
+    ]
+    return max(both, key=lambda pair: pair[0])
+
+
+RIGHT = {
+    "my_greedy": [
+        by_tuples,
+        greedy("break → return written"),
+    ],
+    "my_beam_step": [
+        one_table,
+        step("total + log_prob → torch.tensor(total) + log_prob"),
+    ],
+    "best_of_all": [
+        by_keys,
+        best('f"{path} {word}".strip() → (path + " " + word).lstrip()'),
+    ],
+}
+WRONG = {
+    "my_greedy": [
+        greedy(
+            "break → continue",
+            "while len(written) < limit → for _ in range(limit)",
+        ),
+        greedy("< limit → < 5"),
+    ],
+    "my_beam_step": [
+        step("2 * K → 3 * K"),
+    ],
+}

@@ -1,0 +1,42 @@
+"""Other answers to the exercises of the deeper page on large language models."""
+
+import torch
+import torch.nn.functional as F
+
+from nmt_book.deeper_12.check import angles
+
+
+def complex_numbers(x):
+    theta = angles(x.size(-2), x.size(-1))
+    pairs = torch.complex(x[..., 0::2], x[..., 1::2])
+    turned = pairs * torch.polar(torch.ones(()), theta)
+    return torch.view_as_real(turned).flatten(-2)
+
+
+def with_a_turned_copy(x):
+    theta = angles(x.size(-2), x.size(-1)).repeat_interleave(2, -1)
+    other = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
+    return x * theta.cos() + other * theta.sin()
+
+
+RIGHT = {
+    "rms_norm": [
+        lambda x, weight, eps=1e-6: F.rms_norm(x, weight.shape, weight, eps),
+        lambda x, weight, eps=1e-6: (
+            x * (x.square().mean(-1, keepdim=True) + eps).rsqrt() * weight
+        ),
+    ],
+    "my_rotate": [
+        complex_numbers,
+        with_a_turned_copy,
+    ],
+    "cache_bytes": [
+        lambda layers, heads, d_k, tokens: 2 * 2 * tokens * d_k * heads * layers,
+        lambda *sizes: torch.tensor([4, *sizes]).prod(),
+    ],
+}
+WRONG = {
+    "cache_bytes": [
+        lambda layers, heads, d_k, tokens: 4 * layers * heads * d_k * (tokens - 1),
+    ],
+}

@@ -1,0 +1,490 @@
+"""The exercises: what each check says of an answer, and what the chapter's page shows.
+
+``answers_to/<module>.py`` holds ``RIGHT`` and ``WRONG``: for each exercise, right
+answers of another form, and wrong ones that are no usual mistake.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import json
+import re
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nmt_book.exercise.exercise import Exercise, exercise
+from nmt_book.exercise.saved import (
+    exercises,
+    functions,
+    modules,
+    progress,
+    recall,
+    remember,
+)
+from nmt_book.yours.trials import TRIALS, captions
+from nmt_book.yours.try_it import loaded, try_it
+
+ROOT = Path(__file__).resolve().parents[2]
+ALL = [one for module in modules() for one in exercises(module)]
+BY_NAME = {f"{one.module}.{one.name}": one for one in ALL}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing is written beside the runs."""
+    monkeypatch.setenv("NMT_RUNS", str(tmp_path / "runs"))
+    return tmp_path / "runs"
+
+
+def answers(one: Exercise, kind: str) -> list[Any]:
+    try:
+        table = importlib.import_module(f"tests.book.answers_to.{one.module}")
+    except ModuleNotFoundError:
+        return []
+    unknown = {*table.RIGHT, *table.WRONG} - {x.name for x in ALL}
+    assert not unknown, f"answers without an exercise: {unknown}"
+    return list(getattr(table, kind).get(one.name, []))
+
+
+@pytest.fixture(params=BY_NAME)
+def one(request: pytest.FixtureRequest) -> Exercise:
+    return BY_NAME[request.param]
+
+
+def test_right_answers(one: Exercise) -> None:
+    outcomes = one.outcomes(one.right)
+    assert not [value for value in outcomes if isinstance(value, Exception)]
+    others = answers(one, "RIGHT")
+    assert len(others) >= 2
+    for answer in [one.right, *others]:
+        assert one.verdict(answer).split("\n")[0] == f"right: {one.says}"
+
+
+def test_each_mistake_is_recognised_as_itself(one: Exercise) -> None:
+    for why, found in one.mistakes.items():
+        for mistake in found:
+            assert one.verdict(mistake) == f"not yet: {why}"
+
+
+def test_no_two_mistakes_coincide(one: Exercise) -> None:
+    """Else the sentence that comes first would be told of the other, too."""
+    for (why, first), (other, second) in combinations(one._known, 2):
+        if why != other:
+            assert not one.alike(first, second), (why, other)
+    for why, given in one._known:  # a mistake that is a text is not linted
+        assert not [value for value in given if isinstance(value, NameError)], why
+
+
+def test_what_must_be_refused(one: Exercise) -> None:
+    for answer in answers(one, "WRONG"):
+        said = one.verdict(answer)
+        assert said.startswith("not yet: "), said
+        assert said.removeprefix("not yet: ") in one.mistakes or "in the case" in said
+
+
+def test_a_stub_that_is_not_filled(one: Exercise) -> None:
+    names = {**vars(importlib.import_module(f"nmt_book.{one.module}.check"))}
+    for value in ("None", "..."):
+        source = re.sub(r"(?s)^(def .*?:\n).*", rf"\1    return {value}", one.source)
+        if source == one.source:  # a class: its last method
+            head, _, _ = source.rpartition("):\n")
+            source = f"{head}):\n        return {value}"
+        exec(source, names)
+        said = one.verdict(names[one.name])
+        assert said.startswith("not written yet") and "\n" not in said
+
+
+def test_cases_have_two_widths_and_two_lengths(one: Exercise) -> None:
+    shapes: dict[int, set[Any]] = {}
+    for case in one.cases.values():
+        for i, argument in enumerate(case):
+            if isinstance(argument, torch.Tensor):
+                shapes.setdefault(i, set()).add(tuple(argument.shape))
+            elif isinstance(argument, int | list | tuple | str):
+                size = argument if isinstance(argument, int) else len(argument)
+                shapes.setdefault(i, set()).add((size,))
+    assert len(one.cases) > 1
+    for i, found in shapes.items():
+        for axis in (-1, -2):
+            sizes = {shape[axis] for shape in found if len(shape) >= -axis}
+            assert len(sizes) != 1 or i in one.fixed, f"argument {i}: only {found}"
+
+
+def test_the_part_does_as_the_library(
+    one: Exercise, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a translation, in a training, in subwords or batches."""
+    if not one.part:
+        pytest.skip("this exercise does not run in a translator")
+    texts = captions()[: 2 if one.part in SLOW else 10]
+    own: dict[str, Any] = {one.part: lambda *args: None}
+    try_it("multi30k-en-de", texts, **own)
+    assert capsys.readouterr().out.startswith("not written yet") or one.uses
+    own[one.part] = one.right
+    try_it("multi30k-en-de", texts, **own)
+    said = capsys.readouterr().out
+    for count, of in re.findall(r"(\d+) of (\d+)", said):
+        assert count == of
+    *_, mine, theirs = map(float, re.findall(r"\d+\.?\d*", f"0 0 {said}"))
+    assert one.part in TRIALS or mine == pytest.approx(theirs, rel=1e-3)
+    for numbers in re.findall(r"loss in .*", said):
+        yours, library = re.findall(r"[\d.]+ → [\d.]+", numbers)
+        assert yours == library
+
+
+SLOW = {"one_key", "next_word", "beam_step", "turn"}
+
+
+def pages() -> dict[str, list[Any]]:
+    """The cells of each notebook that uses a module of exercises."""
+    found = {}
+    for path in sorted((ROOT / "notebooks").rglob("[0-9]*.ipynb")):
+        text = path.read_text(encoding="utf-8")
+        if used := re.search(r"nmt_lib\.exercises import (\w+) as check", text):
+            cells = json.loads(text)["cells"]
+            found[used[1]] = [(c["cell_type"], "".join(c["source"])) for c in cells]
+    return found
+
+
+PAGES = pages()
+
+
+def test_the_page_and_the_exercise_say_the_same(one: Exercise) -> None:
+    if one.module not in PAGES:
+        pytest.skip("no chapter uses it yet")
+    cells = PAGES[one.module]
+    at = next(
+        i
+        for i, (kind, text) in enumerate(cells)
+        if kind == "code" and re.search(rf"(?m)^(def|class) {one.name}\b", text)
+    )
+    stub, check = cells[at][1], cells[at + 1][1]
+    assert "# replace this line" in stub
+    assert f"check.{one.name}({one.name})" in check and cells[at + 1][0] == "code"
+    assert len(check.splitlines()) <= 3, "the check is one line, with its translation"
+    if one.part:
+        assert f"{one.part}={one.name})" in check
+    assert one.rating in cells[at - 1][1], f"the page must say: {one.rating}"
+    assert heads(stub) == heads(one.source)
+    folded = re.search(r"(?s)```python\n(.*?)```", cells[at + 2][1])
+    assert folded and folded[1] == one.source
+    assert cells[at + 2][1].startswith("<details><summary>Answer</summary>")
+
+
+def heads(source: str) -> list[str]:
+    """The signatures in a text, without those of helpers."""
+    found = [
+        f"{node.name}({ast.unparse(node.args)})"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+    ]
+    return sorted(found)
+
+
+def test_the_page_has_the_names_that_its_answer_uses(one: Exercise) -> None:
+    """Else the printed answer, copied into the stub, stops with a NameError."""
+    cells = [text for kind, text in PAGES[one.module] if kind == "code"]
+    at = next(i for i, text in enumerate(cells) if f"check.{one.name}(" in text)
+    _, known = names_in("\n".join(cells[:at]))
+    used, own = names_in(one.source)
+    assert used - own - known - {*dir(builtins)} == set()
+
+
+def names_in(source: str) -> tuple[set[str], set[str]]:
+    """The names that a text reads, and those that it makes."""
+    read, made = set[str](), set[str]()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else made).add(node.id)
+        elif isinstance(node, ast.arg):
+            made.add(node.arg)
+        elif isinstance(node, ast.alias):
+            made.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            made.add(node.name)
+    return read, made
+
+
+def test_each_stub_of_the_page_has_its_exercise() -> None:
+    for module, cells in PAGES.items():
+        known = {one.name for one in ALL if one.module == module}
+        stubs = [text for _, text in cells if "# replace this line" in text]
+        named = {*re.findall(r"(?m)^(?:def|class) (\w+)", "\n".join(stubs))}
+        assert named == known
+        assert "check_answer" not in str(cells)
+
+
+# What an Exercise says, on a small one.
+
+
+@exercise(
+    "Twice a number.",
+    cases={"small": (2,), "large": (500,)},
+    mistakes={"twice, not three times": "2 → 3"},
+    hints=("Multiply.", "2 * …"),
+    says="it is twice as much",
+    difficulty=1,
+    importance=2,
+    minutes=1,
+)
+def double(n: int) -> int:
+    return 2 * n
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (lambda n: n + n, "right: it is twice as much"),
+        (lambda n: (2 * n for _ in range(1)), "not yet: wrong in the case “small”"),
+        (lambda n: 3 * n, "not yet: twice, not three times"),
+        (
+            lambda n: min(2 * n, 99),
+            "not yet: right in “small”; wrong in the case “large”\n"
+            "  n = 500\n  expected 1000, got 99",
+        ),
+        (lambda n: None if n > 9 else 4, "nothing is returned there"),
+        (lambda n: ..., "not written yet"),
+        (7, "not yet: give the function itself, check.double(double)"),
+        (lambda n: n.sizes, "AttributeError: 'int' object has no attribute 'sizes'"),
+        (
+            lambda n: 2 * n if torch.ones(2) else 0,
+            "write `mask is not None`, and & | ~ for tensors",
+        ),
+    ],
+)
+def test_what_a_check_says(answer: Any, said: str) -> None:
+    assert said in double.verdict(answer)
+
+
+def third_norm(part: Any, x: Any, mask: Any) -> Any:
+    y = part.norm1(x + part.self_attention(x, x, mask))
+    return part.norm2(part.norm2(y + part.feed_forward(y)))
+
+
+def joined_first(part: Any, x: Any, mask: Any) -> Any:
+    y = x + part.norm1(part.self_attention(x, x, mask))
+    return part.norm2(y + part.feed_forward(y))
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "said"),
+    [
+        ("chapter05.encoder_layer", third_norm, "norm2 is used 2 times, not 1"),
+        ("chapter05.encoder_layer", joined_first, "reads; norm1 reads something else"),
+        ("chapter05.layer_norm", lambda x, g, b, eps=0: 2 * x, "x = [[["),  # its input
+        (
+            "chapter06.decoder_layer",
+            lambda *a: (decoded(*a), a[2]),
+            "of your 2 results",
+        ),
+        (
+            "chapter03.my_target_mask",  # not what another RuntimeError is told
+            lambda ids: (ids != 0)[:, None, None] and torch.ones(1),
+            "`if`, `and`, `or` and `not` ask for a single truth value",
+        ),
+    ],
+)
+def test_what_a_check_says_of_an_unknown_mistake(
+    name: str, answer: Any, said: str
+) -> None:
+    assert said in BY_NAME[name].verdict(answer)
+
+
+def decoded(*given: Any) -> Any:
+    return BY_NAME["chapter06.decoder_layer"].right(*given)
+
+
+@exercise(
+    "The largest number.",
+    cases={"two": ([3, 1],), "three": ([3, 1, 2],)},
+    mistakes={},
+    hints=("", ""),
+    says="so it is",
+    difficulty=1,
+    importance=1,
+    minutes=1,
+)
+def largest(numbers: list[int]) -> int:
+    return sorted(numbers)[-1]
+
+
+def test_arguments_are_fresh_in_each_case() -> None:
+    def emptied(numbers: list[int]) -> int:
+        found = max(numbers)
+        numbers.clear()
+        return found
+
+    for _ in range(2):
+        said = largest.verdict(emptied)
+        assert said.startswith("right: so it is\n  but it changes numbers, ")
+
+
+def test_an_answer_that_calls_another_one_asks_for_it_first() -> None:
+    attention, layer = BY_NAME["chapter04.attention"], BY_NAME["chapter04.MultiHead"]
+    names = {"torch": torch, "split_heads": BY_NAME["chapter04.split_heads"].right}
+    names["attention"] = lambda Q, K, V, mask=None: None
+    exec(layer.source, names)
+    assert "it calls attention, which is not" in layer.verdict(names["MultiHead"])
+    names["attention"] = attention.right
+    assert layer.verdict(names["MultiHead"]).startswith("right")
+
+
+def test_her_function_is_used_once_it_is_right(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for other in (lambda n: None, lambda n: 3 * n, lambda n: n.sizes):
+        assert double.use(other) is double.right
+    assert not capsys.readouterr().out
+    hers = lambda n: n + n  # noqa: E731
+    assert double.use(hers) is hers
+    assert capsys.readouterr().out == "from here on, double is yours\n"
+    merge = BY_NAME["chapter01.my_merge"]  # its result is a key of a dictionary
+    as_list = merge.use(lambda subwords, pair: [*merge.right(subwords, pair)])
+    assert as_list(("a", "b"), ("a", "b")) == ("ab",)
+    found = BY_NAME["chapter10.my_bleu"].use(
+        lambda counts: torch.tensor([BY_NAME["chapter10.my_bleu"].right(counts)])
+    )
+    assert isinstance(found(torch.tensor([4, 3, 2, 1, 5, 4, 3, 2, 5, 6])), float)
+
+
+def test_hints_come_one_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(3):
+        double.hint()
+    double.answer()
+    said = capsys.readouterr().out
+    assert said == f"Multiply.\n2 * …\n2 * …\n{double.source}\n"
+    assert double.source == "def double(n: int) -> int:\n    return 2 * n\n"
+
+
+def test_what_is_solved_is_listed(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = importlib.import_module("nmt_book.chapter04.check")
+    progress(module)
+    module.split_heads(lambda x, n: None)
+    assert not place.exists()
+    module.split_heads(module.split_heads.right)
+    progress(module)
+    progress()
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("chapter04: 0 of 4 solved")
+    assert said[3].startswith("chapter04: 1 of 4 solved: · attention, ✓ split_heads")
+    assert said[-1] == f"1 of {len(ALL)}"
+
+
+def test_no_file_where_none_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NMT_RUNS", str(tmp_path / "file" / "runs"))
+    double(lambda n: 2 * n)
+    assert recall() == {"solved": [], "written": {}}
+    assert not remember(solved="chapter04.attention")
+
+
+def test_her_functions_are_kept_when_they_translate(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As in a notebook, where inspect finds no class; MultiHead calls her attention."""
+    import linecache
+
+    chapter = importlib.import_module("nmt_book.chapter04.check")
+    wanted = [chapter.attention, chapter.split_heads, chapter.MultiHead]
+    cell = "\n".join(one.source for one in wanted)
+    cell = cell.replace("scores = Q @", "hers = 'hers'\n    scores = Q @")
+    names: dict[str, Any] = {"torch": torch, "math": importlib.import_module("math")}
+    linecache.cache["cell"] = (len(cell), None, cell.splitlines(True), "cell")
+    exec(compile(cell, "cell", "exec"), names)
+    few = captions()[:3]
+    try_it("multi30k-en-de", few, attention=names["attention"])
+    try_it("multi30k-en-de", few, multi_head=names["MultiHead"])
+    wrong = chapter.split_heads.mistakes
+    try_it("multi30k-en-de", few, split_heads=next(iter(wrong.values()))[0])
+    assert set(recall()["written"]) == {"attention", "multi_head"}
+    capsys.readouterr()
+    found = functions(wanted)
+    assert (
+        capsys.readouterr().out == "yours: attention, MultiHead; printed answers: 1\n"
+    )
+    assert "hers" in str(found["attention"].__code__.co_consts)
+    remember(written={"attention": "def attention(*a):\n    return helper()"})
+    assert "helper" not in functions(wanted)["attention"].__code__.co_names
+    assert chapter.MultiHead.verdict(found["MultiHead"]).startswith("right")
+
+
+@pytest.mark.parametrize(
+    ("hers", "said"),
+    [
+        (lambda Q, K, V, mask: V.new_full((*Q.shape[:3], 32), torch.nan), "nan"),
+        (lambda Q, K, V, mask: 1 / 0, "yours stops it: ZeroDivisionError"),
+    ],
+)
+def test_what_stops_a_translation(
+    hers: Any, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try_it("multi30k-en-de", captions()[:3], attention=hers)
+    assert said in capsys.readouterr().out
+
+
+def test_a_training_takes_lists_and_says_what_a_loss_needs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = torch.Tensor.tolist
+    try_it("multi30k-en-de", shift=lambda t: (rows(t[:, :-1]), rows(t[:, 1:])))
+    yours, theirs = re.findall(r"([\d.]+ → [\d.]+)", capsys.readouterr().out)
+    assert yours == theirs
+    try_it("multi30k-en-de", loss=lambda z, y: z.mean().item())
+    assert "stops it: TypeError: backward() starts from" in capsys.readouterr().out
+
+
+def test_the_translator_is_left_as_it_was() -> None:
+    translator = loaded("multi30k-en-de")
+    before = {n: t.clone() for n, t in translator.model.state_dict().items()}
+    text = captions()[0]
+    expected = translator(text).text
+
+    def in_place(ids: Any, E: Any, P: Any) -> Any:
+        return E.mul_(0)[ids] + P.zero_()[: ids.size(1)]
+
+    try_it(translator, [text], embed=in_place, attention=lambda *a: a[2])
+    assert translator(text).text == expected
+    after = translator.model.state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+    assert not any("attend" in vars(m) for m in translator.model.modules())
+
+
+def test_what_no_translation_calls(capsys: pytest.CaptureFixture[str]) -> None:
+    def cut(word: str, merges: list[tuple[str, str]]) -> tuple[str, ...]:
+        parts = list("▁" + word)
+        for pair in merges:
+            while pair in (pairs := list(pairwise(parts))):
+                i = pairs.index(pair)
+                parts[i : i + 2] = ["".join(pair)]
+        return tuple(parts)
+
+    def shifted(tgt: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return tgt[:, :-1], tgt[:, :-1]
+
+    try_it("multi30k-en-de", cut=cut)
+    try_it("multi30k-en-de", cut=lambda word, merges: cut(word, merges[::-1]))
+    try_it("multi30k-en-de", batches=lambda lengths, budget: [lengths])
+    try_it("multi30k-en-de", shift=shifted)
+    right, wrong, _, batches, training = capsys.readouterr().out.splitlines()
+    assert right == "197 of 197 words are cut as by the model"
+    assert not wrong.startswith("197 of")
+    assert "1 batches (the library: 29)" in batches
+    yours, library = re.findall(r"→ ([\d.]+)", training)
+    assert float(yours) < float(library) - 1, "it learns to copy"
+
+
+def test_an_unknown_part_is_named() -> None:
+    with pytest.raises(TypeError, match="no part is called atention; there are "):
+        try_it("multi30k-en-de", ["A dog."], atention=lambda: None)

@@ -1,0 +1,172 @@
+"""Each fault shows when it is planted, and leaves no trace when it is healed."""
+
+import inspect
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+import nmt_book as book
+import nmt_lib as nmt
+from nmt_book.yours.fault import (
+    PUZZLES,
+    Fault,
+    answer,
+    file_of,
+    function_of,
+    wrong_code,
+)
+from nmt_book.yours.symptoms import QUESTIONS, patient
+from nmt_lib.model.attention import padding_mask
+
+NUMBERS = range(1, len(PUZZLES) + 1)
+IDS = torch.tensor([[5, 6, 0]])  # (B, S)
+
+
+@pytest.fixture(scope="module")
+def healthy() -> dict[str, str]:
+    return {question: answer(question, patient()) for question in QUESTIONS}
+
+
+@pytest.fixture(autouse=True)
+def healed() -> Iterator[None]:
+    functions = [function_of(fault.function) for fault in PUZZLES]
+    before = [function.__code__ for function in functions]
+    yield
+    for function, code in zip(functions, before, strict=True):
+        assert function.__code__ is code
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_a_fault_is_felt_at_once_and_healed_without_a_trace(
+    number: int, healthy: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    fault = PUZZLES[number - 1]
+    function = function_of(fault.function)
+    code, source = function.__code__, inspect.getsource(function)
+    case = book.plant(number)
+    symptom = said(capsys)
+    assert function_of(fault.function) is function and function.__code__ is not code
+    assert inspect.getsource(function) == source and fault.right in source
+    case.ask(fault.decides)
+    now, before = said(capsys).splitlines()
+    assert before == f"healthy: {healthy[fault.decides]}"
+    if fault.function == "make_batch":  # the map says that the model is in order
+        assert now == f"broken:  {healthy['map']}" and healthy["loss"] not in symptom
+    else:
+        assert now != f"broken:  {healthy[fault.decides]}" and "stops" not in now
+    for told in (fault.function, fault.right):
+        assert told not in symptom
+    case.accuse(fault.function)
+    assert said(capsys).startswith(f"yes: {fault.wrong}")
+    assert function_of(fault.function) is function and function.__code__ is code
+    for question in {"text", "loss", fault.decides}:
+        assert answer(question, case.translator) == healthy[question]
+
+
+@pytest.mark.parametrize("fault", PUZZLES, ids=lambda fault: fault.function)
+def test_the_text_is_there_once_and_lines_and_free_variables_stay(fault: Fault) -> None:
+    text = file_of(function_of(fault.function)).read_text(encoding="utf-8")
+    assert text.count(fault.right) == 1
+    old, new = function_of(fault.function).__code__, wrong_code(fault)
+    assert old != new and old.co_name == new.co_name
+    assert old.co_firstlineno == new.co_firstlineno
+    assert old.co_freevars == new.co_freevars
+
+
+def test_names_imported_elsewhere_and_compiled_functions_feel_it_and_its_end() -> None:
+    compiled = torch.compile(lambda ids: padding_mask(ids), backend="eager")
+    right = padding_mask(IDS)
+    assert compiled(IDS).equal(right)
+    case = book.plant(2)
+    assert padding_mask(IDS).equal(~right) and compiled(IDS).equal(~right)
+    case.heal()
+    assert padding_mask(IDS).equal(right) and compiled(IDS).equal(right)
+
+
+def test_what_try_it_keeps_is_of_the_healthy_library() -> None:
+    from nmt_book.yours.trials import material
+
+    case = book.plant(1)
+    assert (material(case.translator)[0][0] == nmt.PAD).sum() == 0
+    case.heal()
+    assert (material(case.translator)[0][0] == nmt.PAD).sum() > 0
+
+
+def test_another_case_heals_the_first_and_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first = book.plant(8)
+    said(capsys)
+    second = book.plant(2)
+    assert said(capsys).startswith("case 8 is healed\ncase 2: ")
+    first.ask("map")
+    assert said(capsys) == "nothing is broken: book.plant(8) breaks it again\n"
+    first.accuse("causal_mask")
+    assert said(capsys) == "nothing is broken: book.plant(8) breaks it again\n"
+    first.heal()
+    assert said(capsys) == "" and not padding_mask(IDS).equal(IDS[None, None] != 0)
+    second.heal()
+    assert said(capsys) == "case 2 is healed\n"
+
+
+def test_guessing_costs_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each question that was not asked before buys three wrong suspects."""
+    suspects = [
+        f"MultiHeadAttention.{name}"
+        for name in ("attend", "forward", "split_heads", "join_heads", "keys_values")
+    ]
+    case = book.plant(8)
+    for accused in [*suspects[:3], *suspects[:3]]:  # again is no new guess
+        case.accuse(accused)
+    assert said(capsys).count("no, it is not in attention.py") == 6
+    for accused in [*suspects[3:], "causal_mask"]:
+        case.accuse(accused)
+        assert said(capsys).startswith('no more suspects before you ask "text", ')
+    case.ask("map")
+    case.ask("map")
+    said(capsys)
+    case.accuse(suspects[3])
+    case.accuse("causal_mask")
+    assert "case 8 is healed" in said(capsys)
+
+
+def test_accusations_and_hints_lead_on_and_give_nothing_away(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    case = book.plant(8)
+    said(capsys)
+    for accused, answered in {
+        "padding_mask": "not padding_mask, but something else in masks.py",
+        "casual_mask": "nmt_lib has no function 'casual_mask': a function of nmt. is ",
+        "PAD": "nmt_lib has no function 'PAD': ",
+        "make_batch": "no, it is not in batching.py",
+    }.items():
+        case.accuse(accused)
+        assert said(capsys).startswith(answered)
+    case.ask("mpa")
+    assert said(capsys).startswith("no question is 'mpa': ask one of text, loss, cache")
+    for hint in ("case.ask('map')", PUZZLES[7].hint, *["it is in masks.py"] * 2):
+        case.hint()
+        assert said(capsys) == f"{hint}\n"
+    assert repr(case) == "<case 8>"
+    case.heal()
+    assert "masks" not in said(capsys)
+
+
+@pytest.mark.parametrize("number", [0, 13, "3"])
+def test_a_number_without_a_case_is_one_sentence(number: object) -> None:
+    with pytest.raises(ValueError, match=r"no case .*: choose from 1 to 12$"):
+        book.plant(number)  # type: ignore[arg-type]
+
+
+def test_a_broken_library_that_stops_is_an_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(QUESTIONS, "text", lambda translator: 1 / 0)
+    book.plant(3).heal()
+    assert "it stops with ZeroDivisionError: division by zero" in said(capsys)
