@@ -7,8 +7,8 @@ from .config import Config as Config
 from .config import load_config as load_config
 from .config import parse_overrides as parse_overrides
 from .data.pairs import Pair as Pair
-from .data.pairs import Contrast as Contrast
-from .data.pairs import Corpus as Corpus
+from .data.corpora import Contrast as Contrast
+from .data.corpora import Corpus as Corpus
 from .data.files import read_pairs as read_pairs
 from .data.clean import grouped_split as grouped_split
 from .data.clean import seen_share as seen_share

@@ -14,7 +14,7 @@ from urllib.parse import urlparse
 import nbformat
 
 from nmt_book.exercise import tutor
-from nmt_book.exercise.saved import modules
+from nmt_book.exercise.progress import modules
 from tools import pages
 
 FOR_ASSISTANTS = """\

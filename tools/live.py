@@ -1,6 +1,7 @@
 """The data that the live page of the site shows before a model is loaded.
 
-Its scripts are in ``nmt_book/web``; ``nmt_book/pictures/explore.py`` puts them together.
+Its scripts are in ``nmt_book/web``; ``nmt_book/pictures/explore.py`` puts them
+together.
 """
 
 from __future__ import annotations

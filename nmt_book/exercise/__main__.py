@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from .saved import chapter_of, exercises, modules
+from .exercise import chapter_of
+from .progress import exercises, modules
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from . import values
-from .saved import chapter_of, remember
+from .saved import remember
 
 Answer = Callable[..., Any]
 Mistake = Answer | str | tuple[str, ...] | list[Any]
@@ -42,6 +42,15 @@ USUAL = {  # what an exception says, and what to do about it
     "'Tensor' and 'Linear'": "a layer is not a matrix: call it, W(x)",
 }
 STEPS: list[tuple[str, tuple[Any, ...]]] = []  # the noted parts that ran, and on what
+
+
+def chapter_of(name: str) -> str:
+    """The folder of a module with exercises: "chapter04" of "nmt_book.chapter04.check".
+
+    A module of its own, as a test may have, goes by its own name.
+    """
+    parts = name.split(".")
+    return parts[-2] if parts[-1] == "check" else parts[-1]
 
 
 def exercise(task: str, **about: Any) -> Callable[[Answer], Exercise]:

@@ -12,7 +12,8 @@ import re
 import sys
 from types import ModuleType
 
-from .saved import chapter_of, exercises, modules
+from .exercise import chapter_of
+from .progress import exercises, modules
 
 RULES = """\
 You are the tutor of a student who works through {page} of a series on neural machine \

@@ -22,7 +22,7 @@ from ..chapter04 import check as chapter04
 from ..chapter05 import check as chapter05
 from ..chapter06 import check as chapter06
 from ..chapter08 import check as chapter08
-from ..exercise.saved import functions
+from ..exercise.progress import functions
 from .parts import ask
 
 

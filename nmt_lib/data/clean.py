@@ -14,13 +14,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from .pairs import Pair
+from .pairs import Pair
 
-
-LONGEST = 1000  # characters of a side
+LONGEST_SIDE = 1000  # characters
 MOST_RATIO = 3.0  # of the lengths, where 1 is usual for these languages
 LARGEST_GROUP = 8  # pairs that are held out together; larger groups are trained on
 # What nobody writes: control characters, the mark of a failed conversion, halves of
@@ -49,8 +47,8 @@ def clean(
             lost["empty"] += 1
         elif src == tgt:
             lost["both sides equal"] += 1
-        elif max(len(src), len(tgt)) > LONGEST:
-            lost[f"longer than {LONGEST} characters"] += 1
+        elif max(len(src), len(tgt)) > LONGEST_SIDE:
+            lost[f"longer than {LONGEST_SIDE} characters"] += 1
         elif (src, tgt) in kept:
             lost["there already"] += 1
         else:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,11 +19,30 @@ from typing import TYPE_CHECKING
 from ..errors import CorpusError, warn
 from .clean import clean, grouped_split, looks_swapped
 from .files import moses_files, read_pairs
-from .pairs import Corpus, Pair
+from .pairs import Pair
 from .published import from_files, published
 
 if TYPE_CHECKING:
     from ..config import DataConfig
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """A source with its right translation, and with one that breaks a single rule."""
+
+    src: str
+    right: str
+    wrong: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Three lists of pairs, and where they came from."""
+
+    train: Sequence[Pair]
+    valid: Sequence[Pair]
+    test: Sequence[Pair]
+    provenance: str
 
 
 HELD_OUT = 2000  # pairs for validation, and for testing, of a corpus in one piece

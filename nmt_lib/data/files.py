@@ -13,27 +13,30 @@ import csv
 import gzip
 import json
 import os
+import re
 import struct
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
+import polib
+
 from ..errors import CorpusError
-from .catalogues import read_mo, read_po
 from .tmx import read_tmx
 
 LONGEST = 100_000  # characters of a line; a longer one is no sentence
+PIECE, PIECES = 2**16, 300  # bytes read at once; most pieces of what is read whole
 UNPACKED = 200  # times its size is what a packed file may hold; text needs about 4
 SMALL = 10_000_000  # bytes that it may hold in any case
-TOO_LONG = f"lines of more than {LONGEST:,} characters"
+TOO_LONG = f"texts of more than {LONGEST:,} characters"
 KINDS = (".tsv", ".txt", ".csv", ".jsonl", ".json", ".tmx", ".po", ".mo")
-DAMAGED = (
-    *(OSError, EOFError, LookupError, RuntimeError, ValueError),
+UNREADABLE = (
+    *(OSError, EOFError, LookupError, RuntimeError, ValueError, SyntaxError),
     *(OverflowError, struct.error, zlib.error, zipfile.BadZipFile),
 )
 
@@ -49,8 +52,8 @@ def read_pairs(
     - ``.tsv`` and ``.txt``: source TAB target (TAB anything), as from ManyThings;
       number TAB source TAB number TAB target, as from Tatoeba; or columns that a first
       line names by their languages. Quotation marks are ordinary characters.
-    - ``.csv``, and ``.jsonl`` with one object on each line: columns named by their
-      languages.
+    - ``.csv``, and ``.jsonl`` with one object on each line, or ``.json`` with an array
+      of them: columns named by their languages.
     - ``name.en`` and ``name.pl`` (Moses), given as either of them, or as ``name``.
     - ``.tmx``, and ``.po`` and ``.mo``, which translate from English.
     - ``.zip`` with two Moses files, as from OPUS, or with one file of another kind.
@@ -79,10 +82,14 @@ def read_pairs(
                 parts = {one.filename: _unpacked(archive, one) for one in members}
             else:
                 parts = {one.name: _chunks(one) for one in files or [path]}
-            yield from _pairs(parts, langs, lost)
+            for texts in _pairs(parts, langs, lost):
+                if max(map(len, texts)) > LONGEST:
+                    lost[TOO_LONG] += 1
+                else:
+                    yield texts
     except CorpusError as error:
         raise CorpusError(f"{path}: {error}") from None
-    except DAMAGED as error:
+    except UNREADABLE as error:
         why = " ".join(str(error).split())[:200] or "it is cut off"
         raise CorpusError(f"{path}: cannot be read ({why})") from None
 
@@ -90,14 +97,15 @@ def read_pairs(
 def moses_files(path: Path, langs: tuple[str, str]) -> list[Path]:
     """The two files of which ``path`` is one, or the stem; else nothing."""
     name = path.name.removesuffix(".gz")
-    for lang in langs:
-        name = name.removesuffix(f".{lang}")
-    found = []
-    for lang in langs:
-        plain = path.with_name(f"{name}.{lang}")
-        both = plain, plain.with_name(plain.name + ".gz")
-        found += [file for file in both if file.is_file()][:1]
-    return found if len(found) == 2 else []
+    for stem in (name.removesuffix(f".{lang}") for lang in langs):
+        files = []
+        for lang in langs:
+            plain = path.with_name(f"{stem}.{lang}")
+            both = plain, plain.with_name(plain.name + ".gz")
+            files += [file for file in both if file.is_file()][:1]
+        if len(files) == 2:
+            return files
+    return []
 
 
 def _pairs(
@@ -114,21 +122,16 @@ def _pairs(
     if kind == ".csv":
         return _csv(_lines(chunks), langs, lost)
     if kind in (".jsonl", ".json"):
-        return _json_lines(_lines(chunks), langs, lost)
+        return _objects(_json(chunks, lost), langs, lost)
     if kind == ".tmx":
         return read_tmx(chunks, langs, lost)
     if kind in (".po", ".mo"):
-        if kind == ".po":
-            found = read_po(_lines(chunks), lost)
-        else:
-            found = read_mo(chunks, lost)
+        found = _po(_lines(chunks), lost) if kind == ".po" else _mo(_whole(chunks))
         if langs[1].startswith("en"):
-            return ((theirs, english) for english, theirs in found)
+            return ((b, a) for a, b in _messages(found, lost))
         if langs[0].startswith("en"):
-            return found
-        raise CorpusError(
-            "a catalogue translates from English: one language must be en"
-        )
+            return _messages(found, lost)
+        raise CorpusError("catalogues translate from English: one language must be en")
     raise CorpusError(
         f"no known kind of file: it must end in {', '.join(KINDS)} or .zip, or be one "
         f"of two files that end in .{langs[0]} and .{langs[1]}"
@@ -152,7 +155,7 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[byt
 
 def _bounded(file: Any, size: int) -> Iterator[bytes]:
     left = UNPACKED * size + SMALL
-    while chunk := file.read(2**16):
+    while chunk := file.read(PIECE):
         left -= len(chunk)
         if left < 0:
             raise CorpusError(
@@ -242,15 +245,12 @@ def _columns(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
         if not where:
             if where := _named(cells, langs):
                 continue
-            where = [1, 3] if _tatoeba(cells) else [0, 1]
+            tatoeba = cells[0].isdecimal() and len(cells) == 4 and cells[2].isdecimal()
+            where = [1, 3] if tatoeba else [0, 1]
         if len(cells) > max(where):
             yield cells[where[0]], cells[where[1]]
         else:
             lost["lines of too few columns" if line.strip() else "empty"] += 1
-
-
-def _tatoeba(cells: list[str]) -> bool:
-    return len(cells) == 4 and cells[0].isdecimal() and cells[2].isdecimal()
 
 
 def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
@@ -285,19 +285,89 @@ def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
             lost["lines of too few columns" if cells else "empty"] += 1
 
 
-def _json_lines(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
-    for line in _within(lines, lost):
-        if not line.strip():
-            lost["empty"] += 1
-            continue
+def _json(chunks: Iterator[bytes], lost: Counter[str]) -> Iterator[Any]:
+    """What is in the lines, or in one array."""
+    first = next(chunks, b"")
+    chunks = chain([first], chunks)
+    if re.match(rb"[^\w{]*\[", first):
+        yield from json.loads(_whole(chunks))
+        return
+    for line in _within(_lines(chunks), lost):
         try:
-            row = json.loads(line)
+            if line.strip():
+                yield json.loads(line)
+            else:
+                lost["empty"] += 1
         except (ValueError, RecursionError):
             lost["lines that are no JSON"] += 1
-            continue
+
+
+def _objects(rows: Iterator[Any], langs: tuple[str, str], lost: Counter[str]) -> Texts:
+    for row in rows:
         row = row.get("translation", row) if isinstance(row, dict) else {}
         src, tgt = map(row.get, langs) if isinstance(row, dict) else (None, None)
         if isinstance(src, str) and isinstance(tgt, str):
             yield src, tgt
         else:
             lost[f"objects without text under {langs[0]} and {langs[1]}"] += 1
+
+
+def _messages(entries: Iterable[Any], lost: Counter[str]) -> Texts:
+    """The messages of a catalogue, which are English, with their translations.
+
+    A message about numbers has two English forms, and as many in the other language as
+    it has: the first English one goes with the first of them, the second with the last.
+    """
+    for entry in entries:
+        if entry.obsolete or "fuzzy" in entry.flags:
+            lost["messages that are obsolete or marked as fuzzy"] += 1
+            continue
+        forms = list(entry.msgstr_plural.values()) or [entry.msgstr]
+        yield entry.msgid, forms[0]
+        if entry.msgid_plural:
+            yield entry.msgid_plural, forms[-1]
+
+
+def _po(lines: Lines, lost: Counter[str]) -> Iterator[Any]:
+    """The messages of a PO file, one by one: polib is slow with long texts."""
+    block = ""
+    for line in chain(lines, [""]):
+        # polib ends lines at other characters, too, and joins comments slowly.
+        line = "?" if line is None else " ".join(line.splitlines()).strip()
+        if line[:1] != "#" or line[1:2] in ",~":
+            block += line + "\n"
+        if len(block) > LONGEST:
+            raise CorpusError(f"no empty line in {LONGEST:,} characters: it is no PO")
+        if not line:
+            try:
+                entries = polib.pofile(block, encoding="utf-8")
+                if "msgid " in block and not entries and not entries.metadata:
+                    raise OSError("neither a message nor a header")
+                yield from entries
+            except OSError:
+                lost["messages that are no PO"] += max(1, block.count("msgid "))
+            block = ""
+
+
+def _mo(data: bytes) -> Iterable[Any]:
+    """The messages of an MO file; with texts that overlap, they could be gigabytes."""
+    order = "<" if data.startswith(b"\xde") else ">"
+    n, *tables = struct.unpack_from(f"{order}3I", data, 8)
+    left = 2 * len(data)
+    for table in tables:
+        rows = data[table : table + 8 * n]
+        for size, start in struct.iter_unpack(f"{order}2I", rows):
+            left -= size
+            if left < 0 or start + size > len(data):
+                raise CorpusError("it is damaged: a message lies outside the file")
+    return polib.mofile(data, encoding="utf-8")
+
+
+def _whole(chunks: Iterator[bytes]) -> bytes:
+    data = b"".join(islice(chunks, PIECES))
+    if next(chunks, b""):
+        raise CorpusError(
+            f"more than {PIECES * PIECE // 10**6} MB, which would be read at once: of "
+            "JSON, write one object on each line"
+        )
+    return data

@@ -47,7 +47,7 @@ def published(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, s
     Raises:
         CorpusError: a file is missing, or the hub does not have it.
     """
-    if folder := os.environ.get("NMT_DATA"):
+    if folder := os.path.expanduser(os.environ.get("NMT_DATA", "")):
         files = FILES.get(name) or {"train": _europarl_name(src, tgt)}
         pairs = from_files(Path(folder) / name, files, (src, tgt))
         return pairs, f"files of {name} under NMT_DATA"
@@ -72,7 +72,7 @@ def from_files(folder: Path, files: dict[str, str], langs: tuple[str, str]) -> T
     splits = {}
     for split, name in files.items():
         src, tgt = (_file(folder / name.format(lang=lang)) for lang in langs)
-        sources, targets = _lines(src), _lines(tgt)
+        sources, targets = _stripped_lines(src), _stripped_lines(tgt)
         if len(sources) != len(targets):
             raise CorpusError(
                 f"{src} has {len(sources)} lines but {tgt} has {len(targets)}: line n "
@@ -92,7 +92,7 @@ def _file(path: Path) -> Path:
     )
 
 
-def _lines(path: Path) -> list[str]:
+def _stripped_lines(path: Path) -> list[str]:
     """The lines of a file; only line feeds end one."""
     lines: list[str] = []
     opened: Any = gzip.open if path.suffix == ".gz" else open

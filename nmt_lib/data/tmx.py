@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NoReturn
-from xml.parsers import expat
+from itertools import chain
+from typing import Any
+from xml.etree.ElementTree import Element, XMLPullParser
 
 from ..errors import CorpusError
 
-LONGEST = 100_000  # characters of a sentence
-DEEPEST = 100  # elements inside each other
-WIDEST = 2**20  # bytes of a tag, a comment or anything else that comes in one piece
+WIDEST = 2**20  # bytes of a <tu>, or of what is between two
 FORMATTING = {"bpt", "ept", "ph", "it", "ut"}  # what is inside is no text
+XML_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 def read_tmx(
@@ -20,101 +20,71 @@ def read_tmx(
 ) -> Iterator[tuple[str, str]]:
     """The pairs of a TMX file, which comes in pieces of some kilobytes.
 
-    Entities may not be declared, since a few nested ones can stand for gigabytes.
-
     Raises:
-        CorpusError: no XML, entities, or elements that are too large or too deep.
+        CorpusError: entities are declared, or a megabyte has no <tu>.
+        SyntaxError: it is no XML.
     """
-    units = Units(langs, lost)
-    parser = expat.ParserCreate()
-    parser.StartElementHandler = units.start
-    parser.EndElementHandler = units.end
-    parser.CharacterDataHandler = units.text
-    parser.EntityDeclHandler = units.refuse
-    parser.SkippedEntityHandler = units.skipped
-    parser.DefaultHandler = units.other
-    silent = 0  # bytes since anything was recognised
-    try:
-        for chunk in chunks:
-            before = units.events
-            parser.Parse(chunk)
-            silent = 0 if units.events > before else silent + len(chunk)
-            if silent > WIDEST:
-                raise CorpusError("a tag or a comment of a megabyte: it is no TMX")
-            yield from units.take()
-        parser.Parse(b"", True)
-    except (expat.ExpatError, LookupError) as error:
-        raise CorpusError(f"it is not well-formed XML ({error})") from None
-    if not units.any:
+    unit = None
+    for unit in _units(chunks):
+        texts: dict[str, str] = {}
+        for variant in unit.findall("tuv"):
+            code = _code(variant.get(XML_LANG) or variant.get("lang") or "")
+            for segment in variant.findall("seg"):
+                texts.setdefault(code, _text(segment))
+        # ``en`` finds ``en-GB``, too, but ``en`` first.
+        found = (
+            min((c for c in texts if c.startswith(_code(lang))), key=len, default="")
+            for lang in langs
+        )
+        src, tgt = map(texts.get, found)
+        if src is None or tgt is None:
+            lost["units without one of the languages"] += 1
+        else:
+            yield src, tgt
+    if unit is None:
         raise CorpusError("it has no <tu>, so it is no TMX")
-    yield from units.take()
 
 
-class Units:
-    """Collects the texts of each ``<tu>`` by language."""
+def _code(lang: str) -> str:
+    return f"{lang.lower().replace('_', '-')}-"
 
-    def __init__(self, langs: tuple[str, str], lost: Counter[str]) -> None:
-        self.langs, self.lost = langs, lost
-        self.events = self.depth = self.codes = 0
-        self.any = self.inside = self.unknown = False  # of <tu>, of <seg>; an entity
-        self.pairs: list[tuple[str, str]] = []
-        self.texts: dict[str, str] = {}
-        self.lang, self.parts, self.length = "", [""], 0
 
-    def take(self) -> list[tuple[str, str]]:
-        """The pairs since the last call."""
-        pairs, self.pairs = self.pairs, []
-        return pairs
+def _text(segment: Element) -> str:
+    for element in list(segment.iter()):
+        if element.tag in FORMATTING:
+            element[:], element.text = [], ""
+    return "".join(segment.itertext())
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        self.events, self.depth = self.events + 1, self.depth + 1
-        if self.depth > DEEPEST:
-            raise CorpusError(f"more than {DEEPEST} elements inside each other")
-        if name == "tu":
-            self.any, self.unknown, self.texts = True, False, {}
-        elif name == "tuv":
-            found = attributes.get("xml:lang") or attributes.get("lang") or ""
-            self.lang = found.lower().replace("_", "-")
-        elif name == "seg":
-            self.inside, self.parts, self.length = True, [], 0
-        self.codes += name in FORMATTING
 
-    def text(self, text: str) -> None:
-        self.events += 1
-        if self.inside and not self.codes:
-            self.length += len(text)
-            if self.length <= LONGEST:
-                self.parts.append(text)
+def _units(chunks: Iterator[bytes]) -> Iterator[Element]:
+    """Each <tu>; what has been read is forgotten, and names have no namespace.
 
-    def end(self, name: str) -> None:
-        self.events, self.depth = self.events + 1, self.depth - 1
-        self.codes -= name in FORMATTING
-        if name == "seg":
-            self.inside = False
-            long = self.length > LONGEST
-            self.texts.setdefault(self.lang, "\0" if long else "".join(self.parts))
-        elif name == "tu":
-            src, tgt = map(self.find, self.langs)
-            if self.unknown:
-                self.lost["units with an XML entity that nothing explains"] += 1
-            elif src is None or tgt is None:
-                self.lost["units without one of the languages"] += 1
-            elif "\0" in (src, tgt):
-                self.lost[f"units of more than {LONGEST:,} characters"] += 1
-            else:
-                self.pairs.append((src, tgt))
-
-    def find(self, lang: str) -> str | None:
-        """The text in a language; ``en`` finds ``en-GB``, too."""
-        lang = lang.lower().replace("_", "-")
-        codes = [code for code in self.texts if code.startswith(f"{lang}-")]
-        return next((self.texts[c] for c in (lang, *codes) if c in self.texts), None)
-
-    def other(self, *_: object) -> None:
-        self.events += 1  # a comment, an instruction
-
-    def refuse(self, *_: object) -> NoReturn:
-        raise CorpusError("it declares XML entities, which can stand for gigabytes")
-
-    def skipped(self, *_: object) -> None:
-        self.unknown = True
+    Entities may not be declared, since a few nested ones can stand for gigabytes. In
+    UTF-16, the letters of a declaration have zeros between them.
+    """
+    parser: Any = XMLPullParser(("start", "end"))
+    path: list[Element] = []  # what is open
+    last, units, size = b"", 0, 0  # open <tu>; bytes since one of them was closed
+    for chunk in chain(chunks, [b""]):
+        last = (last + chunk).replace(b"\0", b"")
+        if b"<!ENTITY" in last:
+            raise CorpusError("it declares XML entities, which can stand for gigabytes")
+        last, size = last[-8:], size + len(chunk)
+        if size > WIDEST:
+            raise CorpusError("a megabyte without the end of a <tu>: it is no TMX")
+        if chunk:
+            parser.feed(chunk)
+        else:
+            parser.close()
+        for event, element in parser.read_events():
+            if event == "start":
+                path.append(element)
+                element.tag = element.tag.rpartition("}")[2]
+                units += element.tag == "tu"
+                continue
+            path.pop()
+            if element.tag == "tu":
+                units, size = units - 1, 0
+                yield element
+            if path and not units:
+                path[-1].clear()

@@ -220,6 +220,40 @@ class SentencePieceTokenizer(Tokenizer):
         return [SOS] * self.sos + [self.ranks[subword] for subword in subwords] + [EOS]
 
 
+def drop_merges(
+    tokenizer: SentencePieceTokenizer,
+    word: str,
+    share: float,
+    draw: Callable[[], float],
+) -> tuple[str, ...]:
+    """BPE dropout: a word is split in another way each time (Provilkov et al., 2020,
+    algorithm 1). Letters are merged, at each step without some of the possible merges.
+
+    SentencePiece has a sampler, too, but no seed makes it draw the same subwords in
+    another process.
+
+    Args:
+        share: the probability that a step skips a merge; with 0 it equals ``tokenize``.
+        draw: returns a random number from 0 to 1.
+    """
+    parts = tuple(word)
+    while True:
+        kept = (i for i in possible_merges(tokenizer, parts) if draw() >= share)
+        i = next(kept, None)
+        if i is None:
+            return parts
+        parts = (*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :])
+
+
+@lru_cache(maxsize=200_000)
+def possible_merges(
+    tokenizer: SentencePieceTokenizer, parts: tuple[str, ...]
+) -> list[int]:
+    """Which parts can be merged with the next, in the order of the learnt merges."""
+    ranks = [tokenizer.ranks.get(first + second) for first, second in pairwise(parts)]
+    return [i for _, i in sorted((r, i) for i, r in enumerate(ranks) if r is not None)]
+
+
 def without_specials(ids: Iterable[int]) -> list[int]:
     """The ids of words, ``<unk>`` among them."""
     return [int(index) for index in ids if index == UNK or index >= len(SPECIALS)]
@@ -288,33 +322,3 @@ def _train_one(
 def splitter(kind: str, lang: str) -> Callable[[str], list[str]]:
     """From a text to its words, known or not, as ``WordTokenizer`` splits it."""
     return str.split if kind == "whitespace" else spacy_words(lang)
-
-
-def drop_merges(
-    tokenizer: SentencePieceTokenizer,
-    word: str,
-    share: float,
-    draw: Callable[[], float],
-) -> tuple[str, ...]:
-    """Merges letters, at each step without some of the possible merges.
-
-    Args:
-        share: the probability that a step skips a merge; with 0 it equals ``tokenize``.
-        draw: returns a random number from 0 to 1.
-    """
-    parts = tuple(word)
-    while True:
-        kept = (i for i in possible_merges(tokenizer, parts) if draw() >= share)
-        i = next(kept, None)
-        if i is None:
-            return parts
-        parts = (*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :])
-
-
-@lru_cache(maxsize=200_000)
-def possible_merges(
-    tokenizer: SentencePieceTokenizer, parts: tuple[str, ...]
-) -> list[int]:
-    """Which parts can be merged with the next, in the order of the learnt merges."""
-    ranks = [tokenizer.ranks.get(first + second) for first, second in pairwise(parts)]
-    return [i for _, i in sorted((r, i) for i, r in enumerate(ranks) if r is not None)]

@@ -24,7 +24,7 @@ from ..data.batches import (
     plan_epoch,
     token_batches,
 )
-from ..data.pairs import Corpus
+from ..data.corpora import Corpus
 from ..data.tokenizers import Tokenizers
 from ..errors import CheckpointError, TrainingError
 from ..model.transformer import build_model

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from ..data.batches import Example, example_lengths, make_batch, token_batches
-from ..data.pairs import Contrast, Pair
+from ..data.corpora import Contrast
+from ..data.pairs import Pair
 from ..data.tokens import PAD
 from ..errors import CorpusError, ShapeError
 from ..training.loss import validation_loss

@@ -19,14 +19,8 @@ import pytest
 import torch
 
 from nmt_book.exercise.exercise import Exercise, exercise
-from nmt_book.exercise.saved import (
-    exercises,
-    functions,
-    modules,
-    progress,
-    recall,
-    remember,
-)
+from nmt_book.exercise.progress import exercises, functions, modules, progress
+from nmt_book.exercise.saved import recall, remember
 from nmt_book.yours.trials import TRIALS, captions
 from nmt_book.yours.try_it import loaded, try_it
 
@@ -146,7 +140,7 @@ def pages() -> dict[str, list[Any]]:
     found = {}
     for path in sorted((ROOT / "notebooks").rglob("[0-9]*.ipynb")):
         text = path.read_text(encoding="utf-8")
-        if used := re.search(r"nmt_lib\.exercises import (\w+) as check", text):
+        if used := re.search(r"nmt_book\.(\w+) import .*\bcheck\b", text):
             cells = json.loads(text)["cells"]
             found[used[1]] = [(c["cell_type"], "".join(c["source"])) for c in cells]
     return found

@@ -117,13 +117,13 @@ def test_another_case_heals_the_first_and_says_so(
 def test_guessing_costs_questions(capsys: pytest.CaptureFixture[str]) -> None:
     """Each question that was not asked before buys three wrong suspects."""
     suspects = [
-        f"MultiHeadAttention.{name}"
-        for name in ("attend", "forward", "split_heads", "join_heads", "keys_values")
+        f"{name}.forward"
+        for name in ("FeedForward", "Residual", "EncoderLayer", "Encoder", "Decoder")
     ]
     case = book.plant(8)
     for accused in [*suspects[:3], *suspects[:3]]:  # again is no new guess
         case.accuse(accused)
-    assert said(capsys).count("no, it is not in attention.py") == 6
+    assert said(capsys).count("no, it is not in layers.py") == 6
     for accused in [*suspects[3:], "causal_mask"]:
         case.accuse(accused)
         assert said(capsys).startswith('no more suspects before you ask "text", ')
@@ -141,21 +141,21 @@ def test_accusations_and_hints_lead_on_and_give_nothing_away(
     case = book.plant(8)
     said(capsys)
     for accused, answered in {
-        "padding_mask": "not padding_mask, but something else in masks.py",
+        "padding_mask": "not padding_mask, but something else in attention.py",
         "casual_mask": "nmt_lib has no function 'casual_mask': a function of nmt. is ",
         "PAD": "nmt_lib has no function 'PAD': ",
-        "make_batch": "no, it is not in batching.py",
+        "make_batch": "no, it is not in batches.py",
     }.items():
         case.accuse(accused)
         assert said(capsys).startswith(answered)
     case.ask("mpa")
     assert said(capsys).startswith("no question is 'mpa': ask one of text, loss, cache")
-    for hint in ("case.ask('map')", PUZZLES[7].hint, *["it is in masks.py"] * 2):
+    for hint in ("case.ask('map')", PUZZLES[7].hint, *["it is in attention.py"] * 2):
         case.hint()
         assert said(capsys) == f"{hint}\n"
     assert repr(case) == "<case 8>"
     case.heal()
-    assert "masks" not in said(capsys)
+    assert "attention" not in said(capsys)
 
 
 @pytest.mark.parametrize("number", [0, 13, "3"])

@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 
 from nmt_book.exercise import tutor
-from nmt_book.exercise.saved import exercises, modules
+from nmt_book.exercise.progress import exercises, modules
 
 
 @pytest.mark.parametrize("module", modules(), ids=lambda m: m.__name__[16:])

@@ -68,7 +68,8 @@ def test_a_missing_file_is_named(
 def test_published_corpora_have_their_published_file_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NMT_DATA", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NMT_DATA", "~")
     end = ".lc.norm.tok"
     for corpus, *names in (
         ("multi30k", "train", "val", "test_2016_flickr"),

@@ -86,7 +86,7 @@ DRIVER = """
         assert "check" in names if name[0] == "A" else names["nmt"] is nmt_lib
     new = sorted(set(os.listdir(packages)) - set(before))
     version = nmt_lib.__version__
-    assert new == ["nmt_book.course", "nmt_lib", f"nmt_lib-{version}.dist-info"], new
+    assert new == ["nmt_book", "nmt_lib", f"nmt_lib-{version}.dist-info"], new
     for package in ("torch", "numpy"):
         path = os.path.join(packages, package)
         assert os.path.islink(path), f"{package} was replaced"
@@ -96,7 +96,7 @@ DRIVER = """
     from importlib import import_module
     page = import_module("nmt_book.pictures.explore").page_script()
     assert "function makeHeads" in page
-    assert 'class="model"' in book.explore(translator).data
+    assert 'class="model"' in import_module("nmt_book").explore(translator).data
     print(translator("Two dogs.").text)
     assert os.listdir() == []
 """

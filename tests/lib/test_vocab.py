@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import nmt_lib.data.tokens
+from nmt_lib.data import tokens
 from nmt_lib.data.tokens import SPECIALS, Vocab, build_vocab_from_iterator, vocab
 from tests.lib import torchtext_ids
 
@@ -82,4 +82,4 @@ def test_what_a_caller_changes_is_a_copy() -> None:
 
 def test_the_ids_are_those_of_the_real_torchtext() -> None:
     golden = json.loads(torchtext_ids.FILE.read_text(encoding="utf-8"))
-    assert torchtext_ids.ids(nmt_lib.data.tokens) == golden
+    assert torchtext_ids.ids(tokens) == golden

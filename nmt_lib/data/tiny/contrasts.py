@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from ..pairs import Contrast
+from ..corpora import Contrast
 from ..pairs import Pair
 from ..tokens import join_words
 from ..tokens import spacy_words

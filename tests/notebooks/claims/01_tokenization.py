@@ -46,7 +46,7 @@ def test_unigram_takes_the_most_likely_of_all_cuts(chapter: Any) -> None:
 
 
 def test_the_code_for_torchtext_gives_the_same_ids(chapter: Any) -> None:
-    """With nmt_lib.data.tokens in the place of torchtext.vocab, to which it is equal."""
+    """With nmt_lib's vocabulary in place of torchtext's, to which it is equal."""
     (code,) = re.findall(r"```python\n(from torchtext.*?)```", TEXT, re.DOTALL)
     utils = ModuleType("torchtext.data.utils")
     vars(utils)["get_tokenizer"] = lambda kind, language: chapter.tokenize
