@@ -1,0 +1,396 @@
+"""The page computes what the library computes, learns, and needs only torch."""
+
+import ast
+import io
+import math
+import os
+import random
+import re
+import runpy
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import nmt_lib as nmt
+from nmt_lib import one_page as page
+
+PAGE = Path(page.__file__)
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """What the page sets for the whole process."""
+    threads, dtype, state = (
+        torch.get_num_threads(),
+        torch.get_default_dtype(),
+        random.getstate(),
+    )
+    with torch.random.fork_rng():
+        yield
+    torch.set_num_threads(threads)
+    torch.set_default_dtype(dtype)
+    random.setstate(state)
+
+
+def make_pairs(n: int, seed: int = 7) -> list[tuple[str, str]]:
+    random.seed(seed)
+    return [page.make_pair() for _ in range(n)]
+
+
+def vocabularies(pairs: list[tuple[str, str]]) -> list[dict[str, int]]:
+    return [page.make_vocabulary(texts) for texts in zip(*pairs, strict=True)]
+
+
+def library_config(**options: Any) -> Any:
+    """The page's constants as a config of the library."""
+    sizes: dict[str, Any] = {"d_model": page.d_model, "d_ff": page.d_ff}
+    sizes |= {"n_layers": page.N, "n_heads": page.h, "dropout": page.P_drop}
+    train: dict[str, Any] = {"schedule": "noam", "lr": 1.0, "warmup": page.warmup_steps}
+    train |= {"batch_by": "sentences", "batch_sentences": page.batch_size}
+    train |= {"max_steps": page.train_steps, "label_smoothing": page.epsilon_ls}
+    options |= {f"model.{name}": value for name, value in sizes.items()}
+    options |= {f"train.{name}": value for name, value in train.items()}
+    return nmt.load_config("tiny", **options)
+
+
+def both_models(
+    pairs: list[tuple[str, str]], seed: int = 3
+) -> tuple[Any, nmt.Transformer]:
+    """The page's and the library's new model, from the same seed."""
+    sizes = vocabularies(pairs)
+    torch.manual_seed(seed)
+    ours = page.Transformer(*sizes)
+    torch.manual_seed(seed)
+    theirs = nmt.build_model(library_config().model, *map(len, sizes))
+    return ours, theirs
+
+
+def copy_weights(source: nn.Module, target: nn.Module) -> None:
+    """Both models have the same parameters in the same order."""
+    with torch.no_grad():
+        for old, new in zip(target.parameters(), source.parameters(), strict=True):
+            assert old.shape == new.shape
+            old.copy_(new)
+
+
+def rough_models(pairs: list[tuple[str, str]]) -> tuple[Any, nmt.Transformer]:
+    """Equal models in which no weight is 0 or 1, without dropout."""
+    ours, theirs = both_models(pairs)
+    for weight in ours.parameters():
+        nn.init.normal_(weight, std=0.3)
+    copy_weights(ours, theirs)
+    return ours.eval(), theirs.eval()
+
+
+def test_the_same_seed_gives_the_librarys_first_weights_bit_for_bit() -> None:
+    ours, theirs = both_models(make_pairs(200))
+    for weight, expected in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert torch.equal(weight, expected)
+
+
+def test_vocabulary_and_batch_equal_the_librarys() -> None:
+    pairs = [*make_pairs(100), ("Once, l'été!", "Zut, 3 œufs…")]
+    source, target = vocabularies(pairs)
+    for column, vocabulary in enumerate((source, target)):
+        words = [page.split(pair[column]) for pair in pairs]
+        expected = nmt.build_vocab_from_iterator(words, 2, nmt.SPECIALS)
+        assert list(vocabulary) == expected.get_itos()
+    assert page.split("L’homme n'a rien.") == ["l’", "homme", "n'", "a", "rien", "."]
+    assert page.encode("Once a", source) == [nmt.SOS, nmt.UNK, source["a"], nmt.EOS]
+
+    src, tgt_in, tgt_out = page.make_batch(pairs, source, target)
+    ids = [(page.encode(a, source), page.encode(b, target)) for a, b in pairs]
+    batch = nmt.make_batch(ids)
+    real = batch.tgt_out != nmt.PAD  # what is read after <eos> does not matter
+    assert torch.equal(src, batch.src) and torch.equal(tgt_out, batch.tgt_out)
+    assert torch.equal(tgt_in[real], batch.tgt_in[real]) and not real.all()
+
+
+def test_logits_and_all_maps_equal_the_librarys() -> None:
+    pairs = make_pairs(32)
+    ours, theirs = rough_models(pairs)
+    src, tgt_in, _ = page.make_batch(pairs, ours.source, ours.target)
+    assert (src == nmt.PAD).any() and (tgt_in == nmt.PAD).any()
+    with torch.no_grad():
+        torch.testing.assert_close(
+            ours(src, tgt_in), theirs(src, tgt_in), rtol=1e-4, atol=1e-4
+        )
+        maps = theirs.attention(src, tgt_in)
+    for stack, name, expected in (
+        (ours.encoder, "self_attention", maps.encoder),
+        (ours.decoder, "self_attention", maps.decoder),
+        (ours.decoder, "cross_attention", maps.cross),
+    ):
+        for layer, weights in zip(stack, expected, strict=True):
+            assert torch.equal(getattr(layer, name).weights == 0, weights == 0)
+            torch.testing.assert_close(
+                getattr(layer, name).weights, weights, rtol=0, atol=1e-5
+            )
+
+
+def test_loss_and_gradients_equal_the_librarys() -> None:
+    pairs = make_pairs(32)
+    ours, theirs = both_models(pairs)
+    src, tgt_in, tgt_out = page.make_batch(pairs, ours.source, ours.target)
+    loss = page.cross_entropy(ours.eval()(src, tgt_in), tgt_out)
+    expected = nmt.cross_entropy(theirs.eval()(src, tgt_in), tgt_out, page.epsilon_ls)
+    torch.testing.assert_close(loss, expected, rtol=0, atol=1e-6)
+    loss.backward()
+    expected.backward()
+    for weight, other in zip(ours.parameters(), theirs.parameters(), strict=True):
+        torch.testing.assert_close(weight.grad, other.grad, rtol=0, atol=1e-6)
+
+
+def test_the_learning_rate_is_the_papers() -> None:
+    config = library_config()
+    for step in (1, 50, page.warmup_steps, page.train_steps, 10_000):
+        expected = nmt.learning_rate(step, config.train, config.model.d_model)
+        assert page.learning_rate(step) == pytest.approx(expected, rel=1e-12)
+
+
+# With dropout, from the same seed. In float64, rounding hides no difference (in float32
+# the losses of ten updates differ by up to 1e-6). After 25 updates the page translates,
+# which switches dropout off.
+def test_28_updates_equal_those_of_train(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.set_default_dtype(torch.float64)
+    monkeypatch.setattr(page, "train_steps", 28)
+    monkeypatch.setattr(page, "batch_size", 16)
+    pairs = make_pairs(28 * 16)
+    for split, some in (("train", pairs), ("valid", pairs[:4]), ("test", pairs[:4])):
+        for column, lang in enumerate(("en", "fr")):
+            lines = [f"{pair[column]}\n" for pair in some]
+            path = tmp_path / f"{split}.{lang}"
+            path.write_text("".join(lines), encoding="utf-8")
+    options: dict[str, Any] = {"data.tokenizer": "whitespace", "data.min_freq": 2}
+    options |= {"data.corpus": str(tmp_path), "run_dir": str(tmp_path / "run")}
+    options |= {"train.validate_every": 1, "train.select": "last"}
+    run = nmt.train(library_config(**options))
+
+    losses: list[float] = []
+    cross_entropy, batches = page.cross_entropy, nmt.sentence_batches(len(pairs), 16, 0)
+
+    def watched(logits: Tensor, tgt_out: Tensor) -> Tensor:
+        loss = cross_entropy(logits, tgt_out)
+        losses.append(loss.item())
+        return loss
+
+    def next_batch(pairs: list[tuple[str, str]], k: int) -> list[tuple[str, str]]:
+        return [pairs[row] for row in batches[len(losses)]]
+
+    def rounded(length: int) -> Tensor:  # the library's table is float32
+        return nmt.sinusoids(length, page.d_model).double()
+
+    torch.testing.assert_close(page.positions(64), rounded(64), rtol=0, atol=1e-7)
+    monkeypatch.setattr(page, "cross_entropy", watched)
+    monkeypatch.setattr(page, "random", SimpleNamespace(choices=next_batch))
+    monkeypatch.setattr(page, "positions", rounded)
+    torch.manual_seed(0)
+    model = page.Transformer(*vocabularies(pairs))
+    torch.manual_seed(0)
+    page.train(model, pairs, pairs[0][0])
+
+    expected = [row["train_loss"] for row in run.history]
+    assert losses == pytest.approx(expected, rel=0, abs=1e-12) and len(losses) == 28
+    for weight, other in zip(model.parameters(), run.model.parameters(), strict=True):
+        torch.testing.assert_close(weight, other, rtol=0, atol=1e-9)
+
+
+@pytest.fixture(scope="module")
+def whole_run() -> SimpleNamespace:
+    """The page from its first line to its last: ten seconds."""
+    seen = SimpleNamespace(known=[], asked=[])
+    train, translate = page.train, page.translate
+
+    def watched_train(model: Any, pairs: list[tuple[str, str]], example: str) -> None:
+        seen.known = pairs
+        train(model, pairs, example)
+
+    def watched_translate(model: Any, text: str) -> str:
+        seen.asked.append(text)
+        return translate(model, text)
+
+    out, state = io.StringIO(), random.getstate()
+    with pytest.MonkeyPatch.context() as patch, torch.random.fork_rng():
+        patch.setattr(page, "train", watched_train)
+        patch.setattr(page, "translate", watched_translate)
+        with redirect_stdout(out):
+            seen.model = page.main()
+    random.setstate(state)
+    seen.lines = out.getvalue().splitlines()
+    return seen
+
+
+def test_the_page_learns_and_prints_how(whole_run: SimpleNamespace) -> None:
+    sizes, head, *rest = whole_run.lines
+    assert re.fullmatch(
+        r"3,\d{3} pairs to learn from, 2\d\d,\d{3} weights to learn", sizes
+    )
+    example = head.removeprefix("updates  loss  ")
+    losses = []
+    for i, line in enumerate(rest[:8], 1):
+        step, loss, *words = line.split()
+        assert int(step) == 25 * i and words
+        losses.append(float(loss))
+    assert losses[0] > 2 and losses[-1] < 1
+    count = re.fullmatch(r"(\d+) of 100 unseen sentences are .*", rest[8])
+    assert count and int(count[1]) >= 95  # 100 here; others may round otherwise
+    assert rest[9].split() == example.split()
+    assert [line.split()[0] for line in rest[10:]] == rest[7].split()[2:]
+    assert max(map(len, whole_run.lines)) <= 88
+
+
+def test_the_sentences_that_count_are_unseen(whole_run: SimpleNamespace) -> None:
+    known = {source for source, _ in whole_run.known}
+    assert len(set(whole_run.asked)) == 100 and known.isdisjoint(whole_run.asked)
+
+
+def test_the_map_crosses_where_french_puts_the_colour_last(
+    whole_run: SimpleNamespace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page.draw_map(whole_run.model, "The boy sees a red car.")
+    head, *rows = capsys.readouterr().out.splitlines()
+    read = head.split()
+    assert read == ["the", "boy", "sees", "a", "red", "car", "."]
+    darkest = {}
+    for row in rows:
+        word, *cells = row.split()
+        assert [len(cell) for cell in cells] == [len(word) for word in read]
+        darkest[word] = read[max(range(7), key=lambda i: "·░▒▓█".index(cells[i][0]))]
+    assert list(darkest) == ["le", "garçon", "voit", "une", "voiture", "rouge", "."]
+    assert darkest["voiture"] == "car" and darkest["rouge"] == "red"
+
+
+def test_translate_finds_the_words_of_greedy_search(whole_run: SimpleNamespace) -> None:
+    model = whole_run.model
+    config = library_config().model
+    theirs = nmt.build_model(config, len(model.source), len(model.target)).eval()
+    copy_weights(model, theirs)
+    texts = [source for source, _ in make_pairs(40)]
+    random.seed(0)
+    scrambled = [" ".join(random.choices(list(model.source), k=9)) for _ in range(20)]
+    texts += [*scrambled, "", "zebra", "red " * 40]  # wrong, empty, unknown, long
+    src = page.pad([page.encode(text, model.source) for text in texts])
+    words = list(model.target)
+    for text, hypothesis in zip(texts, nmt.greedy_search(theirs, src), strict=True):
+        expected = " ".join(words[i] for i in hypothesis.ids)
+        assert page.translate(model, text) == expected, text
+
+
+@pytest.mark.parametrize("option", ["-I", "-u"])
+def test_a_copy_runs_alone_on_a_file_of_pairs(tmp_path: Path, option: str) -> None:
+    source = PAGE.read_text(encoding="utf-8")
+    shorter = source.replace("batch_size = 200,", "batch_size = 25,")
+    assert shorter != source
+    (tmp_path / "mine.py").write_text(shorter, encoding="utf-8")
+    lines = ["Ich sehe ein Haus.\tI see a house.", "Er sieht sie!\tHe sees her!\tCC"]
+    lines = lines * 20 + [f"Wort{i} ist neu.\tWord{i} is new." for i in range(30)]
+    text = "\n".join([*lines, "", "kaputt", "leer\t", "\tempty"])
+    (tmp_path / "pairs.tsv").write_text(text, encoding="utf-8-sig")
+    environment = os.environ | {"PYTHONIOENCODING": "cp1252"}  # -I does not read it
+    done = subprocess.run(
+        [sys.executable, option, "mine.py", "pairs.tsv"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        env=environment,
+    )
+    assert done.returncode == 0 and done.stderr == ""
+    lines = done.stdout.splitlines()
+    assert lines[0] == "70 of the 73 lines of pairs.tsv hold a pair"
+    assert lines[3].startswith("     25  ")
+    assert re.fullmatch(r"\d of 4 unseen sentences are translated exactly", lines[4])
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        (None, "pairs.tsv", r"cannot read pairs\.tsv: No such file or directory"),
+        (b"", "pairs.tsv", r"pairs\.tsv needs two lines or more: .*"),
+        (b"a house\nun livre\n\n", "pairs.tsv", r"pairs\.tsv needs two lines .*"),
+        (b"one\tun\none\tune\n", "pairs.tsv", r"pairs\.tsv needs two lines .*"),
+        (b"\xff\xfeo\x00n\x00", "pairs.tsv", r"cannot read .*: it is not UTF-8"),
+        (None, "", "cannot read : .*"),
+        (None, ".", r"cannot read \.: .*"),
+        (None, "a.tsv b.tsv", "give one file of pairs, or none"),
+    ],
+)
+def test_what_cannot_be_used_is_one_sentence_and_no_training(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    content: bytes | None,
+    arguments: str,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path("pairs.tsv").write_bytes(content)
+    monkeypatch.setattr(sys, "argv", ["one_page.py", *arguments.split(" ")])
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_path(str(PAGE), run_name="__main__")
+    out, err = capsys.readouterr()
+    assert stopped.value.code == 2 and out == ""
+    assert re.fullmatch(f"error: {message}\n", err)
+
+
+def test_the_grammar_agrees() -> None:
+    gender = {
+        nom: "mf"[g]
+        for nouns in (page.PEOPLE, page.THINGS)
+        for g, table in enumerate(nouns)
+        for _, nom in table
+    }
+    forms = [*page.ARTICLES, *page.BEFORE, *page.BEHIND, *page.STATES]
+    masculine, feminine = ({row[g] for row in forms} for g in (1, 2))
+    wrong = {"m": feminine - masculine, "f": masculine - feminine}
+    pairs = make_pairs(1000)
+    for english, french in pairs:
+        assert english == " ".join(page.split(english))
+        assert french == " ".join(page.split(french))
+        clause, _, tail = re.sub(" (et|mais) ", " # ", french).partition(" # ")
+        clause = clause.replace("a perdu", "a_perdu")
+        who, what = (word for word in clause.split() if word in gender)
+        before, after = clause.split(f" {who} ")
+        assert wrong[gender[who]].isdisjoint(before.split()), french
+        assert wrong[gender[what]].isdisjoint(after.split()), french
+        if tail:
+            pronoun, _, state, _ = tail.split()
+            assert pronoun == {"m": "il", "f": "elle"}[gender[what]]
+            assert state not in wrong[gender[what]]
+        assert not re.search(r"\b(la|le|une?|belle|beau) [aeiouhéâ]", french)
+        assert not re.search(r"\ba [aeiou]", english)
+    distinct = set(pairs)
+    assert len(dict(distinct)) == len(distinct) == len({f for _, f in distinct})
+
+
+def test_the_grammar_has_half_a_million_sentences() -> None:
+    people, things = (sum(map(len, nouns)) for nouns in (page.PEOPLE, page.THINGS))
+    before = len(page.ARTICLES) * len(page.BEFORE)
+    phrases = before * people, before * things * len(page.BEHIND)
+    tails = 1 + len(page.LINKS) * len(page.STATES)
+    assert math.prod(phrases) * len(page.VERBS) * tails == 537_600
+
+
+def test_the_page_is_a_page_and_needs_only_torch() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    assert sum(map(bool, lines)) <= 260 and max(map(len, lines)) <= 88
+    headings = re.findall(r"^# ---- (\d+)\. \w.* -+$", text, re.MULTILINE)
+    assert headings == [str(i) for i in range(1, 12)]
+    names = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for name in [getattr(node, "module", None) or node.names[0].name]
+    }
+    assert names - set(sys.stdlib_module_names) == {"torch"}
