@@ -169,7 +169,7 @@ def load(run: str) -> nmt.Translator:
         return nmt.Translator.load(run, device="cpu")
     config, tokenizers, *_ = common.load_data(run, **{"decode.max_extra_tokens": 0})
     torch.manual_seed(0)
-    model = nmt.build_model(config.model, *map(len, tokenizers))
+    model = nmt.Transformer(config.model, *map(len, tokenizers))
     model.output.bias.data[nmt.EOS] = -1e4
     return nmt.Translator(model, *tokenizers, config)
 

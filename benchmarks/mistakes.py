@@ -113,7 +113,7 @@ def put_in(
 def rebuilt(translator: nmt.Translator) -> nmt.Translator:
     """The same weights in a new model, so that its table of positions is new."""
     tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
-    model = nmt.build_model(translator.config.model, *map(len, tokenizers))
+    model = nmt.Transformer(translator.config.model, *map(len, tokenizers))
     model.load_state_dict(translator.model.state_dict())
     few = translator.config.decode.model_copy(update={"max_extra_tokens": 10})
     config = translator.config.model_copy(update={"decode": few})

@@ -147,7 +147,7 @@ def trained(
 
     def built() -> nn.Module:
         if make is None:
-            return nmt.build_model(config.model, n_src, n_tgt)
+            return nmt.Transformer(config.model, n_src, n_tgt)
         return make(n_src, n_tgt)
 
     def watch(model: Any, step: int) -> None:
@@ -285,7 +285,7 @@ def writing() -> None:
     made = {
         "one vector": OneVector(n_src, n_tgt),
         "Bahdanau": Bahdanau(n_src, n_tgt),
-        "Transformer, cached": nmt.build_model(config.model, n_src, n_tgt),
+        "Transformer, cached": nmt.Transformer(config.model, n_src, n_tgt),
     }
     steps = STEPS[:1] if common.DRY else STEPS
     rows = []

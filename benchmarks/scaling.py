@@ -46,7 +46,7 @@ def measure(
     torch.compiler.reset()  # each row compiles for its own shapes
     config = common.load_config("multi30k", **common.SHAPES[shape])
     torch.manual_seed(0)
-    model = nmt.build_model(config.model, VOCAB, VOCAB)
+    model = nmt.Transformer(config.model, VOCAB, VOCAB)
     objective = nmt.Objective(model, 0.1).to(DEVICE)
     rows = torch.randint(4, VOCAB, (batch_tokens // LENGTH, LENGTH)).tolist()
     batch = nmt.make_batch([(row, [nmt.SOS, *row]) for row in rows]).to(DEVICE)

@@ -119,7 +119,7 @@ def main() -> None:
         plan = plan[: options.rounds + 1]
         batches = [nmt.make_batch(examples, indices) for indices in plan]
         torch.manual_seed(0)
-        model = nmt.build_model(config.model, *map(len, tokenizers))
+        model = nmt.Transformer(config.model, *map(len, tokenizers))
         translator = nmt.Translator(model, *tokenizers, config)
         ours = nmt.Objective(model, SMOOTHING)
         runs = {OURS: common.stepper(ours, nn.Module.__call__, train, batches)}

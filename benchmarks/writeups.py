@@ -101,7 +101,7 @@ def chosen(seed: int, data: Data) -> Iterator[Row]:
     fresh = [nmt.make_batch(data.unseen[:200])]
     torch.manual_seed(seed)
     shape = data.small.model.model_copy(update={"dropout": 0.0})
-    model = nmt.build_model(shape, *data.sizes)
+    model = nmt.Transformer(shape, *data.sizes)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
     objective, record = nmt.Objective(model), []
     for _ in range(1 if common.DRY else 20):

@@ -154,7 +154,7 @@ def moved(other: nmt.Translator, tokenizers: Tokenizers) -> nmt.Translator:
     """The model with these tokenizers: see ``transfer.moved``."""
     old = other.src_tokenizer, other.tgt_tokenizer
     weights = transfer.moved(dict(other.model.named_parameters()), old, tokenizers)
-    model = nmt.build_model(other.config.model, *map(len, tokenizers))
+    model = nmt.Transformer(other.config.model, *map(len, tokenizers))
     load_weights(model, weights)
     return nmt.Translator(model, *tokenizers, other.config)
 

@@ -41,7 +41,7 @@ def show_settings(configs: Mapping[str, nmt.Config]) -> None:
             row += f"{f'{getattr(getattr(config, section), name)}{star}':>12}"
         print(f"{setting:<24}{row}")
     with torch.device("meta"):  # shapes only, no numbers
-        models = [nmt.build_model(c.model, 8000, 8000) for c in configs.values()]
+        models = [nmt.Transformer(c.model, 8000, 8000) for c in configs.values()]
     row = "".join(f"{nmt.count_parameters(model) / 1e6:>12.2f}" for model in models)
     print(f"{'millions of parameters':<24}{row}")
 
@@ -78,7 +78,7 @@ class OneLayer:
         one that was trained.
         """
         torch.manual_seed(seed)
-        self.model = nmt.build_model(self.config.model, *self.sizes)
+        self.model = nmt.Transformer(self.config.model, *self.sizes)
         if change:
             change(self.model)
         optimizer = build_optimizer(self.config.train, self.model.parameters())
@@ -111,7 +111,7 @@ def train_deep(
     config = nmt.load_config("tiny").model.model_copy(update=shape)
     few = nmt.sentence_batches(min(32, len(examples)), 8, 0)
     torch.manual_seed(seed)
-    model = nmt.build_model(config, *sizes)
+    model = nmt.Transformer(config, *sizes)
     optimizer, losses = torch.optim.Adam(model.parameters(), lr=rate, eps=1e-9), []
     for step in range(n_updates):
         batch = nmt.make_batch(examples, few[step % len(few)])

@@ -14,7 +14,7 @@ from nmt_lib.config import ModelConfig
 from nmt_lib.data.batches import Batch, make_batch
 from nmt_lib.data.tokens import SOS
 from nmt_lib.model.attention import MultiHeadAttention, collect_weights
-from nmt_lib.model.transformer import Transformer, build_model
+from nmt_lib.model.transformer import Transformer
 from nmt_lib.training.loss import Objective
 
 
@@ -78,7 +78,7 @@ def kept_mb(
     weights.
     """
     shape = shape.model_copy(update={"attention_dropout": 0.0})
-    model = build_model(shape, vocab_size, vocab_size)
+    model = Transformer(shape, vocab_size, vocab_size)
     if written:
         model, _ = collect_weights(model)
     if checkpointed:

@@ -17,7 +17,7 @@ def three_trainings():
     subwords = (184, 255), (10_000, 10_000), (37_000, 37_000)  # source, target
     with torch.device("meta"):  # shapes only: no memory, no time
         models = {
-            name: nmt.build_model(config.model, *sizes)
+            name: nmt.Transformer(config.model, *sizes)
             for (name, config), sizes in zip(configs.items(), subwords, strict=True)
         }
     trains = {name: config.train for name, config in configs.items()}
@@ -33,7 +33,7 @@ def most_padding(config):
     examples = nmt.encode_pairs(corpus.train, tokenizers, config)
     plan = nmt.token_batches(nmt.example_lengths(examples), 512, seed=0)
     torch.manual_seed(0)
-    objective = nmt.Objective(nmt.build_model(config.model, *map(len, tokenizers)))
+    objective = nmt.Objective(nmt.Transformer(config.model, *map(len, tokenizers)))
     batches = [nmt.make_batch(examples, rows) for rows in plan]
     return objective, examples, plan, max(batches, key=_padding)
 

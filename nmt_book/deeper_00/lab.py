@@ -226,7 +226,7 @@ def gradients(
         if isinstance(trained, OneVector):
             new: Any = type(trained)(*sizes)
         else:
-            new = nmt.build_model(translator.config.model, *sizes)
+            new = nmt.Transformer(translator.config.model, *sizes)
         ids = torch.randint(4, min(sizes), (8, 72))  # (8, 72)
         random = gradient_by_word(new, ids[:, :64], ids[:, 64:])  # (64,)
         tokenizers = translator.src_tokenizer, translator.tgt_tokenizer

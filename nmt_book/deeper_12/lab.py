@@ -28,7 +28,7 @@ def fresh(config: nmt.Config, tokenizers: Any) -> nmt.Transformer:
     """A model of the library, pre-LN, always with the same random weights."""
     changed = nmt.load_config(config, **{"model.norm": "pre"})
     torch.manual_seed(0)
-    return nmt.build_model(changed.model, *map(len, tokenizers))
+    return nmt.Transformer(changed.model, *map(len, tokenizers))
 
 
 class NoPositions(nn.Module):

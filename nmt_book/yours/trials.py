@@ -16,7 +16,7 @@ from nmt_lib.data.batches import fill_batches, pad_batch
 from nmt_lib.data.tokenizers import Tokenizer
 from nmt_lib.data.tokens import PAD
 from nmt_lib.model.attention import MultiHeadAttention, padding_mask, target_mask
-from nmt_lib.model.transformer import build_model, count_parameters
+from nmt_lib.model.transformer import Transformer, count_parameters
 from nmt_lib.training.run_folder import PRETRAINED
 from nmt_lib.translate.translator import Translator
 
@@ -63,7 +63,7 @@ def losses(
     found, gradients = [], []
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         torch.manual_seed(0)
-        model = build_model(load_config("tiny").model, *sizes).eval()
+        model = Transformer(load_config("tiny").model, *sizes).eval()
         weights = list(model.parameters())
         optimizer = torch.optim.Adam(weights, lr=RATE, betas=(0.9, 0.98), eps=1e-9)
         start = nn.utils.parameters_to_vector(weights).detach()  # (N,)
@@ -158,7 +158,7 @@ def all_parameters(hers: Hers, translator: Translator) -> bool:
     config = translator.config.model
     sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
     with torch.device("meta"):  # shapes without numbers
-        model = build_model(config.model_copy(update={"tying": "none"}), *sizes)
+        model = Transformer(config.model_copy(update={"tying": "none"}), *sizes)
     theirs = count_parameters(model)
     yours = int(ask(hers, config.d_model, config.d_ff, config.n_layers, *sizes))
     print(f"in this model, untied: {yours:,} (the library counts {theirs:,})")

@@ -65,7 +65,19 @@ def make_feed_forward(config: ModelConfig) -> FeedForward:
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward."""
+    """Self-attention, then feed-forward, each with its residual connection and norm.
+
+    Post-LN, as in the paper, with dropout left out::
+
+        x = norm(x + self_attention(x, x, src_mask))
+        x = norm(x + feed_forward(x))
+
+    Pre-LN (``model.norm="pre"``)::
+
+        h = norm(x)
+        x = x + self_attention(h, h, src_mask)
+        x = x + feed_forward(norm(x))
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

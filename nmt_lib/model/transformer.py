@@ -154,11 +154,7 @@ class Transformer(nn.Module):
         )
 
 
-def build_model(
-    config: ModelConfig, src_vocab_size: int, tgt_vocab_size: int
-) -> Transformer:
-    """A model with fresh weights; ``torch.manual_seed`` decides which."""
-    return Transformer(config, src_vocab_size, tgt_vocab_size)
+build_model = Transformer  # an older name
 
 
 def count_parameters(model: nn.Module) -> int:

@@ -25,7 +25,7 @@ from torch.overrides import TorchFunctionMode
 from ..config import Config, checked
 from ..data.tokenizers import Tokenizers, load_tokenizer
 from ..errors import CheckpointError, ConfigError
-from ..model.transformer import Transformer, build_model
+from ..model.transformer import Transformer
 from .optim import default_device
 
 FORMAT = "1"  # of the files that are written, and the only one that is read
@@ -44,13 +44,13 @@ class ModelFile(NamedTuple):
         """The model's weights by name; a matrix that is used twice is listed once."""
         return part(self.tensors, "model.")
 
-    def build_model(self, device: str | torch.device | None = None) -> Transformer:
+    def Transformer(self, device: str | torch.device | None = None) -> Transformer:
         """The model with these weights, in evaluation mode.
 
         ``device`` is where it is; default: ``default_device()``.
         """
         with NoDraws():
-            model = build_model(self.config.model, *map(len, self.tokenizers)).eval()
+            model = Transformer(self.config.model, *map(len, self.tokenizers)).eval()
         load_weights(model, self.weights)
         device = device or default_device()
         try:

@@ -27,7 +27,7 @@ from ..data.batches import (
 from ..data.corpora import Corpus
 from ..data.tokenizers import Tokenizers
 from ..errors import CheckpointError, TrainingError
-from ..model.transformer import build_model
+from ..model.transformer import Transformer
 from .loss import Objective, validation_loss
 from .model_file import ModelFile, load_weights, unpack
 from .optim import build_optimizer, default_device, learning_rate, use_bf16
@@ -52,7 +52,7 @@ class Trainer:
         budget = 4 * config.train.batch_tokens
         plan = token_batches(example_lengths(valid), budget, seed=0, alone=True)
         self.valid = [make_batch(valid, rows) for rows in plan]
-        self.model = build_model(config.model, *map(len, tokenizers)).to(self.device)
+        self.model = Transformer(config.model, *map(len, tokenizers)).to(self.device)
         set_seed(seed + self.rank, self.device)  # each process has a dropout of its own
         self.optimizer = build_optimizer(config.train, self.model.parameters())
         self.bf16 = use_bf16(config.train, self.device)

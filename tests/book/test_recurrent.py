@@ -130,7 +130,7 @@ def test_fit_trains_as_the_library_does(tmp_path: Path) -> None:
     corpus = nmt.load_corpus(config.data)
     tokenizers = nmt.build_tokenizers(config.data, corpus.train)
     examples = nmt.encode_pairs(corpus.train, tokenizers, config)
-    make = lambda: nmt.build_model(config.model, *map(len, tokenizers))  # noqa: E731
+    make = lambda: nmt.Transformer(config.model, *map(len, tokenizers))  # noqa: E731
     steps: list[int] = []
     found = fit(make, config, examples, lambda model, step: steps.append(step))
     assert steps == [*range(1, 13)]

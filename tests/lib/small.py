@@ -43,7 +43,7 @@ def small_model(
     ``sharpen`` spreads its logits.
     """
     torch.manual_seed(seed)
-    model = nmt.build_model(small_config(**options), src_size, tgt_size).eval()
+    model = nmt.Transformer(small_config(**options), src_size, tgt_size).eval()
     for parameter in model.parameters():
         nn.init.normal_(parameter, std=0.3)
     model.output.weight.data *= sharpen

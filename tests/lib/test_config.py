@@ -208,7 +208,7 @@ def test_a_named_config_builds_its_model_and_comes_back_from_its_yaml(
     config = nmt.load_config(name)
     assert nmt.load_config(write(tmp_path, config.to_yaml())) == config
     small = nmt.load_config(config, **{f"model.{k}": v for k, v in SMALL.items()})
-    keys = nmt.build_model(small.model, 9, 9).state_dict()
+    keys = nmt.Transformer(small.model, 9, 9).state_dict()
     assert any("bias" in key for key in keys) == (name != "writeup_e")
 
 

@@ -63,5 +63,5 @@ def test_nothing_is_left_on_the_cpu(
     rows = random_rows([5, 9, 7], 11), random_rows([8, 3, 6], 13)
     batch = nmt.make_batch(list(zip(*rows, strict=True))).to("meta")
     config = small_config(max_positions=max_positions, **options)
-    model = nmt.build_model(config, 11, 13).to("meta")
+    model = nmt.Transformer(config, 11, 13).to("meta")
     assert {str(tensor.device) for tensor in step(model, batch)} == {"meta"}

@@ -91,7 +91,7 @@ DRIVER = """
         path = os.path.join(packages, package)
         assert os.path.islink(path), f"{package} was replaced"
         assert os.stat(path).st_mtime_ns == before[package].st_mtime_ns
-    print(config_names()[0], nmt_lib.Translator.pretrained()[0])
+    print(nmt_lib.config.config_names()[0], nmt_lib.Translator.pretrained()[0])
     translator = nmt_lib.Translator.load("multi30k-en-de")
     from importlib import import_module
     page = import_module("nmt_book.pictures.explore").page_script()

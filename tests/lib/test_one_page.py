@@ -69,7 +69,7 @@ def both_models(
     torch.manual_seed(seed)
     ours = page.Transformer(*sizes)
     torch.manual_seed(seed)
-    theirs = nmt.build_model(library_config().model, *map(len, sizes))
+    theirs = nmt.Transformer(library_config().model, *map(len, sizes))
     return ours, theirs
 
 
@@ -273,7 +273,7 @@ def test_the_map_crosses_where_french_puts_the_colour_last(
 def test_translate_finds_the_words_of_greedy_search(whole_run: SimpleNamespace) -> None:
     model = whole_run.model
     config = library_config().model
-    theirs = nmt.build_model(config, len(model.source), len(model.target)).eval()
+    theirs = nmt.Transformer(config, len(model.source), len(model.target)).eval()
     copy_weights(model, theirs)
     texts = [source for source, _ in make_pairs(40)]
     random.seed(0)

@@ -66,7 +66,7 @@ def test_double_spaces_are_translated_as_they_are_trained_on(
     """Words by spaCy: write-up C's have a word that is a space, other models none."""
     src, tgt = build(kind, [nmt.Pair(learnt, "x"), *PAIRS])
     config = nmt.load_config("toy", **{"data.tokenizer": kind})
-    model = nmt.build_model(config.model, len(src), len(tgt))
+    model = nmt.Transformer(config.model, len(src), len(tgt))
     translator = nmt.Translator(model, src, tgt, config)
     for text in ("a  b", "a\n b", " a b  "):
         [(ids, _)] = encode_pairs([nmt.Pair(text.strip(), "x")], (src, tgt), config)

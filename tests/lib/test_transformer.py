@@ -41,13 +41,13 @@ def test_parameter_count(options: dict[str, Any]) -> None:
     final = config.final_norm if config.final_norm is not None else config.norm == "pre"
     matrices = {"none": 3, "target": 2, "three-way": 1}[config.tying] * V_TGT * D
     expected = encoder + decoder + 2 * norm * final + matrices + V_TGT * bias
-    model = nmt.build_model(config, V_TGT, V_TGT)
+    model = nmt.Transformer(config, V_TGT, V_TGT)
     assert nmt.count_parameters(model) == expected
 
 
 def test_three_way_tying_of_unequal_vocabularies_is_an_error() -> None:
     with pytest.raises(nmt.ShapeError, match="one vocabulary"):
-        nmt.build_model(small_config(tying="three-way"), V_SRC, V_TGT)
+        nmt.Transformer(small_config(tying="three-way"), V_SRC, V_TGT)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_each_dropout_acts_alone_and_only_while_training(
 @pytest.mark.parametrize("init", ["xavier", "xavier-all", "torch"])
 def test_initial_weights(init: str) -> None:
     torch.manual_seed(0)
-    model = nmt.build_model(small_config(d_model=64, init=init), 300, 300)
+    model = nmt.Transformer(small_config(d_model=64, init=init), 300, 300)
     W_1 = model.get_submodule("encoder.layers.0.feed_forward.W_1")
     assert isinstance(W_1, nn.Linear)
     bound = 1 / math.sqrt(64) if init == "torch" else math.sqrt(6 / (64 + 24))

@@ -111,7 +111,7 @@ def test_strange_texts_leave_the_others_alone(
     if kind == "bpe":
         data = DataConfig(tokenizer="bpe", joint=True, vocab_size=40)
         both = nmt.build_tokenizers(data, [nmt.Pair(GERMAN, ENGLISH)] * 4)
-        model = nmt.build_model(translator.config.model, *map(len, both))
+        model = nmt.Transformer(translator.config.model, *map(len, both))
         translator = nmt.Translator(model, *both, translator.config)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -168,7 +168,7 @@ def test_saved_and_loaded_it_translates_the_same(
     tmp_path: Path, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def watched(*arguments: Any) -> nmt.Transformer:
-        model = nmt.build_model(*arguments)
+        model = nmt.Transformer(*arguments)
         states.append(torch.get_rng_state())
         return model
 
@@ -179,7 +179,7 @@ def test_saved_and_loaded_it_translates_the_same(
     translator.save(tmp_path / "a" / "b")
     translator.save(tmp_path / "c.safetensors")
     state = torch.get_rng_state()
-    monkeypatch.setattr(model_file, "build_model", watched)
+    monkeypatch.setattr(model_file, "Transformer", watched)
     for path in (tmp_path / "a" / "b", tmp_path / "c.safetensors"):
         loaded = nmt.Translator.load(path, device="cpu")
         assert loaded(TEXTS) == translator(TEXTS) and not loaded.model.training

@@ -48,5 +48,5 @@ def test_an_epoch_has_the_printed_number_of_steps(setup: Setup) -> None:
 
 def test_the_model_has_the_printed_number_of_parameters() -> None:
     with torch.device("meta"):  # shapes only
-        model = nmt.build_model(nmt.load_config("writeup_c").model, 6191, 8014)
+        model = nmt.Transformer(nmt.load_config("writeup_c").model, 6191, 8014)
     assert nmt.count_parameters(model) == 55_522_638

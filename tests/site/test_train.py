@@ -108,7 +108,7 @@ def setting(case: dict[str, Any], **train: Any) -> Setting:
     examples = encode_pairs(corpus.train[:1000], tokenizers, config)
     plan = token_batches(example_lengths(examples), 256, seed=1)[:UPDATES]
     torch.manual_seed(0)
-    model = nmt.build_model(config.model, *map(len, tokenizers))
+    model = nmt.Transformer(config.model, *map(len, tokenizers))
     with torch.no_grad():
         for weight in model.parameters():
             if weight.dim() == 1:
@@ -138,7 +138,7 @@ def in_node(at: Setting, answer: str, without: str = "", kernel: bool = True) ->
 def in_torch(at: Setting, dtype: torch.dtype) -> Run:
     config = at.config
     with torch.random.fork_rng():
-        model = nmt.build_model(config.model, *sizes(at.model)).to(dtype)
+        model = nmt.Transformer(config.model, *sizes(at.model)).to(dtype)
     model.load_state_dict(at.model.state_dict())
     optimizer = build_optimizer(config.train, model.parameters())
     losses, grads = [], dict[str, Tensor]()

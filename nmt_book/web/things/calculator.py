@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 import torch
 
 from nmt_lib.config import ModelConfig
-from nmt_lib.model.transformer import Transformer, build_model, count_parameters
+from nmt_lib.model.transformer import Transformer, count_parameters
 
 from ...chapter12.costs import flops_by_part
 from ..play import Thing, table
@@ -60,7 +60,7 @@ class Calculator(Thing):
     def model(self) -> Transformer:
         """The model, with shapes only."""
         with torch.device("meta"):
-            return build_model(self.config(), self.V, self.V)
+            return Transformer(self.config(), self.V, self.V)
 
     def picture(self) -> str:
         model = self.model()

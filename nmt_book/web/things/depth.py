@@ -14,7 +14,7 @@ from torch import Tensor
 
 from nmt_lib.config import ModelConfig, load_config
 from nmt_lib.model.layers import Encoder, EncoderLayer
-from nmt_lib.model.transformer import build_model
+from nmt_lib.model.transformer import Transformer
 
 from ..play import Thing, table
 
@@ -99,7 +99,7 @@ def drawn(config: ModelConfig, seed: int) -> tuple[Encoder, Tensor]:
     """An encoder and the embedded words ``(S, D)``, with weights from this seed."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        model = build_model(config, len(WORDS), len(WORDS)).double().eval()
+        model = Transformer(config, len(WORDS), len(WORDS)).double().eval()
     return model.encoder, model.src_embedding(torch.arange(len(WORDS))[None])[0]
 
 

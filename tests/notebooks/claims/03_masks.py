@@ -15,7 +15,7 @@ def test_the_causal_mask_alone_would_do_if_padding_is_on_the_right(
     chapter: Any,
 ) -> None:
     torch.manual_seed(0)
-    model = nmt.build_model(nmt.load_config("tiny").model, 20, 20).double().eval()
+    model = nmt.Transformer(nmt.load_config("tiny").model, 20, 20).double().eval()
     for tgt_in, harmless in ((RIGHT, True), (RIGHT.flip(1), False)):
         both, causal = (
             model(SRC, tgt_in, None, mask)
@@ -29,7 +29,7 @@ def test_the_causal_mask_alone_would_do_if_padding_is_on_the_right(
 def test_a_leak_of_one_position_grows_by_one_with_each_layer(chapter: Any) -> None:
     torch.manual_seed(0)
     config = nmt.load_config("tiny", **{"model.n_layers": 3}).model
-    model = nmt.build_model(config, 20, 20).double().eval()
+    model = nmt.Transformer(config, 20, 20).double().eval()
     first = torch.tensor([[2, 5, 6, 7, 8, 9]])
     second = torch.tensor([[2, 5, 6, 7, 8, 4]])  # another last word
     for diagonal, position in ((0, 5), (1, 2)):

@@ -20,7 +20,7 @@ def fresh(chapter: Any, seed: int, init: str, tying: str) -> Any:
     torch.manual_seed(seed)
     how = chapter.small.model_copy(update={"init": init, "tying": tying})
     sizes = len(chapter.src_tok), len(chapter.tgt_tok)
-    return nmt.build_model(how, *sizes).eval()
+    return nmt.Transformer(how, *sizes).eval()
 
 
 def test_a_fresh_model_begins_a_little_above_log_v(chapter: Any) -> None:

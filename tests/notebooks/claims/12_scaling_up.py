@@ -34,7 +34,7 @@ def test_speed_is_that_of_the_table(chapter: Any) -> None:
     assert 1.9 < speed["bf16"] / speed["fp32"] < 2.2, "twice as fast on one core"
     peaks = {precision: float(row[8]) for precision, row in table.items()}
     assert peaks["fp32"] == 0.165, "the peak of one core"
-    model = nmt.build_model(chapter.base, 10_000, 10_000)
+    model = nmt.Transformer(chapter.base, 10_000, 10_000)
     per_token = sum(costs.flops_by_part(model, 1, 32, 32, 32).values()) / 32
     mfu = {name: speed[name] * per_token / peaks[name] / 1e12 for name in speed}
     assert [round(100 * mfu[name]) for name in ("fp32", "bf16")] == [73, 19]
@@ -81,7 +81,7 @@ def test_checkpointing_costs_one_more_pass_and_changes_no_gradient(
     found = []
     for checkpointed in (False, True):
         torch.manual_seed(0)
-        model = nmt.build_model(chapter.tiny.model, 200, 200)
+        model = nmt.Transformer(chapter.tiny.model, 200, 200)
         if checkpointed:
             costs.keep_inputs_only(model)
         objective, batch = nmt.Objective(model.eval()), costs.random_batch(4, 16)
