@@ -10,19 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+
 from ..corpora import Contrast
 from ..pairs import Pair
-from ..tokens import join_words
-from ..tokens import spacy_words
+from ..tokens import join_words, spacy_words
 from .grammar import statement
-from .phrases import NP
-from .phrases import french_agreement
-from .lexicon import ADJECTIVES
-from .lexicon import NOUNS
-from .lexicon import VERBS
-from .lexicon import VOWELS
-from .lexicon import Adjective
-from .lexicon import fits
+from .phrases import NP, french_agreement
+from .lexicon import (
+    ADJECTIVES,
+    NOUNS,
+    VERBS,
+    VOWELS,
+    Adjective,
+    fits,
+)
 
 
 def make_contrasts(pairs: Sequence[Pair]) -> dict[str, list[Contrast]]:

@@ -24,27 +24,21 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from .grammar import BELIEFS
-from .grammar import THAT
-from .grammar import because_of_feeling
-from .grammar import came_home
-from .grammar import clause
-from .grammar import described_twice
-from .grammar import sat_down
-from .grammar import statement
-from .lexicon import NOUNS
-from .lexicon import VERBS
-from .phrases import HE
-from .phrases import NP
-from .phrases import SHE
-from .phrases import join
-from .phrases import noun_phrase
-from .phrases import relative_clause
-from .spelling import LANGUAGES
-from .spelling import Triple
-from .spelling import sentence
-from .templates import TEMPLATES
-from .templates import Draw
+
+from .grammar import (
+    BELIEFS,
+    THAT,
+    because_of_feeling,
+    came_home,
+    clause,
+    described_twice,
+    sat_down,
+    statement,
+)
+from .lexicon import NOUNS, VERBS
+from .phrases import HE, NP, SHE, join, noun_phrase, relative_clause
+from .spelling import LANGUAGES, Triple, sentence
+from .templates import TEMPLATES, Draw
 
 
 def swapped(verb: str, one: str, two: str) -> list[Triple]:

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from .lexicon import ADJECTIVES
-from .lexicon import NOUNS
-from .lexicon import PLACES
-from .lexicon import VERBS
-from .lexicon import Adjective
-from .lexicon import Verb
-from .phrases import NP
-from .phrases import french_agreement
-from .phrases import join
-from .phrases import noun_phrase
-from .phrases import participle
-from .phrases import place_phrase
-from .phrases import pronoun_for
-from .phrases import words
-from .spelling import LANGUAGES
-from .spelling import Phrase
-from .spelling import Triple
-from .spelling import sentence
-
+from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Verb
+from .phrases import (
+    NP,
+    french_agreement,
+    join,
+    noun_phrase,
+    participle,
+    place_phrase,
+    pronoun_for,
+    words,
+)
+from .spelling import LANGUAGES, Phrase, Triple, sentence
 
 NOTHING: Phrase = dict.fromkeys(LANGUAGES, "")
 

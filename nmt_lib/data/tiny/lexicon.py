@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-
 # In every table "_" stands for a space and "-" for "none". Kinds say which adjectives,
 # verbs and places make sense together.
 

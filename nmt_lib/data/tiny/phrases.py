@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from .lexicon import ADJECTIVES
-from .lexicon import ENGLISH_DETERMINERS
-from .lexicon import FRENCH_BEFORE_VOWEL
-from .lexicon import FRENCH_DETERMINERS
-from .lexicon import GERMAN_DETERMINERS
-from .lexicon import GERMAN_OBLIQUE
-from .lexicon import MANY
-from .lexicon import NOUNS
-from .lexicon import PLACES
-from .lexicon import VERBS
-from .lexicon import VOWELS
-from .lexicon import Adjective
-from .lexicon import Noun
-from .lexicon import fits
-from .spelling import LANGUAGES
-from .spelling import Phrase
+
+from .lexicon import (
+    ADJECTIVES,
+    ENGLISH_DETERMINERS,
+    FRENCH_BEFORE_VOWEL,
+    FRENCH_DETERMINERS,
+    GERMAN_DETERMINERS,
+    GERMAN_OBLIQUE,
+    MANY,
+    NOUNS,
+    PLACES,
+    VERBS,
+    VOWELS,
+    Adjective,
+    Noun,
+    fits,
+)
+from .spelling import LANGUAGES, Phrase
 
 
 @dataclass(frozen=True)

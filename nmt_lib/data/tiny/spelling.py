@@ -9,11 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
-from .lexicon import FRENCH_CONTRACTION
-from .lexicon import FRENCH_ELISION
-from .lexicon import GERMAN_CONTRACTION
-from .lexicon import VOWELS
 
+from .lexicon import FRENCH_CONTRACTION, FRENCH_ELISION, GERMAN_CONTRACTION, VOWELS
 
 LANGUAGES = ("en", "de", "fr")
 # Language → words with their concepts, such as "the/s.det man/s.noun".

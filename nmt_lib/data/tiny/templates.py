@@ -9,40 +9,36 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from .grammar import ADVERBS
-from .grammar import BECAUSE
-from .grammar import BELIEFS
-from .grammar import NOTHING
-from .grammar import REASONS
-from .grammar import THAT
-from .grammar import because_of_feeling
-from .grammar import being
-from .grammar import came_home
-from .grammar import clause
-from .grammar import described_twice
-from .grammar import negated
-from .grammar import sat_down
-from .grammar import statement
-from .lexicon import ADJECTIVES
-from .lexicon import NOUNS
-from .lexicon import PLACES
-from .lexicon import VERBS
-from .lexicon import Adjective
-from .lexicon import Noun
-from .lexicon import fits
-from .phrases import HE
-from .phrases import NP
-from .phrases import SHE
-from .phrases import join
-from .phrases import noun_phrase
-from .phrases import place_phrase
-from .phrases import relative_clause
-from .phrases import with_phrase
-from .phrases import words
-from .spelling import Phrase
-from .spelling import Triple
-from .spelling import sentence
 
+from .grammar import (
+    ADVERBS,
+    BECAUSE,
+    BELIEFS,
+    NOTHING,
+    REASONS,
+    THAT,
+    because_of_feeling,
+    being,
+    came_home,
+    clause,
+    described_twice,
+    negated,
+    sat_down,
+    statement,
+)
+from .lexicon import ADJECTIVES, NOUNS, PLACES, VERBS, Adjective, Noun, fits
+from .phrases import (
+    HE,
+    NP,
+    SHE,
+    join,
+    noun_phrase,
+    place_phrase,
+    relative_clause,
+    with_phrase,
+    words,
+)
+from .spelling import Phrase, Triple, sentence
 
 Draw = random.Random
 
