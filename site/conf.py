@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import re
-import textwrap
-from html import escape
+from os import PathLike
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlparse
 
-from docutils import nodes
 from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.application import Sphinx
+from sphinx.project import Project
 
 from tools import pages
 
 project = "Neural machine translation"
 html_title = "NMT with the original Transformer"
-html_baseurl = (
-    pages.links.documentation(pages.links.address()[0]) if pages.PUBLISHED else ""
-)
+html_baseurl = pages.BASE
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx-mathjax-offline",
+    "sphinx_copybutton",
+    "notfound.extension",
+    "sphinxext.opengraph",
 ]
+if pages.PUBLISHED:  # a map needs whole addresses
+    extensions.append("sphinx_sitemap")
+# Sphinx reads the repository; see `as_page`.
+include_patterns = [*pages.PAGES]
+exclude_patterns = [".*", "build", "runs"]
+source_suffix = dict.fromkeys([".md", ".ipynb", ".yaml"], "myst-nb")
 root_doc = "index"
 html_theme = "sphinx_book_theme"
 STATIC = pages.ROOT / "site" / "static"
-html_static_path = [str(STATIC)]
+html_static_path = [str(STATIC), str(pages.ROOT / "figures/card.png")]
 html_css_files = ["site.css"]
 html_js_files = [("site.js", {"defer": "defer", "priority": 100})]  # before MathJax
 html_context = {"default_mode": "auto"}
@@ -77,6 +85,22 @@ toc_object_entries_show_parents = "hide"
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
 
+ogp_site_url, ogp_site_name, ogp_type = html_baseurl, html_title, "article"
+ogp_image = "_static/card.png"
+ogp_custom_meta_tags = ['<meta name="twitter:card" content="summary_large_image">']
+sitemap_url_scheme, sitemap_excludes = "{link}", ["404.html"]
+notfound_urls_prefix = urlparse(html_baseurl).path or "/"
+notfound_context = {
+    "title": "Not here",
+    "body": "<h1>This page is masked</h1>"
+    "<p>Its weight is 0: there is nothing at this address. Perhaps it has moved.</p>"
+    f'<p><a href="{notfound_urls_prefix}index.html">The chapters</a> · '
+    f'<a href="{notfound_urls_prefix}live.html">Translate something</a></p>',
+}
+copybutton_selector = (
+    '.cell_input .highlight pre, .bd-article > section > div[class^="highlight-"] pre'
+)
+
 
 def with_alt(render: NbElementRenderer, data: MimeData) -> list[Any]:
     """Gives a picture the alt text that the notebook stores."""
@@ -87,6 +111,22 @@ def with_alt(render: NbElementRenderer, data: MimeData) -> list[Any]:
 
 draw = NbElementRenderer.render_image
 NbElementRenderer.render_image = with_alt
+
+
+def at_root(project: Project, filename: str | PathLike[str]) -> str | None:
+    """The pages of the folder ``site`` are at the root of the book."""
+    name = path2doc(project, filename)
+    return name and name.removeprefix("site/")
+
+
+path2doc = Project.path2doc
+Project.path2doc = at_root  # type: ignore[assignment, method-assign]
+
+
+def as_page(app: Sphinx, name: str, content: list[str]) -> None:
+    """A file of the repository as a page: with buttons, lists and links."""
+    path = app.project.doc2path(name, absolute=False)
+    content[0] = pages.page(Path(path).as_posix(), Path(app.outdir))
 
 
 def as_written(app: Sphinx, *others: Any) -> None:
@@ -132,35 +172,10 @@ def past_deeper(app: Sphinx, page: str, template: str, context: Any, tree: Any) 
             context[key]["title"] = pages.short(context[key]["title"])
 
 
-def with_card(app: Sphinx, page: str, template: str, context: Any, tree: Any) -> None:
-    """Says what a page is about where its address is shared or found."""
-    goal = pages.SUMMARY_OF_SITE
-    texts = [] if tree is None else [p.astext() for p in tree.findall(nodes.paragraph)]
-    if texts and page not in ("index", "search"):
-        longer = [
-            t for t in texts if len(t) > 60 and not t.startswith(("<", "You need"))
-        ]
-        said = " ".join((longer or texts)[0].split()).replace(
-            "You will be able to ", ""
-        )
-        goal = said[:1].upper() + said[1:]
-    goal = textwrap.shorten(goal, 200, placeholder=" …")
-    title = context.get("title") or html_title
-    card = f"{html_baseurl}_static/card.png"
-    named = {"description": goal, "twitter:card": "summary_large_image"}
-    shown = {"og:title": re.sub("<.*?>", "", title), "og:description": goal}
-    shown |= {"og:type": "article", "og:site_name": html_title, "og:image": card}
-    if html_baseurl:
-        shown["og:url"] = f"{html_baseurl}{page}.html"
-    tags = [f'<meta name="{k}" content="{escape(v)}">' for k, v in named.items()]
-    tags += [f'<meta property="{k}" content="{escape(v)}">' for k, v in shown.items()]
-    context["metatags"] = context.get("metatags", "") + "\n".join(tags)
-
-
 def setup(app: Sphinx) -> None:
+    app.connect("source-read", as_page)
     app.connect("html-page-context", past_deeper)
     app.connect("html-page-context", with_roles)
-    app.connect("html-page-context", with_card)
     app.connect("autodoc-process-signature", without_keys)
     app.connect("autodoc-skip-member", skipped)
     app.connect("autodoc-process-docstring", as_written, priority=900)  # after napoleon

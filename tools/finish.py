@@ -1,4 +1,4 @@
-"""What the site has besides Sphinx's pages: texts for machines, 404, a map, formulas.
+"""What the site has besides Sphinx's pages: texts for machines, and set symbols.
 
 Each page gets a copy in Markdown beside it (``04_attention.md``), without the printed
 answers; ``llms.txt`` lists the copies, and ``tutor/`` has a prompt for each chapter.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from html import unescape
 from pathlib import Path
-from urllib.parse import urlparse
 
 import nbformat
 
@@ -30,6 +29,7 @@ NOT_TEXT = re.compile(
     r'|<(span|div) class="math[^>]*>.*?</\3>|\\\(.*?\\\))',
     re.S,
 )
+ICONS = re.compile(r"<script [^>]*/fontawesome.js.*\n")  # 1.5 MB, also in a font
 VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')
 SYMBOL = re.compile(r"\b([A-Zd])_(model|ff|[kvqo])\b(?![^<]*>)")
 SET = r"<span><i>\1</i><sub>\2</sub></span>"
@@ -39,61 +39,49 @@ SHORT = 14  # letters of code that stay on one line
 JOINED = re.compile(
     r"(?<=\d) (?=%)|(?<=\b[^\W\d]) (?== [\d−])|(?<=\b[^\W\d] =) (?=[\d−])"
 )
-MISSING = """\
-<!doctype html><html lang="en"><meta charset="utf-8"><title>Not here</title>
-<meta name="viewport" content="width=device-width">
-<style>body {{ font: 18px/1.5 sans-serif; max-width: 34em; margin: 15vh auto;
-padding: 0 1em; color-scheme: light dark }}</style>
-<h1>This page is masked</h1>
-<p>Its weight is 0: there is nothing at this address. Perhaps it has moved.</p>
-<p><a href="{root}index.html">The chapters</a> · <a href="{root}search.html">Search</a>
-· <a href="{root}live.html">Translate something</a></p></html>
-"""
 
 
-def finish(source: Path, out: Path) -> None:
+def finish(out: Path) -> None:
     """Writes all of it into the built site ``out``."""
-    base = pages.links.documentation(pages.links.address()[0])
-    base = base if pages.PUBLISHED else ""
-    built = sorted(page.relative_to(out).as_posix() for page in out.rglob("*.html"))
-    names = [name for name in built if not name.startswith("_static")]
+    for built in out.rglob("*.html"):
+        html = with_symbols(with_one_viewport(built.read_text(encoding="utf-8")))
+        built.write_text(ICONS.sub("", kept_together(html)), encoding="utf-8")
     lines = ["# Build a translator, and see inside it", ""]
     lines += [FOR_ASSISTANTS.format(summary=pages.SUMMARY_OF_SITE), "## Pages", ""]
-    everything = []
-    for name in names:
-        text = markdown_of(source, name.removesuffix(".html"))
-        if text:
-            twin = name.removesuffix(".html") + ".md"
-            (out / twin).write_text(text, encoding="utf-8")
-            lines.append(f"- [{title_of(text)}]({base}{twin})")
-            everything.append(text)
-        page = (out / name).read_text(encoding="utf-8")
-        page = kept_together(with_symbols(with_one_viewport(page)))
-        (out / name).write_text(page, encoding="utf-8")
+    filled = {"site/api.md", "site/live.md", "site/train.md"}  # by Sphinx or a script
+    files = {*pages.found(*pages.PAGES)} - filled
+    texts = {Path(file.removeprefix("site/")): markdown_of(file, out) for file in files}
+    for path, text in sorted(texts.items()):
+        twin = path.with_suffix(".md")
+        (out / twin).write_text(text, encoding="utf-8")
+        title = text.partition("# ")[2].partition("\n")[0]
+        lines.append(f"- [{title}]({pages.BASE}{twin.as_posix()})")
     lines += ["", "## Tutor prompts", ""]
     (out / "tutor").mkdir(exist_ok=True)
     for module in modules():
         file = f"tutor/{module.__name__.rpartition('.')[2]}.md"
         (out / file).write_text(tutor.prompt(module), encoding="utf-8")
-        lines.append(f"- [{Path(file).stem}]({base}{file})")
+        lines.append(f"- [{Path(file).stem}]({pages.BASE}{file})")
     (out / "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (out / "llms-full.txt").write_text("\n\n".join(everything), encoding="utf-8")
-    root = urlparse(base).path or "/"
-    (out / "404.html").write_text(MISSING.format(root=root), encoding="utf-8")
-    if base:  # a map needs whole addresses
-        (out / "sitemap.xml").write_text(sitemap(base, names), encoding="utf-8")
-        (out / "robots.txt").write_text(f"Sitemap: {base}sitemap.xml\n", "utf-8")
+    full = "\n\n".join(texts[path] for path in sorted(texts))
+    (out / "llms-full.txt").write_text(full, encoding="utf-8")
+    if pages.BASE:
+        robots = f"Sitemap: {pages.BASE}sitemap.xml\n"
+        (out / "robots.txt").write_text(robots, encoding="utf-8")
 
 
-def markdown_of(source: Path, name: str) -> str:
-    """A page as Markdown; empty for what Sphinx makes without a text of ours."""
-    if (source / f"{name}.ipynb").exists():
-        return notebook_text(nbformat.read(source / f"{name}.ipynb", as_version=4))
-    if name in ("api", "live", "train") or not (source / f"{name}.md").exists():
-        return ""  # filled by Sphinx or by a script
-    text = (source / f"{name}.md").read_text(encoding="utf-8")
-    text = re.sub(r"(?ms)^(`{3,})\{.*?^\1$\n?", "", text)
-    return re.sub(r"<(style|script)\b.*?</\1>", "", text, flags=re.S)
+def markdown_of(file: str, out: Path) -> str:
+    """A page as Markdown, with links to the other pages in Markdown."""
+    text = pages.page(file, out)
+    if file.endswith(".ipynb"):
+        text = notebook_text(nbformat.reads(text, as_version=4))
+    else:
+        text = re.sub(r"(?ms)\A---$.*?^---$\n|^(`{3,})\{.*?^\1$\n?", "", text)
+        text = re.sub(r"<(style|script)\b.*?</\1>", "", text, flags=re.S)
+    if file.startswith("site/"):  # at the root of the book
+        text = text.replace("](../", "](")
+    text = re.sub(r"(\]\((?:\.\./)*)site/|(?<=\]\()/", r"\1", text)
+    return re.sub(r"(\]\([\w./]*)\.yaml\)", r"\1.md)", text)
 
 
 def notebook_text(notebook: nbformat.NotebookNode) -> str:
@@ -124,16 +112,11 @@ def printed(output: nbformat.NotebookNode) -> str:
     return f"{text}\n" if plain else ""
 
 
-def title_of(text: str) -> str:
-    found = re.search(r"(?m)^# (.*)", text)
-    return found[1] if found else "Start"
-
-
 def with_one_viewport(page: str) -> str:
     """Without the tags that Sphinx, its theme and docutils repeat."""
-    first, *others = VIEWPORT.findall(page) or [""]
-    head, found, rest = page.partition(first)
-    return head + found + (VIEWPORT.sub("", rest) if others else rest)
+    first = VIEWPORT.search(page)
+    end = first.end() if first else 0
+    return page[:end] + VIEWPORT.sub("", page[end:])
 
 
 def with_symbols(page: str) -> str:
@@ -159,10 +142,3 @@ def kept_together(page: str) -> str:
         done += JOINED.sub("\N{NO-BREAK SPACE}", page[end : code.start()]) + code[0]
         end = code.end()
     return CODE.sub(short, done + JOINED.sub("\N{NO-BREAK SPACE}", page[end:]))
-
-
-def sitemap(base: str, names: list[str]) -> str:
-    """The addresses of all pages, for search engines."""
-    urls = "".join(f"<url><loc>{base}{name}</loc></url>\n" for name in names)
-    schema = "http://www.sitemaps.org/schemas/sitemap/0.9"
-    return f'<?xml version="1.0"?>\n<urlset xmlns="{schema}">\n{urls}</urlset>\n'

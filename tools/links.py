@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,6 +24,7 @@ BADGE = (
     "(https://colab.research.google.com/github/{repo}/blob/v{version}/notebooks/{name})"
 )
 PLACEHOLDER = "OWNER/REPO"
+SET_UP_CELL = re.compile(r"(?s)\A(try:.*)?import nmt_lib as nmt[^\n]*\n*")
 HERE = "import nmt_lib as nmt  # not found? In the repository: pip install .\n"
 SET_UP = """\
 try:
@@ -50,33 +50,24 @@ BOOK_AT = (
 )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("repo", nargs="?", help="owner/name; default: as it is")
-    repo = parser.parse_args().repo
-    if repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
-        print(f"error: {repo!r} is not of the form owner/name", file=sys.stderr)
-        return 2
-    if repo:
+    if repo := parser.parse_args().repo:
+        if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
+            parser.error(f"{repo!r} is not of the form owner/name")
         set_address(repo)
     for path in [*chapters(), *assignments()]:
         notebook = nbformat.read(path, as_version=4)
         stamp(notebook, path)
         nbformat.write(notebook, path)
-    repo, version = address()
-    print(repo, version)
-    if published():
-        print(
-            f"Colab opens and installs the tag v{version}: once all is committed, "
-            f"git tag v{version} && git push origin v{version}"
-        )
-    return 0
+    print(*address())
 
 
 def chapters() -> list[Path]:
     """The main chapters, then the deeper pages."""
-    patterns = ("[0-9]*.ipynb", "deeper/[0-9]*.ipynb")
-    return [path for pattern in patterns for path in sorted(NOTEBOOKS.glob(pattern))]
+    deeper = sorted(NOTEBOOKS.glob("deeper/[0-9]*.ipynb"))
+    return [*sorted(NOTEBOOKS.glob("[0-9]*.ipynb")), *deeper]
 
 
 def assignments() -> list[Path]:
@@ -88,18 +79,16 @@ def lacking(path: Path) -> str:
 
     It comes with an extra, so that what executes notebooks leaves this one out.
     """
-    found = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("nmt", {})
-    package = str(found.get("needs", ""))
+    metadata = json.loads(path.read_text(encoding="utf-8"))["metadata"]
+    package = str(metadata.get("nmt", {}).get("needs", ""))
     return package if package and not find_spec(package) else ""
 
 
 def address() -> tuple[str, str]:
     """The repository's ``owner/name`` and the version, from pyproject.toml."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    repo = re.search(r'(?m)^Repository = "https://github\.com/([^"]+)"', text)
-    version = re.search(r'(?m)^version = "([^"]+)"', text)
-    assert repo and version, "pyproject.toml must name version and Repository"
-    return repo[1], version[1]
+    found = dict(re.findall(r'(?m)^(version|Repository) = "([^"]+)"', text))
+    return found["Repository"].removeprefix("https://github.com/"), found["version"]
 
 
 def published() -> bool:
@@ -115,23 +104,19 @@ def documentation(repo: str) -> str:
 
 def set_address(repo: str) -> None:
     """Writes the address of another repository and of its site."""
-    old = address()[0]
-    for name in ("pyproject.toml", "README.md"):
-        text = (ROOT / name).read_text(encoding="utf-8")
-        for was, now in (
-            (said_of_the_site(old), said_of_the_site(repo)),
-            (f"github.com/{old}", f"github.com/{repo}"),
-            (documentation(old), documentation(repo)),
-        ):
-            text = text.replace(was, now)
-        (ROOT / name).write_text(text, "utf-8")
+    changes = [*zip(addresses(address()[0]), addresses(repo), strict=True)]
+    for path in (ROOT / "pyproject.toml", ROOT / "README.md"):
+        text = path.read_text(encoding="utf-8")
+        for before, after in changes:
+            text = text.replace(before, after)
+        path.write_text(text, encoding="utf-8")
 
 
-def said_of_the_site(repo: str) -> str:
-    if repo == PLACEHOLDER:
-        return BOOK
-    site, version = documentation(repo), address()[1]
-    return BOOK_AT.format(site=site, repo=repo, version=version)
+def addresses(repo: str) -> tuple[str, str, str]:
+    """What README and pyproject.toml say of a repository and of its site."""
+    site = documentation(repo)
+    book = BOOK_AT.format(site=site, repo=repo, version=address()[1])
+    return BOOK if repo == PLACEHOLDER else book, f"github.com/{repo}", site
 
 
 def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:
@@ -143,19 +128,20 @@ def stamp(notebook: nbformat.NotebookNode, path: Path) -> None:
         ValueError: there is no set-up cell.
     """
     repo, version = address()
-    name = path.resolve().relative_to(NOTEBOOKS).as_posix()
-    badge = BADGE.format(repo=repo, version=version, name=name)
+    badge = library = ""
+    if published():
+        name = path.resolve().relative_to(NOTEBOOKS).as_posix()
+        badge = BADGE.format(repo=repo, version=version, name=name)
+        library = f"{repo}@v{version}"
     first, cell = notebook.cells[0], notebook.cells[1 + (path.parent.name != "source")]
-    first.source = with_badge(first.source, badge if published() else "")
-    library = f"{repo}@v{version}" if published() else ""
+    first.source = with_badge(first.source, badge)
     cell.source = with_set_up(cell.source, library)
 
 
 def with_badge(source: str, badge: str) -> str:
     """The first cell with this badge below its title; an empty one removes it."""
-    title, *others = source.split("\n\n")
-    others = [part for part in others if not part.startswith("[![Open in Colab]")]
-    return "\n\n".join([title, *([badge] if badge else []), *others])
+    source = re.sub(r"\n\n\[!\[Open in Colab\].*", "", source)
+    return source.replace("\n\n", f"\n\n{badge}\n\n", 1) if badge else source
 
 
 def with_set_up(source: str, library: str) -> str:
@@ -164,12 +150,12 @@ def with_set_up(source: str, library: str) -> str:
     Raises:
         ValueError: it is not a set-up cell.
     """
-    head, line, rest = f"{source}\n".rpartition("import nmt_lib as nmt")
-    if not line or not f"{head}{line}".startswith(("try:\n", "import nmt_lib")):
-        raise ValueError(f"no set-up cell: {source[:60]!r}")
     head = SET_UP.format(library=library) if library else HERE
-    return f"{head}\n{rest.partition(chr(10))[2].strip()}".strip()
+    cell, n = SET_UP_CELL.subn(lambda _: f"{head}\n", source)
+    if not n:
+        raise ValueError(f"no set-up cell: {source[:60]!r}")
+    return cell.strip()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,10 +6,10 @@ together.
 
 from __future__ import annotations
 
-import copy
+import json
 import re
 import shutil
-from collections.abc import Sequence
+import subprocess
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -21,11 +21,10 @@ import torch
 import nmt_lib as nmt
 from nmt_book import web
 from nmt_book.pictures import explore
-from nmt_book.pictures.explore import live_page
-from nmt_book.pictures.viewer import all_layers, static_table
+from nmt_book.pictures.explore import LIMIT, TRANSLATOR, live_page
+from nmt_book.pictures.viewer import static_table
 from nmt_lib.training.run_folder import PRETRAINED
-from nmt_lib.translate.heatmap import KINDS, attention_table
-from nmt_lib.translate.search import Candidate, Hypothesis
+from nmt_lib.translate.heatmap import KINDS
 
 WORKER = "live-worker.js"  # a worker serves only pages in its own folder and below
 LANGUAGES = {"en": "English", "de": "German", "fr": "French"}
@@ -156,7 +155,7 @@ def copy_explored(notebooks: Path, out: Path) -> None:
 
 def site_page() -> str:
     """The page as HTML."""
-    models, stored = [], []
+    models = []
     for name, texts in EXAMPLES.items():
         file, (source, target) = model_path(name).read_bytes(), name.split("-")
         model = {
@@ -172,136 +171,45 @@ def site_page() -> str:
             "bytes": len(file),
         }
         models.append(model)
-        translator = nmt.Translator.load(f"multi30k-{name}", device="cpu")
-        shown = [answer(translator, text) for text in [*texts, *FAILURES[name]]]
-        if name == "en-de":
-            first = translator.translate(texts[0], beam_size=1)
-            shown.append(answer(translator, BEAM, beam=3))
-        for idea in IDEAS:
-            if idea["shows"]["model"] == name:
-                text, head = idea["shows"]["text"], idea["shows"]["closed"]
-                off = answer(translator, text, closed=head)
-                # The words that are written then, and their chances with all heads on.
-                shown += [off, answer(translator, text, prefix=off["ids"])]
-        stored += [{"model": name, **one} for one in shown]
-    ideas = [idea | {"address": urlencode(idea["shows"])} for idea in IDEAS]
-    data: dict[str, Any] = {"models": models, "ideas": ideas}
-    data["stored"] = [
-        {key: one[key] for key in QUESTION} | {"json": web.quoted(one)}
-        for one in stored
-    ]
-    data |= {"names": KINDS, "fragment": True, "worker": WORKER}
-    data |= {"start": urlencode(START), "chapters": "notebooks/"}
-    return live_page(data, table_of(stored, first))
-
-
-def switched_off(translator: nmt.Translator, head: str) -> nmt.Translator:
-    """A copy in which a head, such as ``cross-2-1``, passes nothing on."""
-    new, model = copy.copy(translator), copy.deepcopy(translator.model)
-    kind, layer, number = head.split("-")
-    stack = model.encoder if kind == "encoder" else model.decoder
-    name = "cross_attention" if kind == "cross" else "self_attention"
-    attention = getattr(stack.layers[int(layer)], name)
-    # W_o reads the heads side by side: (D, H · d_v).
-    of_heads = attention.W_o.weight.unflatten(1, (attention.n_heads, -1))
-    of_heads[:, int(number)] = 0.0
-    new.model = model
-    return new
-
-
-@torch.inference_mode()
-def answer(
-    translator: nmt.Translator,
-    text: str,
-    beam: int = 1,
-    closed: str = "",
-    prefix: Sequence[int] = (),
-) -> dict[str, Any]:
-    """A translation in the format of ``nmt_book/web/page_worker.js``.
-
-    Args:
-        closed: a head to switch off, such as ``cross-2-1``.
-        prefix: the ids of the whole translation, where it is not to be searched for.
-    """
-    if closed:
-        translator = switched_off(translator, closed)
-    found = answer_of(translator, text, beam, prefix)
-    found["closed"] = [closed] if closed else []
-    if closed:  # the page shows what the head did before
-        kind, layer, head = closed.split("-")
-        maps = found["kinds"][kind]["weights"][int(layer)]
-        maps[int(head)] = [0] * len(maps[int(head)])
-    return found
-
-
-def answer_of(
-    translator: nmt.Translator, text: str, beam: int, prefix: Sequence[int]
-) -> dict[str, Any]:
-    model, decode = translator.model, translator.config.decode
-    tokenizer, source = translator.tgt_tokenizer, translator.encode(text)
-    src, trace = torch.tensor([source]), list[Candidate]()
-    alpha, extra = decode.length_penalty, decode.max_extra_tokens
-    score = 0.0
-    if prefix:
-        ids = [*prefix]
-    elif beam > 1:
-        (best, *_), *_ = nmt.beam_search(model, src, beam, alpha, extra, trace=trace)
-        ids, score = [*best.ids, nmt.EOS], best.score
-    else:
-        (best,) = nmt.greedy_search(model, src, extra, alpha)
-        ids, score = [*best.ids, nmt.EOS], best.score
-    found = translator._translation(
-        text, source, [Hypothesis(tuple(ids[:-1]), score, score)]
-    )
-    log_probs = model(src, torch.tensor([[nmt.SOS, *ids[:-1]]]))[0].log_softmax(-1)
-    log_probs[:, [nmt.PAD, nmt.SOS]] = -torch.inf  # (T, V)
-
-    def choices(row: torch.Tensor) -> list[dict[str, Any]]:
-        top = row.topk(8)
-        words = tokenizer.lookup_tokens(top.indices.tolist())
-        values = zip(
-            top.indices.tolist(), words, top.values.exp().tolist(), strict=True
-        )
-        return [{"id": i, "token": w, "p": round(p, 5)} for i, w, p in values]
-
-    return {
-        "asked": text,
-        "beam": beam,
-        "length": len(source) - 1 - translator.src_tokenizer.sos,
-        "text": found.text,
-        "score": score,
-        "prefix": [*prefix],
-        "source": found.src_labels,
-        "sourceIds": source,
-        "tokens": found.tgt_labels,
-        "ids": ids,
-        "logProbs": [float(row[i]) for row, i in zip(log_probs, ids, strict=True)],
-        "steps": [choices(row) for row in log_probs],
-        "trace": [
-            {
-                "step": c.step,
-                "prefix": c.prefix,
-                "id": c.token,
-                "token": tokenizer.lookup_tokens([c.token])[0],
-                "logProb": c.log_prob,
-                "fate": c.fate,
-            }
-            for c in trace
-        ],
-        "kinds": {kind: all_layers(found, kind) for kind in KINDS},
+    data: dict[str, Any] = {
+        "models": models,
+        "ideas": [idea | {"address": urlencode(idea["shows"])} for idea in IDEAS],
+        "names": KINDS,
+        "fragment": True,
+        "worker": WORKER,
+        "start": urlencode(START),
+        "chapters": "notebooks/",
     }
+    answers = answers_to(data)
+    data["stored"] = [
+        {key: answer[key] for key in QUESTION} | {"json": web.quoted(answer)}
+        for answer in answers
+    ]
+    return live_page(data, table_of(answers))
 
 
-def table_of(stored: list[dict[str, Any]], first: nmt.Translation) -> str:
+def answers_to(data: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the page's own scripts answer to its examples and ideas, in Node."""
+    job = data | {"scripts": web.FILES.as_uri(), "worker": web.bundle(*TRANSLATOR)}
+    job |= {"limit": LIMIT, "files": {name: str(model_path(name)) for name in EXAMPLES}}
+    job |= {"searched": {"model": "en-de", "text": BEAM, "beam": 3}, "stored": []}
+    command: list[str | Path] = ["node", Path(__file__).with_name("answers.mjs")]
+    found = subprocess.check_output(command, input=json.dumps(job), text=True)
+    return list(json.loads(found))
+
+
+def table_of(answers: list[dict[str, Any]]) -> str:
     """HTML to show where no script runs: all translations, and one map."""
-    weights, *words = attention_table(first, "cross", -1)
+    cross = answers[0]["kinds"]["cross"]  # thousandths, a head after the other
+    words = cross["rows"], cross["columns"]
+    weights = torch.tensor(cross["weights"][-1]).unflatten(1, [*map(len, words)])
     caption = "Where each word of the first translation looks: mean of the last heads"
     rows = "".join(
-        f"<tr><td>{escape(one['asked'])}</td><td>{escape(one['text'])}</td></tr>"
-        for one in stored
-        if one["beam"] == 1 and not (one["closed"] or one["prefix"])
+        f"<tr><td>{escape(answer['asked'])}</td><td>{escape(answer['text'])}</td></tr>"
+        for answer in answers
+        if answer["beam"] == 1 and not (answer["closed"] or answer["prefix"])
     )
     head = "<caption>Translations, stored: to type your own, allow scripts</caption>"
     head += "<tr><th>sentence</th><th>translation</th></tr>"
-    table = static_table(caption, weights.mean(0), *words)
+    table = static_table(caption, weights.float().mean(0) / 1000, *words)
     return f'<table class="dataframe">{head}{rows}</table>{table}'

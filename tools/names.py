@@ -43,7 +43,7 @@ def taught(names: list[str]) -> str:
         cells = nbformat.read(path, as_version=4).cells
         if any(pattern.search(cell.source) for cell in cells):
             title = cells[0].source.partition("\n")[0].strip("# ").partition(":")[0]
-            links.append(f"[{title}](notebooks/{path.name})")
+            links.append(f"[{title}](/notebooks/{path.name})")
     return f" · taught in chapter {', '.join(links)}" if links else ""
 
 

@@ -1,4 +1,4 @@
-"""Lays out the pages of the site: chapters, guide, results, model cards and configs.
+"""The pages of the site: chapters, guide, results, model cards and configs.
 
 Each page keeps its path in the repository, so that links between pages stay valid;
 links to other files lead to the repository on GitHub.
@@ -11,10 +11,8 @@ import io
 import json
 import os
 import re
-import shutil
 from base64 import b64decode
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -26,6 +24,7 @@ from tools.links import ROOT
 
 REPOSITORY = "https://github.com/" + links.address()[0]
 PUBLISHED = links.published()
+BASE = links.documentation(links.address()[0]) if PUBLISHED else ""
 TO_REPOSITORY = re.compile(rf"\[([^\]]*)\]\({REPOSITORY}(?:/blob/main/)?([^)]*)\)")
 CHAPTERS = "notebooks/[0-9][0-9]_*.ipynb"
 DEEPER = "notebooks/deeper/[0-9][0-9]_*.ipynb"
@@ -33,6 +32,7 @@ RESULTS = "benchmarks/results/README.md"
 BELOW_RESULTS = ("benchmarks/results/[!R]*.md", "nmt_lib/pretrained/*/README.md")
 TEXTS = ("notebooks/assignments/README.md", RESULTS, *BELOW_RESULTS)
 CONFIGS = "nmt_lib/configs/*.yaml"
+PAGES = (CHAPTERS, DEEPER, *TEXTS, CONFIGS, "site/*.md")
 BADGE = re.compile(r"(?m)^\[!\[Open in Colab\].*\]\((.*)\)\n\n")
 SUMMARY = re.compile(r"<summary>.*?</summary>", re.S)
 LINK = re.compile(r"""(\]\(|\b(?:href|src)=")(?![a-z]+:|/)([^)\s"#]*)(\#[^)\s"]*)?""")
@@ -68,34 +68,13 @@ def notebook_at(path: str) -> nbformat.NotebookNode:
     return nbformat.read(ROOT / path, as_version=4)
 
 
-def lay_out(out: Path) -> None:
-    """Writes everything that Sphinx reads into the folder ``out``, emptied first."""
-    shutil.rmtree(out, ignore_errors=True)
-    makers: dict[tuple[str, ...], Callable[[str], tuple[str, str]]] = {
-        (CHAPTERS, DEEPER): chapter,
-        TEXTS: text,
-        (CONFIGS,): config,
-        ("site/*.md",): partial(own, out),
-    }
-    for patterns, make in makers.items():
-        for path in found(*patterns):
-            name, content = make(path)
-            (out / name).parent.mkdir(parents=True, exist_ok=True)
-            (out / name).write_text(content, encoding="utf-8")
-    (out / "_static").mkdir(exist_ok=True)
-    shutil.copy(ROOT / "figures/card.png", out / "_static")
-    (out / "figures").mkdir()
-    for path in found("figures/*.png", "figures/*.webp"):
-        shutil.copy(ROOT / path, out / path)
-
-
-def page_of(path: str) -> str | None:
-    """The page that shows a file of the repository, if there is one."""
-    if path == "README.md":
-        return "index.md"
-    if path in found(CONFIGS):
-        return path.replace(".yaml", ".md")
-    return path if path in found(CHAPTERS, DEEPER, *TEXTS) else None
+def page(path: str, out: Path) -> str:
+    """What Sphinx reads instead of a file; ``out`` is the folder of the built site."""
+    if path.endswith(".ipynb"):
+        return chapter(path)
+    if path.endswith(".yaml"):
+        return config(path)
+    return own(path, out) if path.startswith("site/") else text(path)
 
 
 def with_links(source: str, path: str) -> str:
@@ -105,10 +84,11 @@ def with_links(source: str, path: str) -> str:
     def replace(match: re.Match[str]) -> str:
         opening, file, anchor = match[1], match[2], unquote(match[3] or "")
         target = os.path.normpath(os.path.join(folder, file)) if file else path
-        if page := page_of(target):
+        if target == "README.md":
+            return opening + os.path.relpath("site/index.md", folder)
+        if target in found(*PAGES):
             # Sphinx and Jupyter name the anchor of a heading differently.
-            slug = re.sub(r"[^\w\-#]", "", anchor.lower())
-            return opening + (os.path.relpath(page, folder) if file else "") + slug
+            return opening + file + re.sub(r"[^\w\-#]", "", anchor.lower())
         outside = target.startswith("..") or not (ROOT / target).exists()
         if outside or target.endswith(".png"):
             return match[0]  # Sphinx finds it, or warns
@@ -124,24 +104,23 @@ def unlinked(link: re.Match[str]) -> str:
     return label if Path(file).name in label else f"{label} (`{file}`)"
 
 
-def text(path: str) -> tuple[str, str]:
+def text(path: str) -> str:
     """A page of Markdown; the tables and the model cards are below the results."""
     content = with_links(read(path), path)
     if path == RESULTS:
         folder = os.path.dirname(path)
         below = [os.path.relpath(page, folder) for page in found(*BELOW_RESULTS)]
         content += f"\n\n{toctree(below)}\n"
-    return path, content
+    return content
 
 
-def config(path: str) -> tuple[str, str]:
+def config(path: str) -> str:
     """A config: its first comment, then the keys."""
     first, _, keys = read(path).partition("\n")
-    content = f"# {Path(path).stem}\n\n{first.lstrip('# ')}\n\n```yaml\n{keys}```\n"
-    return path.replace(".yaml", ".md"), content
+    return f"# {Path(path).stem}\n\n{first.lstrip('# ')}\n\n```yaml\n{keys}```\n"
 
 
-def chapter(path: str) -> tuple[str, str]:
+def chapter(path: str) -> str:
     """The notebook with buttons instead of its badge; folded cells stay folded."""
     notebook = notebook_at(path)
     first = notebook.cells[0]
@@ -165,7 +144,7 @@ def chapter(path: str) -> tuple[str, str]:
         deeper = found(f"notebooks/deeper/{number}_*.ipynb")
         tree = toctree([os.path.relpath(page, "notebooks") for page in deeper])
         notebook.cells.append(nbformat.v4.new_markdown_cell(tree))
-    return path, json.dumps(notebook)
+    return json.dumps(notebook)
 
 
 def buttons(path: str, colab: str) -> str:
@@ -194,34 +173,31 @@ def show_as_code(output: nbformat.NotebookNode) -> None:
         output.data = nbformat.from_dict({"text/markdown": f"```python\n{plain}\n```"})
 
 
-def own(out: Path, path: str) -> tuple[str, str]:
-    """A page of site/, at the root of the book; ``{{…}}`` is replaced by the list that
-    it names."""
+def own(path: str, out: Path) -> str:
+    """A page of site/; ``{{…}}`` is replaced by what it names."""
     chapters = found(CHAPTERS)
     makers: dict[str, Callable[[str], str]] = {
         "list": lambda pattern: listing(found(pattern)),
         "toctree": lambda pattern: toctree(found(pattern)),
         "contents": lambda _: toctree(
             [f"{short(title(notebook_at(path)))} <{path}>" for path in chapters],
-            ":caption: Chapters\n",
+            ":caption: Chapters",
         ),
         "cards": lambda _: "\n".join(card(out, path) for path in chapters),
+        "summary": lambda _: SUMMARY_OF_SITE,
         "colab": lambda _: COLAB_LATER if not PUBLISHED else COLAB_NOW,
-        "names": lambda _: names.page(f"{REPOSITORY}/blob/main"),
+        "names": lambda _: with_links(names.page(f"{REPOSITORY}/blob/main"), path),
+        "viewer": lambda _: raw(viewer(notebook_at(chapters[0]))),
+        "live": lambda _: raw(live.site_page()),
+        "train": lambda _: raw(train.site_page()),
     }
-    source = re.sub(
-        r"\{\{(list|toctree|contents|cards|colab|names) ?(.*?)\}\}",
-        lambda match: makers[match[1]](match[2]),
-        read(path).replace("(REPOSITORY)", f"({REPOSITORY})").replace("](../", "]("),
-    )
-    source = with_links(source, Path(path).name)
-    if "{{viewer}}" in source:
-        source = source.replace("{{viewer}}", viewer(notebook_at(chapters[0])))
-    for place, make in {"{{live}}": live, "{{train}}": train}.items():
-        if place in source:
-            page = f"``````{{raw}} html\n{make.site_page()}\n``````"
-            source = source.replace(place, page)
-    return Path(path).name, source
+    source = read(path).replace("(REPOSITORY)", f"({REPOSITORY})")
+    source = with_links(source, path)
+    return re.sub(r"\{\{(\w+) ?(.*?)\}\}", lambda m: makers[m[1]](m[2]), source)
+
+
+def raw(page: str) -> str:
+    return f"``````{{raw}} html\n{page}\n``````"
 
 
 def viewer(notebook: nbformat.NotebookNode) -> str:
@@ -238,7 +214,7 @@ def viewer(notebook: nbformat.NotebookNode) -> str:
         sides.append(html.escape(re.sub(r" (?=[.,?!])", "", line)))
     said = f'<span>{sides[0]}</span> → <b lang="fr">{sides[1]}</b>'
     said += ' <a href="live.html">Type your own</a>'
-    return f'``````{{raw}} html\n<p class="said">{said}</p>\n{shown}\n``````'
+    return f'<p class="said">{said}</p>\n{shown}'
 
 
 def title(notebook: nbformat.NotebookNode) -> str:
@@ -258,19 +234,18 @@ def minutes(notebook: nbformat.NotebookNode) -> tuple[str, str]:
     return said[1], said[2] or ""
 
 
-def toctree(paths: list[str], options: str = "") -> str:
+def toctree(paths: list[str], *options: str) -> str:
     """Tells Sphinx which pages are below this one."""
     if not paths:
         return ""
-    entries = "\n".join(page_of(path) or path for path in paths)
-    return f"```{{toctree}}\n:hidden:\n{options}{entries}\n```"
+    return "\n".join(["```{toctree}", ":hidden:", *options, *paths, "```"])
 
 
 def listing(paths: list[str]) -> str:
     """Links to configs, each with its first comment."""
     firsts = {path: read(path).splitlines()[0].lstrip("# ") for path in paths}
     return "\n".join(
-        f"- [`{Path(path).stem}`]({path}): {first}" for path, first in firsts.items()
+        f"- [`{Path(path).stem}`](/{path}): {first}" for path, first in firsts.items()
     )
 
 

@@ -12,7 +12,7 @@ import base64
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -26,27 +26,14 @@ from nmt_lib.training.run_folder import run_path
 from tools import links
 
 # The metadata of cells to keep: tags, alt texts (nmt.alt), whether they are folded.
-KEPT = [
-    "nbgrader",
-    "tags",
-    "nmt",
-    "jupyter",
-    "jp-MarkdownHeadingCollapsed",
-    "collapsed",
-    "cellView",
-]
-METADATA = {
-    "kernelspec": {
-        "display_name": "Python 3",
-        "language": "python",
-        "name": "python3",
-    },
-    "language_info": {"name": "python"},
-}
+FOLDED = ["jupyter", "jp-MarkdownHeadingCollapsed", "collapsed", "cellView"]
+KEPT = ["nbgrader", "tags", "nmt", *FOLDED]
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+METADATA = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--config", default="tiny", help="a name or a YAML file")
     parser.add_argument("--set", default="", help="such as 'train.max_steps=200'")
     parser.add_argument("--out", type=Path, default=Path("build/tiny"))
@@ -56,7 +43,7 @@ def main() -> int:
     # The chapters run in another folder than this script, and share the trained models.
     os.environ.setdefault("NMT_RUNS", str(links.ROOT / "runs"))
     if "NMT_DATA" in os.environ:
-        os.environ["NMT_DATA"] = str(Path(os.environ["NMT_DATA"]).resolve())
+        os.environ["NMT_DATA"] = os.path.abspath(os.environ["NMT_DATA"])
     try:
         config = nmt.load_config(options.config, **nmt.parse_overrides(options.set))
         translator = nmt.load_or_train(config)  # once, before the chapters need it
@@ -65,56 +52,45 @@ def main() -> int:
         return 2
     # A stored progress bar stands still, and has another id in each run.
     os.environ["TQDM_DISABLE"] = "1"
+    chapters, parameters = links.chapters(), dict[str, str]()
     if options.in_place:
-        chosen = options.chapters or [*links.chapters(), *links.assignments()]
-        for path in executable(chosen):
-            execute(path, path, {})
-            clean(path)
-        return 0
-    show_translations(translator, config)
-    options.out.mkdir(parents=True, exist_ok=True)
-    parameters = {"config": options.config, "overrides": options.set}
-    failed = []
-    for path in executable(options.chapters or links.chapters()):
-        start, target = time.time(), options.out / path.name
-        try:
-            execute(path, target, parameters)
-            ended = f"{save_pictures(target)} pictures"
-        except PapermillExecutionError as error:
-            ended = f"stopped: {error.ename}: {error.evalue}"
-            failed.append(str(target))
-        print(f"{target}: {time.time() - start:.0f} s, {ended}", flush=True)
-    print(f"\nexecuted chapters and pictures: {options.out.resolve()}")
-    print(f"trained model: {run_path(config).resolve()}")
-    if failed:
-        print(f"error: chapters that stopped: {', '.join(failed)}", file=sys.stderr)
-    return len(failed) > 0
-
-
-def executable(paths: Iterable[Path]) -> Iterator[Path]:
-    """Those whose packages are installed; the others are named."""
-    for path in paths:
+        chapters += links.assignments()
+    else:
+        parameters = {"config": options.config, "overrides": options.set}
+        options.out.mkdir(parents=True, exist_ok=True)
+        show_translations(translator, config)
+    failed = False
+    for path in options.chapters or chapters:
         if package := links.lacking(path):
             print(f"{path}: not executed, since {package} is not installed")
-        else:
-            yield path
+            continue
+        start = time.time()
+        target = path if options.in_place else options.out.resolve() / path.name
+        try:
+            notebook = execute(path, target, parameters)
+            (clean if options.in_place else save_pictures)(notebook, target)
+            ended = "executed"
+        except PapermillExecutionError as error:
+            ended, failed = f"stopped: {error.ename}: {error.evalue}", True
+        print(f"{target}: {time.time() - start:.0f} s, {ended}", flush=True)
+    print(f"\ntrained model: {run_path(config).resolve()}")
+    return failed
 
 
-def execute(chapter: Path, target: Path, parameters: dict[str, str]) -> None:
-    papermill.execute_notebook(
-        str(chapter),
-        str(target),
+def execute(chapter: Path, target: Path, parameters: dict[str, str]) -> NotebookNode:
+    return papermill.execute_notebook(
+        chapter,
+        target,
         parameters,
         kernel_name="python3",
-        cwd=str(links.NOTEBOOKS),
+        cwd=links.NOTEBOOKS,
         progress_bar=sys.stderr.isatty(),
         extra_arguments=["--log-level=ERROR"],  # kernels warn about their connection
     )
 
 
-def clean(path: Path) -> None:
+def clean(notebook: NotebookNode, path: Path) -> None:
     """Drops whatever differs from run to run, such as times, and adds the alt texts."""
-    notebook = nbformat.read(path, as_version=4)
     # Printed text is cut into chunks at random places.
     notebook, _ = CoalesceStreamsPreprocessor().preprocess(notebook, {})
     for cell, output in images(notebook):
@@ -135,13 +111,11 @@ def images(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, NotebookNode]
                 yield cell, output
 
 
-def save_pictures(path: Path) -> int:
-    """Writes the pictures of an executed chapter to its folder, and counts them."""
-    shown = list(images(nbformat.read(path, as_version=4)))
-    for number, (_, output) in enumerate(shown, start=1):
+def save_pictures(notebook: NotebookNode, path: Path) -> None:
+    """Writes the pictures of an executed chapter to its folder."""
+    for number, (_, output) in enumerate(images(notebook), start=1):
         png = base64.b64decode(output.data["image/png"])
         path.with_name(f"{path.stem}-{number}.png").write_bytes(png)
-    return len(shown)
 
 
 def show_translations(translator: nmt.Translator, config: nmt.Config) -> None:

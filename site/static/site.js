@@ -65,22 +65,6 @@ window.addEventListener("load", async () => {
   window.addEventListener("resize", () => requestAnimationFrame(fit));
 });
 
-// A button that copies a cell's code, without its output.
-const CODE = ".cell_input .highlight pre, " +
-  ".bd-article > section > div[class^='highlight-'] pre";
-for (const pre of document.querySelectorAll(CODE)) {
-  const button = document.createElement("button");
-  button.className = "copy";
-  button.type = "button";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(pre.textContent);
-    button.textContent = "Copied";
-    setTimeout(() => (button.textContent = "Copy"), 1500);
-  });
-  pre.parentElement.append(button);
-}
-
 // On paper, what is folded stands open, and the page is white.
 const theme = document.documentElement.dataset;
 let shown, before;
