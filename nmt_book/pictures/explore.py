@@ -25,16 +25,16 @@ from nmt_lib.translate.translator import Translator
 from .. import web
 
 TRANSLATOR = (
-    *("model_file", "tokenizers", "wasm", "translator_kernel", "translator"),
-    *("page_look", "page_worker"),
+    *("model_file", "tokenizers", "wasm", "train_ops", "train_kernel", "transformer"),
+    *("beam_search", "translator", "page_look", "page_worker"),
 )
 PAGE = (
-    *("kit", "viewer", "page_state", "page_parts", "page_answers", "page_models"),
-    *("page_ask", "page_words", "page_heads", "page_maps", "page_tree"),
-    *("page_numbers", "page_machine", "page"),
+    *("kit", "viewer", "tree", "page_state", "page_parts", "page_answers"),
+    *("page_models", "page_ask", "page_words", "page_heads", "page_maps"),
+    *("page_tree", "page_numbers", "page_machine", "page"),
 )
 START = 'import { livePage } from "./page.js";\n'
-START += "livePage(host, data, STYLE, WORKER, model);\n"
+START += "livePage(host, data, { page: PAGE, viewer: VIEWER }, WORKER, model);\n"
 BEGIN = 'import { begin } from "./beside.js";\nbegin(host, data, PACKED);\n'
 LIMIT = 60  # subwords of a sentence that the page reads
 DEFAULTS: dict[str, Any] = {"unk": UNK, "limit": LIMIT, "start": ""}
@@ -90,9 +90,8 @@ def explore(
         kind = 'class="model" type="application/octet-stream;base64"'
         table += f"<script {kind}>{b64encode(model).decode()}</script>"
     script = web.packed(web.squeezed(page_script()))
-    script = (
-        f"const PACKED = {web.quoted(script)};\n{web.bundle('beside', start=BEGIN)}"
-    )
+    begin = web.squeezed(web.bundle("packed", "beside", start=BEGIN))
+    script = f"const PACKED = {web.quoted(script)};\n{begin}"
     return web.Html(web.shell("nmt-live", DEFAULTS | shown, table, script))
 
 
@@ -157,6 +156,7 @@ def live_page(data: dict[str, Any], table: str = "") -> str:
 def page_script() -> str:
     """It draws in ``host``, from ``data`` and a file's bytes, ``model``, or null."""
     return f"""\
-const STYLE = {web.quoted(web.read("page.css"))};
+const PAGE = {web.quoted(web.template("page.html", "page.css"))};
+const VIEWER = {web.quoted(web.template("viewer.html", "viewer.css"))};
 const WORKER = {web.quoted(web.squeezed(web.bundle(*TRANSLATOR)))};
 {web.bundle(*PAGE, start=START)}"""

@@ -19,7 +19,7 @@ HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Attention<
 <meta name="viewport" content="width=device-width">
 """
 START = """import { attentionViewer } from "./viewer.js";
-attentionViewer(host, data);
+attentionViewer(host, VIEWER, data);
 """
 
 
@@ -53,7 +53,9 @@ def view_attention(
     )
     data = {"kinds": kinds, "start": start, "gold": links}
     table = static_table(caption, weights.mean(0), *words)
-    shown_page = web.shell("nmt-view", data, table, web.bundle("viewer", start=START))
+    template = web.quoted(web.template("viewer.html", "viewer.css"))
+    script = f"const VIEWER = {template};\n{web.bundle('kit', 'viewer', start=START)}"
+    shown_page = web.shell("nmt-view", data, table, script)
     if file is not None:
         Path(file).write_text(HEAD + shown_page, encoding="utf-8")
     return web.Html(shown_page)

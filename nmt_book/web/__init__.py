@@ -36,6 +36,12 @@ def fill(name: str, **parts: str) -> str:
     return re.sub(f"@({names})@", lambda found: parts[found[1]], read(name))
 
 
+def template(name: str, *styles: str, **parts: str) -> str:
+    """A file of elements behind its styles, for ``fromTemplate`` of kit.js."""
+    css = "".join(map(read, styles))
+    return f"<style>{css}</style>{fill(name, **parts) if parts else read(name)}"
+
+
 IMPORT = re.compile(
     r'(?m)^import \{([^}]*)\} from\s+"\.{1,2}/(?:things/)?(\w+)\.js";\n'
 )
@@ -63,8 +69,9 @@ def quoted(value: Any) -> str:
 
 
 def squeezed(script: str) -> str:
-    """A script without indentation and without the lines that are comments."""
-    return re.sub(r"(?m)^\s*(//.*|/\*\*(?s:.*?)\*/)?\n|^ +", "", script)
+    """A script without indentation and comments, apart from some that hold quotes."""
+    lines = re.sub(r"(?m)^\s*(//.*|/\*\*(?s:.*?)\*/)?\n|^ +", "", script)
+    return re.sub(r"""(?m) +// [^"'`\n]*$""", "", lines)
 
 
 def packed(text: str) -> str:

@@ -1,10 +1,7 @@
 // Begins a page in a cell's output: its script is packed, and its model is in the
 // output or in a file beside the notebook.
 
-const bytesOf = (base64) => Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
-
-const unpack = (packed) => new Response(new Blob([bytesOf(packed)]).stream()
-  .pipeThrough(new DecompressionStream("deflate"))).text();
+import { bytesOf, unpacked } from "./packed.js";
 
 /** Where a file beside a notebook may be fetched. `server` is the address of a Jupyter
  * server, which knows `notebooks` by their paths; without one, it is beside `page`. */
@@ -42,8 +39,8 @@ async function modelOf(host, { file, bytes }) {
 /** Draws the page, or says in a sentence what to do. */
 export async function begin(host, data, packed) {
   const model = await modelOf(host, data);
-  if (model) return new Function("host", "data", "model", await unpack(packed))(
-    host, data, model);
+  const script = model && await unpacked(packed).text();
+  if (script) return new Function("host", "data", "model", script)(host, data, model);
   const note = document.createElement("p");
   note.textContent = "Run the cell: that writes the model, which is not here, to " +
     `${data.file}, beside the notebook.`;

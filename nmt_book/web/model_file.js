@@ -155,6 +155,7 @@ export function* shapes(config, S, V) {
 // The number behind each of the 65,536 patterns of sixteen bits.
 const HALF = Float32Array.from({ length: 65536 }, (_, bits) => {
   const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, rest = bits & 1023;
+  if (exponent === 31) return rest ? NaN : sign * Infinity;
   return sign * (exponent ? 2 ** (exponent - 25) * (1024 + rest) : 2 ** -24 * rest);
 });
 

@@ -10,7 +10,7 @@
 //   start     the address of the first state; fragment: the page keeps its state there
 //   worker    what serves the page without a network; unk, limit: numbers
 
-import { html, say } from "./kit.js";
+import { fromTemplate, say, sayAll } from "./kit.js";
 import { makeAnswers } from "./page_answers.js";
 import { makeAsk } from "./page_ask.js";
 import { makeHeads } from "./page_heads.js";
@@ -27,44 +27,28 @@ const PAUSE = 250; // milliseconds without a key: then all follows what is typed
 const frame = () =>
   new Promise((go) => requestAnimationFrame(() => setTimeout(go)));
 
-/** Draws the page in `host`; `model` holds the bytes of a model file, or null. */
-export function livePage(host, data, style, script, model) {
+/** Draws the page in `host`; `templates` are {page, viewer}, and `model` holds the
+ * bytes of a model file, or null. */
+export function livePage(host, data, templates, script, model) {
+  const part = fromTemplate(host, templates.page), { offer, file } = part;
   const state = {}, answers = makeAnswers(data, script);
   const models = makeModels(data.models, answers, data.worker, onModel);
   const calls = { change, go, look, need, typed };
-  const page = { state, data, answers, models, shown: {}, ...calls };
+  const page =
+    { state, data, templates, part, answers, models, shown: {}, ...calls };
   const [ask, words, heads, maps, machine, tree] =
     [makeAsk, makeWords, makeHeads, makeMaps, makeMachine, makeTree]
       .map((make) => make(page));
+  const below = Object.entries({ words, heads, maps, machine, tree });
   let busy = new AbortController();
-
-  // ------------------------------------------------------------------ the parts
-  const offerText = html("p");
-  const progress = html("progress", { "aria-label": "fetching the model" });
-  const get = html("button", { type: "button", class: "main" });
-  const offer = html("div", { class: "offer" }, offerText, get, progress);
-  const file = html("input", { id: "file", type: "file", accept: ".safetensors" });
-  const opened = html("p", { role: "status" });
-  const label = html("label", { for: "file" }, "Training writes one file, " +
-    "model.safetensors, into the folder of its run. Open it here: it stays on your " +
-    "computer. ");
-  const own = html("details", { class: "own" },
-    html("summary", {}, "A model of your own"), html("p", {}, label, file), opened);
-  const parts = [words, heads, maps, machine, tree];
-  for (const { element } of parts) element.hidden = true; // until it is drawn
-  const results = html("div", { class: "page" },
-    html("div", { class: "two" }, words.element, heads.element),
-    maps.element, machine.element, tree.element);
-  const all = html("div", { class: "page" }, ask.element, results, own);
-  host.attachShadow({ mode: "open" }).append(html("style", {}, style), all);
 
   // ------------------------------------------------------------------ changes
   /** Changes what is asked for; `typed`: the text is what the reader has typed. */
   function change(changes, typed = false) {
     words.stop();
-    if (changes.model && changes.model !== state.model)
-      Object.assign(state, { closed: new Set() });
-    if ("text" in changes && changes.text !== state.text)
+    const differs = (name) => name in changes && changes[name] !== state[name];
+    if (differs("model")) state.closed = new Set();
+    if (differs("model") || differs("text")) // ids and places are those of the old one
       Object.assign(state, { hidden: new Set(), prefix: [], step: 0 });
     Object.assign(state, changes);
     if ("text" in changes && !typed) ask.write();
@@ -102,7 +86,7 @@ export function livePage(host, data, style, script, model) {
   async function run(typed = false) {
     busy.abort();
     const { signal } = (busy = new AbortController());
-    for (const one of [host, ask.element]) one.setAttribute("aria-busy", "true");
+    for (const one of [host, part.ask]) one.setAttribute("aria-busy", "true");
     try {
       page.shown = await answersOf(questionOf(state), signal);
     } catch (error) {
@@ -110,7 +94,7 @@ export function livePage(host, data, style, script, model) {
     }
     if (signal.aborted) return;
     ask.draw(typed);
-    ask.element.setAttribute("aria-busy", "false");
+    part.ask.setAttribute("aria-busy", "false");
     if (typed) {
       await new Promise((go) => setTimeout(go, PAUSE));
       if (signal.aborted) return;
@@ -165,11 +149,11 @@ export function livePage(host, data, style, script, model) {
   async function openFile() {
     try {
       const name = await models.openFile(file.files[0]);
-      say(opened, "");
+      say(part.opened, "");
       ask.drawDirections();
       change({ model: name });
     } catch (error) {
-      say(opened, `This file cannot be used: ${error.message}.`);
+      say(part.opened, `This file cannot be used: ${error.message}.`);
     }
   }
 
@@ -179,12 +163,12 @@ export function livePage(host, data, style, script, model) {
   async function drawParts(signal) {
     const { now } = page.shown;
     drawOffer();
-    results.hidden = !now?.tokens.length;
-    if (results.hidden) return true;
+    part.results.hidden = !now?.tokens.length;
+    if (part.results.hidden) return true;
     state.step = Math.min(state.step, now.tokens.length - 1);
-    for (const part of parts) {
-      part.element.hidden = false;
-      for (const _ of part.draw() ?? [0]) {
+    for (const [name, { draw }] of below) {
+      part[name].hidden = false;
+      for (const _ of draw() ?? [0]) {
         await frame();
         if (signal.aborted) return false;
       }
@@ -193,31 +177,33 @@ export function livePage(host, data, style, script, model) {
   }
 
   function drawOffer() {
-    const { bytes, progress: part, failed, url } = models.all.get(state.model);
+    const { bytes, progress, failed, url } = models.all.get(state.model);
     const size = `${(bytes / 1e6).toFixed(1)} MB`, { now, stored } = page.shown;
     offer.hidden = answers.has(state.model);
     if (offer.hidden) return;
     // Asked for by something further down the page: there it is seen.
-    const below = stored && now && (isTouched(state) || now.beam !== state.beam);
-    const place = below ? all : ask.offer;
+    const far = stored && now && (isTouched(state) || now.beam !== state.beam);
+    const place = far ? part.all : part.slot;
     if (offer.parentNode !== place) place.append(offer);
-    offer.classList.toggle("below", Boolean(below));
-    const why = below ? "To see what this changes" : "To translate your own sentences";
+    offer.classList.toggle("below", Boolean(far));
+    const why = far ? "To see what this changes" : "To translate your own sentences";
     const needs = `${why}, your browser needs the model: ${size}, once. It is kept ` +
       "here and works offline; what you type never leaves this page.";
     const open = "A page from a folder may not read other files: open the model " +
       "below, under “A model of your own”.";
     const folder = location.protocol === "file:" ? open : "";
-    say(offerText, failed ? `${failed} ${folder}` : needs);
-    const there = `${((part || 0) * bytes / 1e6).toFixed(1)} of ${size}`;
-    say(get, part ? there : `Get the model (${size})`);
-    get.disabled = Boolean(part) || !url;
-    progress.hidden = !part;
-    progress.value = part || 0;
+    const there = `${((progress || 0) * bytes / 1e6).toFixed(1)} of ${size}`;
+    sayAll(part, {
+      why: failed ? `${failed} ${folder}` : needs,
+      get: progress ? there : `Get the model (${size})`,
+    });
+    part.get.disabled = Boolean(progress) || !url;
+    part.progress.hidden = !progress;
+    part.progress.value = progress || 0;
   }
 
-  get.addEventListener("click", need);
-  file.addEventListener("change", openFile);
+  part.get.onclick = need;
+  file.onchange = openFile;
   if (data.fragment) addEventListener("hashchange", readState);
   host.classList.add("drawn");
   ask.drawDirections();

@@ -1,5 +1,6 @@
 // The translators of the live page: they work in a worker, and answers are kept.
 
+import { workerOf } from "./kit.js";
 import { keyOf } from "./page_state.js";
 
 const MOST = 200; // answers that are kept
@@ -22,8 +23,7 @@ export function makeAnswers({ stored, names, limit }, script) {
   /** Where a worker is not allowed, the same script runs on the page's own thread. */
   function start() {
     try {
-      const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-      worker = new Worker(url);
+      worker = workerOf(script);
       worker.onmessage = receive;
       worker.onerror = () => here();
     } catch {

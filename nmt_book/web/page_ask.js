@@ -1,70 +1,49 @@
 // The first card of the live page: a sentence, its translation, and what it rests on.
 
-import { html, say } from "./kit.js";
-import {
-  button, fill, languageOf, percent, pressed, subword, whole,
-} from "./page_parts.js";
+import { button, choice, html, say, sayAll } from "./kit.js";
+import { fill, languageOf, percent, subword, whole } from "./page_parts.js";
 import { isTouched } from "./page_state.js";
-import { check, onArrows, within } from "./viewer.js";
 
-const MOST = 1000; // letters
-const HIDE = "subwords of the sentence: press one to hide it from the decoder";
-const HOW = "A gold line under a word: the model was unsure of it.";
 const UNKNOWN = "not in the vocabulary: the model sees <unk>";
 
 export function makeAsk(page) {
-  const { state, data } = page;
-  const group = (kind, label, role = "group") =>
-    html("div", { class: kind, role, "aria-label": label });
-  const directions = group("tabs", "direction", "radiogroup");
-  const learnt = html("p", { class: "hint learnt" });
-  const from = html("span"), count = html("small");
-  const to = html("span"), how = html("small");
-  const plain = { spellcheck: "false", autocomplete: "off", dir: "auto" };
-  const text = html("textarea", { id: "text", rows: 2, maxlength: MOST, ...plain });
-  const source = group("chips", HIDE);
-  const result = html("p", { class: "result", role: "status", dir: "auto" });
-  const versus = html("p", { class: "versus", dir: "auto" });
-  const note = html("p", { class: "note", role: "status" });
-  const tries = html("div", { class: "row tries" });
-  const examples = group("examples", "examples");
-  const failures = group("examples", "failures");
-  const link = button({ class: "quiet" }, "Copy link");
-  const label = html("label", { class: "label", for: "text" }, from, count);
-  const offer = html("div", { class: "slot" });
-  const element = html("section", { class: "card ask", "aria-label": "translate" },
-    directions, learnt,
-    html("div", { class: "pair" },
-      html("div", {}, label, text, source),
-      html("div", {}, html("p", { class: "label" }, to, how), result, versus,
-        html("p", { class: "hint" }, HOW))),
-    note, tries, offer, examples, failures,
-    ...(data.fragment ? [html("div", { class: "row" }, link)] : []));
+  const { state, data, part } = page, { text, result, versus, link } = part;
   let listed = ""; // the model whose examples are there
+  let directions;
+  part.share.hidden = !data.fragment;
 
   // What the reader types is hers: a text is written there only if it comes from
   // elsewhere, such as an example or an address.
   const write = () => { text.value = state.text; };
 
   function drawDirections() {
-    directions.replaceChildren(...[...page.models.all.values()].map((model) =>
-      button({ role: "radio", value: model.name, "aria-label": model.title },
-        html("span", {}, model.title),
-        html("span", { class: "short" }, `${model.source} → ${model.target}`))));
+    const models = [...page.models.all.values()];
+    const each = (what) =>
+      Object.fromEntries(models.map((model) => [model.name, what(model)]));
+    const texts = each(({ title, source, target }) => [html("span", title),
+      html("span.short", `${source} → ${target}`)]);
+    const names = each(({ title }) => title);
+    directions = choice({ label: "direction", texts, names });
+    directions.element.oninput = () => {
+      const { name, examples: [first] } = page.models.all.get(directions.value);
+      page.change({ model: name, text: first ?? state.text });
+    };
+    part.directions.replaceChildren(directions.element);
   }
 
   function drawTexts(model) {
-    const made = (one, i) => button({
+    const { examples, failures } = part;
+    const made = (one, i) => button(one, () => page.change({ text: one }), {
       class: "example", lang: model.source, dir: "auto", "data-id": i,
-    }, one);
+    });
     const line = (says, texts = []) =>
-      (texts.length ? [html("span", {}, says), ...texts.map(made)] : []);
+      (texts.length ? [html("span", says), ...texts.map(made)] : []);
     if (listed !== model.name) {
       fill(examples, ...line("Try", model.examples));
       fill(failures, ...line("Not a caption, and so it fails:", model.failures));
     }
     listed = model.name;
-    for (const one of element.querySelectorAll(".example"))
+    for (const one of part.ask.querySelectorAll(".example"))
       one.setAttribute("aria-pressed", one.textContent === state.text);
   }
 
@@ -72,22 +51,27 @@ export function makeAsk(page) {
   function drawTries() {
     const here = (data.ideas ?? []).filter(({ shows }) =>
       shows.model === state.model && shows.text === state.text.trim());
-    fill(tries, ...here.map(({ says, shows }, i) => {
-      const off = state.closed.size === 1 && state.closed.has(shows.closed);
-      return button({
-        class: "main", "data-id": i, value: shows.closed, "aria-pressed": off,
-      }, off ? "Switch the head on again" : says);
+    fill(part.tries, ...here.map(({ says, shows }, i) => {
+      const { kind, layer, head, closed } = shows, map = { kind, layer, head };
+      const off = state.closed.has(closed);
+      return button(off ? "Switch the head on again" : says, () =>
+        page.change({ ...map, closed: new Set(off ? [] : [closed]), prefix: [] }),
+      { class: "main", "data-id": i, "aria-pressed": off });
     }));
   }
 
   function drawSource(now) {
-    fill(source, ...(now?.source ?? []).map((token, i) => {
+    fill(part.source, ...(now?.source ?? []).map((token, i) => {
       const unknown = now.sourceIds[i] === data.unk;
-      return button({
+      return button(subword(token), () => {
+        const hidden = new Set(state.hidden);
+        if (!hidden.delete(i)) hidden.add(i);
+        page.change({ hidden, prefix: [] });
+      }, {
         class: unknown ? "chip unknown" : "chip", "data-id": i,
         "aria-pressed": state.hidden.has(i),
         title: unknown ? UNKNOWN : "press to hide it from the decoder",
-      }, subword(token));
+      });
     }));
   }
 
@@ -95,30 +79,31 @@ export function makeAsk(page) {
   function draw(typed) {
     const { now, open, stored, tooLong } = page.shown;
     const model = page.models.all.get(state.model);
-    for (const one of directions.children) check(one, one.value === state.model);
+    directions.set(state.model);
     text.lang = model.source;
-    say(learnt, model.learnt ?? "");
-    say(from, languageOf(model.source) || "Sentence");
-    say(to, languageOf(model.target) || "Translation");
     drawTexts(model);
     drawTries();
     drawSource(now);
     const apart = stored && now && now.asked !== state.text.trim();
-    const n = now?.length ?? tooLong;
-    say(count, n ? `${n} of ${data.limit} subwords` : "");
-    say(note, noteOf(now, apart));
+    const n = now?.length ?? tooLong, kept = stored ? "stored · " : "";
+    sayAll(part, {
+      learnt: model.learnt ?? "",
+      from: languageOf(model.source) || "Sentence",
+      to: languageOf(model.target) || "Translation",
+      count: n ? `${n} of ${data.limit} subwords` : "",
+      how: now ? `${kept}probability ${percent(whole(now))}` : "",
+      note: noteOf(now, apart),
+    });
     result.lang = versus.lang = model.target;
     result.classList.toggle("apart", Boolean(apart));
     result.classList.toggle("still", typed);
     const changed = now && isTouched(state) && !stored;
     const line = now ? wordsOf(now, changed ? open.text : null) : [];
     // What is there stays, else a screen reader would say it again.
-    const held = html("p", {}, ...line.map((one) => one.cloneNode?.(true) ?? one));
+    const held = html("p", ...line.map((one) => one.cloneNode?.(true) ?? one));
     if (result.innerHTML !== held.innerHTML) result.replaceChildren(...line);
-    source.dir = directionOf(text); // the chips as the words
+    part.source.dir = directionOf(text); // the chips as the words
     page.direction = directionOf(result);
-    const kept = stored ? "stored · " : "";
-    say(how, now ? `${kept}probability ${percent(whole(now))}` : "");
     versus.hidden = !changed;
     if (!changed) return;
     const before = `before, probability ${percent(whole(open))}`;
@@ -138,8 +123,8 @@ export function makeAsk(page) {
     const some = unknown === 1 ? "One subword is" : `${unknown} subwords are`;
     if (unknown) return `${some} not in the vocabulary (dashed): all that the model ` +
       "sees there is <unk>.";
-    const full = text.value.length >= MOST;
-    return full ? `The text is cut here, after ${MOST} letters.` : "";
+    const full = text.value.length >= text.maxLength;
+    return full ? `The text is cut here, after ${text.maxLength} letters.` : "";
   }
 
   /** The words that have been written so far, while others follow. */
@@ -148,45 +133,22 @@ export function makeAsk(page) {
     result.replaceChildren(words);
   }
 
-  const chooseModel = (one) => {
-    if (one && one.value !== state.model) {
-      const { examples: [first] } = page.models.all.get(one.value);
-      page.change({ model: one.value, text: first ?? state.text });
-    }
-    return one;
-  };
-  pressed(directions, chooseModel);
-  onArrows(directions, (buttons, i, x, y) => chooseModel(within(buttons, i + x + y)));
-  for (const row of [examples, failures])
-    pressed(row, (one) => page.change({ text: one.textContent }));
-  pressed(tries, ({ value }) => {
-    const [kind, layer, head] = value.split("-"), off = state.closed.has(value);
-    const map = { kind, layer: +layer, head: +head };
-    page.change({ ...map, closed: new Set(off ? [] : [value]), prefix: [] });
-  });
-  pressed(source, ({ dataset: { id } }) => {
-    const hidden = new Set(state.hidden);
-    if (!hidden.delete(+id)) hidden.add(+id);
-    page.change({ hidden, prefix: [] });
-  });
-  text.addEventListener("input", () => {
+  text.oninput = () => {
     page.change({ text: text.value }, true);
     page.typed();
-  });
-  text.addEventListener("keydown", (event) => {
+  };
+  text.onkeydown = (event) => {
     if (event.key !== "Enter" || event.isComposing) return;
     event.preventDefault();
     page.change({ text: text.value }, true);
-  });
-  link.addEventListener("click", async () => {
+  };
+  link.onclick = async () => {
     const done = await navigator.clipboard?.writeText(location.href).catch(() => false);
     const copied = done === undefined && navigator.clipboard;
     say(link, copied ? "Copied" : "It is in the address bar");
     setTimeout(() => say(link, "Copy link"), 2000);
-  });
-  return {
-    element, offer, draw, drawDirections, drawGrowing, write,
   };
+  return { draw, drawDirections, drawGrowing, write };
 }
 
 /** Which way the text of an element runs. Its style says that after a layout only. */
@@ -226,18 +188,15 @@ function surenessOf(words, tokens, logProbs) {
 
 /** Which of the words belong to a longest sequence that both have in common. */
 function inCommon(words, others) {
-  const common = words.map(() => []).concat([[]]);
-  for (let i = words.length; i >= 0; i--) for (let j = others.length; j >= 0; j--) {
-    const end = i === words.length || j === others.length;
-    if (end) common[i][j] = 0;
-    else if (words[i] === others[j]) common[i][j] = 1 + common[i + 1][j + 1];
-    else common[i][j] = Math.max(common[i + 1][j], common[i][j + 1]);
-  }
-  const kept = words.map(() => false);
-  for (let i = 0, j = 0; i < words.length;) {
-    if (words[i] === others[j]) kept[i] = true, i++, j++;
-    else if (j < others.length && common[i][j + 1] >= common[i + 1][j]) j++;
-    else i++;
-  }
-  return kept;
+  const common = [...words, ""].map(() => Array(others.length + 1).fill(0));
+  for (let i = words.length - 1; i >= 0; i--)
+    for (let j = others.length - 1; j >= 0; j--)
+      common[i][j] = words[i] === others[j] ? 1 + common[i + 1][j + 1]
+        : Math.max(common[i + 1][j], common[i][j + 1]);
+  let j = 0;
+  return words.map((word, i) => {
+    while (j < others.length && word !== others[j] &&
+      common[i][j + 1] >= common[i + 1][j]) j++;
+    return word === others[j] && ++j > 0;
+  });
 }

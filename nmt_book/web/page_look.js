@@ -1,7 +1,9 @@
 // What the model computes for one word, station by station: embedding, attention of one
 // head, feed-forward, logits. Nothing is kept: it is computed when it is asked for.
 
-import { SOS } from "./tokenizers.js";
+import { PAD, SOS } from "./tokenizers.js";
+import { softmax } from "./train_ops.js";
+import { PARTS, sinusoids, tokensOf } from "./transformer.js";
 
 /** The numbers behind one word that is read and one that is written.
  *
@@ -9,71 +11,70 @@ import { SOS } from "./tokenizers.js";
  * `step` a position of each. `layer` and `head` choose an attention; a stack with fewer
  * layers shows its last. `closed` is that of `translate`. Vectors are Float32Arrays. */
 export function look(translator, { sourceIds, ids, place, step, layer, head }, closed) {
-  const { model } = translator, { config } = model, seen = new Map();
-  const last = { encoder: config.n_layers - 1 };
-  last.decoder = (config.n_decoder_layers ?? config.n_layers) - 1;
-  const at = (stack) => `${stack}.layers.${Math.min(layer, last[stack])}`;
+  const { model, tgtTokenizer } = translator, seen = {};
   const read = [SOS, ...ids].slice(0, step + 1); // what the decoder has read
-  model.watch = (name, values) => seen.set(name, values); // the last step stays
-  let p;
+  model.watch = (name, tensors, weights) => {
+    const rows = Object.entries(tensors).map(([part, one]) => [part, rowsOf(one)]);
+    seen[name] = { ...seen[name], ...Object.fromEntries(rows), weights };
+  };
+  const batch = { src: tokensOf(sourceIds), tgtIn: tokensOf(read) };
+  let logits;
   try {
-    const { caches } = model.encode(sourceIds, closed);
-    let past = [];
-    read.forEach((id, t) => {
-      ({ own: past, p } = model.decode(id, t, past, caches, closed));
-    });
+    logits = rowsOf(model.forward(batch, { closed }))[step]; // [V]
   } finally {
     model.watch = null;
   }
-  const attended = (kind, name, row) =>
-    oneHead(config, seen.get(name), row, head, (column) =>
-      Boolean(closed?.(kind, Number(name.split(".")[2]), head, column)));
-  const fed = (name, row) => {
-    const { hidden, y } = seen.get(`${name}.feed_forward`);
-    const result = seen.get(`${name}.around_feed_forward`);
+  const p = softmax(logits.slice());
+  const at = (stack) => Math.min(layer, model.depths[stack] - 1);
+  const attended = (kind, row) => {
+    const [stack, part] = PARTS[kind], i = at(stack);
+    return oneHead(model.config, seen[`${stack}.layers.${i}.${part}`], row, head,
+      (column) => Boolean(closed?.(kind, i, head, column)));
+  };
+  const fed = (stack, row) => {
+    const { hidden, y, result } = seen[`${stack}.layers.${at(stack)}.feed_forward`];
     return { hidden: hidden[row], y: y[row], result: result[row] };
   };
-  const logits = seen.get("output");
   return {
     source: embedded(model, "src_embedding", sourceIds[place], place),
-    encoder: attended("encoder", `${at("encoder")}.self_attention`, place),
-    encoderFed: fed(at("encoder"), place),
-    memory: seen.get("memory"), // (S, D)
+    encoder: attended("encoder", place),
+    encoderFed: fed("encoder", place),
+    memory: seen.memory.memory, // (S, D)
     target: embedded(model, "tgt_embedding", read[step], step),
-    decoder: attended("decoder", `${at("decoder")}.self_attention`, 0),
-    cross: attended("cross", `${at("decoder")}.cross_attention`, 0),
-    decoderFed: fed(at("decoder"), 0),
-    output: best(logits, p, 8).map((id) =>
-      ({ id, token: translator.tgtTokenizer.tokens[id], logit: logits[id], p: p[id] })),
+    decoder: attended("decoder", step),
+    cross: attended("cross", step),
+    decoderFed: fed("decoder", step),
+    output: best(logits, 8).map((id) =>
+      ({ id, token: tgtTokenizer.tokens[id], logit: logits[id], p: p[id] })),
   };
 }
+
+const rowsOf = ({ data, shape: [n, D] }) =>
+  Array.from({ length: n }, (_, i) => data.slice(i * D, (i + 1) * D));
 
 /** A query [d_k] and its keys (S, d_k); `products` q · k and `scores` [S], the products
  * divided by √d_k; the weights [S], the values (S, d_v), and their weighted sum. */
-function oneHead({ n_heads: H, d_model: D, d_value }, seen, row, head, isHidden) {
-  const d_k = D / H, d_v = d_value ?? d_k;
-  const part = (width) => (x) => x.slice(head * width, (head + 1) * width);
-  const query = part(d_k)(seen.queries[row]), keys = seen.keys.map(part(d_k));
+function oneHead({ n_heads: H }, { Q, K, V, heads, weights }, row, head, isHidden) {
+  const part = (x) => x.slice(head * x.length / H, (head + 1) * x.length / H);
+  const query = part(Q[row]), keys = K.map(part);
   const products = keys.map((key) =>
     key.reduce((total, value, i) => total + value * query[i], 0));
   const scores = products.map((one, s) =>
-    (isHidden(s) ? -Infinity : one / Math.sqrt(d_k)));
-  const weights = seen.weights[head][row], values = seen.values.map(part(d_v));
-  return { query, keys, products, scores, weights, values,
-    sum: part(d_v)(seen.heads[row]) };
+    (isHidden(s) ? -Infinity : one / Math.sqrt(query.length)));
+  return { query, keys, products, scores, weights: weights[head * Q.length + row],
+    values: V.map(part), sum: part(heads[row]) };
 }
 
 /** A token's vector, the vector of its position, and their sum: [D] each. */
-function embedded(model, name, id, position) {
-  const { data, shape: [, D] } = model.weights[`${name}.lookup.weight`];
-  const factor = model.config.scale_embeddings ? Math.sqrt(D) : 1;
+function embedded({ weights, factor }, name, id, at) {
+  const { data, shape: [, D] } = weights[`${name}.lookup.weight`];
   const vector = data.slice(id * D, (id + 1) * D).map((value) => value * factor);
-  const [sum] = model.embed(name, [id], position);
-  return { vector, position: sum.map((value, i) => value - vector[i]), sum, factor };
+  const position = sinusoids(at, 1, D);
+  return { vector, position, sum: vector.map((x, i) => x + position[i]), factor };
 }
 
 /** The ids of the n largest logits that may be written, the largest first. */
-function best(logits, p, n) {
-  const ids = [...logits.keys()].filter((id) => p[id] > 0);
+function best(logits, n) {
+  const ids = [...logits.keys()].filter((id) => id !== PAD && id !== SOS);
   return ids.sort((a, b) => logits[b] - logits[a]).slice(0, n);
 }

@@ -1,40 +1,23 @@
 // The live page: the attention viewer with the maps of the translation that is shown.
 
-import { html } from "./kit.js";
 import { table } from "./page_parts.js";
-import { attentionViewer } from "./viewer.js";
-
-const LABEL = "the chosen map";
+import { attentionViewer, weightsOf } from "./viewer.js";
 
 export function makeMaps(page) {
-  const { state } = page, host = html("div", { class: "viewer" });
-  const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": LABEL };
-  const numbers = html("div", region);
-  const summary = html("summary", {}, "The chosen map as a table");
-  const details = html("details", {}, summary, numbers);
-  const element = html("section", { "aria-labelledby": "maps" },
-    html("h2", { id: "maps" }, "See where each word looks"), host,
-    details);
+  const { state, part } = page, { mapAsTable } = part;
   let viewer = null;
 
   /** The maps of now; of a head that is switched off, its former one. */
   function kinds() {
     const { now, open } = page.shown;
-    if (!open || open === now) return now.kinds;
-    const keep = (kind, layer, heads) => heads.map((map, head) => {
-      const off = state.closed.has(`${kind}-${layer}-${head}`);
-      return (off && former(kind, layer, head)) || map;
-    });
-    const former = (kind, layer, head) => {
-      const [before, after] = [open.kinds[kind], now.kinds[kind]];
-      const fits = before.rows.length === after.rows.length;
-      return fits ? before.weights[layer][head] : null;
-    };
-    const kept = ([kind, one]) => {
-      const weights = one.weights.map((heads, i) => keep(kind, i, heads));
+    return Object.fromEntries(Object.entries(now.kinds).map(([kind, one]) => {
+      const before = open?.kinds[kind], fits = before?.rows.length === one.rows.length;
+      const weights = one.weights.map((heads, layer) => heads.map((map, head) => {
+        const off = state.closed.has(`${kind}-${layer}-${head}`);
+        return off && fits ? before.weights[layer][head] : map;
+      }));
       return [kind, { ...one, weights }];
-    };
-    return Object.fromEntries(Object.entries(now.kinds).map(kept));
+    }));
   }
 
   function draw() {
@@ -42,7 +25,8 @@ export function makeMaps(page) {
     const maps = { kinds: kinds(), gold: [], off: state.closed };
     if (!viewer) {
       const start = { kind, layer, head };
-      viewer = attentionViewer(host, { ...maps, start }, (chosen) => {
+      const data = { ...maps, start }, { viewer: template } = page.templates;
+      viewer = attentionViewer(part.viewer, template, data, (chosen) => {
         page.look({ kind: chosen.kind, layer: chosen.layer, head: chosen.head });
         drawNumbers();
       });
@@ -55,18 +39,16 @@ export function makeMaps(page) {
   }
 
   function drawNumbers() {
-    if (!details.open) return;
-    const { rows, columns, weights } = kinds()[state.kind];
-    const heads = weights[state.layer];
-    const mean = (i) => heads.reduce((total, one) => total + one[i], 0) / heads.length;
-    const at = (i) => (state.head < 0 ? mean(i) : heads[state.head][i]) / 1000;
+    if (!mapAsTable.open) return;
+    const map = kinds()[state.kind], { rows, columns } = map;
+    const weights = weightsOf(map, state.layer, state.head);
     const line = (row) => columns.map((_, column) =>
-      at(row * columns.length + column).toFixed(2).replace(/^0.00$/, ""));
-    numbers.replaceChildren(
+      weights[row * columns.length + column].toFixed(2).replace(/^0.00$/, ""));
+    part.map.replaceChildren(
       table(["", ...columns], rows.map((word, row) => [word, ...line(row)])));
   }
 
-  details.addEventListener("toggle", drawNumbers);
+  mapAsTable.ontoggle = drawNumbers;
 
   /** Points at a word of the translation. */
   function point(step) {
@@ -74,5 +56,5 @@ export function makeMaps(page) {
       viewer.hold("from", step);
   }
 
-  return { element, draw, point };
+  return { draw, point };
 }

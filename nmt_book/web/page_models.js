@@ -7,6 +7,7 @@ const STORE = "nmt-live";
  * (0 … 1 while a file comes) and `failed`, a sentence. */
 export function makeModels(models, answers, worker, changed) {
   const all = new Map(models.map((model) => [model.name, model]));
+  let files = 0;
 
   /** Opens a model; without `ask`, only if it has been fetched before. */
   async function get(name, ask) {
@@ -15,7 +16,7 @@ export function makeModels(models, answers, worker, changed) {
     if (answers.has(name) || model.progress || !model.url) return;
     model.progress = 0.001;
     const store = await globalThis.caches?.open(STORE).catch(() => null);
-    let stored = await store?.match(model.url);
+    const stored = await store?.match(model.url);
     if (!stored && !model.asked) return void (model.progress = 0);
     model.failed = "";
     changed(name, "progress");
@@ -57,9 +58,10 @@ export function makeModels(models, answers, worker, changed) {
 
   /** Opens a file of the reader's own, and gives its name; throws if it cannot. */
   async function openFile(file) {
-    const name = file.name.replace(/\.safetensors$/, "");
+    const n = ++files > 1 ? ` ${files}` : "";
+    const name = `your file${n}`; // not the file's own: all trainings write that one
     const { src_lang, tgt_lang } = await answers.open(name, await file.arrayBuffer());
-    const title = `${src_lang} → ${tgt_lang} (your file)`;
+    const title = `${src_lang} → ${tgt_lang} (${name})`;
     const about = { name, title, source: src_lang, target: tgt_lang };
     all.set(name, { ...about, examples: [], bytes: file.size, url: "" });
     return name;

@@ -1,14 +1,11 @@
 // What several parts of the live page are made of.
 
-import { html } from "./kit.js";
-
-export const button = (attributes, ...inside) =>
-  html("button", { type: "button", ...attributes }, ...inside);
+import { html, sum } from "./kit.js";
 
 /** A subword; its mark for "a word begins here" is grey. */
 export function subword(token) {
   const marked = token.startsWith("▁") && token.length > 1;
-  const inside = marked ? [html("i", {}, "▁"), token.slice(1)] : [token];
+  const inside = marked ? [html("i", "▁"), token.slice(1)] : [token];
   return html("bdi", { class: /^<\w+>$/.test(token) ? "special" : "" }, ...inside);
 }
 
@@ -16,8 +13,6 @@ export function percent(p) {
   if (p >= 0.9995) return "1.00";
   return p < 0.0005 ? "<.001" : p.toFixed(p < 0.01 ? 3 : 2);
 }
-
-export const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 
 /** The probability of a whole translation. */
 export const whole = ({ logProbs }) => Math.exp(sum(logProbs));
@@ -30,23 +25,16 @@ export function fill(element, ...inside) {
   if (at !== undefined) element.querySelector(`[data-id="${CSS.escape(at)}"]`)?.focus();
 }
 
-/** Calls `choose` with the button that is pressed in an element, or in its row. */
-export function pressed(element, choose) {
-  element.addEventListener("click", (event) => {
-    const one = event.target.closest("button, tr");
-    if (one && element.contains(one))
-      choose(one.tagName === "TR" ? one.querySelector("button") : one);
-  });
-}
-
-export function table(head, rows) {
-  const name = (text) => (text ? html("th", { scope: "col" }, text) : html("td"));
-  const cell = (one) => (one instanceof Node ? one : html("td", {}, one));
+/** A table of texts and cells; `heads` are texts, or [text, columns that it spans]. */
+export function table(heads, rows, kind = "numbers") {
+  const head = ([text, colspan]) =>
+    (text ? html("th", { scope: "col", colspan }, text) : html("td"));
+  const cell = (one) => (one.tagName === "TD" ? one : html("td", one));
   const line = ([first, ...others]) =>
-    html("tr", {}, html("th", { scope: "row" }, first), ...others.map(cell));
-  return html("table", { class: "numbers" },
-    html("thead", {}, html("tr", {}, ...head.map(name))),
-    html("tbody", {}, ...rows.map(line)));
+    html("tr", html("th", { scope: "row" }, first), ...others.map(cell));
+  return html(`table.${kind}`,
+    html("thead", html("tr", ...heads.map((one) => head([one].flat())))),
+    html("tbody", ...rows.map(line)));
 }
 
 const LANGUAGES = new Map(

@@ -34,27 +34,26 @@ export function readAddress(fragment, models, start) {
 
 /** The address of a state. */
 export function writeAddress(state) {
-  const { model, text, kind, layer, head } = state;
-  const said = new URLSearchParams({ model, text, kind, layer, head });
-  const { beam, heat, step, draw } = state;
-  const rest = { beam: beam > 1 ? beam : "", heat: heat || "", step: step || "" };
-  rest.draw = heat && draw ? draw : "";
-  if (state.alpha !== null) rest.alpha = state.alpha;
-  for (const name of ["closed", "hidden", "prefix"])
-    rest[name] = [...state[name]].join("_");
-  for (const [name, value] of Object.entries(rest))
-    if (value !== "") said.set(name, value);
-  return `#${said}`;
+  const { model, text, kind, layer, head, beam, alpha, heat, step } = state;
+  const list = (name) => [...state[name]].join("_");
+  const rest = {
+    beam: beam > 1 && beam, alpha: `${alpha ?? ""}`, heat, draw: heat && state.draw,
+    step,
+    closed: list("closed"), hidden: list("hidden"), prefix: list("prefix"),
+  };
+  const wanted = Object.entries(rest).filter(([, value]) => value);
+  const always = Object.entries({ model, text, kind, layer, head });
+  return `#${new URLSearchParams([...always, ...wanted])}`;
 }
 
 /** A question to a translator: what of the state its answer depends on. */
 export function questionOf(state, changes) {
   const { model, text, beam, alpha, heat, draw, closed, hidden, prefix } = state;
-  const asked = text.trim(), off = [...closed].sort();
-  const sampled = { beam: 1, alpha: null, heat, draw };
-  const search = heat ? sampled : { beam, alpha, heat, draw: 0 };
-  const touched = { closed: off, hidden: [...hidden], prefix };
-  return { model, asked, ...search, ...touched, ...changes };
+  const drawn = { beam: 1, alpha: null, heat, draw };
+  return {
+    model, asked: text.trim(), ...(heat ? drawn : { beam, alpha, heat, draw: 0 }),
+    closed: [...closed].sort(), hidden: [...hidden], prefix, ...changes,
+  };
 }
 
 export const UNTOUCHED = { closed: [], hidden: [], prefix: [] };

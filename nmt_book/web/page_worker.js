@@ -1,6 +1,7 @@
 // Translates for the live page in a worker, so that the page answers meanwhile.
 
 import { look } from "./page_look.js";
+import { PAD, SOS } from "./tokenizers.js";
 import { load } from "./translator.js";
 
 const PAUSE = 30; // milliseconds between looks at whether the answer is still wanted
@@ -56,7 +57,7 @@ async function answer(asked, number, { signal }) {
   const found = await translator.translate(asked.asked, {
     beamSize: asked.beam, alpha: asked.alpha ?? undefined,
     temperature: asked.heat, seed: asked.draw,
-    prefix: asked.prefix.filter((id) => id > 2 && id < tokens.length),
+    prefix: asked.prefix.filter((id) => id < tokens.length && id !== PAD && id !== SOS),
     closed: closedBy(asked), onStep, signal,
   });
   return { ...flat(found), length: n };

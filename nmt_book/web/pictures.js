@@ -1,6 +1,6 @@
 // Pictures that change: lines over steps, a map of weights, cells to press, and bars.
 
-import { button, html, say, svg } from "./kit.js";
+import { button, html, onArrows, reach, say, svg } from "./kit.js";
 
 /** Lines over steps. `draw({lines, rules, end, top})`: `lines` are {points, name}, each
  * point [x, y]; `rules` are heights with a text; x ends at `end`, y at `top`;
@@ -20,7 +20,7 @@ export function chart({ label, x, y, mark = String, width = 560, height = 240 })
     const path = (points) => points.map(([px, py], i) =>
       `${i ? "L" : "M"}${atX(px).toFixed(1)} ${atY(py).toFixed(1)}`).join("");
     const marks = Array.from({ length: top + 1 }, (_, value) => [
-      svg("path", { class: "line", d: `M${left} ${atY(value)}H${right}` }),
+      svg("path.line", { d: `M${left} ${atY(value)}H${right}` }),
       text(mark(value), [left - 6, atY(value) + 4], "end"),
     ]).flat();
     const ends = [0, 1 / 3, 2 / 3, 1].map((part) => Math.round(end * part));
@@ -29,7 +29,7 @@ export function chart({ label, x, y, mark = String, width = 560, height = 240 })
       text(`${value}`, [atX(value), low + 16], anchors[i]));
     const drawn = lines.map(({ points, name }) =>
       svg("path", { class: `curve ${name}`, d: path(points) }));
-    const across = rules.map(([value, says]) => svg("g", { class: "rule" },
+    const across = rules.map(([value, says]) => svg("g.rule",
       svg("path", { d: `M${left} ${atY(value)}H${right}` }),
       text(says, [right, atY(value) - 5], "end")));
     const names = [text(y, [left + 4, high + 10]), text(x, [right, low + 28], "end")];
@@ -44,13 +44,13 @@ export function chart({ label, x, y, mark = String, width = 560, height = 240 })
  * other maps than of attention, `says` is what to say of two words, and of the most. */
 export function grid({ label, says: [says, most] = ["looks at", "looks most at"] }) {
   const table = html("table", { "aria-hidden": "true" });
-  const spoken = html("p", { class: "unseen" }); // the same for a screen reader
-  const caption = html("figcaption", {}, label);
-  const element = html("figure", { class: "grid" }, caption, table, spoken);
+  const spoken = html("p.unseen"); // the same for a screen reader
+  const caption = html("figcaption", label);
+  const element = html("figure.grid", caption, table, spoken);
 
   function draw({ rows, columns, weights, gold = new Set() }) {
-    const head = html("tr", {}, html("td"), ...columns.map((word) =>
-      html("th", {}, html("span", {}, word))));
+    const head = html("tr", html("td"), ...columns.map((word) =>
+      html("th", html("span", word))));
     const cell = (row, column) => {
       const weight = weights[row][column].toFixed(2);
       return html("td", {
@@ -58,8 +58,8 @@ export function grid({ label, says: [says, most] = ["looks at", "looks most at"]
         title: `${rows[row]} ${says} ${columns[column]}: ${weight}`,
       }, html("i", { style: `opacity: ${weight}` }));
     };
-    table.replaceChildren(head, ...rows.map((word, row) => html("tr", {},
-      html("th", {}, word), ...columns.map((_, column) => cell(row, column)))));
+    table.replaceChildren(head, ...rows.map((word, row) => html("tr",
+      html("th", word), ...columns.map((_, column) => cell(row, column)))));
     if (most) say(spoken, weights.map((row, i) => {
       const best = Math.max(...row);
       return `${rows[i]} ${most} ${columns[row.indexOf(best)]}, ${best.toFixed(1)}`;
@@ -68,10 +68,6 @@ export function grid({ label, says: [says, most] = ["looks at", "looks most at"]
   return { element, draw };
 }
 
-const STEPS = {
-  ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
-};
-
 /** A table of cells to press; arrows move among them. `draw({columns, rows})`: a row is
  * {name, cells, end}, a cell {text, weight, says, pressed, mark}. A weight from 0 to 1
  * shades it, `says` is for a screen reader, `pressed` makes it a switch. `end`,
@@ -79,39 +75,24 @@ const STEPS = {
  * Its size stays; only what has changed is drawn again. */
 export function board({ label, corner, onPress }) {
   const table = html("table");
-  const element = html("div", { class: "board", role: "group", "aria-label": label },
+  const element = html("div.board", { role: "group", "aria-label": label },
     table);
   let heads, names, cells, ends; // elements: of columns, and of each row
+  onArrows(element, () => cells);
 
   function lay(rows, columns) {
     const th = (scope) => html("th", { scope });
     heads = columns.map(() => th("col"));
     names = rows.map(() => th("row"));
-    cells = rows.map((row, y) => row.cells.map((_, x) => {
-      const cell = button("", () => {
-        focusOn(y, x, false);
-        onPress(y, x);
-      }, { class: "cell", tabindex: x + y ? -1 : 0 });
-      cell.addEventListener("keydown", (event) => {
-        const [down, right] = STEPS[event.key] ?? [];
-        if (!STEPS[event.key] || !focusOn(y + down, x + right, true)) return;
-        event.preventDefault();
-        event.stopPropagation();
-      });
-      return cell;
-    }));
-    ends = rows.map(({ end = [] }) => end.map(() => html("td", { class: "end" })));
-    const lines = names.map((name, y) => html("tr", {}, name,
-      ...cells[y].map((cell) => html("td", {}, cell)), ...ends[y]));
-    const head = html("tr", {}, html("td", {}, corner), ...heads);
-    table.append(html("thead", {}, head), html("tbody", {}, ...lines));
-  }
-  function focusOn(y, x, move) { // the one that Tab reaches
-    const chosen = cells[y]?.[x];
-    if (!chosen) return false;
-    for (const cell of cells.flat()) cell.tabIndex = cell === chosen ? 0 : -1;
-    if (move) chosen.focus();
-    return true;
+    cells = rows.map((row, y) => row.cells.map((_, x) => button("", () => {
+      reach(cells.flat(), cells[y][x]);
+      onPress(y, x);
+    }, { class: "cell", tabindex: x + y ? -1 : 0 })));
+    ends = rows.map(({ end = [] }) => end.map(() => html("td.end")));
+    const lines = names.map((name, y) => html("tr", name,
+      ...cells[y].map((cell) => html("td", cell)), ...ends[y]));
+    const head = html("tr", html("td", corner), ...heads);
+    table.append(html("thead", head), html("tbody", ...lines));
   }
   function draw({ columns, rows, chosen = -1 }) {
     if (!heads) lay(rows, columns);
@@ -140,15 +121,15 @@ export function board({ label, corner, onPress }) {
  * from 0 to 1, and another label if there is one. */
 export function bars({ label }) {
   const table = html("table");
-  const caption = html("figcaption", {}, label);
-  const element = html("figure", { class: "bars" }, caption, table);
+  const caption = html("figcaption", label);
+  const element = html("figure.bars", caption, table);
   function draw(all, title = label) {
     say(caption, title);
     table.replaceChildren(...all.map(({ name, share, text }) => {
       const width = `width: ${(100 * Math.min(1, Math.max(0, share))).toFixed(1)}%`;
-      return html("tr", {}, html("th", { scope: "row" }, name),
-        html("td", { class: "bar" }, html("i", { style: width })),
-        html("td", {}, text));
+      return html("tr", html("th", { scope: "row" }, name),
+        html("td.bar", html("i", { style: width })),
+        html("td", text));
     }));
   }
   return { element, draw };
@@ -160,16 +141,16 @@ export function bars({ label }) {
 export function dial(name) {
   const [wedge, other, hand] = ["arc", "hand other", "hand"].map((kind) =>
     svg("path", { class: kind }));
-  const ring = svg("circle", { class: "ring", r: 56 }), says = html("b");
+  const ring = svg("circle.ring", { r: 56 }), says = html("b");
   const picture = svg("svg", { viewBox: "-60 -60 120 120", role: "img" },
     ring, wedge, other, hand);
-  const caption = html("figcaption", {}, `${name} `, says);
+  const caption = html("figcaption", `${name} `, says);
   function show({ tips, text, aloud, between = "" }) {
     [hand, other].forEach((one, i) => one.setAttribute("d", `M0 0L${tips[i]}`));
     wedge.setAttribute("d", between);
     say(says, text);
     picture.setAttribute("aria-label", `${name}: ${aloud}`);
   }
-  const element = html("figure", { class: "face" }, picture, caption);
+  const element = html("figure.face", picture, caption);
   return { element, picture, show };
 }

@@ -1,6 +1,7 @@
 // nmt_lib's tokenizers in a browser: text to ids and back, as in nmt_lib/data/tokenizers.py.
 
 export const PAD = 0, UNK = 1, SOS = 2, EOS = 3;
+// eslint-disable-next-line no-control-regex -- Python's, too
 const SPACES = /[\s\x1c-\x1f\x85]+/u; // as Python's str.split()
 const isWord = (id) => id === UNK || id > EOS;
 
@@ -170,12 +171,12 @@ const LANGUAGES = {
   en: {
     cut: /(?=n['’]t$)|(?=['’](?!t$)\p{L}+$)|(-)/u,
     before: / ([.,!?;:)\]%…”]|(?:n['’]t|['’](?:s|m|re|ve|ll|d)?)(?= |$))/gi,
-    after: /([(\[“]) /g, hyphen: /([\p{L}\p{N}_]) - (?=[\p{L}\p{N}_])/gu,
+    after: /([([“]) /g, hyphen: /([\p{L}\p{N}_]) - (?=[\p{L}\p{N}_])/gu,
   },
-  de: { cut: /$^/, before: / ([.,!?;:)\]…“”])/g, after: /([(\[„]) /g, hyphen: /$^/ },
+  de: { cut: /$^/, before: / ([.,!?;:)\]…“”])/g, after: /([([„]) /g, hyphen: /$^/ },
   fr: {
     cut: /(?<=['’])/u, before: / ([.,)\]…”]|-[\p{L}\p{N}_])/gu,
-    after: /([(\[“]|[\p{L}\p{N}_]['’](?= [\p{L}\p{N}_])) /gu,
+    after: /([([“]|[\p{L}\p{N}_]['’](?= [\p{L}\p{N}_])) /gu,
     hyphen: /([\p{L}\p{N}_]) - (?=[\p{L}\p{N}_])/gu,
   },
 };

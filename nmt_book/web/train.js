@@ -1,6 +1,7 @@
 // Training: batches, the learning rate, Adam, and how many translations are right.
 
 import { PAD, SOS } from "./tokenizers.js";
+import { tokensOf } from "./transformer.js";
 
 /** Adam (section 5.3), with the learning rate of `learningRate`. */
 export class Trainer {
@@ -50,18 +51,10 @@ export function learningRate(step, { schedule, lr, warmup }) {
 export function makeBatch(examples) {
   const targets = examples.map(([, target]) => target);
   return {
-    src: join(examples.map(([source]) => source)),
-    tgtIn: join(targets.map((ids) => ids.slice(0, -1))), // starts with <sos>
-    tgtOut: join(targets.map((ids) => ids.slice(1))), // ends with <eos>
+    src: tokensOf(...examples.map(([source]) => source)),
+    tgtIn: tokensOf(...targets.map((ids) => ids.slice(0, -1))), // starts with <sos>
+    tgtOut: tokensOf(...targets.map((ids) => ids.slice(1))), // ends with <eos>
   };
-}
-
-/** Sentences one behind the other; where each begins, and last, where all end. */
-function join(sentences) {
-  const starts = new Int32Array(sentences.length + 1);
-  sentences.forEach((ids, b) => { starts[b + 1] = starts[b] + ids.length; });
-  const longest = Math.max(...sentences.map(({ length }) => length));
-  return { ids: Int32Array.from(sentences.flat()), starts, longest };
 }
 
 /** Examples of similar length share a batch; sentences × longest side ≤ budget. */

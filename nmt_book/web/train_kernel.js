@@ -1,6 +1,7 @@
-// `multiplyAdd` of train_ops.js in WebAssembly. Letters are those of `multiplyAdd`;
-// sizes and steps are in bytes, 4 a number.
+// `multiplyAdd` of train_ops.js in WebAssembly: it takes most of the time. Letters are
+// those of `multiplyAdd`; sizes and steps are in bytes, 4 a number.
 
+import { Plain, Tape } from "./train_ops.js";
 import {
   add, advance, again, at, each, F32, FOUR, get, I32, isAbove, makeProgram, number, ONE,
   set, subtract, tee, times, until, V128,
@@ -57,4 +58,25 @@ export async function makeKernel(bytes) {
   const multiply = (C, A, B, M, N, K, down, right) =>
     run(C.byteOffset, A.byteOffset, B.byteOffset, M, 4 * N, K, 4 * down, 4 * right);
   return { memory, multiply };
+}
+
+/** A Plain with this `multiply`, for a translator: its matrices stay in memory, and
+ * what they are multiplied with comes and goes, four rows at a time. */
+export async function makePlain(weights) {
+  const shapes = Object.values(weights).map(({ shape }) => shape);
+  const most = 4 * Math.max(...shapes.flat());
+  const floats = shapes.reduce((sum, [rows, columns = 0]) => sum + rows * columns + 4,
+    2 * most);
+  const { memory, multiply } = await makeKernel(4 * floats);
+  const room = new Tape({ memory }), keep = (n) => room.zeros(n);
+  const [a, c] = [keep(most), keep(most)];
+  return new Plain({ keep, multiply(C, A, B, M, N, K) {
+    for (let m = 0; m < M; m += 4) {
+      const rows = Math.min(4, M - m), to = m * N, end = to + rows * N;
+      a.set(A.subarray(m * K, (m + rows) * K));
+      c.set(C.subarray(to, end));
+      multiply(c, a, B, rows, N, K, K, 1);
+      C.set(c.subarray(0, end - to), to);
+    }
+  } });
 }

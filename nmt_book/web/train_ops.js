@@ -4,10 +4,34 @@
 // the source and target tokens of all sentences, and N is either. D is d_model, H
 // n_heads, V the size of the target vocabulary.
 
+/** What an operation works with where nothing is learnt: no tensor has a gradient. */
+export class Plain {
+  constructor({ multiply = multiplyAdd, keep } = {}) {
+    this.multiply = multiply;
+    this.keep = keep ?? this.zeros; // zeros that stay as long as the model
+  }
+
+  zeros(n) {
+    return new Float32Array(n);
+  }
+
+  tensor(...shape) {
+    return { shape, data: this.zeros(size(shape)) };
+  }
+
+  /** Wᵀ, computed once. */
+  transposed(W) {
+    return (W.transposed ??= transpose(W, this.keep(W.data.length)));
+  }
+
+  record() {}
+}
+
 /** Memory for numbers, and a record of what was computed, to go back through it. */
-export class Tape {
-  constructor({ memory = new ArrayBuffer(2 ** 26), multiply = multiplyAdd } = {}) {
-    Object.assign(this, { floats: new Float32Array(memory), multiply, used: 0 });
+export class Tape extends Plain {
+  constructor({ memory = new ArrayBuffer(2 ** 26), multiply } = {}) {
+    super({ multiply });
+    Object.assign(this, { floats: new Float32Array(memory), used: 0 });
     this.steps = []; // of the chain rule
   }
 
@@ -20,8 +44,15 @@ export class Tape {
   }
 
   tensor(...shape) {
-    const n = shape.reduce((a, b) => a * b);
-    return { shape, data: this.zeros(n), grad: this.zeros(n) };
+    return { ...super.tensor(...shape), grad: this.zeros(size(shape)) };
+  }
+
+  transposed(W) { // W changes with each update
+    return transpose(W, this.zeros(W.data.length));
+  }
+
+  record(step) {
+    this.steps.push(step);
   }
 
   /** Each operation adds to the gradients of what it read, the last operation first. */
@@ -37,32 +68,36 @@ export class Tape {
   }
 }
 
+const size = (shape) => shape.reduce((a, b) => a * b);
+
+function transpose({ data, shape: [rows, columns] }, into) {
+  for (let r = 0; r < rows; r++)
+    for (let c = 0; c < columns; c++) into[c * rows + r] = data[r * columns + c];
+  return into; // (columns, rows)
+}
+
 /** C += A B for A (M, K), B (K, N) and C (M, N). In A, the number below is `down`
  * further on, and the next number of a row `right`, so a transposed A needs no copy.
  * train_kernel.js does the same, and faster. */
 export function multiplyAdd(C, A, B, M, N, K, down, right) {
   for (let m = 0; m < M; m++) {
-    for (let n = 0; n < N; n++) {
-      let sum = 0;
-      for (let k = 0, a = m * down, b = n; k < K; k++, a += right, b += N)
-        sum += A[a] * B[b];
-      C[m * N + n] += sum;
+    for (let k = 0; k < K; k++) {
+      const factor = A[m * down + k * right];
+      for (let n = 0, b = k * N, c = m * N; n < N; n++) C[c + n] += factor * B[b + n];
     }
   }
 }
 
 /** Ids to vectors: a row of W (rows, D) times a factor, plus the row of `positions`
  * (length, D) for the id's position in its sentence (sections 3.4 and 3.5). */
-export function embed(tape, W, { ids, starts }, factor, positions) {
+export function embed(tape, W, { ids, places }, factor, positions) {
   const [, D] = W.shape, y = tape.tensor(ids.length, D);
-  for (let b = 0; b + 1 < starts.length; b++) {
-    for (let row = starts[b]; row < starts[b + 1]; row++) {
-      const to = row * D, from = ids[row] * D, place = (row - starts[b]) * D;
-      for (let i = 0; i < D; i++)
-        y.data[to + i] = W.data[from + i] * factor + (positions?.[place + i] ?? 0);
-    }
-  }
-  tape.steps.push(() => ids.forEach((id, row) => {
+  ids.forEach((id, row) => {
+    const to = row * D, from = id * D, place = places[row] * D;
+    for (let i = 0; i < D; i++)
+      y.data[to + i] = W.data[from + i] * factor + (positions?.[place + i] ?? 0);
+  });
+  tape.record(() => ids.forEach((id, row) => {
     for (let i = 0; i < D; i++) W.grad[id * D + i] += factor * y.grad[row * D + i];
   }));
   return y; // (N, D)
@@ -71,13 +106,9 @@ export function embed(tape, W, { ids, starts }, factor, positions) {
 /** x Wᵀ + b for x (N, columns of W). */
 export function linear(tape, x, W, b) {
   const [rows, columns] = W.shape, [N] = x.shape, y = tape.tensor(N, rows);
-  const transposed = tape.zeros(columns * rows); // (columns, rows)
-  for (let r = 0; r < rows; r++)
-    for (let c = 0; c < columns; c++)
-      transposed[c * rows + r] = W.data[r * columns + c];
   if (b) for (let row = 0; row < N; row++) y.data.set(b.data, row * rows);
-  tape.multiply(y.data, x.data, transposed, N, rows, columns, columns, 1);
-  tape.steps.push(() => {
+  tape.multiply(y.data, x.data, tape.transposed(W), N, rows, columns, columns, 1);
+  tape.record(() => {
     tape.multiply(x.grad, y.grad, W.data, N, columns, rows, rows, 1); // dy W
     tape.multiply(W.grad, y.grad, x.data, rows, columns, N, 1, rows); // dyᵀ x
     const { grad: dy } = y, db = b?.grad;
@@ -91,7 +122,7 @@ export function linear(tape, x, W, b) {
 export function relu(tape, x) {
   const { data, grad } = x;
   for (let i = 0; i < data.length; i++) if (data[i] < 0) data[i] = 0;
-  tape.steps.push(() => {
+  tape.record(() => {
     for (let i = 0; i < data.length; i++) if (data[i] === 0) grad[i] = 0;
   });
   return x;
@@ -102,7 +133,7 @@ export function relu(tape, x) {
 export function add(tape, y, x) {
   const { data, grad } = y, { data: X, grad: dX } = x;
   for (let i = 0; i < data.length; i++) data[i] += X[i];
-  tape.steps.push(() => {
+  tape.record(() => {
     for (let i = 0; i < grad.length; i++) dX[i] += grad[i];
   });
   return y;
@@ -125,7 +156,7 @@ export function norm(tape, x, gain, bias) {
       Y[i] = Z[i] * g[j] + (bias?.data[j] ?? 0);
     }
   }
-  tape.steps.push(() => {
+  tape.record(() => {
     for (let row = 0; row < N; row++) {
       const from = row * D, end = from + D;
       let mean = 0, along = 0; // of the gradient, and of its part along Z
@@ -142,52 +173,50 @@ export function norm(tape, x, gain, bias) {
   return y; // (N, D)
 }
 
-/** softmax(scale · Q Kᵀ) V in each head, each sentence for itself (equation 1). A query
- * sees no other sentence and, if `causal`, no later token: that is all masks do. */
-export function attend(tape, Q, K, V, tgt, src, { H, scale, causal }) {
-  const [NT, D] = Q.shape, d_k = D / H, y = tape.tensor(NT, D);
-  const rows = []; // of a head and a query: {q, k: where query and keys begin, weights}
+/** softmax(scale · Q Kᵀ) V in each head, each sentence for itself (equation 1): (NT,
+ * H · d_v); and its weights, those of each head query by query. A query sees no other
+ * sentence, if `causal` no later token, and no column s for which `hidden(head, s)`. */
+export function attend(tape, Q, K, V, tgt, src, { H, scale, causal, hidden }) {
+  const [NT, D] = Q.shape, [, D_v] = V.shape, d_k = D / H, d_v = D_v / H;
+  const y = tape.tensor(NT, D_v);
+  const rows = []; // {head, q, k, v, to: where its numbers begin, weights}
   const slopes = []; // gradients of a row's weights
   for (let b = 0; b + 1 < tgt.starts.length; b++) {
     const first = src.starts[b], end = src.starts[b + 1];
-    for (let i = 0; i < D; i += d_k) { // where a head begins
+    for (let head = 0; head < H; head++) {
+      const i = head * d_k, j = head * d_v, k = first * D + i, v = first * D_v + j;
       for (let t = tgt.starts[b]; t < tgt.starts[b + 1]; t++) {
         const weights = tape.zeros((causal ? t + 1 : end) - first); // (S,)
-        rows.push({ q: t * D + i, k: first * D + i, weights });
+        rows.push({ head, q: t * D + i, k, v, to: t * D_v + j, weights });
       }
     }
   }
   for (const row of rows) look(row, Q.data, K.data, V.data, y.data);
-  tape.steps.push(() => {
-    for (const row of rows) lookBack(row, Q, K, V, y.grad);
+  tape.record(() => {
+    for (const row of rows) lookBack(row, y.grad);
   });
 
-  function look({ q, k: first, weights }, Q, K, V, Y) {
-    let top = -Infinity, sum = 0;
-    for (let s = 0, k = first; s < weights.length; s++, k += D) {
+  function look({ head, q, k, v, to, weights }, Q, K, V, Y) {
+    for (let s = 0; s < weights.length; s++, k += D) {
       let score = 0;
       for (let i = 0; i < d_k; i++) score += Q[q + i] * K[k + i];
-      weights[s] = score * scale;
-      if (weights[s] > top) top = weights[s];
+      weights[s] = hidden?.(head, s) ? -Infinity : score * scale;
     }
-    for (let s = 0; s < weights.length; s++)
-      sum += weights[s] = Math.exp(weights[s] - top);
-    for (let s = 0, v = first; s < weights.length; s++, v += D) {
-      const weight = weights[s] /= sum;
-      for (let i = 0; i < d_k; i++) Y[q + i] += weight * V[v + i];
-    }
+    softmax(weights);
+    for (let s = 0; s < weights.length; s++, v += D_v)
+      for (let i = 0; i < d_v; i++) Y[to + i] += weights[s] * V[v + i];
   }
-  function lookBack({ q, k: first, weights }, Q, K, V, dY) {
+  function lookBack({ q, k, v, to, weights }, dY) {
     let mean = 0;
-    for (let s = 0, v = first; s < weights.length; s++, v += D) {
+    for (let s = 0; s < weights.length; s++, v += D_v) {
       slopes[s] = 0;
-      for (let i = 0; i < d_k; i++) {
-        slopes[s] += dY[q + i] * V.data[v + i];
-        V.grad[v + i] += weights[s] * dY[q + i];
+      for (let i = 0; i < d_v; i++) {
+        slopes[s] += dY[to + i] * V.data[v + i];
+        V.grad[v + i] += weights[s] * dY[to + i];
       }
       mean += weights[s] * slopes[s];
     }
-    for (let s = 0, k = first; s < weights.length; s++, k += D) {
+    for (let s = 0; s < weights.length; s++, k += D) {
       const slope = weights[s] * (slopes[s] - mean) * scale; // of the dot product
       for (let i = 0; i < d_k; i++) {
         Q.grad[q + i] += slope * K.data[k + i];
@@ -195,7 +224,17 @@ export function attend(tape, Q, K, V, tgt, src, { H, scale, causal }) {
       }
     }
   }
-  return y; // (NT, D)
+  return [y, rows.map(({ weights }) => weights)];
+}
+
+/** Scores to weights that sum to 1, in place; all are 0 where every score is −∞. */
+export function softmax(scores) {
+  let top = -1e30, total = 0;
+  for (let i = 0; i < scores.length; i++) top = Math.max(top, scores[i]);
+  for (let i = 0; i < scores.length; i++)
+    total += scores[i] = Math.exp(scores[i] - top);
+  for (let i = 0; i < scores.length; i++) scores[i] /= total || 1;
+  return scores;
 }
 
 /** The mean loss of a token. The goal of the right token is 1 − ε, and ε is spread over

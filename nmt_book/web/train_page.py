@@ -40,17 +40,20 @@ WORKER = (
     "model_file",
     "tokenizers",
     "wasm",
-    "translator_kernel",
-    "translator",
-    "packed",
     "train_ops",
     "train_kernel",
+    "transformer",
+    "beam_search",
+    "translator",
+    "packed",
     "train_model",
     "train",
     "train_session",
     "train_worker",
 )
 PAGE = "kit", "pictures", "train_settings", "train_page"
+START = 'import { trainPage } from "./train_page.js";\n'
+START += "trainPage(host, data, TEMPLATE, WORKER);\n"
 
 
 def train_page(live: str, film: dict[str, Any]) -> str:
@@ -74,12 +77,13 @@ def page_script(live: str = "", note: str = "") -> str:
         note: HTML that follows “Press “Train””.
     """
     parts = {
-        "STYLE": web.read("kit.css") + web.read("train.css"),
-        "TEMPLATE": web.fill("train.html", LIVE=live, NOTE=note),
+        "TEMPLATE": web.template(
+            "train.html", "kit.css", "train.css", LIVE=live, NOTE=note
+        ),
         "WORKER": web.squeezed(web.bundle(*WORKER)),
     }
     given = "".join(f"const {k} = {web.quoted(v)};\n" for k, v in parts.items())
-    return given + web.bundle(*PAGE)
+    return given + web.bundle(*PAGE, start=START)
 
 
 def training_data(longest: int = 512, count: int | None = None) -> dict[str, Any]:

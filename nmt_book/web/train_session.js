@@ -69,16 +69,13 @@ export class Session {
 
   /** A translator with the weights as they are now. */
   translator() {
-    const translator = new Translator(this.config, this.weights(), ...this.tokenizers);
-    if (this.model.without.positions) translator.model.embed = withoutPositions;
-    return translator;
+    const { config, model: { without }, tokenizers } = this;
+    return new Translator(config, this.weights(1), ...tokenizers, { without });
   }
 
-  /** The weights as nmt_lib means them. It always divides scores by √d_k; if training
-   * does not, queries are √d_k times as long. A tied matrix is there once. */
-  weights() {
-    const { model: { weights, without }, config: { model }, sizes } = this;
-    const factor = without.scale ? Math.sqrt(model.d_model / model.n_heads) : 1;
+  /** The weights, with W_q times a factor; a tied matrix is there once. */
+  weights(factor) {
+    const { model: { weights }, config: { model }, sizes } = this;
     return Object.fromEntries([...shapes(model, ...sizes)].map(([name]) => {
       const { data, shape } = weights[name];
       const longer = factor > 1 && /\.W_q\./.test(name);
@@ -86,26 +83,21 @@ export class Session {
     }));
   }
 
-  /** model.safetensors, which the live page and nmt.Translator.load open. */
+  /** model.safetensors, which the live page and nmt.Translator.load open. They always
+   * divide scores by √d_k; if training does not, queries are √d_k times as long. */
   file() {
-    if (this.model.without.positions)
-      throw new Error("a model without positions has no place in nmt_lib's files");
     const { config, data: { tokenizers: [src_tokenizer, tgt_tokenizer] } } = this;
+    const { model: { without }, config: { model } } = this;
+    if (without.positions)
+      throw new Error("a model without positions has no place in nmt_lib's files");
+    const factor = without.scale ? Math.sqrt(model.d_model / model.n_heads) : 1;
     const texts = { config: JSON.stringify(config), src_tokenizer, tgt_tokenizer };
-    return writeFile({ ...texts, state: "{}" }, this.weights());
+    return writeFile({ ...texts, state: "{}" }, this.weights(factor));
   }
 }
 
-/** Stands in for the method `embed` of translator.js. */
-function withoutPositions(name, ids) {
-  const { data, shape: [, D] } = this.weights[`${name}.lookup.weight`];
-  const factor = this.config.scale_embeddings ? Math.sqrt(D) : 1;
-  const row = (id) => data.slice(id * D, (id + 1) * D).map((x) => x * factor);
-  return ids.map(row); // (T, D)
-}
-
 /** Memory for one update, and, where the browser has SIMD, the kernel that uses it. */
-async function memoryFor({ n_layers, d_model, n_heads }, kernel) {
+async function memoryFor({ n_layers, d_model }, kernel) {
   const bytes = 2 ** 24 * (1 + n_layers * Math.ceil(d_model / 32));
   const plain = () => ({ memory: new ArrayBuffer(bytes) });
   return kernel ? makeKernel(bytes).catch(plain) : plain();

@@ -4,7 +4,7 @@
 export const I32 = 0x7f, F32 = 0x7d, V128 = 0x7b; // types
 export const get = (i) => [0x20, i], set = (i) => [0x21, i], tee = (i) => [0x22, i];
 export const number = (i) => [0x41, i]; // below 64: one byte
-export const add = 0x6a, subtract = 0x6b, times = 0x6c, isAbove = 0x4b, isBelow = 0x49;
+export const add = 0x6a, subtract = 0x6b, times = 0x6c, isAbove = 0x4b;
 export const advance = (i, by) => [get(i), by, add, set(i)];
 export const at = (offset) => [2, offset]; // 2: addresses are multiples of 2² bytes
 const EMPTY = 0x40;
@@ -16,7 +16,6 @@ export const again = (inside, more) => // a loop that ends unless `more`
 export const FOUR = {
   read: [0xfd, 0x00], readA: [0xfd, 0x09], write: [0xfd, 0x0b], // readA: four times
   add: [0xfd, 0xe4, 0x01], times: [0xfd, 0xe6, 0x01],
-  zero: [0xfd, 0x0c, Array(16).fill(0)], one: (i) => [0xfd, 0x1f, i], // one of the four
 };
 export const ONE = { read: 0x2a, readA: 0x2a, write: 0x38, add: 0x92, times: 0x94 };
 

@@ -33,7 +33,7 @@ READ_ALL = """host => {
     const all = {}, root = host.shadowRoot
     const event = kind => new FocusEvent(kind, {bubbles: true})
     const focus = (word, kind) => word.dispatchEvent(event(kind))
-    for (const kind of root.querySelectorAll('.kinds button')) {
+    for (const kind of root.querySelectorAll('.kinds input')) {
         kind.click()
         for (const map of root.querySelectorAll('.grid button')) {
             map.click()
@@ -47,7 +47,7 @@ READ_ALL = """host => {
         }
     }
     focus(root.querySelector('.from button'), 'focusout')
-    root.querySelector('.kinds button[value=cross]').click()
+    root.querySelector('.kinds input[value=cross]').click()
     return all
 }"""
 

@@ -17,6 +17,7 @@ import torch
 from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
+from nmt_book import web
 from nmt_lib.data.tokenizers import SentencePieceTokenizer, Tokenizer, WordTokenizer
 from nmt_lib.data.tokens import SPECIALS, Vocab
 from nmt_lib.training import model_file
@@ -375,6 +376,53 @@ def test_a_whole_file_is_not_trusted_either(file: Path) -> None:
         wanted.append(r"another version .*(no .* of shape|multiple)")
     for said, words in zip(refusals(files), wanted, strict=True):
         assert re.search(words, said), said
+
+
+@pytest.mark.parametrize("number", [torch.inf, torch.nan])
+def test_weights_that_are_not_finite_are_named(number: float, tmp_path: Path) -> None:
+    file, translator = tmp_path / "model.safetensors", small_translator()
+    with torch.no_grad():
+        translator.model.output.weight[5] = number
+    translator.save(file, half=True)
+    with pytest.raises(AssertionError, match="the weights are not finite"):
+        node(file, [{"text": TEXTS[0]}])
+
+
+WORKER = """
+import {readFileSync} from 'fs'
+const {folder, file, asked} = JSON.parse(readFileSync(0, 'utf8'))
+const answers = []
+globalThis.self = {postMessage: one => answers.push(one)}
+await import(`${folder}/page_worker.js`)
+const send = (job, asked) => self.onmessage({data: {number: 1, job, asked}})
+await send('load', {name: 'a', bytes: new Uint8Array(readFileSync(file)).buffer})
+await send('translate', asked)
+process.stdout.write(JSON.stringify(answers.at(-1)))
+"""
+
+
+def test_unknown_words_may_be_chosen(file: Path) -> None:
+    prefix = [nmt.PAD, *[nmt.UNK] * 3, nmt.SOS, 7, 10_000]
+    asked = {"model": "a", "asked": TEXTS[0], "prefix": prefix, "closed": []}
+    asked |= {"hidden": [], "beam": 1, "alpha": None, "heat": 0, "draw": 0, "limit": 9}
+    job = {"folder": str(web.FILES), "file": str(file), "asked": asked}
+    assert run_node(WORKER, job)["done"]["ids"][:4] == [*[nmt.UNK] * 3, 7]
+
+
+FILES = """
+import {readFileSync} from 'fs'
+const {folder, names} = JSON.parse(readFileSync(0, 'utf8'))
+const {makeModels} = await import(`${folder}/page_models.js`)
+const about = {src_lang: 'en', tgt_lang: 'fr'}
+const {openFile} = makeModels([], {open: () => about}, null, () => {})
+const opened = names.map(name => openFile({name, arrayBuffer: () => null}))
+process.stdout.write(JSON.stringify(await Promise.all(opened)))
+"""
+
+
+def test_files_of_one_name_are_two_models() -> None:
+    job = {"folder": str(web.FILES), "names": ["model.safetensors"] * 2}
+    assert run_node(FILES, job) == ["your file", "your file 2"]
 
 
 ENGLISH = "My brother|The teacher|A child|Our neighbour"

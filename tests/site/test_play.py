@@ -16,10 +16,10 @@ import torch
 
 import nmt_book as book
 import nmt_lib as nmt
+from nmt_book import web
 from nmt_book.chapter01.check import my_cut
-from nmt_book.chapter03.lab import padding_share
 from nmt_book.web.play import FOLDER, Thing
-from nmt_book.web.things import mask, merges, padding
+from nmt_book.web.things import mask, merges
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
 PAGE = sorted(f"../{path.stem}" for path in FOLDER.parent.glob("page*.js"))
@@ -73,6 +73,15 @@ def test_a_file_can_be_read(file: str) -> None:
     assert max(map(len, lines)) <= 88
 
 
+def test_no_name_hides_a_file_that_is_imported() -> None:
+    """In a bundle, each file is a constant that the others import from."""
+    names = r"(?m)^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+)"
+    for file in [*FOLDER.glob("*.js"), *FOLDER.parent.glob("*.js")]:
+        text = file.read_text(encoding="utf-8")
+        imported = {module for _, module in web.IMPORT.findall(text)}
+        assert not imported & {*re.findall(names, text)}, file.name
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_state_that_is_not_known_is_named(name: str) -> None:
     thing: type[Thing] = import_module(f"nmt_book.web.things.{name}").THING
@@ -84,6 +93,11 @@ def test_a_state_that_is_not_known_is_named(name: str) -> None:
 def test_an_unknown_thing_is_named() -> None:
     with pytest.raises(nmt.ConfigError, match="did you mean 'clock'"):
         book.play("clok")
+
+
+def test_an_empty_text_has_no_prefixes() -> None:
+    with pytest.raises(nmt.ConfigError, match=r"'prefix': the text is empty$"):
+        book.play("prefix", text=" ")
 
 
 def test_a_state_out_of_range_says_so() -> None:
@@ -195,18 +209,3 @@ def test_a_subword_that_no_merge_can_make_is_named() -> None:
         book.play("merges", subwords=["abc"])
     with pytest.raises(nmt.ConfigError, match="n_merges must be at most 1"):
         book.play("merges", subwords=["ab"], n_merges=2)
-
-
-@needs_node
-def test_padding() -> None:
-    every = padding.lengths()  # (n, 1)
-    calls, shares = [], []
-    for i in range(STATES):
-        some, size = every[i * 7 :], 2 ** (i % 8)
-        order = ("drawn", "alike")[i % 2]
-        asked = {"lengths": some[:, 0].tolist(), "size": size, "order": order}
-        calls.append(["padding", asked])
-        some = some.sort(0).values if i % 2 else some
-        plan = [rows.tolist() for rows in torch.arange(len(some)).split(size)]
-        shares.append(padding_share(some, plan))
-    assert [one["share"] for one in in_node("padding", calls)] == numbers(shares)

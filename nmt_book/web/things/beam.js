@@ -3,38 +3,18 @@
 // [token, −log P · 10⁴, node that it leads to or −1], the most likely first. Only the
 // most likely prefix of a step has `sums`, and all that is shown with a temperature.
 
-import { choice, html, panel, player, range, signed, slider, svg } from "../kit.js";
+import { choice, html, panel, player, range, signed, slider } from "../kit.js";
 import { bars } from "../pictures.js";
-
-const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
+import { beamSearch } from "../beam_search.js";
+import { column, HIGH } from "../tree.js";
 
 /** nmt_lib's beam search: the candidates of each step, and what has finished. */
 export function search({ nodes, limit, eos }, { K, alpha }) {
-  const steps = [], found = [];
-  let open = [{ node: 0, total: 0, path: [], row: 0, fate: "kept" }];
-  for (let t = 1; open.length; t++) {
-    const all = open.flatMap((parent) => nodes[parent.node].next
-      .filter(([token]) => t <= limit || token === eos) // no room for another word
-      .map(([token, p, node]) => {
-        const total = parent.total - p / 1e4, path = [...parent.path, token];
-        return { token, node, parent, total, path };
-      }));
-    const candidates = all.sort((a, b) => b.total - a.total).slice(0, 2 * K);
-    open = candidates.filter(({ token }) => token !== eos).slice(0, K);
-    for (const [row, one] of candidates.entries()) {
-      const kept = open.includes(one) ? "kept" : "dropped";
-      one.fate = one.token === eos ? "finished" : kept;
-      one.score = one.total / penalty(t, alpha);
-      one.row = row;
-    }
-    found.push(...candidates.filter(({ fate }) => fate === "finished"));
-    found.sort((a, b) => b.score - a.score);
-    steps.push(candidates);
-    // Log-probabilities only fall, and the penalty is largest at the length limit.
-    const reach = (open[0]?.total ?? -Infinity) / penalty(limit + 1, alpha);
-    if (reach <= (found[K - 1]?.score ?? -Infinity)) break;
-  }
-  return { steps, found };
+  const next = ({ node }, t) => nodes[node].next
+    .filter(([token]) => t <= limit || token === eos) // no room for another word
+    .map(([token, p, node]) => ({ token, logProb: -p / 1e4, node }));
+  const all = [...beamSearch({ node: 0 }, next, { K, alpha, limit, eos })];
+  return { steps: all.map(({ candidates }) => candidates), found: all.at(-1).found };
 }
 
 /** Probabilities of a node's tokens at a temperature: P^(1 / τ), made to sum to 1. */
@@ -47,25 +27,13 @@ export const written = ({ tokens, eos }, path) =>
     .replaceAll("▁", " ").trim();
 
 const ALPHAS = range(0, 7).map((i) => i / 5);
-const WIDE = 118, HIGH = 40, BOX = 96; // of a candidate with its twig, and of its box
 const AT_ONCE = 4; // columns drawn in a frame
 
-/** A step of the tree, the best on top. Each candidate gets a `mark`, its element. */
-function column(candidates, tokens) {
-  const left = WIDE - BOX - 1, middle = left + BOX / 2, centre = HIGH / 2 - 3;
-  const all = candidates.map((one, row) => {
-    const from = HIGH * (one.parent?.row ?? 0) + centre, y = HIGH * row;
-    const word = one.parent ? tokens[one.token] : "<sos>", to = y + centre;
-    const twig = `M0 ${from}C12 ${from} ${left - 12} ${to} ${left} ${to}`;
-    one.mark = svg("g", { class: one.fate },
-      svg("path", { class: "twig", d: one.parent ? twig : "" }),
-      svg("rect", { x: left, y: y + 1, width: BOX, height: HIGH - 8, rx: 6 }),
-      svg("text", { x: middle, y: y + 14 }, word),
-      svg("text", { x: middle, y: y + 28 }, signed(one.total)));
-    return one.mark;
-  });
-  const height = HIGH * candidates.length;
-  return svg("svg", { viewBox: `0 0 ${WIDE} ${height}`, width: WIDE, height }, ...all);
+/** A step of the tree, the best on top. */
+function drawn(candidates, tokens) {
+  candidates.forEach((one, row) => { one.at = HIGH * (row + 0.5) - 3; });
+  return column(candidates, HIGH * candidates.length, ({ parent, token }) =>
+    (parent ? tokens[token] : "<sos>"));
 }
 
 export function draw({ add, tell }, state, { lattices, temperatures, longest }) {
@@ -79,13 +47,13 @@ export function draw({ add, tell }, state, { lattices, temperatures, longest }) 
     alpha: slider({ label: "length penalty α", values: ALPHAS }), step,
   }, state, go);
   const tau = slider({ label: "temperature τ", values: temperatures });
-  const tree = html("div", { class: "tree", "aria-hidden": "true" });
+  const tree = html("div.tree", { "aria-hidden": "true" });
   const place = { tabindex: 0, role: "region", "aria-label": "the tree of the search" };
-  const scroll = html("div", { class: "scroll", ...place }, tree);
+  const scroll = html("div.scroll", { ...place }, tree);
   const likely = bars({ label: "" }), best = html("tbody");
-  const head = html("tr", {}, ...["score", "log P", "finished translation"]
+  const head = html("tr", ...["score", "log P", "finished translation"]
     .map((name) => html("th", { scope: "col" }, name)));
-  const table = html("table", { class: "hypotheses" }, html("thead", {}, head), best);
+  const table = html("table.hypotheses", html("thead", head), best);
   const known = {}; // searches, and the columns that are drawn of them
 
   function searched() {
@@ -98,7 +66,7 @@ export function draw({ add, tell }, state, { lattices, temperatures, longest }) 
     const { steps, found, columns, lattice } = result;
     const most = Math.min(shown + 1, columns.length + AT_ONCE);
     while (columns.length < most) // the first has <sos>
-      columns.push(column(steps[columns.length - 1] ?? [steps[0][0].parent],
+      columns.push(drawn(steps[columns.length - 1] ?? [steps[0][0].parent],
         lattice.tokens));
     if (tree.firstChild !== columns[0]) tree.replaceChildren();
     tree.append(...columns.slice(tree.childElementCount));
@@ -115,9 +83,9 @@ export function draw({ add, tell }, state, { lattices, temperatures, longest }) 
     const text = ({ path }) => written(lattice, path) || "(empty)";
     grow(result, shown);
     table.hidden = !found.length;
-    best.replaceChildren(...found.slice(0, K).map((one) => html("tr", {},
+    best.replaceChildren(...found.slice(0, K).map((one) => html("tr",
       ...[signed(one.score), signed(one.total), text(one)].map((cell) =>
-        html("td", {}, cell)))));
+        html("td", cell)))));
     const kept = shown ? steps[shown - 1].filter(({ fate }) => fate === "kept")
       : [steps[0][0].parent];
     const prefix = (one) => `“${shown ? text(one) : "<sos>"}”`;

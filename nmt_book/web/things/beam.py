@@ -27,6 +27,8 @@ TEMPERATURES = (0.5, 1.0, 1.5, 2.0)
 class Beam(Thing):
     """A search with a bundled model, or with one of your own."""
 
+    needs: ClassVar = ("beam_search", "tree")
+
     title: ClassVar = "The beam as a tree"
     tries: ClassVar = (
         "Go step by step with K = 1 and then with K = 3; let the search end and change "

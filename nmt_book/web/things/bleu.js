@@ -49,15 +49,15 @@ export function bleu(output, reference) {
 }
 
 const shown = ({ gram, found }) => html("span",
-  { class: found ? "gram found" : "gram" }, gram, html("span", { class: "unseen" },
+  { class: found ? "gram found" : "gram" }, gram, html("span.unseen",
     found ? " found" : " not found"));
 
 export function draw({ add, tell }, state, { ideas }) {
   const output = field("output", 300), reference = field("reference", 300);
   const found = bars({ label: "precision: the share of n-grams that are found" });
   const rows = LENGTHS.map((n) => html("dd", { "aria-label": `${n}-grams` }));
-  const list = html("dl", { class: "grams" },
-    ...rows.flatMap((row, i) => [html("dt", {}, NAMES[i]), row]));
+  const list = html("dl.grams",
+    ...rows.flatMap((row, i) => [html("dt", NAMES[i]), row]));
   const fill = (text) => {
     output.set(text);
     reference.set(state.reference);
@@ -82,7 +82,7 @@ export function draw({ add, tell }, state, { ideas }) {
       `${penalty.toFixed(2)} (${mine.length} words, reference ${theirs.length}).` +
       smoothed);
   }
-  add(output, reference, html("div", { class: "row" }, ...examples), list, found);
+  add(output, reference, html("div.row", ...examples), list, found);
   fill(state.output);
   return show;
 }

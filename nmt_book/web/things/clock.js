@@ -71,6 +71,6 @@ export function draw({ add, tell }, { d_model, ...state }) {
       `position ${at}, hand 0 says sine ${sine} and cosine ${cosine}. The dot ` +
       `product of the two positions is ${signed(dot)}.`);
   }
-  add(html("div", { class: "faces" }, ...faces), controls);
+  add(html("div.faces", ...faces), controls);
   return show;
 }

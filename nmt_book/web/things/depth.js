@@ -60,8 +60,8 @@ export function draw({ add, tell }, state, { stacks, words }) {
       `${most === least ? "" : ` to ${most}`} of the vectors differs between words, ` +
       `in ${at.length} draws of the weights.`);
   }
-  const right = html("div", {},
-    html("p", { class: "hint" }, "what differs between words, ‖X − X̄‖ / ‖X‖"), lines);
-  add(html("div", { class: "beside" }, map, right), controls);
+  const right = html("div",
+    html("p.hint", "what differs between words, ‖X − X̄‖ / ‖X‖"), lines);
+  add(html("div.beside", map, right), controls);
   return show;
 }

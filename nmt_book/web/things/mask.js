@@ -66,7 +66,7 @@ export function draw({ add, tell }, { words: sentence, causal: start }) {
     tell(`${row}The loss, the mean of the −log of the probabilities, is ` +
       `${mean.toFixed(2)}.`);
   }
-  add(table, html("div", { class: "row" },
+  add(table, html("div.row",
     all("The causal mask", causal(T)), all("Let in the whole future", whole)));
   return show;
 }

@@ -18,7 +18,7 @@ export const cut = (word, merges) => merges.reduce(merge, [...`▁${word}`]);
 
 export function draw({ add, tell }, state, { merges }) {
   const text = field("A text of your own", 120);
-  const boxes = html("div", { class: "boxes", "aria-hidden": "true" }); // told below
+  const boxes = html("div.boxes", { "aria-hidden": "true" }); // told below
   const count = slider({ label: "merges", values: range(0, merges.length) });
   const go = player({ label: "Merge on", gap: 150, onTick: count.next });
   const controls = panel({ n_merges: count }, state, go);
@@ -31,7 +31,7 @@ export function draw({ add, tell }, state, { merges }) {
     const box = (one) =>
       html("span", { class: one === first + second ? "box mark" : "box" }, one);
     boxes.replaceChildren(...found.map((subwords) =>
-      html("span", { class: "word" }, ...subwords.map(box))));
+      html("span.word", ...subwords.map(box))));
     const subwords = found.flat();
     const last = n ? `Merge ${n} joined ${first} and ${second}` : "No merge yet";
     const says = `${last}: ${subwords.length} subwords for ${words.length} words.`;

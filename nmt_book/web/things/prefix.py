@@ -8,6 +8,7 @@ import torch
 from pydantic import Field
 
 from nmt_lib.data.tokens import EOS
+from nmt_lib.errors import ConfigError
 from nmt_lib.model.attention import padding_mask, target_mask
 
 from ..play import Thing, table
@@ -58,6 +59,8 @@ def moved(model: str, text: str) -> dict[str, Any]:
     position, with the causal mask and without it."""
     translator = loaded(model)
     src = torch.tensor([translator.encode(text)])  # (1, S)
+    if not src.numel():
+        raise ConfigError("cannot play 'prefix': the text is empty")
     transformer, name = translator.model, translator.tgt_tokenizer.lookup_tokens
     (found,) = translator.translate([text], beam_size=1)
     tgt_in = torch.tensor([translator.tgt_tokenizer.encode(found.text)])[:, :-1]

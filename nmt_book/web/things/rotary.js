@@ -44,6 +44,6 @@ export function draw({ add, tell }, state, { query, key }) {
     tell(`The query (blue) is at position ${t}, the key (gold) at ${s}. The score ` +
       `${terms} is ${signed(sum(all))}, wherever the two are at distance ${t - s}.`);
   }
-  add(html("div", { class: "faces" }, ...dials), controls);
+  add(html("div.faces", ...dials), controls);
   return show;
 }

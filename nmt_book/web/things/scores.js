@@ -27,15 +27,15 @@ function plane(words, K, features, onMove) {
     svg("text", { x, y, "text-anchor": anchor }, says);
   const keys = K.map((key, s) => {
     const [cx, cy] = at(key);
-    const mark = svg("circle", { class: "key", cx, cy, r: 6 });
+    const mark = svg("circle.key", { cx, cy, r: 6 });
     return [mark, text(words[s], [cx, cy - 9])];
   });
-  const arrow = svg("path", { class: "hand" });
+  const arrow = svg("path.hand");
   const tip = svg("circle", { r: 8, fill: "var(--blue)" });
   const half = SIZE / 2;
   const picture = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img",
     class: "plane" },
-  svg("path", { class: "axis", d: `M0 ${half}H${SIZE}M${half} 0V${SIZE}` }),
+  svg("path.axis", { d: `M0 ${half}H${SIZE}M${half} 0V${SIZE}` }),
   text(features[0], [SIZE - 2, half + 14], "end"),
   text(features[1], [half + 4, 10], "start"), arrow, tip, ...keys.flat());
   const scale = 2 * FAR + 1;
@@ -62,7 +62,7 @@ export function draw({ add, tell }, state) {
   });
   const sliders = features.map((name, j) => {
     const made = slider({ label: `${name} in the query`, values: COORDINATES });
-    made.element.addEventListener("input", () => { Q[chosen][j] = made.value; });
+    made.element.oninput = () => { Q[chosen][j] = made.value; };
     return made;
   });
   const factor = slider({
@@ -103,7 +103,7 @@ export function draw({ add, tell }, state) {
     tell(`The query of ${words[chosen]} fits ${words[most]} best, with the weight ` +
       `${text(row[most])}; its output is ${found.join(", ")}.`);
   }
-  add(html("div", { class: "beside" }, picture, steps),
+  add(html("div.beside", picture, steps),
     panel({ factor }, { factor: ROOT }, ...sliders), table);
   aim();
   return show;
