@@ -189,7 +189,6 @@ links: $(STAMP) ## write the repository's address into badges, set-up cells and 
 	$(BIN)/python -m tools.links $(REPO)
 
 browser: site ## in a Chromium, and in Firefox: each page of the site, the attention viewer (in JupyterLab, too), the live page, the training page, things to touch, hostile submissions in formgrader
-	$(PIP) --no-build-isolation -e '.[browser]'
 	$(BIN)/python -m tests.site.browser_site
 	$(BIN)/python -m tests.site.browser_viewer
 	$(BIN)/python -m tests.site.browser_live
