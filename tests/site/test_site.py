@@ -52,6 +52,15 @@ def test_relative_links_of_the_texts_lead_to_files() -> None:
     assert len(texts) > 20 and not dead
 
 
+def test_each_section_of_one_page_has_its_chapter(tmp_path: Path) -> None:
+    listing = pages.own("site/one_page.md", tmp_path)
+    code = "\n".join(re.findall(r"```python\n(.*?)\n```", listing, re.S))
+    source = re.sub(r"(?m)^# -+ .* -+\n", "", pages.read("nmt_lib/one_page.py"))
+    assert code.split() == source.split()
+    headings = re.findall(r"## \d+ · (\w+).*\n\n\[Chapter (\d+)\]", listing)
+    assert ("Masks", "03") in headings and len(headings) == 11
+
+
 def test_before_the_repository_has_an_address_no_link_leads_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
