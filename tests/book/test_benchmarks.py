@@ -32,18 +32,22 @@ OF_GPU = subprocess.run(
     text=True,
     check=True,
 ).stdout.splitlines()
-OTHERS = "contrasts decoding memory mistakes own_pair recurrent tiny training writeups"
+OTHERS = "contrasts decoding memory tiny training"
 RECIPES = "recipes.de_en recipes.en_de recipes.en_fr"
 COMMANDS = [line for line in OF_GPU if line.startswith("-m benchmarks.")]
 COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
 COMMANDS += ["-m benchmarks.multi30k --dry --test --models multi30k-en-de"]
+LONG = [
+    pytest.param(f"-m benchmarks.{name} --dry", marks=pytest.mark.weekly)
+    for name in ("mistakes", "own_pair", "recurrent", "writeups")
+]
 
 
 def times(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, *LONG])
 def test_a_dry_run_prints_a_table_and_writes_nothing(
     command: str,
     tmp_path: Path,
