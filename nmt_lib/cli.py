@@ -31,11 +31,11 @@ CONFIG = "a name such as tiny, the path of a .yaml file, or a bundled model's na
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
+    words = sys.argv[1:] if arguments is None else arguments
     try:
         with warnings.catch_warnings():  # puts showwarning back
             warnings.showwarning = _show
-            options = _parser().parse_args(_utf8(given))
+            options = _parser().parse_args(_utf8(words))
             options.run(options, nmt.parse_overrides(" ".join(options.set)))
     except (nmt.NMTError, OSError, MemoryError, RuntimeError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
@@ -85,11 +85,11 @@ def _parser() -> argparse.ArgumentParser:
 def train(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
     """Train a config, or resume a run that was cut off."""
     run = nmt.train(nmt.load_config(options.config, **overrides))
-    last = run.history[-1]
+    row = run.history[-1]
     if os.environ.get("RANK", "0") == "0":  # of several processes, one reports
         print(
-            f"{run.path}: {int(last['step'])} updates, validation loss "
-            f"{last['valid_loss']:.3f} nats a token (best at {run.best_step})"
+            f"{run.path}: {int(row['step'])} updates, validation loss "
+            f"{row['valid_loss']:.3f} nats a token (best at {run.best_step})"
         )
 
 
@@ -118,22 +118,22 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     """Clean and split a file of sentence pairs, and show what is left."""
     langs = options.src_lang, options.tgt_lang
     nmt.load_config("pair", **{"data.src_lang": langs[0], "data.tgt_lang": langs[1]})
-    pairs, lost = nmt.load_pairs(options.file, *langs)
+    pairs, left_out = nmt.load_pairs(options.file, *langs)
     split = nmt.grouped_split(pairs, held_out(len(pairs)), seed=0)
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-    print(f"{len(pairs) + lost.total():,} found in {options.file}")
-    for reason, n in lost.most_common():
+    print(f"{len(pairs) + left_out.total():,} found in {options.file}")
+    for reason, n in left_out.most_common():
         print(f"{n:,} left out: {reason}")
     print(
         f"{len(pairs):,} kept; {split.largest} in the largest group that shares texts"
     )
     parts = [(name, getattr(split, name)) for name in ("train", "valid", "test")]
     print(", ".join(f"{name} {len(part):,}" for name, part in parts))
-    seen = 100 * nmt.seen_share(split.test, split.train)
-    drawn, n = random.Random(0).sample(pairs, len(pairs)), len(split.test)
-    leak = 100 * nmt.seen_share(drawn[:n], drawn[n:])
-    print(f"{seen:.1f} % of the test sources are in train")
+    overlap = 100 * nmt.seen_share(split.test, split.train)
+    shuffled, n = random.Random(0).sample(pairs, len(pairs)), len(split.test)
+    leak = 100 * nmt.seen_share(shuffled[:n], shuffled[n:])
+    print(f"{overlap:.1f} % of the test sources are in train")
     print(f"{leak:.1f} % would be, if pairs were drawn one by one\n")
     for pair in split.train[:10]:
         print(f"{pair.src}\n    {pair.tgt}")

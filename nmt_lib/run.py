@@ -18,7 +18,7 @@ from .training.model_file import load_weights
 from .training.optim import default_device
 from .training.run_folder import Progress, RunFolder, run_path
 from .training.trainer import Trainer, join_processes
-from .training.transfer import beginning
+from .training.transfer import start_from_model
 from .translate.translator import Translator
 
 
@@ -84,7 +84,7 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
             if saved:
                 tokenizers = saved.tokenizers
             elif config.train.init_from:
-                tokenizers, weights = beginning(config, corpus.train)
+                tokenizers, weights = start_from_model(config, corpus.train)
             else:
                 tokenizers = build_tokenizers(config.data, corpus.train)
             trainer = Trainer(config, corpus, tokenizers)

@@ -151,9 +151,11 @@ def transferred(
 
 
 def moved(other: nmt.Translator, tokenizers: Tokenizers) -> nmt.Translator:
-    """The model with these tokenizers: see ``transfer.moved``."""
+    """The model with these tokenizers: see ``transfer.transfer_weights``."""
     old = other.src_tokenizer, other.tgt_tokenizer
-    weights = transfer.moved(dict(other.model.named_parameters()), old, tokenizers)
+    weights = transfer.transfer_weights(
+        dict(other.model.named_parameters()), old, tokenizers
+    )
     model = nmt.Transformer(other.config.model, *map(len, tokenizers))
     load_weights(model, weights)
     return nmt.Translator(model, *tokenizers, other.config)

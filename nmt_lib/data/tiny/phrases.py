@@ -38,7 +38,7 @@ class NP:
     addition: Phrase | None = None
 
     @staticmethod
-    def of(text: str) -> NP:
+    def parse(text: str) -> NP:
         """From English: "the old man", "the-many cat" (the cats), "some cold milk"."""
         determiner, *adjective, noun = text.split()
         return NP(
@@ -151,32 +151,32 @@ def french_np(phrase: NP, key: str) -> str:
 
 
 def noun_phrase(phrase: NP, key: str, case: str = "nom") -> Phrase:
-    built = {
+    texts = {
         "en": english_np(phrase, key),
         "de": german_np(phrase, key, case),
         "fr": french_np(phrase, key),
     }
-    return join(built, phrase.addition) if phrase.addition else built
+    return join(texts, phrase.addition) if phrase.addition else texts
 
 
 def place_phrase(
     name: str, adjective: Adjective | None = None, case: str = "dat"
 ) -> Phrase:
     place = PLACES[name]
-    thing = noun_phrase(NP("the", NOUNS[place.noun], adjective), "p", case)
-    return join(words(place.en, place.de, place.fr, "prep"), thing)
+    noun = noun_phrase(NP("the", NOUNS[place.noun], adjective), "p", case)
+    return join(words(place.en, place.de, place.fr, "prep"), noun)
 
 
-def with_phrase(thing: NP) -> Phrase:
-    return join(words("with", "mit", "avec", "with"), noun_phrase(thing, "w", "dat"))
+def with_phrase(phrase: NP) -> Phrase:
+    return join(words("with", "mit", "avec", "with"), noun_phrase(phrase, "w", "dat"))
 
 
 def relative_clause(owner: NP, clothes: NP) -> Phrase:
     """ "who is wearing a hat"; in German between commas, with the verb at the end."""
-    who = {"m": "der", "f": "die", "n": "das"}[owner.noun.de_gender]
-    thing, verb = noun_phrase(clothes, "w", "acc"), VERBS["wearing"]
+    pronoun = {"m": "der", "f": "die", "n": "das"}[owner.noun.de_gender]
+    object_phrase, verb = noun_phrase(clothes, "w", "acc"), VERBS["wearing"]
     return {
-        "en": f"who/who {mark(verb.en, 'rv')} {thing['en']}",
-        "de": f", {who}/who {thing['de']} {mark(verb.de, 'rv')} ,",
-        "fr": f"qui/who {mark(verb.fr, 'rv')} {thing['fr']}",
+        "en": f"who/who {mark(verb.en, 'rv')} {object_phrase['en']}",
+        "de": f", {pronoun}/who {object_phrase['de']} {mark(verb.de, 'rv')} ,",
+        "fr": f"qui/who {mark(verb.fr, 'rv')} {object_phrase['fr']}",
     }
