@@ -32,6 +32,8 @@ CONFIG = "a name such as tiny, the path of a .yaml file, or a bundled model's na
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
     words = sys.argv[1:] if arguments is None else arguments
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # as the input, whatever the locale
     try:
         with warnings.catch_warnings():  # puts showwarning back
             warnings.showwarning = _show
@@ -96,9 +98,7 @@ def train(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
 def translate(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
     """Translate TEXT, or each line of standard input."""
     translator = _load(options.config, overrides)
-    texts = _lines() if options.text is None else options.text
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # as the input, whatever the locale
+    texts = _read_stdin() if options.text is None else options.text
     for translation in translator.translate(texts):
         print(translation.text)
 
@@ -120,8 +120,6 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     nmt.load_config("pair", **{"data.src_lang": langs[0], "data.tgt_lang": langs[1]})
     pairs, left_out = nmt.load_pairs(options.file, *langs)
     split = nmt.grouped_split(pairs, held_out(len(pairs)), seed=0)
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
     print(f"{len(pairs) + left_out.total():,} found in {options.file}")
     for reason, n in left_out.most_common():
         print(f"{n:,} left out: {reason}")
@@ -153,7 +151,8 @@ def _utf8(arguments: list[str]) -> list[str]:
         raise nmt.ConfigError(f"an argument is not UTF-8: {error}") from None
 
 
-def _lines() -> list[str]:
+def _read_stdin() -> list[str]:
+    """The lines of standard input."""
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -169,6 +168,6 @@ def _load(name: str, overrides: dict[str, Any]) -> nmt.Translator:
     config = nmt.load_config(name, **overrides)
     folder = RunFolder(config)
     saved = folder.read(folder.path / "model.safetensors")
-    if difference := folder.unfinished(saved):
+    if difference := folder.mismatch(saved):
         warn(f"the model in {folder.path} {difference}: train again to change that")
     return nmt.Translator(saved.build_model(), *saved.tokenizers, config)

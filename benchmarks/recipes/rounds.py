@@ -73,7 +73,7 @@ def train(
         objective = Distillation(trainer.model, config.train.label_smoothing)
         objective.teachers = {one.model: teachers[one] for one in teachers}
         trainer.objective = objective
-    if saved := trainer.folder.newest():
+    if saved := trainer.folder.last_checkpoint():
         trainer.resume(saved)
     elif start:
         trainer.model.load_state_dict(start.model.state_dict())

@@ -109,13 +109,13 @@ class RunFolder:
         self.writes = writes  # only the main process does
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Other trainings of the same run wait until the end."""
-        lock = FileLock(self.path / ".lock")
+        file_lock = FileLock(self.path / ".lock")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if self.writes:
-                lock.acquire()
+                file_lock.acquire()
                 for folder in (self.path, self.path / "checkpoints"):
                     for path in folder.glob(".*.*-*-*.tmp"):  # of killed writes
                         path.unlink(missing_ok=True)
@@ -128,9 +128,9 @@ class RunFolder:
         try:
             yield
         finally:
-            lock.release()
+            file_lock.release()
 
-    def finished(self) -> ModelFile | None:
+    def final_model(self) -> ModelFile | None:
         """The final model, if the run has nothing left to do."""
         path = self.path / "model.safetensors"
         if not os.path.exists(path):
@@ -141,9 +141,9 @@ class RunFolder:
                 f"{path} is a saved translator, not a run: choose another run_dir, or "
                 "load it with Translator.load"
             )
-        return None if self.unfinished(saved) else saved
+        return None if self.mismatch(saved) else saved
 
-    def unfinished(self, saved: ModelFile) -> str:
+    def mismatch(self, saved: ModelFile) -> str:
         """How a final model differs from what the config asks for; empty: it does not.
 
         A translator that was saved here is taken as it is.
@@ -158,7 +158,7 @@ class RunFolder:
                 return f"was made with train.{key}={saved_value}, not {value}"
         return ""
 
-    def newest(self) -> ModelFile | None:
+    def last_checkpoint(self) -> ModelFile | None:
         """The last checkpoint."""
         if paths := self.checkpoints():
             return self.read(paths[-1])

@@ -169,13 +169,9 @@ def _plan(
 ) -> tuple[list[Example], list[list[int]]]:
     """The ids of all pairs, and which of them share a batch."""
     empty = translator.src_tokenizer.encode("")  # special tokens only
-    examples: list[Example] = []
-    for pair in pairs:
-        src, tgt = (
-            translator.encode(pair.src),
-            translator.tgt_tokenizer.encode(pair.tgt),
-        )
-        examples.append((src or empty, tgt))
+    sources = [translator.encode(pair.src) or empty for pair in pairs]
+    targets = [translator.tgt_tokenizer.encode(pair.tgt) for pair in pairs]
+    examples: list[Example] = list(zip(sources, targets, strict=True))
     lengths = example_lengths(examples)
     return examples, token_batches(lengths, batch_tokens, seed=0, alone=True)
 

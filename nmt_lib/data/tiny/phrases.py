@@ -103,19 +103,17 @@ def participle(text: str, subject: NP) -> str:
     stem = text.rstrip("*")
     if stem == text:
         return text
-    ending = "e" if subject.noun.fr_gender == "f" else ""
-    return (
-        stem
-        + ending
-        + ("s" if subject.many and not (stem + ending).endswith("s") else "")
-    )
+    form = stem + "e" * (subject.noun.fr_gender == "f")
+    return form + "s" * (subject.many and not form.endswith("s"))
 
 
 def english_np(phrase: NP, key: str) -> str:
     noun, adjective = phrase.noun, phrase.adjective
-    parts = [mark(ENGLISH_DETERMINERS.get(phrase.determiner, ""), f"{key}.det")]
-    parts.append(mark(adjective.en, f"{key}.adj") if adjective else "")
-    parts.append(mark(noun.en_many if phrase.many else noun.en, f"{key}.noun"))
+    parts = [
+        mark(ENGLISH_DETERMINERS.get(phrase.determiner, ""), f"{key}.det"),
+        mark(adjective.en, f"{key}.adj") if adjective else "",
+        mark(noun.en_many if phrase.many else noun.en, f"{key}.noun"),
+    ]
     return " ".join(parts)
 
 
@@ -129,8 +127,9 @@ def german_np(phrase: NP, key: str, case: str) -> str:
     parts = [
         mark(article, f"{key}.det"),
         mark(adjective.de_stem + ending, f"{key}.adj") if adjective else "",
+        mark(word, f"{key}.noun"),
     ]
-    return " ".join([*parts, mark(word, f"{key}.noun")])
+    return " ".join(parts)
 
 
 def french_np(phrase: NP, key: str) -> str:

@@ -84,19 +84,9 @@ def spell(tokens: list[Token], lang: str) -> list[Token]:
 
 def sentence(phrase: Phrase) -> Triple:
     """A phrase as a sentence: with its spelling, a capital letter and a full stop."""
-    tokens_of = {}
+    tokens, concepts = {}, {}
     for lang in LANGUAGES:
-        start, *rest = spell(
-            [*map(read_token, phrase[lang].split()), Token(".", ("end",))], lang
-        )
-        tokens_of[lang] = [
-            Token(start.word[0].upper() + start.word[1:], start.concepts),
-            *rest,
-        ]
-    tokens = {
-        lang: tuple(token.word for token in tokens_of[lang]) for lang in LANGUAGES
-    }
-    concepts = {
-        lang: tuple(token.concepts for token in tokens_of[lang]) for lang in LANGUAGES
-    }
+        parts = [*map(read_token, phrase[lang].split()), Token(".", ("end",))]
+        (start, *rest), concepts[lang] = zip(*spell(parts, lang), strict=True)
+        tokens[lang] = (start[0].upper() + start[1:], *rest)
     return Triple(tokens, concepts)

@@ -92,11 +92,10 @@ def draw_verb(draw: Draw, subject: NP, past: bool) -> str:
     possible = [
         name
         for name, verb in VERBS.items()
-        if fits(subject.noun.kinds, verb.subjects) and verb.places != "-"
+        if fits(subject.noun.kinds, verb.subjects)
+        and "-" not in (verb.places, verb.en_past if past else "")
     ]
-    return draw.choice(
-        [name for name in possible if not past or VERBS[name].en_past != "-"]
-    )
+    return draw.choice(possible)
 
 
 def draw_place(draw: Draw, kinds: str) -> Phrase:
@@ -144,11 +143,8 @@ def draw_action(
     """A verb, perhaps an object or a place, that make sense for the subject."""
     if draw.random() < 0.4:
         verb = draw_verb(draw, subject, past)
-        return (
-            verb,
-            None,
-            where(draw, subject, verb) if draw.random() < 0.4 else NOTHING,
-        )
+        place = where(draw, subject, verb) if draw.random() < 0.4 else NOTHING
+        return verb, None, place
     if fits(subject.noun.kinds, "animal") or draw.random() < 0.3:
         return *draw_quantity(draw, subject), NOTHING
     return *draw_thing(draw, subject, past), NOTHING
