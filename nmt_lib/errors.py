@@ -38,5 +38,5 @@ class TrainingError(NMTError, RuntimeError):
 def warn(message: str) -> None:
     """A warning that points to the first line outside this library."""
     modules = (f.f_globals.get("__name__", "") for f, _ in walk_stack(currentframe()))
-    ours = takewhile(lambda m: m.split(".")[0] in (__package__, "torch"), modules)
-    warnings.warn(message, stacklevel=len([*ours]) + 1)
+    inner = takewhile(lambda m: m.split(".")[0] in (__package__, "torch"), modules)
+    warnings.warn(message, stacklevel=len([*inner]) + 1)

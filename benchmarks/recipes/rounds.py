@@ -73,7 +73,7 @@ def train(
         objective = Distillation(trainer.model, config.train.label_smoothing)
         objective.teachers = {one.model: teachers[one] for one in teachers}
         trainer.objective = objective
-    if saved := trainer.folder.newest():
+    if saved := trainer.folder.last_checkpoint():
         trainer.resume(saved)
     elif start:
         trainer.model.load_state_dict(start.model.state_dict())
@@ -151,9 +151,11 @@ def transferred(
 
 
 def moved(other: nmt.Translator, tokenizers: Tokenizers) -> nmt.Translator:
-    """The model with these tokenizers: see ``transfer.moved``."""
+    """The model with these tokenizers: see ``transfer.transfer_weights``."""
     old = other.src_tokenizer, other.tgt_tokenizer
-    weights = transfer.moved(dict(other.model.named_parameters()), old, tokenizers)
+    weights = transfer.transfer_weights(
+        dict(other.model.named_parameters()), old, tokenizers
+    )
     model = nmt.Transformer(other.config.model, *map(len, tokenizers))
     load_weights(model, weights)
     return nmt.Translator(model, *tokenizers, other.config)

@@ -170,16 +170,16 @@ def plot_words(
     first = 0
     for axis, (name, part) in zip(axes, panels.items(), strict=True):
         end = first + len(part)
-        mine = [(r - first, x) for r, x in marked]
-        draw_words(axis, lines[first:end], names[first:end], at, mine)
+        marked_here = [(r - first, x) for r, x in marked]
+        draw_words(axis, lines[first:end], names[first:end], at, marked_here)
         set_title(axis, name or title)
         axis.set(xlim=(0, sum(widths)), ylim=(len(part) - 0.5, -1.35 if bows else -0.5))
         if not positions:
             axis.set_xticks([])
         for (r, x), (s, y) in links:
             if first <= r < end:
-                both = {(r, x), (s, y)} <= {*marked}
-                color = ORANGE if both else BLUE
+                is_marked = {(r, x), (s, y)} <= {*marked}
+                color = ORANGE if is_marked else BLUE
                 draw_link(axis, at[x], r - first, at[y], s - first, color)
         first = end
     return figure

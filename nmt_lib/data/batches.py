@@ -55,29 +55,31 @@ def encode_pairs(
 
     if not pairs:
         raise TrainingError("there are no pairs to encode")
-    most, share = config.data.max_length, config.data.bpe_dropout
+    max_length, share = config.data.max_length, config.data.bpe_dropout
     draw = random.Random(f"{config.train.seed} {epoch}").random
 
     source, target = (tokenizer.encode for tokenizer in tokenizers)
     if share and epoch is not None:  # they are SentencePieceTokenizers: see DataConfig
-        both: Any = tokenizers
-        source, target = (partial(one.sample, share=share, draw=draw) for one in both)
+        samplers: Any = tokenizers
+        source, target = (
+            partial(tokenizer.sample, share=share, draw=draw) for tokenizer in samplers
+        )
     examples: list[Example] = []
     hidden = "TQDM_DISABLE" in os.environ
     for pair in tqdm(pairs, "encoding", unit=" pairs", delay=10, disable=hidden):
         src = array("i", source(pair.src))  # four bytes an id
         tgt = array("i", target(pair.tgt))
-        if max(len(src), len(tgt)) <= most:
+        if max(len(src), len(tgt)) <= max_length:
             examples.append((src, tgt))
     if not examples:
         raise TrainingError(
-            f"every pair is longer than data.max_length={most} tokens: raise it"
+            f"every pair is longer than data.max_length={max_length} tokens: raise it"
         )
     if len(examples) < len(pairs) and epoch is None:
-        left = len(pairs) - len(examples)
+        n_dropped = len(pairs) - len(examples)
         warn(
-            f"left out {left} of {len(pairs)} pairs, longer than "
-            f"data.max_length={most} tokens"
+            f"left out {n_dropped} of {len(pairs)} pairs, longer than "
+            f"data.max_length={max_length} tokens"
         )
     return examples
 

@@ -73,8 +73,8 @@ def load_corpus(data: DataConfig) -> Corpus:
             where = f"{data.corpus} {name}: left out {dropped} of {len(pairs)} pairs"
             warn(f"{where}, one side is empty")
     if "valid" not in splits:
-        whole = splits["train"]
-        split = grouped_split(whole, held_out(len(whole)), data.seed)
+        pairs = splits["train"]
+        split = grouped_split(pairs, held_out(len(pairs)), data.seed)
         splits = {"train": split.train, "valid": split.valid, "test": split.test}
         provenance += f"; the largest group has {split.largest} pairs"
     train = splits["train"][: data.limit]
@@ -98,7 +98,7 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
             raise CorpusError(
                 f"corpus toy has German and English only, not {src}→{tgt}"
             )
-        pairs = [Pair(*both) for both in zip(TOY[src], TOY[tgt], strict=True)]
+        pairs = [Pair(*sentences) for sentences in zip(TOY[src], TOY[tgt], strict=True)]
         splits = dict.fromkeys(("train", "valid", "test"), pairs)
         return splits, "two sentences written in nmt_lib/data/corpora.py"
     if name not in NAMES and os.path.isdir(folder := os.path.expanduser(name)):
@@ -106,8 +106,8 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
         texts, provenance = from_files(Path(folder), files, langs), f"files in {name}"
     elif name in NAMES:
         # ``load_corpus`` cuts the training part, after 2 × HELD_OUT pairs are held out.
-        most = data.limit and data.limit + 2 * HELD_OUT
-        texts, provenance = published(name, src, tgt, most)
+        limit = data.limit and data.limit + 2 * HELD_OUT
+        texts, provenance = published(name, src, tgt, limit)
     elif is_file_of_pairs(name, langs):
         return _from_pair_file(name, langs)
     else:
@@ -115,7 +115,7 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
             f"unknown corpus {name!r}: choose one of {', '.join(NAMES)}, or give an "
             "existing folder, or a file of sentence pairs"
         )
-    splits = {split: [Pair(*both) for both in some] for split, some in texts.items()}
+    splits = {split: [Pair(*pair) for pair in part] for split, part in texts.items()}
     return splits, provenance
 
 
@@ -150,14 +150,16 @@ def _from_pair_file(
     name: str, langs: tuple[str, str]
 ) -> tuple[dict[str, list[Pair]], str]:
     """The pairs, and what they are; a warning says what was left out."""
-    pairs, lost = load_pairs(name, *langs)
-    said = f"{len(pairs)} of {len(pairs) + lost.total()} pairs of {name}"
-    if lost:
-        said += f", left out: {', '.join(f'{why} {n}' for why, n in lost.items())}"
-        warn(said)
+    pairs, left_out = load_pairs(name, *langs)
+    provenance = f"{len(pairs)} of {len(pairs) + left_out.total()} pairs of {name}"
+    if left_out:
+        provenance += (
+            f", left out: {', '.join(f'{why} {n}' for why, n in left_out.items())}"
+        )
+        warn(provenance)
     if looks_swapped(pairs, *langs):
         warn(f"{name}: the English sentences seem to be on the other side")
-    return {"train": pairs}, said
+    return {"train": pairs}, provenance
 
 
 def load_pairs(
@@ -168,6 +170,6 @@ def load_pairs(
     Raises:
         CorpusError: as ``read_pairs``.
     """
-    lost: Counter[str] = Counter()
-    kept = clean(read_pairs(path, src, tgt, lost), lost)
-    return [Pair(*texts) for texts in kept], lost
+    left_out: Counter[str] = Counter()
+    texts = clean(read_pairs(path, src, tgt, left_out), left_out)
+    return [Pair(*sentences) for sentences in texts], left_out

@@ -37,7 +37,7 @@ FILES = {
 }
 
 
-def published(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, str]:
+def published(name: str, src: str, tgt: str, limit: int | None) -> tuple[Texts, str]:
     """The parts of a published corpus, and where they came from.
 
     Args:
@@ -51,7 +51,7 @@ def published(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, s
         files = FILES.get(name) or {"train": _europarl_name(src, tgt)}
         pairs = from_files(Path(folder) / name, files, (src, tgt))
         return pairs, f"files of {name} under NMT_DATA"
-    return _from_hub(name, src, tgt, most)
+    return _from_hub(name, src, tgt, limit)
 
 
 def _europarl_name(src: str, tgt: str) -> str:
@@ -110,7 +110,7 @@ def _stripped_lines(path: Path) -> list[str]:
     return lines
 
 
-def _from_hub(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, str]:
+def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Texts, str]:
     """Downloads once; later calls read the cache of ``datasets``."""
     import datasets
     from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
@@ -132,9 +132,9 @@ def _from_hub(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, s
     try:
         if not HF_HUB_OFFLINE:
             _check_network(ENDPOINT)
-        found = {
-            ours: datasets.load_dataset(hub_name, config, split=theirs)
-            for ours, theirs in names.items()
+        tables = {
+            split: datasets.load_dataset(hub_name, config, split=hub_split)
+            for split, hub_split in names.items()
         }
     except OSError as error:
         raise CorpusError(
@@ -149,9 +149,9 @@ def _from_hub(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, s
             f"{otherwise}"
         ) from None
     splits = {}
-    for split, rows in found.items():
-        some = islice(rows, most if split == "train" else None)
-        texts = [row.get("translation", row) for row in some]
+    for split, rows in tables.items():
+        needed = islice(rows, limit if split == "train" else None)
+        texts = [row.get("translation", row) for row in needed]
         missing = {src, tgt} - set(texts[0] if texts else ())
         if missing:
             raise CorpusError(

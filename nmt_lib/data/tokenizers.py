@@ -214,8 +214,8 @@ class SentencePieceTokenizer(Tokenizer):
         ids = self.encode(text)
         if UNK in ids:
             return ids
-        joined = "".join(self.lookup_tokens(ids[self.sos : -1]))
-        words = re.findall("▁[^▁]{,200}|[^▁]{1,200}", joined)
+        spelling = "".join(self.lookup_tokens(ids[self.sos : -1]))
+        words = re.findall("▁[^▁]{,200}|[^▁]{1,200}", spelling)
         subwords = (s for word in words for s in drop_merges(self, word, share, draw))
         return [SOS] * self.sos + [self.ranks[subword] for subword in subwords] + [EOS]
 
@@ -238,8 +238,8 @@ def drop_merges(
     """
     parts = tuple(word)
     while True:
-        kept = (i for i in possible_merges(tokenizer, parts) if draw() >= share)
-        i = next(kept, None)
+        choices = (i for i in possible_merges(tokenizer, parts) if draw() >= share)
+        i = next(choices, None)
         if i is None:
             return parts
         parts = (*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :])
@@ -250,7 +250,7 @@ def possible_merges(
     tokenizer: SentencePieceTokenizer, parts: tuple[str, ...]
 ) -> list[int]:
     """Which parts can be merged with the next, in the order of the learnt merges."""
-    ranks = [tokenizer.ranks.get(first + second) for first, second in pairwise(parts)]
+    ranks = [tokenizer.ranks.get(left + right) for left, right in pairwise(parts)]
     return [i for _, i in sorted((r, i) for i, r in enumerate(ranks) if r is not None)]
 
 
@@ -296,11 +296,11 @@ def _train_one(
     data: DataConfig, lang: str, train: Sequence[Pair], *sides: str
 ) -> Tokenizer:
     kind, lowercase = data.tokenizer, data.lowercase
-    every = 1 + len(train) * len(sides) // SUBWORD_SENTENCES
+    stride = 1 + len(train) * len(sides) // SUBWORD_SENTENCES
     if kind in ("whitespace", "spacy"):
         texts = (getattr(pair, side) for side in sides for pair in train)
         return WordTokenizer.train(kind, lang, texts, data.min_freq, lowercase)
-    texts = (getattr(pair, side) for side in sides for pair in train[::every])
+    texts = (getattr(pair, side) for side in sides for pair in train[::stride])
     try:
         return SentencePieceTokenizer.train(
             kind,

@@ -141,16 +141,16 @@ class Transformer(nn.Module):
         tgt_mask: Tensor | None = None,
     ) -> Attention:
         """The weights of all layers and heads; arguments as of the model itself."""
-        watched, weights = collect_weights(self)
-        watched(src, tgt_in, src_mask, tgt_mask)
+        twin, weights = collect_weights(self)
+        twin(src, tgt_in, src_mask, tgt_mask)
 
-        def of(stack: Encoder | Decoder, name: str) -> list[Tensor]:
+        def layer_weights(stack: Encoder | Decoder, name: str) -> list[Tensor]:
             return [weights[getattr(layer, name)] for layer in stack.layers]
 
         return Attention(
-            of(self.encoder, "self_attention"),
-            of(self.decoder, "self_attention"),
-            of(self.decoder, "cross_attention"),
+            layer_weights(self.encoder, "self_attention"),
+            layer_weights(self.decoder, "self_attention"),
+            layer_weights(self.decoder, "cross_attention"),
         )
 
 

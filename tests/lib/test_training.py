@@ -278,15 +278,15 @@ def test_a_run_of_another_version_is_refused(tmp_path: Path) -> None:
 def test_the_newest_checkpoint_must_be_whole(tmp_path: Path) -> None:
     config = mini(tmp_path)
     folder = RunFolder(config)
-    assert folder.newest() is None
+    assert folder.last_checkpoint() is None
     nmt.train(config)
     *_, last = checkpoints(config)
     last.with_name(".step-00000016.safetensors-1.tmp").write_bytes(b"half")
-    newest = folder.newest()
+    newest = folder.last_checkpoint()
     assert newest is not None and newest.state["step"] == 12
     last.write_bytes(last.read_bytes()[:-1])
     with pytest.raises(nmt.CheckpointError, match=r"0012.* is damaged"):
-        folder.newest()
+        folder.last_checkpoint()
 
 
 def test_another_run_in_the_same_folder_is_refused_by_key(tmp_path: Path) -> None:

@@ -150,8 +150,8 @@ MORE = {  # with PLANT=all: weekly; chapter 07 trains for a minute before it see
     ),
     "log-probabilities of padding counted": Mistake(
         "sentence_log_probs",
-        "said.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)",
-        "said.sum(-1)",
+        "log_p.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)",
+        "log_p.sum(-1)",
         "10_evaluation",
     ),
     "contrasts the wrong way round": Mistake(
