@@ -7,6 +7,7 @@ import statistics
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import count, islice
 from typing import Any
 
 import torch
@@ -21,6 +22,7 @@ from nmt_lib.model.transformer import Transformer
 from nmt_lib.training.loss import Objective
 from nmt_lib.training.optim import build_optimizer, learning_rate
 
+from ..loop import per_token, updates
 from .recurrent import Bahdanau, OneVector
 
 
@@ -35,29 +37,26 @@ def fit(
     ``seen(model, step)`` is called after each update. The weights are the mean of the
     last ``train.keep_checkpoints`` checkpoints, as the config ``tiny`` selects them.
     """
-    train, step, epoch = config.train, 0, 0
+    train = config.train
     torch.manual_seed(train.seed)
     model = make()
     torch.manual_seed(train.seed)
-    objective = Objective(model, train.label_smoothing)
-    optimizer = build_optimizer(train, model.parameters())
+    losses = updates(
+        build_optimizer(train, model.parameters()),
+        per_token(Objective(model, train.label_smoothing)),
+        (
+            make_batch(examples, rows)
+            for i in count()
+            for rows in plan_epoch(examples, train, i)
+        ),
+        lambda step: learning_rate(step, train, config.model.d_model),
+        train.clip_norm,
+    )
     kept: deque[dict[str, Tensor]] = deque(maxlen=train.keep_checkpoints)
-    while step < train.max_steps:
-        plan = plan_epoch(examples, train, epoch)
-        for rows in plan[: train.max_steps - step]:
-            step, batch = step + 1, make_batch(examples, rows)
-            model.train()
-            (objective(batch) / batch.n_tokens).backward()
-            if train.clip_norm is not None:
-                nn.utils.clip_grad_norm_(model.parameters(), train.clip_norm)
-            for options in optimizer.param_groups:
-                options["lr"] = learning_rate(step, train, config.model.d_model)
-            optimizer.step()
-            optimizer.zero_grad()
-            if step % train.checkpoint_every == 0 or step == train.max_steps:
-                kept.append(copy.deepcopy(model.state_dict()))
-            seen(model, step)
-        epoch += 1
+    for step, _ in enumerate(islice(losses, train.max_steps), start=1):
+        if step % train.checkpoint_every == 0 or step == train.max_steps:
+            kept.append(copy.deepcopy(model.state_dict()))
+        seen(model, step)
     mean = {name: sum(one[name] for one in kept) / len(kept) for name in kept[0]}
     model.load_state_dict(mean)
     return model.eval()
