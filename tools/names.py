@@ -1,4 +1,7 @@
-"""The API page: every public name once, below the file that defines it."""
+"""The API page: every public name once, below the file that defines it.
+
+``__init__.pyi`` of each package lists them in reading order, file by file.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +9,35 @@ import ast
 import inspect
 import re
 from importlib import import_module
+from types import ModuleType
 
 import nbformat
 
+import nmt_book as book
 import nmt_lib as nmt
 from tools.links import NOTEBOOKS, ROOT
-
-# It lists the public names in reading order, file by file.
-STUB = ROOT / "nmt_lib" / "__init__.pyi"
 
 
 def page(repository: str) -> str:
     """The page as Markdown: a heading for each file, and where its names are taught."""
-    names: dict[str, list[str]] = {}
-    for node in ast.parse(STUB.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ImportFrom) and node.module:
-            found = names.setdefault(node.module, [])
-            found += [alias.name for alias in node.names]
     parts = []
-    for module, found in names.items():
-        about = (import_module(f"nmt_lib.{module}").__doc__ or "").split("\n\n")[0]
-        file = f"nmt_lib/{module.replace('.', '/')}.py"
-        parts += [
-            f"## {module}",
-            f"{about} [{file}]({repository}/{file}){taught(found)}",
-        ]
-        parts += ["```{eval-rst}", *map(directive, found), "```"]
+    for package in (nmt, book):
+        names: dict[str, list[str]] = {}
+        stub = ROOT / package.__name__ / "__init__.pyi"
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                names.setdefault(node.module, []).extend(a.name for a in node.names)
+        for module, listed in names.items():
+            path = f"{package.__name__}.{module}"
+            about = (import_module(path).__doc__ or "").split("\n\n")[0]
+            file = f"{path.replace('.', '/')}.py"
+            parts += [
+                f"## {module}",
+                f"{about} [{file}]({repository}/{file}){taught(listed)}",
+                "```{eval-rst}",
+                *(directive(package, name) for name in listed),
+                "```",
+            ]
     return "\n\n".join(parts)
 
 
@@ -47,11 +53,12 @@ def taught(names: list[str]) -> str:
     return f" · taught in chapter {', '.join(links)}" if links else ""
 
 
-def directive(name: str) -> str:
+def directive(package: ModuleType, name: str) -> str:
     """The directive that makes Sphinx document one public name."""
-    thing = getattr(nmt, name)
-    if inspect.isclass(thing):
-        return f".. autoclass:: nmt_lib.{name}\n   :members:\n"
+    thing, path = getattr(package, name), f"{package.__name__}.{name}"
+    if inspect.isclass(thing) and thing.__name__ == name:
+        return f".. autoclass:: {path}\n   :members:\n"
     if inspect.isroutine(thing):
-        return f".. autofunction:: nmt_lib.{name}\n"
-    return f".. py:data:: nmt_lib.{name}\n   :value: {thing!r}\n"
+        return f".. autofunction:: {path}\n"
+    value = getattr(thing, "__name__", repr(thing))
+    return f".. py:data:: {path}\n   :value: {value}\n"

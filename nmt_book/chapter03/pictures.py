@@ -1,4 +1,4 @@
-"""Pictures of chapter 03: padding, masks and where they go."""
+"""Pictures of chapter 03: padding in batches, and what a word may look at."""
 
 from __future__ import annotations
 
@@ -10,16 +10,8 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from nmt_lib.translate.heatmap import (
-    BLUE,
-    ORANGE,
-    PALE,
-    WIDTH,
-    new_figure,
-    set_title,
-)
+from nmt_lib.translate.heatmap import BLUE, ORANGE, PALE, WIDTH, new_figure, set_title
 
-from ..pictures.boxes import draw_boxes
 from ..pictures.grids import plot_grids
 
 
@@ -84,25 +76,4 @@ def plot_reads_and_says(
         ylabel="query: reads → must say",
     )
     figure.axes[0].plot(range(1, len(reads)), range(len(reads) - 1), "o", color=ORANGE)
-    return figure
-
-
-# Each box: name → (text, x, y, kind).
-MASKS = {
-    "src": ("src\n(B, S)", 0, 1.5, "data"),
-    "pad": ("padding_mask(src)\n(B, 1, 1, S)", 1.6, 1.5, "tensor"),
-    "tgt": ("tgt_in\n(B, T)", 0, 0, "data"),
-    "both": ("target_mask(tgt_in)\n(B, 1, T, T)", 1.6, 0, "tensor"),
-    "enc": ("encoder self-attention\nweights (B, H, S, S)", 3.7, 2, "module"),
-    "cross": ("cross-attention\nweights (B, H, T, S)", 3.7, 1, "module"),
-    "dec": ("decoder self-attention\nweights (B, H, T, T)", 3.7, 0, "module"),
-}
-MASK_PATHS = ["src pad", "pad enc", "pad cross", "tgt both", "both dec"]
-
-
-def plot_mask_paths() -> Figure:
-    """Which mask goes to which of the three kinds of attention."""
-    figure, (axis,) = new_figure(size=(WIDTH, 3))
-    draw_boxes(axis, MASKS, [tuple(pair.split()) for pair in MASK_PATHS])
-    axis.set(xlim=(-0.4, 4.6), ylim=(-0.4, 2.4))
     return figure

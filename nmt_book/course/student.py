@@ -28,7 +28,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
-import nmt_lib
+import nmt_book
 
 from .remote import plain
 from .sandbox import limit
@@ -131,7 +131,7 @@ class Student:
         self.shell = InteractiveShell.instance(
             config=Config({"HistoryManager": {"enabled": False}})
         )
-        self.shell.user_ns["case"] = vars(nmt_lib)["plant"] = NoCase()
+        self.shell.user_ns["case"] = vars(nmt_book)["plant"] = NoCase()
         self.answers: list[Any] = []
         self.taken: dict[tuple[str, str], Any] = {}
         self.in_place: set[tuple[str, str]] = set()

@@ -44,7 +44,7 @@ class ModelFile(NamedTuple):
         """The model's weights by name; a matrix that is used twice is listed once."""
         return part(self.tensors, "model.")
 
-    def Transformer(self, device: str | torch.device | None = None) -> Transformer:
+    def build_model(self, device: str | torch.device | None = None) -> Transformer:
         """The model with these weights, in evaluation mode.
 
         ``device`` is where it is; default: ``default_device()``.

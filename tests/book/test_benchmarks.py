@@ -1,6 +1,6 @@
-"""Every benchmark, and every chapter's tables, run at tiny sizes, without data, and
-write nothing. What their figures rest on is right: rules for contrasts, scores, the loss
-of distillation."""
+"""Every benchmark, and what makes a page's tables, runs at tiny sizes, without data, and
+writes nothing. What figures rest on is right: rules for contrasts, scores, the loss of
+distillation."""
 
 from __future__ import annotations
 
@@ -36,19 +36,22 @@ OF_GPU = subprocess.run(
     check=True,
 ).stdout.splitlines()
 OTHERS = "decoding memory tiny training"
-TABLES = sorted(ROOT.glob("nmt_book/*/tables.py"))
 RECIPES = "recipes.de_en recipes.en_de recipes.en_fr"
 COMMANDS = [line for line in OF_GPU if line.startswith("-m benchmarks.")]
 COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
-COMMANDS += [f"-m nmt_book.{path.parent.name}.tables --dry" for path in TABLES]
+COMMANDS += ["-m nmt_book.deeper_11.tables --dry"]
 COMMANDS += ["-m benchmarks.multi30k --dry --test --models multi30k-en-de"]
+LONG = [
+    pytest.param(f"-m nmt_book.{folder}.tables --dry", marks=pytest.mark.weekly)
+    for folder in ("chapter11", "chapter13", "deeper_00", "deeper_04")
+]
 
 
 def times(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, *LONG])
 def test_a_dry_run_prints_a_table_and_writes_nothing(
     command: str,
     tmp_path: Path,

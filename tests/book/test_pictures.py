@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.colors import to_hex
+from matplotlib.text import Annotation
 
 import nmt_book as book
 import nmt_lib as nmt
@@ -30,6 +31,7 @@ from nmt_book.chapter11.pictures import (
 )
 from nmt_book.deeper_06.pictures import plot_parameters
 from nmt_book.pictures.boxes import MARKED
+from nmt_book.pictures.data import BOOK, load_data
 from nmt_lib.config import DataConfig
 from nmt_lib.translate.heatmap import BLUE, WIDTH
 from nmt_lib.translate.search import Candidate
@@ -145,6 +147,23 @@ def test_grids_have_their_words_and_their_numbers() -> None:
     for word, turned in (("elle", 0), ("cross-attention", 90)):
         axis = axis_of(book.plot_grids(a, columns=["il", word], numbers=".1f"))
         assert {label.get_rotation() for label in axis.get_xticklabels()} == {turned}
+
+
+def test_diagrams_have_their_boxes_in_the_axes_and_an_arrow_between_two() -> None:
+    diagrams = [file for file in BOOK.glob("*/*.yaml") if file.stem != "defects"]
+    assert len(diagrams) == 8
+    for file in diagrams:
+        figure = book.plot_boxes(f"{file.parent.name}/{file.stem}")
+        panels = load_data(f"{file.parent.name}/{file.stem}")["panels"]
+        for axis, (title, panel) in zip(figure.axes, panels.items(), strict=True):
+            at, boxes = words_at(axis), panel["boxes"]
+            assert axis.get_title() == title
+            for text, x, y, _ in boxes.values():
+                (left, right), (low, high) = axis.get_xlim(), axis.get_ylim()
+                assert text in at and left < x < right and low < y < high
+            arrows = [text for text in axis.texts if isinstance(text, Annotation)]
+            ends = [[boxes[name][1:3] for name in a[:2]] for a in panel["arrows"]]
+            assert [[[*a.xyann], [*a.xy]] for a in arrows] == ends
 
 
 def test_curves_have_their_positions_and_runs_their_mean() -> None:

@@ -289,10 +289,10 @@ def get():
         del sys.modules[m]
     sys.meta_path[:] = [f for f in sys.meta_path if "_Finder" not in str(type(f))]
     try:
-        return importlib.import_module("nmt_lib.voc" + "ab")
+        return importlib.import_module("nmt_lib.data.tok" + "ens")
     except Exception:
         pass
-    path = os.path.join(nmt_lib.__path__[0], "voc" + "ab.py")
+    path = os.path.join(nmt_lib.__path__[0], "data", "tok" + "ens.py")
     try:
         ns = {}
         exec(open(path).read(), ns)

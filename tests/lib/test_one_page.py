@@ -235,17 +235,18 @@ def test_the_page_learns_and_prints_how(whole_run: SimpleNamespace) -> None:
     assert re.fullmatch(
         r"3,\d{3} pairs to learn from, 2\d\d,\d{3} weights to learn", sizes
     )
-    example = head.removeprefix("updates  loss  ")
+    example, last = head.removeprefix("updates  loss  "), page.train_steps // 25
     losses = []
-    for i, line in enumerate(rest[:8], 1):
+    for i, line in enumerate(rest[:last], 1):
         step, loss, *words = line.split()
         assert int(step) == 25 * i and words
         losses.append(float(loss))
     assert losses[0] > 2 and losses[-1] < 1
-    count = re.fullmatch(r"(\d+) of 100 unseen sentences are .*", rest[8])
+    count = re.fullmatch(r"(\d+) of 100 unseen sentences are .*", rest[last])
     assert count and int(count[1]) >= 95  # 100 here; others may round otherwise
-    assert rest[9].split() == example.split()
-    assert [line.split()[0] for line in rest[10:]] == rest[7].split()[2:]
+    columns, *rows = rest[last + 1 :]
+    assert columns.split() == example.split()
+    assert [row.split()[0] for row in rows] == rest[last - 1].split()[2:]
     assert max(map(len, whole_run.lines)) <= 88
 
 
@@ -288,9 +289,7 @@ def test_translate_finds_the_words_of_greedy_search(whole_run: SimpleNamespace) 
 
 @pytest.mark.parametrize("option", ["-I", "-u"])
 def test_a_copy_runs_alone_on_a_file_of_pairs(tmp_path: Path, option: str) -> None:
-    source = PAGE.read_text(encoding="utf-8")
-    shorter = source.replace("batch_size = 200,", "batch_size = 25,")
-    assert shorter != source
+    shorter = re.sub("(batch_size) = [0-9]+,", r"\1 = 25,", PAGE.read_text("utf-8"))
     (tmp_path / "mine.py").write_text(shorter, encoding="utf-8")
     lines = ["Ich sehe ein Haus.\tI see a house.", "Er sieht sie!\tHe sees her!\tCC"]
     lines = lines * 20 + [f"Wort{i} ist neu.\tWord{i} is new." for i in range(30)]

@@ -114,6 +114,7 @@ def test_toy_learns_its_two_sentences_and_writes_its_history(tmp_path: Path) -> 
     assert [pytest.approx(row, abs=1e-6) for row in run.history] == rows
 
 
+@pytest.mark.weekly
 def test_write_up_e_learns_at_its_own_settings(tmp_path: Path) -> None:
     translator = nmt.load_or_train("writeup_e", run_dir=str(tmp_path))
     translations = translator(["ich mochte ein bier", "ich mochte ein cola"])

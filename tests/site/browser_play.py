@@ -25,6 +25,13 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
 HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>play</title>
 <meta name="viewport" content="width=device-width"><style>
 @media (prefers-color-scheme: dark) { body { background: #111; } }</style>"""
+# Every event that controls send while the reader uses them.
+LISTEN = """host => {
+    host.heard = []
+    for (const kind of ["input", "change"])
+        host.shadowRoot.addEventListener(kind, () => host.heard.push(kind))
+}"""
+HEARD = "host => host.heard.splice(0)"
 COUNT = "window.jupyterapp.shell.currentWidget.content.widgets.length"
 
 
@@ -92,11 +99,10 @@ def use(page: Any, host: Any) -> None:
     host.locator("section").wait_for()
     readout = host.locator(".readout")
     said = {readout.inner_text()}
-    for slider in host.locator("input[type=range]").all():
+    host.evaluate(LISTEN)
+    for slider in host.get_by_role("slider").all():
         before = slider.get_attribute("aria-valuetext")
-        slider.focus()
-        key = "ArrowLeft" if before == last(slider) else "ArrowRight"
-        page.keyboard.press(key)
+        move(page, host, slider)
         assert slider.get_attribute("aria-valuetext") != before, before
         said.add(readout.inner_text())
     for group in host.locator("fieldset").all():
@@ -108,8 +114,13 @@ def use(page: Any, host: Any) -> None:
         said.add(readout.inner_text())
     for board in host.locator(".board").all():
         board.locator(".cell[tabindex='0']").focus()
-        for key in ("ArrowDown", "Enter", "ArrowRight", "Enter"):
+        for key in ("ArrowDown", "ArrowRight"):
             page.keyboard.press(key)
+            cell = board.locator("button:focus")
+            before = cell.get_attribute("aria-pressed")
+            page.keyboard.press("Enter")
+            pressed = cell.get_attribute("aria-pressed")
+            assert before is None or pressed != before, "a press does nothing"
         assert board.locator(".cell[tabindex='0']").count() == 1
         said.add(readout.inner_text())
     for field in host.locator("input:not([type])").all():
@@ -120,6 +131,20 @@ def use(page: Any, host: Any) -> None:
     assert len(said) > 1, "nothing changes what it says"
     page.wait_for_timeout(700)  # it is told when the reader has paused
     assert host.get_by_role("status").inner_text().startswith(readout.inner_text())
+
+
+def move(page: Any, host: Any, slider: Any) -> None:
+    """Moves a slider by a key: it says what it shows, and is heard once.
+
+    ``host`` has been given ``LISTEN``.
+    """
+    slider.focus()
+    at_end = slider.evaluate("one => one.value === one.max")
+    host.evaluate(HEARD)
+    page.keyboard.press("ArrowLeft" if at_end else "ArrowRight")
+    assert sorted(host.evaluate(HEARD)) == ["change", "input"], "not one event of each"
+    shown = slider.locator("xpath=ancestor::*[.//output][1]//output")
+    assert slider.get_attribute("aria-valuetext") == shown.inner_text()
 
 
 def mouse(page: Any, host: Any) -> None:
@@ -142,13 +167,6 @@ def mouse(page: Any, host: Any) -> None:
         if run.inner_text() != says:
             run.click()
         assert run.inner_text() == says
-
-
-def last(slider: Any) -> str | None:
-    """What a slider says at its end, if it is there."""
-    at_end = slider.evaluate("one => one.value === one.max")
-    text: str | None = slider.get_attribute("aria-valuetext")
-    return text if at_end else None
 
 
 def in_jupyterlab(page: Any, address: str) -> None:

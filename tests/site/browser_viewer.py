@@ -27,27 +27,23 @@ PAIR = made_translation(SRC, TGT)
 VIEWER = ".nmt-attention"
 EXPLORED = 'nmt.Translator.load("multi30k-en-de")'
 
-# Every weight that the viewer shows, by its buttons: {kind: [layer][head] of rows};
-# head 0 is the mean.
-READ_ALL = """host => {
-    const all = {}, root = host.shadowRoot
+# The weights of a kind that the viewer shows: [layer][head] of rows; head 0: the mean.
+READ_KIND = """host => {
+    const all = [], root = host.shadowRoot
+    const [from, to] = root.querySelectorAll('[role=listbox]')
     const event = kind => new FocusEvent(kind, {bubbles: true})
     const focus = (word, kind) => word.dispatchEvent(event(kind))
-    for (const kind of root.querySelectorAll('.kinds input')) {
-        kind.click()
-        for (const map of root.querySelectorAll('.grid button')) {
-            map.click()
-            const rows = [...root.querySelectorAll('.from button')].map(word => {
-                focus(word, 'focusin')
-                const numbers = [...root.querySelectorAll('.to small')]
-                return numbers.map(number => +number.textContent)
-            })
-            const layers = all[kind.value] ??= []
-            ;(layers[map.dataset.layer] ??= []).push(rows)
-        }
+    for (const map of root.querySelectorAll('[role=radio][aria-label^="layer "]')) {
+        map.click()
+        const rows = [...from.querySelectorAll('[role=option]')].map(word => {
+            focus(word, 'focusin')
+            const numbers = [...to.querySelectorAll('small')]
+            return numbers.map(number => +number.textContent)
+        })
+        const [, layer] = /^layer (\\d+), /.exec(map.ariaLabel)
+        ;(all[layer] ??= []).push(rows)
     }
-    focus(root.querySelector('.from button'), 'focusout')
-    root.querySelector('.kinds input[value=cross]').click()
+    focus(from.querySelector('[role=option]'), 'focusout')
     return all
 }"""
 
@@ -132,7 +128,9 @@ def look_and_use(page: Any, name: str) -> None:
 
 def same_numbers(viewer: Any) -> None:
     """Every weight beside a word is the tensor's, in all kinds, layers and heads."""
-    for kind, shown in viewer.evaluate(READ_ALL).items():
+    for kind in ("encoder", "decoder", "cross"):
+        viewer.get_by_role("radio", name=kind, exact=True).click()
+        shown = viewer.evaluate(READ_KIND)
         layers = torch.cat(getattr(PAIR.attention, kind))  # (layers, H, T, S)
         expected = torch.cat([layers.mean(1, keepdim=True), layers], 1)
         torch.testing.assert_close(torch.tensor(shown), expected, atol=0.006, rtol=0)

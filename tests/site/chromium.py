@@ -11,17 +11,35 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "build/axe/node_modules/axe-core/axe.min.js"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+PATH = next(filter(None, map(shutil.which, NAMES)), None)
+# Where one is required, it may also be Playwright's own, and a missing one is an error.
+needs_chromium = pytest.mark.skipif(
+    PATH is None and os.environ.get("NMT_BROWSER") != "required",
+    reason="no Chromium on this machine (apt-get install chromium)",
+)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 @contextmanager
+def launched() -> Iterator[Any]:
+    """A browser of Playwright's."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=PATH, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser of Playwright's; without a Chromium, the program says so and ends."""
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
+    """The same with axe-core; without a Chromium, the program says so and ends."""
+    if PATH is None:
         print("SKIPPED: no Chromium on this machine (apt-get install chromium)")
         sys.exit("CI" in os.environ)  # there, a skipped check is a failed one
     if not AXE.exists() and shutil.which("npm"):
@@ -30,12 +48,8 @@ def chromium() -> Iterator[Any]:
         subprocess.run([*npm, "axe-core@4.14.1"], check=True)
     if not AXE.exists():
         print("SKIPPED: axe-core (no npm)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 def barriers(

@@ -1,14 +1,16 @@
 """Scripts of the pages in Node: they read JSON, and print JSON."""
 
 import json
+import os
 import shutil
 import subprocess
 from typing import Any
 
 import pytest
 
-needs_node = pytest.mark.skipif(
-    not shutil.which("node"), reason="no Node on this machine (apt-get install nodejs)"
+needs_node = pytest.mark.skipif(  # in CI, a skipped check is a failed one
+    not shutil.which("node") and "CI" not in os.environ,
+    reason="no Node on this machine (apt-get install nodejs)",
 )
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
-import shutil
-import subprocess
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -20,6 +17,7 @@ from nmt_book import web
 from nmt_book.chapter01.check import my_cut
 from nmt_book.web.play import FOLDER, Thing
 from nmt_book.web.things import mask, merges
+from tests.site.node import needs_node, run_node
 
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
 PAGE = sorted(f"../{path.stem}" for path in FOLDER.parent.glob("page*.js"))
@@ -31,18 +29,12 @@ const thing = await import(file)
 const answers = calls.map(([name, ...args]) => thing[name](...args))
 process.stdout.write(JSON.stringify(answers))
 """
-needs_node = pytest.mark.skipif(
-    not shutil.which("node"), reason="no Node on this machine (apt-get install nodejs)"
-)
 
 
 def in_node(name: str, calls: Sequence[Sequence[Any]]) -> list[Any]:
     """What functions of a thing return: each call is its name and its arguments."""
-    job = json.dumps({"file": str(FOLDER / f"{name}.js"), "calls": calls})
-    command = ["node", "--input-type=module", "--eval", NODE]
-    result = subprocess.run(command, input=job, capture_output=True, text=True)
-    assert not result.returncode, result.stderr
-    answers: list[Any] = json.loads(result.stdout)
+    job = {"file": str(FOLDER / f"{name}.js"), "calls": calls}
+    answers: list[Any] = run_node(NODE, job)
     return answers
 
 

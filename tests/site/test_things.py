@@ -24,8 +24,9 @@ from nmt_book.web.things import beam, depth, prefix, rotary
 from nmt_book.web.things.calculator import Calculator
 from nmt_lib.model.transformer import count_parameters
 from nmt_lib.translate.search import Candidate
-from tests.site.test_play import STATES, in_node, needs_node
-from tests.site.test_train import WORK, run_node
+from tests.site.node import needs_node, run_node
+from tests.site.test_play import STATES, in_node
+from tests.site.test_train import WORK
 
 pytestmark = needs_node
 

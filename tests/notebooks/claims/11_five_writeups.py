@@ -71,9 +71,9 @@ def test_ten_times_the_rate_of_c_stalls(chapter: Any) -> None:
 
 
 def test_the_loss_of_eight_sentences_jumps_more_than_that_of_64(chapter: Any) -> None:
-    check, model = chapter.check, chapter.trained.model
+    lab, model = chapter.lab, chapter.trained.model
     many, few = (
-        torch.tensor(check.batch_losses(model, chapter.examples, n)).std()
+        torch.tensor(lab.batch_losses(model, chapter.examples, n)).std()
         for n in (64, 8)
     )
     assert few > 1.4 * many
@@ -103,7 +103,7 @@ def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
 
 def test_dropout_shows_in_two_losses_and_spares_most_translations(chapter: Any) -> None:
     """The fourth of the five checks; the translations *may* be right: most are."""
-    check, trained = chapter.check, chapter.trained
+    lab, trained = chapter.lab, chapter.trained
     batch, pairs = nmt.make_batch(chapter.examples[:16]), chapter.corpus.train[:16]
     trained.model.train()
     with torch.no_grad():
@@ -112,7 +112,7 @@ def test_dropout_shows_in_two_losses_and_spares_most_translations(chapter: Any) 
             for _ in range(2)
         )
     assert abs(one - other) > 1e-4
-    assert check.with_dropout(trained.model, trained, pairs) > 8
+    assert lab.with_dropout(trained.model, trained, pairs) > 8
 
 
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:

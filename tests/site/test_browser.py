@@ -1,0 +1,352 @@
+"""The interface in a Chromium without a window says, shows and sends what it should.
+
+Each number on the screen is the one that Python computes, or the formula in Node. The
+heavier walks, with axe-core, JupyterLab and Firefox, are ``make browser``.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import nmt_book as book
+from nmt_book import web
+from nmt_book.web import train_page
+from nmt_book.web.things.calculator import Calculator
+from nmt_book.web.things.mask import Mask
+from tests.site import browser_live, browser_play, browser_train, browser_viewer
+from tests.site.browser_live import GERMAN, get_model, settled, watched
+from tests.site.browser_play import HEAD, LISTEN, move
+from tests.site.browser_site import served
+from tests.site.chromium import launched, needs_chromium
+from tests.site.node import needs_node
+from tests.site.test_live import node
+from tests.site.test_play import in_node
+from tools import live, train
+
+pytestmark = [needs_node, needs_chromium]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with launched() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A new page: at its end, no error and no request to another host."""
+    with watched(browser, reduced_motion="reduce") as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of the live page and the training page, and of nothing else."""
+    folder = tmp_path_factory.mktemp("site")
+    for name, shown in {"live": live.site_page(), "train": train.site_page()}.items():
+        html = f'{HEAD}<link rel="icon" href="data:,"><main>{shown}</main>'
+        (folder / f"{name}.html").write_text(html, encoding="utf-8")
+    shutil.copy(web.FILES / "worker.js", folder / live.WORKER)
+    (folder / "models").mkdir()
+    for name in live.EXAMPLES:
+        shutil.copy(live.model_path(name), folder / f"models/{name}.safetensors")
+    with served(folder) as address:
+        yield address
+
+
+def opened(page: Any, folder: Path, *outputs: web.Html) -> None:
+    """Shows outputs of cells on a page."""
+    file = folder / "page.html"
+    html = "".join(output.data for output in outputs)
+    file.write_text(f"{HEAD}<main>{html}</main>", encoding="utf-8")
+    page.goto(file.as_uri())
+
+
+def pixels(part: Any) -> Any:
+    """What of a page is seen: rows of colours ``(height, width, 3)``."""
+    image = Image.open(io.BytesIO(part.screenshot(animations="disabled")))
+    return np.asarray(image.convert("RGB")).astype(int)
+
+
+def filled(part: Any, y: float = 0.5) -> float:
+    """How much of a bar has the colour of its beginning, at a height from 0 to 1."""
+    colours = pixels(part)
+    row = colours[int(y * len(colours)), 3:-3]
+    return float((abs(row - row[0]).sum(-1) < 30).mean())
+
+
+def signed(number: float) -> str:
+    return f"{number:.2f}".replace("-", "−")
+
+
+# The attention viewer.
+
+
+def test_the_viewer_shows_the_weights_and_obeys(page: Any, tmp_path: Path) -> None:
+    shown = book.view_attention(browser_viewer.PAIR, gold=browser_viewer.GOLD)
+    opened(page, tmp_path, shown, shown)
+    first, second = page.locator(browser_viewer.VIEWER).all()
+    names = [f"head {head}" for head in range(4)]
+    for name in ["mean of all heads", *names]:
+        for layer in (0, 1):
+            radio = first.get_by_role("radio", name=f"layer {layer}, {name}")
+            assert radio.count() == 1, "a map without a name"
+    browser_viewer.same_numbers(first)
+    weights = browser_viewer.PAIR.attention.cross[1][0, 2]  # (T, S)
+    T, S = weights.shape
+    first.get_by_role("checkbox", name="gold links").uncheck()
+    map_ = first.get_by_role("radio", name="layer 1, head 2").locator("svg")
+    colours = pixels(map_)
+    height, width, _ = colours.shape
+    ys = ((np.arange(T) + 0.5) * height / T).astype(int)
+    xs = ((np.arange(S) + 0.5) * width / S).astype(int)
+    dark = -colours[ys[:, None], xs].sum(-1)  # (T, S)
+    assert np.corrcoef(dark.flatten(), weights.flatten())[0, 1] > 0.95
+    map_.hover(position={"x": float(xs[3]), "y": float(ys[1])})
+    status = first.get_by_role("status").inner_text()
+    words = browser_viewer.PAIR.tgt_labels[1], browser_viewer.PAIR.src_labels[3]
+    assert status == "{} looks at: {}\u00a0{:.3f}".format(*words, weights[1, 3])
+    first.get_by_role("checkbox", name="gold links").check()
+    browser_viewer.use(page, first, second)
+
+
+# Things to touch.
+
+
+@pytest.mark.parametrize("name", ["clock", "mask", "calculator"])
+def test_a_thing_can_be_used_by_keys(name: str, page: Any, tmp_path: Path) -> None:
+    opened(page, tmp_path, book.play(name))
+    browser_play.use(page, page.locator(".nmt-play"))
+
+
+def sliders(page: Any, values: dict[str, list[str]]) -> dict[str, str]:
+    """What each slider says after some moves, by its name: the text of its value."""
+    host, labels = page.locator(".nmt-play"), {}
+    host.evaluate(LISTEN)
+    assert host.get_by_role("slider").count() == len(values)
+    for name, texts in values.items():
+        slider = host.get_by_role("slider", name=name, exact=True)
+        for _ in range(3):
+            at = int(slider.input_value())
+            assert slider.get_attribute("aria-valuetext") == texts[at], name
+            move(page, host, slider)
+        assert slider.get_attribute("max") == str(len(texts) - 1)
+        labels[name] = texts[int(slider.input_value())]
+    return labels
+
+
+def readout(page: Any) -> str:
+    return str(page.locator(".nmt-play .readout").inner_text())
+
+
+def test_the_clock_says_its_formulas(page: Any, tmp_path: Path) -> None:
+    opened(page, tmp_path, book.play("clock"))
+    every = [str(number) for number in range(301)]
+    labels = sliders(page, {"position": every, "positions between the two": every[:21]})
+    position, distance = map(int, labels.values())
+    for base in (100, 10000):
+        page.get_by_role("radio", name=str(base), exact=True).check(force=True)
+        state = {"position": position, "distance": distance, "base": base, "d_model": 8}
+        jobs = [["encoding", state], ["product", state]]
+        (sine, cosine, *_), product = in_node("clock", jobs)
+        assert readout(page) == (
+            f"Positions {position} (blue) and {position + distance} (gold). Of "
+            f"position {position}, hand 0 says sine {signed(sine)} and cosine "
+            f"{signed(cosine)}. The dot product of the two positions is "
+            f"{signed(product)}."
+        )
+
+
+def test_the_mask_shows_its_weights_and_a_press_turns_one(
+    page: Any, tmp_path: Path
+) -> None:
+    opened(page, tmp_path, book.play("mask"))
+    words = ["<sos>", *Mask().words]
+    targets = [*words[1:], "<eos>"]
+    mask = [[s <= t for s in range(len(words))] for t in range(len(words))]
+    cells = page.get_by_role("group", name="the mask").get_by_role("button")
+    read = "all => all.map(c => [c.ariaLabel, c.textContent, c.ariaPressed])"
+
+    def check() -> None:
+        (answer,) = in_node("mask", [["attend", words, mask]])
+        assert cells.evaluate_all(read) == [
+            [
+                f"{words[t]}, which must say {targets[t]}, looks at {words[s]}: "
+                f"weight {weight:.2f}",
+                f"{weight:.2f}" if mask[t][s] else "",
+                str(mask[t][s]).lower(),
+            ]
+            for t, row in enumerate(answer["weights"])
+            for s, weight in enumerate(row)
+        ]
+        for t, p in enumerate(answer["probabilities"]):
+            end = page.get_by_role("row").nth(1 + t).get_by_role("cell").last
+            assert end.inner_text() == f"{p:.2f}"
+            if p > 0.1:
+                assert filled(end, 0.15) == pytest.approx(p, abs=0.05)
+        loss = -np.log(answer["probabilities"]).mean()
+        assert readout(page).endswith(f"probabilities, is {loss:.2f}.")
+
+    check()
+    for t, s in ((0, 1), (4, 2)):
+        cells.nth(t * len(words) + s).click()
+        mask[t][s] = not mask[t][s]
+        check()
+    page.keyboard.press("Enter")
+    mask[4][2] = True
+    check()
+
+
+def short(number: float) -> str:
+    """A number as the calculator writes it."""
+    for name, size in (("trillion", 1e12), ("billion", 1e9), ("million", 1e6)):
+        if number >= size:
+            # Halves are rounded up.
+            return f"{number / size + 1e-9:.1f}".removesuffix(".0") + f" {name}"
+    return f"{number:,.0f}"
+
+
+UNITS = dict(zip(("B", "kB", "MB", "GB", "TB"), 1000.0 ** np.arange(5), strict=True))
+HOURS = {"years": 24 * 365, "days": 24, "hours": 1, "minutes": 1 / 60}
+EXPONENT = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+LABELS = {
+    "d_model": "width d_model",
+    "n_layers": "layers on each side N",
+    "V": "subwords V",
+    "B": "sentences in a batch",
+    "T": "tokens in a sentence",
+    "tokens": "target tokens to read",
+}
+
+
+def test_the_calculator_says_its_formulas(page: Any, tmp_path: Path) -> None:
+    opened(page, tmp_path, book.play("calculator"))
+    choices = Calculator().given()["choices"]
+    values = {name: [short(v) for v in choices[key]] for key, name in LABELS.items()}
+    labels = sliders(page, values)
+    state: dict[str, Any] = {"precision": "bf16", "machine": "gpu"}
+    for key, name in LABELS.items():
+        state[key] = choices[key][values[name].index(labels[name])]
+    jobs = ("parameters", "operations", "memory", "hours")
+    learnt, work, held, hours = in_node("calculator", [[job, state] for job in jobs])
+    updates = short(np.ceil(state["tokens"] / (state["B"] * state["T"])))
+    pattern = r"(.*) updates: (\S+) (\w+)\. An update needs (\S+) (\w+) and (\S+)·10"
+    match = re.match(rf"{pattern}(\S+) operations\.", readout(page))
+    assert match, readout(page)
+    steps, time, unit, memory, size, digits, exponent = match.groups()
+    assert steps == updates
+    assert float(time.replace(",", "")) * HOURS[unit] == pytest.approx(hours, rel=0.05)
+    number = float(memory) * UNITS[size]
+    assert number == pytest.approx(sum(held.values()), rel=0.05)
+    power = f"{digits}e{int(exponent.translate(EXPONENT))}"
+    assert float(power) == float(f"{sum(work.values()):.1e}")
+    figures = page.get_by_role("figure").all()
+    for figure, parts in zip(figures, (learnt, work, held), strict=True):
+        rows = figure.get_by_role("row").all()
+        for row, (name, part) in zip(rows, parts.items(), strict=True):
+            share = part / sum(parts.values())
+            assert row.get_by_role("rowheader").inner_text() == name
+            if share > 0.1:
+                bar = row.get_by_role("cell").first
+                assert filled(bar) == pytest.approx(share, abs=0.03), name
+
+
+# The live page.
+
+
+def test_an_address_is_a_sentence_and_a_search(page: Any, address: str) -> None:
+    browser_live.first_state(page, f"{address}/live.html")
+    page.goto("about:blank")
+    browser_live.shared_address(page, f"{address}/live.html")
+
+
+def test_a_word_that_is_chosen_and_heads_that_are_off(page: Any, address: str) -> None:
+    page.goto(f"{address}/live.html{GERMAN}")
+    get_model(page)
+    text, file = live.EXAMPLES["en-de"][0], live.model_path("en-de")
+    assert settled(page) == browser_live.expected("en-de", text).text
+    (plain,) = node(file, [{"text": text}])
+    rows = page.locator(".bars tbody tr").all()
+    for row, choice in zip(rows, plain["steps"][0], strict=True):
+        p = choice["p"]
+        assert f"{p:.2f}" in row.inner_text() or p < 0.01
+        bar = row.get_by_role("cell").first.locator("div")
+        if p > 0.1:
+            assert filled(bar) == pytest.approx(p, abs=0.03)
+    jobs = [{"text": text, "prefix": [choice["id"]]} for choice in plain["steps"][0]]
+    texts = [answer["text"] for answer in node(file, jobs)]
+    other = next(i for i, words in enumerate(texts) if words != plain["text"])
+    page.locator(".bars tbody").get_by_role("button").nth(other).click()
+    assert settled(page) == texts[other]
+    page.get_by_role("button", name="Let the model choose again").click()
+    assert settled(page) == plain["text"]
+    browser_live.heads(page)
+    weighed(page, plain)
+
+
+# Everything that the page asks its worker.
+ASKED = """window.asked = 0
+const { postMessage } = Worker.prototype
+Worker.prototype.postMessage = function (...message) {
+    window.asked++
+    postMessage.apply(this, message)
+}"""
+
+
+def weighed(page: Any, plain: dict[str, Any]) -> None:
+    """Each head is switched off once, and says how far log P falls without it."""
+    page.evaluate(f"() => {{ {ASKED} }}")
+    page.get_by_role("button", name="Which one matters?").click()
+    page.get_by_text("most of all").wait_for()
+    switches = page.get_by_role("switch")
+    assert 0 <= page.evaluate("window.asked") - switches.count() <= 1
+    file, whole = live.model_path("en-de"), sum(plain["logProbs"])
+    job = {"text": live.EXAMPLES["en-de"][0], "prefix": plain["ids"]}
+    heads = [("encoder", 0, 1), ("decoder", 1, 3), ("cross", 3, 2), ("cross", 2, 0)]
+    jobs = [job | {"closed": [[*head, None]]} for head in heads]
+    for (kind, layer, head), off in zip(heads, node(file, jobs), strict=True):
+        fall = f"{whole - sum(off['logProbs']):.2f}"
+        name = f"{kind}, layer {layer}, head {head}: without it, log P falls by {fall}"
+        assert page.get_by_role("switch", name=name).count() == 1, name
+
+
+def test_own_sentences_and_searches(page: Any, address: str) -> None:
+    page.goto(f"{address}/live.html{GERMAN}")
+    get_model(page)
+    browser_live.no_stale_answers(page)
+    browser_live.sampling_and_tree(page)
+
+
+# The training page.
+
+
+def test_the_training_page_says_what_it_is_told(page: Any, address: str) -> None:
+    page.goto(f"{address}/train.html")
+    host, settings = page.locator(".nmt-train"), train_page.page_data()["settings"]
+    host.evaluate(LISTEN)
+    for name, key, words in (
+        ("Learning rate", "lr", "learning rate"),
+        ("Warm-up", "warmup", "warm-up"),
+    ):
+        slider = page.get_by_role("slider", name=name)
+        assert slider.get_attribute("aria-valuetext") == f"{settings[key]}"
+        for _ in range(2):
+            move(page, host, slider)
+            text = slider.get_attribute("aria-valuetext")
+            assert float(text) > settings[key]
+            page.get_by_text(re.compile(rf"^Now: .*{words} {text}\b")).wait_for()
+
+
+def test_the_training_page_trains(page: Any, address: str) -> None:
+    page.goto(f"{address}/train.html")
+    browser_train.keyboard(page)
+    browser_train.compared(page)
