@@ -144,6 +144,8 @@ def test_grids_have_their_words_and_their_numbers() -> None:
     assert (labels(left), labels(right)) == ((words, ["x", "y"]), ([], words))
     torch.testing.assert_close(shown(left), a)
     assert words_at(left)["0.2"] == (1, 0), "column 1, row 0"
+    staircase = axis_of(book.plot_grids(torch.ones(3, 3).tril(), dots=[(2, 1)]))
+    assert points(staircase) == [[[2], [1]]], "column 2, row 1"
     for word, turned in (("elle", 0), ("cross-attention", 90)):
         axis = axis_of(book.plot_grids(a, columns=["il", word], numbers=".1f"))
         assert {label.get_rotation() for label in axis.get_xticklabels()} == {turned}
