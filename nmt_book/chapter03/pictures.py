@@ -1,4 +1,4 @@
-"""Pictures of chapter 03: padding in batches, and what a word may look at."""
+"""The picture of chapter 03: padding in batches."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from nmt_lib.translate.heatmap import BLUE, ORANGE, PALE, WIDTH, new_figure, set_title
-
-from ..pictures.grids import plot_grids
+from nmt_lib.translate.heatmap import BLUE, PALE, WIDTH, new_figure, set_title
 
 
 def plot_padding(
@@ -57,23 +55,3 @@ def _typical(lengths: Tensor, plan: Sequence[Sequence[int]]) -> Sequence[int]:
     shares = [float(one.mean() / one.max()) for one in sizes]
     alike = [i for i, one in enumerate(sizes) if 55 < len(one) < 73] or range(len(plan))
     return plan[min(alike, key=lambda i: abs(shares[i] - usual))]
-
-
-def plot_reads_and_says(
-    mask: Tensor, reads: Sequence[str], says: Sequence[str]
-) -> Figure:
-    """A mask ``(T, T)``; a row is named by the word that is read and the one to say.
-
-    An orange dot marks the word to say, where it is read later.
-    """
-    rows = [f"{read} → {say}" for read, say in zip(reads, says, strict=True)]
-    figure = plot_grids(
-        mask,
-        rows,
-        reads,
-        lines=True,
-        xlabel="key (blue: may be looked at)",
-        ylabel="query: reads → must say",
-    )
-    figure.axes[0].plot(range(1, len(reads)), range(len(reads) - 1), "o", color=ORANGE)
-    return figure

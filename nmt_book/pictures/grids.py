@@ -21,6 +21,7 @@ from torch import Tensor
 from nmt_lib.translate.heatmap import (
     LETTER,
     MIDDLE,
+    ORANGE,
     WIDTH,
     Grid,
     draw_grids,
@@ -46,6 +47,7 @@ def plot_grids(
     *,
     numbers: str = "",
     lines: bool = False,
+    dots: Sequence[tuple[int, int]] = (),
     cmap: str = "Blues",
     vmin: float | None = 0,
     vmax: float | None = 1,
@@ -61,6 +63,7 @@ def plot_grids(
             each; default: numbers from 0.
         numbers: how the values are written into the cells, such as ``".2f"``.
         lines: thin lines between the cells, as for masks.
+        dots: the (column, row) of orange dots in the first grid.
         cmap, vmin, vmax: colours, and the values of the first and the last of them;
             ``None``: the smallest or largest value of all grids.
 
@@ -96,6 +99,8 @@ def plot_grids(
             axis.vlines(np.arange(1, n_columns) - 0.5, -0.5, n_rows - 0.5, **thin)
         if numbers:
             write_numbers(axis, table, numbers)
+    for x, y in dots:
+        axes[0].plot(x, y, "o", color=ORANGE)
     return figure
 
 

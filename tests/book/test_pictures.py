@@ -19,7 +19,7 @@ from nmt_book.chapter02.pictures import plot_hands
 from nmt_book.chapter03.pictures import plot_padding
 from nmt_book.chapter04.pictures import plot_steps
 from nmt_book.chapter06.pictures import plot_data_path
-from nmt_book.chapter07.pictures import plot_history, plot_shift, plot_warmup
+from nmt_book.chapter07.pictures import plot_history
 from nmt_book.chapter08.pictures import FATES, plot_beam, plot_choices
 from nmt_book.chapter10.pictures import plot_ngrams, plot_read_along
 from nmt_book.chapter11.pictures import (
@@ -144,6 +144,8 @@ def test_grids_have_their_words_and_their_numbers() -> None:
     assert (labels(left), labels(right)) == ((words, ["x", "y"]), ([], words))
     torch.testing.assert_close(shown(left), a)
     assert words_at(left)["0.2"] == (1, 0), "column 1, row 0"
+    staircase = axis_of(book.plot_grids(torch.ones(3, 3).tril(), dots=[(2, 1)]))
+    assert points(staircase) == [[[2], [1]]], "column 2, row 1"
     for word, turned in (("elle", 0), ("cross-attention", 90)):
         axis = axis_of(book.plot_grids(a, columns=["il", word], numbers=".1f"))
         assert {label.get_rotation() for label in axis.get_xticklabels()} == {turned}
@@ -199,13 +201,6 @@ def test_branches_of_a_choice_share_its_height() -> None:
     assert aa - ab == pytest.approx(ab - ac)
 
 
-def test_a_warm_up_rises_to_the_rate_and_then_stays_there() -> None:
-    rates, losses = axes(plot_warmup([5, 3, 2, 1], [5, 4, 4, 4], 0.4, warmup=2))
-    x = [1, 2, 3, 4]
-    assert points(rates)[:2] == [[x, [0.2, 0.4, 0.4, 0.4]], [x, [0.4] * 4]]
-    assert points(losses)[:2] == [[x, [5, 3, 2, 1]], [x, [5, 4, 4, 4]]]
-
-
 def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
     rows = {"new": {"en": ["a", "red"], "fr": ["$5", "<b>", "😀"]}, "old": {"": ["x"]}}
     links = [((0, 1), (1, 2)), ((1, 2), (1, 0))]
@@ -214,15 +209,6 @@ def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
     assert points(first) == [[*map(list, zip(at["red"], at["😀"], strict=True))]]
     assert (bow.xyann[0], bow.xy[0]) == (at["😀"][0], at["$5"][0])
     assert marked(first.texts[:5]) == "....x"
-
-
-def test_below_each_token_that_is_read_is_the_next_one() -> None:
-    tokenizer = small_translator(2).tgt_tokenizer
-    tgt = torch.tensor([[2, 5, 4, 5, 3], [2, 4, 3, 0, 0]])
-    for axis, row in zip(axes(plot_shift(tgt, tokenizer)), tgt, strict=True):
-        words = tokenizer.lookup_tokens(row)
-        assert texts(axis.texts)[:8] == words[:-1] + words[1:]
-    assert marked(axis.texts[:8]) == "..x.....", "the <eos> that is read"
 
 
 def test_hands_start_at_twelve_and_turn_clockwise() -> None:
