@@ -15,7 +15,8 @@ LINE = 100  # longer lists are not shown whole
 def same(given: Any, expected: Any) -> bool:
     """Whether two answers are equal: kind, shape, and each number to 1e-4.
 
-    Lists, tuples, NumPy and generators may stand for each other and for tensors.
+    A whole number is expected exactly. Lists, tuples, NumPy and generators may stand
+    for each other and for tensors.
     """
     given = listed(given)
     if isinstance(expected, Tensor):
@@ -38,6 +39,8 @@ def same(given: Any, expected: Any) -> bool:
         if isinstance(given, bool | str):
             return False
         try:
+            if isinstance(expected, int):
+                return float(given) == expected
             close = math.isclose(float(given), expected, rel_tol=1e-4, abs_tol=1e-4)
             return close or (math.isnan(expected) and math.isnan(float(given)))
         except (TypeError, ValueError, RuntimeError):
