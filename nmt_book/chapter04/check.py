@@ -402,6 +402,10 @@ LARGEST = "exp of a large score is infinite: keep the largest score so far"
             *_scores(-800.0, 0, 800),
             *numbers(14, (3, 2)),
         ],
+        "scores of 800, 0 and −800": [
+            *_scores(800.0, 0, -800),
+            *numbers(15, (3, 2)),
+        ],
     },
     mistakes={
         UNDIVIDED: "/ math.sqrt(len(q)) →",
@@ -449,6 +453,9 @@ LARGEST = "exp of a large score is infinite: keep the largest score so far"
             "math.exp(score - largest) → math.exp(score)"
         ),
         "keep the largest score, not the smallest": "max(largest → min(largest",
+        "keep the largest score so far, not the latest": (
+            "max(largest, score) → score"
+        ),
         "this is the plain mean: weigh each value by its exponential": "V.mean(0)",
         "the new value has a weight, too: its exponential": "e * v → v",
         "the weights don't sum to 1: divide by their sum": "/ total →",

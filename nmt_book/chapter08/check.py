@@ -199,6 +199,11 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
             [((4,), math.log(0.6)), ((6,), math.log(0.05))],
             2,
         ),
+        "a prefix of two ids ends": (
+            {(4, 6): SIX[5,], (5, 4): SIX[4,]},
+            [((4, 6), math.log(0.5)), ((5, 4), math.log(0.3))],
+            2,
+        ),
         "K = 3, and the sixth best has ended": (
             {(9,): [0.02, 0.01, 0.03, 0.05, 0.3, 0.2, 0.15, 0.14, 0.1]},
             [((9,), -0.5)],

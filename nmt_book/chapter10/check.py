@@ -77,6 +77,7 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
         "pairs of the same letters": _case("a nut is", "an ut is", 2),
         "a word inside another one": _case("he the", "the then", 1),
         "triples": _case("we saw two old men there", "we saw two old dogs here", 3),
+        "a short output, found late": _case("the cat", "so the cat", 1),
     },
     mistakes={
         "not clipped: an n-gram counts at most as often as the reference has it": (
@@ -102,6 +103,9 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
         ),
         "the last n-gram of the reference is missing: also there are … - n + 1": (
             "reference) - n + 1 → reference) - n"
+        ),
+        "the reference has len(reference) - n + 1 n-grams, not as many as the output": (
+            "reference) - n + 1 → output) - n + 1"
         ),
         "the last n-gram is missing in both: there are len(…) - n + 1": (
             " - n + 1 →  - n"

@@ -15,7 +15,8 @@ LINE = 100  # longer lists are not shown whole
 def same(actual: Any, expected: Any) -> bool:
     """Whether two answers are equal: kind, shape, and each number to 1e-4.
 
-    Lists, tuples, NumPy and generators may stand for each other and for tensors.
+    A whole number is expected exactly. Lists, tuples, NumPy and generators may stand
+    for each other and for tensors.
     """
     actual = as_list(actual)
     if isinstance(expected, Tensor):
@@ -38,6 +39,8 @@ def same(actual: Any, expected: Any) -> bool:
         if isinstance(actual, bool | str):
             return False
         try:
+            if isinstance(expected, int):
+                return float(actual) == expected
             close = math.isclose(float(actual), expected, rel_tol=1e-4, abs_tol=1e-4)
             return close or (math.isnan(expected) and math.isnan(float(actual)))
         except (TypeError, ValueError, RuntimeError):

@@ -23,6 +23,7 @@ LONG = torch.zeros(2, 40)
         (TABLE > 2, TABLE > 3, "expected [[False, False], [False, True]], "),
         (TABLE, TABLE > 2, "expected torch.bool, got torch.float32"),
         (True, 1, "expected 1, got True"),
+        (55_522_645, 55_522_638, "expected 55522638, got 55522645"),
         ((1, 1.364), (1, 30 / 22), "expected (1, 1.3636363636363635), got (1"),
         (TABLE[0].numpy(), "12", "expected 12, got array"),
         (LONG + 2.0761, LONG + 2.0764, "expected 2.07640"),

@@ -29,16 +29,13 @@ def model_file(step: int = 1, size: int = 100, **options: Any) -> ModelFile:
     return ModelFile(translator.config, tokenizers, weights, state)
 
 
-def checkpoint_path(folder: Path, step: int) -> Path:
-    return folder / f"checkpoints/step-{step:08d}.safetensors"
-
-
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Checkpoints of the steps 1, 2 and 10."""
-    for step in (1, 2, 10):
-        save(checkpoint_path(tmp_path / "a", step), model_file(step))
-    return tmp_path / "a"
+def path(tmp_path: Path) -> Path:
+    """The first checkpoint of three in a folder."""
+    for step in (10, 2, 1):
+        path = tmp_path / f"a/checkpoints/step-{step:08}.safetensors"
+        save(path, model_file(step))
+    return path
 
 
 @pytest.mark.parametrize("src_specials", [True, False])
@@ -57,9 +54,10 @@ def test_what_was_saved_loads_equal(
         d=torch.tensor(1.5, dtype=torch.bfloat16),
         e=torch.zeros(0, 3),
     )
-    save(tmp_path / "new folder" / "x.safetensors", saved)
-    assert len(list((tmp_path / "new folder").iterdir())) == 1
-    again = load(tmp_path / "new folder" / "x.safetensors")
+    path = tmp_path / "new folder" / "x.safetensors"
+    save(path, saved)
+    assert [*path.parent.iterdir()] == [path]
+    again = load(path)
     assert (again.config, again.state) == (saved.config, saved.state)
     torch.testing.assert_close(again.tensors, saved.tensors, rtol=0, atol=0)
     pairs = zip(again.tokenizers, saved.tokenizers, strict=True)
@@ -68,9 +66,8 @@ def test_what_was_saved_loads_equal(
 
 
 # --- damage
-def test_any_damage_is_named_on_one_line(folder: Path) -> None:
-    path, draw = checkpoint_path(folder, 1), random.Random(0)
-    content = path.read_bytes()
+def test_any_damage_is_named_on_one_line(path: Path) -> None:
+    content, draw = path.read_bytes(), random.Random(0)
     cases = [content[:end] for end in (0, 7, 20, 300, len(content) - 1)]
     cases += [content + b"\0", b"\xff" * 8 + content[8:], b"some text"]
     for _ in range(200):
@@ -107,8 +104,8 @@ def made_elsewhere(path: Path, **changes: str) -> str:
     return str(error.value)
 
 
-def test_a_file_of_another_version_is_not_called_damaged(folder: Path) -> None:
-    path, config = checkpoint_path(folder, 1), model_file().config.model_dump()
+def test_a_file_of_another_version_is_not_called_damaged(path: Path) -> None:
+    config = model_file().config.model_dump()
     assert "made by a newer nmt_lib (format 2)" in made_elsewhere(path, format="2")
     config["train"]["weight_decay"] = 0.1
     said = made_elsewhere(path, config=json.dumps(config))
@@ -126,17 +123,15 @@ def test_a_file_of_another_version_is_not_called_damaged(folder: Path) -> None:
         {"d_model": 2**11, "max_positions": 10**5},
     ],
 )
-def test_sizes_of_a_config_are_not_trusted(folder: Path, sizes: dict[str, int]) -> None:
+def test_sizes_of_a_config_are_not_trusted(path: Path, sizes: dict[str, int]) -> None:
     config = model_file().config.model_dump()
     config["model"] |= sizes
-    said = made_elsewhere(checkpoint_path(folder, 1), config=json.dumps(config))
-    assert "weights are fewer" in said
+    assert "weights are fewer" in made_elsewhere(path, config=json.dumps(config))
 
 
-def test_a_zipped_tokenizer_of_any_size_is_not_trusted(folder: Path) -> None:
+def test_a_zipped_tokenizer_of_any_size_is_not_trusted(path: Path) -> None:
     zipped = zlib.compress(bytes(100_000_000), 9)
     fields = {"kind": "bpe", "lowercase": False, "model": b64encode(zipped).decode()}
-    path = checkpoint_path(folder, 1)
     tracemalloc.start()
     said = made_elsewhere(path, src_tokenizer=json.dumps(fields))
     _, most = tracemalloc.get_traced_memory()
@@ -158,20 +153,21 @@ def test_weights_of_another_shape_are_refused(tmp_path: Path, rename: bool) -> N
 
 
 # --- writing
-def test_what_killed_writes_left_goes_when_the_run_starts(folder: Path) -> None:
-    left = folder / "checkpoints" / ".step-00000011.safetensors-1-2.tmp"
+def test_what_killed_writes_left_goes_when_the_run_starts(path: Path) -> None:
+    folder = path.parents[1]
+    left = path.with_name(".step-00000011.safetensors-1-2.tmp")
     mine = folder / ".notes.tmp"
-    for path in (left, folder / ".history.csv-1-2.tmp", mine):
-        path.write_bytes(b"half")
+    for half in (left, folder / ".history.csv-1-2.tmp", mine):
+        half.write_bytes(b"half")
     run = RunFolder(model_file().config.model_copy(update={"run_dir": str(folder)}))
     with run.lock():
         assert list(folder.rglob(".*.tmp")) == [mine]
     assert len(run.checkpoints()) == 3
 
 
-def test_a_full_disk_leaves_the_old_file_and_no_half_one(folder: Path) -> None:
+def test_a_full_disk_leaves_the_old_file_and_no_half_one(path: Path) -> None:
     """A limit of the operating system on the size of a file stops the write."""
-    path, names = checkpoint_path(folder, 1), sorted(folder.rglob("*"))
+    names = sorted(path.parent.iterdir())
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
     try:
@@ -180,6 +176,6 @@ def test_a_full_disk_leaves_the_old_file_and_no_half_one(folder: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert load(path).state["step"] == 1
-    assert sorted(folder.rglob("*")) == names
+    assert sorted(path.parent.iterdir()) == names
     with pytest.raises(nmt.CheckpointError, match=r"cannot write .*x.safetensors"):
         save(path / "x.safetensors", model_file())  # a file where a folder should be

@@ -82,5 +82,6 @@ WRONG = {
     ],
     "my_beam_step": [
         step("2 * K → 3 * K"),
+        step("c[0][-1] != → c[0][1] !="),
     ],
 }

@@ -2,6 +2,8 @@
 
 import torch
 
+from nmt_book.chapter12.check import encoder_flops
+
 
 def layer_by_layer(n_weights, n_layers, B, S, d_model):
     forward = 2 * n_weights * B * S
@@ -40,4 +42,8 @@ RIGHT = {
         ).ceil(),
     ],
 }
-WRONG = {}  # the exercise's own mistakes guard each case
+WRONG = {
+    "encoder_flops": [
+        lambda *sizes: encoder_flops.right(*sizes) + 7,
+    ],
+}
