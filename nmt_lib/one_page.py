@@ -30,7 +30,7 @@ from torch import nn
 # sentences need more updates than the grammar: try train_steps = 2000.
 N, d_model, d_ff, h = 2, 64, 256, 4  # 6, 512, 2048, 8
 P_drop, epsilon_ls = 0.1, 0.1  # dropout and label smoothing: the same
-train_steps, warmup_steps, batch_size = 175, 100, 64  # 100000, 4000, about 800
+train_steps, warmup_steps, batch_size = 200, 100, 64  # 100000, 4000, about 800
 
 
 # ---- 1. Data: a grammar of half a million sentences ----------------------------------
