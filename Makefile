@@ -10,6 +10,7 @@ CHAPTERS := $(shell ls -r notebooks/[0-9]*.ipynb notebooks/deeper/*.ipynb)
 ASSIGNMENTS := $(sort $(wildcard notebooks/assignments/source/*.ipynb))
 FORMATTED := nmt_lib nmt_book tests benchmarks site tools noxfile.py
 BIN := $(VENV)/bin
+ESLINT := $(VENV)/node_modules/.bin/eslint
 PIP := $(BIN)/python -m pip install -q -c constraints.txt
 # Two files at a time, in the order in which they are named.
 TWO := -n 2 --dist loadfile --no-loadscope-reorder
@@ -45,6 +46,7 @@ $(READER):
 	@rm -f $(VENV)/.reader-* && touch $@
 $(STAMP): $(READER)
 	$(PIP) --no-build-isolation -e '.[dev]'
+	@! command -v npm >/dev/null || npm install --silent --no-fund --no-audit --prefix $(VENV) eslint@9.39.1 @eslint/js@9.39.1 globals@16.5.0
 	@rm -f $(VENV)/.developer-* && touch $@
 
 ## Read
@@ -75,6 +77,7 @@ lint: $(STAMP) ## ruff, mypy, who may import whom, and whether each package that
 	$(BIN)/ruff format --check $(FORMATTED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	@if test -x $(ESLINT); then $(ESLINT) -c tools/eslint.config.mjs nmt_book site tests tools; else echo 'JavaScript is not checked: there was no npm when $(VENV) was set up'; fi
 	$(BIN)/deptry --ignore DEP002 nmt_lib
 	$(BIN)/deptry --ignore DEP004 nmt_lib nmt_book tools benchmarks figures site tests
 
