@@ -403,14 +403,9 @@ process.stdout.write(JSON.stringify(answers.at(-1)))
 
 def test_unknown_words_may_be_chosen(file: Path) -> None:
     prefix = [nmt.PAD, *[nmt.UNK] * 3, nmt.SOS, 7, 10_000]
-<<<<<<< ours
     asked: dict[str, Any] = {"model": "a", "asked": TEXTS[0], "prefix": prefix}
     asked |= {"closed": [], "hidden": [], "beam": 1, "alpha": None}
     asked |= {"heat": 0, "draw": 0, "limit": 9}
-=======
-    asked: Job = {"model": "a", "asked": TEXTS[0], "prefix": prefix, "closed": []}
-    asked |= {"hidden": [], "beam": 1, "alpha": None, "heat": 0, "draw": 0, "limit": 9}
->>>>>>> theirs
     job = {"folder": str(web.FILES), "file": str(file), "asked": asked}
     assert run_node(WORKER, job)["done"]["ids"][:4] == [*[nmt.UNK] * 3, 7]
 
