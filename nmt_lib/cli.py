@@ -22,7 +22,7 @@ import nmt_lib as nmt
 
 from .data.clean import looks_swapped
 from .data.corpora import held_out
-from .errors import warn
+from .errors import one_line, warn
 from .training.model_file import write_file
 from .training.run_folder import RunFolder
 
@@ -36,7 +36,9 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stdout.reconfigure(encoding="utf-8")  # as the input, whatever the locale
     try:
         with warnings.catch_warnings():  # puts showwarning back
-            warnings.showwarning = _show
+            warnings.showwarning = lambda message, *_, **__: print(
+                f"warning: {message}", file=sys.stderr
+            )
             options = _parser().parse_args(_utf8(words))
             options.run(options, nmt.parse_overrides(" ".join(options.set)))
     except (nmt.NMTError, OSError, MemoryError, RuntimeError) as error:
@@ -48,19 +50,16 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _show(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"warning: {message}", file=sys.stderr)
-
-
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        message = " ".join(message.split())[:300]
-        self.exit(2, f"error: {message} (python -m nmt_lib --help)\n")
+        self.exit(2, f"error: {one_line(message)} (python -m nmt_lib --help)\n")
 
 
 def _parser() -> argparse.ArgumentParser:
-    says = "Train, translate, evaluate, or look at a file of sentence pairs."
-    parser = _Parser(prog="python -m nmt_lib", description=says)
+    parser = _Parser(
+        prog="python -m nmt_lib",
+        description="Train, translate, evaluate, or look at a file of sentence pairs.",
+    )
     commands = parser.add_subparsers(
         required=True, metavar="train|translate|evaluate|data"
     )
@@ -126,7 +125,7 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     print(
         f"{len(pairs):,} kept; {split.largest} in the largest group that shares texts"
     )
-    parts = [(name, getattr(split, name)) for name in ("train", "valid", "test")]
+    parts = [*split._asdict().items()][:3]  # without the size of a group
     print(", ".join(f"{name} {len(part):,}" for name, part in parts))
     overlap = 100 * nmt.seen_share(split.test, split.train)
     shuffled, n = random.Random(0).sample(pairs, len(pairs)), len(split.test)

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML, YAMLError
 
-from .errors import ConfigError
+from .errors import ConfigError, one_line
 
 FOLDER = Path(__file__).parent / "configs"
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
@@ -331,7 +331,7 @@ def parse_overrides(text: str) -> dict[str, Any]:
         ConfigError: a part without ``=``, a value that is not YAML.
     """
     overrides = {}
-    for part in re.split(r"\s+(?=[\w.]+=)", text.strip()) if text.strip() else []:
+    for part in filter(None, re.split(r"\s+(?=[\w.]+=)", text.strip())):
         key, equals, value = part.partition("=")
         if not equals:
             raise ConfigError(
@@ -362,8 +362,7 @@ def _yaml(source: str | Path, where: str) -> Any:
     try:
         return YAML(typ="safe", pure=True).load(source)
     except (YAMLError, ValueError, LookupError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise ConfigError(f"{where} is not valid YAML: {reason}") from None
+        raise ConfigError(f"{where} is not valid YAML: {one_line(error)}") from None
 
 
 S = TypeVar("S", bound=Section)
@@ -412,11 +411,10 @@ def did_you_mean(word: str, choices: list[str]) -> str:
     return f" (did you mean {' or '.join(suggestions)}?)" if suggestions else ""
 
 
-def _keys() -> list[str]:
-    """All keys with their sections, such as ``train.seed``."""
-    sections = {k: type(v).model_fields for k, v in Config() if isinstance(v, Section)}
-    dotted = [f"{name}.{key}" for name, fields in sections.items() for key in fields]
-    return ["name", "run_dir", *dotted]
-
-
-KEYS = _keys()
+# All keys, those of a section with its name: ``train.seed``.
+KEYS = ["name", "run_dir"] + [
+    f"{name}.{key}"
+    for name, section in Config()
+    if isinstance(section, Section)
+    for key in type(section).model_fields
+]

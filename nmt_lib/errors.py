@@ -35,6 +35,11 @@ class TrainingError(NMTError, RuntimeError):
     """Training cannot continue: the loss is not finite, a sentence exceeds a batch."""
 
 
+def one_line(error: object, length: int = 300) -> str:
+    """The text of an error, on one line and not longer than this."""
+    return " ".join(str(error).split())[:length]
+
+
 def warn(message: str) -> None:
     """A warning that points to the first line outside this library."""
     modules = (f.f_globals.get("__name__", "") for f, _ in walk_stack(currentframe()))

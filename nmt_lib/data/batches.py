@@ -11,21 +11,17 @@ import os
 import random
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from ..config import Config, TrainConfig
 from ..errors import TrainingError, warn
 from .pairs import Pair
 from .tokenizers import Tokenizers
 from .tokens import PAD
-
-if TYPE_CHECKING:
-    from ..config import Config, TrainConfig
-
 
 SEED_STEP = 1_000_003  # a prime: no two seeds share the random numbers of an epoch
 Ids = Sequence[int]
@@ -84,8 +80,7 @@ def encode_pairs(
     return examples
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """The tensors of one step; the model reads ``tgt_in`` and predicts ``tgt_out``."""
 
     src: Tensor  # (B, S) ends with <eos>, then <pad>
@@ -98,8 +93,7 @@ class Batch:
         return int((self.tgt_out != PAD).sum())
 
     def to(self, device: torch.device | str) -> Batch:
-        tensors = (self.src, self.tgt_in, self.tgt_out)
-        return Batch(*(tensor.to(device) for tensor in tensors))
+        return Batch(*(tensor.to(device) for tensor in self))
 
 
 def pad_batch(rows: Sequence[Ids], length: int | None = None) -> Tensor:
@@ -153,7 +147,7 @@ def token_batches(
         TrainingError: one example alone is over the budget.
     """
     draw = random.Random(seed)
-    longest = [max(sides) for sides in lengths]
+    longest = list(map(max, lengths))
     order = draw.sample(range(len(lengths)), len(lengths))
     order.sort(key=lambda i: (longest[i], *lengths[i]))  # equals stay as drawn
     if order and longest[order[-1]] > batch_tokens and not alone:

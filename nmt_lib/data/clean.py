@@ -60,9 +60,9 @@ def _drop_outliers(
     pairs: list[tuple[str, str]], lost: Counter[str]
 ) -> list[tuple[str, str]]:
     """Leaves out what is unlike the other pairs: another script, another length."""
-    main_scripts = [_common_scripts([pair[side] for pair in pairs]) for side in (0, 1)]
-    n = max(1, len(pairs))
-    mean = [sum(len(pair[side]) for pair in pairs) / n for side in (0, 1)]
+    sides = list(zip(*pairs, strict=True))  # sources and targets
+    main_scripts = list(map(_common_scripts, sides))
+    mean = [sum(map(len, texts)) / len(texts) for texts in sides]
     result = []
     for pair in pairs:
         a, b = ((len(text) + 10) / (mean[i] + 10) for i, text in enumerate(pair))
@@ -86,7 +86,7 @@ def scripts(text: str) -> set[str]:
     return set(map(_script, set(text))) - {""}
 
 
-def _common_scripts(texts: list[str]) -> set[str]:
+def _common_scripts(texts: Iterable[str]) -> set[str]:
     """The script that nearly all texts have letters of, with those that go with it.
 
     Not that of most *letters*: a Chinese sentence about software may have more Latin
@@ -141,12 +141,10 @@ def grouped_split(pairs: Sequence[Pair], n: int, seed: int) -> Split:
     random.Random(seed).shuffle(groups)
     split = Split([], [], [], max(map(len, groups), default=0))
     for members in groups:
-        for part in (split.test, split.valid):
-            if len(members) <= min(LARGEST_GROUP, n - len(part)):
-                part.extend(members)
-                break
-        else:
-            split.train.extend(members)
+        small = len(members) <= LARGEST_GROUP
+        held_out = split.test, split.valid
+        rooms = (part for part in held_out if len(part) + len(members) <= n and small)
+        next(rooms, split.train).extend(members)
     return split
 
 

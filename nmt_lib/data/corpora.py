@@ -14,16 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..config import DataConfig
 from ..errors import CorpusError, warn
 from .clean import clean, grouped_split, looks_swapped
 from .files import moses_files, read_pairs
 from .pairs import Pair
 from .published import from_files, published
-
-if TYPE_CHECKING:
-    from ..config import DataConfig
 
 
 @dataclass(frozen=True)
@@ -70,8 +67,10 @@ def load_corpus(data: DataConfig) -> Corpus:
     for name, pairs in splits.items():
         splits[name] = [pair for pair in pairs if pair.src and pair.tgt]
         if dropped := len(pairs) - len(splits[name]):
-            where = f"{data.corpus} {name}: left out {dropped} of {len(pairs)} pairs"
-            warn(f"{where}, one side is empty")
+            warn(
+                f"{data.corpus} {name}: left out {dropped} of {len(pairs)} pairs, "
+                "one side is empty"
+            )
     if "valid" not in splits:
         pairs = splits["train"]
         split = grouped_split(pairs, held_out(len(pairs)), data.seed)
@@ -87,12 +86,11 @@ def load_corpus(data: DataConfig) -> Corpus:
 
 
 def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
-    name, langs = data.corpus, (data.src_lang, data.tgt_lang)
-    src, tgt = langs
+    name = data.corpus
+    langs = src, tgt = data.src_lang, data.tgt_lang
     if name == "tiny":
-        return dict(
-            _tiny(src, tgt)
-        ), "made by the grammar in nmt_lib/data/tiny/grammar.py"
+        splits = dict(_tiny(src, tgt))
+        return splits, "made by the grammar in nmt_lib/data/tiny/grammar.py"
     if name == "toy":
         if {*langs} != {"de", "en"}:
             raise CorpusError(

@@ -26,7 +26,7 @@ from typing import Any
 
 import polib
 
-from ..errors import CorpusError
+from ..errors import CorpusError, one_line
 from .tmx import read_tmx
 
 LONGEST = 100_000  # characters of a line; a longer one is no sentence
@@ -92,7 +92,7 @@ def read_pairs(
     except CorpusError as error:
         raise CorpusError(f"{path}: {error}") from None
     except UNREADABLE as error:
-        why = " ".join(str(error).split())[:200] or "it is cut off"
+        why = one_line(error, 200) or "it is cut off"
         raise CorpusError(f"{path}: cannot be read ({why})") from None
 
 
@@ -180,10 +180,10 @@ def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.Z
     if all(len(matches) == 1 for matches in moses):
         return [moses[0][0], moses[1][0]]
     candidates = [
-        member for member in members if member.filename.lower().endswith(KINDS)
-    ]
-    candidates = [
-        member for member in candidates if Path(member.filename).name[0] not in "_."
+        member
+        for member in members
+        if member.filename.lower().endswith(KINDS)
+        and Path(member.filename).name[0] not in "_."
     ]
     if len(candidates) == 1:
         return candidates

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from ..errors import CorpusError
+from ..errors import CorpusError, one_line
 
 Texts = dict[str, list[tuple[str, str]]]  # split → pairs
 # The files of each published corpus: split → name, where {lang} is the language.
@@ -49,8 +49,8 @@ def published(name: str, src: str, tgt: str, limit: int | None) -> tuple[Texts, 
     """
     if folder := os.path.expanduser(os.environ.get("NMT_DATA", "")):
         files = FILES.get(name) or {"train": _europarl_name(src, tgt)}
-        pairs = from_files(Path(folder) / name, files, (src, tgt))
-        return pairs, f"files of {name} under NMT_DATA"
+        texts = from_files(Path(folder) / name, files, (src, tgt))
+        return texts, f"files of {name} under NMT_DATA"
     return _from_hub(name, src, tgt, limit)
 
 
@@ -139,11 +139,12 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Texts, 
     except OSError as error:
         raise CorpusError(
             f"corpus {name}: cannot read {hub_name} from {ENDPOINT} "
-            f"({_one_line(error)}). Connect to the network, set HF_HUB_OFFLINE=1 if it "
-            f"was downloaded before, {otherwise}"
+            f"({one_line(error) or type(error).__name__}). Connect to the network, set "
+            f"HF_HUB_OFFLINE=1 if it was downloaded before, {otherwise}"
         ) from None
     except (ValueError, datasets.exceptions.DatasetsError) as error:
-        reason = _one_line(error.__cause__ or error)
+        cause = error.__cause__ or error
+        reason = one_line(cause) or type(cause).__name__
         raise CorpusError(
             f"corpus {name}: what {hub_name} holds cannot be used ({reason}): "
             f"{otherwise}"
@@ -160,10 +161,6 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Texts, 
             )
         splits[split] = [(t[src].strip(), t[tgt].strip()) for t in texts]
     return splits, f"{hub_name} on {ENDPOINT.partition('://')[2]}"
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _check_network(url: str) -> None:

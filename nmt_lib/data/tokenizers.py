@@ -16,8 +16,9 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..config import DataConfig
 from ..errors import CorpusError
 from .pairs import Pair
 from .tokens import (
@@ -30,9 +31,6 @@ from .tokens import (
     join_words,
     spacy_words,
 )
-
-if TYPE_CHECKING:
-    from ..config import DataConfig
 
 
 class Tokenizer:
@@ -197,8 +195,9 @@ class SentencePieceTokenizer(Tokenizer):
 
     def dumps(self) -> str:
         model = base64.b64encode(zlib.compress(self.model, 9)).decode()
-        fields = {"kind": self.kind, "lowercase": self.lowercase, "model": model}
-        return json.dumps(fields)
+        return json.dumps(
+            {"kind": self.kind, "lowercase": self.lowercase, "model": model}
+        )
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -296,11 +295,11 @@ def _train_one(
     data: DataConfig, lang: str, train: Sequence[Pair], *sides: str
 ) -> Tokenizer:
     kind, lowercase = data.tokenizer, data.lowercase
-    stride = 1 + len(train) * len(sides) // SUBWORD_SENTENCES
-    if kind in ("whitespace", "spacy"):
-        texts = (getattr(pair, side) for side in sides for pair in train)
-        return WordTokenizer.train(kind, lang, texts, data.min_freq, lowercase)
+    has_words = kind in ("whitespace", "spacy")
+    stride = 1 if has_words else 1 + len(train) * len(sides) // SUBWORD_SENTENCES
     texts = (getattr(pair, side) for side in sides for pair in train[::stride])
+    if has_words:
+        return WordTokenizer.train(kind, lang, texts, data.min_freq, lowercase)
     try:
         return SentencePieceTokenizer.train(
             kind,

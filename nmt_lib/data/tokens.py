@@ -74,10 +74,6 @@ class Vocab:
         """All tokens in the order of their ids (index to string)."""
         return list(self._itos)
 
-    def get_stoi(self) -> dict[str, int]:
-        """All tokens with their ids (string to index)."""
-        return dict(self._stoi)
-
 
 def _require_string(token: str) -> str:
     if not isinstance(token, str):

@@ -54,10 +54,11 @@ class Transformer(nn.Module):
                 nn.init.xavier_uniform_(module.weight)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
-            elif isinstance(module, nn.Embedding) and how == "xavier-all":
-                nn.init.xavier_uniform_(module.weight)
-            elif isinstance(module, nn.Embedding):  # about 1 after the factor √D
-                nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+            elif isinstance(module, nn.Embedding):
+                if how == "xavier-all":
+                    nn.init.xavier_uniform_(module.weight)
+                else:  # about 1 after the factor √D
+                    nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
     def _tie(self, tying: str) -> None:
         """Shares matrices (paper, section 3.4), as ``model.tying`` says.

@@ -24,7 +24,7 @@ from torch.overrides import TorchFunctionMode
 
 from ..config import Config, validate_section
 from ..data.tokenizers import Tokenizers, load_tokenizer
-from ..errors import CheckpointError, ConfigError
+from ..errors import CheckpointError, ConfigError, one_line
 from ..model.transformer import Transformer
 from .optim import default_device
 
@@ -81,9 +81,10 @@ def save(path: Path, saved: ModelFile) -> None:
     metadata |= {"src_tokenizer": src, "state": json.dumps(saved.state)}
     if tgt != src:
         metadata["tgt_tokenizer"] = tgt
-    tensors = {}
-    for name, tensor in saved.tensors.items():  # safetensors wants them in one piece
-        tensors[name] = tensor.detach().cpu().contiguous().clone()
+    tensors = {  # safetensors wants them in one piece
+        name: tensor.detach().cpu().contiguous().clone()
+        for name, tensor in saved.tensors.items()
+    }
     metadata["digest"] = file_digest(tensors, metadata)
     write_file(path, save_tensors(tensors, metadata))
 
@@ -102,10 +103,9 @@ def load(path: Path) -> ModelFile:
         state = dict(json.loads(metadata["state"]))
         _check_size(config, max(len(src), len(tgt)), under_prefix(tensors, "model."))
     except (LookupError, TypeError, ValueError, RuntimeError, zlib.error) as error:
-        reason = " ".join(str(error).split())[:300]
         raise CheckpointError(
-            f"{path} was made by another version of nmt_lib ({reason}): update "
-            "nmt_lib, or use the version that made it"
+            f"{path} was made by another version of nmt_lib ({one_line(error)}): "
+            "update nmt_lib, or use the version that made it"
         ) from None
     src.sos = config.data.src_specials
     return ModelFile(config, (src, tgt), tensors, state)
@@ -202,9 +202,7 @@ def pack(
     With the optimizer, it is all that a run needs to resume: its state, and the random
     numbers.
     """
-    tensors: dict[str, Tensor] = {}
-    for name, weight in model.named_parameters():
-        tensors[f"model.{name}"] = weight
+    tensors: dict[str, Tensor] = {f"model.{k}": v for k, v in model.named_parameters()}
     if optimizer is None:
         return tensors
     for index, values in optimizer.state_dict()["state"].items():

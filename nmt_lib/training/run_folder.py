@@ -210,10 +210,10 @@ class RunFolder:
         tensors = pack(model, optimizer)
         saved = ModelFile(self.config, tokenizers, tensors, asdict(progress))
         save(self.path / f"{name}.safetensors", saved)
-        lines = ["step,epoch,lr,train_loss,valid_loss"]
+        table = "step,epoch,lr,train_loss,valid_loss\n"
         for row in progress.history:
-            lines.append(",".join(str(round(value, 6)) for value in row.values()))
-        write_file(self.path / "history.csv", ("\n".join(lines) + "\n").encode())
+            table += ",".join(str(round(value, 6)) for value in row.values()) + "\n"
+        write_file(self.path / "history.csv", table.encode())
         write_file(self.path / "config.yaml", self.config.to_yaml().encode())
         for path in self.checkpoints()[: -self.config.train.keep_checkpoints]:
             path.unlink()
@@ -221,8 +221,9 @@ class RunFolder:
 
 def first_difference(saved: Config, config: Config) -> str:
     """The first key with which a run cannot be resumed; empty: there is none."""
-    ends_at_0 = config.train.schedule == "cosine"
-    free = RESUMABLE_KEYS - {"max_steps"} if ends_at_0 else RESUMABLE_KEYS
+    free = RESUMABLE_KEYS - (
+        {"max_steps"} if config.train.schedule == "cosine" else set()
+    )
     for section in ("data", "model", "train"):
         for key, value in getattr(config, section):
             saved_value = getattr(getattr(saved, section), key)

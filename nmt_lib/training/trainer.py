@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 from torch import distributed, nn
@@ -32,9 +32,6 @@ from .loss import Objective, validation_loss
 from .model_file import ModelFile, load_weights, unpack
 from .optim import build_optimizer, default_device, learning_rate, use_bf16
 from .run_folder import Progress, RunFolder, final_weights
-
-if TYPE_CHECKING:
-    from tqdm.std import tqdm
 
 
 class Trainer:
@@ -77,7 +74,7 @@ class Trainer:
                 if is_last or progress.step % train.checkpoint_every == 0:
                     self.save()
 
-    def progress_bar(self) -> tqdm:
+    def progress_bar(self) -> Any:
         """Shown by the first process; ``TQDM_DISABLE=1`` hides it."""
         from tqdm.auto import tqdm
 
@@ -124,8 +121,7 @@ class Trainer:
             total += loss.detach()
         if self.n_processes > 1:
             distributed.all_reduce(total)
-        loss_sum = float(total)
-        self.check_finite(loss_sum, "loss")
+        self.check_finite(loss_sum := float(total), "loss")
         if train.clip_norm is not None:
             nn.utils.clip_grad_norm_(self.model.parameters(), train.clip_norm)
         self.optimizer.step()

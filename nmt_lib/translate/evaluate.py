@@ -66,7 +66,6 @@ def evaluate(
     sources = [pair.src for pair in pairs]
     translations = translator.translate(sources, beam_size=beam_size)
     texts, references = [t.text for t in translations], [pair.tgt for pair in pairs]
-    n_exact = sum(a == b for a, b in zip(texts, references, strict=True))
     bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()
     return Evaluation(
         bleu=bleu.corpus_score(texts, [references]).score,
@@ -74,7 +73,7 @@ def evaluate(
         chrf=chrf.corpus_score(texts, [references]).score,
         chrf_signature=str(chrf.get_signature()),
         perplexity=surprise,
-        exact=n_exact / len(pairs),
+        exact=sum(map(str.__eq__, texts, references)) / len(pairs),
         translations=translations,
     )
 

@@ -38,7 +38,7 @@ def choose_fonts(figure: Figure) -> None:
 
 @cache
 def font_with(letters: frozenset[int]) -> str:
-    """The name of an upright font with all of these letters; empty: there is none.
+    """The name of a font with all of these letters, upright if possible; else empty.
 
     Fonts that were installed after matplotlib had listed them are found, too.
     """
@@ -46,13 +46,13 @@ def font_with(letters: frozenset[int]) -> str:
     for path in {*font_manager.findSystemFonts()} - {f.fname for f in fonts.ttflist}:
         with suppress(OSError, RuntimeError, ValueError):  # a font that it cannot read
             fonts.addfont(path)
-    for font in sorted(fonts.ttflist, key=lambda font: "Sans" not in font.name):
-        is_upright = (font.style, font.weight) == ("normal", 400)
-        # Last Resort has boxes for all letters.
-        if is_upright and "Last Resort" not in font.name:
-            with suppress(OSError, RuntimeError):
-                if letters <= charmap(font.fname):
-                    return font.name
+    for font in sorted(
+        fonts.ttflist,
+        key=lambda f: (f.style != "normal", f.weight != 400, "Sans" not in f.name),
+    ):
+        with suppress(OSError, RuntimeError):  # Last Resort has boxes for all letters
+            if letters <= charmap(font.fname) and "Last Resort" not in font.name:
+                return font.name
     return ""
 
 

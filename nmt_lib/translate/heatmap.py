@@ -148,8 +148,8 @@ def draw_grids(
     letters = max(2, (width - gaps) / sum(wide) / LETTER - 1)  # that fit below a cell
     under = LETTER * (longest if longest > letters else 2)
     height = 0.26 * sum(high) + under + 0.35 * len(lines) + 0.4
-    size, ratios = (width, height), {"width_ratios": wide, "height_ratios": high}
-    figure, axes = new_figure(len(lines), n, size, **ratios)
+    shape, size = (len(lines), n), (width, height)
+    figure, axes = new_figure(*shape, size, width_ratios=wide, height_ratios=high)
     for i, line in enumerate(lines):
         below = lines[i + 1] if i + 1 < len(lines) else []
         for j, (title, table, rows, columns) in enumerate(line):

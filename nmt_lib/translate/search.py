@@ -180,18 +180,20 @@ def beam_search(
         open_scores = top.masked_fill(token == EOS, -torch.inf)  # (B, 2K)
         total, picks = open_scores.topk(K, dim=1)  # (B, K)
         if trace is not None and sentences[0] == 0:
-            row = prefix[:K, 1:], beam[0], token[0], top[0], picks[0].tolist()
-            trace += _candidates(*row)
+            trace += _candidates(
+                prefix[:K, 1:], beam[0], token[0], top[0], picks[0].tolist()
+            )
         offsets = torch.arange(len(sentences), device=device)[:, None] * K  # (B, 1)
         rows = (offsets + beam.gather(1, picks)).flatten()  # (B·K,)
         next_ids = token.gather(1, picks).view(-1, 1)  # (B·K, 1)
         prefix = torch.cat([prefix[rows], next_ids], dim=1)  # (B·K, t + 1)
         scorer.select(rows, sources=False)
 
-        open_rows = []
-        for b, i in enumerate(sentences):
-            if not _is_done(results[i], K, float(total[b, 0]), limits[i], alpha):
-                open_rows.append(b)
+        open_rows = [
+            b
+            for b, i in enumerate(sentences)
+            if not _is_done(results[i], K, float(total[b, 0]), limits[i], alpha)
+        ]
         if len(open_rows) < len(sentences):
             sentences = [sentences[b] for b in open_rows]
             index = torch.tensor(open_rows, dtype=torch.long, device=device)  # (B,)
@@ -222,10 +224,8 @@ def _is_done(
     check_number(best_open)
     if best_open == -torch.inf:
         return True
-    if len(hypotheses) < K:
-        return False
-    worst = sorted((h.score for h in hypotheses), reverse=True)[K - 1]
-    return best_open / length_penalty(limit + 1, alpha) <= worst
+    best = sorted((h.score for h in hypotheses), reverse=True)[:K]
+    return len(best) == K and best_open / length_penalty(limit + 1, alpha) <= best[-1]
 
 
 def check_number(score: float) -> None:

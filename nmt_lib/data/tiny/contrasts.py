@@ -43,9 +43,8 @@ def make_contrasts(pairs: Sequence[Pair]) -> dict[str, list[Contrast]]:
         words = spacy_words("fr")(pair.tgt)
         for kind, change in KINDS.items():
             if mistake := change(pair.src, words):
-                contrasts[kind].append(
-                    Contrast(pair.src, pair.tgt, join_words(mistake, "fr"))
-                )
+                text = join_words(mistake, "fr")
+                contrasts[kind].append(Contrast(pair.src, pair.tgt, text))
     return contrasts
 
 
@@ -103,12 +102,11 @@ def _other_gender(many: bool) -> dict[str, str]:
 
 OTHER_GENDER = {many: _other_gender(many) for many in (False, True)}
 # "Une gentille fille" and "une jolie fille" are good French, though not in the corpus.
-_LOOSE = ("kind", "pretty")
 _SIDES = {
     side: {
         form
         for name, adjective in ADJECTIVES.items()
-        if adjective.fr_side == side and name not in _LOOSE
+        if adjective.fr_side == side and name not in ("kind", "pretty")
         for many in (False, True)
         for form in _forms(adjective, many)
     }

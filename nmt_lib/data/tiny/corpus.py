@@ -41,10 +41,23 @@ from .spelling import LANGUAGES, Triple, sentence
 from .templates import TEMPLATES, Draw
 
 
-def both_orders(verb: str, phrase: str, other_phrase: str) -> list[Triple]:
-    """Both orders: "The cat drank the milk" and "The milk drank the cat"."""
-    pairs = [(phrase, other_phrase), (other_phrase, phrase)]
-    return [statement(NP.parse(a), verb, NP.parse(b), past=True) for a, b in pairs]
+# Subject, verb and object that change places: "The cat drank the milk" and "The milk
+# drank the cat".
+SWAPS = (
+    "cat drinking milk",
+    "dog drinking water",
+    "bird drinking water",
+    "woman drinking tea",
+    "man drinking coffee",
+    "dog sees cat",
+    "boy sees bird",
+    "man following woman",
+)
+
+
+def both_orders(subject: NP, verb: str, obj: NP, past: bool = True) -> list[Triple]:
+    pairs = (subject, obj), (obj, subject)
+    return [statement(a, verb, b, past=past) for a, b in pairs]
 
 
 def fixed_sentences() -> list[Triple]:
@@ -54,20 +67,9 @@ def fixed_sentences() -> list[Triple]:
         statement(NP.parse(f"a {noun}"), "reading")
         for noun in ("man", "woman", "boy", "girl")
     ]
-    for drinker, drink in [
-        ("cat", "milk"),
-        ("dog", "water"),
-        ("bird", "water"),
-        ("woman", "tea"),
-        ("man", "coffee"),
-    ]:
-        triples += both_orders("drinking", f"the {drinker}", f"the {drink}")
-    triples += both_orders("sees", "the dog", "the cat") + both_orders(
-        "sees", "the boy", "the bird"
-    )
-    triples += both_orders("following", "the man", "the woman")
-    for a, b in ("man", "woman"), ("woman", "man"):
-        triples.append(statement(the[a], "following", the[b]))
+    for subject, verb, obj in map(str.split, SWAPS):
+        triples += both_orders(the[subject], verb, the[obj])
+    triples += both_orders(the["man"], "following", the["woman"], past=False)
     triples += [
         described_twice(the[noun], "new", "comfortable")
         for noun in ("chair", "sofa", "bench", "bed")
@@ -77,18 +79,16 @@ def fixed_sentences() -> list[Triple]:
         described_twice(the["chair"], "old", "heavy"),
     ]
     triples += [sat_down(subject, "in chair", "comfortable") for subject in (SHE, HE)]
-    for person in [
-        f"{a} {noun}"
-        for a in ("a", "the")
-        for noun in ("kind girl", "kind boy", "pretty woman")
-    ]:
-        triples.append(came_home(NP.parse(person)))
+    triples += [
+        came_home(NP.parse(f"{article} {person}"))
+        for article in ("a", "the")
+        for person in ("kind girl", "kind boy", "pretty woman")
+    ]
     triples += [
         because_of_feeling(the[noun], "sleeping", "tired") for noun in ("woman", "man")
     ]
-    wearer = NP(
-        "the", NOUNS["man"], None, relative_clause(the["man"], NP.parse("a hat"))
-    )
+    hat = relative_clause(the["man"], NP.parse("a hat"))
+    wearer = NP("the", NOUNS["man"], addition=hat)
     triples.append(statement(wearer, "reading", NP.parse("a book")))
     thirst = clause(the["cat"], VERBS["drinking"], the["milk"], order="final", key="2")
     thought = join(noun_phrase(the["boy"], "s"), BELIEFS[0], THAT, thirst)

@@ -99,14 +99,11 @@ BUT = {"en": ",/comma but/but", "de": ",/comma aber/but", "fr": ",/comma mais/bu
 COMMA = words(",", ",", ",", "comma")
 HOME = {"en": "home/home", "de": "nach/home Hause/home", "fr": ""}
 # Two opinions of one kind take "and", others "but".
-GOOD = ("new", "beautiful", "comfortable", "happy")
+GOOD = ["new", "beautiful", "comfortable", "happy"]
 BELIEFS = [
-    words(en, de, fr, "mv")
-    for en, de, fr in (
-        ("sees", "sieht", "voit"),
-        ("knows", "weiß", "sait"),
-        ("says", "sagt", "dit"),
-    )
+    words("sees", "sieht", "voit", "mv"),
+    words("knows", "weiß", "sait", "mv"),
+    words("says", "sagt", "dit", "mv"),
 ]
 WHY = {
     "sleeping": "tired ill",

@@ -50,15 +50,16 @@ class NP:
         return self.determiner in MANY
 
 
-def person_pronoun(en: str, de: str, fr: str, gender: str) -> NP:
+def pronoun(en: str, de: str, fr: str, gender: str, de_gender: str = "") -> NP:
+    kind = "thing" if en == "it" else "person"
     return NP(
         "they" if en == "they" else "pronoun",
-        Noun(en, en, de, de, gender, fr, fr, gender, "person"),
+        Noun(en, en, de, de, de_gender or gender, fr, fr, gender, kind),
     )
 
 
-SHE = person_pronoun("she", "sie", "elle", "f")
-HE = person_pronoun("he", "er", "il", "m")
+SHE = pronoun("she", "sie", "elle", "f")
+HE = pronoun("he", "er", "il", "m")
 
 
 def pronoun_for(phrase: NP) -> NP:
@@ -66,14 +67,11 @@ def pronoun_for(phrase: NP) -> NP:
     noun = phrase.noun
     fr = "elle" if noun.fr_gender == "f" else "il"
     if phrase.many:
-        return person_pronoun("they", "sie", fr + "s", noun.fr_gender)
+        return pronoun("they", "sie", fr + "s", noun.fr_gender)
     if fits(noun.kinds, "male,female"):
         return HE if noun.fr_gender == "m" else SHE
     de = {"m": "er", "f": "sie", "n": "es"}[noun.de_gender]
-    return NP(
-        "pronoun",
-        Noun("it", "it", de, de, noun.de_gender, fr, fr, noun.fr_gender, "thing"),
-    )
+    return pronoun("it", de, fr, noun.fr_gender, noun.de_gender)
 
 
 @cache
@@ -139,14 +137,14 @@ def french_np(phrase: NP, key: str) -> str:
     if phrase.determiner == "some":  # aligned with nothing: "du lait" is just "milk"
         article = "de le" if noun.fr_gender == "m" else "de la"
     word = noun.fr_many if phrase.many else noun.fr
-    if adjective is None:
-        return f"{article} {mark(word, f'{key}.noun')}"
-    form = french_agreement(adjective, noun, phrase.many)
-    if adjective.fr_side == "after":
-        return f"{article} {mark(word, f'{key}.noun')} {mark(form, f'{key}.adj')}"
-    if word.startswith(VOWELS) and not phrase.many:
-        form = FRENCH_BEFORE_VOWEL.get(form, form)
-    return f"{article} {mark(form, f'{key}.adj')} {mark(word, f'{key}.noun')}"
+    parts = [mark(word, f"{key}.noun")]
+    if adjective:
+        form = french_agreement(adjective, noun, phrase.many)
+        is_after = adjective.fr_side == "after"
+        if not is_after and word.startswith(VOWELS) and not phrase.many:
+            form = FRENCH_BEFORE_VOWEL.get(form, form)
+        parts.insert(is_after, mark(form, f"{key}.adj"))
+    return " ".join([article, *parts])
 
 
 def noun_phrase(phrase: NP, key: str, case: str = "nom") -> Phrase:
@@ -172,10 +170,10 @@ def with_phrase(phrase: NP) -> Phrase:
 
 def relative_clause(owner: NP, clothes: NP) -> Phrase:
     """ "who is wearing a hat"; in German between commas, with the verb at the end."""
-    pronoun = {"m": "der", "f": "die", "n": "das"}[owner.noun.de_gender]
+    article = {"m": "der", "f": "die", "n": "das"}[owner.noun.de_gender]
     object_phrase, verb = noun_phrase(clothes, "w", "acc"), VERBS["wearing"]
     return {
         "en": f"who/who {mark(verb.en, 'rv')} {object_phrase['en']}",
-        "de": f", {pronoun}/who {object_phrase['de']} {mark(verb.de, 'rv')} ,",
+        "de": f", {article}/who {object_phrase['de']} {mark(verb.de, 'rv')} ,",
         "fr": f"qui/who {mark(verb.fr, 'rv')} {object_phrase['fr']}",
     }

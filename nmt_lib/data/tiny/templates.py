@@ -230,13 +230,8 @@ def draw_subordinate(draw: Draw, subject: NP) -> Phrase:
 def believing(draw: Draw) -> Triple:
     subject = draw_subject(draw, "person", 0.0, 0.15)
     inner = draw_np(draw, "person,animal", 0.2, 0.2)
-    phrase = join(
-        noun_phrase(subject, "s"),
-        draw.choice(BELIEFS),
-        THAT,
-        draw_subordinate(draw, inner),
-    )
-    return sentence(phrase)
+    belief = join(noun_phrase(subject, "s"), draw.choice(BELIEFS), THAT)
+    return sentence(join(belief, draw_subordinate(draw, inner)))
 
 
 def because(draw: Draw) -> Triple:
@@ -264,31 +259,30 @@ def wearing(draw: Draw) -> Triple:
     return draw_statement(draw, subject, past=False)
 
 
+FEELINGS = ["tired", "happy", "sad", "ill"]
+CLASHES = (  # no noun is both
+    {"happy", "sad"},
+    {"new", "old"},
+    {"small", "big"},
+    {"comfortable", "hard"},
+)
+
+
 def describing(draw: Draw) -> Triple:
-    past = draw.random() < 0.3
-    if draw.random() < 0.2:
-        adjective, other = draw.sample(["tired", "happy", "sad", "ill"], 2)
-        if {adjective, other} == {"happy", "sad"}:
-            return describing(draw)
-        return described_twice(
-            draw_np(draw, "male,female", 0.0, 0.2), adjective, other, past
-        )
-    noun = draw_noun(draw, "made,seat,size")
-    abouts = [
-        name for name, entry in ADJECTIVES.items() if fits(noun.kinds, entry.about)
-    ]
-    adjective, other = draw.sample(abouts, 2)
-    if other == "new" or {adjective, other} in (
-        {"new", "old"},
-        {"small", "big"},
-        {"comfortable", "hard"},
-    ):
+    past, feels = draw.random() < 0.3, draw.random() < 0.2
+    noun, names = NOUNS["man"], FEELINGS
+    if not feels:
+        noun = draw_noun(draw, "made,seat,size")
+        names = [n for n, entry in ADJECTIVES.items() if fits(noun.kinds, entry.about)]
+    quality, other = draw.sample(names, 2)
+    if other == "new" or {quality, other} in CLASHES:
         return describing(draw)
-    return described_twice(NP("the", noun), adjective, other, past)
+    phrase = draw_np(draw, "male,female", 0.0, 0.2) if feels else NP("the", noun)
+    return described_twice(phrase, quality, other, past)
 
 
 def feeling(draw: Draw) -> Triple:
-    adjective = ADJECTIVES[draw.choice(["tired", "happy", "sad", "ill"])]
+    adjective = ADJECTIVES[draw.choice(FEELINGS)]
     subject = draw_np(draw, "person", 0.3, 0.4)
     return sentence(being(subject, adjective, very=draw.random() < 0.5))
 
