@@ -1,6 +1,6 @@
-"""Every benchmark, and what makes a page's tables, runs at tiny sizes, without data, and
-writes nothing. What figures rest on is right: rules for contrasts, scores, the loss of
-distillation."""
+"""Every benchmark, and what makes a page's tables, runs at tiny sizes, without data,
+and writes nothing. What figures rest on is right: rules for contrasts, scores, the loss
+of distillation."""
 
 from __future__ import annotations
 
