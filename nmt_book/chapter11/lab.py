@@ -102,7 +102,7 @@ class OneLayer:
 def train_deep(
     rate: float,
     examples: Sequence[Example],
-    sizes: tuple[int, ...],
+    sizes: Sequence[int],
     n_updates: int = 60,
     seed: int = 0,
 ) -> list[float]:

@@ -120,11 +120,12 @@ def test_the_loss_of_the_library(model: Any) -> None:
 
 
 def test_fit_trains_as_the_library_does(tmp_path: Path) -> None:
-    """The same batches, rates and mean of checkpoints; dropout included."""
+    """The same batches, rates, clipping and mean of checkpoints; dropout included."""
     config = nmt.load_config(
         "tiny",
         run_dir=str(tmp_path),
         **{"data.limit": 300, "train.max_steps": 12, "train.checkpoint_every": 4},
+        **{"train.clip_norm": 0.5},
     )
     expected = nmt.train(config).translator.model.state_dict()
     corpus = nmt.load_corpus(config.data)
