@@ -10,8 +10,11 @@ import ast
 import builtins
 import importlib
 import json
+import linecache
+import math
 import re
-from itertools import combinations, pairwise
+from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +28,9 @@ from nmt_book.yours.trials import TRIALS, captions
 from nmt_book.yours.try_it import load_cached, try_it
 
 ROOT = Path(__file__).resolve().parents[2]
-ALL = [one for module in modules() for one in exercises(module)]
-BY_NAME = {f"{one.module}.{one.name}": one for one in ALL}
+BY_NAME = {f"{e.module}.{e.name}": e for m in modules() for e in exercises(m)}
+SLOW = {"one_key", "next_word", "beam_step", "turn"}
+Said = Callable[[], str]
 
 
 @pytest.fixture(autouse=True)
@@ -36,14 +40,22 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "runs"
 
 
+@pytest.fixture
+def said(capsys: pytest.CaptureFixture[str]) -> Said:
+    """What was printed since the last call."""
+    return lambda: capsys.readouterr().out
+
+
+def tried(few: int = 3, **parts: Any) -> None:
+    try_it("multi30k-en-de", captions()[:few], **parts)
+
+
 def answers(one: Exercise, kind: str) -> list[Any]:
-    try:
-        table = importlib.import_module(f"tests.book.answers_to.{one.module}")
-    except ModuleNotFoundError:
-        return []
-    unknown = {*table.RIGHT, *table.WRONG} - {x.name for x in ALL}
+    table = importlib.import_module(f"tests.book.answers_to.{one.module}")
+    found: dict[str, list[Any]] = getattr(table, kind)
+    unknown = {*found} - {e.name for e in BY_NAME.values()}
     assert not unknown, f"answers without an exercise: {unknown}"
-    return list(getattr(table, kind).get(one.name, []))
+    return found.get(one.name, [])
 
 
 @pytest.fixture(params=BY_NAME)
@@ -52,9 +64,8 @@ def one(request: pytest.FixtureRequest) -> Exercise:
 
 
 def test_right_answers(one: Exercise) -> None:
-    outcomes = one.outcomes(one.right)
+    outcomes, others = one.outcomes(one.right), answers(one, "RIGHT")
     assert not [value for value in outcomes if isinstance(value, Exception)]
-    others = answers(one, "RIGHT")
     assert len(others) >= 2
     for answer in [one.right, *others]:
         assert one.verdict(answer).split("\n")[0] == f"right: {one.says}"
@@ -69,70 +80,60 @@ def test_each_mistake_is_recognised_as_itself(one: Exercise) -> None:
 def test_no_two_mistakes_coincide(one: Exercise) -> None:
     """Else the sentence that comes first would be told of the other, too."""
     for (why, first), (other, second) in combinations(one._mistake_outcomes, 2):
-        if why != other:
-            assert not one.all_equal(first, second), (why, other)
+        assert why == other or not one.all_equal(first, second), (why, other)
     for why, given in one._mistake_outcomes:  # a mistake that is a text is not linted
         assert not [value for value in given if isinstance(value, NameError)], why
 
 
 def test_what_must_be_refused(one: Exercise) -> None:
     for answer in answers(one, "WRONG"):
-        said = one.verdict(answer)
-        assert said.startswith("not yet: "), said
-        assert said.removeprefix("not yet: ") in one.mistakes or "in the case" in said
+        verdict, _, why = one.verdict(answer).partition(": ")
+        assert verdict == "not yet" and (why in one.mistakes or "in the case" in why)
 
 
 def test_a_stub_that_is_not_filled(one: Exercise) -> None:
-    names = {**vars(importlib.import_module(f"nmt_book.{one.module}.check"))}
     for value in ("None", "..."):
-        source = re.sub(r"(?s)^(def .*?:\n).*", rf"\1    return {value}", one.source)
-        if source == one.source:  # a class: its last method
-            head, _, _ = source.rpartition("):\n")
-            source = f"{head}):\n        return {value}"
-        exec(source, names)
-        said = one.verdict(names[one.name])
-        assert said.startswith("not written yet") and "\n" not in said
+        source, n = re.subn(
+            r"(?s)^(def .*?:\n).*", rf"\1    return {value}", one.source
+        )
+        head, _, _ = one.source.rpartition("):\n")  # of a class: its last method
+        stub = one._made(source if n else f"{head}):\n        return {value}")
+        assert re.fullmatch("not written yet.*", one.verdict(stub))
 
 
 def test_cases_have_two_widths_and_two_lengths(one: Exercise) -> None:
-    shapes: dict[int, set[Any]] = {}
-    for case in one.cases.values():
-        for i, argument in enumerate(case):
-            if isinstance(argument, torch.Tensor):
-                shapes.setdefault(i, set()).add(tuple(argument.shape))
-            elif isinstance(argument, int | list | tuple | str):
-                size = argument if isinstance(argument, int) else len(argument)
-                shapes.setdefault(i, set()).add((size,))
     assert len(one.cases) > 1
-    for i, found in shapes.items():
+    for i in range(max(map(len, one.cases.values()))):
+        column = [case[i] for case in one.cases.values() if len(case) > i]
+        shapes = [shape for value in column if (shape := shape_of(value)) is not None]
         for axis in (-1, -2):
-            sizes = {shape[axis] for shape in found if len(shape) >= -axis}
-            assert len(sizes) != 1 or i in one.fixed, f"argument {i}: only {found}"
+            sizes = {shape[axis] for shape in shapes if len(shape) >= -axis}
+            assert len(sizes) != 1 or i in one.fixed, f"argument {i}: only {shapes}"
 
 
-def test_the_part_does_as_the_library(
-    one: Exercise, capsys: pytest.CaptureFixture[str]
-) -> None:
+def shape_of(argument: Any) -> tuple[int, ...] | None:
+    if isinstance(argument, torch.Tensor):
+        return tuple(argument.shape)
+    if isinstance(argument, list | tuple | str):
+        return (len(argument),)
+    return (argument,) if isinstance(argument, int) else None
+
+
+def test_the_part_does_as_the_library(one: Exercise, said: Said) -> None:
     """In a translation, in a training, in subwords or batches."""
     if not one.part:
         pytest.skip("this exercise does not run in a translator")
-    texts = captions()[: 2 if one.part in SLOW else 10]
-    own: dict[str, Any] = {one.part: lambda *args: None}
-    try_it("multi30k-en-de", texts, **own)
-    assert capsys.readouterr().out.startswith("not written yet") or one.uses
-    own[one.part] = one.right
-    try_it("multi30k-en-de", texts, **own)
-    said = capsys.readouterr().out
-    for count, of in re.findall(r"(\d+) of (\d+)", said):
-        assert count == of
-    *_, mine, theirs = map(float, re.findall(r"\d+\.?\d*", f"0 0 {said}"))
+    few = 2 if one.part in SLOW else 10
+    tried(few, **{one.part: lambda *args: None})
+    assert said().startswith("not written yet") or one.uses
+    tried(few, **{one.part: one.right})
+    text = said()
+    assert all(count == of for count, of in re.findall(r"(\d+) of (\d+)", text))
+    *_, mine, theirs = map(float, re.findall(r"\d+\.?\d*", f"0 0 {text}"))
     assert one.part in TRIALS or mine == pytest.approx(theirs, rel=1e-3)
-    for numbers in re.findall(r"loss in .*", said):
+    for numbers in re.findall(r"loss in .*", text):
         yours, library = re.findall(r"[\d.]+ → [\d.]+", numbers)
         assert yours == library
-
-
-SLOW = {"one_key", "next_word", "beam_step", "turn"}
 
 
 def pages() -> dict[str, list[Any]]:
@@ -150,35 +151,27 @@ PAGES = pages()
 
 
 def test_the_page_and_the_exercise_say_the_same(one: Exercise) -> None:
-    if one.module not in PAGES:
-        pytest.skip("no chapter uses it yet")
     cells = PAGES[one.module]
     at = next(
         i
         for i, (kind, text) in enumerate(cells)
         if kind == "code" and re.search(rf"(?m)^(def|class) {one.name}\b", text)
     )
-    stub, check = cells[at][1], cells[at + 1][1]
-    assert "# replace this line" in stub
-    assert f"check.{one.name}({one.name})" in check and cells[at + 1][0] == "code"
+    (_, task), (_, stub), (kind, check), (_, answer) = cells[at - 1 : at + 3]
+    assert "# replace this line" in stub and one.rating in task
+    assert f"check.{one.name}({one.name})" in check and kind == "code"
     assert len(check.splitlines()) <= 3, "the check is one line, with its translation"
-    if one.part:
-        assert f"{one.part}={one.name})" in check
-    assert one.rating in cells[at - 1][1], f"the page must say: {one.rating}"
+    assert not one.part or f"{one.part}={one.name})" in check
     assert heads(stub) == heads(one.source)
-    folded = re.search(r"(?s)```python\n(.*?)```", cells[at + 2][1])
-    assert folded and folded[1] == one.source
-    assert cells[at + 2][1].startswith("<details><summary>Answer</summary>")
+    assert answer.startswith("<details><summary>Answer</summary>")
+    assert f"```python\n{one.source}```" in answer
 
 
 def heads(source: str) -> list[str]:
     """The signatures in a text, without those of helpers."""
-    found = [
-        f"{node.name}({ast.unparse(node.args)})"
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FunctionDef)
-    ]
-    return sorted(found)
+    nodes = ast.walk(ast.parse(source))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    return sorted(f"{node.name}({ast.unparse(node.args)})" for node in functions)
 
 
 def test_the_page_has_the_names_that_its_answer_uses(one: Exercise) -> None:
@@ -196,18 +189,16 @@ def names_in(source: str) -> tuple[set[str], set[str]]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Name):
             (read if isinstance(node.ctx, ast.Load) else made).add(node.id)
-        elif isinstance(node, ast.arg):
-            made.add(node.arg)
         elif isinstance(node, ast.alias):
             made.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            made.add(node.name)
+        elif isinstance(node, ast.arg | ast.FunctionDef | ast.ClassDef):
+            made.add(node.arg if isinstance(node, ast.arg) else node.name)
     return read, made
 
 
 def test_each_stub_of_the_page_has_its_exercise() -> None:
     for module, cells in PAGES.items():
-        known = {one.name for one in ALL if one.module == module}
+        known = {e.name for e in BY_NAME.values() if e.module == module}
         stubs = [text for _, text in cells if "# replace this line" in text]
         named = {*re.findall(r"(?m)^(?:def|class) (\w+)", "\n".join(stubs))}
         assert named == known
@@ -232,7 +223,7 @@ def double(n: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "sentence"),
     [
         (lambda n: n + n, "right: it is twice as much"),
         (lambda n: (2 * n for _ in range(1)), "not yet: wrong in the case “small”"),
@@ -252,8 +243,8 @@ def double(n: int) -> int:
         ),
     ],
 )
-def test_what_a_check_says(answer: Any, said: str) -> None:
-    assert said in double.verdict(answer)
+def test_what_a_check_says(answer: Any, sentence: str) -> None:
+    assert sentence in double.verdict(answer)
 
 
 def third_norm(part: Any, x: Any, mask: Any) -> Any:
@@ -266,32 +257,29 @@ def joined_first(part: Any, x: Any, mask: Any) -> Any:
     return part.norm2(y + part.feed_forward(y))
 
 
+def decoded(*given: Any) -> Any:
+    return BY_NAME["chapter06.decoder_layer"].right(*given), given[2]
+
+
+def no_single_truth(ids: Any) -> Any:
+    return (ids != 0)[:, None, None] and torch.ones(1)
+
+
 @pytest.mark.parametrize(
-    ("name", "answer", "said"),
+    ("name", "answer", "sentence"),
     [
         ("chapter05.encoder_layer", third_norm, "norm2 is used 2 times, not 1"),
         ("chapter05.encoder_layer", joined_first, "reads; norm1 reads something else"),
         ("chapter05.layer_norm", lambda x, g, b, eps=0: 2 * x, "x = [[["),  # its input
-        (
-            "chapter06.decoder_layer",
-            lambda *a: (decoded(*a), a[2]),
-            "of your 2 results",
-        ),
-        (
-            "chapter03.my_target_mask",  # not what another RuntimeError is told
-            lambda ids: (ids != 0)[:, None, None] and torch.ones(1),
-            "`if`, `and`, `or` and `not` ask for a single truth value",
-        ),
+        ("chapter06.decoder_layer", decoded, "of your 2 results"),
+        # not what another RuntimeError is told
+        ("chapter03.my_target_mask", no_single_truth, "ask for a single truth value"),
     ],
 )
 def test_what_a_check_says_of_an_unknown_mistake(
-    name: str, answer: Any, said: str
+    name: str, answer: Any, sentence: str
 ) -> None:
-    assert said in BY_NAME[name].verdict(answer)
-
-
-def decoded(*given: Any) -> Any:
-    return BY_NAME["chapter06.decoder_layer"].right(*given)
+    assert sentence in BY_NAME[name].verdict(answer)
 
 
 @exercise(
@@ -329,36 +317,26 @@ def test_an_answer_that_calls_another_one_asks_for_it_first() -> None:
     assert layer.verdict(names["MultiHead"]).startswith("right")
 
 
-def test_her_function_is_used_once_it_is_right(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_her_function_is_used_once_it_is_right(said: Said) -> None:
     for other in (lambda n: None, lambda n: 3 * n, lambda n: n.sizes):
-        assert double.use(other) is double.right
-    assert not capsys.readouterr().out
+        assert double.use(other) is double.right and not said()
     hers = lambda n: n + n  # noqa: E731
-    assert double.use(hers) is hers
-    assert capsys.readouterr().out == "from here on, double is yours\n"
-    merge = BY_NAME["chapter01.my_merge"]  # its result is a key of a dictionary
+    assert double.use(hers) is hers and said() == "from here on, double is yours\n"
+    merge, bleu = BY_NAME["chapter01.my_merge"], BY_NAME["chapter10.my_bleu"]
     as_list = merge.use(lambda subwords, pair: [*merge.right(subwords, pair)])
-    assert as_list(("a", "b"), ("a", "b")) == ("ab",)
-    found = BY_NAME["chapter10.my_bleu"].use(
-        lambda counts: torch.tensor([BY_NAME["chapter10.my_bleu"].right(counts)])
-    )
-    assert isinstance(found(torch.tensor([4, 3, 2, 1, 5, 4, 3, 2, 5, 6])), float)
+    assert as_list(("a", "b"), ("a", "b")) == ("ab",), "a key of a dictionary"
+    as_tensor = bleu.use(lambda counts: torch.tensor([bleu.right(counts)]))
+    assert isinstance(as_tensor(torch.tensor([4, 3, 2, 1, 5, 4, 3, 2, 5, 6])), float)
 
 
-def test_hints_come_one_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
-    for _ in range(3):
-        double.hint()
-    double.answer()
-    said = capsys.readouterr().out
-    assert said == f"Multiply.\n2 * …\n2 * …\n{double.source}\n"
+def test_hints_come_one_after_the_other(said: Said) -> None:
+    for call in (double.hint, double.hint, double.hint, double.answer):
+        call()
+    assert said() == f"Multiply.\n2 * …\n2 * …\n{double.source}\n"
     assert double.source == "def double(n: int) -> int:\n    return 2 * n\n"
 
 
-def test_what_is_solved_is_listed(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_solved_is_listed(place: Path, said: Said) -> None:
     module = importlib.import_module("nmt_book.chapter04.check")
     progress(module)
     module.split_heads(lambda x, n: None)
@@ -366,10 +344,10 @@ def test_what_is_solved_is_listed(
     module.split_heads(module.split_heads.right)
     progress(module)
     progress()
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("chapter04: 0 of 4 solved")
-    assert said[3].startswith("chapter04: 1 of 4 solved: · attention, ✓ split_heads")
-    assert said[-1] == f"1 of {len(ALL)}"
+    lines = said().splitlines()
+    assert lines[0].startswith("chapter04: 0 of 4 solved")
+    assert lines[3].startswith("chapter04: 1 of 4 solved: · attention, ✓ split_heads")
+    assert lines[-1] == f"1 of {len(BY_NAME)}"
 
 
 def test_no_file_where_none_can_be_written(
@@ -382,61 +360,46 @@ def test_no_file_where_none_can_be_written(
     assert not remember(solved="chapter04.attention")
 
 
-def test_her_functions_are_kept_when_they_translate(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_her_functions_are_kept_when_they_translate(said: Said) -> None:
     """As in a notebook, where inspect finds no class; MultiHead calls her attention."""
-    import linecache
-
     chapter = importlib.import_module("nmt_book.chapter04.check")
     wanted = [chapter.attention, chapter.split_heads, chapter.MultiHead]
     cell = "\n".join(one.source for one in wanted)
     cell = cell.replace("scores = Q @", "hers = 'hers'\n    scores = Q @")
-    names: dict[str, Any] = {"torch": torch, "math": importlib.import_module("math")}
+    names: dict[str, Any] = {"torch": torch, "math": math}
     linecache.cache["cell"] = (len(cell), None, cell.splitlines(True), "cell")
     exec(compile(cell, "cell", "exec"), names)
-    few = captions()[:3]
-    try_it("multi30k-en-de", few, attention=names["attention"])
-    try_it("multi30k-en-de", few, multi_head=names["MultiHead"])
-    wrong = chapter.split_heads.mistakes
-    try_it("multi30k-en-de", few, split_heads=next(iter(wrong.values()))[0])
-    assert set(recall()["written"]) == {"attention", "multi_head"}
-    capsys.readouterr()
-    found = functions(wanted)
-    assert (
-        capsys.readouterr().out == "yours: attention, MultiHead; printed answers: 1\n"
-    )
-    assert "hers" in str(found["attention"].__code__.co_consts)
+    tried(attention=names["attention"])
+    tried(multi_head=names["MultiHead"])
+    tried(split_heads=next(iter(chapter.split_heads.mistakes.values()))[0])
+    assert set(recall()["written"]) == {"attention", "multi_head"} and said()
+    kept = functions(wanted)
+    assert said() == "yours: attention, MultiHead; printed answers: 1\n"
+    assert "hers" in str(kept["attention"].__code__.co_consts)
     remember(written={"attention": "def attention(*a):\n    return helper()"})
     assert "helper" not in functions(wanted)["attention"].__code__.co_names
-    assert chapter.MultiHead.verdict(found["MultiHead"]).startswith("right")
+    assert chapter.MultiHead.verdict(kept["MultiHead"]).startswith("right")
 
 
 @pytest.mark.parametrize(
-    ("hers", "said"),
+    ("hers", "sentence"),
     [
         (lambda Q, K, V, mask: V.new_full((*Q.shape[:3], 32), torch.nan), "nan"),
         (lambda Q, K, V, mask: 1 / 0, "yours stops it: ZeroDivisionError"),
     ],
 )
-def test_what_stops_a_translation(
-    hers: Any, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    try_it("multi30k-en-de", captions()[:3], attention=hers)
-    assert said in capsys.readouterr().out
+def test_what_stops_a_translation(hers: Any, sentence: str, said: Said) -> None:
+    tried(attention=hers)
+    assert sentence in said()
 
 
-def test_a_training_takes_lists_and_says_what_a_loss_needs(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_training_takes_lists_and_says_what_a_loss_needs(said: Said) -> None:
     rows = torch.Tensor.tolist
-    try_it("multi30k-en-de", shift=lambda t: (rows(t[:, :-1]), rows(t[:, 1:])))
-    yours, theirs = re.findall(r"([\d.]+ → [\d.]+)", capsys.readouterr().out)
+    tried(shift=lambda t: (rows(t[:, :-1]), rows(t[:, 1:])))
+    yours, theirs = re.findall(r"([\d.]+ → [\d.]+)", said())
     assert yours == theirs
-    try_it("multi30k-en-de", loss=lambda z, y: z.mean().item())
-    assert "stops it: TypeError: backward() starts from" in capsys.readouterr().out
+    tried(loss=lambda z, y: z.mean().item())
+    assert "stops it: TypeError: backward() starts from" in said()
 
 
 def test_the_translator_is_left_as_it_was() -> None:
@@ -455,30 +418,24 @@ def test_the_translator_is_left_as_it_was() -> None:
     assert not any("attend" in vars(m) for m in translator.model.modules())
 
 
-def test_what_no_translation_calls(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_no_translation_calls(said: Said) -> None:
     def cut(word: str, merges: list[tuple[str, str]]) -> tuple[str, ...]:
-        parts = list("▁" + word)
+        parts = tuple("▁" + word)
         for pair in merges:
-            while pair in (pairs := list(pairwise(parts))):
-                i = pairs.index(pair)
-                parts[i : i + 2] = ["".join(pair)]
-        return tuple(parts)
+            parts = BY_NAME["chapter01.my_merge"].right(parts, pair)
+        return parts
 
-    def shifted(tgt: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        return tgt[:, :-1], tgt[:, :-1]
-
-    try_it("multi30k-en-de", cut=cut)
-    try_it("multi30k-en-de", cut=lambda word, merges: cut(word, merges[::-1]))
-    try_it("multi30k-en-de", batches=lambda lengths, budget: [lengths])
-    try_it("multi30k-en-de", shift=shifted)
-    right, wrong, _, batches, training = capsys.readouterr().out.splitlines()
-    assert right == "197 of 197 words are cut as by the model"
-    assert not wrong.startswith("197 of")
-    assert "1 batches (the library: 29)" in batches
-    yours, library = re.findall(r"→ ([\d.]+)", training)
+    tried(cut=cut)
+    assert said() == "197 of 197 words are cut as by the model\n"
+    tried(cut=lambda word, merges: cut(word, merges[::-1]))
+    assert not said().startswith("197 of")
+    tried(batches=lambda lengths, budget: [lengths])
+    assert "1 batches (the library: 29)" in said()
+    tried(shift=lambda tgt: (tgt[:, :-1], tgt[:, :-1]))
+    yours, library = re.findall(r"→ ([\d.]+)", said())
     assert float(yours) < float(library) - 1, "it learns to copy"
 
 
 def test_an_unknown_part_is_named() -> None:
     with pytest.raises(TypeError, match="no part is called atention; there are "):
-        try_it("multi30k-en-de", ["A dog."], atention=lambda: None)
+        tried(atention=lambda: None)
