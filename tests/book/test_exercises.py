@@ -97,7 +97,7 @@ def test_a_stub_that_is_not_filled(one: Exercise) -> None:
             r"(?s)^(def .*?:\n).*", rf"\1    return {value}", one.source
         )
         head, _, _ = one.source.rpartition("):\n")  # of a class: its last method
-        stub = one._made(source if n else f"{head}):\n        return {value}")
+        stub = one._compile(source if n else f"{head}):\n        return {value}")
         assert re.fullmatch("not written yet.*", one.verdict(stub))
 
 
