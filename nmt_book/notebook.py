@@ -49,7 +49,7 @@ def without_docstrings(source: str) -> str:
 
 
 def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
-    """Prints what was measured beside the reader's guess; None is no guess."""
+    """Prints a measured value beside the reader's guess; None is no guess."""
     text = f"measured: {show(measured)}{unit}"
     print(text if guess is None else f"{text}   your guess: {show(guess)}{unit}")
 

@@ -143,7 +143,7 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
 
 
 def _utf8(arguments: list[str]) -> list[str]:
-    """The arguments, read as UTF-8 whatever the locale."""
+    """The arguments decoded as UTF-8, whatever the locale."""
     try:
         return [os.fsencode(argument).decode() for argument in arguments]
     except UnicodeError as error:
@@ -160,7 +160,7 @@ def _read_stdin() -> list[str]:
 
 
 def _load(name: str, overrides: dict[str, Any]) -> nmt.Translator:
-    """The translator of a trained config, or of a run or bundled model by its name."""
+    """The translator of a trained config, or the bundled model of this name."""
     if name in nmt.Translator.pretrained():
         decode = {key.removeprefix("decode."): v for key, v in overrides.items()}
         return nmt.Translator.load(name, decode=decode)

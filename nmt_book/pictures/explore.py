@@ -101,7 +101,7 @@ def explore(
 
 
 def file_name(translator: Translator, model: bytes) -> str:
-    """Beside the notebook; another model has another name, from its digest."""
+    """The model's file beside the notebook, named by the model and its digest."""
     name = re.sub(r"[^A-Za-z0-9_.-]", "-", translator.config.name)
     size = int.from_bytes(model[:8], "little")  # of the header, in JSON
     digest = json.loads(model[8 : 8 + size])["__metadata__"]["digest"]
@@ -118,7 +118,7 @@ def reads_files() -> bool:
 
 
 def write(model: bytes, path: Path) -> bool:
-    """Whether the file is there; a folder may be closed to writing."""
+    """Writes the file; False if the folder is read-only."""
     try:
         path.parent.mkdir(exist_ok=True)
         beside = path.with_suffix(f".{os.getpid()}.tmp")
@@ -130,7 +130,7 @@ def write(model: bytes, path: Path) -> bool:
 
 
 def packed(translator: Translator) -> bytes:
-    """The model as a file, in fp16 if that loses nothing or if fp32 is too large."""
+    """The bytes of the model's file, in fp16 if that is exact or fp32 is too large."""
     parameters = list(translator.model.parameters())
     exact = all(torch.equal(weight, weight.half().float()) for weight in parameters)
     with TemporaryDirectory() as folder:
@@ -159,7 +159,7 @@ def live_page(data: dict[str, Any], table: str = "") -> str:
 
 
 def page_script() -> str:
-    """It draws in ``host``, from ``data`` and a file's bytes, ``model``, or null."""
+    """The script; it draws in ``host``, from ``data`` and ``model``, a file's bytes."""
     return f"""\
 const PAGE = {web.quoted(web.template("page.html", "page.css"))};
 const VIEWER = {web.quoted(web.template("viewer.html", "viewer.css"))};

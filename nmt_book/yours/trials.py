@@ -40,7 +40,7 @@ def mean_loss(logits: Tensor, tgt_out: Tensor) -> Tensor:
 
 @lru_cache(maxsize=1)
 def training_batches(translator: Translator) -> list[tuple[Tensor, Tensor]]:
-    """A batch an update, captions and translations: ``(B, S)``, ``(B, T + 1)``."""
+    """A batch per update, captions and translations: ``(B, S)``, ``(B, T + 1)``."""
     translations = translator.translate(captions(), beam_size=1)
     src = [translator.encode(t.source) for t in translations]
     tgt = [translator.tgt_tokenizer.encode(t.text) for t in translations]
@@ -56,8 +56,8 @@ def trial_losses(
 ) -> list[float]:
     """The loss before each of twelve updates of a small new model, without dropout.
 
-    ``adam`` gets all gradients so far, ``(n, N)``, and the rate; it returns what is to
-    be added to the first weights, ``(N,)``.
+    ``adam`` gets all gradients so far, ``(n, N)``, and the learning rate; it returns
+    what is to be added to the initial weights, ``(N,)``.
     """
     sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
     curve, gradients = [], []
@@ -192,7 +192,7 @@ def influence(fn: Function, translator: Translator) -> bool:
 
 @torch.no_grad()
 def mask_works(fn: Function, translator: Translator) -> bool:
-    """What her test says of three masks in the first layer of the trained encoder."""
+    """The verdict of a reader's test on three masks in the first encoder layer."""
     model = translator.model.eval()
     src = F.pad(caption(translator)[0], (0, 2), value=PAD)  # (1, S + 2)
     x, right = model.src_embedding(src), padding_mask(src)

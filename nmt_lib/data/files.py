@@ -47,7 +47,7 @@ Lines = Iterator["str | None"]  # None: TOO_LONG
 def read_pairs(
     path: str | os.PathLike[str], src: str, tgt: str, lost: Counter[str]
 ) -> Texts:
-    """The pairs of a file, (text in ``src``, text in ``tgt``), as they are.
+    """The sentence pairs of a file, (text in ``src``, text in ``tgt``), not cleaned.
 
     - ``.tsv`` and ``.txt``: source TAB target (TAB anything), as from ManyThings;
       number TAB source TAB number TAB target, as from Tatoeba; or columns that a first
@@ -97,7 +97,7 @@ def read_pairs(
 
 
 def moses_files(path: Path, langs: tuple[str, str]) -> list[Path]:
-    """The two files of which ``path`` is one, or the stem; else nothing."""
+    """Two Moses files of which ``path`` is one, or the stem; else an empty list."""
     name = path.name.removesuffix(".gz")
     for stem in (name.removesuffix(f".{lang}") for lang in langs):
         files = []
@@ -113,7 +113,7 @@ def moses_files(path: Path, langs: tuple[str, str]) -> list[Path]:
 def _pairs(
     parts: dict[str, Iterator[bytes]], langs: tuple[str, str], lost: Counter[str]
 ) -> Texts:
-    """Two files are Moses; one is read by its name's end."""
+    """The pairs of two Moses files, or of one file by its extension."""
     if len(parts) == 2:
         sources, targets = map(_lines, parts.values())
         return _moses(sources, targets, lost)
@@ -195,7 +195,7 @@ def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.Z
 
 
 def _lines(chunks: Iterator[bytes]) -> Lines:
-    """The lines of UTF-8, or of UTF-16 that says so; only line feeds end one."""
+    """Lines of UTF-8, or of UTF-16 with a mark; only line feeds end a line."""
     head = next(chunks, b"")
     marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     encoding = "utf-16" if marked else "utf-8-sig"
@@ -242,7 +242,7 @@ def _moses(sources: Lines, targets: Lines, lost: Counter[str]) -> Texts:
 
 
 def _named(names: Iterable[str], langs: tuple[str, str]) -> list[int]:
-    """Where the columns of both languages are, or nothing."""
+    """The indices of both languages' columns; empty if a name is missing."""
     titles = [name.strip().lower() for name in names]
     codes = [lang.lower() for lang in langs]
     return list(map(titles.index, codes)) if {*codes} <= {*titles} else []
@@ -296,7 +296,7 @@ def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
 
 
 def _json(chunks: Iterator[bytes], lost: Counter[str]) -> Iterator[Any]:
-    """What is in the lines, or in one array."""
+    """The JSON values of all lines, or of a single array."""
     head = next(chunks, b"")
     chunks = chain([head], chunks)
     if re.match(rb"[^\w{]*\[", head):
@@ -323,7 +323,7 @@ def _objects(rows: Iterator[Any], langs: tuple[str, str], lost: Counter[str]) ->
 
 
 def _messages(entries: Iterable[Any], lost: Counter[str]) -> Texts:
-    """The messages of a catalogue, which are English, with their translations.
+    """The messages of a catalogue, in English, with their translations.
 
     A message about numbers has two English forms, and as many in the other language as
     it has: the first English one goes with the first of them, the second with the last.

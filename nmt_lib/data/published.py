@@ -64,7 +64,7 @@ def _europarl_name(src: str, tgt: str) -> str:
 
 
 def from_files(folder: Path, files: dict[str, str], langs: tuple[str, str]) -> Texts:
-    """Line n of one file with line n of the other; ``files`` names them by split.
+    """Pairs of line n of one file and line n of another; ``files`` names them by split.
 
     Raises:
         CorpusError: a missing file, unequal line counts, not UTF-8.
@@ -93,7 +93,7 @@ def _file(path: Path) -> Path:
 
 
 def _stripped_lines(path: Path) -> list[str]:
-    """The lines of a file; only line feeds end one."""
+    """The stripped lines of a file; only line feeds end one."""
     lines: list[str] = []
     opened: Any = gzip.open if path.suffix == ".gz" else open
     try:
@@ -111,7 +111,7 @@ def _stripped_lines(path: Path) -> list[str]:
 
 
 def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Texts, str]:
-    """Downloads once; later calls read the cache of ``datasets``."""
+    """A corpus of the hub, downloaded once and then read from the cache."""
     import datasets
     from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
 

@@ -57,7 +57,7 @@ def _text(segment: Element) -> str:
 
 
 def _units(chunks: Iterator[bytes]) -> Iterator[Element]:
-    """Each <tu>; what has been read is forgotten, and names have no namespace.
+    """Each <tu>; elements are freed once they are read, and names have no namespace.
 
     Entities may not be declared, since a few nested ones can stand for gigabytes. In
     UTF-16, the letters of a declaration have zeros between them.
