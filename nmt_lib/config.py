@@ -20,7 +20,7 @@ from ruamel.yaml import YAML, YAMLError
 
 from .errors import ConfigError, one_line
 
-FOLDER = Path(__file__).parent / "configs"
+CONFIG_FOLDER = Path(__file__).parent / "configs"
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 # Codes of countries that are taken for those of languages.
 COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk"}
@@ -279,7 +279,7 @@ class Config(Section):
 
 def config_names() -> list[str]:
     """The named configs, in alphabetical order."""
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+    return sorted(path.stem for path in CONFIG_FOLDER.glob("*.yaml"))
 
 
 def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> Config:
@@ -300,7 +300,7 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
         if not overrides:
             return config
     else:
-        path = _find(Path(os.path.expanduser(name)))
+        path = _find_file(Path(os.path.expanduser(name)))
         values = _yaml(path, f"config file {path}") or {}  # nothing but comments
         if not isinstance(values, dict):
             raise ConfigError(f"config file {path} must hold keys and values")
@@ -346,12 +346,12 @@ def _direction(config: Config) -> str:
     return f"-{config.data.src_lang}-{config.data.tgt_lang}"
 
 
-def _find(path: Path) -> Path:
+def _find_file(path: Path) -> Path:
     if path.suffix in (".yaml", ".yml") and os.path.isfile(path):
         return path
     names = config_names()
     if str(path) in names:
-        return FOLDER / f"{path}.yaml"
+        return CONFIG_FOLDER / f"{path}.yaml"
     raise ConfigError(
         f"unknown config {str(path)!r}{did_you_mean(path.stem, names)}: give one of "
         f"{', '.join(names)}, or the path of a .yaml file"

@@ -170,7 +170,7 @@ def _embed(fn: Function, self: Embedding, ids: Tensor, start: int = 0) -> Any:
 # 03: masks. With a cache the decoder needs none: see try_it.
 
 
-def masked(make: Function) -> Function:
+def with_mask(make: Function) -> Function:
     """A ``Transformer.decode`` with another mask for the target."""
 
     def decode(
@@ -190,20 +190,20 @@ def masked(make: Function) -> Function:
 
 
 @register("causal_mask", Transformer, "decode")
-@masked
+@with_mask
 def _causal_mask(fn: Function, tgt_in: Tensor) -> Tensor:
     padding = padding_mask(tgt_in)  # (B, 1, 1, T)
     return padding & ask(fn, tgt_in.size(1), like=padding)
 
 
 @register("target_mask", Transformer, "decode")
-@masked
+@with_mask
 def _target_mask(fn: Function, tgt_in: Tensor) -> Tensor:
     return ask(fn, tgt_in, like=padding_mask(tgt_in))
 
 
 @register("packed_mask", Transformer, "decode")
-@masked
+@with_mask
 def _packed_mask(fn: Function, tgt_in: Tensor) -> Tensor:
     padding = padding_mask(tgt_in)  # (B, 1, 1, T)
     return padding & ask(fn, torch.zeros_like(tgt_in), like=padding)

@@ -54,12 +54,12 @@ def try_it(
         raise TypeError(f"no part is called {unknown[0]}; there are {', '.join(names)}")
     if isinstance(translator, str):
         translator = load_cached(translator)
-    model_parts = {name: function for name, function in parts.items() if name in PARTS}
+    in_model = {name: function for name, function in parts.items() if name in PARTS}
     try:
         results = []
-        if model_parts:
-            results.append(translate(translator, texts, use_cache, model_parts))
-        for name in parts.keys() - model_parts.keys():
+        if in_model:
+            results.append(compare(translator, texts, use_cache, in_model))
+        for name in parts.keys() - in_model.keys():
             results.append(TRIALS[name](parts[name], translator))
     except NotWritten:
         return print("not written yet, so there is nothing to try")
@@ -71,7 +71,7 @@ def try_it(
         save_functions(parts)
 
 
-def translate(
+def compare(
     translator: Translator,
     texts: Sequence[str] | Sequence[Pair] | None,
     use_cache: bool,

@@ -63,7 +63,7 @@ def load_corpus(data: DataConfig) -> Corpus:
         CorpusError: unknown name, missing file, unequal line counts, not UTF-8, nothing
             left, no network.
     """
-    splits, provenance = _find(data)
+    splits, provenance = _find_splits(data)
     for name, pairs in splits.items():
         splits[name] = [pair for pair in pairs if pair.src and pair.tgt]
         if dropped := len(pairs) - len(splits[name]):
@@ -85,7 +85,7 @@ def load_corpus(data: DataConfig) -> Corpus:
     return Corpus(train, splits["valid"], splits["test"], provenance)
 
 
-def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
+def _find_splits(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
     name = data.corpus
     langs = src, tgt = data.src_lang, data.tgt_lang
     if name == "tiny":

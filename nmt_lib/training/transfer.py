@@ -33,14 +33,14 @@ def start_from_model(
         ConfigError: ``train.init_from`` cannot be read, or has another shape.
         CorpusError: as ``build_tokenizers``.
     """
-    parent = _load(config, str(config.train.init_from))
+    parent = _load_parent(config, str(config.train.init_from))
     if _same_tokenizers(config.data, parent.config.data):
         return parent.tokenizers, parent.weights
     tokenizers = build_tokenizers(config.data, train)
     return tokenizers, transfer_weights(parent.weights, parent.tokenizers, tokenizers)
 
 
-def _load(config: Config, name: str) -> ModelFile:
+def _load_parent(config: Config, name: str) -> ModelFile:
     try:
         parent = load(find_model(name))
     except CheckpointError as error:

@@ -24,7 +24,7 @@ from ..model.transformer import Transformer, count_parameters
 from ..training.model_file import write_file
 from .translator import Translator
 
-NAMES = {  # ours: theirs; the first that fits is replaced first
+TRANSFORMERS_NAMES = {  # ours: theirs; the first that fits is replaced first
     "around_attention.norm": "self_attn_layer_norm",
     "around_self_attention.norm": "self_attn_layer_norm",
     "around_cross_attention.norm": "encoder_attn_layer_norm",
@@ -105,7 +105,7 @@ def renamed_weights(model: Transformer, n_positions: int) -> dict[str, Tensor]:
             weight = weight[:, order]
         else:  # writes one
             weight, bias = weight[order], bias[order]
-        for name_here, name_there in NAMES.items():
+        for name_here, name_there in TRANSFORMERS_NAMES.items():
             name = name.replace(name_here, name_there)
         weights |= {f"model.{name}.weight": weight, f"model.{name}.bias": bias}
     src, tgt = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight
