@@ -43,7 +43,7 @@ def same(given: Any, expected: Any) -> bool:
                 return float(given) == expected
             close = math.isclose(float(given), expected, rel_tol=1e-4, abs_tol=1e-4)
             return close or (math.isnan(expected) and math.isnan(float(given)))
-        except (TypeError, ValueError, RuntimeError):
+        except (TypeError, ValueError, RuntimeError, OverflowError):
             return False
     try:
         return bool(given == expected)

@@ -73,13 +73,4 @@ WRONG = {
     "my_causal_mask": [
         lambda T: square(3).tril(),
     ],
-    "my_target_mask": [
-        lambda ids: real(ids).long() & past(ids).long(),
-    ],
-    "masked_softmax": [
-        lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1) + 0.01,
-    ],
-    "packed_mask": [
-        lambda sentence: (same(sentence) & past(sentence)).long(),
-    ],
 }

@@ -2,8 +2,6 @@
 
 import torch
 
-from nmt_book.chapter09 import check as chapter09
-
 
 def by_list(weights, gold):
     best = (weights.argmax(dim=-1) - 1).tolist()
@@ -40,9 +38,6 @@ def closed_in_zeros(H, T, S, head, t, s):
     return ~closed.unsqueeze(0)
 
 
-right_rate, right_map = chapter09.error_rate.right, chapter09.head_map.right
-right_cut, right_share = chapter09.cut_head.right, chapter09.link_accuracy.right
-
 RIGHT = {
     "error_rate": [
         by_list,
@@ -77,11 +72,5 @@ WRONG = {
         lambda weights, gold: round(by_list(weights, gold).item(), 2),
         lambda weights, gold: max(0.2, by_list(weights, gold)),
         lambda weights, gold: by_list(weights.flip(1), gold),
-    ],
-    "head_map": [
-        lambda x, attention, h: right_map(x, attention, h).round(decimals=2),
-    ],
-    "cut_head": [
-        lambda H, T, S, head, t, s: right_cut(H, T, S, head, t, s).long(),
     ],
 }

@@ -19,8 +19,3 @@ RIGHT = {
         lambda *sizes: 1.0 * count(*sizes),
     ],
 }
-WRONG = {
-    "all_parameters": [
-        lambda D, d_ff, N, V_src, V_tgt: count(D, d_ff, N, V_tgt, V_tgt),
-    ],
-}
