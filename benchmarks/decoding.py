@@ -35,6 +35,7 @@ from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
 from benchmarks import common
+from nmt_book import benchmark
 from nmt_lib.config import config_names
 from nmt_lib.model.attention import collect_weights
 
@@ -115,7 +116,7 @@ def converted(model: Any, folder: str, quantization: str) -> Any:
 
     converters.register_loader(type(model.config).__name__)(Loader)
     converter = converters.TransformersConverter(folder)
-    path = str(common.scratch() / "converted")
+    path = str(benchmark.scratch() / "converted")
     converter.convert(path, quantization=quantization)
     threads = {"inter_threads": 1, "intra_threads": 1}
     return ctranslate2.Translator(path, compute_type=quantization, **threads)
@@ -180,7 +181,7 @@ def main() -> None:
     parser.add_argument("--run", default="multi30k-en-de", help=help)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--sentences", type=int, default=512)
-    options = common.parse(parser)
+    options = benchmark.parse(parser)
     run = "multi30k" if options.dry else options.run
     translator, name = load(run), Path(run).name
     pairs = nmt.load_corpus(translator.config.data).valid[: options.sentences]
@@ -202,7 +203,7 @@ def main() -> None:
         if key[2] != LOOP or key[:2] == ("greedy", 1)
     ]
     runs = {key: partial(translate, key) for key in keys}
-    seconds = common.alternate(runs, options.rounds, time.process_time)
+    seconds = benchmark.alternate(runs, options.rounds, time.process_time)
     rows = []
     for key in keys:
         search, size, _ = key
@@ -218,7 +219,7 @@ def main() -> None:
         rows.append([*key, f"{speed:.1f}", times, f"{100 * same:.1f} %", score])
     words = statistics.mean(map(len, found["greedy", 64, OURS]))
     m = translator.config.model
-    common.write_table(
+    benchmark.write_table(
         "decoding" if run == parser.get_default("run") else f"decoding_{name}",
         "Translation of sentences of Multi30k's validation set",
         "search | batch | what | sentences a CPU second, median | time relative to "
@@ -230,7 +231,8 @@ def main() -> None:
         "weights in all, fp32 but for int8; no length penalty. One thread for all (for "
         "CTranslate2 inter_threads=1 and intra_threads=1); CPU time of the process. "
         f"{options.rounds} rounds, all rows in turns in one process. "
-        f"{common.machine('transformers', 'ctranslate2')}.",
+        "transformers",
+        "ctranslate2",
     )
 
 

@@ -12,7 +12,7 @@ import resource
 import time
 
 import nmt_lib as nmt
-from benchmarks import common
+from nmt_book import benchmark
 
 
 def make_pairs(n: int) -> list[nmt.Pair]:
@@ -33,8 +33,8 @@ def make_pairs(n: int) -> list[nmt.Pair]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--pairs", type=int, nargs="+", default=[20_000, 1_000_000])
-    options = common.parse(parser)
-    config = common.load_config("multi30k", **{"data.vocab_size": 8000})
+    options = benchmark.parse(parser)
+    config = benchmark.load_config("multi30k", **{"data.vocab_size": 8000})
     tokenizers = nmt.build_tokenizers(config.data, make_pairs(20_000))
     rows = []
     for n in [500] if options.dry else sorted(options.pairs):  # the peak only rises
@@ -45,14 +45,13 @@ def main() -> None:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         rows.append([f"{len(examples):,}", f"{seconds:.0f}", f"{peak:.0f}"])
         del pairs, examples
-    common.write_table(
+    benchmark.write_table(
         "memory",
         "Peak memory of encoding a corpus",
         "pairs | encoding, s | peak, MB",
         rows,
         "Generated sentences of 25 words; joint BPE of 8,000 subwords. Peak: the "
-        "largest resident size of the process, with the text, the ids and torch in it. "
-        f"{common.machine()}.",
+        "largest resident size of the process, with the text, the ids and torch in it.",
     )
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
-from benchmarks import common
+from nmt_book import benchmark
 from nmt_lib.config import DataConfig
 from nmt_lib.data.published import FILES, from_files
 
@@ -120,7 +120,7 @@ def trained(options: argparse.Namespace) -> Iterator[list[nmt.Translator]]:
         stem, models = Path(options.config).stem, []
         for seed in options.seeds:
             own = {"name": f"{stem}-{direction}-seed{seed}", "train.seed": seed}
-            config = common.load_config(options.config, **languages, **own)
+            config = benchmark.load_config(options.config, **languages, **own)
             models.append(nmt.train(config).translator)
         yield models
 
@@ -134,17 +134,17 @@ def main() -> None:
     parser.add_argument("--models", nargs="+", default=[], help=help)
     help = "read the test set: once, when everything is chosen"
     parser.add_argument("--test", action="store_true", help=help)
-    options = common.parse(parser)
+    options = benchmark.parse(parser)
     stem = "models" if options.models else Path(options.config).stem
     which = [] if options.models else options.directions
     table = "_".join([stem, *which, "test" if options.test else "valid"])
-    if which and options.test and (common.RESULTS / f"{table}.md").exists():
+    if which and options.test and (benchmark.RESULTS / f"{table}.md").exists():
         return print(f"the test set has been read already: {table}.md")
     rows, penalties = [], {}
     for models in trained(options):
         config = models[0].config
         languages = {side: getattr(config.data, side[5:]) for side in SIDES}
-        data = common.load_config(options.config, **languages).data
+        data = benchmark.load_config(options.config, **languages).data
         direction = "→".join(languages.values())
         penalties[direction] = config.decode.length_penalty
         for name in test_sets(data) if options.test else ["valid"]:
@@ -157,7 +157,7 @@ def main() -> None:
     trained_how = f"{train.max_steps:,} updates, train.precision {train.precision}. "
     if options.models:
         trained_how = ""
-    common.write_table(
+    benchmark.write_table(
         table,
         f"{stem} on Multi30k",
         f"direction | set | seeds | {HEADER}",
@@ -165,7 +165,8 @@ def main() -> None:
         f"{trained_how}Beam {config.decode.beam_size}, length penalty "
         f"{', '.join(f'{alpha} ({one})' for one, alpha in penalties.items())}. "
         f"{NOTES.format(results[0][1])} ± is the standard deviation over the seeds. "
-        f"{common.machine('sacrebleu', 'sacremoses')}.",
+        "sacrebleu",
+        "sacremoses",
     )
 
 

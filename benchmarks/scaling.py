@@ -20,6 +20,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import nmt_lib as nmt
 from benchmarks import common
+from nmt_book import benchmark
 
 LENGTH, VOCAB = 32, 10_000  # tokens per sentence, subwords
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
@@ -28,7 +29,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 def seconds(call: Callable[[], object], repeats: int) -> float:
     """The median time of a call, after one untimed."""
-    return statistics.median(common.alternate({"": call}, repeats)[""])
+    return statistics.median(benchmark.alternate({"": call}, repeats)[""])
 
 
 def peak(precision: str, size: int) -> float:
@@ -44,7 +45,7 @@ def measure(
     """The measured cells of one row: training steps on one batch of sentences of equal
     length, and the peak."""
     torch.compiler.reset()  # each row compiles for its own shapes
-    config = common.load_config("multi30k", **common.SHAPES[shape])
+    config = benchmark.load_config("multi30k", **common.SHAPES[shape])
     torch.manual_seed(0)
     model = nmt.Transformer(config.model, VOCAB, VOCAB)
     objective = nmt.Objective(model, 0.1).to(DEVICE)
@@ -79,7 +80,7 @@ def main() -> None:
     gpu = DEVICE == "cuda"
     tokens, precisions = ([8192, 65536], [*DTYPES]) if gpu else ([512, 2048], ["fp32"])
     parser.add_argument("--precisions", nargs="+", choices=DTYPES, default=precisions)
-    options = common.parse(parser)
+    options = benchmark.parse(parser)
     if gpu:
         torch.set_float32_matmul_precision("high")  # TF32, as the note says
     size = 64 if options.dry else 8192 if gpu else 1024
@@ -96,7 +97,7 @@ def main() -> None:
 
 
 def write(rows: list[list[object]], size: int) -> None:
-    common.write_table(
+    benchmark.write_table(
         "scaling",
         "A training step: speed, and share of the measured peak",
         "shape | precision | compiled | target tokens a batch | target tokens a second "
@@ -105,7 +106,7 @@ def write(rows: list[list[object]], size: int) -> None:
         f"Sentences of {LENGTH} tokens on both sides, {VOCAB:,} subwords, three-way "
         "tied; forward, backward, fused Adam; median of 5. Peak: the fastest of ten "
         f"products of {size} × {size} matrices, right after the row was measured. On a "
-        f"GPU, products of fp32 are in TF32. {common.machine()}.",
+        "GPU, products of fp32 are in TF32.",
     )
 
 

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 import nmt_lib as nmt
 from benchmarks import common
+from nmt_book import benchmark
 from nmt_lib.training.loss import fused_cross_entropy
 
 DROPOUT, SMOOTHING = {"model.dropout": 0.1}, 0.1
@@ -103,7 +104,7 @@ def fused(rival: Any, batch: nmt.Batch) -> Tensor:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=7)
-    options = common.parse(parser)
+    options = benchmark.parse(parser)
     rivals: dict[str, Any] = {"torch.nn.Transformer": TorchTransformer}
     if find_spec("transformers"):
         rivals |= {"Marian": Marian}
@@ -128,13 +129,13 @@ def main() -> None:
                 step = common.stepper(rival(translator), loss, train, batches)
                 runs[name, compared] = step
         clock = time.perf_counter if torch.cuda.is_available() else time.process_time
-        seconds = common.alternate(runs, options.rounds, clock)
+        seconds = benchmark.alternate(runs, options.rounds, clock)
         for key in runs:
             median = statistics.median(seconds[key])
             times = common.ratio(seconds, key, OURS)
             row = [shape, train.batch_tokens, *key]
             rows.append([*row, f"{median:.3f}", f"{times:.2f}"])
-    common.write_table(
+    benchmark.write_table(
         "training",
         "A training step on Multi30k batches",
         "shape | tokens a batch | model | compared | seconds, median | time relative "
@@ -145,7 +146,7 @@ def main() -> None:
         f"scored. {options.rounds} rounds, taken in turns in one process; dropout 0.1 "
         "on embeddings and sub-layers, label smoothing 0.1, fused Adam, fp32. "
         "Seconds are the processor's, of this process (on a GPU: of the clock). "
-        f"{common.machine('transformers')}.",
+        "transformers",
     )
 
 

@@ -6,7 +6,7 @@ import torch
 
 import nmt_lib as nmt
 
-from .exercise.exercise import noted
+from .exercise.exercise import record_steps
 from .yours.parts import parts_of
 
 
@@ -29,7 +29,9 @@ def parts(make, seed, D, H):
     sizes = {"d_model": D, "n_heads": H, "d_ff": 2 * D, "dropout": 0.0}
     config = nmt.load_config("tiny").model.model_copy(update=sizes)
     found = vars(parts_of(drawn(make, config, seed=seed)))
-    return SimpleNamespace(**{name: noted(name, part) for name, part in found.items()})
+    return SimpleNamespace(
+        **{name: record_steps(name, part) for name, part in found.items()}
+    )
 
 
 def padding(S, *lengths):

@@ -50,8 +50,8 @@ def without_docstrings(source: str) -> str:
 
 def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
     """Prints what was measured beside the reader's guess; None is no guess."""
-    said = f"measured: {show(measured)}{unit}"
-    print(said if guess is None else f"{said}   your guess: {show(guess)}{unit}")
+    text = f"measured: {show(measured)}{unit}"
+    print(text if guess is None else f"{text}   your guess: {show(guess)}{unit}")
 
 
 def long_and_short(pairs: Sequence[Ids]) -> tuple[Ids, Ids]:

@@ -31,8 +31,8 @@ class Scene(NamedTuple):
 def scene(translator: nmt.Translator, noun: str) -> Scene:
     """The sentence of section 3, with 0 for each place that is not found."""
 
-    def find(words: Sequence[str], *wanted: str) -> int:
-        return next((i for i, word in enumerate(words) if word in wanted), 0)
+    def find(words: Sequence[str], *targets: str) -> int:
+        return next((i for i, word in enumerate(words) if word in targets), 0)
 
     out = translator(f"The {noun} is new and it is very comfortable.")
     src, tgt = translator.encode(out.source), translator.tgt_tokenizer.encode(out.text)
@@ -63,8 +63,8 @@ def means(
 ) -> Tensor:
     """Mean probability with the paths of each row closed. (rows, pronouns)"""
     table = [
-        [sum(probability(one, *row) for one in several) / len(several) for row in rows]
-        for several in scenes.values()
+        [sum(probability(s, *row) for s in group) / len(group) for row in rows]
+        for group in scenes.values()
     ]
     return torch.tensor(table).T
 
@@ -95,19 +95,19 @@ def up_to_pronoun(
     translator: nmt.Translator, nouns: Sequence[str]
 ) -> tuple[Tensor, Tensor]:
     """Sources ``(B, S)``, and targets up to the pronoun, without it, ``(B, T)``."""
-    read = [scene(translator, noun) for noun in nouns]
-    src = torch.cat([one.src for one in read])  # (B, S)
-    return src, torch.cat([one.tgt[:, : one.t + 1] for one in read])
+    examples = [scene(translator, noun) for noun in nouns]
+    src = torch.cat([scene.src for scene in examples])  # (B, S)
+    return src, torch.cat([scene.tgt[:, : scene.t + 1] for scene in examples])
 
 
 def one_word_id(translator: nmt.Translator, word: str) -> int:
-    (found,) = translator.tgt_tokenizer.encode(word, sos=False, eos=False)
-    return int(found)
+    (token_id,) = translator.tgt_tokenizer.encode(word, sos=False, eos=False)
+    return int(token_id)
 
 
 def table(
-    moved: Callable[..., float], sites: Sequence[str], change: Any, n: int
+    effect: Callable[..., float], sites: Sequence[str], change: Any, n: int
 ) -> Tensor:
     """``moved`` for each site and each of n positions or heads, ``(len(sites), n)``."""
-    rows = [[moved(site, change(at)) for at in range(n)] for site in sites]
+    rows = [[effect(site, change(at)) for at in range(n)] for site in sites]
     return torch.tensor(rows)

@@ -22,7 +22,7 @@ import nmt_lib as nmt
 
 from .data.clean import looks_swapped
 from .data.corpora import held_out
-from .errors import warn
+from .errors import one_line, warn
 from .training.model_file import write_file
 from .training.run_folder import RunFolder
 
@@ -31,11 +31,15 @@ CONFIG = "a name such as tiny, the path of a .yaml file, or a bundled model's na
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
-    given = sys.argv[1:] if arguments is None else arguments
+    words = sys.argv[1:] if arguments is None else arguments
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # as the input, whatever the locale
     try:
         with warnings.catch_warnings():  # puts showwarning back
-            warnings.showwarning = _show
-            options = _parser().parse_args(_utf8(given))
+            warnings.showwarning = lambda message, *_, **__: print(
+                f"warning: {message}", file=sys.stderr
+            )
+            options = _parser().parse_args(_utf8(words))
             options.run(options, nmt.parse_overrides(" ".join(options.set)))
     except (nmt.NMTError, OSError, MemoryError, RuntimeError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
@@ -46,19 +50,16 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _show(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"warning: {message}", file=sys.stderr)
-
-
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        message = " ".join(message.split())[:300]
-        self.exit(2, f"error: {message} (python -m nmt_lib --help)\n")
+        self.exit(2, f"error: {one_line(message)} (python -m nmt_lib --help)\n")
 
 
 def _parser() -> argparse.ArgumentParser:
-    says = "Train, translate, evaluate, or look at a file of sentence pairs."
-    parser = _Parser(prog="python -m nmt_lib", description=says)
+    parser = _Parser(
+        prog="python -m nmt_lib",
+        description="Train, translate, evaluate, or look at a file of sentence pairs.",
+    )
     commands = parser.add_subparsers(
         required=True, metavar="train|translate|evaluate|data"
     )
@@ -85,20 +86,18 @@ def _parser() -> argparse.ArgumentParser:
 def train(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
     """Train a config, or resume a run that was cut off."""
     run = nmt.train(nmt.load_config(options.config, **overrides))
-    last = run.history[-1]
+    row = run.history[-1]
     if os.environ.get("RANK", "0") == "0":  # of several processes, one reports
         print(
-            f"{run.path}: {int(last['step'])} updates, validation loss "
-            f"{last['valid_loss']:.3f} nats a token (best at {run.best_step})"
+            f"{run.path}: {int(row['step'])} updates, validation loss "
+            f"{row['valid_loss']:.3f} nats a token (best at {run.best_step})"
         )
 
 
 def translate(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
     """Translate TEXT, or each line of standard input."""
     translator = _load(options.config, overrides)
-    texts = _lines() if options.text is None else options.text
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # as the input, whatever the locale
+    texts = _read_stdin() if options.text is None else options.text
     for translation in translator.translate(texts):
         print(translation.text)
 
@@ -118,22 +117,20 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     """Clean and split a file of sentence pairs, and show what is left."""
     langs = options.src_lang, options.tgt_lang
     nmt.load_config("pair", **{"data.src_lang": langs[0], "data.tgt_lang": langs[1]})
-    pairs, lost = nmt.load_pairs(options.file, *langs)
+    pairs, left_out = nmt.load_pairs(options.file, *langs)
     split = nmt.grouped_split(pairs, held_out(len(pairs)), seed=0)
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    print(f"{len(pairs) + lost.total():,} found in {options.file}")
-    for reason, n in lost.most_common():
+    print(f"{len(pairs) + left_out.total():,} found in {options.file}")
+    for reason, n in left_out.most_common():
         print(f"{n:,} left out: {reason}")
     print(
         f"{len(pairs):,} kept; {split.largest} in the largest group that shares texts"
     )
-    parts = [(name, getattr(split, name)) for name in ("train", "valid", "test")]
+    parts = [*split._asdict().items()][:3]  # without the size of a group
     print(", ".join(f"{name} {len(part):,}" for name, part in parts))
-    seen = 100 * nmt.seen_share(split.test, split.train)
-    drawn, n = random.Random(0).sample(pairs, len(pairs)), len(split.test)
-    leak = 100 * nmt.seen_share(drawn[:n], drawn[n:])
-    print(f"{seen:.1f} % of the test sources are in train")
+    overlap = 100 * nmt.seen_share(split.test, split.train)
+    shuffled, n = random.Random(0).sample(pairs, len(pairs)), len(split.test)
+    leak = 100 * nmt.seen_share(shuffled[:n], shuffled[n:])
+    print(f"{overlap:.1f} % of the test sources are in train")
     print(f"{leak:.1f} % would be, if pairs were drawn one by one\n")
     for pair in split.train[:10]:
         print(f"{pair.src}\n    {pair.tgt}")
@@ -153,7 +150,8 @@ def _utf8(arguments: list[str]) -> list[str]:
         raise nmt.ConfigError(f"an argument is not UTF-8: {error}") from None
 
 
-def _lines() -> list[str]:
+def _read_stdin() -> list[str]:
+    """The lines of standard input."""
     try:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -169,6 +167,6 @@ def _load(name: str, overrides: dict[str, Any]) -> nmt.Translator:
     config = nmt.load_config(name, **overrides)
     folder = RunFolder(config)
     saved = folder.read(folder.path / "model.safetensors")
-    if difference := folder.unfinished(saved):
+    if difference := folder.mismatch(saved):
         warn(f"the model in {folder.path} {difference}: train again to change that")
     return nmt.Translator(saved.build_model(), *saved.tokenizers, config)

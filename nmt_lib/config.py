@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML, YAMLError
 
-from .errors import ConfigError
+from .errors import ConfigError, one_line
 
 FOLDER = Path(__file__).parent / "configs"
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
@@ -165,9 +165,9 @@ class ModelConfig(Section):
                 f"model.d_model={self.d_model} is not divisible by "
                 f"model.n_heads={self.n_heads}"
             )
-        inside = self.d_model + self.d_ff + self.n_heads * (self.d_value or 0)
+        widths = self.d_model + self.d_ff + self.n_heads * (self.d_value or 0)
         layers = self.n_layers + (self.n_decoder_layers or self.n_layers)
-        weights = layers * self.d_model * inside  # the order of magnitude
+        weights = layers * self.d_model * widths  # the order of magnitude
         if weights > 10**9:
             raise ValueError(
                 f"the model would have more than {weights:.0e} weights: lower "
@@ -304,20 +304,22 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
         values = _yaml(path, f"config file {path}") or {}  # nothing but comments
         if not isinstance(values, dict):
             raise ConfigError(f"config file {path} must hold keys and values")
-        config = checked(Config, {"name": path.stem} | values, f"config {path.stem}")
+        config = validate_section(
+            Config, {"name": path.stem} | values, f"config {path.stem}"
+        )
     values = config.model_dump()
     for key, value in overrides.items():
         if key not in KEYS:
-            raise ConfigError(f"unknown key {_short(key)}{nearest(key, KEYS)}")
-        section, _, last = key.rpartition(".")
-        (values[section] if section else values)[last] = value
-    found = checked(Config, values, f"config {config.name}")
+            raise ConfigError(f"unknown key {_short(key)}{did_you_mean(key, KEYS)}")
+        section, _, field = key.rpartition(".")
+        (values[section] if section else values)[field] = value
+    result = validate_section(Config, values, f"config {config.name}")
     if "name" in overrides or not overrides.keys() & {"data.src_lang", "data.tgt_lang"}:
-        return found
-    before, after = _direction(config), _direction(found)
-    base = config.name if before == after else config.name.removesuffix(before)
-    own = _direction(load_config(base)) if base in config_names() else before
-    return found.model_copy(update={"name": base if after == own else base + after})
+        return result
+    old, new = _direction(config), _direction(result)
+    base = config.name if old == new else config.name.removesuffix(old)
+    default = _direction(load_config(base)) if base in config_names() else old
+    return result.model_copy(update={"name": base if new == default else base + new})
 
 
 def parse_overrides(text: str) -> dict[str, Any]:
@@ -329,7 +331,7 @@ def parse_overrides(text: str) -> dict[str, Any]:
         ConfigError: a part without ``=``, a value that is not YAML.
     """
     overrides = {}
-    for part in re.split(r"\s+(?=[\w.]+=)", text.strip()) if text.strip() else []:
+    for part in filter(None, re.split(r"\s+(?=[\w.]+=)", text.strip())):
         key, equals, value = part.partition("=")
         if not equals:
             raise ConfigError(
@@ -351,7 +353,7 @@ def _find(path: Path) -> Path:
     if str(path) in names:
         return FOLDER / f"{path}.yaml"
     raise ConfigError(
-        f"unknown config {str(path)!r}{nearest(path.stem, names)}: give one of "
+        f"unknown config {str(path)!r}{did_you_mean(path.stem, names)}: give one of "
         f"{', '.join(names)}, or the path of a .yaml file"
     )
 
@@ -360,14 +362,13 @@ def _yaml(source: str | Path, where: str) -> Any:
     try:
         return YAML(typ="safe", pure=True).load(source)
     except (YAMLError, ValueError, LookupError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise ConfigError(f"{where} is not valid YAML: {reason}") from None
+        raise ConfigError(f"{where} is not valid YAML: {one_line(error)}") from None
 
 
 S = TypeVar("S", bound=Section)
 
 
-def checked(section: type[S], values: dict[str, Any], where: str) -> S:
+def validate_section(section: type[S], values: dict[str, Any], where: str) -> S:
     """The section with these values; a ConfigError says what is wrong with them.
 
     Unknown keys are named alone: a misspelt key explains the errors that it causes.
@@ -375,22 +376,24 @@ def checked(section: type[S], values: dict[str, Any], where: str) -> S:
     try:
         return section.model_validate(values)
     except ValidationError as error:
-        unknown, others = [], []
+        unknown, problems = [], []
         for e in error.errors()[:20]:
             key = ".".join(map(str, e["loc"]))
             if e["type"] == "extra_forbidden":
                 choices = KEYS if section is Config else list(section.model_fields)
-                unknown.append(f"unknown key {_short(key)}{nearest(key, choices)}")
+                unknown.append(f"unknown key {_short(key)}{did_you_mean(key, choices)}")
             elif e["type"] == "value_error":
-                others.append(e["msg"].removeprefix("Value error, "))
+                problems.append(e["msg"].removeprefix("Value error, "))
             else:
-                others.append(f"{key}: {e['msg']}, got {_short(e['input'])}")
-        raise ConfigError(f"{where}: {'; '.join(unknown or others)}") from None
+                problems.append(f"{key}: {e['msg']}, got {_short(e['input'])}")
+        raise ConfigError(f"{where}: {'; '.join(unknown or problems)}") from None
 
 
-def changed(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
+def update_decode(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
     """The settings with some of them changed, and checked."""
-    return checked(DecodeConfig, decode.model_dump() | changes, "cannot decode")
+    return validate_section(
+        DecodeConfig, decode.model_dump() | changes, "cannot decode"
+    )
 
 
 def _short(value: Any) -> str:
@@ -400,19 +403,18 @@ def _short(value: Any) -> str:
     return short.repr(value)
 
 
-def nearest(word: str, choices: list[str]) -> str:
+def did_you_mean(word: str, choices: list[str]) -> str:
     """The most similar choices; a word without a section may be of any section."""
     names = {c: c if "." in word else c.rpartition(".")[2] for c in choices}
-    near = difflib.get_close_matches(word, names.values(), 1)
-    found = [repr(choice) for choice, name in names.items() if name in near]
-    return f" (did you mean {' or '.join(found)}?)" if found else ""
+    matches = difflib.get_close_matches(word, names.values(), 1)
+    suggestions = [repr(choice) for choice, name in names.items() if name in matches]
+    return f" (did you mean {' or '.join(suggestions)}?)" if suggestions else ""
 
 
-def _keys() -> list[str]:
-    """All keys with their sections, such as ``train.seed``."""
-    sections = {k: type(v).model_fields for k, v in Config() if isinstance(v, Section)}
-    dotted = [f"{name}.{key}" for name, fields in sections.items() for key in fields]
-    return ["name", "run_dir", *dotted]
-
-
-KEYS = _keys()
+# All keys, those of a section with its name: ``train.seed``.
+KEYS = ["name", "run_dir"] + [
+    f"{name}.{key}"
+    for name, section in Config()
+    if isinstance(section, Section)
+    for key in type(section).model_fields
+]

@@ -35,8 +35,13 @@ class TrainingError(NMTError, RuntimeError):
     """Training cannot continue: the loss is not finite, a sentence exceeds a batch."""
 
 
+def one_line(error: object, length: int = 300) -> str:
+    """The text of an error, on one line and not longer than this."""
+    return " ".join(str(error).split())[:length]
+
+
 def warn(message: str) -> None:
     """A warning that points to the first line outside this library."""
     modules = (f.f_globals.get("__name__", "") for f, _ in walk_stack(currentframe()))
-    ours = takewhile(lambda m: m.split(".")[0] in (__package__, "torch"), modules)
-    warnings.warn(message, stacklevel=len([*ours]) + 1)
+    inner = takewhile(lambda m: m.split(".")[0] in (__package__, "torch"), modules)
+    warnings.warn(message, stacklevel=len([*inner]) + 1)

@@ -18,7 +18,7 @@ from .training.model_file import load_weights
 from .training.optim import default_device
 from .training.run_folder import Progress, RunFolder, run_path
 from .training.trainer import Trainer, join_processes
-from .training.transfer import beginning
+from .training.transfer import start_from_model
 from .translate.translator import Translator
 
 
@@ -71,20 +71,20 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
     rank, _ = join_processes()
     config, device = load_config(config, **overrides), default_device()
     folder = RunFolder(config, writes=rank == 0)
-    if saved := folder.finished():
+    if saved := folder.final_model():
         progress = Progress(**saved.state)
         return Run(config, saved.build_model(), saved.tokenizers, progress)
     threads, gpus = torch.get_num_threads(), [] if device.type == "cpu" else [device]
     # The caller's random numbers go on as if nothing had happened.
-    with folder.locked(), torch.random.fork_rng(gpus, device_type=device.type):
+    with folder.lock(), torch.random.fork_rng(gpus, device_type=device.type):
         try:
             torch.set_num_threads(config.train.threads or threads)
-            saved, corpus = folder.newest(), load_corpus(config.data)
+            saved, corpus = folder.last_checkpoint(), load_corpus(config.data)
             weights: dict[str, Tensor] = {}
             if saved:
                 tokenizers = saved.tokenizers
             elif config.train.init_from:
-                tokenizers, weights = beginning(config, corpus.train)
+                tokenizers, weights = start_from_model(config, corpus.train)
             else:
                 tokenizers = build_tokenizers(config.data, corpus.train)
             trainer = Trainer(config, corpus, tokenizers)

@@ -4,10 +4,17 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # The tests' tensors are small, and more threads slow them down. Torch reads this when
 # it is loaded.
 os.environ["OMP_NUM_THREADS"] = "1"
+
+# How long a draw or a test takes is the machine's affair, and others may use it, too.
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any-machine")
 
 
 @pytest.fixture(scope="session")

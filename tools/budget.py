@@ -21,8 +21,8 @@ def measure(path: Path) -> dict[str, float]:
     words, 5.6 lines of code, 9 lines of the library's source or 28 lines of output; a
     picture and a question take 48 seconds each, a formula 32 if it is displayed and 5
     in the text. A stub takes 8 minutes to fill, an exercise without one 3. The code of
-    a folded cell is not counted, nor is what follows the heading "Going deeper" or "If
-    you have more time".
+    a folded cell is not counted, nor are imports, nor what follows the heading "Going
+    deeper" or "If you have more time".
     """
     cells = nbformat.read(path, as_version=4).cells
     n: dict[str, float] = defaultdict(float, {"cells": len(cells)})
@@ -65,6 +65,6 @@ def _count_code(cell: nbformat.NotebookNode, n: dict[str, float]) -> None:
         n["stubs"] += 1
     elif not (tags & FOLDED or cell.metadata.get("jupyter", {}).get("source_hidden")):
         lines = [line.strip() for line in cell.source.splitlines() if line.strip()]
-        n["code"] += len(lines)
+        n["code"] += sum(not re.match("import |from .* import ", x) for x in lines)
         n["longest"] = max(n["longest"], len(lines))
         n["asserts"] += sum(line.startswith("assert") for line in lines)

@@ -24,28 +24,26 @@ hints and ask for an attempt, and do not write the exercises' code. `AGENTS.md` 
 repository has the rules, and `tutor/` has a prompt for each chapter.
 """
 ANSWER = re.compile(r"<details>\s*<summary>Answer.*?</details>", re.S)
-NOT_TEXT = re.compile(
-    r"(<(code|pre|script|style|title|template|head)\b.*?</\2>"
-    r'|<(span|div) class="math[^>]*>.*?</\3>|\\\(.*?\\\))',
-    re.S,
-)
 ICONS = re.compile(r"<script [^>]*/fontawesome.js.*\n")  # 1.5 MB, also in a font
 VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')
-SYMBOL = re.compile(r"\b([A-Zd])_(model|ff|[kvqo])\b(?![^<]*>)")
-SET = r"<span><i>\1</i><sub>\2</sub></span>"
 MARKED = re.compile(r'(<span class="math[^>]*>\\\([^<]{1,60}\\\)</span>)([.,;:?!)’”]+)')
 CODE = re.compile(r'<code class="(docutils literal[^"]*)">(.*?)</code>', re.S)
 SHORT = 14  # letters of code that stay on one line
-JOINED = re.compile(
-    r"(?<=\d) (?=%)|(?<=\b[^\W\d]) (?== [\d−])|(?<=\b[^\W\d] =) (?=[\d−])"
+# What is not text (code, and what MathJax sets); in text, symbols and some spaces.
+PARTS = re.compile(
+    r"(?:<(?P<tag>code|pre|script|style|title|template|head)\b.*?</(?P=tag)>"
+    r'|<(?P<box>span|div) class="math[^>]*>.*?</(?P=box)>|\\\(.*?\\\))'
+    r"|\b(?P<letter>[A-Zd])_(?P<index>model|ff|[kvqo])\b(?![^<]*>)"
+    r"|(?P<space>(?<=\d) (?=%)|(?<=\b[^\W\d]) (?== [\d−])|(?<=\b[^\W\d] =) (?=[\d−]))",
+    re.S,
 )
 
 
 def finish(out: Path) -> None:
     """Writes all of it into the built site ``out``."""
     for built in out.rglob("*.html"):
-        html = with_symbols(with_one_viewport(built.read_text(encoding="utf-8")))
-        built.write_text(ICONS.sub("", kept_together(html)), encoding="utf-8")
+        html = typeset(with_one_viewport(built.read_text(encoding="utf-8")))
+        built.write_text(ICONS.sub("", html), encoding="utf-8")
     lines = ["# Build a translator, and see inside it", ""]
     lines += [FOR_ASSISTANTS.format(summary=pages.SUMMARY_OF_SITE), "## Pages", ""]
     filled = {"site/api.md", "site/live.md", "site/train.md"}  # by Sphinx or a script
@@ -119,26 +117,19 @@ def with_one_viewport(page: str) -> str:
     return page[:end] + VIEWPORT.sub("", page[end:])
 
 
-def with_symbols(page: str) -> str:
-    """d_k and its like as symbols where a heading or a link cannot hold a formula."""
-    done, end = "", 0
-    for kept in NOT_TEXT.finditer(page):  # code, and what MathJax sets
-        done += SYMBOL.sub(SET, page[end : kept.start()]) + kept[0]
-        end = kept.end()
-    return done + SYMBOL.sub(SET, page[end:])
+def typeset(page: str) -> str:
+    """d_k and its like as symbols, where a heading or a link cannot hold a formula; and
+    no line ends before 34 %, within α = 0 or short code, or after a formula's x."""
 
-
-def kept_together(page: str) -> str:
-    """No line ends before 34 %, within α = 0 or short code, or after a formula's x."""
-
-    def short(found: re.Match[str]) -> str:
-        length = len(unescape(re.sub("<[^>]*>", "", found[2])))
+    def short(code: re.Match[str]) -> str:
+        length = len(unescape(re.sub("<[^>]*>", "", code[2])))
         kept = " kept" * (length <= SHORT)
-        return f'<code class="{found[1]}{kept}">{found[2]}</code>'
+        return f'<code class="{code[1]}{kept}">{code[2]}</code>'
 
-    page = re.sub(MARKED, r'<span class="kept">\1\2</span>', page)
-    done, end = "", 0
-    for code in NOT_TEXT.finditer(page):
-        done += JOINED.sub("\N{NO-BREAK SPACE}", page[end : code.start()]) + code[0]
-        end = code.end()
-    return CODE.sub(short, done + JOINED.sub("\N{NO-BREAK SPACE}", page[end:]))
+    def change(part: re.Match[str]) -> str:
+        if part["letter"]:
+            return f"<span><i>{part['letter']}</i><sub>{part['index']}</sub></span>"
+        return "\N{NO-BREAK SPACE}" if part["space"] else CODE.sub(short, part[0])
+
+    page = MARKED.sub(r'<span class="kept">\1\2</span>', page)
+    return PARTS.sub(change, page)

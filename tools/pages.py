@@ -187,6 +187,7 @@ def own(path: str, out: Path) -> str:
         "summary": lambda _: SUMMARY_OF_SITE,
         "colab": lambda _: COLAB_LATER if not PUBLISHED else COLAB_NOW,
         "names": lambda _: with_links(names.page(f"{REPOSITORY}/blob/main"), path),
+        "one_page": lambda _: with_links(one_page(), path),
         "viewer": lambda _: raw(viewer(notebook_at(chapters[0]))),
         "live": lambda _: raw(live.site_page()),
         "train": lambda _: raw(train.site_page()),
@@ -194,6 +195,23 @@ def own(path: str, out: Path) -> str:
     source = read(path).replace("(REPOSITORY)", f"({REPOSITORY})")
     source = with_links(source, path)
     return re.sub(r"\{\{(\w+) ?(.*?)\}\}", lambda m: makers[m[1]](m[2]), source)
+
+
+TAUGHT_IN = (13, 1, 7, 3, 4, 5, 6, 7, 7, 8, 9)  # the chapter of each section
+
+
+def one_page() -> str:
+    """``nmt_lib/one_page.py``, each section under a heading with its chapter."""
+    head, *parts = re.split(r"(?m)^# -+ \d+\. (.*?) -+\n", read("nmt_lib/one_page.py"))
+    listing = [f"```python\n{head.strip()}\n```"]
+    sections = zip(TAUGHT_IN, parts[::2], parts[1::2], strict=True)
+    for i, (number, heading, code) in enumerate(sections, 1):
+        (chapter,) = found(f"notebooks/{number:02}_*.ipynb")
+        taught = f"[Chapter {number:02}](../{chapter}) explains it."
+        listing.append(
+            f"## {i} · {heading}\n\n{taught}\n\n```python\n{code.strip()}\n```"
+        )
+    return "\n\n".join(listing)
 
 
 def raw(page: str) -> str:

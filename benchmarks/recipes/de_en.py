@@ -7,12 +7,12 @@ Run: ``NMT_DATA=… python -m benchmarks.recipes.de_en`` (4 hours of one CPU cor
 from __future__ import annotations
 
 import nmt_lib as nmt
-from benchmarks import common
 from benchmarks.recipes import rounds
+from nmt_book import benchmark
 
 
 def main() -> None:
-    common.parse()
+    benchmark.parse()
     config = rounds.load_config("de-en", "only", **{"train.max_steps": 5040})
     translator = rounds.train(config, nmt.load_corpus(config.data))
     rounds.finish("multi30k-de-en", translator, config)

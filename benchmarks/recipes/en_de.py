@@ -16,8 +16,8 @@ Run: ``NMT_DATA=… python -m benchmarks.recipes.en_de`` (some 9 hours of one CP
 from __future__ import annotations
 
 import nmt_lib as nmt
-from benchmarks import common
 from benchmarks.recipes import rounds
+from nmt_book import benchmark
 
 SECOND = rounds.LATER | {
     "train.lr": 0.0015,
@@ -43,7 +43,7 @@ THIRD = rounds.LATER | {
 
 
 def main() -> None:
-    common.parse()
+    benchmark.parse()
     config = rounds.load_config("en-de", "first")
     corpus = nmt.load_corpus(config.data)
     first = rounds.train(config, corpus)

@@ -11,8 +11,8 @@ Run: ``NMT_DATA=… python -m benchmarks.recipes.en_fr`` (5 hours of one CPU cor
 from __future__ import annotations
 
 import nmt_lib as nmt
-from benchmarks import common
 from benchmarks.recipes import rounds
+from nmt_book import benchmark
 
 BOTH = rounds.PRE_LN | {"train.validate_every": 140, "train.checkpoint_every": 70}
 FIRST = BOTH | {"train.max_steps": 3080, "train.keep_checkpoints": 5}
@@ -34,7 +34,7 @@ ROUNDS = {"first": FIRST, "second": SECOND, "third": THIRD, "fourth": FOURTH}
 
 
 def main() -> None:
-    common.parse()
+    benchmark.parse()
     model = None
     for name, changes in ROUNDS.items():
         config = rounds.load_config("en-fr", name, **changes)

@@ -13,8 +13,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import nmt_lib as nmt
-from benchmarks import common
 from benchmarks.multi30k import HEADER, NOTES, score
+from nmt_book import benchmark
 from nmt_lib.data.tokenizers import Tokenizers
 from nmt_lib.training import transfer
 from nmt_lib.training.model_file import load_weights
@@ -45,7 +45,7 @@ def load_config(direction: str, name: str, **overrides: Any) -> nmt.Config:
     src, tgt = direction.split("-")
     languages = {"data.src_lang": src, "data.tgt_lang": tgt}
     own = {"name": f"multi30k-{direction}-{name}"}
-    return common.load_config("multi30k", **own, **languages, **overrides)
+    return benchmark.load_config("multi30k", **own, **languages, **overrides)
 
 
 def train(
@@ -73,7 +73,7 @@ def train(
         objective = Distillation(trainer.model, config.train.label_smoothing)
         objective.teachers = {one.model: teachers[one] for one in teachers}
         trainer.objective = objective
-    if saved := trainer.folder.newest():
+    if saved := trainer.folder.last_checkpoint():
         trainer.resume(saved)
     elif start:
         trainer.model.load_state_dict(start.model.state_dict())
@@ -151,9 +151,11 @@ def transferred(
 
 
 def moved(other: nmt.Translator, tokenizers: Tokenizers) -> nmt.Translator:
-    """The model with these tokenizers: see ``transfer.moved``."""
+    """The model with these tokenizers: see ``transfer.transfer_weights``."""
     old = other.src_tokenizer, other.tgt_tokenizer
-    weights = transfer.moved(dict(other.model.named_parameters()), old, tokenizers)
+    weights = transfer.transfer_weights(
+        dict(other.model.named_parameters()), old, tokenizers
+    )
     model = nmt.Transformer(other.config.model, *map(len, tokenizers))
     load_weights(model, weights)
     return nmt.Translator(model, *tokenizers, other.config)
@@ -198,7 +200,7 @@ def finish(name: str, translator: nmt.Translator, config: nmt.Config) -> None:
     chosen = best(candidates, nmt.load_corpus(config.data).valid)
     chosen.save(file, half=True)
     numbers, signature = score(chosen, chosen.config.data, "valid")
-    common.write_table(
+    benchmark.write_table(
         f"recipe_{name}",
         f"{name}, trained by its recipe: the validation set",
         HEADER,
@@ -206,5 +208,6 @@ def finish(name: str, translator: nmt.Translator, config: nmt.Config) -> None:
         f"Length penalty {chosen.config.decode.length_penalty}. "
         f"{NOTES.format(signature)} The validation set chose weights and penalty, so "
         "its scores flatter. "
-        f"{common.machine('sacrebleu', 'sacremoses')}.",
+        "sacrebleu",
+        "sacremoses",
     )

@@ -8,10 +8,9 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from nmt_lib.data.tokenizers import Tokenizer
 from nmt_lib.translate.heatmap import GREY, LETTER, MIDDLE, WIDTH, new_figure
 
-from ..pictures.boxes import MARKED, plot_words
+from ..pictures.boxes import MARKED
 
 Cut = Callable[[str, Sequence[Any]], Sequence[str]]
 PITCH = 0.2  # of the letters, in inches; less if the text is long
@@ -84,9 +83,3 @@ def spans(text: str, tokens: Iterable[str]) -> list[tuple[int, int]]:
         end = start + len(token)
         found.append((start, end))
     return found
-
-
-def plot_encoded(tokenizers: Mapping[str, Tokenizer], text: str) -> Figure:
-    """What the model gets of a text, by several tokenizers; ``<unk>`` is red."""
-    rows = {n: tok.lookup_tokens(tok.encode(text)) for n, tok in tokenizers.items()}
-    return plot_words(rows, text, positions=False)

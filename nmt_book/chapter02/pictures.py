@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from matplotlib.figure import Figure
-from torch import Tensor
 
 from nmt_lib.translate.heatmap import (
     BLUE,
@@ -22,7 +20,6 @@ from nmt_lib.translate.heatmap import (
 
 from ..pictures.charts import SERIES
 from ..pictures.data import as_numbers
-from ..pictures.grids import plot_grids
 
 
 def plot_bits(n_bits: int) -> Figure:
@@ -70,18 +67,3 @@ def plot_hands(clocks: Mapping[str, Any], names: list[str]) -> Figure:
     place: Any = {"loc": "outside lower center", "ncols": 2}
     figure.legend(lines, names, fontsize=FONT, frameon=False, **place)
     return figure
-
-
-def plot_lookup(words: list[str], vocabulary: list[str], E: Tensor) -> Figure:
-    """One-hot rows times an embedding: each word's row of the table ``E``, (V, D)."""
-    ids = torch.tensor([vocabulary.index(word) for word in words])  # (T,)
-    one_hot = F.one_hot(ids, len(vocabulary)).to(E.dtype)  # (T, V)
-    grids = {
-        "one-hot (T, V)": one_hot,
-        "× embedding (V, D)": E,
-        "= vectors (T, D)": one_hot @ E,
-    }
-    columns = [vocabulary, range(E.size(1)), range(E.size(1))]
-    return plot_grids(
-        grids, [words, vocabulary, words], columns, numbers=".3g", vmax=1.6
-    )

@@ -15,6 +15,8 @@ from nmt_lib.data.tokens import EOS, PAD, SOS
 from nmt_lib.model.attention import MultiHeadAttention, collect_weights
 from nmt_lib.model.embeddings import Embedding, PositionalEncoding
 
+from ..loop import updates
+
 Mask = Callable[[Tensor], Tensor]  # (B, T) ids to (B, 1, 1 or T, T)
 
 
@@ -43,14 +45,15 @@ class SmallDecoder(nn.Module):
         """Updates with 64 sentences each, drawn by torch's own generator."""
         tgt = [self.tokenizer.encode(line) for line in lines]
         optimizer = torch.optim.Adam(self.parameters(), 0.01)
-        for _ in range(n_updates):
-            rows = torch.randint(len(tgt), (64,)).tolist()
+
+        def loss_of(rows: Tensor) -> Tensor:
             batch = pad_batch([tgt[i] for i in rows])  # (B, T + 1)
             logits, tgt_out = self(batch[:, :-1]), batch[:, 1:]  # (B, T, V), (B, T)
-            loss = F.cross_entropy(logits.mT, tgt_out, ignore_index=PAD)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+            return F.cross_entropy(logits.mT, tgt_out, ignore_index=PAD)
+
+        batches = (torch.randint(len(tgt), (64,)) for _ in range(n_updates))
+        for _ in updates(optimizer, loss_of, batches):
+            pass
         return self
 
     @torch.no_grad()

@@ -7,7 +7,7 @@ import torch
 import nmt_lib as nmt
 
 from ..cases import numbers
-from ..exercise.exercise import exercise, note, unfilled
+from ..exercise.exercise import exercise, record_step, unfilled
 
 UNDIVIDED = "divide the scores by √d_k"
 BY_D_K = "divide by √d_k, not by d_k"
@@ -250,7 +250,9 @@ def _with_weights(answer, D, H, x, memory, mask):
     for name in NAMES:
         layer = getattr(own, name)
         layer.load_state_dict(getattr(theirs, name).state_dict())
-        layer.register_forward_pre_hook(lambda _, read, name=name: note(name, read))
+        layer.register_forward_pre_hook(
+            lambda _, args, name=name: record_step(name, args)
+        )
     with torch.no_grad():
         return own(x, memory, mask)
 

@@ -1,4 +1,4 @@
-"""Pictures of chapter 06: the path of the data, and the decoder's layer."""
+"""The picture of chapter 06: the path of the data."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from nmt_lib.data.batches import Batch
 from nmt_lib.data.tokenizers import Tokenizer
 from nmt_lib.model.attention import padding_mask, target_mask
 from nmt_lib.model.transformer import Transformer
-from nmt_lib.translate.heatmap import BLUE, GREY, MIDDLE, new_figure
+from nmt_lib.translate.heatmap import BLUE, MIDDLE, new_figure
 
-from ..pictures.boxes import SHADES, join_boxes
-from ..pictures.columns import draw_column, draw_frame
+from ..pictures.boxes import SHADES
 from ..pictures.grids import draw_arrow
 
 SOURCE, TARGET = "#dbe7f5", "#e6dcf1"
@@ -171,30 +170,3 @@ def _mask(axis: Axes, x: float, y: float, mask: Tensor, name: str) -> None:
 
 def _arrow(axis: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
     draw_arrow(axis, start, end, color="0.25", lw=1.4, shrinkB=0).set_zorder(1)
-
-
-def plot_decoder_layer(n_layers: int) -> Figure:
-    """The same for a decoder layer, with the memory and both masks."""
-    column = [
-        ("x  (B, T, D)", "tensor"),
-        ("self-attention", "module"),
-        ("+, layer norm → x₁", "data"),
-        ("cross-attention", "module"),
-        ("+, layer norm → x₂", "data"),
-        ("feed-forward", "module"),
-        ("+, layer norm → out", "data"),
-    ]
-    figure, (axis,) = new_figure(size=(5.2, 5.0))
-    memory = {"memory": ("memory\n(B, S, D)", 3.2, 3.0, "tensor")}
-    drawn = draw_column(axis, column, [(0, 2), (2, 4), (4, 6)], memory)
-    join_boxes(axis, drawn["memory"], drawn["3"], color=BLUE, lw=2)
-    for x, y, text, color in (
-        (1.5, 3.22, "K, V", BLUE),
-        (0.18, 2.47, "Q", BLUE),
-        (1.45, 2.73, "source mask", GREY),
-        (1.45, 1.0, "target mask", GREY),
-    ):
-        axis.text(x, y, text, color=color, **MIDDLE)
-    draw_frame(axis, n_layers, len(column))
-    axis.set(xlim=(-2.4, 4.0))
-    return figure

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import cycle, islice
 from typing import Any
 
 import torch
 from torch import Tensor
 
 import nmt_lib as nmt
+
+from ..loop import mean_loss, updates
 
 
 def of_frequencies(batches: Sequence[nmt.Batch]) -> float:
@@ -36,13 +40,9 @@ def overfit(
         model = fresh(n_layers=1, dropout=dropout)
         optimizer = torch.optim.Adam(model.parameters(), 3e-3, (0.9, 0.98), 1e-9)
         training[name], validation[name] = [], []
-        for step in range(1, n_updates + 1):
-            batch = known[(step - 1) % len(known)]
-            logits = model(batch.src, batch.tgt_in)
-            loss = nmt.cross_entropy(logits, batch.tgt_out, smoothing)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
+        loss_of = partial(mean_loss, model, smoothing=smoothing)
+        batches = islice(cycle(known), n_updates)
+        for step, loss in enumerate(updates(optimizer, loss_of, batches), start=1):
             if step % every == 0:
                 training[name].append(loss.item())
                 validation[name].append(nmt.validation_loss(model, [unseen]))

@@ -1,29 +1,19 @@
-"""Pictures of chapter 08: choices, the beam as a tree, what a cache saves."""
+"""Pictures of chapter 08: choices, and the beam as a tree."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
-import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nmt_lib.data.tokens import EOS
-from nmt_lib.translate.heatmap import (
-    BLUE,
-    FONT,
-    ORANGE,
-    WIDTH,
-    new_figure,
-)
+from nmt_lib.translate.heatmap import BLUE, FONT, WIDTH, new_figure
 from nmt_lib.translate.search import Candidate
 
-from ..pictures.boxes import boxed, draw_boxes
-from ..pictures.grids import plot_grids
-
-COLORS = {"blue": BLUE, "orange": ORANGE}
+from ..pictures.boxes import COLORS, boxed
 
 
 def plot_choices(
@@ -68,48 +58,6 @@ def _draw_fork(
         axis.text(x + 1, end, label, color=color if named else "black", **text)
         if new in choices:
             _draw_fork(axis, choices, paths, new, total, end, span / n)
-
-
-def plot_computed(tokens: Sequence[str]) -> Figure:
-    """The positions that each step computes, without a cache and with one.
-
-    Args:
-        tokens: from ``<sos>`` to ``<eos>``.
-    """
-    T = len(tokens) - 1
-    again = torch.ones(T, T).tril()  # (T, T) every position so far
-    cached = 0.2 * again + 0.8 * torch.eye(T)  # (T, T) 1: computed, 0.2: looked up
-    staircases = {
-        f"without a cache: {T * (T + 1) // 2} computed": again,
-        f"with a cache: {T} computed": cached,
-    }
-    return plot_grids(
-        staircases,
-        tokens[1:],
-        tokens[:-1],
-        lines=True,
-        xlabel="position: word read",
-        ylabel="step: word written",
-    )
-
-
-SEARCH = {
-    "src": ("src\n(1, S)", 0, 1, "data"),
-    "encoder": ("encoder,\nonce", 1.2, 1, "module"),
-    "memory": ("memory\n(1, S, D)", 2.5, 1, "tensor"),
-    "decoder": ("decoder", 2.5, 0, "module"),
-    "p": ("probabilities\n(V,)", 3.85, 0, "number"),
-    "choose": ("choose\na word", 5.1, 0, "plain"),
-    "append": ("append it", 5.1, -1, "plain"),
-    "so_far": ("<sos> and words so far\n(1, t)", 2.5, -1, "data"),
-}
-
-
-def plot_search() -> Figure:
-    """The encoder runs once, the decoder in a loop."""
-    figure, (axis,) = new_figure(size=(WIDTH, 3))
-    draw_boxes(axis, SEARCH, [*pairwise(SEARCH), ("so_far", "decoder")])
-    return figure
 
 
 FATES = {"kept": BLUE, "finished": "#009e73", "dropped": "0.4"}  # of a candidate

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count
+from functools import partial
+from itertools import count, cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from torch import Tensor
 import nmt_lib as nmt
 from nmt_lib.data.batches import Example
 from nmt_lib.training.optim import build_optimizer
+
+from ..loop import mean_loss, per_token, updates
 
 
 def doubled(n: int, d: int) -> Tensor:
@@ -81,17 +84,15 @@ class OneLayer:
         self.model = nmt.Transformer(self.config.model, *self.sizes)
         if change:
             change(self.model)
-        optimizer = build_optimizer(self.config.train, self.model.parameters())
-        objective, curve = nmt.Objective(self.model, 0.1), []  # a sum over tokens
-        for step, rows in enumerate(self.plan[:500], start=1):
-            self.model.train()
-            batch = nmt.make_batch(self.examples, rows)  # src (B, S), tgt (B, T)
-            width = self.config.model.d_model
-            rate = nmt.learning_rate(step, self.config.train, width)
-            optimizer.param_groups[0]["lr"] = rate
-            (objective(batch) / batch.n_tokens).backward()
-            optimizer.step()
-            optimizer.zero_grad()
+        train, width = self.config.train, self.config.model.d_model
+        losses = updates(
+            build_optimizer(train, self.model.parameters()),
+            per_token(nmt.Objective(self.model, 0.1)),
+            (nmt.make_batch(self.examples, rows) for rows in self.plan[:500]),
+            lambda step: nmt.learning_rate(step, train, width),
+        )
+        curve = []
+        for step, _ in enumerate(losses, start=1):
             if step % 50 == 0:
                 curve.append(nmt.validation_loss(self.model, self.valid))
         self.model.eval()
@@ -101,7 +102,7 @@ class OneLayer:
 def train_deep(
     rate: float,
     examples: Sequence[Example],
-    sizes: tuple[int, int],
+    sizes: Sequence[int],
     n_updates: int = 60,
     seed: int = 0,
 ) -> list[float]:
@@ -112,15 +113,10 @@ def train_deep(
     few = nmt.sentence_batches(min(32, len(examples)), 8, 0)
     torch.manual_seed(seed)
     model = nmt.Transformer(config, *sizes)
-    optimizer, losses = torch.optim.Adam(model.parameters(), lr=rate, eps=1e-9), []
-    for step in range(n_updates):
-        batch = nmt.make_batch(examples, few[step % len(few)])
-        loss = nmt.cross_entropy(model(batch.src, batch.tgt_in), batch.tgt_out)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate, eps=1e-9)
+    batches = cycle(nmt.make_batch(examples, rows) for rows in few)
+    losses = updates(optimizer, partial(mean_loss, model), batches)
+    return [loss.item() for loss in islice(losses, n_updates)]
 
 
 def without_the_end(

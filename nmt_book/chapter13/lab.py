@@ -73,9 +73,11 @@ def split_of(config: nmt.Config) -> nmt.Corpus:
         return nmt.load_corpus(config.data)
 
 
-def three_seeds(config: nmt.Config) -> dict[str, list[nmt.Run]]:
+def three_seeds(
+    config: nmt.Config, bundled: str | None = "multi30k-en-fr"
+) -> dict[str, list[nmt.Run]]:
     """Runs from scratch and from the bundled model, three of each."""
-    starts = {"from scratch": None, "from multi30k-en-fr": "multi30k-en-fr"}
+    starts = {"from scratch": None, f"from {bundled}": bundled}
     return {
         title: [
             trained(

@@ -6,7 +6,8 @@ import copy
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count, islice
 from typing import Any
 
 import torch
@@ -21,6 +22,8 @@ from nmt_lib.model.transformer import Transformer
 from nmt_lib.training.loss import Objective
 from nmt_lib.training.optim import build_optimizer, learning_rate
 
+from ..benchmark import alternate
+from ..loop import per_token, updates
 from .recurrent import Bahdanau, OneVector
 
 
@@ -35,29 +38,26 @@ def fit(
     ``seen(model, step)`` is called after each update. The weights are the mean of the
     last ``train.keep_checkpoints`` checkpoints, as the config ``tiny`` selects them.
     """
-    train, step, epoch = config.train, 0, 0
+    train = config.train
     torch.manual_seed(train.seed)
     model = make()
     torch.manual_seed(train.seed)
-    objective = Objective(model, train.label_smoothing)
-    optimizer = build_optimizer(train, model.parameters())
+    losses = updates(
+        build_optimizer(train, model.parameters()),
+        per_token(Objective(model, train.label_smoothing)),
+        (
+            make_batch(examples, rows)
+            for i in count()
+            for rows in plan_epoch(examples, train, i)
+        ),
+        lambda step: learning_rate(step, train, config.model.d_model),
+        train.clip_norm,
+    )
     kept: deque[dict[str, Tensor]] = deque(maxlen=train.keep_checkpoints)
-    while step < train.max_steps:
-        plan = plan_epoch(examples, train, epoch)
-        for rows in plan[: train.max_steps - step]:
-            step, batch = step + 1, make_batch(examples, rows)
-            model.train()
-            (objective(batch) / batch.n_tokens).backward()
-            if train.clip_norm is not None:
-                nn.utils.clip_grad_norm_(model.parameters(), train.clip_norm)
-            for options in optimizer.param_groups:
-                options["lr"] = learning_rate(step, train, config.model.d_model)
-            optimizer.step()
-            optimizer.zero_grad()
-            if step % train.checkpoint_every == 0 or step == train.max_steps:
-                kept.append(copy.deepcopy(model.state_dict()))
-            seen(model, step)
-        epoch += 1
+    for step, _ in enumerate(islice(losses, train.max_steps), start=1):
+        if step % train.checkpoint_every == 0 or step == train.max_steps:
+            kept.append(copy.deepcopy(model.state_dict()))
+        seen(model, step)
     mean = {name: sum(one[name] for one in kept) / len(kept) for name in kept[0]}
     model.load_state_dict(mean)
     return model.eval()
@@ -83,25 +83,27 @@ def gradient_by_word(model: Any, src: Tensor, tgt_in: Tensor) -> Tensor:
     return found[0].grad.norm(dim=-1).mean(0)  # (S,)
 
 
-def training_step(layer: nn.Module, x: Tensor) -> Callable[[], None]:
-    """Forward and backward of one layer on ``(B, n, D)``, as a function to be timed."""
+Layer = Callable[[Tensor], Tensor]  # (B, n, D) to (B, n, D)
+
+
+def two_layers(width: int, n_heads: int) -> dict[str, Layer]:
+    """A GRU and self-attention."""
+    gru = nn.GRU(width, width, batch_first=True)
+    attention = nmt.MultiHeadAttention(width, n_heads)
+    return {"GRU": lambda x: gru(x)[0], "self-attention": lambda x: attention(x, x)}
+
+
+def seconds_of_step(
+    layers: Mapping[str, Layer], x: Tensor, rounds: int = 3
+) -> dict[str, float]:
+    """The median of the CPU seconds of forward and backward, taken in turns."""
     x = x.detach().requires_grad_()
-
-    def step() -> None:
-        output = layer(x)[0] if isinstance(layer, nn.GRU) else layer(x, x, None)
-        output.sum().backward()
-
-    return step
-
-
-def seconds_of_step(layer: nn.Module, x: Tensor, rounds: int = 3) -> float:
-    """The median of the CPU seconds of some training steps, after one for warm-up."""
-    step, taken = training_step(layer, x), []
-    for _ in range(rounds + 1):
-        start = time.process_time()
-        step()
-        taken.append(time.process_time() - start)
-    return statistics.median(taken[1:])
+    steps = {
+        name: lambda layer=layer: layer(x).sum().backward()
+        for name, layer in layers.items()
+    }
+    taken = alternate(steps, rounds, time.process_time)
+    return {name: statistics.median(seconds) for name, seconds in taken.items()}
 
 
 class CellLoop(nn.Module):
@@ -111,8 +113,8 @@ class CellLoop(nn.Module):
         super().__init__()
         self.cell = nn.GRUCell(width, width)
 
-    def forward(self, x: Tensor, memory: Tensor, mask: None = None) -> Tensor:
-        """``(B, n, D)`` to ``(B, n, D)``; it needs neither memory nor mask."""
+    def forward(self, x: Tensor) -> Tensor:
+        """``(B, n, D)`` to ``(B, n, D)``."""
         state, states = x.new_zeros(len(x), self.cell.hidden_size), []
         for word in x.unbind(1):  # (B, D)
             state = self.cell(word, state)
@@ -181,20 +183,25 @@ def recurrent(make: Any, config: nmt.Config, max_steps: int) -> nmt.Translator:
     return nmt.Translator(model, *tokenizers, config)
 
 
-def right_by_length(
+def by_length(
     translator: nmt.Translator,
-    said: Sequence[nmt.Translation],
+    translations: Sequence[nmt.Translation],
     pairs: Sequence[nmt.Pair],
-) -> dict[str, float]:
-    """In percent of the sentences of each length, the full stop counted."""
+) -> dict[str, list[bool]]:
+    """Whether each is exactly right, by the source's length, the full stop counted."""
     groups: dict[str, list[bool]] = {"up to 7": [], "8 to 10": [], "11 to 14": []}
-    for one, pair in zip(said, pairs, strict=True):
+    for translation, pair in zip(translations, pairs, strict=True):
         n = len(translator.src_tokenizer.tokenize(pair.src))
         name = "up to 7" if n <= 7 else "8 to 10" if n <= 10 else "11 to 14"
-        groups[name].append(one.text == pair.tgt)
+        groups[name].append(translation.text == pair.tgt)
+    return {f"{name} words": right for name, right in groups.items()}
+
+
+def right_by_length(*arguments: Any) -> dict[str, float]:
+    """In percent; the arguments are those of ``by_length``."""
     return {
-        f"{name} words": 100 * sum(right) / max(1, len(right))
-        for name, right in groups.items()
+        name: 100 * sum(right) / max(1, len(right))
+        for name, right in by_length(*arguments).items()
     }
 
 
@@ -251,16 +258,9 @@ def plug_in(translator: nmt.Translator, attend: Any) -> None:
 
 def times_by_length(lengths: Sequence[int], width: int) -> dict[str, list[float]]:
     """CPU seconds of a training step of a GRU and of self-attention, one sentence."""
-    layers = {
-        "GRU": nn.GRU(width, width, batch_first=True),
-        "self-attention": nmt.MultiHeadAttention(width, n_heads=8),
-    }
+    layers = two_layers(width, n_heads=8)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    words = [torch.randn(1, n, width) for n in lengths]
-    times = {
-        name: [seconds_of_step(layer, x) for x in words]
-        for name, layer in layers.items()
-    }
+    rows = [seconds_of_step(layers, torch.randn(1, n, width)) for n in lengths]
     torch.set_num_threads(threads)
-    return times
+    return {name: [row[name] for row in rows] for name in layers}

@@ -14,6 +14,8 @@ from torch.utils.flop_counter import FlopCounterMode
 import nmt_lib as nmt
 from nmt_lib.data.batches import Example
 
+from ..loop import per_token, updates
+
 
 def swap(model: nn.Module, old: type, make: Callable[[], nn.Module]) -> nn.Module:
     """Puts ``make()`` in the place of every part of the type ``old``."""
@@ -80,13 +82,11 @@ def one_pass(
                 nn.init.zeros_(part.bias)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
     model.train()
-    for step, rows in enumerate(plan, start=1):
-        for group in optimizer.param_groups:
-            group["lr"] = 0.004 * min(step / 50, (50 / step) ** 0.5)
-        batch = nmt.make_batch(examples, rows)
-        (loss_of(batch, 0.1) / batch.n_tokens).backward()
-        optimizer.step()
-        optimizer.zero_grad()
+    smoothed = per_token(lambda batch: loss_of(batch, 0.1))
+    batches = (nmt.make_batch(examples, rows) for rows in plan)
+    rates = lambda step: 0.004 * min(step / 50, (50 / step) ** 0.5)  # noqa: E731
+    for _ in updates(optimizer, smoothed, batches, rates):
+        pass
     model.eval()
     with torch.no_grad():
         return float(loss_of(valid)) / valid.n_tokens

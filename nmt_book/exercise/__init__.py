@@ -74,9 +74,9 @@ sentence, or a new case tells them apart. What is no usual mistake needs nothing
 check then says which cases are right, which is the first wrong one, its input if it
 is short, and expected and got at one place; of an error, the reader's own line and
 what is usual then (``USUAL`` in ``exercise.py``). So let the first case be small, with
-numbers of one decimal. Where the arguments are modules, give them to ``noted``: then a
-check can say which of them reads something else than it should. An answer that changes
-an argument is right, but told so.
+numbers of one decimal. Where the arguments are modules, give them to ``record_steps``:
+then a check can say which of them reads something else than it should. An answer that
+changes an argument is right, but told so.
 
 **4. Put it on the page.** Below "Your turn" the rating, as
 ``print(check.normalised)`` shows it; then the stub, with ``return None # replace this

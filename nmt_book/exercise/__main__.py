@@ -20,9 +20,10 @@ def main() -> None:
                 print("  right answer:", exercise.verdict(exercise.right))
                 for why, functions in exercise.mistakes.items():
                     for mistake in functions:
-                        said = exercise.verdict(mistake)
-                        odd = "" if said == f"not yet: {why}" else f"   <- meant: {why}"
-                        print(f"  {said}{odd}")
+                        message = exercise.verdict(mistake)
+                        is_meant = message == f"not yet: {why}"
+                        remark = "" if is_meant else f"   <- meant: {why}"
+                        print(f"  {message}{remark}")
                 print()
 
 

@@ -112,17 +112,17 @@ class Exercise:
         self.source = definition[0]  # without the decorator
         self._names = {
             **vars(sys.modules[answer.__module__]),
-            **{other.name: other.right for other in uses},
+            **{earlier.name: earlier.right for earlier in uses},
         }
-        self.right: Answer = self._made(self.source)
+        self.right: Answer = self._compile(self.source)
         self.mistakes = {why: list(self._variants(m)) for why, m in mistakes.items()}
         self._hints_given = 0
 
     def __call__(self, answer: Any) -> None:
         """Prints what is right or wrong about an answer."""
-        said = self.verdict(answer)
-        print(said)
-        if said.startswith("right"):
+        message = self.verdict(answer)
+        print(message)
+        if message.startswith("right"):
             remember(solved=f"{self.module}.{self.name}")
 
     def __repr__(self) -> str:
@@ -148,34 +148,38 @@ class Exercise:
         for kind in (torch.Tensor, float, tuple, list):
             if isinstance(self._expected[0], kind):
                 make = values.as_tensor if kind is torch.Tensor else kind
-                return lambda *given, **named: make(answer(*given, **named))
+                return lambda *arguments, **keywords: make(
+                    answer(*arguments, **keywords)
+                )
         return answer
 
     def verdict(self, answer: Any) -> str:
         """What the check says; it starts with "right" if all cases are right."""
         if self._call is _plain and not callable(answer):
             return f"not yet: give the function itself, check.{self.name}({self.name})"
-        given, expected = self.outcomes(answer), self._expected
-        if all(map(unfilled, given)):
+        outcomes, expected = self.outcomes(answer), self._expected
+        if all(map(unfilled, outcomes)):
             return (
                 "not written yet, or nothing is returned. "
                 f"A hint: check.{self.name}.hint()"
             )
-        right = list(map(_equal, given, expected))
-        if all(right):
-            spoilt = sorted(self._spoilt(answer) - self._spoilt(self.right))
+        equal = list(map(_equal, outcomes, expected))
+        if all(equal):
+            changes = sorted(
+                self._changed_arguments(answer) - self._changed_arguments(self.right)
+            )
             but = "\n  but it changes {}, which belongs to the caller: work on a copy"
-            return f"right: {self.says}{but.format(', '.join(spoilt)) * bool(spoilt)}"
-        for other in self.uses:
-            own = _names_used(answer).get(other.name)
-            if not callable(own) or own is other.right:
+            return f"right: {self.says}{but.format(', '.join(changes)) * bool(changes)}"
+        for earlier in self.uses:
+            function = _names_used(answer).get(earlier.name)
+            if not callable(function) or function is earlier.right:
                 continue
-            if not other.verdict(own).startswith("right"):
-                return f"not yet: it calls {other.name}, which is not right so far"
-        for why, outcomes in self._known:
-            if self.alike(given, outcomes):
+            if not earlier.verdict(function).startswith("right"):
+                return f"not yet: it calls {earlier.name}, which is not right so far"
+        for why, mistake_outcomes in self._mistake_outcomes:
+            if self.all_equal(outcomes, mistake_outcomes):
                 return f"not yet: {why}"
-        return f"not yet: {self._first_difference(answer, given, expected, right)}"
+        return f"not yet: {self._first_difference(answer, outcomes, expected, equal)}"
 
     def outcomes(self, answer: Answer) -> list[Any]:
         """What an answer gives in each case: its value, or the error that it raises."""
@@ -186,7 +190,7 @@ class Exercise:
         return self.outcomes(self.right)
 
     @cached_property
-    def _known(self) -> list[tuple[str, list[Any]]]:
+    def _mistake_outcomes(self) -> list[tuple[str, list[Any]]]:
         """Each mistake's sentence and outcomes; the mistakes run when first needed."""
         return [
             (why, self.outcomes(mistake))
@@ -194,24 +198,24 @@ class Exercise:
             for mistake in functions
         ]
 
-    def alike(self, given: list[Any], expected: list[Any]) -> bool:
+    def all_equal(self, outcomes: list[Any], expected: list[Any]) -> bool:
         """Whether two lists of outcomes are equal in every case."""
-        return all(map(_equal, given, expected))
+        return all(map(_equal, outcomes, expected))
 
-    def _spoilt(self, answer: Answer) -> set[str]:
+    def _changed_arguments(self, answer: Answer) -> set[str]:
         """The arguments that an answer changes, of those that can be compared."""
-        found = set()
+        names = set()
         for case in self.cases.values():
             self._outcome(answer, case, arguments := copy.deepcopy(case))
-            found |= {
+            names |= {
                 name
-                for name, new, old in zip(
+                for name, after, before in zip(
                     self._parameters, arguments, case, strict=False
                 )
-                if isinstance(old, torch.Tensor | list | dict)
-                and not values.same(new, old)
+                if isinstance(before, torch.Tensor | list | dict)
+                and not values.same(after, before)
             }
-        return found
+        return names
 
     @property
     def _parameters(self) -> list[str]:
@@ -228,98 +232,99 @@ class Exercise:
             warnings.simplefilter("ignore")
             torch.default_generator.manual_seed(0)  # no other device: that is slow
             try:
-                return values.listed(self._call(answer, *arguments))
+                return values.as_list(self._call(answer, *arguments))
             except Exception as error:  # the reader's own code
                 return error
 
-    def _made(self, source: str) -> Answer:
+    def _compile(self, source: str) -> Answer:
         names = dict(self._names)
         exec(compile(source, f"<{self.name}>", "exec"), names)
-        made: Answer = names[self.name]
-        return made
+        answer: Answer = names[self.name]
+        return answer
 
     def _variants(self, mistake: Mistake) -> Iterator[Answer]:
         if isinstance(mistake, list):
-            for one in mistake:
-                yield from self._variants(one)
+            for variant in mistake:
+                yield from self._variants(variant)
         elif callable(mistake):
             yield mistake
         elif isinstance(mistake, str) and "→" not in mistake:
             head = self.source[: self.source.index(":\n") + 2]
-            yield self._made(f"{head}    return {mistake}")
+            yield self._compile(f"{head}    return {mistake}")
         else:
             source = self.source
             changes = [mistake] if isinstance(mistake, str) else mistake
             for change in changes:
-                right, _, wrong = change.partition("→")
-                right = right.removesuffix(" ")
-                assert right in source, f"the answer has no {right!r}"
-                source = source.replace(right, wrong.removeprefix(" "))
-            yield self._made(source)
+                piece, _, replacement = change.partition("→")
+                piece = piece.removesuffix(" ")
+                assert piece in source, f"the answer has no {piece!r}"
+                source = source.replace(piece, replacement.removeprefix(" "))
+            yield self._compile(source)
 
     def _first_difference(
-        self, answer: Any, given: list[Any], expected: list[Any], right: list[bool]
+        self, answer: Any, outcomes: list[Any], expected: list[Any], equal: list[bool]
     ) -> str:
         """The case that differs, its input if it is short, and one place in it."""
         names = [f"“{name}”" for name in self.cases]
-        shown = list(map(self._input, self.cases.values()))
-        told = [isinstance(value, Exception) for value in given]
-        i = right.index(False)
-        if not (told[i] or shown[i]):  # a later case may have a short input
+        inputs = list(map(self._input, self.cases.values()))
+        errors = [isinstance(value, Exception) for value in outcomes]
+        i = equal.index(False)
+        if not (errors[i] or inputs[i]):  # a later case may have a short input
             later = (
-                j for j, ok in enumerate(right) if not (ok or told[j]) and shown[j]
+                j for j, ok in enumerate(equal) if not (ok or errors[j]) and inputs[j]
             )
             i = next(later, i)
-        fine = [name for name, ok in zip(names, right, strict=True) if ok]
-        said = f"wrong in the case {names[i]}{shown[i]}"
+        fine = [name for name, ok in zip(names, equal, strict=True) if ok]
+        message = f"wrong in the case {names[i]}{inputs[i]}"
         if fine:
-            said = f"right in {', '.join(fine)}; {said}"
-        if isinstance(given[i], Exception):
-            return f"{said}\n  it raises {_explained(given[i], answer)}"
-        if given[i] is None:
-            return f"{said}\n  nothing is returned there: it gives None"
-        if isinstance(given[i], tuple) and _equal(given[i][:1], [expected[i]]):
-            return f"{said}\n  return the first of your {len(given[i])} results alone"
+            message = f"right in {', '.join(fine)}; {message}"
+        if isinstance(outcomes[i], Exception):
+            return f"{message}\n  it raises {_explain(outcomes[i], answer)}"
+        if outcomes[i] is None:
+            return f"{message}\n  nothing is returned there: it gives None"
+        if isinstance(outcomes[i], tuple) and _equal(outcomes[i][:1], [expected[i]]):
+            n = len(outcomes[i])
+            return f"{message}\n  return the first of your {n} results alone"
         steps = self._first_step(answer, list(self.cases.values())[i])
-        return f"{said}{steps}\n  {values.difference(given[i], expected[i])}"
+        return f"{message}{steps}\n  {values.difference(outcomes[i], expected[i])}"
 
     def _first_step(self, answer: Answer, case: Sequence[Any]) -> str:
         """A line about the first noted part that the answer uses otherwise."""
         ran: list[dict[str, list[Any]]] = []
-        for one in (self.right, answer):
-            self._outcome(one, case)
+        for function in (self.right, answer):
+            self._outcome(function, case)
             ran.append({name: [] for name, _ in STEPS})
-            for name, read in STEPS:
-                ran[-1][name].append(read)
+            for name, arguments in STEPS:
+                ran[-1][name].append(arguments)
         fine = ""
         for name, expected in ran[0].items():
-            hers = ran[1].get(name, [])
-            if len(hers) != len(expected):
-                times = f"{len(hers)} times, not {len(expected)}"
+            calls = ran[1].get(name, [])
+            if len(calls) != len(expected):
+                times = f"{len(calls)} times, not {len(expected)}"
                 return f"\n  {fine}{name} is used {times}"
-            if not values.same(hers, expected):
+            if not values.same(calls, expected):
                 return f"\n  {fine}{name} reads something else than it should"
             fine = f"right up to what {name} reads; "
         return f"\n  {fine}what is made of it differs" if fine else ""
 
     def _input(self, case: Sequence[Any]) -> str:
         """A line with the arguments, if it is short."""
-        named = list(zip(self._parameters, case, strict=False))
-        shown = ", ".join(f"{name} = {values.show(value)}" for name, value in named)
-        return f"\n  {shown}" if len(shown) <= 2 * values.LINE else ""
+        pairs = list(zip(self._parameters, case, strict=False))
+        text = ", ".join(f"{name} = {values.show(value)}" for name, value in pairs)
+        return f"\n  {text}" if len(text) <= 2 * values.LINE else ""
 
 
-def note(name: str, read: tuple[Any, ...]) -> None:
+def record_step(name: str, arguments: tuple[Any, ...]) -> None:
     """Notes what a part of an answer reads, so that a check can tell of it."""
-    STEPS.append((name, copy.deepcopy(read)))
+    STEPS.append((name, copy.deepcopy(arguments)))
 
 
-def noted(name: str, part: Answer) -> Answer:
+def record_steps(name: str, part: Answer) -> Answer:
     """A function that notes what it reads."""
 
-    def step(*given: Any, **named: Any) -> Any:
-        note(name, (*given, *named.values()))
-        return part(*given, **named)
+    def step(*arguments: Any, **keywords: Any) -> Any:
+        record_step(name, (*arguments, *keywords.values()))
+        return part(*arguments, **keywords)
 
     return step
 
@@ -331,13 +336,13 @@ def unfilled(value: Any) -> bool:
     return value is None or value is ... or isinstance(value, NotImplementedError)
 
 
-def _equal(given: Any, expected: Any) -> bool:
-    if isinstance(given, Exception) or isinstance(expected, Exception):
-        same = type(given) is type(expected)
-        if isinstance(given, RuntimeError | TypeError):  # what is wrong says the text
-            same = same and str(given) == str(expected)
-        return same
-    return values.same(given, expected)
+def _equal(outcome: Any, expected: Any) -> bool:
+    if isinstance(outcome, Exception) or isinstance(expected, Exception):
+        equal = type(outcome) is type(expected)
+        if isinstance(outcome, RuntimeError | TypeError):  # what is wrong says the text
+            equal = equal and str(outcome) == str(expected)
+        return equal
+    return values.same(outcome, expected)
 
 
 def _code(answer: Any) -> list[Any]:
@@ -356,19 +361,20 @@ def _names_used(answer: Any) -> dict[str, Any]:
     }
 
 
-def _explained(error: Exception, answer: Any) -> str:
+def _explain(error: Exception, answer: Any) -> str:
     """The error in one line, the line of the reader's code, and what is usual then."""
-    said = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+    first_line = str(error).splitlines()[0] if str(error) else ""
+    message = f"{type(error).__name__}: {first_line}"
     files = {part.__code__.co_filename for part in _code(answer)}
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if frame.filename in files:
             line = linecache.getline(frame.filename, frame.lineno or 0).strip()
-            said += f"\n  in the line: {line}" if line else ""
+            message += f"\n  in the line: {line}" if line else ""
             break
     if isinstance(error, AttributeError) and error.obj is not None:
         close = difflib.get_close_matches(error.name or "", dir(error.obj), cutoff=0.4)
-        said += f"\n  it has {', '.join(close)}" if close else ""
+        message += f"\n  it has {', '.join(close)}" if close else ""
     for pattern, hint in USUAL.items():
         if re.search(pattern, str(error)):
-            return f"{said}\n  {hint}"
-    return said
+            return f"{message}\n  {hint}"
+    return message

@@ -19,14 +19,14 @@ def modules() -> list[ModuleType]:
     book = importlib.import_module(__package__.rpartition(".")[0])
     folders = sorted(info.name for info in pkgutil.iter_modules(book.__path__))
     names = [f"{book.__name__}.{name}" for name in folders if name[-1].isdigit()]
-    found = [f"{name}.check" for name in names if find_spec(f"{name}.check")]
-    return [importlib.import_module(name) for name in found]
+    checks = [f"{name}.check" for name in names if find_spec(f"{name}.check")]
+    return [importlib.import_module(name) for name in checks]
 
 
 def exercises(module: ModuleType) -> list[Exercise]:
     """The exercises that a module defines, in the order of its text."""
-    found = [thing for thing in vars(module).values() if isinstance(thing, Exercise)]
-    return [thing for thing in found if thing.module == chapter_of(module.__name__)]
+    members = [x for x in vars(module).values() if isinstance(x, Exercise)]
+    return [x for x in members if x.module == chapter_of(module.__name__)]
 
 
 def progress(chapter: ModuleType | None = None) -> None:
@@ -35,18 +35,19 @@ def progress(chapter: ModuleType | None = None) -> None:
     Args:
         chapter: the module that a chapter calls ``check``.
     """
-    solved, total, done = set(recall()["solved"]), 0, 0
+    solved, n_exercises, n_solved = set(recall()["solved"]), 0, 0
     for module in [chapter] if chapter else modules():
         name = chapter_of(module.__name__)
-        own = [(x.name, f"{name}.{x.name}" in solved) for x in exercises(module)]
-        marks = ", ".join(f"{'✓' if ok else '·'} {title}" for title, ok in own)
-        print(f"{name}: {sum(ok for _, ok in own)} of {len(own)} solved: {marks}")
-        total, done = total + len(own), done + sum(ok for _, ok in own)
+        states = [(x.name, f"{name}.{x.name}" in solved) for x in exercises(module)]
+        marks = ", ".join(f"{'✓' if ok else '·'} {title}" for title, ok in states)
+        print(f"{name}: {sum(ok for _, ok in states)} of {len(states)} solved: {marks}")
+        n_exercises += len(states)
+        n_solved += sum(ok for _, ok in states)
     if not chapter:
-        print(f"{done} of {total}")
+        print(f"{n_solved} of {n_exercises}")
 
 
-def functions(wanted: list[Exercise]) -> dict[str, Any]:
+def functions(selection: list[Exercise]) -> dict[str, Any]:
     """A function or class for each exercise: hers, or the printed answer.
 
     Hers is what has translated (``book.try_it``), if its check still calls it right.
@@ -57,16 +58,16 @@ def functions(wanted: list[Exercise]) -> dict[str, Any]:
 
     import nmt_lib as nmt
 
-    written, hers = recall()["written"], []
+    written, solved = recall()["written"], []
     names: dict[str, Any] = {"math": math, "torch": torch, "F": F, "nn": torch.nn}
     names["nmt"] = nmt
-    for exercise in wanted:
+    for exercise in selection:
         with suppress(Exception):  # her own code
             exec(written[exercise.part], names)
             if exercise.verdict(names[exercise.name]).startswith("right"):
-                hers.append(exercise.name)
+                solved.append(exercise.name)
                 continue
         exec(exercise.source, names)
-    others = len(wanted) - len(hers)
-    print(f"yours: {', '.join(hers) or 'none yet'}; printed answers: {others}")
-    return {exercise.name: names[exercise.name] for exercise in wanted}
+    n_printed = len(selection) - len(solved)
+    print(f"yours: {', '.join(solved) or 'none yet'}; printed answers: {n_printed}")
+    return {exercise.name: names[exercise.name] for exercise in selection}

@@ -18,13 +18,13 @@ FILE = "exercises.json"
 
 def remember(solved: str = "", written: dict[str, str] | None = None) -> bool:
     """Adds to the file; False where none can be written."""
-    path, known = runs_folder() / FILE, recall()
-    known["solved"] = sorted({*known["solved"], *([solved] if solved else [])})
-    known["written"] |= written or {}
+    path, record = runs_folder() / FILE, recall()
+    record["solved"] = sorted({*record["solved"], *([solved] if solved else [])})
+    record["written"] |= written or {}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(
-            json.dumps(known, indent=1, ensure_ascii=False), encoding="utf-8"
+            json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8"
         )
     except OSError:
         return False
@@ -33,7 +33,7 @@ def remember(solved: str = "", written: dict[str, str] | None = None) -> bool:
 
 def recall() -> dict[str, Any]:
     """What the file holds; nothing where there is none, or it cannot be read."""
-    known: dict[str, Any] = {"solved": [], "written": {}}
+    record: dict[str, Any] = {"solved": [], "written": {}}
     with suppress(OSError, ValueError, TypeError):
-        known |= json.loads((runs_folder() / FILE).read_text(encoding="utf-8"))
-    return known
+        record |= json.loads((runs_folder() / FILE).read_text(encoding="utf-8"))
+    return record

@@ -45,16 +45,16 @@ def prompt(module: ModuleType) -> str:
     name = chapter_of(module.__name__)
     page = f"{name.rstrip('0123456789').rstrip('_')} {name[-2:]}"
     parts = [f"# Tutor for {page}", RULES.format(page=page)]
-    for one in exercises(module):
-        said = [f"- {why}" for why in one.mistakes if not quotes(why, one.source)]
-        hint = one.hints[0]
+    for exercise in exercises(module):
+        hint, source = exercise.hints[0], exercise.source
+        messages = [f"- {why}" for why in exercise.mistakes if not quotes(why, source)]
         parts += [
-            f"## {one.name}",
-            f"{one.task} ({one.rating})",
-            "" if quotes(hint, one.source) else f"First hint: {hint}",
+            f"## {exercise.name}",
+            f"{exercise.task} ({exercise.rating})",
+            "" if quotes(hint, source) else f"First hint: {hint}",
             "What the check says about usual mistakes:",
-            "\n".join(said),
-            f"When it is right, the check says: {one.says}.",
+            "\n".join(messages),
+            f"When it is right, the check says: {exercise.says}.",
         ]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
@@ -62,9 +62,9 @@ def prompt(module: ModuleType) -> str:
 def quotes(text: str, source: str) -> bool:
     """Whether a text repeats a piece of code from below a definition's first line."""
     body = re.sub(r"#.*", "", source.partition("\n")[2])
-    code, said = ("".join(one.split()) for one in (body, text))
+    code, words = ("".join(part.split()) for part in (body, text))
     starts = range(len(code) - QUOTE + 1)
-    return any(code[i : i + QUOTE] in said for i in starts)
+    return any(code[i : i + QUOTE] in words for i in starts)
 
 
 def main() -> None:

@@ -12,65 +12,65 @@ from torch import Tensor
 LINE = 100  # longer lists are not shown whole
 
 
-def same(given: Any, expected: Any) -> bool:
+def same(actual: Any, expected: Any) -> bool:
     """Whether two answers are equal: kind, shape, and each number to 1e-4.
 
     A whole number is expected exactly. Lists, tuples, NumPy and generators may stand
     for each other and for tensors.
     """
-    given = listed(given)
+    actual = as_list(actual)
     if isinstance(expected, Tensor):
-        tensor = as_tensor(given)
+        tensor = as_tensor(actual)
         if tensor is None or tensor.shape != expected.shape:
             return False
         if (tensor.dtype == torch.bool) != (expected.dtype == torch.bool):
             return False
         return bool(_close(tensor, expected).all())
     if isinstance(expected, Mapping):
-        if not isinstance(given, Mapping) or set(given) != set(expected):
+        if not isinstance(actual, Mapping) or set(actual) != set(expected):
             return False
-        return all(same(given[key], value) for key, value in expected.items())
+        return all(same(actual[key], value) for key, value in expected.items())
     if isinstance(expected, Sequence) and not isinstance(expected, str):
-        given = given.tolist() if hasattr(given, "tolist") else given
-        if not isinstance(given, Sequence) or isinstance(given, str):
+        actual = actual.tolist() if hasattr(actual, "tolist") else actual
+        if not isinstance(actual, Sequence) or isinstance(actual, str):
             return False
-        return len(given) == len(expected) and all(map(same, given, expected))
+        return len(actual) == len(expected) and all(map(same, actual, expected))
     if isinstance(expected, float | int) and not isinstance(expected, bool):
-        if isinstance(given, bool | str):
+        if isinstance(actual, bool | str):
             return False
         try:
             if isinstance(expected, int):
-                return float(given) == expected
-            close = math.isclose(float(given), expected, rel_tol=1e-4, abs_tol=1e-4)
-            return close or (math.isnan(expected) and math.isnan(float(given)))
+                return float(actual) == expected
+            close = math.isclose(float(actual), expected, rel_tol=1e-4, abs_tol=1e-4)
+            return close or (math.isnan(expected) and math.isnan(float(actual)))
         except (TypeError, ValueError, RuntimeError, OverflowError):
             return False
     try:
-        return bool(given == expected)
+        return bool(actual == expected)
     except (TypeError, ValueError, RuntimeError):  # an array has no single truth
         return False
 
 
-def listed(value: Any) -> Any:
+def as_list(value: Any) -> Any:
     """A generator, or what else can be read only once, as a list."""
     return list(value) if isinstance(value, Iterator | KeysView | ValuesView) else value
 
 
-def difference(given: Any, expected: Any) -> str:
+def difference(actual: Any, expected: Any) -> str:
     """Expected and got; of what is long, the first part that differs."""
-    given = listed(given)
+    actual = as_list(actual)
     if isinstance(expected, Tensor):
-        tensor = as_tensor(given)
+        tensor = as_tensor(actual)
         if tensor is not None:
             return _tensor_difference(tensor, expected)
-    both = _both(expected, given)
-    several = isinstance(expected, list | tuple) and isinstance(given, list | tuple)
-    if several and len(given) == len(expected) and len(both) > LINE:
-        pairs = zip(given, expected, strict=True)
+    text = _expected_and_got(expected, actual)
+    are_lists = isinstance(expected, list | tuple) and isinstance(actual, list | tuple)
+    if are_lists and len(actual) == len(expected) and len(text) > LINE:
+        pairs = zip(actual, expected, strict=True)
         return difference(*next(pair for pair in pairs if not same(*pair)))
-    if len(both) > 3 * LINE:
-        return f"expected {_kind(expected)}, got {_kind(given)}"
-    return both
+    if len(text) > 3 * LINE:
+        return f"expected {_kind(expected)}, got {_kind(actual)}"
+    return text
 
 
 def show(value: Any) -> str:
@@ -103,35 +103,37 @@ def as_tensor(value: Any) -> Tensor | None:
         return None
 
 
-def _close(given: Tensor, expected: Tensor) -> Tensor:
-    half = given.dtype in (torch.float16, torch.bfloat16)
-    exact = given.double(), expected.detach().cpu().double()
+def _close(actual: Tensor, expected: Tensor) -> Tensor:
+    half = actual.dtype in (torch.float16, torch.bfloat16)
+    exact = actual.double(), expected.detach().cpu().double()
     return torch.isclose(*exact, rtol=1e-5, atol=1e-2 if half else 1e-4, equal_nan=True)
 
 
-def _tensor_difference(given: Tensor, expected: Tensor) -> str:
-    if given.shape != expected.shape:
-        shapes = tuple(expected.shape), tuple(given.shape)
+def _tensor_difference(actual: Tensor, expected: Tensor) -> str:
+    if actual.shape != expected.shape:
+        shapes = tuple(expected.shape), tuple(actual.shape)
         return f"expected the shape {shapes[0]}, got {shapes[1]}"
-    if (given.dtype == torch.bool) != (expected.dtype == torch.bool):
-        return f"expected {expected.dtype}, got {given.dtype}"
-    both = _both(expected, given)
-    wrong = ~_close(given, expected)
-    if given.isnan().any() and not expected.isnan().any():
-        both += ": nan comes from 0 / 0, from ∞ − ∞ or from ∞ / ∞"
-    elif len(both) > LINE:
+    if (actual.dtype == torch.bool) != (expected.dtype == torch.bool):
+        return f"expected {expected.dtype}, got {actual.dtype}"
+    text = _expected_and_got(expected, actual)
+    wrong = ~_close(actual, expected)
+    if actual.isnan().any() and not expected.isnan().any():
+        text += ": nan comes from 0 / 0, from ∞ − ∞ or from ∞ / ∞"
+    elif len(text) > LINE:
         at = tuple(wrong.nonzero()[0].tolist())
-        both = _both(expected[at].item(), given[at].item(), f" at {list(at)}")
-        both += f"; {int(wrong.sum())} of {wrong.numel()} numbers differ"
-    return both
+        text = _expected_and_got(
+            expected[at].item(), actual[at].item(), f" at {list(at)}"
+        )
+        text += f"; {int(wrong.sum())} of {wrong.numel()} numbers differ"
+    return text
 
 
-def _both(expected: Any, given: Any, where: str = "") -> str:
+def _expected_and_got(expected: Any, actual: Any, where: str = "") -> str:
     """With few digits, or with all where few show no difference."""
-    one, other = show(expected), show(given)
-    if one == other:
-        one, other = repr(expected), repr(given)
-    return f"expected {one}{where}, got {other}"
+    left, right = show(expected), show(actual)
+    if left == right:
+        left, right = repr(expected), repr(actual)
+    return f"expected {left}{where}, got {right}"
 
 
 def _kind(value: Any) -> str:

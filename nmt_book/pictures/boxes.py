@@ -1,4 +1,4 @@
-"""Diagrams: boxes with arrows, rows of words, the tree of a beam."""
+"""Diagrams: boxes with arrows, and rows of words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from nmt_lib.translate.heatmap import (
@@ -22,7 +23,7 @@ from nmt_lib.translate.heatmap import (
     set_title,
 )
 
-from .data import as_panels
+from .data import as_panels, load_data
 from .grids import draw_arrow
 
 SHADES = {
@@ -34,44 +35,60 @@ SHADES = {
 }
 TOKENS = {"<sos>": "#cfe0f7", "<eos>": "#ffd9a8", "<pad>": "0.85", "<unk>": "#f6c6c6"}
 MARKED = "#f7b26b"
+COLORS = {"blue": BLUE, "orange": ORANGE, "green": "#009e73"}
+ARROW: Any = {"shrinkA": 0, "shrinkB": 1, "color": "0.3"}
+DASHED: Any = {"ec": "0.6", "ls": "--"}
+NOTE: Any = MIDDLE | {"color": GREY}
+NOTE["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
 
-def draw_boxes(
-    axis: Axes,
-    boxes: Mapping[str, tuple[str, float, float, str]],
-    arrows: Sequence[tuple[Any, ...]] = (),
-) -> dict[str, Text]:
-    """Boxes, and arrows from edge to edge; the axes lose their frame.
+def plot_boxes(name: str) -> Figure:
+    """A diagram from a YAML file: boxes, and arrows from edge to edge.
 
     Args:
-        axis: its limits follow the boxes.
-        boxes: name → (text, x, y, kind), y upwards; the kind is ``tensor`` (blue),
+        name: of the file, such as ``chapter08/search``. It has the ``size`` in inches,
+            and ``panels``, from left to right: title → what is in it.
+
+            ``xlim``, ``ylim``: the ends of the axes, y upwards.
+            ``boxes``: name → [text, x, y, kind]; the kind is ``tensor`` (blue),
             ``module`` (yellow), ``number`` (red), ``data`` (green) or ``plain``.
-        arrows: (from, to) or (from, to, bend): the bend is 0 for a straight line, 0.3
-            for a clear curve to the right.
+            ``arrows``: [from, to] or [from, to, style].
+            ``texts``: [text, x, y] or [text, x, y, style].
+            ``frame``: [x, y, width, height] of a dashed one.
 
-    Returns:
-        The boxes by name, for ``join_boxes``.
+            A style holds options of matplotlib; ``blue``, ``orange`` and ``green`` are
+            the colours of all pictures.
     """
-    drawn = {
-        name: boxed(axis, x, y, text, SHADES[kind], pad=0.4)
-        for name, (text, x, y, kind) in boxes.items()
+    drawing = load_data(name)
+    panels = drawing["panels"]
+    figure, axes = new_figure(1, len(panels), drawing["size"])
+    for axis, (title, panel) in zip(axes, panels.items(), strict=True):
+        set_title(axis, title)
+        boxes = {
+            name: boxed(axis, x, y, text, SHADES[kind], pad=0.4)
+            for name, (text, x, y, kind) in panel["boxes"].items()
+        }
+        for start, end, *style in panel["arrows"]:
+            a, b = boxes[start], boxes[end]
+            ends = {"patchA": a.get_bbox_patch(), "patchB": b.get_bbox_patch()}
+            options = ARROW | ends | styled(*style)
+            draw_arrow(axis, a.get_position(), b.get_position(), **options)
+        for text, x, y, *style in panel.get("texts", ()):
+            axis.text(x, y, text, **NOTE | styled(*style))
+        if frame := panel.get("frame"):
+            axis.add_patch(Rectangle(frame[:2], *frame[2:], fill=False, **DASHED))
+        axis.set(xlim=panel["xlim"], ylim=panel["ylim"])
+        axis.axis("off")
+    return figure
+
+
+def styled(*styles: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of matplotlib, with the colours of all pictures by their names."""
+    return {
+        key: COLORS.get(value, value)
+        for style in styles
+        for key, value in style.items()
     }
-    for start, end, *bend in arrows:
-        join_boxes(axis, drawn[start], drawn[end], *bend, color="0.3")
-    _, xs, ys, _ = zip(*boxes.values(), strict=True)
-    axis.set(xlim=(min(xs) - 0.5, max(xs) + 0.5), ylim=(min(ys) - 0.5, max(ys) + 0.5))
-    axis.axis("off")
-    return drawn
-
-
-def join_boxes(
-    axis: Axes, start: Text, end: Text, bend: float = 0, **style: Any
-) -> None:
-    """An arrow from the edge of one box to that of another."""
-    ends = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch()}
-    style = {"shrinkA": 0, "shrinkB": 1, "connectionstyle": f"arc3,rad={bend}"} | style
-    draw_arrow(axis, start.get_position(), end.get_position(), **ends, **style)
 
 
 def boxed(
@@ -153,16 +170,16 @@ def plot_words(
     first = 0
     for axis, (name, part) in zip(axes, panels.items(), strict=True):
         end = first + len(part)
-        mine = [(r - first, x) for r, x in marked]
-        draw_words(axis, lines[first:end], names[first:end], at, mine)
+        marked_here = [(r - first, x) for r, x in marked]
+        draw_words(axis, lines[first:end], names[first:end], at, marked_here)
         set_title(axis, name or title)
         axis.set(xlim=(0, sum(widths)), ylim=(len(part) - 0.5, -1.35 if bows else -0.5))
         if not positions:
             axis.set_xticks([])
         for (r, x), (s, y) in links:
             if first <= r < end:
-                both = {(r, x), (s, y)} <= {*marked}
-                color = ORANGE if both else BLUE
+                is_marked = {(r, x), (s, y)} <= {*marked}
+                color = ORANGE if is_marked else BLUE
                 draw_link(axis, at[x], r - first, at[y], s - first, color)
         first = end
     return figure

@@ -92,7 +92,7 @@ def plot_lines(
 
 def set_heights(axis: Axes, shared: Sequence[Axes]) -> None:
     """Zero on a linear axis, and enough numbers on one that is logarithmic."""
-    lows, highs = zip(*(one.dataLim.intervaly for one in shared), strict=True)
+    lows, highs = zip(*(panel.dataLim.intervaly for panel in shared), strict=True)
     low, high = min(lows), max(highs)
     if axis.get_yscale() == "linear" and 0 <= low < 0.5 * high:
         axis.set_ylim(-0.03 * high)
@@ -135,24 +135,24 @@ def set_ticks(axis: Axes, x: np.ndarray, inches: float) -> None:
     names = [f"{value:,g}" for value in x]
     scaled = np.log10(x) if axis.get_xscale() == "log" else x
     letter = LETTER * max(scaled[-1] - scaled[0], 1e-9) / inches
-    kept = [0]
+    indices = [0]
     for i in range(1, len(names)):
-        letters = (len(names[i]) + len(names[kept[-1]])) / 2 + 1
-        if scaled[i] - scaled[kept[-1]] > letter * letters:
-            kept.append(i)
+        letters = (len(names[i]) + len(names[indices[-1]])) / 2 + 1
+        if scaled[i] - scaled[indices[-1]] > letter * letters:
+            indices.append(i)
     axis.minorticks_off()
-    axis.set_xticks(x[kept], [names[i] for i in kept])
+    axis.set_xticks(x[indices], [names[i] for i in indices])
 
 
 def add_legend(figure: Figure) -> None:
     """A legend above, or in each panel if they differ; none for a single series."""
-    found = {axis: axis.get_legend_handles_labels() for axis in figure.axes}
-    first, *others = found.values()
+    entries = {axis: axis.get_legend_handles_labels() for axis in figure.axes}
+    first, *rest = entries.values()
     labels, legends = first[1], []
     style: Any = {"frameon": False, "fontsize": FONT}
-    if any(theirs != labels for _, theirs in others):
-        several = [axis for axis, (_, theirs) in found.items() if len(theirs) > 1]
-        legends = [axis.legend(**style) for axis in several]
+    if any(names != labels for _, names in rest):
+        axes = [axis for axis, (_, names) in entries.items() if len(names) > 1]
+        legends = [axis.legend(**style) for axis in axes]
     elif len(labels) > 1:
         room = figure.get_figwidth() / (LETTER * max(map(len, labels)) + 0.6)
         style["ncols"] = max(1, min(len(labels), int(room)))

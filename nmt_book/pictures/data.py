@@ -1,12 +1,22 @@
-"""The data that a chapter plots, in any form, as panels of labelled numbers."""
+"""The data that a chapter plots: in any form, as panels of labelled numbers; or from a
+YAML file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ruamel.yaml import YAML
 from torch import Tensor
+
+BOOK = Path(__file__).parents[1]
+
+
+def load_data(name: str) -> Any:
+    """What a YAML file of ``nmt_book`` holds, such as ``chapter11/defects``."""
+    return YAML(typ="safe").load(BOOK / f"{name}.yaml")
 
 
 def as_titled(data: Any) -> dict[str, Any]:

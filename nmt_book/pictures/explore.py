@@ -67,7 +67,7 @@ def explore(
     data = translator.config.data
     sentences = list(texts) or [SENTENCES.get(data.src_lang, "")]
     model = packed(translator)
-    known = {
+    model_data = {
         "name": translator.config.name,
         "title": f"{data.src_lang} → {data.tgt_lang}",
         "source": data.src_lang,
@@ -77,22 +77,27 @@ def explore(
         "bytes": len(model),
     }
     rows = "".join(
-        f"<tr><td>{escape(one.source)}</td><td>{escape(one.text)}</td></tr>"
-        for one in translator.translate(sentences, beam_size=1)
+        f"<tr><td>{escape(translation.source)}</td><td>{escape(translation.text)}</td></tr>"
+        for translation in translator.translate(sentences, beam_size=1)
     )
     caption = "<caption>Run the cell to translate sentences of your own</caption>"
     table = f'<table class="dataframe">{caption}{rows}</table>'
-    shown = {"models": [known], "stored": [], "names": KINDS, "fragment": False}
-    shown |= {"bytes": len(model), "file": file_name(translator, model)}
+    page_data = {
+        "models": [model_data],
+        "stored": [],
+        "names": KINDS,
+        "fragment": False,
+    }
+    page_data |= {"bytes": len(model), "file": file_name(translator, model)}
     if paste is None:
-        paste = not (reads_files() and write(model, Path(str(shown["file"]))))
+        paste = not (reads_files() and write(model, Path(str(page_data["file"]))))
     if paste:
         kind = 'class="model" type="application/octet-stream;base64"'
         table += f"<script {kind}>{b64encode(model).decode()}</script>"
     script = web.packed(web.squeezed(page_script()))
     begin = web.squeezed(web.bundle("packed", "beside", start=BEGIN))
     script = f"const PACKED = {web.quoted(script)};\n{begin}"
-    return web.Html(web.shell("nmt-live", DEFAULTS | shown, table, script))
+    return web.Html(web.shell("nmt-live", DEFAULTS | page_data, table, script))
 
 
 def file_name(translator: Translator, model: bytes) -> str:

@@ -21,6 +21,7 @@ from torch import Tensor
 from nmt_lib.translate.heatmap import (
     LETTER,
     MIDDLE,
+    ORANGE,
     WIDTH,
     Grid,
     draw_grids,
@@ -46,6 +47,7 @@ def plot_grids(
     *,
     numbers: str = "",
     lines: bool = False,
+    dots: Sequence[tuple[int, int]] = (),
     cmap: str = "Blues",
     vmin: float | None = 0,
     vmax: float | None = 1,
@@ -61,15 +63,16 @@ def plot_grids(
             each; default: numbers from 0.
         numbers: how the values are written into the cells, such as ``".2f"``.
         lines: thin lines between the cells, as for masks.
+        dots: the (column, row) of orange dots in the first grid.
         cmap, vmin, vmax: colours, and the values of the first and the last of them;
             ``None``: the smallest or largest value of all grids.
 
     Raises:
         ValueError: too many or too few words.
     """
-    given = list(grids) if isinstance(grids, list | tuple) else [as_titled(grids)]
-    titles = [title for line in given for title in line]
-    tables = [table for line in given for table in line.values()]
+    layout = list(grids) if isinstance(grids, list | tuple) else [as_titled(grids)]
+    titles = [title for line in layout for title in line]
+    tables = [table for line in layout for table in line.values()]
     words = axis_words(rows, tables, 0), axis_words(columns, tables, 1)
     panels = [Grid(*parts) for parts in zip(titles, tables, *words, strict=True)]
     cell, needed = 0.3, 0.15
@@ -77,11 +80,11 @@ def plot_grids(
         values = [value for table in tables for value in table.flatten().tolist()]
         longest = max(len(format(value, numbers)) for value in values)
         cell = needed = max(cell, LETTER * longest + 0.1)
-    if len(given) == 1:
+    if len(layout) == 1:
         cuts = in_lines(panels, needed)
     else:
         rest = iter(panels)
-        cuts = [[next(rest) for _ in line] for line in given]
+        cuts = [[next(rest) for _ in line] for line in layout]
     vmin = min(float(table.min()) for table in tables) if vmin is None else vmin
     vmax = max(float(table.max()) for table in tables) if vmax is None else vmax
     if all(table.dtype == torch.bool for table in tables):
@@ -96,6 +99,8 @@ def plot_grids(
             axis.vlines(np.arange(1, n_columns) - 0.5, -0.5, n_rows - 0.5, **thin)
         if numbers:
             write_numbers(axis, table, numbers)
+    for x, y in dots:
+        axes[0].plot(x, y, "o", color=ORANGE)
     return figure
 
 
@@ -118,7 +123,7 @@ def axis_words(words: Any, tables: Sequence[Tensor], axis: int) -> list[list[str
         lists = [words] * len(tables)
     else:
         lists = words
-    return [[str(word) for word in some] for some in lists]
+    return [[str(word) for word in row] for row in lists]
 
 
 def plot_tables(tables: Any, *, xlabel: str = "column") -> Figure:

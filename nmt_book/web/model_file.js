@@ -1,6 +1,7 @@
-// Reads and writes nmt_lib's model files (see nmt_lib/training/model_file.py): safetensors, with
-// config and tokenizers in the metadata. What a file says of itself is not trusted: its
-// digest and its sizes are compared with what is there, before anything is made of it.
+// Reads and writes nmt_lib's model files (see nmt_lib/training/model_file.py):
+// safetensors, with config and tokenizers in the metadata. What a file says of itself
+// is not trusted: its digest and its sizes are compared with what is there, before
+// anything is made of it.
 
 const FORMAT = "1"; // the only one that is read
 const DAMAGED = "it is damaged, or not a model file of nmt_lib";

@@ -7,7 +7,7 @@ from html import escape
 from importlib import import_module
 from typing import Any, ClassVar
 
-from nmt_lib.config import Section, checked, nearest
+from nmt_lib.config import Section, did_you_mean, validate_section
 from nmt_lib.errors import ConfigError
 
 from .. import web
@@ -74,11 +74,11 @@ def play(name: str, /, **state: Any) -> web.Html:
     names = sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
     if name not in names:
         raise ConfigError(
-            f"there is no {name!r} to play with{nearest(name, names)}: give one of "
-            f"{', '.join(names)}"
+            f"there is no {name!r} to play with{did_you_mean(name, names)}: give one "
+            f"of {', '.join(names)}"
         )
     kind: type[Thing] = import_module(f"nmt_book.web.things.{name}").THING
-    thing = checked(kind, state, f"cannot play {name!r}")
+    thing = validate_section(kind, state, f"cannot play {name!r}")
     return web.Html(thing.page(name))
 
 

@@ -1,4 +1,5 @@
-// nmt_lib's tokenizers in a browser: text to ids and back, as in nmt_lib/data/tokenizers.py.
+// nmt_lib's tokenizers in a browser: text to ids and back, as in
+// nmt_lib/data/tokenizers.py.
 
 export const PAD = 0, UNK = 1, SOS = 2, EOS = 3;
 // eslint-disable-next-line no-control-regex -- Python's, too

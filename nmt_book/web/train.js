@@ -39,8 +39,8 @@ export class Trainer {
   }
 }
 
-/** As nmt_lib/training/optim.py: a straight line up to `lr` over the warm-up; then as the
- * schedule says. */
+/** As nmt_lib/training/optim.py: a straight line up to `lr` over the warm-up; then as
+ * the schedule says. */
 export function learningRate(step, { schedule, lr, warmup }) {
   const end = Math.max(1, warmup);
   if (step < end) return lr * step / end;

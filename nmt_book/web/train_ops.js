@@ -44,7 +44,8 @@ export class Tape extends Plain {
   }
 
   tensor(...shape) {
-    return { ...super.tensor(...shape), grad: this.zeros(size(shape)) };
+    const n = size(shape); // an object that is spread would be slower to read
+    return { shape, data: this.zeros(n), grad: this.zeros(n) };
   }
 
   transposed(W) { // W changes with each update
@@ -203,8 +204,10 @@ export function attend(tape, Q, K, V, tgt, src, { H, scale, causal, hidden }) {
       weights[s] = hidden?.(head, s) ? -Infinity : score * scale;
     }
     softmax(weights);
-    for (let s = 0; s < weights.length; s++, v += D_v)
-      for (let i = 0; i < d_v; i++) Y[to + i] += weights[s] * V[v + i];
+    for (let s = 0; s < weights.length; s++, v += D_v) {
+      const weight = weights[s];
+      for (let i = 0; i < d_v; i++) Y[to + i] += weight * V[v + i];
+    }
   }
   function lookBack({ q, k, v, to, weights }, dY) {
     let mean = 0;

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from nmt_lib.translate.translator import Translator
 
-from .symptoms import QUESTIONS, patient, right_texts
-from .trials import material
+from .symptoms import QUESTIONS, puzzle_translator, right_texts
+from .trials import training_batches
 
 
 class Fault(NamedTuple):
@@ -126,7 +126,7 @@ class Case:
 
     def __init__(self, number: int) -> None:
         self.number, self.fault = number, PUZZLES[number - 1]
-        self.translator, self.hints = patient(), 0
+        self.translator, self.hints = puzzle_translator(), 0
         self.asked: set[str] = set()
         self.accused: set[FunctionType] = set()  # wrongly
         self.function = function_of(self.fault.function)
@@ -166,26 +166,26 @@ class Case:
         are free, and three more for each other question.
         """
         try:
-            accused = function_of(name)
+            suspect = function_of(name)
         except LookupError as error:
             return print(error)
         if not self.is_open:
             print(f"nothing is broken: book.plant({self.number}) breaks it again")
-        elif len(self.accused - {accused}) >= 3 * (1 + len(self.asked)):
-            left = [
+        elif len(self.accused - {suspect}) >= 3 * (1 + len(self.asked)):
+            questions = [
                 f'"{question}"' for question in QUESTIONS if question not in self.asked
             ]
-            others = ", ".join(left) or "for case.hint()"
-            print(f"no more suspects before you ask {others}")
-        elif accused is self.function:
+            suggestion = ", ".join(questions) or "for case.hint()"
+            print(f"no more suspects before you ask {suggestion}")
+        elif suspect is self.function:
             print(f"yes: {self.fault.wrong}\nnot: {self.fault.right}")
             self.heal()
         else:
-            self.accused.add(accused)
-            file = file_of(accused)
-            here = file == file_of(self.function)
+            self.accused.add(suspect)
+            file = file_of(suspect)
+            is_same_file = file == file_of(self.function)
             but = f"not {name}, but something else in {file.name}"
-            print(but if here else f"no, it is not in {file.name}")
+            print(but if is_same_file else f"no, it is not in {file.name}")
 
     def heal(self) -> None:
         """Repairs the library, without a word about what was broken."""
@@ -235,7 +235,7 @@ def exchange(function: FunctionType, code: CodeType) -> None:
     ``torch.compile`` notices by itself.
     """
     function.__code__ = code
-    material.cache_clear()
+    training_batches.cache_clear()
 
 
 def function_of(name: str) -> FunctionType:
@@ -244,13 +244,13 @@ def function_of(name: str) -> FunctionType:
     Raises:
         LookupError: there is no such function.
     """
-    thing: Any = import_module("nmt_lib")
+    member: Any = import_module("nmt_lib")
     try:
-        first, *others = name.split(".")
-        thing = getattr(thing, first)
-        for part in others:
-            thing = inspect.getattr_static(thing, part)
-        function = inspect.unwrap(thing)
+        name_in_nmt, *attributes = name.split(".")
+        member = getattr(member, name_in_nmt)
+        for part in attributes:
+            member = inspect.getattr_static(member, part)
+        function = inspect.unwrap(member)
     except (AttributeError, ValueError):
         function = None
     if not isinstance(function, FunctionType):

@@ -13,27 +13,28 @@ from nmt_lib.training.loss import validation_loss
 from nmt_lib.translate.translator import Translation, Translator
 
 from .trials import captions
-from .try_it import loaded, quick
+from .try_it import limit_search, load_cached
 
 
 def text(translator: Translator) -> str:
-    found = translator.translate(texts())
-    return f"{right(found)} translations right; {texts()[0]} → {found[0]!s:.50}"
+    translations = translator.translate(texts())
+    example = f"{texts()[0]} → {translations[0]!s:.50}"
+    return f"{count_right(translations)} translations right; {example}"
 
 
 def cache(translator: Translator) -> str:
-    def said(use_cache: bool) -> str:
-        found = translator.translate(texts(), use_cache=use_cache)
-        score = sum(one.score for one in found) / len(found)
-        return f"{right(found)} right, mean score {score:.3f}"
+    def describe(use_cache: bool) -> str:
+        translations = translator.translate(texts(), use_cache=use_cache)
+        score = sum(t.score for t in translations) / len(translations)
+        return f"{count_right(translations)} right, mean score {score:.3f}"
 
-    return f"with the cache {said(True)}; without it {said(False)}"
+    return f"with the cache {describe(True)}; without it {describe(False)}"
 
 
-def alone(translator: Translator) -> str:
+def batch_or_single(translator: Translator) -> str:
     one_by_one = [translator.translate(source) for source in texts()]
-    together = right(translator.translate(texts()))
-    return f"in one batch {together} right; one by one {right(one_by_one)}"
+    together = count_right(translator.translate(texts()))
+    return f"in one batch {together} right; one by one {count_right(one_by_one)}"
 
 
 def loss(translator: Translator) -> str:
@@ -47,31 +48,33 @@ def loss(translator: Translator) -> str:
 
 
 def beam(translator: Translator) -> str:
-    found = translator.translate(texts(), beam_size=4)
-    best = [one.score == max(score for _, score in one.n_best) for one in found]
+    translations = translator.translate(texts(), beam_size=4)
+    best = [t.score == max(score for _, score in t.n_best) for t in translations]
     return f"in {sum(best)} of {len(best)} beams the first hypothesis scores best"
 
 
 def attention_map(translator: Translator) -> str:
-    one = translator.translate(texts()[0])
-    sums = one.attention.cross[-1].sum(-1)  # (1, H, T)
-    future = one.attention.decoder[-1].triu(1).sum(-1).mean()  # of (1, H, T)
-    rows = f"rows {' '.join(one.tgt_labels[:3])} … sum to {sums.min():.2f}"
+    translation = translator.translate(texts()[0])
+    sums = translation.attention.cross[-1].sum(-1)  # (1, H, T)
+    future = translation.attention.decoder[-1].triu(1).sum(-1).mean()  # of (1, H, T)
+    rows = f"rows {' '.join(translation.tgt_labels[:3])} … sum to {sums.min():.2f}"
     return f"{rows} to {sums.max():.2f}; weight on the future {future:.2f}"
 
 
 def shuffle(translator: Translator) -> str:
-    def changed(sources: list[str]) -> int:
-        found = zip(
+    def count_changes(sources: list[str]) -> int:
+        pairs = zip(
             translator.translate(texts()), translator.translate(sources), strict=True
         )
-        return sum(before.text != after.text for before, after in found)
+        return sum(before.text != after.text for before, after in pairs)
 
-    backwards = changed([" ".join(source.split()[::-1]) for source in texts()])
-    others = changed([f"A horse {source.split(' ', 2)[2]}" for source in texts()])
+    backwards = count_changes([" ".join(source.split()[::-1]) for source in texts()])
+    replacements = count_changes(
+        [f"A horse {source.split(' ', 2)[2]}" for source in texts()]
+    )
     return (
         f"{backwards} of {len(texts())} translations change with the words in another "
-        f"order, {others} with two other words"
+        f"order, {replacements} with two other words"
     )
 
 
@@ -79,7 +82,7 @@ QUESTIONS: dict[str, Callable[[Translator], str]] = {
     "text": text,
     "loss": loss,
     "cache": cache,
-    "alone": alone,
+    "alone": batch_or_single,
     "beam": beam,
     "map": attention_map,
     "shuffle": shuffle,
@@ -90,17 +93,17 @@ def texts() -> list[str]:
     return captions()[:12]
 
 
-def right(found: list[Translation]) -> str:
-    pairs = zip(found, right_texts(), strict=True)
-    return f"{sum(one.text == expected for one, expected in pairs)} of {len(found)}"
+def count_right(translations: list[Translation]) -> str:
+    pairs = zip(translations, right_texts(), strict=True)
+    return f"{sum(t.text == expected for t, expected in pairs)} of {len(translations)}"
 
 
 @lru_cache
 def right_texts() -> list[str]:
     """The translations while nothing is broken: ``plant`` asks for them first."""
-    return [one.text for one in patient().translate(texts())]
+    return [translation.text for translation in puzzle_translator().translate(texts())]
 
 
 @lru_cache
-def patient() -> Translator:
-    return quick(loaded("multi30k-en-de"), beam_size=1)
+def puzzle_translator() -> Translator:
+    return limit_search(load_cached("multi30k-en-de"), beam_size=1)

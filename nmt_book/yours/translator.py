@@ -14,6 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from nmt_lib.data.tokens import PAD, SOS
+from nmt_lib.training.model_file import under_prefix
 from nmt_lib.translate.translator import Translator
 
 from ..chapter02 import check as chapter02
@@ -56,7 +57,7 @@ class MyTransformer:
     """
 
     def __init__(self, translator: Translator, own: dict[str, Any]) -> None:
-        self.own, self.library = own, translator
+        self.functions, self.library = own, translator
         weights = translator.model.state_dict()  # name → numbers
         # Copies: a mistake of hers may change them in place.
         self.weights = {name: weight.clone() for name, weight in weights.items()}
@@ -70,19 +71,19 @@ class MyTransformer:
 
     def layer(self, name: str) -> SimpleNamespace:
         """A layer's sub-layers by name, and its norms: norm1, norm2 …"""
-        weights, part = named(self.weights, name), SimpleNamespace()
+        weights, part = under_prefix(self.weights, name), SimpleNamespace()
         for sublayer in ("self_attention", "cross_attention"):
-            if found := named(weights, f"{sublayer}."):
-                heads = self.own["MultiHead"](self.D, self.H)
-                heads.load_state_dict(found)
+            if sublayer_weights := under_prefix(weights, f"{sublayer}."):
+                heads = self.functions["MultiHead"](self.D, self.H)
+                heads.load_state_dict(sublayer_weights)
                 setattr(part, sublayer, heads)
         W_1, W_2 = (
-            linear(named(weights, f"feed_forward.{W}.")) for W in ("W_1", "W_2")
+            linear(under_prefix(weights, f"feed_forward.{W}.")) for W in ("W_1", "W_2")
         )
         part.feed_forward = lambda x: self.ask("feed_forward", x, W_1, W_2)
         norms = [n.removesuffix("weight") for n in weights if n.endswith("norm.weight")]
         for i, norm in enumerate(norms, start=1):  # in the order of their use
-            gain, bias = named(weights, norm).values()
+            gain, bias = under_prefix(weights, norm).values()
             setattr(part, f"norm{i}", partial(self.norm, gain, bias))
         return part
 
@@ -95,8 +96,8 @@ class MyTransformer:
 
     def ask(self, name: str, *arguments: Any) -> Tensor:
         """What her function gives, as a float32 tensor, also of a list."""
-        found: Tensor = ask(self.own[name], *arguments, like=self.P)
-        return found
+        result: Tensor = ask(self.functions[name], *arguments, like=self.P)
+        return result
 
     @torch.no_grad()
     def __call__(self, text: str) -> str:
@@ -106,16 +107,18 @@ class MyTransformer:
         for part in self.encoder:
             x = self.ask("encoder_layer", part, x, src_mask)  # (1, S, D)
         step = partial(self.next_log_probs, x, src_mask)
-        written = ask(self.own["my_greedy"], step, src.size(1) + 50)
+        written = ask(self.functions["my_greedy"], step, src.size(1) + 50)
         return self.library.tgt_tokenizer.decode(list(map(int, written)))
 
-    def next_log_probs(self, memory: Tensor, src_mask: Tensor, so_far: Any) -> Tensor:
-        tgt_in = torch.tensor([[SOS, *map(int, so_far)]])  # (1, t)
-        past = ask(self.own["my_causal_mask"], tgt_in.size(1), like=src_mask)  # (t, t)
+    def next_log_probs(self, memory: Tensor, src_mask: Tensor, ids: Any) -> Tensor:
+        tgt_in = torch.tensor([[SOS, *map(int, ids)]])  # (1, t)
+        past = ask(
+            self.functions["my_causal_mask"], tgt_in.size(1), like=src_mask
+        )  # (t, t)
         y, masks = self.embed("tgt", tgt_in), (src_mask, past[None, None])
         for part in self.decoder:
             y = self.ask("decoder_layer", part, y, memory, *masks)  # (1, t, D)
-        logits = F.linear(y[0, -1], **named(self.weights, "output."))  # (V,)
+        logits = F.linear(y[0, -1], **under_prefix(self.weights, "output."))  # (V,)
         logits[[PAD, SOS]] = -torch.inf
         return logits.log_softmax(-1)
 
@@ -125,8 +128,3 @@ def linear(weights: dict[str, Tensor]) -> nn.Linear:
     layer = nn.Linear(columns, rows)
     layer.load_state_dict(weights)
     return layer
-
-
-def named(weights: dict[str, Tensor], start: str) -> dict[str, Tensor]:
-    """Those whose names begin so, without this beginning."""
-    return {n.removeprefix(start): w for n, w in weights.items() if n.startswith(start)}

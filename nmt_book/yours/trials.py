@@ -20,7 +20,7 @@ from nmt_lib.model.transformer import Transformer, count_parameters
 from nmt_lib.training.run_folder import PRETRAINED
 from nmt_lib.translate.translator import Translator
 
-from .parts import Hers, ask
+from .parts import Function, ask
 
 RATE = 1e-3
 NO_GRADIENT = (
@@ -39,20 +39,20 @@ def mean_loss(logits: Tensor, tgt_out: Tensor) -> Tensor:
 
 
 @lru_cache(maxsize=1)
-def material(translator: Translator) -> list[tuple[Tensor, Tensor]]:
+def training_batches(translator: Translator) -> list[tuple[Tensor, Tensor]]:
     """A batch an update, captions and translations: ``(B, S)``, ``(B, T + 1)``."""
-    found = translator.translate(captions(), beam_size=1)
-    src = [translator.encode(one.source) for one in found]
-    tgt = [translator.tgt_tokenizer.encode(one.text) for one in found]
+    translations = translator.translate(captions(), beam_size=1)
+    src = [translator.encode(t.source) for t in translations]
+    tgt = [translator.tgt_tokenizer.encode(t.text) for t in translations]
     parts = [slice(i, None, 4) for i in range(4)]
     return [(pad_batch(src[part]), pad_batch(tgt[part])) for part in parts * 3]
 
 
-def losses(
+def trial_losses(
     translator: Translator,
-    shift: Hers = lambda tgt: (tgt[:, :-1], tgt[:, 1:]),
-    loss: Hers = mean_loss,
-    adam: Hers | None = None,
+    shift: Function = lambda tgt: (tgt[:, :-1], tgt[:, 1:]),
+    loss: Function = mean_loss,
+    adam: Function | None = None,
 ) -> list[float]:
     """The loss before each of twelve updates of a small new model, without dropout.
 
@@ -60,19 +60,19 @@ def losses(
     be added to the first weights, ``(N,)``.
     """
     sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
-    found, gradients = [], []
+    curve, gradients = [], []
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         torch.manual_seed(0)
         model = Transformer(load_config("tiny").model, *sizes).eval()
         weights = list(model.parameters())
         optimizer = torch.optim.Adam(weights, lr=RATE, betas=(0.9, 0.98), eps=1e-9)
         start = nn.utils.parameters_to_vector(weights).detach()  # (N,)
-        for src, tgt in material(translator):
+        for src, tgt in training_batches(translator):
             tgt_in, tgt_out = map(torch.as_tensor, shift(tgt))  # (B, T) each
             value = loss(model(src, tgt_in), tgt_out)
             if getattr(value, "grad_fn", None) is None:
                 raise TypeError(NO_GRADIENT)
-            found.append(float(value.detach()))
+            curve.append(float(value.detach()))
             optimizer.zero_grad()
             value.backward()
             if adam is None:
@@ -83,16 +83,16 @@ def losses(
             change = adam(torch.stack(gradients), RATE)  # (N,)
             with torch.no_grad():
                 nn.utils.vector_to_parameters(start + change, weights)
-    return found
+    return curve
 
 
-def training(name: str) -> Hers:
-    def trial(hers: Hers, translator: Translator) -> bool:
-        yours = losses(translator, **{name: partial(ask, hers)})
-        theirs = losses(translator)
-        ends = (f"{curve[0]:.3f} → {curve[-1]:.3f}" for curve in (yours, theirs))
+def training(name: str) -> Function:
+    def trial(fn: Function, translator: Translator) -> bool:
+        yours = trial_losses(translator, **{name: partial(ask, fn)})
+        library = trial_losses(translator)
+        ends = (f"{curve[0]:.3f} → {curve[-1]:.3f}" for curve in (yours, library))
         print("loss in 12 updates: {} (the library's: {})".format(*ends))
-        pairs = zip(yours, theirs, strict=True)
+        pairs = zip(yours, library, strict=True)
         return all(abs(a - b) < 5e-3 for a, b in pairs)
 
     return trial
@@ -102,115 +102,122 @@ def merges_of(word: str, ranks: dict[str, int]) -> list[tuple[str, str]]:
     """The pairs that can be joined in a word, in the order of learning."""
     ends = range(1, len(word) + 1)
     parts = {word[i:j] for j in ends for i in range(j)}
-    known = {part for part in parts if len(part) == 1 or part in ranks}
+    pieces = {part for part in parts if len(part) == 1 or part in ranks}
     pairs = [
         (ranks[part], part[:i], part[i:])
-        for part in known
+        for part in pieces
         for i in range(1, len(part))
-        if part[:i] in known and part[i:] in known
+        if part[:i] in pieces and part[i:] in pieces
     ]
-    return [(first, second) for _, first, second in sorted(pairs)]
+    return [(left, right) for _, left, right in sorted(pairs)]
 
 
-def subwords(cut: Callable[[Hers, str, list[tuple[str, str]]], Sequence[str]]) -> Hers:
-    def trial(hers: Hers, translator: Translator) -> bool:
+def subwords(
+    cut: Callable[[Function, str, list[tuple[str, str]]], Sequence[str]],
+) -> Function:
+    def trial(fn: Function, translator: Translator) -> bool:
         tokenizer: Tokenizer = translator.src_tokenizer
         ranks = getattr(tokenizer, "ranks", None)
         if ranks is None:
             raise TypeError("this model has words: take one with subwords")
         words = sorted({w.strip(".,") for text in captions() for w in text.split()})
-        odd = []
+        differences = []
         for word in words:
-            yours = list(cut(hers, word, merges_of(f"▁{word}", ranks)))
+            yours = list(cut(fn, word, merges_of(f"▁{word}", ranks)))
             if yours != tokenizer.tokenize(word):
-                odd.append((word, yours, tokenizer.tokenize(word)))
-        print(f"{len(words) - len(odd)} of {len(words)} words are cut as by the model")
-        for word, yours, theirs in odd[:1]:
-            print(f"  {word}: yours {' '.join(yours)}, the model's {' '.join(theirs)}")
-        return not odd
+                differences.append((word, yours, tokenizer.tokenize(word)))
+        n_equal = len(words) - len(differences)
+        print(f"{n_equal} of {len(words)} words are cut as by the model")
+        for word, yours, library in differences[:1]:
+            print(f"  {word}: yours {' '.join(yours)}, the model's {' '.join(library)}")
+        return not differences
 
     return trial
 
 
-def with_merge(hers: Hers, word: str, merges: list[tuple[str, str]]) -> Sequence[str]:
+def with_merge(fn: Function, word: str, merges: list[tuple[str, str]]) -> Sequence[str]:
     parts = tuple(f"▁{word}")
     for pair in merges:
-        parts = tuple(ask(hers, parts, pair))
+        parts = tuple(ask(fn, parts, pair))
     return parts
 
 
-def batches(hers: Hers, translator: Translator) -> bool:
+def batches(fn: Function, translator: Translator) -> bool:
     draw = random.Random(0)
     lengths = sorted(min(60, 4 + int(draw.expovariate(0.1))) for _ in range(2000))
-    theirs = [
+    library = [
         [lengths[i] for i in rows]
         for rows in fill_batches(range(len(lengths)), lengths, 1024)
     ]
-    yours = [list(map(int, batch)) for batch in ask(hers, list(lengths), 1024)]
+    yours = [list(map(int, batch)) for batch in ask(fn, list(lengths), 1024)]
     room = sum(len(batch) * max(batch) for batch in yours if batch)
     share = 100 * (1 - sum(map(sum, yours)) / max(1, room))
-    counts = f"{len(yours)} batches (the library: {len(theirs)})"
+    counts = f"{len(yours)} batches (the library: {len(library)})"
     print(f"2,000 sentences in {counts}, {share:.1f} % padding")
-    return yours == theirs
+    return yours == library
 
 
-def all_parameters(hers: Hers, translator: Translator) -> bool:
+def all_parameters(fn: Function, translator: Translator) -> bool:
     config = translator.config.model
     sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
     with torch.device("meta"):  # shapes without numbers
         model = Transformer(config.model_copy(update={"tying": "none"}), *sizes)
-    theirs = count_parameters(model)
-    yours = int(ask(hers, config.d_model, config.d_ff, config.n_layers, *sizes))
-    print(f"in this model, untied: {yours:,} (the library counts {theirs:,})")
-    return yours == theirs
+    library = count_parameters(model)
+    yours = int(ask(fn, config.d_model, config.d_ff, config.n_layers, *sizes))
+    print(f"in this model, untied: {yours:,} (the library counts {library:,})")
+    return yours == library
 
 
 def caption(translator: Translator) -> tuple[Tensor, Tensor]:
     """A caption, ``(1, S)``, and what the decoder reads of its translation, (1, T)."""
-    found = translator.translate(captions()[:1], beam_size=1)[0]
-    src = torch.tensor([translator.encode(found.source)])
-    tgt = torch.tensor([translator.tgt_tokenizer.encode(found.text)])
+    translation = translator.translate(captions()[:1], beam_size=1)[0]
+    src = torch.tensor([translator.encode(translation.source)])
+    tgt = torch.tensor([translator.tgt_tokenizer.encode(translation.text)])
     device = translator.model.output.weight.device
     return src.to(device), tgt[:, :-1].to(device)
 
 
 @torch.no_grad()
-def influence(hers: Hers, translator: Translator) -> bool:
+def influence(fn: Function, translator: Translator) -> bool:
     """How far a word moves the logits before it, with and without the causal mask."""
-    (src, tgt_in), model, back = caption(translator), translator.model.eval(), []
+    (src, tgt_in), model, effects = caption(translator), translator.model.eval(), []
     for name, mask in {"with": target_mask, "without": padding_mask}.items():
-        own = partial(lambda mask, ids: model(src, ids, None, mask(ids)), mask)
-        table = ask(hers, own, tgt_in.clone(), like=model.output.weight)  # (T, T)
-        back.append(float(table.triu(1).abs().max()))
-        print(
-            f"{name} the causal mask, a word moves logits before it by {back[-1]:.1f}"
-        )
-    return back[0] < 1e-3 < back[1]
+        logits_of = partial(lambda mask, ids: model(src, ids, None, mask(ids)), mask)
+        table = ask(fn, logits_of, tgt_in.clone(), like=model.output.weight)  # (T, T)
+        effect = float(table.triu(1).abs().max())
+        effects.append(effect)
+        print(f"{name} the causal mask, a word moves logits before it by {effect:.1f}")
+    return effects[0] < 1e-3 < effects[1]
 
 
 @torch.no_grad()
-def mask_works(hers: Hers, translator: Translator) -> bool:
+def mask_works(fn: Function, translator: Translator) -> bool:
     """What her test says of three masks in the first layer of the trained encoder."""
     model = translator.model.eval()
     src = F.pad(caption(translator)[0], (0, 2), value=PAD)  # (1, S + 2)
     x, right = model.src_embedding(src), padding_mask(src)
     layer = next(m for m in model.modules() if isinstance(m, MultiHeadAttention))
     masks = {"the right mask": right, "the wrong way round": ~right, "none": None}
-    said = [
+    verdicts = [
         bool(
-            ask(hers, lambda x, m=m: layer(x[None], x[None], m)[0], x[0], src[0] == PAD)
+            ask(
+                fn,
+                lambda x, m=m: layer(x[None], x[None], m)[0],
+                x[0],
+                src[0] == PAD,
+            )
         )
         for m in masks.values()
     ]
-    shown = ", ".join(f"{n} {ok}" for n, ok in zip(masks, said, strict=True))
-    print(f"in the first layer of this model: {shown}")
-    return said == [True, False, False]
+    text = ", ".join(f"{n} {ok}" for n, ok in zip(masks, verdicts, strict=True))
+    print(f"in the first layer of this model: {text}")
+    return verdicts == [True, False, False]
 
 
-TRIALS: dict[str, Hers] = {
+TRIALS: dict[str, Function] = {
     **{name: training(name) for name in ("shift", "loss", "adam")},
     "merge": subwords(with_merge),
-    "cut": subwords(lambda hers, word, merges: ask(hers, word, merges)),
+    "cut": subwords(lambda fn, word, merges: ask(fn, word, merges)),
     "batches": batches,
     "all_parameters": all_parameters,
     "influence": influence,

@@ -22,7 +22,7 @@ from nmt_lib.translate.evaluate import perplexity
 from nmt_lib.translate.translator import Translator
 
 from ..exercise.saved import remember
-from .parts import BEAM, PARTS, Hers, NotWritten
+from .parts import BEAM, PARTS, Function, NotWritten
 from .trials import TRIALS, captions
 
 
@@ -30,7 +30,7 @@ def try_it(
     translator: Translator | str,
     texts: Sequence[str] | Sequence[Pair] | None = None,
     use_cache: bool = False,
-    **parts: Hers,
+    **parts: Function,
 ) -> None:
     """Translates with a reader's functions in the model, and prints what changes.
 
@@ -49,83 +49,88 @@ def try_it(
         use_cache: off, because with it no mask is needed, and some mistakes are hidden.
         parts: her functions by the names in ``PARTS``, as in ``attention=attention``.
     """
-    known = [*PARTS, *TRIALS]
-    if unknown := sorted(set(parts) - set(known)):
-        raise TypeError(f"no part is called {unknown[0]}; there are {', '.join(known)}")
+    names = [*PARTS, *TRIALS]
+    if unknown := sorted(set(parts) - set(names)):
+        raise TypeError(f"no part is called {unknown[0]}; there are {', '.join(names)}")
     if isinstance(translator, str):
-        translator = loaded(translator)
-    own = {name: hers for name, hers in parts.items() if name in PARTS}
+        translator = load_cached(translator)
+    model_parts = {name: function for name, function in parts.items() if name in PARTS}
     try:
-        alike = [translate(translator, texts, use_cache, own)] if own else []
-        for name in parts.keys() - own.keys():
-            alike.append(TRIALS[name](parts[name], translator))
+        results = []
+        if model_parts:
+            results.append(translate(translator, texts, use_cache, model_parts))
+        for name in parts.keys() - model_parts.keys():
+            results.append(TRIALS[name](parts[name], translator))
     except NotWritten:
         return print("not written yet, so there is nothing to try")
     except TrainingError:
         return print("with yours the scores become nan: is an exp infinite, or 0 / 0?")
     except Exception as error:  # the reader's own code
         return print(f"yours stops it: {type(error).__name__}: {error}"[:200])
-    if all(alike):
-        keep(parts)
+    if all(results):
+        save_functions(parts)
 
 
 def translate(
     translator: Translator,
     texts: Sequence[str] | Sequence[Pair] | None,
     use_cache: bool,
-    parts: dict[str, Hers],
+    parts: dict[str, Function],
 ) -> bool:
     """Prints what changes in translations; whether nothing does."""
-    theirs = quick(translator, BEAM if "beam_step" in parts else 1)
-    yours = replaced(theirs, **parts)
-    given: list[Any] = captions() if texts is None else list(texts)
-    sources = [item.src if isinstance(item, Pair) else item for item in given]
-    found = yours.translate(sources, use_cache=use_cache)
-    expected = theirs.translate(sources)
+    library = limit_search(translator, BEAM if "beam_step" in parts else 1)
+    yours = replace_parts(library, **parts)
+    items: list[Any] = captions() if texts is None else list(texts)
+    sources = [item.src if isinstance(item, Pair) else item for item in items]
+    translations = yours.translate(sources, use_cache=use_cache)
+    expected = library.translate(sources)
     pairs = [
         item if isinstance(item, Pair) else Pair(item, translation.text)
-        for item, translation in zip(given, expected, strict=True)
+        for item, translation in zip(items, expected, strict=True)
     ]
-    surprise, usual = perplexity(yours, pairs), perplexity(theirs, pairs)
-    both = list(zip(expected, found, strict=True))
-    odd = [pair for pair in both if pair[0].text != pair[1].text]
-    alike = f"{len(both) - len(odd)} of {len(both)}"
-    print(f"with yours, {alike} translations are as the library's")
-    print(f"perplexity of the references: {surprise:.4g} (the library's: {usual:.4g})")
-    for one, other in odd[:1]:
-        print(f"  {one.source}\n  library: {one.text}\n  yours:   {other.text[:80]}")
-    return not odd and abs(surprise - usual) < 1e-3 * usual
+    result, reference = perplexity(yours, pairs), perplexity(library, pairs)
+    couples = list(zip(expected, translations, strict=True))
+    differences = [pair for pair in couples if pair[0].text != pair[1].text]
+    counts = f"{len(couples) - len(differences)} of {len(couples)}"
+    print(f"with yours, {counts} translations are as the library's")
+    print(
+        f"perplexity of the references: {result:.4g} (the library's: {reference:.4g})"
+    )
+    for reading, translation in differences[:1]:
+        print(f"  {reading.source}\n  library: {reading.text}")
+        print(f"  yours:   {translation.text[:80]}")
+    return not differences and abs(result - reference) < 1e-3 * reference
 
 
-def replaced(translator: Translator, **parts: Hers) -> Translator:
+def replace_parts(translator: Translator, **parts: Function) -> Translator:
     """A translator with the same weights and these parts."""
-    new = copy.copy(translator)
-    new.model = copy_modules(translator.model)
-    for name, hers in parts.items():
+    clone = copy.copy(translator)
+    clone.model = copy_modules(translator.model)
+    for name, function in parts.items():
         owner, method, adapter = PARTS[name]
-        for one in [new, *new.model.modules()]:
-            if isinstance(one, owner):
-                setattr(one, method, partial(adapter, hers, one))
-    return new
+        for module in [clone, *clone.model.modules()]:
+            if isinstance(module, owner):
+                setattr(module, method, partial(adapter, function, module))
+    return clone
 
 
-def quick(translator: Translator, beam_size: int) -> Translator:
+def limit_search(translator: Translator, beam_size: int) -> Translator:
     """The same translator, with a search that soon gives up, for any length."""
-    new, few = copy.copy(translator), {"beam_size": beam_size, "length_penalty": 0.0}
-    few["max_extra_tokens"] = 10
-    decode = new.config.decode.model_copy(update=few)
-    new.config = new.config.model_copy(update={"decode": decode})
-    return new
+    clone, limits = copy.copy(translator), {"beam_size": beam_size}
+    limits |= {"length_penalty": 0, "max_extra_tokens": 10}
+    decode = clone.config.decode.model_copy(update=limits)
+    clone.config = clone.config.model_copy(update={"decode": decode})
+    return clone
 
 
 @lru_cache(maxsize=1)
-def loaded(name: str) -> Translator:
+def load_cached(name: str) -> Translator:
     return Translator.load(name)
 
 
-def keep(parts: dict[str, Hers]) -> None:
+def save_functions(parts: dict[str, Function]) -> None:
     """Keeps the text of functions that translate as the library's."""
-    texts = {name: source_of(hers) for name, hers in parts.items()}
+    texts = {name: source_of(function) for name, function in parts.items()}
     remember(written={name: text for name, text in texts.items() if text})
 
 
@@ -137,9 +142,9 @@ def source_of(thing: Any) -> str:
     methods = [thing] if inspect.isfunction(thing) else vars(thing).values()
     files = [m.__code__.co_filename for m in methods if inspect.isfunction(m)]
     cell = "".join(linecache.getlines(files[0])) if files else ""
-    found = [
+    segments = [
         ast.get_source_segment(cell, node)
         for node in ast.parse(cell).body
         if getattr(node, "name", "") == thing.__name__
     ]
-    return f"{found[-1]}\n" if found else ""
+    return f"{segments[-1]}\n" if segments else ""

@@ -11,21 +11,17 @@ import os
 import random
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from ..config import Config, TrainConfig
 from ..errors import TrainingError, warn
 from .pairs import Pair
 from .tokenizers import Tokenizers
 from .tokens import PAD
-
-if TYPE_CHECKING:
-    from ..config import Config, TrainConfig
-
 
 SEED_STEP = 1_000_003  # a prime: no two seeds share the random numbers of an epoch
 Ids = Sequence[int]
@@ -55,35 +51,36 @@ def encode_pairs(
 
     if not pairs:
         raise TrainingError("there are no pairs to encode")
-    most, share = config.data.max_length, config.data.bpe_dropout
+    max_length, share = config.data.max_length, config.data.bpe_dropout
     draw = random.Random(f"{config.train.seed} {epoch}").random
 
     source, target = (tokenizer.encode for tokenizer in tokenizers)
     if share and epoch is not None:  # they are SentencePieceTokenizers: see DataConfig
-        both: Any = tokenizers
-        source, target = (partial(one.sample, share=share, draw=draw) for one in both)
+        samplers: Any = tokenizers
+        source, target = (
+            partial(tokenizer.sample, share=share, draw=draw) for tokenizer in samplers
+        )
     examples: list[Example] = []
     hidden = "TQDM_DISABLE" in os.environ
     for pair in tqdm(pairs, "encoding", unit=" pairs", delay=10, disable=hidden):
         src = array("i", source(pair.src))  # four bytes an id
         tgt = array("i", target(pair.tgt))
-        if max(len(src), len(tgt)) <= most:
+        if max(len(src), len(tgt)) <= max_length:
             examples.append((src, tgt))
     if not examples:
         raise TrainingError(
-            f"every pair is longer than data.max_length={most} tokens: raise it"
+            f"every pair is longer than data.max_length={max_length} tokens: raise it"
         )
     if len(examples) < len(pairs) and epoch is None:
-        left = len(pairs) - len(examples)
+        n_dropped = len(pairs) - len(examples)
         warn(
-            f"left out {left} of {len(pairs)} pairs, longer than "
-            f"data.max_length={most} tokens"
+            f"left out {n_dropped} of {len(pairs)} pairs, longer than "
+            f"data.max_length={max_length} tokens"
         )
     return examples
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """The tensors of one step; the model reads ``tgt_in`` and predicts ``tgt_out``."""
 
     src: Tensor  # (B, S) ends with <eos>, then <pad>
@@ -96,8 +93,7 @@ class Batch:
         return int((self.tgt_out != PAD).sum())
 
     def to(self, device: torch.device | str) -> Batch:
-        tensors = (self.src, self.tgt_in, self.tgt_out)
-        return Batch(*(tensor.to(device) for tensor in tensors))
+        return Batch(*(tensor.to(device) for tensor in self))
 
 
 def pad_batch(rows: Sequence[Ids], length: int | None = None) -> Tensor:
@@ -151,7 +147,7 @@ def token_batches(
         TrainingError: one example alone is over the budget.
     """
     draw = random.Random(seed)
-    longest = [max(sides) for sides in lengths]
+    longest = list(map(max, lengths))
     order = draw.sample(range(len(lengths)), len(lengths))
     order.sort(key=lambda i: (longest[i], *lengths[i]))  # equals stay as drawn
     if order and longest[order[-1]] > batch_tokens and not alone:

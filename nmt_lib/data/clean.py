@@ -38,7 +38,7 @@ def clean(
         pairs: (source, target).
         lost: counts what is left out, by its reason; the first one that fits.
     """
-    kept: dict[tuple[str, str], None] = {}
+    unique: dict[tuple[str, str], None] = {}
     for texts in pairs:
         src, tgt = (" ".join(unicodedata.normalize("NFC", t).split()) for t in texts)
         if any(map(DAMAGED.search, texts)):
@@ -49,30 +49,30 @@ def clean(
             lost["both sides equal"] += 1
         elif max(len(src), len(tgt)) > LONGEST_SIDE:
             lost[f"longer than {LONGEST_SIDE} characters"] += 1
-        elif (src, tgt) in kept:
+        elif (src, tgt) in unique:
             lost["there already"] += 1
         else:
-            kept[src, tgt] = None
-    return _without_strangers(list(kept), lost)
+            unique[src, tgt] = None
+    return _drop_outliers(list(unique), lost)
 
 
-def _without_strangers(
+def _drop_outliers(
     pairs: list[tuple[str, str]], lost: Counter[str]
 ) -> list[tuple[str, str]]:
     """Leaves out what is unlike the other pairs: another script, another length."""
-    usual = [_usual_scripts([pair[side] for pair in pairs]) for side in (0, 1)]
-    n = max(1, len(pairs))
-    mean = [sum(len(pair[side]) for pair in pairs) / n for side in (0, 1)]
-    kept = []
+    sides = list(zip(*pairs, strict=True))  # sources and targets
+    main_scripts = list(map(_common_scripts, sides))
+    mean = [sum(map(len, texts)) / len(texts) for texts in sides]
+    result = []
     for pair in pairs:
         a, b = ((len(text) + 10) / (mean[i] + 10) for i, text in enumerate(pair))
-        if not all(map(_fits, pair, usual)):
+        if not all(map(_fits, pair, main_scripts)):
             lost["letters, but none of the usual script"] += 1
         elif max(a / b, b / a) > MOST_RATIO:
             lost["very different lengths"] += 1
         else:
-            kept.append(pair)
-    return kept
+            result.append(pair)
+    return result
 
 
 @cache
@@ -86,23 +86,27 @@ def scripts(text: str) -> set[str]:
     return set(map(_script, set(text))) - {""}
 
 
-def _usual_scripts(texts: list[str]) -> set[str]:
+def _common_scripts(texts: Iterable[str]) -> set[str]:
     """The script that nearly all texts have letters of, with those that go with it.
 
     Not that of most *letters*: a Chinese sentence about software may have more Latin
     ones. Empty: there is none, as for a language with two ways of writing.
     """
-    found = [some for text in texts if (some := scripts(text))]
-    counts = Counter(script for some in found for script in some)
-    if not counts or counts.most_common(1)[0][1] < 0.8 * len(found):
+    script_sets = [
+        scripts_of_text for text in texts if (scripts_of_text := scripts(text))
+    ]
+    counts = Counter(
+        script for scripts_of_text in script_sets for script in scripts_of_text
+    )
+    if not counts or counts.most_common(1)[0][1] < 0.8 * len(script_sets):
         return set()
-    first = counts.most_common(1)[0][0]
-    return set().union({first}, *(group for group in TOGETHER if first in group))
+    main = counts.most_common(1)[0][0]
+    return set().union({main}, *(group for group in TOGETHER if main in group))
 
 
-def _fits(text: str, usual: set[str]) -> bool:
-    found = scripts(text)
-    return not found or not usual or bool(found & usual)
+def _fits(text: str, main_scripts: set[str]) -> bool:
+    text_scripts = scripts(text)
+    return not text_scripts or not main_scripts or bool(text_scripts & main_scripts)
 
 
 def fold(text: str) -> str:
@@ -136,13 +140,11 @@ def grouped_split(pairs: Sequence[Pair], n: int, seed: int) -> Split:
     groups = group(pairs)
     random.Random(seed).shuffle(groups)
     split = Split([], [], [], max(map(len, groups), default=0))
-    for some in groups:
-        for part in (split.test, split.valid):
-            if len(some) <= min(LARGEST_GROUP, n - len(part)):
-                part.extend(some)
-                break
-        else:
-            split.train.extend(some)
+    for members in groups:
+        small = len(members) <= LARGEST_GROUP
+        held_out = split.test, split.valid
+        rooms = (part for part in held_out if len(part) + len(members) <= n and small)
+        next(rooms, split.train).extend(members)
     return split
 
 
@@ -172,17 +174,17 @@ ENGLISH = re.compile(r"\b(the|and|you|that|with|this|have|what|are|not)\b", re.I
 
 def looks_swapped(pairs: Sequence[Pair], src: str, tgt: str) -> bool:
     """Whether English is one of the languages, and more of it is on the other side."""
-    some = pairs[:2000]
-    sides = [pair.src for pair in some], [pair.tgt for pair in some]
-    found = [len(ENGLISH.findall(" ".join(texts))) for texts in sides]
+    sample = pairs[:2000]
+    sides = [pair.src for pair in sample], [pair.tgt for pair in sample]
+    counts = [len(ENGLISH.findall(" ".join(texts))) for texts in sides]
     if src.startswith("en") == tgt.startswith("en"):
         return False
-    ours, theirs = found if src.startswith("en") else reversed(found)
-    return theirs > 2 * ours + 5
+    here, there = counts if src.startswith("en") else reversed(counts)
+    return there > 2 * here + 5
 
 
 def seen_share(test: Iterable[Pair], train: Iterable[Pair]) -> float:
     """The share of test sources that are also sources in training, folded."""
-    known = {fold(pair.src) for pair in train}
-    found = [fold(pair.src) in known for pair in test]
-    return sum(found) / max(1, len(found))
+    sources = {fold(pair.src) for pair in train}
+    hits = [fold(pair.src) in sources for pair in test]
+    return sum(hits) / max(1, len(hits))

@@ -14,16 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from ..config import DataConfig
 from ..errors import CorpusError, warn
 from .clean import clean, grouped_split, looks_swapped
 from .files import moses_files, read_pairs
 from .pairs import Pair
 from .published import from_files, published
-
-if TYPE_CHECKING:
-    from ..config import DataConfig
 
 
 @dataclass(frozen=True)
@@ -70,11 +67,13 @@ def load_corpus(data: DataConfig) -> Corpus:
     for name, pairs in splits.items():
         splits[name] = [pair for pair in pairs if pair.src and pair.tgt]
         if dropped := len(pairs) - len(splits[name]):
-            where = f"{data.corpus} {name}: left out {dropped} of {len(pairs)} pairs"
-            warn(f"{where}, one side is empty")
+            warn(
+                f"{data.corpus} {name}: left out {dropped} of {len(pairs)} pairs, "
+                "one side is empty"
+            )
     if "valid" not in splits:
-        whole = splits["train"]
-        split = grouped_split(whole, held_out(len(whole)), data.seed)
+        pairs = splits["train"]
+        split = grouped_split(pairs, held_out(len(pairs)), data.seed)
         splits = {"train": split.train, "valid": split.valid, "test": split.test}
         provenance += f"; the largest group has {split.largest} pairs"
     train = splits["train"][: data.limit]
@@ -87,18 +86,17 @@ def load_corpus(data: DataConfig) -> Corpus:
 
 
 def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
-    name, langs = data.corpus, (data.src_lang, data.tgt_lang)
-    src, tgt = langs
+    name = data.corpus
+    langs = src, tgt = data.src_lang, data.tgt_lang
     if name == "tiny":
-        return dict(
-            _tiny(src, tgt)
-        ), "made by the grammar in nmt_lib/data/tiny/grammar.py"
+        splits = dict(_tiny(src, tgt))
+        return splits, "made by the grammar in nmt_lib/data/tiny/grammar.py"
     if name == "toy":
         if {*langs} != {"de", "en"}:
             raise CorpusError(
                 f"corpus toy has German and English only, not {src}→{tgt}"
             )
-        pairs = [Pair(*both) for both in zip(TOY[src], TOY[tgt], strict=True)]
+        pairs = [Pair(*sentences) for sentences in zip(TOY[src], TOY[tgt], strict=True)]
         splits = dict.fromkeys(("train", "valid", "test"), pairs)
         return splits, "two sentences written in nmt_lib/data/corpora.py"
     if name not in NAMES and os.path.isdir(folder := os.path.expanduser(name)):
@@ -106,8 +104,8 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
         texts, provenance = from_files(Path(folder), files, langs), f"files in {name}"
     elif name in NAMES:
         # ``load_corpus`` cuts the training part, after 2 × HELD_OUT pairs are held out.
-        most = data.limit and data.limit + 2 * HELD_OUT
-        texts, provenance = published(name, src, tgt, most)
+        limit = data.limit and data.limit + 2 * HELD_OUT
+        texts, provenance = published(name, src, tgt, limit)
     elif is_file_of_pairs(name, langs):
         return _from_pair_file(name, langs)
     else:
@@ -115,7 +113,7 @@ def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
             f"unknown corpus {name!r}: choose one of {', '.join(NAMES)}, or give an "
             "existing folder, or a file of sentence pairs"
         )
-    splits = {split: [Pair(*both) for both in some] for split, some in texts.items()}
+    splits = {split: [Pair(*pair) for pair in part] for split, part in texts.items()}
     return splits, provenance
 
 
@@ -150,14 +148,16 @@ def _from_pair_file(
     name: str, langs: tuple[str, str]
 ) -> tuple[dict[str, list[Pair]], str]:
     """The pairs, and what they are; a warning says what was left out."""
-    pairs, lost = load_pairs(name, *langs)
-    said = f"{len(pairs)} of {len(pairs) + lost.total()} pairs of {name}"
-    if lost:
-        said += f", left out: {', '.join(f'{why} {n}' for why, n in lost.items())}"
-        warn(said)
+    pairs, left_out = load_pairs(name, *langs)
+    provenance = f"{len(pairs)} of {len(pairs) + left_out.total()} pairs of {name}"
+    if left_out:
+        provenance += (
+            f", left out: {', '.join(f'{why} {n}' for why, n in left_out.items())}"
+        )
+        warn(provenance)
     if looks_swapped(pairs, *langs):
         warn(f"{name}: the English sentences seem to be on the other side")
-    return {"train": pairs}, said
+    return {"train": pairs}, provenance
 
 
 def load_pairs(
@@ -168,6 +168,6 @@ def load_pairs(
     Raises:
         CorpusError: as ``read_pairs``.
     """
-    lost: Counter[str] = Counter()
-    kept = clean(read_pairs(path, src, tgt, lost), lost)
-    return [Pair(*texts) for texts in kept], lost
+    left_out: Counter[str] = Counter()
+    texts = clean(read_pairs(path, src, tgt, left_out), left_out)
+    return [Pair(*sentences) for sentences in texts], left_out

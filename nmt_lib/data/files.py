@@ -26,7 +26,7 @@ from typing import Any
 
 import polib
 
-from ..errors import CorpusError
+from ..errors import CorpusError, one_line
 from .tmx import read_tmx
 
 LONGEST = 100_000  # characters of a line; a longer one is no sentence
@@ -79,9 +79,11 @@ def read_pairs(
             if not files and path.suffix.lower() == ".zip":
                 archive = stack.enter_context(zipfile.ZipFile(path))
                 members = _members(archive, langs)
-                parts = {one.filename: _unpacked(archive, one) for one in members}
+                parts = {
+                    member.filename: _unpacked(archive, member) for member in members
+                }
             else:
-                parts = {one.name: _chunks(one) for one in files or [path]}
+                parts = {file.name: _chunks(file) for file in files or [path]}
             for texts in _pairs(parts, langs, lost):
                 if max(map(len, texts)) > LONGEST:
                     lost[TOO_LONG] += 1
@@ -90,7 +92,7 @@ def read_pairs(
     except CorpusError as error:
         raise CorpusError(f"{path}: {error}") from None
     except UNREADABLE as error:
-        why = " ".join(str(error).split())[:200] or "it is cut off"
+        why = one_line(error, 200) or "it is cut off"
         raise CorpusError(f"{path}: cannot be read ({why})") from None
 
 
@@ -101,8 +103,8 @@ def moses_files(path: Path, langs: tuple[str, str]) -> list[Path]:
         files = []
         for lang in langs:
             plain = path.with_name(f"{stem}.{lang}")
-            both = plain, plain.with_name(plain.name + ".gz")
-            files += [file for file in both if file.is_file()][:1]
+            candidates = plain, plain.with_name(plain.name + ".gz")
+            files += [file for file in candidates if file.is_file()][:1]
         if len(files) == 2:
             return files
     return []
@@ -126,11 +128,11 @@ def _pairs(
     if kind == ".tmx":
         return read_tmx(chunks, langs, lost)
     if kind in (".po", ".mo"):
-        found = _po(_lines(chunks), lost) if kind == ".po" else _mo(_whole(chunks))
+        entries = _po(_lines(chunks), lost) if kind == ".po" else _mo(_whole(chunks))
         if langs[1].startswith("en"):
-            return ((b, a) for a, b in _messages(found, lost))
+            return ((b, a) for a, b in _messages(entries, lost))
         if langs[0].startswith("en"):
-            return _messages(found, lost)
+            return _messages(entries, lost)
         raise CorpusError("catalogues translate from English: one language must be en")
     raise CorpusError(
         f"no known kind of file: it must end in {', '.join(KINDS)} or .zip, or be one "
@@ -154,10 +156,10 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[byt
 
 
 def _bounded(file: Any, size: int) -> Iterator[bytes]:
-    left = UNPACKED * size + SMALL
+    room = UNPACKED * size + SMALL
     while chunk := file.read(PIECE):
-        left -= len(chunk)
-        if left < 0:
+        room -= len(chunk)
+        if room < 0:
             raise CorpusError(
                 f"it unpacks to more than {UNPACKED} times its size, which no text does"
             )
@@ -166,18 +168,26 @@ def _bounded(file: Any, size: int) -> Iterator[bytes]:
 
 def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.ZipInfo]:
     """The two Moses files of an archive, or its only file of another kind."""
-    members = [one for one in archive.infolist() if not one.is_dir()]
+    members = [member for member in archive.infolist() if not member.is_dir()]
     moses = [
-        [one for one in members if one.filename.lower().endswith(f".{lang.lower()}")]
+        [
+            member
+            for member in members
+            if member.filename.lower().endswith(f".{lang.lower()}")
+        ]
         for lang in langs
     ]
-    if all(len(found) == 1 for found in moses):
+    if all(len(matches) == 1 for matches in moses):
         return [moses[0][0], moses[1][0]]
-    others = [one for one in members if one.filename.lower().endswith(KINDS)]
-    others = [one for one in others if Path(one.filename).name[0] not in "_."]
-    if len(others) == 1:
-        return others
-    names = ", ".join(one.filename for one in members[:8])
+    candidates = [
+        member
+        for member in members
+        if member.filename.lower().endswith(KINDS)
+        and Path(member.filename).name[0] not in "_."
+    ]
+    if len(candidates) == 1:
+        return candidates
+    names = ", ".join(member.filename for member in members[:8])
     raise CorpusError(
         f"it holds no two files that end in .{langs[0]} and .{langs[1]}, nor a single "
         f"file of pairs, but {names or 'nothing'}"
@@ -186,14 +196,14 @@ def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.Z
 
 def _lines(chunks: Iterator[bytes]) -> Lines:
     """The lines of UTF-8, or of UTF-16 that says so; only line feeds end one."""
-    first = next(chunks, b"")
-    marked = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    head = next(chunks, b"")
+    marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     encoding = "utf-16" if marked else "utf-8-sig"
     rest, too_long, n = "", False, 0
     try:
-        for text in codecs.iterdecode(chain([first], chunks), encoding):
-            *ended, rest = (rest + text).split("\n")
-            for line in ended:
+        for text in codecs.iterdecode(chain([head], chunks), encoding):
+            *complete, rest = (rest + text).split("\n")
+            for line in complete:
                 yield None if too_long or len(line) > LONGEST else line
                 too_long, n = False, n + 1
             if len(rest) > LONGEST:
@@ -233,9 +243,9 @@ def _moses(sources: Lines, targets: Lines, lost: Counter[str]) -> Texts:
 
 def _named(names: Iterable[str], langs: tuple[str, str]) -> list[int]:
     """Where the columns of both languages are, or nothing."""
-    found = [name.strip().lower() for name in names]
-    wanted = [lang.lower() for lang in langs]
-    return list(map(found.index, wanted)) if {*wanted} <= {*found} else []
+    titles = [name.strip().lower() for name in names]
+    codes = [lang.lower() for lang in langs]
+    return list(map(titles.index, codes)) if {*codes} <= {*titles} else []
 
 
 def _columns(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
@@ -265,7 +275,7 @@ def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
             f"its first line names no columns {langs[0]} and {langs[1]}, but "
             f"{header.strip()[:80]!r}: name them so"
         )
-    rows, done = csv.reader(texts, delimiter=delimiter, strict=True), 0
+    rows, n_read = csv.reader(texts, delimiter=delimiter, strict=True), 0
     while True:
         try:
             cells = next(rows)
@@ -273,10 +283,10 @@ def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
             return
         except csv.Error:
             cells = []
-            lost["lines whose quotation marks do not match"] += rows.line_num - done
-            done = rows.line_num
+            lost["lines whose quotation marks do not match"] += rows.line_num - n_read
+            n_read = rows.line_num
             continue
-        n, done = rows.line_num - done, rows.line_num
+        n, n_read = rows.line_num - n_read, rows.line_num
         if n > 1:
             lost["lines of cells that run over several lines"] += n
         elif len(cells) > max(where):
@@ -287,9 +297,9 @@ def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
 
 def _json(chunks: Iterator[bytes], lost: Counter[str]) -> Iterator[Any]:
     """What is in the lines, or in one array."""
-    first = next(chunks, b"")
-    chunks = chain([first], chunks)
-    if re.match(rb"[^\w{]*\[", first):
+    head = next(chunks, b"")
+    chunks = chain([head], chunks)
+    if re.match(rb"[^\w{]*\[", head):
         yield from json.loads(_whole(chunks))
         return
     for line in _within(_lines(chunks), lost):
@@ -353,12 +363,12 @@ def _mo(data: bytes) -> Iterable[Any]:
     """The messages of an MO file; with texts that overlap, they could be gigabytes."""
     order = "<" if data.startswith(b"\xde") else ">"
     n, *tables = struct.unpack_from(f"{order}3I", data, 8)
-    left = 2 * len(data)
+    room = 2 * len(data)
     for table in tables:
         rows = data[table : table + 8 * n]
         for size, start in struct.iter_unpack(f"{order}2I", rows):
-            left -= size
-            if left < 0 or start + size > len(data):
+            room -= size
+            if room < 0 or start + size > len(data):
                 raise CorpusError("it is damaged: a message lies outside the file")
     return polib.mofile(data, encoding="utf-8")
 

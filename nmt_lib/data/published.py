@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from ..errors import CorpusError
+from ..errors import CorpusError, one_line
 
 Texts = dict[str, list[tuple[str, str]]]  # split → pairs
 # The files of each published corpus: split → name, where {lang} is the language.
@@ -37,7 +37,7 @@ FILES = {
 }
 
 
-def published(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, str]:
+def published(name: str, src: str, tgt: str, limit: int | None) -> tuple[Texts, str]:
     """The parts of a published corpus, and where they came from.
 
     Args:
@@ -49,9 +49,9 @@ def published(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, s
     """
     if folder := os.path.expanduser(os.environ.get("NMT_DATA", "")):
         files = FILES.get(name) or {"train": _europarl_name(src, tgt)}
-        pairs = from_files(Path(folder) / name, files, (src, tgt))
-        return pairs, f"files of {name} under NMT_DATA"
-    return _from_hub(name, src, tgt, most)
+        texts = from_files(Path(folder) / name, files, (src, tgt))
+        return texts, f"files of {name} under NMT_DATA"
+    return _from_hub(name, src, tgt, limit)
 
 
 def _europarl_name(src: str, tgt: str) -> str:
@@ -110,7 +110,7 @@ def _stripped_lines(path: Path) -> list[str]:
     return lines
 
 
-def _from_hub(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, str]:
+def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Texts, str]:
     """Downloads once; later calls read the cache of ``datasets``."""
     import datasets
     from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
@@ -132,26 +132,27 @@ def _from_hub(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, s
     try:
         if not HF_HUB_OFFLINE:
             _check_network(ENDPOINT)
-        found = {
-            ours: datasets.load_dataset(hub_name, config, split=theirs)
-            for ours, theirs in names.items()
+        tables = {
+            split: datasets.load_dataset(hub_name, config, split=hub_split)
+            for split, hub_split in names.items()
         }
     except OSError as error:
         raise CorpusError(
             f"corpus {name}: cannot read {hub_name} from {ENDPOINT} "
-            f"({_one_line(error)}). Connect to the network, set HF_HUB_OFFLINE=1 if it "
-            f"was downloaded before, {otherwise}"
+            f"({one_line(error) or type(error).__name__}). Connect to the network, set "
+            f"HF_HUB_OFFLINE=1 if it was downloaded before, {otherwise}"
         ) from None
     except (ValueError, datasets.exceptions.DatasetsError) as error:
-        reason = _one_line(error.__cause__ or error)
+        cause = error.__cause__ or error
+        reason = one_line(cause) or type(cause).__name__
         raise CorpusError(
             f"corpus {name}: what {hub_name} holds cannot be used ({reason}): "
             f"{otherwise}"
         ) from None
     splits = {}
-    for split, rows in found.items():
-        some = islice(rows, most if split == "train" else None)
-        texts = [row.get("translation", row) for row in some]
+    for split, rows in tables.items():
+        needed = islice(rows, limit if split == "train" else None)
+        texts = [row.get("translation", row) for row in needed]
         missing = {src, tgt} - set(texts[0] if texts else ())
         if missing:
             raise CorpusError(
@@ -160,10 +161,6 @@ def _from_hub(name: str, src: str, tgt: str, most: int | None) -> tuple[Texts, s
             )
         splits[split] = [(t[src].strip(), t[tgt].strip()) for t in texts]
     return splits, f"{hub_name} on {ENDPOINT.partition('://')[2]}"
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _check_network(url: str) -> None:

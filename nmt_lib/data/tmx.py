@@ -32,11 +32,11 @@ def read_tmx(
             for segment in variant.findall("seg"):
                 texts.setdefault(code, _text(segment))
         # ``en`` finds ``en-GB``, too, but ``en`` first.
-        found = (
+        codes = (
             min((c for c in texts if c.startswith(_code(lang))), key=len, default="")
             for lang in langs
         )
-        src, tgt = map(texts.get, found)
+        src, tgt = map(texts.get, codes)
         if src is None or tgt is None:
             lost["units without one of the languages"] += 1
         else:
@@ -64,12 +64,12 @@ def _units(chunks: Iterator[bytes]) -> Iterator[Element]:
     """
     parser: Any = XMLPullParser(("start", "end"))
     path: list[Element] = []  # what is open
-    last, units, size = b"", 0, 0  # open <tu>; bytes since one of them was closed
+    tail, units, size = b"", 0, 0  # open <tu>; bytes since one of them was closed
     for chunk in chain(chunks, [b""]):
-        last = (last + chunk).replace(b"\0", b"")
-        if b"<!ENTITY" in last:
+        tail = (tail + chunk).replace(b"\0", b"")
+        if b"<!ENTITY" in tail:
             raise CorpusError("it declares XML entities, which can stand for gigabytes")
-        last, size = last[-8:], size + len(chunk)
+        tail, size = tail[-8:], size + len(chunk)
         if size > WIDEST:
             raise CorpusError("a megabyte without the end of a <tu>: it is no TMX")
         if chunk:

@@ -16,8 +16,9 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..config import DataConfig
 from ..errors import CorpusError
 from .pairs import Pair
 from .tokens import (
@@ -30,9 +31,6 @@ from .tokens import (
     join_words,
     spacy_words,
 )
-
-if TYPE_CHECKING:
-    from ..config import DataConfig
 
 
 class Tokenizer:
@@ -197,8 +195,9 @@ class SentencePieceTokenizer(Tokenizer):
 
     def dumps(self) -> str:
         model = base64.b64encode(zlib.compress(self.model, 9)).decode()
-        fields = {"kind": self.kind, "lowercase": self.lowercase, "model": model}
-        return json.dumps(fields)
+        return json.dumps(
+            {"kind": self.kind, "lowercase": self.lowercase, "model": model}
+        )
 
     @cached_property
     def ranks(self) -> dict[str, int]:
@@ -214,8 +213,8 @@ class SentencePieceTokenizer(Tokenizer):
         ids = self.encode(text)
         if UNK in ids:
             return ids
-        joined = "".join(self.lookup_tokens(ids[self.sos : -1]))
-        words = re.findall("▁[^▁]{,200}|[^▁]{1,200}", joined)
+        spelling = "".join(self.lookup_tokens(ids[self.sos : -1]))
+        words = re.findall("▁[^▁]{,200}|[^▁]{1,200}", spelling)
         subwords = (s for word in words for s in drop_merges(self, word, share, draw))
         return [SOS] * self.sos + [self.ranks[subword] for subword in subwords] + [EOS]
 
@@ -238,8 +237,8 @@ def drop_merges(
     """
     parts = tuple(word)
     while True:
-        kept = (i for i in possible_merges(tokenizer, parts) if draw() >= share)
-        i = next(kept, None)
+        choices = (i for i in possible_merges(tokenizer, parts) if draw() >= share)
+        i = next(choices, None)
         if i is None:
             return parts
         parts = (*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :])
@@ -250,7 +249,7 @@ def possible_merges(
     tokenizer: SentencePieceTokenizer, parts: tuple[str, ...]
 ) -> list[int]:
     """Which parts can be merged with the next, in the order of the learnt merges."""
-    ranks = [tokenizer.ranks.get(first + second) for first, second in pairwise(parts)]
+    ranks = [tokenizer.ranks.get(left + right) for left, right in pairwise(parts)]
     return [i for _, i in sorted((r, i) for i, r in enumerate(ranks) if r is not None)]
 
 
@@ -296,11 +295,11 @@ def _train_one(
     data: DataConfig, lang: str, train: Sequence[Pair], *sides: str
 ) -> Tokenizer:
     kind, lowercase = data.tokenizer, data.lowercase
-    every = 1 + len(train) * len(sides) // SUBWORD_SENTENCES
-    if kind in ("whitespace", "spacy"):
-        texts = (getattr(pair, side) for side in sides for pair in train)
+    has_words = kind in ("whitespace", "spacy")
+    stride = 1 if has_words else 1 + len(train) * len(sides) // SUBWORD_SENTENCES
+    texts = (getattr(pair, side) for side in sides for pair in train[::stride])
+    if has_words:
         return WordTokenizer.train(kind, lang, texts, data.min_freq, lowercase)
-    texts = (getattr(pair, side) for side in sides for pair in train[::every])
     try:
         return SentencePieceTokenizer.train(
             kind,

@@ -20,7 +20,7 @@ class Vocab:
     """
 
     def __init__(self, tokens: Iterable[str]) -> None:
-        self._itos = [_checked(token) for token in tokens]
+        self._itos = [_require_string(token) for token in tokens]
         self._stoi = {token: index for index, token in enumerate(self._itos)}
         self._default: int | None = None
         if len(self._stoi) != len(self._itos):
@@ -31,11 +31,11 @@ class Vocab:
         return len(self._itos)
 
     def __contains__(self, token: str) -> bool:
-        return _checked(token) in self._stoi
+        return _require_string(token) in self._stoi
 
     def __getitem__(self, token: str) -> int:
         """The id of a token; of an unknown one the default index, if that is set."""
-        index = self._stoi.get(_checked(token), self._default)
+        index = self._stoi.get(_require_string(token), self._default)
         if index is None:
             raise RuntimeError(
                 f"Token {token} not found and default index is not set; call "
@@ -74,12 +74,8 @@ class Vocab:
         """All tokens in the order of their ids (index to string)."""
         return list(self._itos)
 
-    def get_stoi(self) -> dict[str, int]:
-        """All tokens with their ids (string to index)."""
-        return dict(self._stoi)
 
-
-def _checked(token: str) -> str:
+def _require_string(token: str) -> str:
     if not isinstance(token, str):
         raise TypeError(f"A token is a string, not {token!r}")
     return token
@@ -97,13 +93,13 @@ def vocab(
         min_freq: rarer tokens are left out.
         specials: tokens that come first, whatever their count.
     """
-    first = list(specials or ())
-    others = [
+    special = list(specials or ())
+    frequent = [
         token
         for token, count in ordered_dict.items()
-        if count >= min_freq and token not in first
+        if count >= min_freq and token not in special
     ]
-    return Vocab(first + others)
+    return Vocab(special + frequent)
 
 
 def build_vocab_from_iterator(
@@ -152,9 +148,9 @@ def join_words(words: Iterable[str], lang: str = "en") -> str:
     "L'homme lit."
     """
     text = " ".join(" ".join(words).split())
-    before, after = _NO_SPACE_BEFORE[lang], _NO_SPACE_AFTER[lang]
-    text = re.sub(rf" ({before})", r"\1", text, flags=re.IGNORECASE)
-    text = re.sub(rf"({after}) ", r"\1", text)
+    closing, opening = _NO_SPACE_BEFORE[lang], _NO_SPACE_AFTER[lang]
+    text = re.sub(rf" ({closing})", r"\1", text, flags=re.IGNORECASE)
+    text = re.sub(rf"({opening}) ", r"\1", text)
     text = re.sub(r'" ([^"]*?) ?"', r'"\1"', text)
     if lang == "de":  # spaCy's German does not split T-Shirt
         return text

@@ -195,27 +195,27 @@ def collect_weights(model: M) -> tuple[M, dict[nn.Module, Tensor]]:
         The copy, and a dict. When the copy is called, the dict gets the weights of
         each attention, ``(B, H, T, S)``, under the ``MultiHeadAttention`` of ``model``.
     """
-    watched = copy_modules(model)
+    twin = copy_modules(model)
     weights: dict[nn.Module, Tensor] = {}
 
     def attend(
-        theirs: MultiHeadAttention,
-        ours: nn.Module,
+        clone: MultiHeadAttention,
+        module: nn.Module,
         queries: Tensor,
         keys: Tensor,
         values: Tensor,
         mask: Tensor | None,
     ) -> Tensor:
-        dropout = theirs.dropout if theirs.training else 0.0
-        heads, weights[ours] = scaled_dot_product_attention(
+        dropout = clone.dropout if clone.training else 0.0
+        heads, weights[module] = scaled_dot_product_attention(
             queries, keys, values, mask, dropout
         )
         return heads  # (B, H, T, d_v)
 
-    for ours, theirs in zip(model.modules(), watched.modules(), strict=True):
-        if isinstance(theirs, MultiHeadAttention):
-            theirs.attend = partial(attend, theirs, ours)  # type: ignore[method-assign]
-    return watched, weights
+    for module, clone in zip(model.modules(), twin.modules(), strict=True):
+        if isinstance(clone, MultiHeadAttention):
+            clone.attend = partial(attend, clone, module)  # type: ignore[method-assign]
+    return twin, weights
 
 
 def padding_mask(ids: Tensor, pad: int = PAD) -> Tensor:
@@ -258,7 +258,8 @@ def check_mask(
             "compare, as in ids != 0"
         )
     if mask.dim() != 4 or any(
-        size not in (1, wanted) for size, wanted in zip(mask.shape, shape, strict=True)
+        size not in (1, full_size)
+        for size, full_size in zip(mask.shape, shape, strict=True)
     ):
         raise ShapeError(
             f"{name} has shape {tuple(mask.shape)}, which does not broadcast to "

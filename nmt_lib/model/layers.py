@@ -54,10 +54,10 @@ class Residual(nn.Module):
 
 def make_final_norm(config: ModelConfig) -> nn.Module:
     """One more layer norm on a stack: pre-LN leaves the sum unnormalised otherwise."""
-    wanted = config.norm == "pre" if config.final_norm is None else config.final_norm
-    if not wanted:
-        return nn.Identity()
-    return nn.LayerNorm(config.d_model, bias=config.norm_bias)
+    is_default = config.final_norm is None
+    if config.norm == "pre" if is_default else config.final_norm:
+        return nn.LayerNorm(config.d_model, bias=config.norm_bias)
+    return nn.Identity()
 
 
 def make_feed_forward(config: ModelConfig) -> FeedForward:

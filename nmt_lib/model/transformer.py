@@ -54,10 +54,11 @@ class Transformer(nn.Module):
                 nn.init.xavier_uniform_(module.weight)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
-            elif isinstance(module, nn.Embedding) and how == "xavier-all":
-                nn.init.xavier_uniform_(module.weight)
-            elif isinstance(module, nn.Embedding):  # about 1 after the factor √D
-                nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+            elif isinstance(module, nn.Embedding):
+                if how == "xavier-all":
+                    nn.init.xavier_uniform_(module.weight)
+                else:  # about 1 after the factor √D
+                    nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
     def _tie(self, tying: str) -> None:
         """Shares matrices (paper, section 3.4), as ``model.tying`` says.
@@ -141,16 +142,16 @@ class Transformer(nn.Module):
         tgt_mask: Tensor | None = None,
     ) -> Attention:
         """The weights of all layers and heads; arguments as of the model itself."""
-        watched, weights = collect_weights(self)
-        watched(src, tgt_in, src_mask, tgt_mask)
+        twin, weights = collect_weights(self)
+        twin(src, tgt_in, src_mask, tgt_mask)
 
-        def of(stack: Encoder | Decoder, name: str) -> list[Tensor]:
+        def layer_weights(stack: Encoder | Decoder, name: str) -> list[Tensor]:
             return [weights[getattr(layer, name)] for layer in stack.layers]
 
         return Attention(
-            of(self.encoder, "self_attention"),
-            of(self.decoder, "self_attention"),
-            of(self.decoder, "cross_attention"),
+            layer_weights(self.encoder, "self_attention"),
+            layer_weights(self.decoder, "self_attention"),
+            layer_weights(self.decoder, "cross_attention"),
         )
 
 

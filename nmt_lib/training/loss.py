@@ -68,8 +68,8 @@ class FusedCrossEntropy(torch.autograd.Function):
             if bias is not None:
                 logits += bias  # F.linear would first copy it to each row
             log_probs = logits.log_softmax(-1)  # (n, V)
-            right = log_probs.gather(-1, y)  # (n, 1)
-            loss -= (1 - eps) * right.sum() + eps / vocab_size * log_probs.sum()
+            log_p = log_probs.gather(-1, y)  # (n, 1)
+            loss -= (1 - eps) * log_p.sum() + eps / vocab_size * log_probs.sum()
             # The softmax minus the goal: ε/V for each token, 1 − ε more for the right.
             gradient = log_probs.exp_().sub_(eps / vocab_size)  # (n, V)
             gradient.scatter_add_(-1, y, gradient.new_full(y.shape, eps - 1))
@@ -114,12 +114,12 @@ def fused_cross_entropy(
         return FusedCrossEntropy.apply(
             hidden, output.weight, output.bias, targets, label_smoothing, rows
         )  # type: ignore[no-any-return]
-    total = hidden.new_zeros((), dtype=torch.float32)
+    loss = hidden.new_zeros((), dtype=torch.float32)
     for h, y in zip(hidden.split(rows), targets.split(rows), strict=True):
-        total += F.cross_entropy(
+        loss += F.cross_entropy(
             output(h).float(), y, reduction="sum", label_smoothing=label_smoothing
         )
-    return total
+    return loss
 
 
 class Objective(nn.Module):
@@ -153,10 +153,10 @@ def validation_loss(model: Transformer, batches: Sequence[Batch]) -> float:
     """
     training, device = model.training, model.output.weight.device
     objective = Objective(model).eval()
-    total, n_tokens = 0.0, 0
+    loss_sum, n_tokens = 0.0, 0
     for batch in batches:
         batch = batch.to(device)
         n_tokens += batch.n_tokens
-        total += float(objective(batch))
+        loss_sum += float(objective(batch))
     model.train(training)
-    return total / n_tokens
+    return loss_sum / n_tokens

@@ -22,9 +22,9 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from ..config import Config, checked
+from ..config import Config, validate_section
 from ..data.tokenizers import Tokenizers, load_tokenizer
-from ..errors import CheckpointError, ConfigError
+from ..errors import CheckpointError, ConfigError, one_line
 from ..model.transformer import Transformer
 from .optim import default_device
 
@@ -42,7 +42,7 @@ class ModelFile(NamedTuple):
     @property
     def weights(self) -> dict[str, Tensor]:
         """The model's weights by name; a matrix that is used twice is listed once."""
-        return part(self.tensors, "model.")
+        return under_prefix(self.tensors, "model.")
 
     def build_model(self, device: str | torch.device | None = None) -> Transformer:
         """The model with these weights, in evaluation mode.
@@ -81,10 +81,11 @@ def save(path: Path, saved: ModelFile) -> None:
     metadata |= {"src_tokenizer": src, "state": json.dumps(saved.state)}
     if tgt != src:
         metadata["tgt_tokenizer"] = tgt
-    tensors = {}
-    for name, tensor in saved.tensors.items():  # safetensors wants them in one piece
-        tensors[name] = tensor.detach().cpu().contiguous().clone()
-    metadata["digest"] = digest(tensors, metadata)
+    tensors = {  # safetensors wants them in one piece
+        name: tensor.detach().cpu().contiguous().clone()
+        for name, tensor in saved.tensors.items()
+    }
+    metadata["digest"] = file_digest(tensors, metadata)
     write_file(path, save_tensors(tensors, metadata))
 
 
@@ -96,16 +97,15 @@ def load(path: Path) -> ModelFile:
     """
     tensors, metadata = _read(path)
     try:
-        config = checked(Config, json.loads(metadata["config"]), "its config")
+        config = validate_section(Config, json.loads(metadata["config"]), "its config")
         src = load_tokenizer(metadata["src_tokenizer"])
         tgt = load_tokenizer(metadata.get("tgt_tokenizer", metadata["src_tokenizer"]))
         state = dict(json.loads(metadata["state"]))
-        _check_size(config, max(len(src), len(tgt)), part(tensors, "model."))
+        _check_size(config, max(len(src), len(tgt)), under_prefix(tensors, "model."))
     except (LookupError, TypeError, ValueError, RuntimeError, zlib.error) as error:
-        reason = " ".join(str(error).split())[:300]
         raise CheckpointError(
-            f"{path} was made by another version of nmt_lib ({reason}): update "
-            "nmt_lib, or use the version that made it"
+            f"{path} was made by another version of nmt_lib ({one_line(error)}): "
+            "update nmt_lib, or use the version that made it"
         ) from None
     src.sos = config.data.src_specials
     return ModelFile(config, (src, tgt), tensors, state)
@@ -123,7 +123,7 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
             _check_format(path, metadata.get("format", ""))
             # Copies: what has been checked stays, whatever happens to the file.
             tensors = {name: file.get_tensor(name).clone() for name in names}
-        if metadata.pop("digest", "") != digest(tensors, metadata):
+        if metadata.pop("digest", "") != file_digest(tensors, metadata):
             raise ValueError("its digest does not fit")
     except OSError as error:
         raise CheckpointError(f"cannot read {path} ({error})") from None
@@ -135,16 +135,16 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     return tensors, metadata
 
 
-def _check_format(path: Path, found: str) -> None:
-    if found == FORMAT:
+def _check_format(path: Path, version: str) -> None:
+    if version == FORMAT:
         return
     why = "is not a model file of nmt_lib, or from before its release: move it away"
-    if found.isdecimal():
-        why = f"was made by a newer nmt_lib (format {found[:9]}): update nmt_lib"
+    if version.isdecimal():
+        why = f"was made by a newer nmt_lib (format {version[:9]}): update nmt_lib"
     raise CheckpointError(f"{path} {why}")
 
 
-def digest(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
+def file_digest(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
     """The CRC-32 of a file's content, as ``web/model_file.js`` computes it, too.
 
     First comes JSON without spaces: the metadata, then name, dtype and shape of each
@@ -166,9 +166,11 @@ def _check_size(config: Config, V: int, weights: dict[str, Tensor]) -> None:
     attention = 2 * D * (D + model.n_heads * (model.d_value or D // model.n_heads))
     layer = attention + 2 * D * model.d_ff
     decoder_layers = model.n_decoder_layers or model.n_layers
-    least = model.n_layers * layer + decoder_layers * (layer + attention) + V * D
-    have = sum(weight.numel() for weight in weights.values())
-    if max(least, model.max_positions * D - 2**22) > have:  # the table isn't saved
+    n_needed = model.n_layers * layer + decoder_layers * (layer + attention) + V * D
+    n_weights = sum(weight.numel() for weight in weights.values())
+    if (
+        max(n_needed, model.max_positions * D - 2**22) > n_weights
+    ):  # the table isn't saved
         raise ValueError("its weights are fewer than those of its config")
 
 
@@ -200,9 +202,7 @@ def pack(
     With the optimizer, it is all that a run needs to resume: its state, and the random
     numbers.
     """
-    tensors: dict[str, Tensor] = {}
-    for name, weight in model.named_parameters():
-        tensors[f"model.{name}"] = weight
+    tensors: dict[str, Tensor] = {f"model.{k}": v for k, v in model.named_parameters()}
     if optimizer is None:
         return tensors
     for index, values in optimizer.state_dict()["state"].items():
@@ -219,9 +219,9 @@ def unpack(
     tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer
 ) -> None:
     """Puts back what ``pack`` collected."""
-    load_weights(model, part(tensors, "model."))
+    load_weights(model, under_prefix(tensors, "model."))
     state: dict[int, dict[str, Tensor]] = {}
-    for name, value in part(tensors, "optimizer.").items():
+    for name, value in under_prefix(tensors, "optimizer.").items():
         index, _, key = name.partition(".")
         state.setdefault(int(index), {})[key] = value
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
@@ -230,7 +230,7 @@ def unpack(
         torch.cuda.set_rng_state(tensors["random.cuda"])
 
 
-def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+def under_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """The entries under a prefix, without it."""
     return {
         k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)

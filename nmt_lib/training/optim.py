@@ -36,8 +36,8 @@ def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
     if train.schedule == "inverse-sqrt":
         return train.lr * math.sqrt(warmup / step)
     if train.schedule == "cosine":
-        done = (step - warmup) / max(1, train.max_steps - warmup)
-        return train.lr * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
+        fraction = (step - warmup) / max(1, train.max_steps - warmup)
+        return train.lr * 0.5 * (1 + math.cos(math.pi * min(1.0, fraction)))
     return train.lr
 
 
@@ -56,8 +56,10 @@ def default_device() -> torch.device:
     """The GPU where there is one; processes that share the work on CPUs use those."""
     if torch.cuda.is_available():
         return torch.device("cuda")
-    alone = os.environ.get("WORLD_SIZE", "1") == "1"
-    return torch.device("mps" if torch.backends.mps.is_available() and alone else "cpu")
+    is_single = os.environ.get("WORLD_SIZE", "1") == "1"
+    return torch.device(
+        "mps" if torch.backends.mps.is_available() and is_single else "cpu"
+    )
 
 
 def use_bf16(train: TrainConfig, device: torch.device) -> bool:

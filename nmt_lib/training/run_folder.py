@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import torch
 from filelock import FileLock
@@ -20,12 +19,8 @@ from ..errors import CheckpointError
 from ..model.transformer import Transformer
 from .model_file import ModelFile, load, pack, save, write_file
 
-if TYPE_CHECKING:
-    pass
-
-
 # Keys of ``train`` that may change when a run is resumed.
-FREE_KEYS = {
+RESUMABLE_KEYS = {
     "max_steps",  # a cosine ends there: not with that
     "validate_every",
     "checkpoint_every",
@@ -67,8 +62,8 @@ def find_model(path: str | os.PathLike[str]) -> Path:
     """
     file = Path(os.path.expanduser(path))
     if not os.path.exists(file):
-        found = [home / file for home in (runs_folder(), PRETRAINED)]
-        file = next(filter(os.path.exists, found), file)
+        candidates = [home / file for home in (runs_folder(), PRETRAINED)]
+        file = next(filter(os.path.exists, candidates), file)
     if file.suffix != ".safetensors":
         file = file / "model.safetensors"
     if os.path.exists(file):
@@ -114,13 +109,13 @@ class RunFolder:
         self.writes = writes  # only the main process does
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def lock(self) -> Iterator[None]:
         """Other trainings of the same run wait until the end."""
-        lock = FileLock(self.path / ".lock")
+        file_lock = FileLock(self.path / ".lock")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             if self.writes:
-                lock.acquire()
+                file_lock.acquire()
                 for folder in (self.path, self.path / "checkpoints"):
                     for path in folder.glob(".*.*-*-*.tmp"):  # of killed writes
                         path.unlink(missing_ok=True)
@@ -133,9 +128,9 @@ class RunFolder:
         try:
             yield
         finally:
-            lock.release()
+            file_lock.release()
 
-    def finished(self) -> ModelFile | None:
+    def final_model(self) -> ModelFile | None:
         """The final model, if the run has nothing left to do."""
         path = self.path / "model.safetensors"
         if not os.path.exists(path):
@@ -146,24 +141,24 @@ class RunFolder:
                 f"{path} is a saved translator, not a run: choose another run_dir, or "
                 "load it with Translator.load"
             )
-        return None if self.unfinished(saved) else saved
+        return None if self.mismatch(saved) else saved
 
-    def unfinished(self, saved: ModelFile) -> str:
+    def mismatch(self, saved: ModelFile) -> str:
         """How a final model differs from what the config asks for; empty: it does not.
 
         A translator that was saved here is taken as it is.
         """
-        ours, theirs = self.config.train, saved.config.train
-        step = saved.state.get("step", ours.max_steps)
-        if step < ours.max_steps:
-            return f"has {step} of train.max_steps={ours.max_steps} updates"
+        train, saved_train = self.config.train, saved.config.train
+        step = saved.state.get("step", train.max_steps)
+        if step < train.max_steps:
+            return f"has {step} of train.max_steps={train.max_steps} updates"
         for key in ("select", "keep_checkpoints"):
-            value, other = getattr(ours, key), getattr(theirs, key)
-            if value != other and (key == "select" or ours.select == "average"):
-                return f"was made with train.{key}={other}, not {value}"
+            value, saved_value = getattr(train, key), getattr(saved_train, key)
+            if value != saved_value and (key == "select" or train.select == "average"):
+                return f"was made with train.{key}={saved_value}, not {value}"
         return ""
 
-    def newest(self) -> ModelFile | None:
+    def last_checkpoint(self) -> ModelFile | None:
         """The last checkpoint."""
         if paths := self.checkpoints():
             return self.read(paths[-1])
@@ -181,11 +176,11 @@ class RunFolder:
             CheckpointError: as ``load``; or it is of another run, and then the first
                 key that differs is named; or it has more than ``max_steps`` updates.
         """
-        saved, most = load(path), self.config.train.max_steps
+        saved, max_steps = load(path), self.config.train.max_steps
         if difference := first_difference(saved.config, self.config):
             reason = f"is of a run with {difference}"
-        elif (step := saved.state.get("step", 0)) > most:
-            reason = f"has {step} updates, more than train.max_steps={most}"
+        elif (step := saved.state.get("step", 0)) > max_steps:
+            reason = f"has {step} updates, more than train.max_steps={max_steps}"
         elif saved.state and saved.state.keys() != {f.name for f in fields(Progress)}:
             reason = "is of a run of another version of nmt_lib"
         else:
@@ -215,23 +210,25 @@ class RunFolder:
         tensors = pack(model, optimizer)
         saved = ModelFile(self.config, tokenizers, tensors, asdict(progress))
         save(self.path / f"{name}.safetensors", saved)
-        lines = ["step,epoch,lr,train_loss,valid_loss"]
+        table = "step,epoch,lr,train_loss,valid_loss\n"
         for row in progress.history:
-            lines.append(",".join(str(round(value, 6)) for value in row.values()))
-        write_file(self.path / "history.csv", ("\n".join(lines) + "\n").encode())
+            table += ",".join(str(round(value, 6)) for value in row.values()) + "\n"
+        write_file(self.path / "history.csv", table.encode())
         write_file(self.path / "config.yaml", self.config.to_yaml().encode())
         for path in self.checkpoints()[: -self.config.train.keep_checkpoints]:
             path.unlink()
 
 
-def first_difference(theirs: Config, ours: Config) -> str:
+def first_difference(saved: Config, config: Config) -> str:
     """The first key with which a run cannot be resumed; empty: there is none."""
-    free = FREE_KEYS - {"max_steps"} if ours.train.schedule == "cosine" else FREE_KEYS
+    free = RESUMABLE_KEYS - (
+        {"max_steps"} if config.train.schedule == "cosine" else set()
+    )
     for section in ("data", "model", "train"):
-        for key, value in getattr(ours, section):
-            other = getattr(getattr(theirs, section), key)
-            if value != other and not (section == "train" and key in free):
-                return f"{section}.{key}={other!r}, not {value!r}"
+        for key, value in getattr(config, section):
+            saved_value = getattr(getattr(saved, section), key)
+            if value != saved_value and not (section == "train" and key in free):
+                return f"{section}.{key}={saved_value!r}, not {value!r}"
     return ""
 
 
@@ -252,15 +249,15 @@ def final_weights(folder: RunFolder, progress: Progress) -> dict[str, Tensor]:
                 "restore it, or choose other weights with train.select or "
                 "train.keep_checkpoints"
             )
-    return average(folder.read(path).weights for path in paths)
+    return mean_weights(folder.read(path).weights for path in paths)
 
 
-def average(weights: Iterable[dict[str, Tensor]]) -> dict[str, Tensor]:
+def mean_weights(weights: Iterable[dict[str, Tensor]]) -> dict[str, Tensor]:
     """The mean of the weights of several checkpoints."""
-    total: dict[str, Tensor] = {}
+    sums: dict[str, Tensor] = {}
     count = 0
-    for one in weights:
+    for checkpoint in weights:
         count += 1
-        for name, weight in one.items():
-            total[name] = total.get(name, 0) + weight.double()
-    return {name: (value / count).float() for name, value in total.items()}
+        for name, weight in checkpoint.items():
+            sums[name] = sums.get(name, 0) + weight.double()
+    return {name: (value / count).float() for name, value in sums.items()}

@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 from torch import distributed, nn
@@ -33,9 +33,6 @@ from .model_file import ModelFile, load_weights, unpack
 from .optim import build_optimizer, default_device, learning_rate, use_bf16
 from .run_folder import Progress, RunFolder, final_weights
 
-if TYPE_CHECKING:
-    from tqdm.std import tqdm
-
 
 class Trainer:
     """One run: the model, the optimizer, the data, and how far it has come."""
@@ -44,7 +41,7 @@ class Trainer:
         self.device, seed = default_device(), config.train.seed
         self.rank, self.n_processes = join_processes()
         set_seed(seed, self.device)
-        self.progress = Progress(digest(corpus))
+        self.progress = Progress(corpus_digest(corpus))
         self.folder = RunFolder(config, writes=self.rank == 0)
         self.config, self.pairs, self.tokenizers = config, corpus.train, tokenizers
         self.examples = encode_pairs(corpus.train, tokenizers, config)
@@ -70,14 +67,14 @@ class Trainer:
             while progress.step < train.max_steps:
                 self.update(list(islice(stream, size)))
                 bar.update()
-                last = progress.step == train.max_steps
-                if last or progress.step % train.validate_every == 0:
+                is_last = progress.step == train.max_steps
+                if is_last or progress.step % train.validate_every == 0:
                     loss = self.validate()
                     bar.set_postfix(valid_loss=f"{loss:.3f}")
-                if last or progress.step % train.checkpoint_every == 0:
+                if is_last or progress.step % train.checkpoint_every == 0:
                     self.save()
 
-    def progress_bar(self) -> tqdm:
+    def progress_bar(self) -> Any:
         """Shown by the first process; ``TQDM_DISABLE=1`` hides it."""
         from tqdm.auto import tqdm
 
@@ -124,8 +121,7 @@ class Trainer:
             total += loss.detach()
         if self.n_processes > 1:
             distributed.all_reduce(total)
-        loss_sum = float(total)
-        self.check_finite(loss_sum, "loss")
+        self.check_finite(loss_sum := float(total), "loss")
         if train.clip_norm is not None:
             nn.utils.clip_grad_norm_(self.model.parameters(), train.clip_norm)
         self.optimizer.step()
@@ -188,10 +184,10 @@ class Trainer:
             load_weights(self.model, final_weights(self.folder, self.progress))
         self.folder.write("model", self.model.eval(), self.tokenizers, self.progress)
 
-    def check_finite(self, value: float, what: str) -> None:
+    def check_finite(self, value: float, name: str) -> None:
         if not math.isfinite(value):
             raise TrainingError(
-                f"the {what} is {value} after {self.progress.step} updates: lower "
+                f"the {name} is {value} after {self.progress.step} updates: lower "
                 "train.lr, lengthen train.warmup or set train.clip_norm=1.0"
             )
 
@@ -215,11 +211,11 @@ def set_seed(seed: int, device: torch.device) -> None:
         torch.get_device_module(device).manual_seed(seed)
 
 
-def digest(corpus: Corpus) -> str:
+def corpus_digest(corpus: Corpus) -> str:
     """Differs when a pair for training or validation does."""
-    found = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for pairs in (corpus.train, corpus.valid):
         for pair in pairs:
-            found.update(f"{pair.src}\n{pair.tgt}\n".encode())
-        found.update(b"\n")
-    return found.hexdigest()
+            digest.update(f"{pair.src}\n{pair.tgt}\n".encode())
+        digest.update(b"\n")
+    return digest.hexdigest()

@@ -16,12 +16,12 @@ from ..errors import CheckpointError, ConfigError
 from .model_file import ModelFile, load
 from .run_folder import find_model
 
-FREE_KEYS = {"dropout", "embedding_dropout", "ffn_dropout", "attention_dropout"}
-FREE_KEYS |= {"init", "max_positions"}  # of ``model``: they may differ
+FREE_MODEL_KEYS = {"dropout", "embedding_dropout", "ffn_dropout", "attention_dropout"}
+FREE_MODEL_KEYS |= {"init", "max_positions"}  # of ``model``: they may differ
 FREE_DATA_KEYS = {"corpus", "bpe_dropout", "max_length", "limit", "seed"}
 
 
-def beginning(
+def start_from_model(
     config: Config, train: Sequence[Pair]
 ) -> tuple[Tokenizers, dict[str, Tensor]]:
     """The tokenizers of a run that begins with another model, and its first weights.
@@ -33,26 +33,26 @@ def beginning(
         ConfigError: ``train.init_from`` cannot be read, or has another shape.
         CorpusError: as ``build_tokenizers``.
     """
-    other = _load(config, str(config.train.init_from))
-    if _same(config.data, other.config.data):
-        return other.tokenizers, other.weights
+    parent = _load(config, str(config.train.init_from))
+    if _same_tokenizers(config.data, parent.config.data):
+        return parent.tokenizers, parent.weights
     tokenizers = build_tokenizers(config.data, train)
-    return tokenizers, moved(other.weights, other.tokenizers, tokenizers)
+    return tokenizers, transfer_weights(parent.weights, parent.tokenizers, tokenizers)
 
 
 def _load(config: Config, name: str) -> ModelFile:
     try:
-        other = load(find_model(name))
+        parent = load(find_model(name))
     except CheckpointError as error:
         raise ConfigError(f"train.init_from: {error}") from None
-    keys = [key for key, _ in config.model if key not in FREE_KEYS]
-    ours, theirs = _shape(config), _shape(other.config)
-    if differ := [key for key in keys if ours[key] != theirs[key]]:
-        wanted = " ".join(f"model.{key}={theirs[key]}" for key in differ)
+    keys = [key for key, _ in config.model if key not in FREE_MODEL_KEYS]
+    shape, parent_shape = _shape(config), _shape(parent.config)
+    if mismatches := [key for key in keys if shape[key] != parent_shape[key]]:
+        overrides = " ".join(f"model.{key}={parent_shape[key]}" for key in mismatches)
         raise ConfigError(
-            f"train.init_from={name} is of another shape: set {wanted} as well"
+            f"train.init_from={name} is of another shape: set {overrides} as well"
         )
-    return other
+    return parent
 
 
 def _shape(config: Config) -> dict[str, object]:
@@ -66,13 +66,13 @@ def _shape(config: Config) -> dict[str, object]:
     return model | {k: v for k, v in defaults.items() if model[k] is None}
 
 
-def _same(ours: DataConfig, theirs: DataConfig) -> bool:
-    keys = [key for key, _ in ours if key not in FREE_DATA_KEYS]
-    return all(getattr(ours, key) == getattr(theirs, key) for key in keys)
+def _same_tokenizers(data: DataConfig, parent_data: DataConfig) -> bool:
+    keys = [key for key, _ in data if key not in FREE_DATA_KEYS]
+    return all(getattr(data, key) == getattr(parent_data, key) for key in keys)
 
 
 @torch.no_grad()
-def moved(
+def transfer_weights(
     weights: Mapping[str, Tensor], old: Tokenizers, new: Tokenizers
 ) -> dict[str, Tensor]:
     """The weights of a model, for other tokenizers.
@@ -92,6 +92,6 @@ def moved(
 
 def _rows(old: Tokenizer, new: Tokenizer) -> list[list[int]]:
     """For each new subword, the old ids whose vectors it gets the mean of."""
-    known = {token: [i] for i, token in enumerate(old.lookup_tokens(range(len(old))))}
-    wanted = new.lookup_tokens(range(len(new)))
-    return [known.get(one) or old.ids(one.strip("▁")) or [UNK] for one in wanted]
+    ids = {token: [i] for i, token in enumerate(old.lookup_tokens(range(len(old))))}
+    tokens = new.lookup_tokens(range(len(new)))
+    return [ids.get(token) or old.ids(token.strip("▁")) or [UNK] for token in tokens]

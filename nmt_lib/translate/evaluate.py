@@ -66,7 +66,6 @@ def evaluate(
     sources = [pair.src for pair in pairs]
     translations = translator.translate(sources, beam_size=beam_size)
     texts, references = [t.text for t in translations], [pair.tgt for pair in pairs]
-    right = sum(a == b for a, b in zip(texts, references, strict=True))
     bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()
     return Evaluation(
         bleu=bleu.corpus_score(texts, [references]).score,
@@ -74,7 +73,7 @@ def evaluate(
         chrf=chrf.corpus_score(texts, [references]).score,
         chrf_signature=str(chrf.get_signature()),
         perplexity=surprise,
-        exact=right / len(pairs),
+        exact=sum(map(str.__eq__, texts, references)) / len(pairs),
         translations=translations,
     )
 
@@ -132,8 +131,8 @@ def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[fl
     for rows in plan:
         batch = make_batch(examples, rows).to(device)
         table = model(batch.src, batch.tgt_in).float().log_softmax(-1)  # (B, T, V)
-        said = table.gather(-1, batch.tgt_out[:, :, None])[:, :, 0]  # (B, T)
-        sums = said.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)  # (B,)
+        log_p = table.gather(-1, batch.tgt_out[:, :, None])[:, :, 0]  # (B, T)
+        sums = log_p.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)  # (B,)
         for i, value in zip(rows, sums.tolist(), strict=True):
             check_number(value)
             log_probs[i] = value
@@ -153,9 +152,15 @@ def contrastive_accuracy(
     """
     if not contrasts:
         raise CorpusError("nothing to compare: the list of contrasts is empty")
-    right = sentence_log_probs(translator, [Pair(c.src, c.right) for c in contrasts])
-    wrong = sentence_log_probs(translator, [Pair(c.src, c.wrong) for c in contrasts])
-    return sum(a > b for a, b in zip(right, wrong, strict=True)) / len(contrasts)
+    right_scores = sentence_log_probs(
+        translator, [Pair(c.src, c.right) for c in contrasts]
+    )
+    wrong_scores = sentence_log_probs(
+        translator, [Pair(c.src, c.wrong) for c in contrasts]
+    )
+    return sum(a > b for a, b in zip(right_scores, wrong_scores, strict=True)) / len(
+        contrasts
+    )
 
 
 def _plan(
@@ -163,13 +168,9 @@ def _plan(
 ) -> tuple[list[Example], list[list[int]]]:
     """The ids of all pairs, and which of them share a batch."""
     empty = translator.src_tokenizer.encode("")  # special tokens only
-    examples: list[Example] = []
-    for pair in pairs:
-        src, tgt = (
-            translator.encode(pair.src),
-            translator.tgt_tokenizer.encode(pair.tgt),
-        )
-        examples.append((src or empty, tgt))
+    sources = [translator.encode(pair.src) or empty for pair in pairs]
+    targets = [translator.tgt_tokenizer.encode(pair.tgt) for pair in pairs]
+    examples: list[Example] = list(zip(sources, targets, strict=True))
     lengths = example_lengths(examples)
     return examples, token_batches(lengths, batch_tokens, seed=0, alone=True)
 
@@ -200,11 +201,11 @@ def alignment_error_rate(
     if not links:
         raise ValueError("there are no gold links to compare with")
     n_words, n_columns = 1 + max(t for _, t in links), weights.size(1) - src_offset
-    inside = (0 <= s < n_columns and 0 <= t < len(weights) for s, t in links)
-    if not all(inside):
+    in_range = (0 <= s < n_columns and 0 <= t < len(weights) for s, t in links)
+    if not all(in_range):
         raise ValueError(
             "the gold links name words beyond the rows and columns of the weights, "
             f"{tuple(weights.shape)}"
         )
-    found = {(int(weights[t].argmax()) - src_offset, t) for t in range(n_words)}
-    return 1 - 2 * len(found & links) / (len(found) + len(links))
+    predicted = {(int(weights[t].argmax()) - src_offset, t) for t in range(n_words)}
+    return 1 - 2 * len(predicted & links) / (len(predicted) + len(links))

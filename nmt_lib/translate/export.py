@@ -106,8 +106,8 @@ def renamed_weights(model: Transformer, n_positions: int) -> dict[str, Tensor]:
             weight = weight[:, order]
         else:  # writes one
             weight, bias = weight[order], bias[order]
-        for ours, theirs in NAMES.items():
-            name = name.replace(ours, theirs)
+        for name_here, name_there in NAMES.items():
+            name = name.replace(name_here, name_there)
         weights |= {f"model.{name}.weight": weight, f"model.{name}.bias": bias}
     src, tgt = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight
     tables = {"model.shared": src}
@@ -131,7 +131,7 @@ def _bias(module: nn.Linear | nn.LayerNorm) -> Tensor:
 def _check(translator: Translator) -> None:
     m, data = translator.config.model, translator.config.data
     pre = m.norm == "pre"
-    wrong = {
+    problems = {
         "words as tokens (set data.tokenizer to bpe or unigram)": data.tokenizer
         not in ("bpe", "unigram"),
         "data.lowercase=true": data.lowercase,
@@ -139,9 +139,9 @@ def _check(translator: Translator) -> None:
         "model.norm=pre without three-way tying": pre and m.tying != "three-way",
         "this model.d_value": m.d_value not in (None, m.d_model // m.n_heads),
     }
-    for what, found in wrong.items():
-        if found:
-            raise ConfigError(f"cannot export to transformers, which has no {what}")
+    for feature, is_present in problems.items():
+        if is_present:
+            raise ConfigError(f"cannot export to transformers, which has no {feature}")
 
 
 def model_config(translator: Translator) -> dict[str, Any]:
@@ -178,8 +178,12 @@ def model_config(translator: Translator) -> dict[str, Any]:
 def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
     """What ``transformers`` needs beside the weights: file → what it holds."""
     data, decode = translator.config.data, translator.config.decode
-    most = longest(translator)
-    search = {"num_beams": decode.beam_size, "do_sample": False, "max_length": most}
+    max_length = longest(translator)
+    search = {
+        "num_beams": decode.beam_size,
+        "do_sample": False,
+        "max_length": max_length,
+    }
     tokenizer = {
         "tokenizer_class": "MarianTokenizer",
         "source_lang": data.src_lang,

@@ -117,8 +117,8 @@ def in_lines(grids: Sequence[Grid], cell: float = 0.15) -> list[Sequence[Grid]]:
 
     In narrower cells, the words of two columns would touch.
     """
-    each = cell * max(grid.table.size(1) for grid in grids) + 0.3
-    fit = max(1, int((WIDTH - LETTER * max(map(len, grids[0].rows))) / each))
+    panel = cell * max(grid.table.size(1) for grid in grids) + 0.3
+    fit = max(1, int((WIDTH - LETTER * max(map(len, grids[0].rows))) / panel))
     n = math.ceil(len(grids) / math.ceil(len(grids) / fit))
     return [grids[i : i + n] for i in range(0, len(grids), n)]
 
@@ -136,9 +136,9 @@ def draw_grids(
     """
     n, grids = max(map(len, lines)), [grid for line in lines for grid in line]
     # The longest words at the left and below, and the gaps between grids, in inches.
-    left = LETTER * max([len(word) for grid in grids for word in grid.rows])
+    margin = LETTER * max([len(word) for grid in grids for word in grid.rows])
     longest = max([len(word) for grid in grids for word in grid.columns])
-    gaps = left + 0.3 * n + 0.3
+    gaps = margin + 0.3 * n + 0.3
     wide = [
         max(line[j].table.size(1) for line in lines if j < len(line)) for j in range(n)
     ]  # in cells
@@ -148,8 +148,8 @@ def draw_grids(
     letters = max(2, (width - gaps) / sum(wide) / LETTER - 1)  # that fit below a cell
     under = LETTER * (longest if longest > letters else 2)
     height = 0.26 * sum(high) + under + 0.35 * len(lines) + 0.4
-    size, ratios = (width, height), {"width_ratios": wide, "height_ratios": high}
-    figure, axes = new_figure(len(lines), n, size, **ratios)
+    shape, size = (len(lines), n), (width, height)
+    figure, axes = new_figure(*shape, size, width_ratios=wide, height_ratios=high)
     for i, line in enumerate(lines):
         below = lines[i + 1] if i + 1 < len(lines) else []
         for j, (title, table, rows, columns) in enumerate(line):
@@ -212,22 +212,22 @@ def plot_attention(
             word that does not exist; more or fewer lists of links than translations.
         IndexError: an unknown head.
     """
-    several = not isinstance(translation, Translation)
-    shown: Any = translation if several else [translation]
-    golds = gold if several and gold else [gold] * len(shown)
+    is_list = not isinstance(translation, Translation)
+    translations: Any = translation if is_list else [translation]
+    golds = gold if is_list and gold else [gold] * len(translations)
     grids, frames = [], []
-    for one, links in zip(shown, golds, strict=True):
-        weights, *words = attention_table(one, kind, layer)  # (H, T, S)
-        chosen = [*range(len(weights))] if heads is None else list(heads)
-        tables, names = weights[chosen], [f"head {h % len(weights)}" for h in chosen]
+    for item, links in zip(translations, golds, strict=True):
+        weights, *words = attention_table(item, kind, layer)  # (H, T, S)
+        indices = [*range(len(weights))] if heads is None else list(heads)
+        tables, names = weights[indices], [f"head {h % len(weights)}" for h in indices]
         if mean:
             tables, names = tables.mean(0, keepdim=True), ["mean of the heads"]
-        if several and len(names) == 1:
-            names = [one.source]  # the sentence is enough
-        elif several:
-            names = [f"{one.source}, {name}" for name in names]
+        if is_list and len(names) == 1:
+            names = [item.source]  # the sentence is enough
+        elif is_list:
+            names = [f"{item.source}, {name}" for name in names]
         grids += [Grid(*grid, *words) for grid in zip(names, tables, strict=True)]
-        frames += [gold_cells(one, kind, links)] * len(names)
+        frames += [gold_cells(item, kind, links)] * len(names)
     rows_label, columns_label = KINDS[kind]
     figure, axes = draw_grids(in_lines(grids), columns_label, rows_label)
     frame: Any = {"fill": False, "edgecolor": ORANGE, "linewidth": 2}
@@ -254,10 +254,10 @@ def attention_table(
         raise ValueError(
             f"layer {layer}: the {kind} attention has layers 0 to {len(layers) - 1}"
         )
-    source, written = list(translation.src_labels), list(translation.tgt_labels)
-    read = ["<sos>", *written[:-1]]
-    rows = source if kind == "encoder" else written
-    columns = read if kind == "decoder" else source
+    source, outputs = list(translation.src_labels), list(translation.tgt_labels)
+    inputs = ["<sos>", *outputs[:-1]]
+    rows = source if kind == "encoder" else outputs
+    columns = inputs if kind == "decoder" else source
     return layers[layer][0].cpu(), rows, columns  # (H, T, S)
 
 
@@ -273,13 +273,13 @@ def gold_cells(
         raise ValueError(
             f"gold links join source and target: the {kind} attention has none"
         )
-    first = int(translation.src_labels[:1] == ("<sos>",))  # some models have none
+    n_specials = int(translation.src_labels[:1] == ("<sos>",))  # some models have none
     # Without <eos>.
-    n_src, n_tgt = len(translation.src_labels) - first - 1, len(translation.tokens)
+    n_src, n_tgt = len(translation.src_labels) - n_specials - 1, len(translation.tokens)
     for s, t in gold:
         if not (0 <= s < n_src and 0 <= t < n_tgt):
             raise ValueError(
                 f"gold link ({s}, {t}): there are {n_src} source words "
                 f"and {n_tgt} target words, from 0"
             )
-    return [(first + s, t) for s, t in gold]
+    return [(n_specials + s, t) for s, t in gold]

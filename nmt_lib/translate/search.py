@@ -65,9 +65,9 @@ class Scorer:
 
         Those of ``<pad>`` and ``<sos>`` are −∞.
         """
-        new = prefix if self.caches is None else prefix[:, -1:]  # (B, t) or (B, 1)
+        ids = prefix if self.caches is None else prefix[:, -1:]  # (B, t) or (B, 1)
         x = self.model.decode(
-            new, self.memory, self.src_mask, caches=self.caches
+            ids, self.memory, self.src_mask, caches=self.caches
         )  # (B, t, D) or (B, 1, D)
         logits = self.model.output(x[:, -1])  # (B, V)
         log_probs = logits.float().log_softmax(-1)  # (B, V)
@@ -108,28 +108,30 @@ def greedy_search(
     device = src.device
     scorer = Scorer(model, src, use_cache)
     limits = length_limits(src, max_extra_tokens)  # (B,)
-    active = torch.arange(len(src), device=device)  # (B,) the sentence of each row
+    sentences = torch.arange(len(src), device=device)  # (B,) the sentence of each row
     prefix = torch.full_like(src[:, :1], SOS)  # (B, 1)
     total = torch.zeros(len(src), device=device)  # (B,)
-    found: dict[int, Hypothesis] = {}
-    while len(found) < len(src):
+    hypotheses: dict[int, Hypothesis] = {}
+    while len(hypotheses) < len(src):
         log_probs = scorer(prefix)  # (B, V)
         best, token = log_probs.max(-1)  # (B,), (B,)
-        forced = limits < prefix.size(1)  # (B,) no room for another word
-        token = torch.where(forced, EOS, token)  # (B,)
-        total = total + torch.where(forced, log_probs[:, EOS], best)  # (B,)
+        at_limit = limits < prefix.size(1)  # (B,) no room for another word
+        token = torch.where(at_limit, EOS, token)  # (B,)
+        total = total + torch.where(at_limit, log_probs[:, EOS], best)  # (B,)
         prefix = torch.cat([prefix, token[:, None]], dim=1)  # (B, t + 1)
         for row in (token == EOS).nonzero()[:, 0].tolist():
             hypothesis = _hypothesis(prefix[row, 1:-1], float(total[row]), alpha)
-            found.setdefault(int(active[row]), hypothesis)  # the first <eos> counts
-        going = [r for r, i in enumerate(active.tolist()) if i not in found]
+            hypotheses.setdefault(
+                int(sentences[row]), hypothesis
+            )  # the first <eos> counts
+        open_rows = [r for r, i in enumerate(sentences.tolist()) if i not in hypotheses]
         # Moving the caches costs about as much as decoding a few finished rows.
-        if 0 < len(going) <= 0.75 * len(active):
-            rows = torch.tensor(going, device=device)
-            active, limits = active[rows], limits[rows]
+        if 0 < len(open_rows) <= 0.75 * len(sentences):
+            rows = torch.tensor(open_rows, device=device)
+            sentences, limits = sentences[rows], limits[rows]
             prefix, total = prefix[rows], total[rows]
             scorer.select(rows)
-    return [found[i] for i in range(len(src))]
+    return [hypotheses[i] for i in range(len(src))]
 
 
 @torch.inference_mode()
@@ -150,53 +152,55 @@ def beam_search(
     """
     K, device = beam_size, src.device
     scorer = Scorer(model, src, use_cache)
-    sentences = torch.arange(len(src), device=device)  # (B,)
-    scorer.select(sentences.repeat_interleave(K))  # K rows for each sentence
+    rows = torch.arange(len(src), device=device).repeat_interleave(K)  # (B·K,)
+    scorer.select(rows)  # K rows for each sentence
     limits = length_limits(src, max_extra_tokens).tolist()
-    active = list(range(len(src)))
+    sentences = list(range(len(src)))
     prefix = torch.full((len(src) * K, 1), SOS, device=device)  # (B·K, 1)
     total = torch.full((len(src), K), -torch.inf, device=device)  # (B, K)
     total[:, 0] = 0.0  # all K prefixes are equal at first: only one counts
-    found: list[list[Hypothesis]] = [[] for _ in active]
-    while active:
+    results: list[list[Hypothesis]] = [[] for _ in sentences]
+    while sentences:
         step = prefix.size(1)  # tokens of a translation that ends now, with <eos>
-        log_probs = scorer(prefix).view(len(active), K, -1)  # (B, K, V)
+        log_probs = scorer(prefix).view(len(sentences), K, -1)  # (B, K, V)
         V = log_probs.size(-1)
-        forced = torch.tensor([limits[i] < step for i in active], device=device)  # (B,)
-        if forced.any():  # these may only end
+        at_limit = [limits[i] < step for i in sentences]  # these may only end
+        if any(at_limit):
             words = torch.arange(V, device=device) != EOS  # (V,)
-            banned = forced[:, None, None] & words  # (B, 1, V)
-            log_probs = log_probs.masked_fill(banned, -torch.inf)  # (B, K, V)
+            blocked = torch.tensor(at_limit, device=device)[:, None, None] & words
+            log_probs = log_probs.masked_fill(blocked, -torch.inf)  # (B, K, V)
         candidates = (total[:, :, None] + log_probs).flatten(1)  # (B, K·V)
         n_best = min(2 * K, candidates.size(1))  # enough for K that don't end
-        top, index = candidates.topk(n_best, dim=1)  # (B, 2K)
-        beam, token = index // V, index % V  # (B, 2K)
+        top, flat_index = candidates.topk(n_best, dim=1)  # (B, 2K)
+        beam, token = flat_index // V, flat_index % V  # (B, 2K)
         ends = (token == EOS) & top.isfinite()  # (B, 2K)
         for b, c in ends.nonzero().tolist():
             ids = prefix[b * K + int(beam[b, c]), 1:]  # (t,)
-            found[active[b]].append(_hypothesis(ids, float(top[b, c]), alpha))
+            results[sentences[b]].append(_hypothesis(ids, float(top[b, c]), alpha))
         open_scores = top.masked_fill(token == EOS, -torch.inf)  # (B, 2K)
-        total, chosen = open_scores.topk(K, dim=1)  # (B, K)
-        if trace is not None and active[0] == 0:
-            kept = set(chosen[0].tolist())
-            trace += _candidates(prefix[:K, 1:], beam[0], token[0], top[0], kept)
-        first = torch.arange(len(active), device=device)[:, None] * K  # (B, 1)
-        rows = (first + beam.gather(1, chosen)).flatten()  # (B·K,)
-        new = token.gather(1, chosen).view(-1, 1)  # (B·K, 1)
-        prefix = torch.cat([prefix[rows], new], dim=1)  # (B·K, t + 1)
+        total, picks = open_scores.topk(K, dim=1)  # (B, K)
+        if trace is not None and sentences[0] == 0:
+            trace += _candidates(
+                prefix[:K, 1:], beam[0], token[0], top[0], picks[0].tolist()
+            )
+        offsets = torch.arange(len(sentences), device=device)[:, None] * K  # (B, 1)
+        rows = (offsets + beam.gather(1, picks)).flatten()  # (B·K,)
+        next_ids = token.gather(1, picks).view(-1, 1)  # (B·K, 1)
+        prefix = torch.cat([prefix[rows], next_ids], dim=1)  # (B·K, t + 1)
         scorer.select(rows, sources=False)
 
-        going = []
-        for b, i in enumerate(active):
-            if not _is_done(found[i], K, float(total[b, 0]), limits[i], alpha):
-                going.append(b)
-        if len(going) < len(active):
-            active = [active[b] for b in going]
-            left = torch.tensor(going, dtype=torch.long, device=device)  # (B,)
-            rows = (left[:, None] * K + torch.arange(K, device=device)).flatten()
-            total, prefix = total[left], prefix[rows]  # (B, K), (B·K, t + 1)
+        open_rows = [
+            b
+            for b, i in enumerate(sentences)
+            if not _is_done(results[i], K, float(total[b, 0]), limits[i], alpha)
+        ]
+        if len(open_rows) < len(sentences):
+            sentences = [sentences[b] for b in open_rows]
+            index = torch.tensor(open_rows, dtype=torch.long, device=device)  # (B,)
+            rows = (index[:, None] * K + torch.arange(K, device=device)).flatten()
+            total, prefix = total[index], prefix[rows]  # (B, K), (B·K, t + 1)
             scorer.select(rows)
-    return [sorted(hypotheses, key=lambda h: -h.score)[:K] for hypotheses in found]
+    return [sorted(hypotheses, key=lambda h: -h.score)[:K] for hypotheses in results]
 
 
 def length_limits(src: Tensor, max_extra_tokens: int) -> Tensor:
@@ -211,7 +215,7 @@ def _hypothesis(ids: Tensor, log_prob: float, alpha: float) -> Hypothesis:
 
 
 def _is_done(
-    found: list[Hypothesis], K: int, best_open: float, limit: int, alpha: float
+    hypotheses: list[Hypothesis], K: int, best_open: float, limit: int, alpha: float
 ) -> bool:
     """Whether no open prefix can still reach the K best.
 
@@ -220,10 +224,8 @@ def _is_done(
     check_number(best_open)
     if best_open == -torch.inf:
         return True
-    if len(found) < K:
-        return False
-    worst = sorted((h.score for h in found), reverse=True)[K - 1]
-    return best_open / length_penalty(limit + 1, alpha) <= worst
+    best = sorted((h.score for h in hypotheses), reverse=True)[:K]
+    return len(best) == K and best_open / length_penalty(limit + 1, alpha) <= best[-1]
 
 
 def check_number(score: float) -> None:
@@ -235,13 +237,13 @@ def check_number(score: float) -> None:
 
 
 def _candidates(
-    prefixes: Tensor, beam: Tensor, token: Tensor, top: Tensor, chosen: set[int]
+    prefixes: Tensor, beam: Tensor, token: Tensor, top: Tensor, picks: list[int]
 ) -> list[Candidate]:
     candidates = []
     for c, (b, t, score) in enumerate(
         zip(beam.tolist(), token.tolist(), top.tolist(), strict=True)
     ):
-        fate = "finished" if t == EOS else "kept" if c in chosen else "dropped"
+        fate = "finished" if t == EOS else "kept" if c in picks else "dropped"
         if score > -torch.inf:
             prefix = tuple(prefixes[b].tolist())
             candidates.append(Candidate(len(prefix) + 1, prefix, t, score, fate))

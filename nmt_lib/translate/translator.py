@@ -4,15 +4,15 @@ out."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import torch
 
-from ..config import Config, DecodeConfig, changed
+from ..config import Config, DecodeConfig, update_decode
 from ..data.batches import fill_batches, pad_batch
 from ..data.tokenizers import Tokenizer
 from ..data.tokens import EOS, SOS, UNK
@@ -105,7 +105,7 @@ class Translator:
         """
         saved = model_file.load(find_model(path))
         changes = decode if isinstance(decode, dict) else dict(decode or {})
-        settings = changed(saved.config.decode, changes)
+        settings = update_decode(saved.config.decode, changes)
         config = saved.config.model_copy(update={"decode": settings})
         return cls(saved.build_model(device), *saved.tokenizers, config)
 
@@ -135,26 +135,6 @@ class Translator:
         saved = model_file.ModelFile(config, tokenizers, tensors, {})
         model_file.save(file, saved)
 
-    @overload
-    def translate(
-        self,
-        texts: str,
-        beam_size: int | None = ...,
-        length_penalty: float | None = ...,
-        batch_tokens: int | None = ...,
-        use_cache: bool = ...,
-    ) -> Translation: ...
-
-    @overload
-    def translate(
-        self,
-        texts: list[str],
-        beam_size: int | None = ...,
-        length_penalty: float | None = ...,
-        batch_tokens: int | None = ...,
-        use_cache: bool = ...,
-    ) -> list[Translation]: ...
-
     def translate(
         self,
         texts: str | list[str],
@@ -162,7 +142,7 @@ class Translator:
         length_penalty: float | None = None,
         batch_tokens: int | None = None,
         use_cache: bool = True,
-    ) -> Translation | list[Translation]:
+    ) -> Any:
         """Translates in batches of similar length.
 
         What is None comes from ``config.decode``.
@@ -188,19 +168,24 @@ class Translator:
             return self.translate(
                 [texts], beam_size, length_penalty, batch_tokens, use_cache
             )[0]
-        texts = checked_texts(texts)
-        given: dict[str, Any] = {"beam_size": beam_size, "batch_tokens": batch_tokens}
-        given["length_penalty"] = length_penalty
-        changes = {key: value for key, value in given.items() if value is not None}
-        settings = changed(self.config.decode, changes)
+        for i, text in enumerate(texts := list(texts)):
+            if not isinstance(text, str):
+                raise TypeError(f"text number {i} must be a str, not {text!r}")
+        options = {
+            "beam_size": beam_size,
+            "length_penalty": length_penalty,
+            "batch_tokens": batch_tokens,
+        }
+        changes = {key: value for key, value in options.items() if value is not None}
+        settings = update_decode(self.config.decode, changes)
         sources = [self.encode(text) for text in texts]
         results = [Translation(text, "", (), 0.0, (("", 0.0),)) for text in texts]
-        lengths = [len(source) for source in sources]
+        lengths = list(map(len, sources))
         order = sorted((i for i, n in enumerate(lengths) if n), key=lengths.__getitem__)
         budget = settings.batch_tokens // settings.beam_size
         for rows in fill_batches(order, lengths, budget):
-            found = self._search([sources[i] for i in rows], settings, use_cache)
-            for i, hypotheses in zip(rows, found, strict=True):
+            beams = self._search([sources[i] for i in rows], settings, use_cache)
+            for i, hypotheses in zip(rows, beams, strict=True):
                 results[i] = self._translation(texts[i], sources[i], hypotheses)
         return results
 
@@ -252,10 +237,10 @@ class Translator:
         labels = self.src_tokenizer.lookup_tokens(source)
         if UNK in source:
             words = self.src_tokenizer.tokenize(text)
-            first = int(source[0] == SOS)
+            n_specials = int(source[0] == SOS)
             for i, index in enumerate(source):
                 if index == UNK:
-                    labels[i] = words[i - first]
+                    labels[i] = words[i - n_specials]
         return labels
 
     @torch.no_grad()
@@ -278,12 +263,3 @@ def _without_paths(config: Config) -> Config:
     init_from = config.train.init_from and short(config.train.init_from)
     train = config.train.model_copy(update={"init_from": init_from})
     return config.model_copy(update={"run_dir": "", "data": data, "train": train})
-
-
-def checked_texts(texts: Iterable[str]) -> list[str]:
-    """The texts as a list; a TypeError if one of them is not text."""
-    listed = list(texts)
-    for i, text in enumerate(listed):
-        if not isinstance(text, str):
-            raise TypeError(f"text number {i} must be a str, not {text!r}")
-    return listed

@@ -300,7 +300,7 @@ def missing_cases(exercise: Exercise, wrong: list[Any]) -> tuple[list[str], set[
     count = passed = 0
     for text in mutants(exercise.source):
         try:
-            answer = exercise._made(text)
+            answer = exercise._compile(text)
         except Exception:
             continue
         count += 1
@@ -311,14 +311,16 @@ def missing_cases(exercise: Exercise, wrong: list[Any]) -> tuple[list[str], set[
                 break
         if len(given) < len(cases):
             continue
-        reproduced |= {i for i, old in enumerate(known) if exercise.alike(given, old)}
-        if not exercise.alike(given, expected):
+        reproduced |= {
+            i for i, old in enumerate(known) if exercise.all_equal(given, old)
+        }
+        if not exercise.all_equal(given, expected):
             continue
         passed += 1
         inputs = inputs or list(larger_inputs(exercise))
         for case, right in inputs:
             value = timed(exercise, answer, case)
-            if not exercise.alike([value], [right]):
+            if not exercise.all_equal([value], [right]):
                 why = repr(value) if isinstance(value, BaseException) else ""
                 shown = ", ".join(map(show, case))[:200]
                 where = f"    for {shown}\n    {why or difference(value, right)[:200]}"

@@ -1,5 +1,6 @@
-"""Every benchmark runs at tiny sizes, without data, and writes nothing. What their
-figures rest on is right: rules for contrasts, scores, the loss of distillation."""
+"""Every benchmark, and what makes a page's tables, runs at tiny sizes, without data,
+and writes nothing. What figures rest on is right: rules for contrasts, scores, the loss
+of distillation."""
 
 from __future__ import annotations
 
@@ -16,8 +17,10 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from benchmarks import common, contrasts, multi30k
+from benchmarks import multi30k
 from benchmarks.recipes import rounds
+from nmt_book import benchmark
+from nmt_book.deeper_11 import tables as contrasts
 from tests.lib.small import (
     random_rows,
     small_model,
@@ -32,18 +35,23 @@ OF_GPU = subprocess.run(
     text=True,
     check=True,
 ).stdout.splitlines()
-OTHERS = "contrasts decoding memory mistakes own_pair recurrent tiny training writeups"
+OTHERS = "decoding memory tiny training"
 RECIPES = "recipes.de_en recipes.en_de recipes.en_fr"
 COMMANDS = [line for line in OF_GPU if line.startswith("-m benchmarks.")]
 COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
+COMMANDS += ["-m nmt_book.deeper_11.tables --dry"]
 COMMANDS += ["-m benchmarks.multi30k --dry --test --models multi30k-en-de"]
+LONG = [
+    pytest.param(f"-m nmt_book.{folder}.tables --dry", marks=pytest.mark.weekly)
+    for folder in ("chapter11", "chapter13", "deeper_00", "deeper_04")
+]
 
 
 def times(folder: Path) -> dict[Path, int]:
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*COMMANDS, *LONG])
 def test_a_dry_run_prints_a_table_and_writes_nothing(
     command: str,
     tmp_path: Path,
@@ -55,13 +63,13 @@ def test_a_dry_run_prints_a_table_and_writes_nothing(
     monkeypatch.setenv("NMT_RUNS", str(tmp_path / "runs"))
     monkeypatch.delenv("NMT_DATA", raising=False)
     monkeypatch.setattr(sys, "argv", [module, *options])
-    monkeypatch.setattr(common, "DRY", False)
-    before = times(common.RESULTS)
+    monkeypatch.setattr(benchmark, "DRY", False)
+    before = times(benchmark.RESULTS)
     importlib.import_module(module).main()
     plt.close("all")
     out = capsys.readouterr().out
     assert "| --- |" in out and "Made by `" in out
-    assert times(common.RESULTS) == before and not any(tmp_path.iterdir())
+    assert times(benchmark.RESULTS) == before and not any(tmp_path.iterdir())
     theirs = {"benchmarks.training": "Marian", "benchmarks.decoding": "generate` |"}
     assert theirs.get(module, "") in out
 
@@ -70,7 +78,7 @@ def test_the_figures_of_the_readme_are_those_of_the_tables() -> None:
     _, results = (ROOT / "README.md").read_text("utf-8").split("## Results")
     cards = (ROOT / "nmt_lib/pretrained").glob("*/README.md")
     names = "tiny", "training", "training_epyc", "decoding"
-    tables = [common.RESULTS / f"{name}.md" for name in names]
+    tables = [benchmark.RESULTS / f"{name}.md" for name in names]
     texts = [path.read_text("utf-8") for path in (*tables, *cards)]
     figures = re.findall(r"\d+\.\d+", results)
     assert len(figures) >= 7 and set(figures) <= set(
@@ -247,6 +255,6 @@ def test_wilson_interval() -> None:
 
 
 def test_the_table_of_contrasts_is_that_of_the_bundled_model() -> None:
-    text = (common.RESULTS / "contrasts.md").read_text(encoding="utf-8")
+    text = (benchmark.RESULTS / "contrasts.md").read_text(encoding="utf-8")
     model = nmt.Translator.load(contrasts.MODEL, device="cpu").model
     assert f"weights {contrasts.digest(model)}." in text

@@ -27,7 +27,7 @@ from nmt_book.exercise.exercise import Exercise, exercise
 from nmt_book.exercise.progress import exercises, functions, modules, progress
 from nmt_book.exercise.saved import recall, remember
 from nmt_book.yours.trials import TRIALS, captions
-from nmt_book.yours.try_it import loaded, try_it
+from nmt_book.yours.try_it import load_cached, try_it
 from tests.book.mutants import missing_cases
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -82,9 +82,9 @@ def test_each_mistake_is_recognised_as_itself(one: Exercise) -> None:
 
 def test_no_two_mistakes_coincide(one: Exercise) -> None:
     """Else the sentence that comes first would be told of the other, too."""
-    for (why, first), (other, second) in combinations(one._known, 2):
-        assert why == other or not one.alike(first, second), (why, other)
-    for why, given in one._known:  # a mistake that is a text is not linted
+    for (why, first), (other, second) in combinations(one._mistake_outcomes, 2):
+        assert why == other or not one.all_equal(first, second), (why, other)
+    for why, given in one._mistake_outcomes:  # a mistake that is a text is not linted
         assert not [value for value in given if isinstance(value, NameError)], why
 
 
@@ -100,7 +100,7 @@ def test_a_stub_that_is_not_filled(one: Exercise) -> None:
             r"(?s)^(def .*?:\n).*", rf"\1    return {value}", one.source
         )
         head, _, _ = one.source.rpartition("):\n")  # of a class: its last method
-        stub = one._made(source if n else f"{head}):\n        return {value}")
+        stub = one._compile(source if n else f"{head}):\n        return {value}")
         assert re.fullmatch("not written yet.*", one.verdict(stub))
 
 
@@ -416,7 +416,7 @@ def test_a_training_takes_lists_and_says_what_a_loss_needs(said: Said) -> None:
 
 
 def test_the_translator_is_left_as_it_was() -> None:
-    translator = loaded("multi30k-en-de")
+    translator = load_cached("multi30k-en-de")
     before = {n: t.clone() for n, t in translator.model.state_dict().items()}
     text = captions()[0]
     expected = translator(text).text

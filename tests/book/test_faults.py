@@ -16,7 +16,7 @@ from nmt_book.yours.fault import (
     function_of,
     wrong_code,
 )
-from nmt_book.yours.symptoms import QUESTIONS, patient
+from nmt_book.yours.symptoms import QUESTIONS, puzzle_translator
 from nmt_lib.model.attention import padding_mask
 
 NUMBERS = range(1, len(PUZZLES) + 1)
@@ -25,7 +25,7 @@ IDS = torch.tensor([[5, 6, 0]])  # (B, S)
 
 @pytest.fixture(scope="module")
 def healthy() -> dict[str, str]:
-    return {question: answer(question, patient()) for question in QUESTIONS}
+    return {question: answer(question, puzzle_translator()) for question in QUESTIONS}
 
 
 @pytest.fixture(autouse=True)
@@ -89,12 +89,12 @@ def test_names_imported_elsewhere_and_compiled_functions_feel_it_and_its_end() -
 
 
 def test_what_try_it_keeps_is_of_the_healthy_library() -> None:
-    from nmt_book.yours.trials import material
+    from nmt_book.yours.trials import training_batches
 
     case = book.plant(1)
-    assert (material(case.translator)[0][0] == nmt.PAD).sum() == 0
+    assert (training_batches(case.translator)[0][0] == nmt.PAD).sum() == 0
     case.heal()
-    assert (material(case.translator)[0][0] == nmt.PAD).sum() > 0
+    assert (training_batches(case.translator)[0][0] == nmt.PAD).sum() > 0
 
 
 def test_another_case_heals_the_first_and_says_so(

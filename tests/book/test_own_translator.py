@@ -14,7 +14,7 @@ from nmt_book.exercise.exercise import Exercise
 from nmt_book.exercise.saved import remember
 from nmt_book.yours.translator import eleven
 from nmt_book.yours.trials import captions
-from nmt_book.yours.try_it import loaded
+from nmt_book.yours.try_it import load_cached
 
 ELEVEN = eleven()
 ANSWERS = {one.name: one.right for one in ELEVEN}
@@ -28,7 +28,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def as_the_library(own: dict[str, Any], texts: list[str]) -> bool:
-    translator = loaded("multi30k-en-de")
+    translator = load_cached("multi30k-en-de")
     if own["MultiHead"] is ANSWERS["MultiHead"]:  # it calls these two
         names = {"torch": torch, **own}
         exec(MULTI_HEAD.source, names)
@@ -70,7 +70,7 @@ def test_mistakes_are_felt(one: Exercise) -> None:
 
 
 def test_a_mistake_in_place_leaves_the_translator_as_it_was() -> None:
-    weight = loaded("multi30k-en-de").model.src_embedding.lookup.weight
+    weight = load_cached("multi30k-en-de").model.src_embedding.lookup.weight
     before = weight.clone()
 
     def embed(ids: Any, E: torch.Tensor, P: Any) -> Any:

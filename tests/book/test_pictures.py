@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.colors import to_hex
+from matplotlib.text import Annotation
 
 import nmt_book as book
 import nmt_lib as nmt
@@ -18,7 +19,7 @@ from nmt_book.chapter02.pictures import plot_hands
 from nmt_book.chapter03.pictures import plot_padding
 from nmt_book.chapter04.pictures import plot_steps
 from nmt_book.chapter06.pictures import plot_data_path
-from nmt_book.chapter07.pictures import plot_history, plot_shift, plot_warmup
+from nmt_book.chapter07.pictures import plot_history
 from nmt_book.chapter08.pictures import FATES, plot_beam, plot_choices
 from nmt_book.chapter10.pictures import plot_ngrams, plot_read_along
 from nmt_book.chapter11.pictures import (
@@ -30,6 +31,7 @@ from nmt_book.chapter11.pictures import (
 )
 from nmt_book.deeper_06.pictures import plot_parameters
 from nmt_book.pictures.boxes import MARKED
+from nmt_book.pictures.data import BOOK, load_data
 from nmt_lib.config import DataConfig
 from nmt_lib.translate.heatmap import BLUE, WIDTH
 from nmt_lib.translate.search import Candidate
@@ -142,9 +144,28 @@ def test_grids_have_their_words_and_their_numbers() -> None:
     assert (labels(left), labels(right)) == ((words, ["x", "y"]), ([], words))
     torch.testing.assert_close(shown(left), a)
     assert words_at(left)["0.2"] == (1, 0), "column 1, row 0"
+    staircase = axis_of(book.plot_grids(torch.ones(3, 3).tril(), dots=[(2, 1)]))
+    assert points(staircase) == [[[2], [1]]], "column 2, row 1"
     for word, turned in (("elle", 0), ("cross-attention", 90)):
         axis = axis_of(book.plot_grids(a, columns=["il", word], numbers=".1f"))
         assert {label.get_rotation() for label in axis.get_xticklabels()} == {turned}
+
+
+def test_diagrams_have_their_boxes_in_the_axes_and_an_arrow_between_two() -> None:
+    diagrams = [file for file in BOOK.glob("*/*.yaml") if file.stem != "defects"]
+    assert len(diagrams) == 8
+    for file in diagrams:
+        figure = book.plot_boxes(f"{file.parent.name}/{file.stem}")
+        panels = load_data(f"{file.parent.name}/{file.stem}")["panels"]
+        for axis, (title, panel) in zip(figure.axes, panels.items(), strict=True):
+            at, boxes = words_at(axis), panel["boxes"]
+            assert axis.get_title() == title
+            for text, x, y, _ in boxes.values():
+                (left, right), (low, high) = axis.get_xlim(), axis.get_ylim()
+                assert text in at and left < x < right and low < y < high
+            arrows = [text for text in axis.texts if isinstance(text, Annotation)]
+            ends = [[boxes[name][1:3] for name in a[:2]] for a in panel["arrows"]]
+            assert [[[*a.xyann], [*a.xy]] for a in arrows] == ends
 
 
 def test_curves_have_their_positions_and_runs_their_mean() -> None:
@@ -180,13 +201,6 @@ def test_branches_of_a_choice_share_its_height() -> None:
     assert aa - ab == pytest.approx(ab - ac)
 
 
-def test_a_warm_up_rises_to_the_rate_and_then_stays_there() -> None:
-    rates, losses = axes(plot_warmup([5, 3, 2, 1], [5, 4, 4, 4], 0.4, warmup=2))
-    x = [1, 2, 3, 4]
-    assert points(rates)[:2] == [[x, [0.2, 0.4, 0.4, 0.4]], [x, [0.4] * 4]]
-    assert points(losses)[:2] == [[x, [5, 3, 2, 1]], [x, [5, 4, 4, 4]]]
-
-
 def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
     rows = {"new": {"en": ["a", "red"], "fr": ["$5", "<b>", "😀"]}, "old": {"": ["x"]}}
     links = [((0, 1), (1, 2)), ((1, 2), (1, 0))]
@@ -195,15 +209,6 @@ def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
     assert points(first) == [[*map(list, zip(at["red"], at["😀"], strict=True))]]
     assert (bow.xyann[0], bow.xy[0]) == (at["😀"][0], at["$5"][0])
     assert marked(first.texts[:5]) == "....x"
-
-
-def test_below_each_token_that_is_read_is_the_next_one() -> None:
-    tokenizer = small_translator(2).tgt_tokenizer
-    tgt = torch.tensor([[2, 5, 4, 5, 3], [2, 4, 3, 0, 0]])
-    for axis, row in zip(axes(plot_shift(tgt, tokenizer)), tgt, strict=True):
-        words = tokenizer.lookup_tokens(row)
-        assert texts(axis.texts)[:8] == words[:-1] + words[1:]
-    assert marked(axis.texts[:8]) == "..x.....", "the <eos> that is read"
 
 
 def test_hands_start_at_twelve_and_turn_clockwise() -> None:

@@ -120,11 +120,12 @@ def test_the_loss_of_the_library(model: Any) -> None:
 
 
 def test_fit_trains_as_the_library_does(tmp_path: Path) -> None:
-    """The same batches, rates and mean of checkpoints; dropout included."""
+    """The same batches, rates, clipping and mean of checkpoints; dropout included."""
     config = nmt.load_config(
         "tiny",
         run_dir=str(tmp_path),
         **{"data.limit": 300, "train.max_steps": 12, "train.checkpoint_every": 4},
+        **{"train.clip_norm": 0.5},
     )
     expected = nmt.train(config).translator.model.state_dict()
     corpus = nmt.load_corpus(config.data)
@@ -158,4 +159,4 @@ def test_the_loop_in_python_is_a_gru() -> None:
     for name, weight in gru.named_parameters():
         getattr(loop.cell, name.removesuffix("_l0")).data.copy_(weight)
     x = torch.randn(2, 4, 5)
-    torch.testing.assert_close(loop(x, x), gru(x)[0])
+    torch.testing.assert_close(loop(x), gru(x)[0])

@@ -1,5 +1,5 @@
-"""``make kill-table``: each wrong answer, where it fails, and what the student is
-told."""
+"""Each wrong answer, where it fails, and what the student is told: ``python -m
+tests.course.kill_table A1``, or all of them by ``make test-class``."""
 
 from __future__ import annotations
 

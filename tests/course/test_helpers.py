@@ -24,7 +24,7 @@ TO_WRITE = {
     "A3": "scaled_dot_product_attention MultiHeadAttention",
     "A4": "FeedForward Residual EncoderLayer Encoder DecoderLayer Decoder Transformer",
     "A5": "cross_entropy Objective learning_rate Trainer validation_loss perplexity",
-    "A6": "greedy_search beam_search length_penalty alignment_error_rate",
+    "A6": "greedy_search beam_search alignment_error_rate",
 }
 
 

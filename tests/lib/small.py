@@ -14,7 +14,7 @@ from torch import nn
 import nmt_lib as nmt
 from nmt_lib.config import Config, DataConfig, DecodeConfig, ModelConfig
 from nmt_lib.data.tokenizers import WordTokenizer
-from nmt_lib.training.model_file import digest
+from nmt_lib.training.model_file import file_digest
 
 SMALL: dict[str, Any] = {
     "d_model": 16,
@@ -95,7 +95,7 @@ def rewritten(path: Path, **metadata: str) -> bytes:
         changed = file.metadata() | metadata
     tensors = tensors_of(path.read_bytes())
     del changed["digest"]
-    changed["digest"] = digest(tensors, changed)
+    changed["digest"] = file_digest(tensors, changed)
     return safetensors_bytes(tensors, changed)
 
 

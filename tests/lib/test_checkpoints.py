@@ -160,7 +160,7 @@ def test_what_killed_writes_left_goes_when_the_run_starts(path: Path) -> None:
     for half in (left, folder / ".history.csv-1-2.tmp", mine):
         half.write_bytes(b"half")
     run = RunFolder(model_file().config.model_copy(update={"run_dir": str(folder)}))
-    with run.locked():
+    with run.lock():
         assert list(folder.rglob(".*.tmp")) == [mine]
     assert len(run.checkpoints()) == 3
 

@@ -3,7 +3,7 @@
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib.data.tiny.contrasts import KINDS, OTHER, make_contrasts
+from nmt_lib.data.tiny.contrasts import KINDS, OTHER_GENDER, make_contrasts
 
 
 def test_there_are_enough_of_each_kind_all_in_known_words() -> None:
@@ -98,5 +98,5 @@ def test_every_word_that_may_be_put_in_occurs_in_the_corpus() -> None:
     words = nmt.spacy_words("fr")
     corpus = nmt.load_corpus(nmt.load_config("tiny").data)
     known = {word for pair in corpus.train for word in words(pair.tgt)}
-    for table in OTHER.values():
+    for table in OTHER_GENDER.values():
         assert {other for word, other in table.items() if word in known} <= known

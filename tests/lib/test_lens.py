@@ -1,4 +1,4 @@
-"""Exported models in TransformerLens, where it is installed: ``make test-lens``."""
+"""Exported models in TransformerLens, where it is installed: ``nox -s lens``."""
 
 from __future__ import annotations
 

@@ -107,6 +107,7 @@ def test_toy_learns_its_two_sentences_and_writes_its_history(tmp_path: Path) -> 
     assert [pytest.approx(row, abs=1e-6) for row in run.history] == rows
 
 
+@pytest.mark.weekly
 def test_write_up_e_learns_at_its_own_settings(tmp_path: Path) -> None:
     translator = nmt.load_or_train("writeup_e", run_dir=str(tmp_path))
     translations = translator(["ich mochte ein bier", "ich mochte ein cola"])
@@ -247,7 +248,7 @@ def other_version(run: nmt.Run) -> None:
 def cut_off(run: nmt.Run) -> None:
     *_, last = checkpoints(run.config)
     last.with_name(".step-00000016.safetensors-1-2.tmp").write_bytes(b"half")
-    newest = RunFolder(run.config).newest()
+    newest = RunFolder(run.config).last_checkpoint()
     assert newest is not None and newest.state["step"] == 12
     last.write_bytes(last.read_bytes()[:-1])
 
@@ -427,7 +428,9 @@ def share(config: Path, rank: int, port: int) -> None:
     """One of two processes, with the environment that `torchrun` sets."""
     environment = f"RANK={rank} LOCAL_RANK={rank} WORLD_SIZE=2 LOCAL_WORLD_SIZE=2"
     environment += f" MASTER_ADDR=127.0.0.1 MASTER_PORT={port}"
-    os.environ.update(pair.split("=") for pair in environment.split())
+    for variable in environment.split():
+        name, _, value = variable.partition("=")
+        os.environ[name] = value
     sys.exit(cli.main(["train", str(config)]))
 
 

@@ -62,7 +62,7 @@ def test_with_another_vocabulary_a_run_begins_with_the_weights_moved(
     file = first / "moved.safetensors"
     options = {"train.init_from": str(file), "data.vocab_size": 40}
     run, other = nmt.train(config_of(first, "other", **options)), load(file)
-    weights = transfer.moved(other.weights, other.tokenizers, run.tokenizers)
+    weights = transfer.transfer_weights(other.weights, other.tokenizers, run.tokenizers)
     assert len(weights["output.bias"]) != len(other.weights["output.bias"])
     ours = {name: weights[name] for name, _ in run.model.named_parameters()}
     found = dict(run.model.named_parameters())
@@ -77,7 +77,7 @@ def test_a_subword_gets_its_vector_or_the_mean_of_its_parts() -> None:
     )
     size = len(old[1])
     weights = dict(small_model(0, size, size, tying="three-way").named_parameters())
-    found = transfer.moved(weights, old, new)
+    found = transfer.transfer_weights(weights, old, new)
     known, wanted = (one.lookup_tokens(range(len(one))) for one in (old[1], new[1]))
     rows = [
         [known.index(piece)] if piece in known else old[1].ids(piece.strip("▁"))
@@ -113,7 +113,7 @@ def test_two_vocabularies_and_a_subword_that_is_cut_into_nothing() -> None:
     new = words("b ▁ x"), words("e c")  # "▁" leaves nothing to look up
     model = small_model(0, 6, 7)
     weights = dict(model.named_parameters())
-    found = transfer.moved(weights, old, new)
+    found = transfer.transfer_weights(weights, old, new)
     src, tgt = "src_embedding.lookup.weight", "tgt_embedding.lookup.weight"
     ids = [old[0].ids(word) for word in ("b", "", "x")]
     assert ids == [[5], [], [UNK]]
@@ -152,7 +152,7 @@ def test_keys_that_mean_the_same_shape_are_no_difference(tmp_path: Path) -> None
     config = nmt.load_config("pair", **options)
     pairs = [nmt.Pair("a dog runs", "un chien court")] * 3
     config = nmt.load_config(config, **{"data.vocab_size": 30})
-    tokenizers, weights = transfer.beginning(config, pairs)
+    tokenizers, weights = transfer.start_from_model(config, pairs)
     assert weights and len(weights["output.bias"]) == len(tokenizers[1])
 
 

@@ -1,6 +1,6 @@
 """The ids that a vocabulary gives to the tiny corpus.
 
-``torchtext_ids.json`` holds those of the real torchtext 0.18; ``make test-torchtext``
+``torchtext_ids.json`` holds those of the real torchtext 0.18; ``nox -s torchtext``
 makes them again and compares.
 """
 

@@ -1,4 +1,4 @@
-"""Runs each chapter as a reader who has nothing but this chapter: ``make alone``.
+"""Runs each chapter as a reader who has nothing but this chapter: ``make weekly``.
 
 Nothing is trained yet, and the working directory is another one. The answers that the
 chapter prints replace the stubs of the exercises, and must pass the chapter's checks.

@@ -1,4 +1,4 @@
-"""Executes the chapters with models that are not the tiny one: ``make any-model``.
+"""Executes the chapters with models that are not the tiny one: ``make weekly``.
 
 The published corpus is replaced by sentences of the grammar under the published file
 names, and its model by a small one that has hardly learnt anything: no chapter may

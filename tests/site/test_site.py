@@ -52,6 +52,15 @@ def test_relative_links_of_the_texts_lead_to_files() -> None:
     assert len(texts) > 20 and not dead
 
 
+def test_each_section_of_one_page_has_its_chapter(tmp_path: Path) -> None:
+    listing = pages.own("site/one_page.md", tmp_path)
+    code = "\n".join(re.findall(r"```python\n(.*?)\n```", listing, re.S))
+    source = re.sub(r"(?m)^# -+ .* -+\n", "", pages.read("nmt_lib/one_page.py"))
+    assert code.split() == source.split()
+    headings = re.findall(r"## \d+ · (\w+).*\n\n\[Chapter (\d+)\]", listing)
+    assert ("Masks", "03") in headings and len(headings) == 11
+
+
 def test_before_the_repository_has_an_address_no_link_leads_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -107,25 +116,25 @@ def test_the_text_of_a_chapter_has_outputs_and_no_answer() -> None:
 def test_what_belongs_together_stays_on_one_line() -> None:
     formula = '<span class="math">\\(x\\)</span>'
     code = '<code class="docutils literal">{}</code>'
-    assert finish.kept_together(f"{formula}, 34 %") == (
+    assert finish.typeset(f"{formula}, 34 %") == (
         f'<span class="kept">{formula},</span> 34\N{NO-BREAK SPACE}%'
     )
-    assert finish.kept_together("With α = 0 a row = query") == (
+    assert finish.typeset("With α = 0 a row = query") == (
         "With α\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0 a row = query"
     )
     short, long = (
         code.format("a = 1 &lt;pad&gt;"),
         code.format("a_long_name_of_a_thing"),
     )
-    assert finish.kept_together(short) == short.replace("literal", "literal kept")
-    assert finish.kept_together(long) == long
+    assert finish.typeset(short) == short.replace("literal", "literal kept")
+    assert finish.typeset(long) == long
 
 
 def test_symbols_are_set_in_headings_and_left_in_code() -> None:
     formula = '<span class="math">\\(d_k\\)</span>'
-    assert finish.with_symbols(formula) == formula
+    assert finish.typeset(formula) == formula
     page = "<h2>by √d_k</h2><code>d_k</code><pre>a d_model</pre><a>√d_model</a>"
-    assert finish.with_symbols(page) == (
+    assert finish.typeset(page) == (
         "<h2>by √<span><i>d</i><sub>k</sub></span></h2>"
         "<code>d_k</code><pre>a d_model</pre>"
         "<a>√<span><i>d</i><sub>model</sub></span></a>"
@@ -135,8 +144,8 @@ def test_symbols_are_set_in_headings_and_left_in_code() -> None:
 def test_the_page_of_the_library_has_a_heading_a_file_and_links_to_chapters() -> None:
     page = names.page("…")
     headings = re.findall(r"(?m)^## (.*)$", page)
-    assert len(headings) == len({*headings}) > 30
-    attention = page.split("## attention\n")[1].split("\n## ")[0]
+    assert len(headings) == len({*headings}) > 25
+    attention = page.split("## model.attention\n")[1].split("\n## ")[0]
     assert (
         "taught in chapter [04 · Attention](/notebooks/04_attention.ipynb" in attention
     )

@@ -38,15 +38,14 @@ def make_contrasts(pairs: Sequence[Pair]) -> dict[str, list[Contrast]]:
         participle in the wrong gender), ``pronoun`` (*it* or *they* in the wrong
         gender).
     """
-    found: dict[str, list[Contrast]] = {kind: [] for kind in KINDS}
+    contrasts: dict[str, list[Contrast]] = {kind: [] for kind in KINDS}
     for pair in pairs:
         words = spacy_words("fr")(pair.tgt)
         for kind, change in KINDS.items():
-            if wrong := change(pair.src, words):
-                found[kind].append(
-                    Contrast(pair.src, pair.tgt, join_words(wrong, "fr"))
-                )
-    return found
+            if mistake := change(pair.src, words):
+                text = join_words(mistake, "fr")
+                contrasts[kind].append(Contrast(pair.src, pair.tgt, text))
+    return contrasts
 
 
 # ------------------------------------------------------------ who does what to whom
@@ -71,7 +70,7 @@ def _swap_roles(src: str, words: list[str]) -> list[str]:
     if not match:
         return []
     subject, obj = (
-        NP.of(f"{match[i].lower().removesuffix('n')} {match[i + 1]}") for i in (1, 4)
+        NP.parse(f"{match[i].lower().removesuffix('n')} {match[i + 1]}") for i in (1, 4)
     )
     verb, past = _DEEDS[match[3]]
     return list(statement(obj, verb, subject, past=past).tokens["fr"])
@@ -97,18 +96,17 @@ def _other_gender(many: bool) -> dict[str, str]:
     """A word that shows its gender → the same in the other gender."""
     forms = [_forms(adjective, many) for adjective in ADJECTIVES.values()]
     pairs = [pair for pair in forms + _PARTICIPLES[many] if _NEVER.isdisjoint(pair)]
-    both = pairs + [(feminine, masculine) for masculine, feminine in pairs]
-    return {one: other for one, other in both if one != other}
+    couples = pairs + [(feminine, masculine) for masculine, feminine in pairs]
+    return {form: opposite for form, opposite in couples if form != opposite}
 
 
-OTHER = {many: _other_gender(many) for many in (False, True)}
+OTHER_GENDER = {many: _other_gender(many) for many in (False, True)}
 # "Une gentille fille" and "une jolie fille" are good French, though not in the corpus.
-_LOOSE = ("kind", "pretty")
 _SIDES = {
     side: {
         form
         for name, adjective in ADJECTIVES.items()
-        if adjective.fr_side == side and name not in _LOOSE
+        if adjective.fr_side == side and name not in ("kind", "pretty")
         for many in (False, True)
         for form in _forms(adjective, many)
     }
@@ -127,11 +125,11 @@ def _move_adjective(src: str, words: list[str]) -> list[str]:
 
     Not with "homme" or "orange", where the article may change too.
     """
-    for i, (one, two) in enumerate(pairwise(words)):
-        if (one in _SIDES["before"] and two in _NOUNS_FR) or (
-            one in _NOUNS_FR and two in _SIDES["after"]
+    for i, (word, following) in enumerate(pairwise(words)):
+        if (word in _SIDES["before"] and following in _NOUNS_FR) or (
+            word in _NOUNS_FR and following in _SIDES["after"]
         ):
-            return [*words[:i], two, one, *words[i + 2 :]]
+            return [*words[:i], following, word, *words[i + 2 :]]
     return []
 
 
@@ -143,9 +141,11 @@ def _break_agreement(src: str, words: list[str]) -> list[str]:
     if "child" in src:
         return []
     for i in reversed(range(len(words))):
-        others = {table[words[i]] for table in OTHER.values() if words[i] in table}
-        if len(others) == 1:  # "vieux" could become "vieille" or "vieilles"
-            return [*words[:i], *others, *words[i + 1 :]]
+        opposites = {
+            table[words[i]] for table in OTHER_GENDER.values() if words[i] in table
+        }
+        if len(opposites) == 1:  # "vieux" could become "vieille" or "vieilles"
+            return [*words[:i], *opposites, *words[i + 1 :]]
     return []
 
 
@@ -156,8 +156,11 @@ def _wrong_pronoun(src: str, words: list[str]) -> list[str]:
     at = next((i for i, word in enumerate(words) if word in swap), 0)
     if not at or "child" in src or not re.search(r"\b(it|they) ", src):
         return []
-    said = [OTHER[words[at].endswith("s")].get(word, word) for word in words[at + 1 :]]
-    return [*words[:at], swap[words[at]], *said]
+    rest = [
+        OTHER_GENDER[words[at].endswith("s")].get(word, word)
+        for word in words[at + 1 :]
+    ]
+    return [*words[:at], swap[words[at]], *rest]
 
 
 KINDS: dict[str, Callable[[str, list[str]], list[str]]] = {

@@ -41,33 +41,35 @@ from .spelling import LANGUAGES, Triple, sentence
 from .templates import TEMPLATES, Draw
 
 
-def swapped(verb: str, one: str, two: str) -> list[Triple]:
-    """Both orders: "The cat drank the milk" and "The milk drank the cat"."""
-    pairs = [(one, two), (two, one)]
-    return [statement(NP.of(a), verb, NP.of(b), past=True) for a, b in pairs]
+# Subject, verb and object that change places: "The cat drank the milk" and "The milk
+# drank the cat".
+SWAPS = (
+    "cat drinking milk",
+    "dog drinking water",
+    "bird drinking water",
+    "woman drinking tea",
+    "man drinking coffee",
+    "dog sees cat",
+    "boy sees bird",
+    "man following woman",
+)
+
+
+def both_orders(subject: NP, verb: str, obj: NP, past: bool = True) -> list[Triple]:
+    pairs = (subject, obj), (obj, subject)
+    return [statement(a, verb, b, past=past) for a, b in pairs]
 
 
 def fixed_sentences() -> list[Triple]:
     """Sentences that the chapters discuss; they are always in the training part."""
-    the = {noun: NP.of(f"the {noun}") for noun in NOUNS}
+    the = {noun: NP.parse(f"the {noun}") for noun in NOUNS}
     triples = [
-        statement(NP.of(f"a {noun}"), "reading")
+        statement(NP.parse(f"a {noun}"), "reading")
         for noun in ("man", "woman", "boy", "girl")
     ]
-    for one, two in [
-        ("cat", "milk"),
-        ("dog", "water"),
-        ("bird", "water"),
-        ("woman", "tea"),
-        ("man", "coffee"),
-    ]:
-        triples += swapped("drinking", f"the {one}", f"the {two}")
-    triples += swapped("sees", "the dog", "the cat") + swapped(
-        "sees", "the boy", "the bird"
-    )
-    triples += swapped("following", "the man", "the woman")
-    for a, b in ("man", "woman"), ("woman", "man"):
-        triples.append(statement(the[a], "following", the[b]))
+    for subject, verb, obj in map(str.split, SWAPS):
+        triples += both_orders(the[subject], verb, the[obj])
+    triples += both_orders(the["man"], "following", the["woman"], past=False)
     triples += [
         described_twice(the[noun], "new", "comfortable")
         for noun in ("chair", "sofa", "bench", "bed")
@@ -77,17 +79,17 @@ def fixed_sentences() -> list[Triple]:
         described_twice(the["chair"], "old", "heavy"),
     ]
     triples += [sat_down(subject, "in chair", "comfortable") for subject in (SHE, HE)]
-    for who in [
-        f"{a} {who}"
-        for a in ("a", "the")
-        for who in ("kind girl", "kind boy", "pretty woman")
-    ]:
-        triples.append(came_home(NP.of(who)))
     triples += [
-        because_of_feeling(the[who], "sleeping", "tired") for who in ("woman", "man")
+        came_home(NP.parse(f"{article} {person}"))
+        for article in ("a", "the")
+        for person in ("kind girl", "kind boy", "pretty woman")
     ]
-    wearer = NP("the", NOUNS["man"], None, relative_clause(the["man"], NP.of("a hat")))
-    triples.append(statement(wearer, "reading", NP.of("a book")))
+    triples += [
+        because_of_feeling(the[noun], "sleeping", "tired") for noun in ("woman", "man")
+    ]
+    hat = relative_clause(the["man"], NP.parse("a hat"))
+    wearer = NP("the", NOUNS["man"], addition=hat)
+    triples.append(statement(wearer, "reading", NP.parse("a book")))
     thirst = clause(the["cat"], VERBS["drinking"], the["milk"], order="final", key="2")
     thought = join(noun_phrase(the["boy"], "s"), BELIEFS[0], THAT, thirst)
     return [*triples, sentence(thought)]
@@ -108,14 +110,14 @@ def acceptable(triple: Triple) -> bool:
 
 def draw_all(draw: Draw) -> list[Triple]:
     """The fixed sentences, and each template's number of others; none twice."""
-    seen = {triple.text("en"): triple for triple in fixed_sentences()}
+    by_english = {triple.text("en"): triple for triple in fixed_sentences()}
     for template, count in TEMPLATES.items():
         for _ in range(count):
             triple = template(draw)
-            while triple.text("en") in seen or not acceptable(triple):
+            while triple.text("en") in by_english or not acceptable(triple):
                 triple = template(draw)
-            seen[triple.text("en")] = triple
-    return list(seen.values())
+            by_english[triple.text("en")] = triple
+    return list(by_english.values())
 
 
 def every_word(triple: Triple) -> list[str]:
@@ -134,19 +136,19 @@ def generate(
     """
     draw = random.Random(seed)
     triples = draw_all(draw)
-    fixed = {triple.text("en") for triple in fixed_sentences()}
+    fixed_texts = {triple.text("en") for triple in fixed_sentences()}
     counts = Counter(word for triple in triples for word in every_word(triple))
     draw.shuffle(triples)
-    free = [
+    candidates = [
         t
         for t in triples
-        if t.text("en") not in fixed
+        if t.text("en") not in fixed_texts
         and all(counts[w] >= least_count for w in every_word(t))
     ]
-    valid, test = free[:held_out], free[held_out : 2 * held_out]
-    taken = {triple.text("en") for triple in valid + test}
+    valid, test = candidates[:held_out], candidates[held_out : 2 * held_out]
+    held_out_texts = {triple.text("en") for triple in valid + test}
     return {
-        "train": [t for t in triples if t.text("en") not in taken],
+        "train": [t for t in triples if t.text("en") not in held_out_texts],
         "valid": valid,
         "test": test,
     }

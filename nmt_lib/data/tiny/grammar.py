@@ -55,11 +55,11 @@ def negated(subject: NP, verb: Verb) -> Phrase:
     """ "The man is not reading", "Der Mann liest nicht", "L'homme ne lit pas"."""
     s, v = noun_phrase(subject, "s"), verb_forms(verb, subject, False, "v")
     be, *rest = v["en"].split()
-    first, *others = v["fr"].split()
+    verb_word, *other_words = v["fr"].split()
     return {
         "en": " ".join([s["en"], be, "not/neg", *rest]),
         "de": f"{s['de']} {v['de']} nicht/neg",
-        "fr": " ".join([s["fr"], "ne/neg", first, "pas/neg", *others]),
+        "fr": " ".join([s["fr"], "ne/neg", verb_word, "pas/neg", *other_words]),
     }
 
 
@@ -73,8 +73,8 @@ def being(
 ) -> Phrase:
     """ "The chair is new"; ``final``: the German verb is last, "weil sie müde ist"."""
     s = noun_phrase(subject, f"{key}s")
-    now = ("are", "sind", "sont") if subject.many else ("is", "ist", "est")
-    be = words(*(("was", "war", "était") if past else now), f"{key}be")
+    present = ("are", "sind", "sont") if subject.many else ("is", "ist", "est")
+    be = words(*(("was", "war", "était") if past else present), f"{key}be")
     french = french_agreement(adjective, subject.noun, subject.many)
     how = words("very", "sehr", "très", f"{key}very") if very else NOTHING
     how = join(how, words(adjective.en, adjective.de, french, f"{key}adj"))
@@ -99,14 +99,11 @@ BUT = {"en": ",/comma but/but", "de": ",/comma aber/but", "fr": ",/comma mais/bu
 COMMA = words(",", ",", ",", "comma")
 HOME = {"en": "home/home", "de": "nach/home Hause/home", "fr": ""}
 # Two opinions of one kind take "and", others "but".
-GOOD = ("new", "beautiful", "comfortable", "happy")
+GOOD = ["new", "beautiful", "comfortable", "happy"]
 BELIEFS = [
-    words(en, de, fr, "mv")
-    for en, de, fr in (
-        ("sees", "sieht", "voit"),
-        ("knows", "weiß", "sait"),
-        ("says", "sagt", "dit"),
-    )
+    words("sees", "sieht", "voit", "mv"),
+    words("knows", "weiß", "sait", "mv"),
+    words("says", "sagt", "dit", "mv"),
 ]
 WHY = {
     "sleeping": "tired ill",
@@ -154,17 +151,21 @@ def sat_down(subject: NP, place: str, adjective: str) -> Triple:
     """ "She sat down in the chair, it was very comfortable." """
     seat = NP("the", NOUNS[PLACES[place].noun])
     sat = words("sat_down", "setzte_sich", participle("se_est_assis*", subject), "v")
-    first = join(noun_phrase(subject, "s"), sat, place_phrase(place, case="acc"))
-    second = being(pronoun_for(seat), ADJECTIVES[adjective], "2", past=True, very=True)
-    return sentence(join(first, COMMA, second))
+    main = join(noun_phrase(subject, "s"), sat, place_phrase(place, case="acc"))
+    comment = being(pronoun_for(seat), ADJECTIVES[adjective], "2", past=True, very=True)
+    return sentence(join(main, COMMA, comment))
 
 
-def described_twice(thing: NP, one: str, two: str, past: bool = False) -> Triple:
+def described_twice(
+    phrase: NP, quality: str, other_quality: str, past: bool = False
+) -> Triple:
     """ "The chair is new and it is very comfortable": er, sie or es; il or elle."""
-    link = AND if (one in GOOD) == (two in GOOD) else BUT
-    first = being(thing, ADJECTIVES[one], past=past)
-    second = being(pronoun_for(thing), ADJECTIVES[two], "2", past=past, very=True)
-    return sentence(join(first, link, second))
+    link = AND if (quality in GOOD) == (other_quality in GOOD) else BUT
+    main = being(phrase, ADJECTIVES[quality], past=past)
+    comment = being(
+        pronoun_for(phrase), ADJECTIVES[other_quality], "2", past=past, very=True
+    )
+    return sentence(join(main, link, comment))
 
 
 def because_of_feeling(subject: NP, verb: str, adjective: str) -> Triple:

@@ -312,7 +312,7 @@ def rows(table: str) -> list[list[str]]:
     return [line.split() for line in table.strip().splitlines()]
 
 
-def joined(forms: str, kinds: str) -> list[list[str]]:
+def join_rows(forms: str, kinds: str) -> list[list[str]]:
     """The cells of a table of forms and of its table of kinds, line by line."""
     return [
         [*form, *kind]
@@ -320,10 +320,10 @@ def joined(forms: str, kinds: str) -> list[list[str]]:
     ]
 
 
-NOUNS = {row[0]: Noun(*row) for row in joined(NOUN_TABLE, NOUN_KINDS)}
+NOUNS = {row[0]: Noun(*row) for row in join_rows(NOUN_TABLE, NOUN_KINDS)}
 ADJECTIVES = {row[0]: Adjective(*row) for row in rows(ADJECTIVE_TABLE)}
 VERBS = {
-    row[0].removeprefix("is_"): Verb(*row) for row in joined(VERB_TABLE, VERB_KINDS)
+    row[0].removeprefix("is_"): Verb(*row) for row in join_rows(VERB_TABLE, VERB_KINDS)
 }
 PLACES = {f"{row[0]} {row[1]}": Place(*row) for row in rows(PLACE_TABLE)}
 

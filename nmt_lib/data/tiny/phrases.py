@@ -38,7 +38,7 @@ class NP:
     addition: Phrase | None = None
 
     @staticmethod
-    def of(text: str) -> NP:
+    def parse(text: str) -> NP:
         """From English: "the old man", "the-many cat" (the cats), "some cold milk"."""
         determiner, *adjective, noun = text.split()
         return NP(
@@ -50,15 +50,16 @@ class NP:
         return self.determiner in MANY
 
 
-def person_pronoun(en: str, de: str, fr: str, gender: str) -> NP:
+def pronoun(en: str, de: str, fr: str, gender: str, de_gender: str = "") -> NP:
+    kind = "thing" if en == "it" else "person"
     return NP(
         "they" if en == "they" else "pronoun",
-        Noun(en, en, de, de, gender, fr, fr, gender, "person"),
+        Noun(en, en, de, de, de_gender or gender, fr, fr, gender, kind),
     )
 
 
-SHE = person_pronoun("she", "sie", "elle", "f")
-HE = person_pronoun("he", "er", "il", "m")
+SHE = pronoun("she", "sie", "elle", "f")
+HE = pronoun("he", "er", "il", "m")
 
 
 def pronoun_for(phrase: NP) -> NP:
@@ -66,14 +67,11 @@ def pronoun_for(phrase: NP) -> NP:
     noun = phrase.noun
     fr = "elle" if noun.fr_gender == "f" else "il"
     if phrase.many:
-        return person_pronoun("they", "sie", fr + "s", noun.fr_gender)
+        return pronoun("they", "sie", fr + "s", noun.fr_gender)
     if fits(noun.kinds, "male,female"):
         return HE if noun.fr_gender == "m" else SHE
     de = {"m": "er", "f": "sie", "n": "es"}[noun.de_gender]
-    return NP(
-        "pronoun",
-        Noun("it", "it", de, de, noun.de_gender, fr, fr, noun.fr_gender, "thing"),
-    )
+    return pronoun("it", de, fr, noun.fr_gender, noun.de_gender)
 
 
 @cache
@@ -103,19 +101,17 @@ def participle(text: str, subject: NP) -> str:
     stem = text.rstrip("*")
     if stem == text:
         return text
-    ending = "e" if subject.noun.fr_gender == "f" else ""
-    return (
-        stem
-        + ending
-        + ("s" if subject.many and not (stem + ending).endswith("s") else "")
-    )
+    form = stem + "e" * (subject.noun.fr_gender == "f")
+    return form + "s" * (subject.many and not form.endswith("s"))
 
 
 def english_np(phrase: NP, key: str) -> str:
     noun, adjective = phrase.noun, phrase.adjective
-    parts = [mark(ENGLISH_DETERMINERS.get(phrase.determiner, ""), f"{key}.det")]
-    parts.append(mark(adjective.en, f"{key}.adj") if adjective else "")
-    parts.append(mark(noun.en_many if phrase.many else noun.en, f"{key}.noun"))
+    parts = [
+        mark(ENGLISH_DETERMINERS.get(phrase.determiner, ""), f"{key}.det"),
+        mark(adjective.en, f"{key}.adj") if adjective else "",
+        mark(noun.en_many if phrase.many else noun.en, f"{key}.noun"),
+    ]
     return " ".join(parts)
 
 
@@ -129,8 +125,9 @@ def german_np(phrase: NP, key: str, case: str) -> str:
     parts = [
         mark(article, f"{key}.det"),
         mark(adjective.de_stem + ending, f"{key}.adj") if adjective else "",
+        mark(word, f"{key}.noun"),
     ]
-    return " ".join([*parts, mark(word, f"{key}.noun")])
+    return " ".join(parts)
 
 
 def french_np(phrase: NP, key: str) -> str:
@@ -140,43 +137,43 @@ def french_np(phrase: NP, key: str) -> str:
     if phrase.determiner == "some":  # aligned with nothing: "du lait" is just "milk"
         article = "de le" if noun.fr_gender == "m" else "de la"
     word = noun.fr_many if phrase.many else noun.fr
-    if adjective is None:
-        return f"{article} {mark(word, f'{key}.noun')}"
-    form = french_agreement(adjective, noun, phrase.many)
-    if adjective.fr_side == "after":
-        return f"{article} {mark(word, f'{key}.noun')} {mark(form, f'{key}.adj')}"
-    if word.startswith(VOWELS) and not phrase.many:
-        form = FRENCH_BEFORE_VOWEL.get(form, form)
-    return f"{article} {mark(form, f'{key}.adj')} {mark(word, f'{key}.noun')}"
+    parts = [mark(word, f"{key}.noun")]
+    if adjective:
+        form = french_agreement(adjective, noun, phrase.many)
+        is_after = adjective.fr_side == "after"
+        if not is_after and word.startswith(VOWELS) and not phrase.many:
+            form = FRENCH_BEFORE_VOWEL.get(form, form)
+        parts.insert(is_after, mark(form, f"{key}.adj"))
+    return " ".join([article, *parts])
 
 
 def noun_phrase(phrase: NP, key: str, case: str = "nom") -> Phrase:
-    built = {
+    texts = {
         "en": english_np(phrase, key),
         "de": german_np(phrase, key, case),
         "fr": french_np(phrase, key),
     }
-    return join(built, phrase.addition) if phrase.addition else built
+    return join(texts, phrase.addition) if phrase.addition else texts
 
 
 def place_phrase(
     name: str, adjective: Adjective | None = None, case: str = "dat"
 ) -> Phrase:
     place = PLACES[name]
-    thing = noun_phrase(NP("the", NOUNS[place.noun], adjective), "p", case)
-    return join(words(place.en, place.de, place.fr, "prep"), thing)
+    noun = noun_phrase(NP("the", NOUNS[place.noun], adjective), "p", case)
+    return join(words(place.en, place.de, place.fr, "prep"), noun)
 
 
-def with_phrase(thing: NP) -> Phrase:
-    return join(words("with", "mit", "avec", "with"), noun_phrase(thing, "w", "dat"))
+def with_phrase(phrase: NP) -> Phrase:
+    return join(words("with", "mit", "avec", "with"), noun_phrase(phrase, "w", "dat"))
 
 
 def relative_clause(owner: NP, clothes: NP) -> Phrase:
     """ "who is wearing a hat"; in German between commas, with the verb at the end."""
-    who = {"m": "der", "f": "die", "n": "das"}[owner.noun.de_gender]
-    thing, verb = noun_phrase(clothes, "w", "acc"), VERBS["wearing"]
+    article = {"m": "der", "f": "die", "n": "das"}[owner.noun.de_gender]
+    object_phrase, verb = noun_phrase(clothes, "w", "acc"), VERBS["wearing"]
     return {
-        "en": f"who/who {mark(verb.en, 'rv')} {thing['en']}",
-        "de": f", {who}/who {thing['de']} {mark(verb.de, 'rv')} ,",
-        "fr": f"qui/who {mark(verb.fr, 'rv')} {thing['fr']}",
+        "en": f"who/who {mark(verb.en, 'rv')} {object_phrase['en']}",
+        "de": f", {article}/who {object_phrase['de']} {mark(verb.de, 'rv')} ,",
+        "fr": f"qui/who {mark(verb.fr, 'rv')} {object_phrase['fr']}",
     }

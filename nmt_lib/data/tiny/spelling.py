@@ -57,9 +57,9 @@ def contract(tokens: list[Token], table: dict[tuple[str, str], str]) -> list[Tok
     result: list[Token] = []
     for token in tokens:
         if result and (result[-1].word, token.word) in table:
-            before = result.pop()
+            previous = result.pop()
             token = Token(
-                table[before.word, token.word], before.concepts + token.concepts
+                table[previous.word, token.word], previous.concepts + token.concepts
             )
         result.append(token)
     return result
@@ -84,17 +84,9 @@ def spell(tokens: list[Token], lang: str) -> list[Token]:
 
 def sentence(phrase: Phrase) -> Triple:
     """A phrase as a sentence: with its spelling, a capital letter and a full stop."""
-    built = {}
+    tokens, concepts = {}, {}
     for lang in LANGUAGES:
-        first, *rest = spell(
-            [*map(read_token, phrase[lang].split()), Token(".", ("end",))], lang
-        )
-        built[lang] = [
-            Token(first.word[0].upper() + first.word[1:], first.concepts),
-            *rest,
-        ]
-    tokens = {lang: tuple(token.word for token in built[lang]) for lang in LANGUAGES}
-    concepts = {
-        lang: tuple(token.concepts for token in built[lang]) for lang in LANGUAGES
-    }
+        parts = [*map(read_token, phrase[lang].split()), Token(".", ("end",))]
+        (start, *rest), concepts[lang] = zip(*spell(parts, lang), strict=True)
+        tokens[lang] = (start[0].upper() + start[1:], *rest)
     return Triple(tokens, concepts)

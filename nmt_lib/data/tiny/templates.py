@@ -92,11 +92,10 @@ def draw_verb(draw: Draw, subject: NP, past: bool) -> str:
     possible = [
         name
         for name, verb in VERBS.items()
-        if fits(subject.noun.kinds, verb.subjects) and verb.places != "-"
+        if fits(subject.noun.kinds, verb.subjects)
+        and "-" not in (verb.places, verb.en_past if past else "")
     ]
-    return draw.choice(
-        [name for name in possible if not past or VERBS[name].en_past != "-"]
-    )
+    return draw.choice(possible)
 
 
 def draw_place(draw: Draw, kinds: str) -> Phrase:
@@ -131,11 +130,11 @@ THING_VERBS = [
 
 def draw_thing(draw: Draw, subject: NP, past: bool) -> tuple[str, NP]:
     """Reading, buying, opening … something, neither a person nor an animal."""
-    alone = [] if past or subject.many else ["wearing"]
-    verb = draw.choice(THING_VERBS + alone)
+    singular_only = [] if past or subject.many else ["wearing"]
+    verb = draw.choice(THING_VERBS + singular_only)
     kinds = VERBS[verb].objects.split(",")
-    wanted = ",".join(kind for kind in kinds if kind not in ("person", "animal"))
-    return verb, draw_np(draw, wanted, many=0.3, adjective=0.4)
+    thing_kinds = ",".join(kind for kind in kinds if kind not in ("person", "animal"))
+    return verb, draw_np(draw, thing_kinds, many=0.3, adjective=0.4)
 
 
 def draw_action(
@@ -144,11 +143,8 @@ def draw_action(
     """A verb, perhaps an object or a place, that make sense for the subject."""
     if draw.random() < 0.4:
         verb = draw_verb(draw, subject, past)
-        return (
-            verb,
-            None,
-            where(draw, subject, verb) if draw.random() < 0.4 else NOTHING,
-        )
+        place = where(draw, subject, verb) if draw.random() < 0.4 else NOTHING
+        return verb, None, place
     if fits(subject.noun.kinds, "animal") or draw.random() < 0.3:
         return *draw_quantity(draw, subject), NOTHING
     return *draw_thing(draw, subject, past), NOTHING
@@ -212,8 +208,8 @@ def who_does_what_to_whom(draw: Draw) -> Triple:
 
 def with_something(draw: Draw) -> Triple:
     subject = draw_np(draw, "person", 0.0, 0.2)
-    held = draw_np(draw, "held", 0.0, 0.7)
-    subject = replace(subject, addition=with_phrase(held))
+    belonging = draw_np(draw, "held", 0.0, 0.7)
+    subject = replace(subject, addition=with_phrase(belonging))
     return draw_statement(draw, subject, draw_tense(draw, subject))
 
 
@@ -234,13 +230,8 @@ def draw_subordinate(draw: Draw, subject: NP) -> Phrase:
 def believing(draw: Draw) -> Triple:
     subject = draw_subject(draw, "person", 0.0, 0.15)
     inner = draw_np(draw, "person,animal", 0.2, 0.2)
-    phrase = join(
-        noun_phrase(subject, "s"),
-        draw.choice(BELIEFS),
-        THAT,
-        draw_subordinate(draw, inner),
-    )
-    return sentence(phrase)
+    belief = join(noun_phrase(subject, "s"), draw.choice(BELIEFS), THAT)
+    return sentence(join(belief, draw_subordinate(draw, inner)))
 
 
 def because(draw: Draw) -> Triple:
@@ -251,13 +242,13 @@ def because(draw: Draw) -> Triple:
     inner = draw_np(draw, "person,animal", 0.15, 0.15)
     reason = draw_subordinate(draw, inner)
     feeling = being(subject, ADJECTIVES[draw.choice(["happy", "sad"])])
-    first = draw.choice(
+    main = draw.choice(
         [
             feeling,
             clause(subject, VERBS[draw.choice(["waiting", "laughing", "crying"])]),
         ]
     )
-    return sentence(join(first, BECAUSE, reason))
+    return sentence(join(main, BECAUSE, reason))
 
 
 def wearing(draw: Draw) -> Triple:
@@ -268,31 +259,30 @@ def wearing(draw: Draw) -> Triple:
     return draw_statement(draw, subject, past=False)
 
 
+FEELINGS = ["tired", "happy", "sad", "ill"]
+CLASHES = (  # no noun is both
+    {"happy", "sad"},
+    {"new", "old"},
+    {"small", "big"},
+    {"comfortable", "hard"},
+)
+
+
 def describing(draw: Draw) -> Triple:
-    past = draw.random() < 0.3
-    if draw.random() < 0.2:
-        one, two = draw.sample(["tired", "happy", "sad", "ill"], 2)
-        if {one, two} == {"happy", "sad"}:
-            return describing(draw)
-        return described_twice(draw_np(draw, "male,female", 0.0, 0.2), one, two, past)
-    noun = draw_noun(draw, "made,seat,size")
-    abouts = [
-        name
-        for name, adjective in ADJECTIVES.items()
-        if fits(noun.kinds, adjective.about)
-    ]
-    one, two = draw.sample(abouts, 2)
-    if two == "new" or {one, two} in (
-        {"new", "old"},
-        {"small", "big"},
-        {"comfortable", "hard"},
-    ):
+    past, feels = draw.random() < 0.3, draw.random() < 0.2
+    noun, names = NOUNS["man"], FEELINGS
+    if not feels:
+        noun = draw_noun(draw, "made,seat,size")
+        names = [n for n, entry in ADJECTIVES.items() if fits(noun.kinds, entry.about)]
+    quality, other = draw.sample(names, 2)
+    if other == "new" or {quality, other} in CLASHES:
         return describing(draw)
-    return described_twice(NP("the", noun), one, two, past)
+    phrase = draw_np(draw, "male,female", 0.0, 0.2) if feels else NP("the", noun)
+    return described_twice(phrase, quality, other, past)
 
 
 def feeling(draw: Draw) -> Triple:
-    adjective = ADJECTIVES[draw.choice(["tired", "happy", "sad", "ill"])]
+    adjective = ADJECTIVES[draw.choice(FEELINGS)]
     subject = draw_np(draw, "person", 0.3, 0.4)
     return sentence(being(subject, adjective, very=draw.random() < 0.5))
 

@@ -3,12 +3,15 @@
 from typing import Any
 
 import nmt_lib as nmt
-from nmt_book.yours.try_it import replaced
+from nmt_book.yours.try_it import replace_parts
 
 
 def kept(chapter: Any, use_cache: bool = False, **parts: Any) -> tuple[int, float]:
     """How many of the 100 translations stay, and the perplexity of the references."""
-    yours, sources = replaced(chapter.tiny, **parts), [p.src for p in chapter.pairs]
+    yours, sources = (
+        replace_parts(chapter.tiny, **parts),
+        [p.src for p in chapter.pairs],
+    )
     found = yours.translate(sources, use_cache=use_cache)
     both = zip(found, chapter.tiny.translate(sources), strict=True)
     same = sum(a.text == b.text for a, b in both)

@@ -18,6 +18,20 @@ def test_a_large_rate_at_once_stays_far_behind(chapter: Any) -> None:
     assert cold > 3.7 and warm < 3.6 and cold > warm + 0.7  # 16 seeds: 2.0 to 3.2
 
 
+def test_the_picture_of_the_warm_up_rises_to_the_rate_and_stays(chapter: Any) -> None:
+    warm, at_once = chapter.rates["with warm-up"], chapter.rates["without"]
+    assert len(warm) == len(chapter.warm) and at_once == [3e-3] * len(chapter.cold)
+    assert warm[:2] == pytest.approx([5e-5, 1e-4])
+    assert warm[58] < warm[59] == 3e-3 and warm[59:] == at_once[59:]
+
+
+def test_below_each_token_that_is_read_is_the_next_one(chapter: Any) -> None:
+    for row in chapter.rows.values():
+        assert row["tgt_in"][0] == "<sos>" and row["tgt_in"][1:] == row["tgt_out"][:-1]
+    short = chapter.rows["a shorter one"]
+    assert short["tgt_out"][short["tgt_in"].index("<eos>")] == "<pad>"
+
+
 def test_in_our_run_only_the_large_rate_at_once_collapses(chapter: Any) -> None:
     """The flat line is the loss of the word frequencies; both stacks have collapsed."""
     assert abs(at_the_end(chapter.cold) - chapter.entropy) < 0.1

@@ -4,7 +4,7 @@ from typing import Any
 
 import nmt_lib as nmt
 from nmt_book.yours.trials import captions
-from nmt_book.yours.try_it import loaded, replaced
+from nmt_book.yours.try_it import load_cached, replace_parts
 
 
 def test_the_gate_learns_fastest_and_added_sines_are_no_help_yet(chapter: Any) -> None:
@@ -22,8 +22,8 @@ def test_in_our_run_one_group_is_behind(chapter: Any) -> None:
 
 
 def test_a_trained_translator_needs_the_mean_of_its_norms(chapter: Any) -> None:
-    theirs = loaded("multi30k-en-de")
-    yours = replaced(theirs, rms_norm=chapter.check.rms_norm.right)
+    theirs = load_cached("multi30k-en-de")
+    yours = replace_parts(theirs, rms_norm=chapter.check.rms_norm.right)
     found, expected = (model.translate(captions()) for model in (yours, theirs))
     both = zip(found, expected, strict=True)
     assert not any(one.text == other.text for one, other in both)

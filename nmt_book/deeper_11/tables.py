@@ -4,7 +4,8 @@ adjectives? Contrasts made from real captions.
 Rules turn validation references into wrong ones with one mistake each; the model wins
 where it gives the reference the higher probability. The rules are strict: a noun must
 be in a list, its article or adjective must agree with it, and a change that could be
-right in another reading is left out. Run: ``NMT_DATA=… python -m benchmarks.contrasts``
+right in another reading is left out.
+Run: ``NMT_DATA=… python -m nmt_book.deeper_11.tables``
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import re
 from collections.abc import Sequence
 
 import nmt_lib as nmt
-from benchmarks import common
+
+from .. import benchmark
 
 # Left out: nouns with two genders (enfant, élève, soldat, livre …), nouns spelt like a
 # verb (porte), nouns in -s.
@@ -103,15 +105,15 @@ def put(text: str, span: tuple[int, int], words: str) -> str:
 
 def wrong_articles(text: str) -> list[str]:
     """ "Une femme" → "Un femme", where the article agrees with the noun after it."""
-    found = []
+    sentences = []
     for match in ARTICLE.finditer(text):
         article = match[1].lower()
         gender = "f" if article in ("une", "la") else "m"
         if KINDS_OF.get(match[2]) == (gender, False):
             other = OTHER_ARTICLE[article]
             other = other.capitalize() if match[1][0].isupper() else other
-            found.append(put(text, match.span(1), other))
-    return found
+            sentences.append(put(text, match.span(1), other))
+    return sentences
 
 
 def wrong_agreements(text: str) -> list[str]:
@@ -120,11 +122,11 @@ def wrong_agreements(text: str) -> list[str]:
     A determiner must be near: in "une veste en cuir noir", the jacket or the leather
     may be black.
     """
-    found = [(match, 1, 2) for match in AFTER.finditer(text)]
-    found += [(match, 2, 1) for match in BEFORE.finditer(text)]
+    matches = [(match, 1, 2) for match in AFTER.finditer(text)]
+    matches += [(match, 2, 1) for match in BEFORE.finditer(text)]
     return [
         put(text, match.span(adjective), AGREE[key])
-        for match, noun, adjective in found
+        for match, noun, adjective in matches
         if (key := (*KINDS_OF.get(match[noun], ("", False)), match[adjective])) in AGREE
     ]
 
@@ -148,15 +150,15 @@ RULES = {
 
 def contrasts(pairs: Sequence[nmt.Pair]) -> dict[str, list[nmt.Contrast]]:
     """Kind → at most one contrast a caption, drawn where a rule applies twice."""
-    draw, found = random.Random(0), {}
+    draw, drawn = random.Random(0), {}
     for kind, rule in RULES.items():
         wrong = [(pair, rule(pair.tgt)) for pair in pairs]
-        found[kind] = [
+        drawn[kind] = [
             nmt.Contrast(pair.src, pair.tgt, draw.choice(texts))
             for pair, texts in wrong
             if texts
         ]
-    return found
+    return drawn
 
 
 def interval(won: int, n: int, z: float = 1.96) -> str:
@@ -173,23 +175,23 @@ def digest(model: nmt.Transformer) -> str:
 
 
 def main() -> None:
-    common.parse()
-    data = common.load_config("multi30k", **{"data.tgt_lang": "fr"}).data
-    made = contrasts(nmt.load_corpus(data).valid)
+    benchmark.parse()
+    data = benchmark.load_config("multi30k", **{"data.tgt_lang": "fr"}).data
+    drawn = contrasts(nmt.load_corpus(data).valid)
     translator, rows, equal = nmt.Translator.load(MODEL, device="cpu"), [], []
-    for kind, found in made.items():
-        n, sources = len(found), [c.src for c in found]
-        shifted = zip(sources[1:] + sources[:1], found, strict=True)
+    encode = translator.tgt_tokenizer.encode
+    for kind, some in drawn.items():
+        n, sources = len(some), [c.src for c in some]
+        shifted = zip(sources[1:] + sources[:1], some, strict=True)
         others = [nmt.Contrast(src, c.right, c.wrong) for src, c in shifted]
         own, other = (
-            round(nmt.contrastive_accuracy(translator, some) * n)
-            for some in (found, others)
+            round(nmt.contrastive_accuracy(translator, sort) * n)
+            for sort in (some, others)
         )
         shares = [f"{won} ({won / n:.1%})" for won in (own, other)]
         rows.append([kind, n, shares[0], interval(own, n), shares[1]])
-        encode = translator.tgt_tokenizer.encode
-        equal += [len(encode(c.right)) == len(encode(c.wrong)) for c in found]
-    common.write_table(
+        equal += [len(encode(c.right)) == len(encode(c.wrong)) for c in some]
+    benchmark.write_table(
         "contrasts",
         "Contrasts from the Multi30k validation set, English to French",
         "kind | contrasts | won | 95 % interval (Wilson) | won with another source",
@@ -198,7 +200,7 @@ def main() -> None:
         "the model gives the reference a higher probability than the same sentence "
         "with one mistake. With another source: as translations of the next caption of "
         "the list, so what is won there is won by knowing French. Right and wrong have "
-        f"equally many subwords in {sum(equal)} of {len(equal)}. {common.machine()}.",
+        f"equally many subwords in {sum(equal)} of {len(equal)}.",
     )
 
 

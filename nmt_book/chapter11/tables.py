@@ -1,0 +1,156 @@
+"""What the defects of chapter 11 cost, each with several seeds.
+
+Run: ``OMP_NUM_THREADS=1 python -m nmt_book.chapter11.tables [--seeds 0 1 2 3]``. A seed
+takes about three minutes, most of them for the training of ``tiny``.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+import torch
+from torch import nn
+
+import nmt_lib as nmt
+
+from .. import benchmark
+from ..loop import mean_loss, per_token, updates
+from . import lab
+
+Row = tuple[str, str, float, float]  # experiment, measure, the right way, theirs
+
+
+class NormOfE(nn.LayerNorm):
+    """Divides by a new norm each time, which is never trained."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return nn.LayerNorm(x.size(-1))(x)
+
+
+def double(model: nmt.Transformer) -> None:
+    positions = model.src_embedding.positions  # the target shares them
+    positions.table = lab.doubled(*positions.table.shape)
+
+
+def forget(model: nmt.Transformer) -> None:
+    for module in model.modules():
+        if isinstance(module, nmt.Residual):
+            module.norm = NormOfE(module.norm.normalized_shape)
+
+
+class Experiments:
+    """Those of a seed, with which ``tiny`` is trained as well."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        config = benchmark.load_config("tiny", **{"train.seed": seed})
+        folder = benchmark.home() / f"writeups/seed-{seed}"
+        self.trained = nmt.train(config, run_dir=str(folder)).translator
+        corpus = nmt.load_corpus(config.data)
+        self.tokenizers = self.trained.src_tokenizer, self.trained.tgt_tokenizer
+        self.unseen = nmt.encode_pairs(corpus.valid, self.tokenizers, config)
+        self.pairs = corpus.valid[:200]
+        self.learn = lab.OneLayer(self.trained, corpus)
+        if benchmark.DRY:
+            self.learn.plan = self.learn.plan[:50]
+
+    def rows(self) -> Iterator[Row]:
+        return chain(self.one_layer(), self.tiny(), self.deep(), self.few())
+
+    def one_layer(self) -> Iterator[Row]:
+        """Trains for 500 updates; the mean validation loss from update 250 on."""
+
+        def late(change: Callable[[nmt.Transformer], None] | None) -> float:
+            return statistics.mean(self.learn(change, self.seed)[-6:])
+
+        right = late(None)
+        model = self.learn.model
+        measure = "one layer: validation loss from update 250 on"
+        yield "exponent doubled", measure, right, late(double)
+        yield "norms never trained", measure, right, late(forget)
+        yield from self.in_use("one layer", model)
+
+    def in_use(self, name: str, model: nmt.Transformer) -> Iterator[Row]:
+        """Of 200 sentences right: without the source's end, and with dropout on."""
+        exact = lab.without_the_end({name: model}, self.trained, self.pairs)
+        whole, eos, _, both = exact[name]
+        dropped = lab.with_dropout(model, self.trained, self.pairs)
+        measure = f"{name}: of 200 right"
+        yield "source without <eos>", measure, whole, eos
+        yield "without <eos> and full stop", measure, whole, both
+        yield "never calls eval()", measure, whole, dropped
+
+    def tiny(self) -> Iterator[Row]:
+        model = self.trained.model
+        yield from self.in_use("tiny", model)
+        batch = nmt.make_batch(self.unseen[:500])
+        with torch.no_grad():
+            plain, smoothed = (
+                mean_loss(model, batch, eps).exp().item() for eps in (0, 0.1)
+            )
+        yield "validation with smoothing", "tiny: perplexity", plain, smoothed
+        many, few = (
+            statistics.stdev(lab.batch_losses(model, self.learn.examples, n))
+            for n in (64, 8)
+        )
+        measure = "tiny: standard deviation, of 64 and 8"
+        yield "loss of the last 8 sentences", measure, many, few
+
+    def deep(self) -> Iterator[Row]:
+        n = 5 if benchmark.DRY else 300
+        curves = [
+            lab.train_deep(rate, self.learn.examples, self.learn.sizes, n, self.seed)
+            for rate in (1e-4, 1e-3)
+        ]
+        for end in (n // 5, n):
+            a, b = (statistics.mean(curve[max(0, end - 10) : end]) for curve in curves)
+            yield "ten times C's rate", f"six layers: loss after {end} updates", a, b
+
+    def few(self) -> Iterator[Row]:
+        """A one-layer model on 200 sentences: kept by validation and training loss."""
+        few = self.learn.examples[:200]
+        plan = nmt.token_batches(nmt.example_lengths(few), 1024, seed=0)
+        seen = [nmt.make_batch(few, rows) for rows in plan]
+        fresh = [nmt.make_batch(self.unseen[:200])]
+        torch.manual_seed(self.seed)
+        shape = self.learn.config.model.model_copy(update={"dropout": 0.0})
+        model = nmt.Transformer(shape, *self.learn.sizes)
+        translator = nmt.Translator(model, *self.tokenizers, self.trained.config)
+        optimizer = torch.optim.Adam(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
+        epochs = 1 if benchmark.DRY else 20
+        losses = updates(optimizer, per_token(nmt.Objective(model)), seen * 3 * epochs)
+        record = []
+        for step, _ in enumerate(losses, start=1):
+            if step % (3 * len(seen)) == 0:
+                both = [nmt.validation_loss(model, some) for some in (fresh, seen)]
+                bleu = nmt.evaluate(translator, self.pairs[:100]).bleu
+                record.append((*both, bleu))
+        right, theirs = (min(record, key=lambda row: row[i]) for i in (0, 1))
+        what = "chosen on training loss"
+        yield what, "200 sentences: validation loss", right[0], theirs[0]
+        yield what, "200 sentences: BLEU", right[2], theirs[2]
+
+
+def main() -> None:
+    seeds = benchmark.seeds(0, 1, 2, 3)
+    table: dict[tuple[str, str], list[str]] = {}
+    for seed in seeds:
+        for what, measure, right, theirs in Experiments(seed).rows():
+            print(seed, what, measure, right, theirs, flush=True)
+            cells = table.setdefault((what, measure), [])
+            cells.append(f"{right:.4g} → {theirs:.4g}")
+    benchmark.write_table(
+        "writeups",
+        "What the write-ups' defects cost",
+        "defect | measured | " + " | ".join(f"seed {seed}" for seed in seeds),
+        [[*key, *cells] for key, cells in table.items()],
+        "The right way → the write-ups'. One layer: `tiny` with one layer and a "
+        "warm-up of 100 updates, 500 updates. Right: translations of 200 validation "
+        "sentences, searched greedily.",
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,268 @@
+"""Recurrent translators beside the Transformer: who translates better, and how fast.
+
+Run: ``OMP_NUM_THREADS=1 python -m nmt_book.deeper_00.tables [--seeds 0 1 2]``. The
+learning rate of each model is chosen on the validation loss of the first seed. All of
+it takes about half an hour. Seconds are CPU seconds.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from itertools import chain
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
+
+import nmt_lib as nmt
+
+from .. import benchmark
+from . import lab
+from .recurrent import Bahdanau, OneVector
+
+RATES = 0.003, 0.006, 0.012, 0.024, 0.048
+WATCHED = 50, 100, 150, 200, 300, 400, 600, 800  # updates
+GOOD = 0.2  # a validation loss that each may reach
+Make = Callable[[int, int], nn.Module]
+MODELS: dict[str, Make] = {
+    "one vector": OneVector,
+    "Bahdanau": Bahdanau,
+    "Transformer": lambda *sizes: nmt.Transformer(tiny().model, *sizes),
+    "Bahdanau, read one way": partial(Bahdanau, hidden=107, both_ways=False),
+}
+CONTROLS: dict[str, tuple[Make, int]] = {  # the model, and how many times the updates
+    "one vector, 3 × the updates": (OneVector, 3),
+    "one vector, state of 300": (partial(OneVector, hidden=300), 1),
+}
+SIZES = 8, 16, 32, 64, 128, 256, 512
+STEPS = (33, 64), (257, 512), (1025, 2048)
+
+
+def main() -> None:
+    seeds = benchmark.seeds(0, 1, 2)
+    torch.set_num_threads(1)
+    quality(rates(seeds[0]), seeds)
+    layers()
+    writing()
+
+
+# Who translates better?
+
+
+def rates(seed: int) -> dict[str, float]:
+    """The learning rate of each model that has the lowest validation loss."""
+    rows, best = [], {}
+    for name, make in MODELS.items():
+        runs = {lr: trained(make, lr, seed) for lr in RATES}
+        best[name] = min(RATES, key=lambda lr: runs[lr]["loss"])
+        cells = [f"{run['right'][0]} / {run['loss']:.3f}" for run in runs.values()]
+        rows.append([name, *cells])
+    benchmark.write_table(
+        "recurrent_rates",
+        "The learning rate of recurrent translators",
+        f"model | {' | '.join(map(str, RATES))}",
+        rows,
+        f"Exactly right of 500 test sentences / validation loss; seed {seed}, 800 "
+        "updates of the config `tiny`.",
+    )
+    return best
+
+
+def quality(best: Mapping[str, float], seeds: Sequence[int]) -> None:
+    models = {name: (make, 1, best[name]) for name, make in MODELS.items()}
+    for name, job in CONTROLS.items():
+        models[name] = *job, best["one vector"]
+    rows = []
+    for name, (make, times, lr) in models.items():
+        runs = [trained(make, lr, seed, times) for seed in seeds]
+        mean = [
+            f"{statistics.mean(run['curve'][step] for run in runs):.2f}"
+            for step in WATCHED
+            if step in runs[0]["curve"]
+        ]
+        cells = zip(*(run["right"] for run in runs), strict=True)
+        rows.append(
+            [
+                *(name, f"{runs[0]['parameters']:,}", lr),
+                *map(listed, cells),
+                listed(f"{run['loss']:.3f}" for run in runs),
+                listed(mean),
+                listed(run["reached"] for run in runs),
+                listed(f"{run['seconds']:.0f}" for run in runs),
+                listed(f"{run['aer']:.3f}" for run in runs),
+            ]
+        )
+    benchmark.write_table(
+        "recurrent",
+        "Recurrent translators and the Transformer: exactly right test sentences",
+        f"model | parameters | learning rate | {' | '.join(runs[0]['groups'])} | "
+        f"validation loss | it after {listed(WATCHED)} updates | updates to {GOOD} | "
+        "CPU s | alignment error rate",
+        rows,
+        "The config `tiny`: same batches, 800 updates, mean of the last five "
+        "checkpoints, greedy search. GRUs: gradients clipped at 1.0. Seeds "
+        f"{listed(seeds)}. Words: source tokens, with the full stop. "
+        "Alignment: the only map, or the Transformer's head that is best on 100 "
+        "validation sentences.",
+    )
+
+
+def listed(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values))
+
+
+def tiny(**changes: Any) -> nmt.Config:
+    return benchmark.load_config("tiny", **changes)
+
+
+@cache
+def trained(make: Make, lr: float, seed: int, times: int = 1) -> dict[str, Any]:
+    """Trains and measures one model."""
+    steps = times * tiny().train.max_steps
+    clip = None if make is MODELS["Transformer"] else 1.0
+    changes = {"train.lr": lr, "train.max_steps": steps, "train.clip_norm": clip}
+    config = nmt.load_config(tiny(**{"train.seed": seed}), **changes)
+    corpus = nmt.load_corpus(config.data)
+    tokenizers = nmt.build_tokenizers(config.data, corpus.train)
+    examples = nmt.encode_pairs(corpus.train, tokenizers, config)
+    valid = [nmt.make_batch(nmt.encode_pairs(corpus.valid, tokenizers, config))]
+    curve: dict[int, float] = {}
+    clock = time.process_time
+    start, spent = clock(), 0.0
+
+    def watch(model: Any, step: int) -> None:
+        nonlocal spent
+        if step % 50 == 0 or benchmark.DRY:
+            before = clock()
+            curve[step] = nmt.validation_loss(model, valid)
+            spent += clock() - before
+
+    model = lab.fit(lambda: make(*map(len, tokenizers)), config, examples, watch)
+    seconds = clock() - start - spent
+    translator = nmt.Translator(model, *tokenizers, config)
+    texts = [pair.src for pair in corpus.test]
+    translations = translator.translate(texts, beam_size=1, use_cache=False)
+    groups = lab.by_length(translator, translations, corpus.test)
+    groups = {"all": [*chain(*groups.values())], **groups}
+    return {
+        "parameters": nmt.count_parameters(model),
+        "right": [*map(sum, groups.values())],
+        "groups": [f"{name} ({len(some)})" for name, some in groups.items()],
+        "loss": nmt.validation_loss(model, valid),
+        "curve": curve,
+        "reached": next((step for step in curve if curve[step] <= GOOD), "–"),
+        "seconds": seconds,
+        "aer": error_rate(translator, corpus),
+    }
+
+
+def error_rate(translator: nmt.Translator, corpus: nmt.Corpus) -> float:
+    """Of the head that is best on the validation set, over the test set."""
+
+    def of_heads(pairs: Sequence[nmt.Pair]) -> Tensor:
+        rates = []
+        for pair in pairs:
+            if not pair.alignment:
+                continue
+            target = translator.tgt_tokenizer.encode(pair.tgt, sos=False, eos=False)
+            cross = translator.attend(translator.encode(pair.src), target).cross
+            heads = torch.cat(cross).flatten(0, 1)  # (n_layers · H, T, S)
+            gold = list(pair.alignment)
+            rates.append([nmt.alignment_error_rate(head, gold) for head in heads])
+        return torch.tensor(rates).mean(0)  # (n_layers · H)
+
+    if type(translator.model) is OneVector or benchmark.DRY:
+        return float("nan")
+    best = int(of_heads(corpus.valid[:100]).argmin())
+    return float(of_heads(corpus.test)[best])
+
+
+# What does a layer take?
+
+
+def layers() -> None:
+    """One sentence through a layer of the width of the paper's, n words long."""
+    D, n_heads, sizes = (16, 2, SIZES[:2]) if benchmark.DRY else (512, 8, SIZES)
+    torch.manual_seed(0)
+    shape = {"model.d_model": D, "model.n_heads": n_heads, "model.d_ff": 4 * D}
+    config = nmt.load_config("tiny", **shape, **{"model.dropout": 0.0})
+    gru, attention = lab.two_layers(D, n_heads).values()
+    encoder = nmt.EncoderLayer(config.model)
+    made: dict[str, lab.Layer] = {
+        "nn.GRU": gru,
+        "GRUCell in a Python loop": lab.CellLoop(D),
+        "nmt.MultiHeadAttention": attention,
+        "encoder layer": lambda x: encoder(x, None),
+    }
+    rows = [[name, "ms"] for name in made]
+    rows += [[name, "MFLOP, forward"] for name in made]
+    for n in sizes:
+        x = torch.randn(1, n, D)
+        seconds = lab.seconds_of_step(made, x, max(3, 160 // n))
+        cells = [f"{1000 * median:.3g}" for median in seconds.values()]
+        cells += [f"{flops(layer, x) / 1e6:.1f}" for layer in made.values()]
+        for row, cell in zip(rows, cells, strict=True):
+            row.append(cell)
+    benchmark.write_table(
+        "recurrent_layers",
+        f"A layer of width {D}: one training step on one sentence of n words",
+        f"layer | unit | {' | '.join(f'n = {n}' for n in sizes)}",
+        rows,
+        "Forward and backward, the median, in CPU milliseconds on one thread. "
+        "Operations are counted by PyTorch, 2 for a multiplication and an addition.",
+    )
+
+
+def flops(layer: lab.Layer, x: Tensor) -> int:
+    """Of the forward pass; the written-out softmax, since the fused is not counted."""
+    counter = FlopCounterMode(display=False)
+    with counter, sdpa_kernel(SDPBackend.MATH), torch.no_grad():
+        layer(x)
+    return int(counter.get_total_flops())
+
+
+# What does a written word take?
+
+
+@torch.inference_mode()
+def writing() -> None:
+    sizes = 184, 255  # the vocabularies of tiny
+    torch.manual_seed(0)
+    names = "one vector", "Bahdanau", "Transformer"
+    models = {name: MODELS[name](*sizes) for name in names}
+    models["Transformer, cached"] = models.pop("Transformer")
+    steps = STEPS[:1] if benchmark.DRY else STEPS
+    rows = []
+    for B in (1, 64):
+        for name, model in models.items():
+            src, token = torch.randint(4, sizes[0], (B, 12)), torch.full((B, 1), 4)
+            writer, taken = lab.Writer(model.eval(), src), []
+            reach = steps if B == 1 else steps[:2]
+            for _ in range(reach[-1][1]):
+                start = time.process_time()
+                writer(token)
+                taken.append(time.process_time() - start)
+            medians = [statistics.median(taken[low - 1 : high]) for low, high in reach]
+            cells = [f"{1e6 * median:.0f}" for median in medians]
+            cells += ["–"] * (len(steps) - len(reach))
+            rows.append([B, name, *cells, f"{writer.n_bytes() / B:,.0f}", reach[-1][1]])
+    benchmark.write_table(
+        "recurrent_writing",
+        "What writing one more word takes, in µs for the whole batch",
+        "sentences | model | "
+        + " | ".join(f"step {low} to {high}" for low, high in steps)
+        + " | bytes kept a sentence | after step",
+        rows,
+        "Greedy, the median, CPU time on one thread; sources of 12 tokens, random "
+        "weights in the shapes of `recurrent.md`. The cache grows in blocks, and its "
+        "bytes count the room that it has.",
+    )
+
+
+if __name__ == "__main__":
+    main()
