@@ -1,7 +1,7 @@
 """The exercises: what each check says of an answer, and what the chapter's page shows.
 
 ``answers_to/<module>.py`` holds ``RIGHT`` and ``WRONG``: for each exercise, right
-answers of another form, and wrong ones that are no usual mistake and that no mutant
+answers of another kind, and wrong ones that are no usual mistake and that no mutant
 (``mutants.py``) reproduces.
 """
 
@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 import torch
 
-from nmt_book.exercise.exercise import Exercise, exercise
+from nmt_book.exercise.exercise import Exercise, _plain, exercise
 from nmt_book.exercise.progress import exercises, functions, modules, progress
 from nmt_book.exercise.saved import recall, remember
 from nmt_book.yours.trials import TRIALS, captions
@@ -66,11 +66,22 @@ def one(request: pytest.FixtureRequest) -> Exercise:
     return BY_NAME[request.param]
 
 
+FORMS: dict[type, list[Callable[[Any], Any]]] = {  # in which a value may be returned
+    torch.Tensor: [torch.Tensor.tolist, torch.Tensor.numpy],
+    float: [torch.tensor],
+    int: [torch.tensor, float],
+    list: [tuple, iter],
+    tuple: [list, iter],
+}
+
+
 def test_right_answers(one: Exercise) -> None:
     outcomes, others = one.outcomes(one.right), answers(one, "RIGHT")
     assert not [value for value in outcomes if isinstance(value, Exception)]
-    assert len(others) >= 2
-    for answer in [one.right, *others]:
+    forms = FORMS[type(outcomes[0])] if one._call is _plain else []
+    assert len(forms) + len(others) >= 2 and others
+    made = [lambda *a, form=form: form(one.right(*a)) for form in forms]
+    for answer in [one.right, *others, *made]:
         assert one.verdict(answer).split("\n")[0] == f"right: {one.says}"
 
 
