@@ -20,7 +20,7 @@ STYLE = (
     "background: #f8f8f8; color: #222; padding: 6px"
 )
 
-Ids = tuple[list[int], list[int]]  # of a source and its target
+IdPair = tuple[list[int], list[int]]  # of a source and its target
 
 # fmt: on
 
@@ -49,12 +49,12 @@ def without_docstrings(source: str) -> str:
 
 
 def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
-    """Prints what was measured beside the reader's guess; None is no guess."""
+    """Prints a measured value beside the reader's guess; None is no guess."""
     text = f"measured: {show(measured)}{unit}"
     print(text if guess is None else f"{text}   your guess: {show(guess)}{unit}")
 
 
-def long_and_short(pairs: Sequence[Ids]) -> tuple[Ids, Ids]:
+def long_and_short(pairs: Sequence[IdPair]) -> tuple[IdPair, IdPair]:
     """A pair that is longer than the shortest on both sides, of unequal lengths."""
     by_length = sorted(pairs, key=lambda pair: len(pair[0]) + len(pair[1]))
     short = by_length[0]

@@ -17,7 +17,7 @@ NOUNS = {
 
 
 class Scene(NamedTuple):
-    """A sentence about a noun, translated; where noun, "it" and pronoun are."""
+    """A translated sentence, with the positions of noun, "it" and pronoun."""
 
     text: str
     src: Tensor  # (1, S)
@@ -29,7 +29,7 @@ class Scene(NamedTuple):
 
 
 def scene(translator: nmt.Translator, noun: str) -> Scene:
-    """The sentence of section 3, with 0 for each place that is not found."""
+    """The sentence of section 3, with position 0 for a word that does not occur."""
 
     def find(words: Sequence[str], *targets: str) -> int:
         return next((i for i, word in enumerate(words) if word in targets), 0)
@@ -61,7 +61,7 @@ def means(
     scenes: dict[str, list[Scene]],
     rows: Sequence[tuple[str, ...]],
 ) -> Tensor:
-    """Mean probability with the paths of each row closed. (rows, pronouns)"""
+    """Mean probability with the paths of each row masked, ``(rows, pronouns)``."""
     table = [
         [sum(probability(s, *row) for s in group) / len(group) for row in rows]
         for group in scenes.values()
@@ -108,6 +108,6 @@ def one_word_id(translator: nmt.Translator, word: str) -> int:
 def table(
     effect: Callable[..., float], sites: Sequence[str], change: Any, n: int
 ) -> Tensor:
-    """``moved`` for each site and each of n positions or heads, ``(len(sites), n)``."""
+    """The effect at each site and each of n positions or heads, ``(len(sites), n)``."""
     rows = [[effect(site, change(at)) for at in range(n)] for site in sites]
     return torch.tensor(rows)

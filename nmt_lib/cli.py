@@ -96,7 +96,7 @@ def train(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
 
 def translate(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
     """Translate TEXT, or each line of standard input."""
-    translator = _load(options.config, overrides)
+    translator = _load_translator(options.config, overrides)
     texts = _read_stdin() if options.text is None else options.text
     for translation in translator.translate(texts):
         print(translation.text)
@@ -104,7 +104,7 @@ def translate(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
 
 def evaluate(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
     """Score a trained config on a part of its corpus."""
-    translator = _load(options.config, overrides)
+    translator = _load_translator(options.config, overrides)
     corpus = nmt.load_corpus(translator.config.data)
     result = nmt.evaluate(translator, getattr(corpus, options.split))
     print(f"BLEU {result.bleu:.2f}  {result.bleu_signature}")
@@ -143,7 +143,7 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
 
 
 def _utf8(arguments: list[str]) -> list[str]:
-    """The arguments, read as UTF-8 whatever the locale."""
+    """The arguments decoded as UTF-8, whatever the locale."""
     try:
         return [os.fsencode(argument).decode() for argument in arguments]
     except UnicodeError as error:
@@ -159,8 +159,8 @@ def _read_stdin() -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _load(name: str, overrides: dict[str, Any]) -> nmt.Translator:
-    """The translator of a trained config, or of a run or bundled model by its name."""
+def _load_translator(name: str, overrides: dict[str, Any]) -> nmt.Translator:
+    """The translator of a trained config, or the bundled model of this name."""
     if name in nmt.Translator.pretrained():
         decode = {key.removeprefix("decode."): v for key, v in overrides.items()}
         return nmt.Translator.load(name, decode=decode)

@@ -20,7 +20,7 @@ from ruamel.yaml import YAML, YAMLError
 
 from .errors import ConfigError, one_line
 
-FOLDER = Path(__file__).parent / "configs"
+CONFIG_FOLDER = Path(__file__).parent / "configs"
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 # Codes of countries that are taken for those of languages.
 COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk"}
@@ -34,7 +34,7 @@ Seed = Annotated[int, Field(ge=0, lt=2**32, strict=True)]
 class Section(BaseModel):
     """A part of the config: unknown keys and wrong types are errors.
 
-    It cannot be changed: ``load_config(config, **{"train.seed": 1})`` makes another.
+    It is immutable: ``load_config(config, **{"train.seed": 1})`` makes a changed copy.
     """
 
     model_config = ConfigDict(
@@ -47,7 +47,7 @@ class Section(BaseModel):
 
 
 class DataConfig(Section):
-    """What is translated, and how text becomes ids."""
+    """The corpus, and how its text becomes ids."""
 
     corpus: str = Field("tiny", min_length=1)
     """tiny, toy, multi30k, multi30k-tok, europarl, a folder, or a file of pairs"""
@@ -68,11 +68,11 @@ class DataConfig(Section):
     normalization: Literal["nmt_nfkc", "nfkc", "identity"] = "nmt_nfkc"
     """SentencePiece; identity: a Chinese comma stays one"""
     bpe_dropout: Share = 0.0
-    """bpe: how likely a merge is left out"""
+    """bpe: the probability of skipping a merge"""
     min_freq: Count = 1
-    """words: how often one must occur"""
+    """words: the least number of occurrences"""
     src_specials: bool = True
-    """<sos> before a source, too"""
+    """<sos> before a source as well"""
     max_length: int = Field(256, ge=4, le=10**9)
     """tokens; longer pairs are left out"""
     limit: Count | None = None
@@ -177,7 +177,7 @@ class ModelConfig(Section):
 
 
 class TrainConfig(Section):
-    """How the weights are found (paper, section 5)."""
+    """Training (paper, section 5)."""
 
     seed: Seed = 0
     """draws weights, batches and dropout"""
@@ -210,7 +210,7 @@ class TrainConfig(Section):
     clip_norm: float | None = Field(None, gt=0)
     """of the gradient, at most"""
     label_smoothing: Share = 0.1
-    """what the right token gives away"""
+    """ε: what the target distribution spreads over the vocabulary"""
     precision: Literal["fp32", "bf16", "auto"] = "fp32"
     """auto: bf16 where a GPU has it"""
     validate_every: Count = 100
@@ -226,7 +226,7 @@ class TrainConfig(Section):
 
 
 class DecodeConfig(Section):
-    """How a translation is searched for (paper, section 6.1)."""
+    """Decoding: the search for a translation (paper, section 6.1)."""
 
     beam_size: int = Field(1, ge=1, le=1000)
     """1: greedy"""
@@ -263,7 +263,7 @@ class Config(Section):
         return self
 
     def to_yaml(self) -> str:
-        """All keys with their meaning, which ``load_config`` can read."""
+        """The config as YAML, with a comment on each key; ``load_config`` reads it."""
         lines = []
         for name, value in self:
             if not isinstance(value, Section):
@@ -279,7 +279,7 @@ class Config(Section):
 
 def config_names() -> list[str]:
     """The named configs, in alphabetical order."""
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+    return sorted(path.stem for path in CONFIG_FOLDER.glob("*.yaml"))
 
 
 def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> Config:
@@ -300,7 +300,7 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
         if not overrides:
             return config
     else:
-        path = _find(Path(os.path.expanduser(name)))
+        path = _find_file(Path(os.path.expanduser(name)))
         values = _yaml(path, f"config file {path}") or {}  # nothing but comments
         if not isinstance(values, dict):
             raise ConfigError(f"config file {path} must hold keys and values")
@@ -325,7 +325,7 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
 def parse_overrides(text: str) -> dict[str, Any]:
     """``"train.seed=1 data.tgt_lang=fr"`` as a dict; values are read as YAML.
 
-    A value may hold spaces: it goes on until the next ``key=``.
+    A value may contain spaces: it continues until the next ``key=``.
 
     Raises:
         ConfigError: a part without ``=``, a value that is not YAML.
@@ -346,12 +346,12 @@ def _direction(config: Config) -> str:
     return f"-{config.data.src_lang}-{config.data.tgt_lang}"
 
 
-def _find(path: Path) -> Path:
+def _find_file(path: Path) -> Path:
     if path.suffix in (".yaml", ".yml") and os.path.isfile(path):
         return path
     names = config_names()
     if str(path) in names:
-        return FOLDER / f"{path}.yaml"
+        return CONFIG_FOLDER / f"{path}.yaml"
     raise ConfigError(
         f"unknown config {str(path)!r}{did_you_mean(path.stem, names)}: give one of "
         f"{', '.join(names)}, or the path of a .yaml file"
@@ -369,7 +369,7 @@ S = TypeVar("S", bound=Section)
 
 
 def validate_section(section: type[S], values: dict[str, Any], where: str) -> S:
-    """The section with these values; a ConfigError says what is wrong with them.
+    """The section with these values; a ConfigError explains what is wrong with them.
 
     Unknown keys are named alone: a misspelt key explains the errors that it causes.
     """
@@ -390,21 +390,21 @@ def validate_section(section: type[S], values: dict[str, Any], where: str) -> S:
 
 
 def update_decode(decode: DecodeConfig, changes: dict[str, Any]) -> DecodeConfig:
-    """The settings with some of them changed, and checked."""
+    """The search settings with these changes, validated."""
     return validate_section(
         DecodeConfig, decode.model_dump() | changes, "cannot decode"
     )
 
 
 def _short(value: Any) -> str:
-    """The value for a message; a long one is cut in its middle."""
+    """A value as messages show it: long ones are cut in the middle."""
     short = reprlib.Repr()
     short.maxlevel, short.maxstring = 2, 80
     return short.repr(value)
 
 
 def did_you_mean(word: str, choices: list[str]) -> str:
-    """The most similar choices; a word without a section may be of any section."""
+    """A hint with the most similar choices; a bare key may be of any section."""
     names = {c: c if "." in word else c.rpartition(".")[2] for c in choices}
     matches = difflib.get_close_matches(word, names.values(), 1)
     suggestions = [repr(choice) for choice, name in names.items() if name in matches]

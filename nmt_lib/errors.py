@@ -36,7 +36,7 @@ class TrainingError(NMTError, RuntimeError):
 
 
 def one_line(error: object, length: int = 300) -> str:
-    """The text of an error, on one line and not longer than this."""
+    """The text of an error on one line, cut to ``length`` characters."""
     return " ".join(str(error).split())[:length]
 
 

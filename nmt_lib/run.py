@@ -27,8 +27,8 @@ class Run:
     """A finished training run; ``path`` is its folder.
 
     ``history`` has one row for each validation: ``step``, ``epoch``, ``lr``,
-    ``train_loss`` (with smoothing, as optimised) and ``valid_loss`` (without, in nats a
-    token).
+    ``train_loss`` (with smoothing, as optimised) and ``valid_loss`` (without, in nats
+    per token).
     """
 
     config: Config
@@ -57,7 +57,7 @@ class Run:
 def train(config: Config | str | Path, **overrides: Any) -> Run:
     """Trains until ``train.max_steps``, or resumes where an earlier call was cut off.
 
-    A finished run is loaded, without a look at its corpus.
+    A finished run is loaded without reading its corpus.
 
     Args:
         config: a ``Config``, or what ``load_config`` takes.
@@ -75,7 +75,7 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
         progress = Progress(**saved.state)
         return Run(config, saved.build_model(), saved.tokenizers, progress)
     threads, gpus = torch.get_num_threads(), [] if device.type == "cpu" else [device]
-    # The caller's random numbers go on as if nothing had happened.
+    # The caller's random numbers continue as if nothing had happened.
     with folder.lock(), torch.random.fork_rng(gpus, device_type=device.type):
         try:
             torch.set_num_threads(config.train.threads or threads)

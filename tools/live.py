@@ -148,9 +148,9 @@ def copy_explored(notebooks: Path, out: Path) -> None:
                 shutil.copy(made, target)
             elif name in nmt.Translator.pretrained():
                 translator = nmt.Translator.load(name, device="cpu")
-                explore.write(explore.packed(translator), target)
+                explore.write(explore.model_bytes(translator), target)
             elif name == "tiny":
-                explore.write(explore.packed(nmt.load_or_train(name)), target)
+                explore.write(explore.model_bytes(nmt.load_or_train(name)), target)
 
 
 def site_page() -> str:

@@ -41,7 +41,7 @@ USUAL = {  # what an exception says, and what to do about it
     "number; a module such as nn.ReLU is made first, nn.ReLU()(x)",
     "'Tensor' and 'Linear'": "a layer is not a matrix: call it, W(x)",
 }
-STEPS: list[tuple[str, tuple[Any, ...]]] = []  # the noted parts that ran, and on what
+STEPS: list[tuple[str, tuple[Any, ...]]] = []  # recorded parts and their arguments
 
 
 def chapter_of(name: str) -> str:
@@ -138,9 +138,9 @@ class Exercise:
         print(self.source)
 
     def use(self, answer: Answer) -> Answer:
-        """A reader's function if its check calls it right, else the printed answer.
+        """The reader's function if its check calls it right, else the printed answer.
 
-        What should be a tensor, a float, a tuple or a list becomes one.
+        Its results are converted to tensors, floats, tuples or lists as expected.
         """
         if not self.verdict(answer).startswith("right"):
             return self.right
@@ -203,7 +203,7 @@ class Exercise:
         return all(map(_equal, outcomes, expected))
 
     def _changed_arguments(self, answer: Answer) -> set[str]:
-        """The arguments that an answer changes, of those that can be compared."""
+        """The names of the comparable arguments that an answer changes."""
         names = set()
         for case in self.cases.values():
             self._outcome(answer, case, arguments := copy.deepcopy(case))
@@ -264,7 +264,7 @@ class Exercise:
     def _first_difference(
         self, answer: Any, outcomes: list[Any], expected: list[Any], equal: list[bool]
     ) -> str:
-        """The case that differs, its input if it is short, and one place in it."""
+        """The first case that differs, its input if short, and where it differs."""
         names = [f"“{name}”" for name in self.cases]
         inputs = list(map(self._input, self.cases.values()))
         errors = [isinstance(value, Exception) for value in outcomes]
@@ -289,7 +289,7 @@ class Exercise:
         return f"{message}{steps}\n  {values.difference(outcomes[i], expected[i])}"
 
     def _first_step(self, answer: Answer, case: Sequence[Any]) -> str:
-        """A line about the first noted part that the answer uses otherwise."""
+        """A line about the first recorded part that the answer uses differently."""
         ran: list[dict[str, list[Any]]] = []
         for function in (self.right, answer):
             self._outcome(function, case)
@@ -315,12 +315,12 @@ class Exercise:
 
 
 def record_step(name: str, arguments: tuple[Any, ...]) -> None:
-    """Notes what a part of an answer reads, so that a check can tell of it."""
+    """Records what a part of an answer reads, so that a check can mention it."""
     STEPS.append((name, copy.deepcopy(arguments)))
 
 
 def record_steps(name: str, part: Answer) -> Answer:
-    """A function that notes what it reads."""
+    """The same function, which also records what it reads."""
 
     def step(*arguments: Any, **keywords: Any) -> Any:
         record_step(name, (*arguments, *keywords.values()))
@@ -330,7 +330,7 @@ def record_steps(name: str, part: Answer) -> Answer:
 
 
 def unfilled(value: Any) -> bool:
-    """Whether a stub gives this: None, ``...``, several of them, or its error."""
+    """Whether a stub returned this: None, ``...``, a tuple of them, or its error."""
     if isinstance(value, tuple) and value:
         return all(map(unfilled, value))
     return value is None or value is ... or isinstance(value, NotImplementedError)
@@ -362,7 +362,7 @@ def _names_used(answer: Any) -> dict[str, Any]:
 
 
 def _explain(error: Exception, answer: Any) -> str:
-    """The error in one line, the line of the reader's code, and what is usual then."""
+    """The error in one line, the reader's line of code, and the usual cause."""
     first_line = str(error).splitlines()[0] if str(error) else ""
     message = f"{type(error).__name__}: {first_line}"
     files = {part.__code__.co_filename for part in _code(answer)}

@@ -15,7 +15,7 @@ from .saved import recall
 
 
 def modules() -> list[ModuleType]:
-    """The exercises of the chapters and deeper pages, in order: their ``check``."""
+    """The ``check`` modules of the chapters and deeper pages, in order."""
     book = importlib.import_module(__package__.rpartition(".")[0])
     folders = sorted(info.name for info in pkgutil.iter_modules(book.__path__))
     names = [f"{book.__name__}.{name}" for name in folders if name[-1].isdigit()]
@@ -30,7 +30,7 @@ def exercises(module: ModuleType) -> list[Exercise]:
 
 
 def progress(chapter: ModuleType | None = None) -> None:
-    """Prints how many exercises are solved in this place, of a chapter or of all.
+    """Prints how many exercises are solved on this machine, of a chapter or of all.
 
     Args:
         chapter: the module that a chapter calls ``check``.
@@ -48,10 +48,10 @@ def progress(chapter: ModuleType | None = None) -> None:
 
 
 def functions(selection: list[Exercise]) -> dict[str, Any]:
-    """A function or class for each exercise: hers, or the printed answer.
+    """A function or class for each exercise: the reader's, or the printed answer.
 
-    Hers is what has translated (``book.try_it``), if its check still calls it right.
-    They can call each other. Prints which is which.
+    The reader's is what has translated (``book.try_it``), if its check still calls it
+    right. They can call each other. Prints which is which.
     """
     import torch
     import torch.nn.functional as F

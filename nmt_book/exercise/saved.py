@@ -1,6 +1,6 @@
-"""What a reader has solved, and the text of her functions that translate.
+"""A reader's solved exercises, and the text of her functions that translate.
 
-Both are in one file of hers beside the runs, ``exercises.json``: ``solved`` lists the
+Both are in one file beside the runs, ``exercises.json``: ``solved`` lists the
 exercises whose check said right, as ``chapter04.attention``; ``written`` maps a part of
 the translator (a keyword of ``book.try_it``) to the text of the function or class.
 """
@@ -17,7 +17,7 @@ FILE = "exercises.json"
 
 
 def remember(solved: str = "", written: dict[str, str] | None = None) -> bool:
-    """Adds to the file; False where none can be written."""
+    """Adds to the reader's file; False if it cannot be written."""
     path, record = runs_folder() / FILE, recall()
     record["solved"] = sorted({*record["solved"], *([solved] if solved else [])})
     record["written"] |= written or {}
@@ -32,7 +32,7 @@ def remember(solved: str = "", written: dict[str, str] | None = None) -> bool:
 
 
 def recall() -> dict[str, Any]:
-    """What the file holds; nothing where there is none, or it cannot be read."""
+    """The content of the reader's file; empty if there is none that can be read."""
     record: dict[str, Any] = {"solved": [], "written": {}}
     with suppress(OSError, ValueError, TypeError):
         record |= json.loads((runs_folder() / FILE).read_text(encoding="utf-8"))

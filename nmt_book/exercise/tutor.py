@@ -41,7 +41,7 @@ QUOTE = 14  # so many characters of an answer's code in a row are a quotation
 
 
 def prompt(module: ModuleType) -> str:
-    """The prompt of a chapter, as Markdown."""
+    """The tutor's prompt for a chapter, as Markdown."""
     name = chapter_of(module.__name__)
     page = f"{name.rstrip('0123456789').rstrip('_')} {name[-2:]}"
     parts = [f"# Tutor for {page}", RULES.format(page=page)]
@@ -60,7 +60,7 @@ def prompt(module: ModuleType) -> str:
 
 
 def quotes(text: str, source: str) -> bool:
-    """Whether a text repeats a piece of code from below a definition's first line."""
+    """Whether a text quotes code from the body of a definition."""
     body = re.sub(r"#.*", "", source.partition("\n")[2])
     code, words = ("".join(part.split()) for part in (body, text))
     starts = range(len(code) - QUOTE + 1)

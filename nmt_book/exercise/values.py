@@ -52,12 +52,12 @@ def same(actual: Any, expected: Any) -> bool:
 
 
 def as_list(value: Any) -> Any:
-    """A generator, or what else can be read only once, as a list."""
+    """A list of what can be read only once, such as a generator; else the value."""
     return list(value) if isinstance(value, Iterator | KeysView | ValuesView) else value
 
 
 def difference(actual: Any, expected: Any) -> str:
-    """Expected and got; of what is long, the first part that differs."""
+    """A text "expected …, got …"; of long values, the first part that differs."""
     actual = as_list(actual)
     if isinstance(expected, Tensor):
         tensor = as_tensor(actual)
@@ -74,7 +74,7 @@ def difference(actual: Any, expected: Any) -> str:
 
 
 def show(value: Any) -> str:
-    """A value with few digits."""
+    """A value as text, with few digits."""
     if isinstance(value, Tensor):
         value = value.tolist()
     if isinstance(value, float):
@@ -88,7 +88,7 @@ def show(value: Any) -> str:
 
 
 def as_tensor(value: Any) -> Tensor | None:
-    """Also of lists of tensors, and of lists of such lists."""
+    """A tensor from numbers or nested lists, also of tensors; None if impossible."""
     if isinstance(value, list | tuple) and any(
         isinstance(part, Tensor | list | tuple) for part in value
     ):
@@ -129,7 +129,7 @@ def _tensor_difference(actual: Tensor, expected: Tensor) -> str:
 
 
 def _expected_and_got(expected: Any, actual: Any, where: str = "") -> str:
-    """With few digits, or with all where few show no difference."""
+    """A text "expected …, got …", with all digits if few show no difference."""
     left, right = show(expected), show(actual)
     if left == right:
         left, right = repr(expected), repr(actual)
@@ -137,6 +137,6 @@ def _expected_and_got(expected: Any, actual: Any, where: str = "") -> str:
 
 
 def _kind(value: Any) -> str:
-    """What is too long to be shown."""
+    """The type and length of a value that is too long to be shown."""
     length = f" of {len(value)}" if isinstance(value, list | tuple) else ""
     return f"a {type(value).__name__}{length}"

@@ -91,7 +91,7 @@ def plot_lines(
 
 
 def set_heights(axis: Axes, shared: Sequence[Axes]) -> None:
-    """Zero on a linear axis, and enough numbers on one that is logarithmic."""
+    """The limits of the y axes: zero if linear, and enough numbers if logarithmic."""
     lows, highs = zip(*(panel.dataLim.intervaly for panel in shared), strict=True)
     low, high = min(lows), max(highs)
     if axis.get_yscale() == "linear" and 0 <= low < 0.5 * high:

@@ -20,7 +20,7 @@ def load_data(name: str) -> Any:
 
 
 def as_titled(data: Any) -> dict[str, Any]:
-    """Title → data; data without a title gets an empty one."""
+    """Title → data; the title is empty for data without one."""
     return dict(data) if isinstance(data, Mapping) else {"": data}
 
 

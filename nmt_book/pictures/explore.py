@@ -66,7 +66,7 @@ def explore(
     """
     data = translator.config.data
     sentences = list(texts) or [SENTENCES.get(data.src_lang, "")]
-    model = packed(translator)
+    model = model_bytes(translator)
     model_data = {
         "name": translator.config.name,
         "title": f"{data.src_lang} → {data.tgt_lang}",
@@ -94,14 +94,14 @@ def explore(
     if paste:
         kind = 'class="model" type="application/octet-stream;base64"'
         table += f"<script {kind}>{b64encode(model).decode()}</script>"
-    script = web.packed(web.squeezed(page_script()))
+    script = web.packed(web.squeezed(live_script()))
     begin = web.squeezed(web.bundle("packed", "beside", start=BEGIN))
     script = f"const PACKED = {web.quoted(script)};\n{begin}"
     return web.Html(web.shell("nmt-live", DEFAULTS | page_data, table, script))
 
 
 def file_name(translator: Translator, model: bytes) -> str:
-    """Beside the notebook; another model has another name, from its digest."""
+    """The model's file beside the notebook, named by the model and its digest."""
     name = re.sub(r"[^A-Za-z0-9_.-]", "-", translator.config.name)
     size = int.from_bytes(model[:8], "little")  # of the header, in JSON
     digest = json.loads(model[8 : 8 + size])["__metadata__"]["digest"]
@@ -118,7 +118,7 @@ def reads_files() -> bool:
 
 
 def write(model: bytes, path: Path) -> bool:
-    """Whether the file is there; a folder may be closed to writing."""
+    """Writes the file; False if the folder is read-only."""
     try:
         path.parent.mkdir(exist_ok=True)
         beside = path.with_suffix(f".{os.getpid()}.tmp")
@@ -129,8 +129,8 @@ def write(model: bytes, path: Path) -> bool:
     return True
 
 
-def packed(translator: Translator) -> bytes:
-    """The model as a file, in fp16 if that loses nothing or if fp32 is too large."""
+def model_bytes(translator: Translator) -> bytes:
+    """The bytes of the model's file, in fp16 if that is exact or fp32 is too large."""
     parameters = list(translator.model.parameters())
     exact = all(torch.equal(weight, weight.half().float()) for weight in parameters)
     with TemporaryDirectory() as folder:
@@ -154,12 +154,12 @@ def live_page(data: dict[str, Any], table: str = "") -> str:
         data: what ``nmt_book/web/page.js`` shows first; its head says what that is.
         table: HTML to show where no script runs.
     """
-    script = f"const model = null;\n{page_script()}"
+    script = f"const model = null;\n{live_script()}"
     return web.shell("nmt-live", DEFAULTS | data, table, script)
 
 
-def page_script() -> str:
-    """It draws in ``host``, from ``data`` and a file's bytes, ``model``, or null."""
+def live_script() -> str:
+    """The script; it draws in ``host``, from ``data`` and ``model``, a file's bytes."""
     return f"""\
 const PAGE = {web.quoted(web.template("page.html", "page.css"))};
 const VIEWER = {web.quoted(web.template("viewer.html", "viewer.css"))};

@@ -21,7 +21,7 @@ from .trials import training_batches
 
 
 class Fault(NamedTuple):
-    """A mistake as text: in a function, ``wrong`` in place of ``right``.
+    """A planted mistake: in a function, the text ``wrong`` in place of ``right``.
 
     Functions are named, not files, which may move.
     """
@@ -153,7 +153,7 @@ class Case:
             print(f"broken:  {answer(question, self.translator)}\nhealthy: {healthy}")
 
     def hint(self) -> None:
-        """Prints the question to ask; asked again, a thought, and then the file."""
+        """Prints the question to ask; when asked again, an idea, and then the file."""
         ask = f"case.ask({self.fault.decides!r})"
         file = f"it is in {file_of(self.function).name}"
         print((ask, self.fault.hint, file)[min(self.hints, 2)])
@@ -163,7 +163,7 @@ class Case:
         """Says whether it is this function; if it is, heals it.
 
         A method has its class in front: ``"Residual.forward"``. Three wrong suspects
-        are free, and three more for each other question.
+        are free, and each question asked allows three more.
         """
         try:
             suspect = function_of(name)
@@ -188,7 +188,7 @@ class Case:
             print(but if is_same_file else f"no, it is not in {file.name}")
 
     def heal(self) -> None:
-        """Repairs the library, without a word about what was broken."""
+        """Repairs the library without revealing what was broken."""
         exchange(self.function, self.healthy)
         if self.is_open:
             _planted.remove(self)
@@ -230,7 +230,7 @@ def answer(question: str, translator: Translator) -> str:
 
 
 def exchange(function: FunctionType, code: CodeType) -> None:
-    """Gives a function other code, and drops what was computed with the old.
+    """Replaces the code of a function, and drops what the old code computed.
 
     ``torch.compile`` notices by itself.
     """

@@ -1,6 +1,6 @@
-"""Where a reader's functions can go in a trained translator: one adapter a part.
+"""Where a reader's functions can go in a trained translator: one adapter per part.
 
-An adapter gets her function, the instance whose method it replaces, and the arguments
+An adapter gets the function, the instance whose method it replaces, and the arguments
 of the call. ``try_it.py`` puts it into a copy of the model.
 """
 
@@ -28,7 +28,7 @@ Function = Callable[..., Any]
 
 
 class NotWritten(Exception):
-    """The stub still returns nothing."""
+    """A stub that still returns nothing."""
 
 
 class Part(NamedTuple):
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
     owner: type
     method: str
-    adapter: Callable[..., Any]  # (hers, the instance, *arguments)
+    adapter: Callable[..., Any]  # (the function, the instance, *arguments)
 
 
 PARTS: dict[str, Part] = {}  # by the keyword of try_it
@@ -54,7 +54,7 @@ def register(name: str, owner: type, method: str) -> Callable[[Function], Functi
 
 
 def ask(fn: Function, *arguments: Any, like: Tensor | None = None) -> Any:
-    """What a reader's function gives; ``like`` makes a tensor of it, also of lists."""
+    """The result of a reader's function; with ``like`` as a tensor of that kind."""
     answer = as_list(fn(*arguments))
     if unfilled(answer):
         raise NotWritten
@@ -163,14 +163,14 @@ def _turn(fn: Function, self: Any, x: Tensor, start: int = 0) -> Tensor:
 
 @register("embed", Embedding, "forward")
 def _embed(fn: Function, self: Embedding, ids: Tensor, start: int = 0) -> Any:
-    E = self.lookup.weight.detach().clone()  # (V, D) hers may change it in place
+    E = self.lookup.weight.detach().clone()  # (V, D) fn may change it in place
     return ask(fn, ids, E, self.positions.table[start:].clone(), like=E)
 
 
 # 03: masks. With a cache the decoder needs none: see try_it.
 
 
-def masked(make: Function) -> Function:
+def with_mask(make: Function) -> Function:
     """A ``Transformer.decode`` with another mask for the target."""
 
     def decode(
@@ -190,20 +190,20 @@ def masked(make: Function) -> Function:
 
 
 @register("causal_mask", Transformer, "decode")
-@masked
+@with_mask
 def _causal_mask(fn: Function, tgt_in: Tensor) -> Tensor:
     padding = padding_mask(tgt_in)  # (B, 1, 1, T)
     return padding & ask(fn, tgt_in.size(1), like=padding)
 
 
 @register("target_mask", Transformer, "decode")
-@masked
+@with_mask
 def _target_mask(fn: Function, tgt_in: Tensor) -> Tensor:
     return ask(fn, tgt_in, like=padding_mask(tgt_in))
 
 
 @register("packed_mask", Transformer, "decode")
-@masked
+@with_mask
 def _packed_mask(fn: Function, tgt_in: Tensor) -> Tensor:
     padding = padding_mask(tgt_in)  # (B, 1, 1, T)
     return padding & ask(fn, torch.zeros_like(tgt_in), like=padding)
@@ -213,7 +213,7 @@ def _packed_mask(fn: Function, tgt_in: Tensor) -> Tensor:
 
 
 def full_mask(mask: Tensor | None, scores: Tensor) -> Tensor:
-    """A mask of the scores' shape; all True where there is none."""
+    """A mask of the scores' shape; all True if there is no mask."""
     visible = torch.ones_like(scores, dtype=torch.bool)
     return visible if mask is None else mask & visible
 
@@ -223,7 +223,7 @@ def scores_of(Q: Tensor, K: Tensor) -> Tensor:
 
 
 def each_table(fn: Function, scores: Tensor, mask: Tensor | None) -> Tensor:
-    """``hers(scores, mask)`` for one (T, S) after the other; (B, H, T, S) again."""
+    """``fn(scores, mask)`` for each table (T, S), stacked to (B, H, T, S) again."""
     tables = zip(
         scores.flatten(0, 1), full_mask(mask, scores).flatten(0, 1), strict=True
     )

@@ -1,5 +1,6 @@
-"""What can be asked about a translator in which something may be broken
-(``fault.py``): each question answers with one line.
+"""Questions about a translator in which something may be broken (``fault.py``).
+
+Each question is answered in one line.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def count_right(translations: list[Translation]) -> str:
 
 @lru_cache
 def right_texts() -> list[str]:
-    """The translations while nothing is broken: ``plant`` asks for them first."""
+    """The translations of the intact library: ``plant`` computes them first."""
     return [translation.text for translation in puzzle_translator().translate(texts())]
 
 

@@ -45,7 +45,7 @@ def eleven() -> list[Any]:
 
 
 def your_functions() -> dict[str, Any]:
-    """Eleven functions by name: hers, or printed answers. Prints which are which."""
+    """Eleven functions by name: the reader's, or printed answers. Prints which."""
     return functions(eleven())
 
 
@@ -53,13 +53,13 @@ class MyTransformer:
     """``MyTransformer(translator, own)(text)`` translates with functions of ``own``.
 
     Of the translator it uses the weights, the tokenizers and the sizes, and none of its
-    layers. Its norms stand behind the sub-layers, as in the paper.
+    layers. Its norms come after the sub-layers, as in the paper.
     """
 
     def __init__(self, translator: Translator, own: dict[str, Any]) -> None:
         self.functions, self.library = own, translator
         weights = translator.model.state_dict()  # name → numbers
-        # Copies: a mistake of hers may change them in place.
+        # Copies: a mistake may change them in place.
         self.weights = {name: weight.clone() for name, weight in weights.items()}
         size = translator.config.model
         self.D, self.H = size.d_model, size.n_heads
@@ -95,7 +95,7 @@ class MyTransformer:
         return self.ask("my_embed", ids, E, self.P)
 
     def ask(self, name: str, *arguments: Any) -> Tensor:
-        """What her function gives, as a float32 tensor, also of a list."""
+        """The result of one of the functions, as a float32 tensor."""
         result: Tensor = ask(self.functions[name], *arguments, like=self.P)
         return result
 

@@ -22,7 +22,7 @@ from nmt_lib.translate.translator import Translator
 
 from .parts import Function, ask
 
-RATE = 1e-3
+LEARNING_RATE = 1e-3
 NO_GRADIENT = (
     "backward() starts from the loss, which must be a tensor for this: leave out "
     ".item(), float() and the like"
@@ -34,13 +34,13 @@ def captions() -> list[str]:
     return (PRETRAINED / "captions.txt").read_text(encoding="utf-8").splitlines()
 
 
-def mean_loss(logits: Tensor, tgt_out: Tensor) -> Tensor:
+def library_loss(logits: Tensor, tgt_out: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), tgt_out.flatten(), ignore_index=PAD)
 
 
 @lru_cache(maxsize=1)
 def training_batches(translator: Translator) -> list[tuple[Tensor, Tensor]]:
-    """A batch an update, captions and translations: ``(B, S)``, ``(B, T + 1)``."""
+    """A batch per update, captions and translations: ``(B, S)``, ``(B, T + 1)``."""
     translations = translator.translate(captions(), beam_size=1)
     src = [translator.encode(t.source) for t in translations]
     tgt = [translator.tgt_tokenizer.encode(t.text) for t in translations]
@@ -51,13 +51,13 @@ def training_batches(translator: Translator) -> list[tuple[Tensor, Tensor]]:
 def trial_losses(
     translator: Translator,
     shift: Function = lambda tgt: (tgt[:, :-1], tgt[:, 1:]),
-    loss: Function = mean_loss,
+    loss: Function = library_loss,
     adam: Function | None = None,
 ) -> list[float]:
     """The loss before each of twelve updates of a small new model, without dropout.
 
-    ``adam`` gets all gradients so far, ``(n, N)``, and the rate; it returns what is to
-    be added to the first weights, ``(N,)``.
+    ``adam`` gets all gradients so far, ``(n, N)``, and the learning rate; it returns
+    what is to be added to the initial weights, ``(N,)``.
     """
     sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
     curve, gradients = [], []
@@ -65,7 +65,9 @@ def trial_losses(
         torch.manual_seed(0)
         model = Transformer(load_config("tiny").model, *sizes).eval()
         weights = list(model.parameters())
-        optimizer = torch.optim.Adam(weights, lr=RATE, betas=(0.9, 0.98), eps=1e-9)
+        optimizer = torch.optim.Adam(
+            weights, lr=LEARNING_RATE, betas=(0.9, 0.98), eps=1e-9
+        )
         start = nn.utils.parameters_to_vector(weights).detach()  # (N,)
         for src, tgt in training_batches(translator):
             tgt_in, tgt_out = map(torch.as_tensor, shift(tgt))  # (B, T) each
@@ -80,7 +82,7 @@ def trial_losses(
                 continue
             flat = [w.grad.flatten() for w in weights if w.grad is not None]
             gradients.append(torch.cat(flat))  # (N,)
-            change = adam(torch.stack(gradients), RATE)  # (N,)
+            change = adam(torch.stack(gradients), LEARNING_RATE)  # (N,)
             with torch.no_grad():
                 nn.utils.vector_to_parameters(start + change, weights)
     return curve
@@ -192,7 +194,7 @@ def influence(fn: Function, translator: Translator) -> bool:
 
 @torch.no_grad()
 def mask_works(fn: Function, translator: Translator) -> bool:
-    """What her test says of three masks in the first layer of the trained encoder."""
+    """The verdict of a reader's test on three masks in the first encoder layer."""
     model = translator.model.eval()
     src = F.pad(caption(translator)[0], (0, 2), value=PAD)  # (1, S + 2)
     x, right = model.src_embedding(src), padding_mask(src)

@@ -54,12 +54,12 @@ def try_it(
         raise TypeError(f"no part is called {unknown[0]}; there are {', '.join(names)}")
     if isinstance(translator, str):
         translator = load_cached(translator)
-    model_parts = {name: function for name, function in parts.items() if name in PARTS}
+    in_model = {name: function for name, function in parts.items() if name in PARTS}
     try:
         results = []
-        if model_parts:
-            results.append(translate(translator, texts, use_cache, model_parts))
-        for name in parts.keys() - model_parts.keys():
+        if in_model:
+            results.append(compare(translator, texts, use_cache, in_model))
+        for name in parts.keys() - in_model.keys():
             results.append(TRIALS[name](parts[name], translator))
     except NotWritten:
         return print("not written yet, so there is nothing to try")
@@ -71,13 +71,13 @@ def try_it(
         save_functions(parts)
 
 
-def translate(
+def compare(
     translator: Translator,
     texts: Sequence[str] | Sequence[Pair] | None,
     use_cache: bool,
     parts: dict[str, Function],
 ) -> bool:
-    """Prints what changes in translations; whether nothing does."""
+    """Prints what changes in the translations; True if nothing does."""
     library = limit_search(translator, BEAM if "beam_step" in parts else 1)
     yours = replace_parts(library, **parts)
     items: list[Any] = captions() if texts is None else list(texts)
@@ -103,7 +103,7 @@ def translate(
 
 
 def replace_parts(translator: Translator, **parts: Function) -> Translator:
-    """A translator with the same weights and these parts."""
+    """A translator with the same weights and a reader's functions as its parts."""
     clone = copy.copy(translator)
     clone.model = copy_modules(translator.model)
     for name, function in parts.items():
@@ -115,7 +115,7 @@ def replace_parts(translator: Translator, **parts: Function) -> Translator:
 
 
 def limit_search(translator: Translator, beam_size: int) -> Translator:
-    """The same translator, with a search that soon gives up, for any length."""
+    """The same translator with a short search, since a broken model may never stop."""
     clone, limits = copy.copy(translator), {"beam_size": beam_size}
     limits |= {"length_penalty": 0, "max_extra_tokens": 10}
     decode = clone.config.decode.model_copy(update=limits)
@@ -129,7 +129,7 @@ def load_cached(name: str) -> Translator:
 
 
 def save_functions(parts: dict[str, Function]) -> None:
-    """Keeps the text of functions that translate as the library's."""
+    """Saves the text of functions that translate as well as the library's."""
     texts = {name: source_of(function) for name, function in parts.items()}
     remember(written={name: text for name, text in texts.items() if text})
 

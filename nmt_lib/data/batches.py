@@ -34,9 +34,9 @@ def encode_pairs(
     config: Config,
     epoch: int | None = None,
 ) -> list[Example]:
-    """Pairs of text as pairs of ids.
+    """Pairs of texts as pairs of ids.
 
-    Those with a side of more than ``data.max_length`` tokens are left out, and a
+    Pairs with a side of more than ``data.max_length`` tokens are left out, and a
     warning says how many. After ten seconds there is a progress bar, which
     ``TQDM_DISABLE=1`` hides.
 
@@ -81,7 +81,7 @@ def encode_pairs(
 
 
 class Batch(NamedTuple):
-    """The tensors of one step; the model reads ``tgt_in`` and predicts ``tgt_out``."""
+    """A batch: the model reads ``src`` and ``tgt_in``, and predicts ``tgt_out``."""
 
     src: Tensor  # (B, S) ends with <eos>, then <pad>
     tgt_in: Tensor  # (B, T) starts with <sos>
@@ -89,7 +89,7 @@ class Batch(NamedTuple):
 
     @property
     def n_tokens(self) -> int:
-        """How many target tokens there are to predict; padding does not count."""
+        """The number of target tokens to predict; padding does not count."""
         return int((self.tgt_out != PAD).sum())
 
     def to(self, device: torch.device | str) -> Batch:
@@ -97,7 +97,7 @@ class Batch(NamedTuple):
 
 
 def pad_batch(rows: Sequence[Ids], length: int | None = None) -> Tensor:
-    """B lists of ids as ``(B, S)``, int64, with ``<pad>`` on the right.
+    """A padded batch: B lists of ids as ``(B, S)``, int64, ``<pad>`` on the right.
 
     ``length`` is S; default: that of the longest row.
     """
@@ -109,7 +109,7 @@ def pad_batch(rows: Sequence[Ids], length: int | None = None) -> Tensor:
 def make_batch(
     examples: Sequence[Example], indices: Sequence[int] | None = None
 ) -> Batch:
-    """The tensors for the examples, or for those with these ``indices``.
+    """The batch of all examples, or of those with these ``indices``.
 
     Targets must have ``<sos>`` and ``<eos>``.
     """
@@ -122,7 +122,7 @@ def make_batch(
 
 
 def example_lengths(examples: Sequence[Example]) -> list[tuple[int, int]]:
-    """How many ids the source and the target of each example have."""
+    """The numbers of source and target ids of each example."""
     return [(len(src), len(tgt)) for src, tgt in examples]
 
 
@@ -132,7 +132,7 @@ def token_batches(
     seed: int,
     alone: bool = False,
 ) -> list[list[int]]:
-    """Groups examples of similar length; sentences × longest side ≤ ``batch_tokens``.
+    """Batches of similar length, with sentences × longest side ≤ ``batch_tokens``.
 
     Args:
         lengths: ``(N, 2)``, see ``example_lengths``.
@@ -164,7 +164,7 @@ def token_batches(
 def fill_batches(
     order: Iterable[int], lengths: Sequence[int], batch_tokens: int
 ) -> list[list[int]]:
-    """Cuts an order, short ones first, so that rows × longest ≤ ``batch_tokens``.
+    """Batches in a given order, short examples first, of rows × longest ≤ the budget.
 
     An example over the budget gets its own batch.
     """
@@ -179,7 +179,7 @@ def fill_batches(
 def sentence_batches(
     n_examples: int, batch_sentences: int, seed: int
 ) -> list[list[int]]:
-    """Groups examples in random order, the same number in each batch.
+    """Batches in random order, with the same number of examples in each.
 
     The last batch may be smaller.
     """

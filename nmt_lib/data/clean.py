@@ -26,7 +26,7 @@ LARGEST_GROUP = 8  # pairs that are held out together; larger groups are trained
 DAMAGED = re.compile(
     "[\0-\x08\x0e-\x1b\x7f\ufffd\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]|\r."
 )
-TOGETHER = ({"CJK", "HIRAGANA", "KATAKANA"}, {"HANGUL", "CJK"})  # one way of writing
+TOGETHER = ({"CJK", "HIRAGANA", "KATAKANA"}, {"HANGUL", "CJK"})  # scripts in one text
 
 
 def clean(
@@ -59,7 +59,7 @@ def clean(
 def _drop_outliers(
     pairs: list[tuple[str, str]], lost: Counter[str]
 ) -> list[tuple[str, str]]:
-    """Leaves out what is unlike the other pairs: another script, another length."""
+    """Drops pairs unlike the others: in another script or of another length."""
     sides = list(zip(*pairs, strict=True))  # sources and targets
     main_scripts = list(map(_common_scripts, sides))
     mean = [sum(map(len, texts)) / len(texts) for texts in sides]
@@ -77,20 +77,20 @@ def _drop_outliers(
 
 @cache
 def _script(letter: str) -> str:
-    """LATIN, ARABIC, CJK …: the first word of its name in Unicode."""
+    """The script of a letter, the first word of its Unicode name: LATIN, CJK …"""
     return unicodedata.name(letter, "?").partition(" ")[0] if letter.isalpha() else ""
 
 
 def scripts(text: str) -> set[str]:
-    """The scripts of its letters."""
+    """The scripts of a text's letters."""
     return set(map(_script, set(text))) - {""}
 
 
 def _common_scripts(texts: Iterable[str]) -> set[str]:
-    """The script that nearly all texts have letters of, with those that go with it.
+    """The script that nearly all texts have letters of, and scripts used beside it.
 
-    Not that of most *letters*: a Chinese sentence about software may have more Latin
-    ones. Empty: there is none, as for a language with two ways of writing.
+    Texts count, not letters: a Chinese sentence about software may have more Latin
+    ones. Empty if there is none, as for a language with two scripts.
     """
     script_sets = [
         scripts_of_text for text in texts if (scripts_of_text := scripts(text))
@@ -110,9 +110,9 @@ def _fits(text: str, main_scripts: set[str]) -> bool:
 
 
 def fold(text: str) -> str:
-    """The letters and digits alone, without case and marks: *Été !* and *ete* are one.
+    """A text without case, accents and punctuation: *Été !* and *ete* are equal.
 
-    A text that has none stays as it is.
+    A text without letters and digits stays as it is.
     """
     plain = text.casefold()
     if not plain.isascii():
@@ -173,7 +173,7 @@ ENGLISH = re.compile(r"\b(the|and|you|that|with|this|have|what|are|not)\b", re.I
 
 
 def looks_swapped(pairs: Sequence[Pair], src: str, tgt: str) -> bool:
-    """Whether English is one of the languages, and more of it is on the other side."""
+    """Whether English seems to be on the wrong side of the pairs."""
     sample = pairs[:2000]
     sides = [pair.src for pair in sample], [pair.tgt for pair in sample]
     counts = [len(ENGLISH.findall(" ".join(texts))) for texts in sides]
@@ -184,7 +184,7 @@ def looks_swapped(pairs: Sequence[Pair], src: str, tgt: str) -> bool:
 
 
 def seen_share(test: Iterable[Pair], train: Iterable[Pair]) -> float:
-    """The share of test sources that are also sources in training, folded."""
+    """The fraction of test sources that also occur in training, folded."""
     sources = {fold(pair.src) for pair in train}
     hits = [fold(pair.src) in sources for pair in test]
     return sum(hits) / max(1, len(hits))

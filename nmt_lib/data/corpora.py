@@ -25,7 +25,7 @@ from .published import from_files, published
 
 @dataclass(frozen=True)
 class Contrast:
-    """A source with its right translation, and with one that breaks a single rule."""
+    """A source with its right translation, and one that breaks a single rule."""
 
     src: str
     right: str
@@ -34,7 +34,7 @@ class Contrast:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Three lists of pairs, and where they came from."""
+    """A corpus in three parts, and where it came from."""
 
     train: Sequence[Pair]
     valid: Sequence[Pair]
@@ -63,7 +63,7 @@ def load_corpus(data: DataConfig) -> Corpus:
         CorpusError: unknown name, missing file, unequal line counts, not UTF-8, nothing
             left, no network.
     """
-    splits, provenance = _find(data)
+    splits, provenance = _find_splits(data)
     for name, pairs in splits.items():
         splits[name] = [pair for pair in pairs if pair.src and pair.tgt]
         if dropped := len(pairs) - len(splits[name]):
@@ -85,7 +85,7 @@ def load_corpus(data: DataConfig) -> Corpus:
     return Corpus(train, splits["valid"], splits["test"], provenance)
 
 
-def _find(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
+def _find_splits(data: DataConfig) -> tuple[dict[str, list[Pair]], str]:
     name = data.corpus
     langs = src, tgt = data.src_lang, data.tgt_lang
     if name == "tiny":
@@ -134,12 +134,12 @@ def _tiny(src: str, tgt: str) -> dict[str, list[Pair]]:
 
 
 def held_out(n: int) -> int:
-    """How many of n pairs are for validation, and as many for testing: a twentieth."""
+    """The number of n pairs to hold out for validation, and again for testing."""
     return min(HELD_OUT, n // 20)
 
 
 def is_file_of_pairs(name: str, langs: tuple[str, str]) -> bool:
-    """Whether there is such a file, or two Moses files of this name."""
+    """Whether a file of pairs has this name, or two Moses files have."""
     path = Path(os.path.expanduser(name))
     return os.path.isfile(path) or bool(moses_files(path, langs))
 
@@ -147,7 +147,7 @@ def is_file_of_pairs(name: str, langs: tuple[str, str]) -> bool:
 def _from_pair_file(
     name: str, langs: tuple[str, str]
 ) -> tuple[dict[str, list[Pair]], str]:
-    """The pairs, and what they are; a warning says what was left out."""
+    """The pairs of a file, and where they came from; warns about what was left out."""
     pairs, left_out = load_pairs(name, *langs)
     provenance = f"{len(pairs)} of {len(pairs) + left_out.total()} pairs of {name}"
     if left_out:
@@ -163,7 +163,7 @@ def _from_pair_file(
 def load_pairs(
     path: str | os.PathLike[str], src: str, tgt: str
 ) -> tuple[list[Pair], Counter[str]]:
-    """The pairs of a file, cleaned, and how many were left out for which reason.
+    """The cleaned pairs of a file, and a count of those left out for each reason.
 
     Raises:
         CorpusError: as ``read_pairs``.

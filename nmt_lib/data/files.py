@@ -34,20 +34,20 @@ PIECE, PIECES = 2**16, 300  # bytes read at once; most pieces of what is read wh
 UNPACKED = 200  # times its size is what a packed file may hold; text needs about 4
 SMALL = 10_000_000  # bytes that it may hold in any case
 TOO_LONG = f"texts of more than {LONGEST:,} characters"
-KINDS = (".tsv", ".txt", ".csv", ".jsonl", ".json", ".tmx", ".po", ".mo")
+EXTENSIONS = (".tsv", ".txt", ".csv", ".jsonl", ".json", ".tmx", ".po", ".mo")
 UNREADABLE = (
     *(OSError, EOFError, LookupError, RuntimeError, ValueError, SyntaxError),
     *(OverflowError, struct.error, zlib.error, zipfile.BadZipFile),
 )
 
-Texts = Iterator[tuple[str, str]]
+Pairs = Iterator[tuple[str, str]]
 Lines = Iterator["str | None"]  # None: TOO_LONG
 
 
 def read_pairs(
     path: str | os.PathLike[str], src: str, tgt: str, lost: Counter[str]
-) -> Texts:
-    """The pairs of a file, (text in ``src``, text in ``tgt``), as they are.
+) -> Pairs:
+    """The sentence pairs of a file, (text in ``src``, text in ``tgt``), not cleaned.
 
     - ``.tsv`` and ``.txt``: source TAB target (TAB anything), as from ManyThings;
       number TAB source TAB number TAB target, as from Tatoeba; or columns that a first
@@ -97,7 +97,7 @@ def read_pairs(
 
 
 def moses_files(path: Path, langs: tuple[str, str]) -> list[Path]:
-    """The two files of which ``path`` is one, or the stem; else nothing."""
+    """Two Moses files of which ``path`` is one, or the stem; else an empty list."""
     name = path.name.removesuffix(".gz")
     for stem in (name.removesuffix(f".{lang}") for lang in langs):
         files = []
@@ -112,8 +112,8 @@ def moses_files(path: Path, langs: tuple[str, str]) -> list[Path]:
 
 def _pairs(
     parts: dict[str, Iterator[bytes]], langs: tuple[str, str], lost: Counter[str]
-) -> Texts:
-    """Two files are Moses; one is read by its name's end."""
+) -> Pairs:
+    """The pairs of two Moses files, or of one file by its extension."""
     if len(parts) == 2:
         sources, targets = map(_lines, parts.values())
         return _moses(sources, targets, lost)
@@ -135,8 +135,8 @@ def _pairs(
             return _messages(entries, lost)
         raise CorpusError("catalogues translate from English: one language must be en")
     raise CorpusError(
-        f"no known kind of file: it must end in {', '.join(KINDS)} or .zip, or be one "
-        f"of two files that end in .{langs[0]} and .{langs[1]}"
+        f"no known kind of file: it must end in {', '.join(EXTENSIONS)} or .zip, or be "
+        f"one of two files that end in .{langs[0]} and .{langs[1]}"
     )
 
 
@@ -182,7 +182,7 @@ def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.Z
     candidates = [
         member
         for member in members
-        if member.filename.lower().endswith(KINDS)
+        if member.filename.lower().endswith(EXTENSIONS)
         and Path(member.filename).name[0] not in "_."
     ]
     if len(candidates) == 1:
@@ -195,7 +195,7 @@ def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.Z
 
 
 def _lines(chunks: Iterator[bytes]) -> Lines:
-    """The lines of UTF-8, or of UTF-16 that says so; only line feeds end one."""
+    """Lines of UTF-8, or of UTF-16 with a mark; only line feeds end a line."""
     head = next(chunks, b"")
     marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     encoding = "utf-16" if marked else "utf-8-sig"
@@ -225,7 +225,7 @@ def _within(lines: Lines, lost: Counter[str]) -> Iterator[str]:
             yield line.removesuffix("\r")
 
 
-def _moses(sources: Lines, targets: Lines, lost: Counter[str]) -> Texts:
+def _moses(sources: Lines, targets: Lines, lost: Counter[str]) -> Pairs:
     end: Any = object()
     n_src = n_tgt = 0
     for source, target in zip_longest(sources, targets, fillvalue=end):
@@ -241,19 +241,19 @@ def _moses(sources: Lines, targets: Lines, lost: Counter[str]) -> Texts:
         )
 
 
-def _named(names: Iterable[str], langs: tuple[str, str]) -> list[int]:
-    """Where the columns of both languages are, or nothing."""
+def _find_columns(names: Iterable[str], langs: tuple[str, str]) -> list[int]:
+    """The indices of both languages' columns; empty if a name is missing."""
     titles = [name.strip().lower() for name in names]
     codes = [lang.lower() for lang in langs]
     return list(map(titles.index, codes)) if {*codes} <= {*titles} else []
 
 
-def _columns(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
+def _columns(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Pairs:
     where: list[int] = []
     for line in _within(lines, lost):
         cells = line.split("\t", 100)
         if not where:
-            if where := _named(cells, langs):
+            if where := _find_columns(cells, langs):
                 continue
             tatoeba = cells[0].isdecimal() and len(cells) == 4 and cells[2].isdecimal()
             where = [1, 3] if tatoeba else [0, 1]
@@ -263,12 +263,12 @@ def _columns(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
             lost["lines of too few columns" if line.strip() else "empty"] += 1
 
 
-def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
+def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Pairs:
     texts = (line + "\n" for line in _within(lines, lost))
     header = next(texts, "")
     for delimiter in (",", ";", "\t"):
         names = header.strip().replace('"', "").split(delimiter)
-        if where := _named(names, langs):
+        if where := _find_columns(names, langs):
             break
     else:
         raise CorpusError(
@@ -296,7 +296,7 @@ def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Texts:
 
 
 def _json(chunks: Iterator[bytes], lost: Counter[str]) -> Iterator[Any]:
-    """What is in the lines, or in one array."""
+    """The JSON values of all lines, or of a single array."""
     head = next(chunks, b"")
     chunks = chain([head], chunks)
     if re.match(rb"[^\w{]*\[", head):
@@ -312,7 +312,7 @@ def _json(chunks: Iterator[bytes], lost: Counter[str]) -> Iterator[Any]:
             lost["lines that are no JSON"] += 1
 
 
-def _objects(rows: Iterator[Any], langs: tuple[str, str], lost: Counter[str]) -> Texts:
+def _objects(rows: Iterator[Any], langs: tuple[str, str], lost: Counter[str]) -> Pairs:
     for row in rows:
         row = row.get("translation", row) if isinstance(row, dict) else {}
         src, tgt = map(row.get, langs) if isinstance(row, dict) else (None, None)
@@ -322,8 +322,8 @@ def _objects(rows: Iterator[Any], langs: tuple[str, str], lost: Counter[str]) ->
             lost[f"objects without text under {langs[0]} and {langs[1]}"] += 1
 
 
-def _messages(entries: Iterable[Any], lost: Counter[str]) -> Texts:
-    """The messages of a catalogue, which are English, with their translations.
+def _messages(entries: Iterable[Any], lost: Counter[str]) -> Pairs:
+    """The messages of a catalogue, in English, with their translations.
 
     A message about numbers has two English forms, and as many in the other language as
     it has: the first English one goes with the first of them, the second with the last.

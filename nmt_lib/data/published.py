@@ -21,7 +21,7 @@ from urllib.request import getproxies
 
 from ..errors import CorpusError, one_line
 
-Texts = dict[str, list[tuple[str, str]]]  # split → pairs
+Splits = dict[str, list[tuple[str, str]]]  # split → pairs
 # The files of each published corpus: split → name, where {lang} is the language.
 FILES = {
     "multi30k": {
@@ -37,7 +37,7 @@ FILES = {
 }
 
 
-def published(name: str, src: str, tgt: str, limit: int | None) -> tuple[Texts, str]:
+def published(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits, str]:
     """The parts of a published corpus, and where they came from.
 
     Args:
@@ -63,8 +63,8 @@ def _europarl_name(src: str, tgt: str) -> str:
     return f"europarl-v7.{tgt if src == 'en' else src}-en.{{lang}}"
 
 
-def from_files(folder: Path, files: dict[str, str], langs: tuple[str, str]) -> Texts:
-    """Line n of one file with line n of the other; ``files`` names them by split.
+def from_files(folder: Path, files: dict[str, str], langs: tuple[str, str]) -> Splits:
+    """Pairs of line n of one file and line n of another; ``files`` names them by split.
 
     Raises:
         CorpusError: a missing file, unequal line counts, not UTF-8.
@@ -93,7 +93,7 @@ def _file(path: Path) -> Path:
 
 
 def _stripped_lines(path: Path) -> list[str]:
-    """The lines of a file; only line feeds end one."""
+    """The stripped lines of a file; only line feeds end one."""
     lines: list[str] = []
     opened: Any = gzip.open if path.suffix == ".gz" else open
     try:
@@ -110,8 +110,8 @@ def _stripped_lines(path: Path) -> list[str]:
     return lines
 
 
-def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Texts, str]:
-    """Downloads once; later calls read the cache of ``datasets``."""
+def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits, str]:
+    """A corpus of the hub, downloaded once and then read from the cache."""
     import datasets
     from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
 

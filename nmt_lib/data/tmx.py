@@ -28,12 +28,12 @@ def read_tmx(
     for unit in _units(chunks):
         texts: dict[str, str] = {}
         for variant in unit.findall("tuv"):
-            code = _code(variant.get(XML_LANG) or variant.get("lang") or "")
+            code = _prefix(variant.get(XML_LANG) or variant.get("lang") or "")
             for segment in variant.findall("seg"):
                 texts.setdefault(code, _text(segment))
         # ``en`` finds ``en-GB``, too, but ``en`` first.
         codes = (
-            min((c for c in texts if c.startswith(_code(lang))), key=len, default="")
+            min((c for c in texts if c.startswith(_prefix(lang))), key=len, default="")
             for lang in langs
         )
         src, tgt = map(texts.get, codes)
@@ -45,7 +45,7 @@ def read_tmx(
         raise CorpusError("it has no <tu>, so it is no TMX")
 
 
-def _code(lang: str) -> str:
+def _prefix(lang: str) -> str:
     return f"{lang.lower().replace('_', '-')}-"
 
 
@@ -57,7 +57,7 @@ def _text(segment: Element) -> str:
 
 
 def _units(chunks: Iterator[bytes]) -> Iterator[Element]:
-    """Each <tu>; what has been read is forgotten, and names have no namespace.
+    """Each <tu>; elements are freed once they are read, and names have no namespace.
 
     Entities may not be declared, since a few nested ones can stand for gigabytes. In
     UTF-16, the letters of a declaration have zeros between them.

@@ -76,7 +76,7 @@ Tokenizers = tuple[Tokenizer, Tokenizer]  # of the source and of the target
 
 
 class WordTokenizer(Tokenizer):
-    """Words and a ``Vocab``; unknown words get ``<unk>``.
+    """A tokenizer with words as tokens; unknown words get ``<unk>``.
 
     ``kind`` says where words end: ``"whitespace"`` at spaces, ``"spacy"`` by the rules
     of ``spacy.blank(lang)``, which are those of the ``…_sm`` models and need no
@@ -225,11 +225,11 @@ def drop_merges(
     share: float,
     draw: Callable[[], float],
 ) -> tuple[str, ...]:
-    """BPE dropout: a word is split in another way each time (Provilkov et al., 2020,
-    algorithm 1). Letters are merged, at each step without some of the possible merges.
+    """BPE dropout: a word is split differently each time (Provilkov et al., 2020,
+    algorithm 1). Letters are merged, but each step skips some of the possible merges.
 
-    SentencePiece has a sampler, too, but no seed makes it draw the same subwords in
-    another process.
+    SentencePiece has a sampler as well, but no seed makes it draw the same subwords
+    in another process.
 
     Args:
         share: the probability that a step skips a merge; with 0 it equals ``tokenize``.
@@ -248,13 +248,13 @@ def drop_merges(
 def possible_merges(
     tokenizer: SentencePieceTokenizer, parts: tuple[str, ...]
 ) -> list[int]:
-    """Which parts can be merged with the next, in the order of the learnt merges."""
+    """The parts that can be merged with the next, in the order of the learnt merges."""
     ranks = [tokenizer.ranks.get(left + right) for left, right in pairwise(parts)]
     return [i for _, i in sorted((r, i) for i, r in enumerate(ranks) if r is not None)]
 
 
 def without_specials(ids: Iterable[int]) -> list[int]:
-    """The ids of words, ``<unk>`` among them."""
+    """The ids without special tokens, except for ``<unk>``."""
     return [int(index) for index in ids if index == UNK or index >= len(SPECIALS)]
 
 
@@ -319,5 +319,5 @@ def _train_one(
 
 
 def splitter(kind: str, lang: str) -> Callable[[str], list[str]]:
-    """From a text to its words, known or not, as ``WordTokenizer`` splits it."""
+    """The function with which ``WordTokenizer`` splits a text into words."""
     return str.split if kind == "whitespace" else spacy_words(lang)

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 
 class Vocab:
-    """Maps tokens to ids and back; ``tokens`` are in the order of their ids, from 0.
+    """A vocabulary: tokens to ids and back; ``tokens`` are in the order of their ids.
 
     Raises:
         RuntimeError: a token that occurs twice; looked up: a token or id that is not
@@ -34,7 +34,7 @@ class Vocab:
         return _require_string(token) in self._stoi
 
     def __getitem__(self, token: str) -> int:
-        """The id of a token; of an unknown one the default index, if that is set."""
+        """The id of a token; for an unknown one the default index, if that is set."""
         index = self._stoi.get(_require_string(token), self._default)
         if index is None:
             raise RuntimeError(
@@ -107,7 +107,7 @@ def build_vocab_from_iterator(
     min_freq: int = 1,
     specials: Iterable[str] | None = None,
 ) -> Vocab:
-    """A vocabulary from lists of tokens, one list a sentence; see ``vocab``."""
+    """A vocabulary from lists of tokens, one list per sentence; see ``vocab``."""
     counts = Counter(token for tokens in iterator for token in tokens)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return vocab(dict(ordered), min_freq, specials)
@@ -142,7 +142,7 @@ _NO_SPACE_AFTER = {"en": r"[(\[“]", "de": r"[(\[„]", "fr": r"[(\[“]|\w['�
 
 
 def join_words(words: Iterable[str], lang: str = "en") -> str:
-    """spaCy's words to a written sentence: no spaces around punctuation, as usual.
+    """A written sentence from spaCy's words, without spaces around punctuation.
 
     >>> join_words(["L'", "homme", "lit", "."], "fr")
     "L'homme lit."

@@ -31,7 +31,7 @@ def scaled_dot_product_attention(
     Args:
         query, key, value: ``(B, H, T, d_k)``, ``(B, H, S, d_k)``, ``(B, H, S, d_v)``.
         mask: boolean, broadcasts to ``(B, H, T, S)``, True = may be attended to.
-        dropout: share of the weights set to zero.
+        dropout: fraction of the weights set to zero.
 
     Returns:
         The mean values ``(B, H, T, d_v)`` and the weights ``(B, H, T, S)``, which are
@@ -118,7 +118,7 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None = None,
         cache: KVCache | None = None,
     ) -> Tensor:
-        """Each vector of ``x`` attends to ``memory``, in self-attention to ``x``.
+        """Attention of each vector of ``x`` to ``memory``, in self-attention to ``x``.
 
         Args:
             x: ``(B, T, D)``.
@@ -180,16 +180,16 @@ def make_attention(config: ModelConfig) -> MultiHeadAttention:
 
 
 def copy_modules(model: M) -> M:
-    """New modules around the same weights; changing one leaves ``model`` alone."""
+    """A copy of the modules, which share all their weights with those of ``model``."""
     tensors = [*model.parameters(), *model.buffers()]
     return copy.deepcopy(model, {id(tensor): tensor for tensor in tensors})
 
 
 def collect_weights(model: M) -> tuple[M, dict[nn.Module, Tensor]]:
-    """A copy of ``model`` that keeps its attention weights.
+    """A copy of ``model`` that records its attention weights.
 
-    The copy shares all parameters with ``model``, which goes on using the fused call,
-    also in other threads. Its attentions are written out.
+    The copy shares all parameters with ``model``, which keeps using the fused call,
+    also in other threads. The attentions of the copy are written out.
 
     Returns:
         The copy, and a dict. When the copy is called, the dict gets the weights of
@@ -219,23 +219,23 @@ def collect_weights(model: M) -> tuple[M, dict[nn.Module, Tensor]]:
 
 
 def padding_mask(ids: Tensor, pad: int = PAD) -> Tensor:
-    """``(B, S)`` ids to ``(B, 1, 1, S)``: True at a token, False at ``<pad>``."""
+    """Padding mask: ``(B, S)`` ids to ``(B, 1, 1, S)``, False at ``<pad>``."""
     return (ids != pad)[:, None, None, :]  # (B, 1, 1, S)
 
 
 def causal_mask(length: int, device: torch.device | str | None = None) -> Tensor:
-    """``(1, 1, T, T)``, True on and below the diagonal (paper, section 3.2.3).
+    """Causal mask ``(1, 1, T, T)``, True on and below the diagonal (section 3.2.3).
 
-    Position t sees positions 0 … t.
+    Position t attends to positions 0 … t.
     """
     square = torch.ones(length, length, dtype=torch.bool, device=device)  # (T, T)
     return square.tril()[None, None]  # (1, 1, T, T)
 
 
 def target_mask(tgt_in: Tensor, pad: int = PAD) -> Tensor:
-    """``(B, T)`` ids to ``(B, 1, T, T)``: a token sees the tokens up to itself.
+    """Target mask: ``(B, T)`` ids to ``(B, 1, T, T)``, causal, and padding hidden.
 
-    Those that are padding are hidden as well.
+    A token attends to itself and the tokens before it.
     """
     past = causal_mask(tgt_in.size(1), tgt_in.device)  # (1, 1, T, T)
     return padding_mask(tgt_in, pad) & past  # (B, 1, T, T)
@@ -244,7 +244,7 @@ def target_mask(tgt_in: Tensor, pad: int = PAD) -> Tensor:
 def check_mask(
     mask: Tensor | None, shape: tuple[int, int, int, int], name: str = "mask"
 ) -> None:
-    """Stops a mask that would silently mean something else; ``None`` hides nothing.
+    """Rejects a mask that would silently mean something else; ``None`` hides nothing.
 
     Raises:
         ShapeError: it is not boolean, or has a size that is neither 1 nor that of

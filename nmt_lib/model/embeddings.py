@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 def sinusoids(n_positions: int, d_model: int, start: int = 0) -> Tensor:
-    """Sines and cosines, wavelengths from 2π to 10000 · 2π (paper, section 3.5).
+    """Sines and cosines of wavelengths from 2π to 10000 · 2π (paper, section 3.5).
 
     Position p has ``sin(p / 10000^(2i / d_model))`` at 2i, and the cosine of the same
     angle at 2i + 1.
@@ -27,9 +27,9 @@ def sinusoids(n_positions: int, d_model: int, start: int = 0) -> Tensor:
 
 
 class PositionalEncoding(nn.Module):
-    """Adds its position to each vector of ``d_model`` numbers (even).
+    """Positional encodings, added to vectors of an even ``d_model``.
 
-    A longer sentence makes the table grow.
+    The table grows when a sentence is longer than it.
     """
 
     table: Tensor
@@ -49,7 +49,7 @@ class PositionalEncoding(nn.Module):
 
 
 class Embedding(nn.Module):
-    """Looks up a vector for each id, scales it, adds its position, applies dropout.
+    """Token embeddings: looked up, scaled, with positions added and dropout applied.
 
     ``scale`` multiplies by √D, so that the vectors are not drowned by the positions
     (paper, section 3.4).

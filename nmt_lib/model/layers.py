@@ -53,7 +53,7 @@ class Residual(nn.Module):
 
 
 def make_final_norm(config: ModelConfig) -> nn.Module:
-    """One more layer norm on a stack: pre-LN leaves the sum unnormalised otherwise."""
+    """The layer norm on top of a stack, which pre-LN needs: its sum has none."""
     is_default = config.final_norm is None
     if config.norm == "pre" if is_default else config.final_norm:
         return nn.LayerNorm(config.d_model, bias=config.norm_bias)
@@ -95,7 +95,7 @@ class EncoderLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """A stack of layers; with ``final_norm`` one more layer norm on top."""
+    """A stack of encoder layers, and a final layer norm where pre-LN needs one."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -112,10 +112,10 @@ class Encoder(nn.Module):
 
 
 class LayerCache(NamedTuple):
-    """What a decoder layer keeps from step to step."""
+    """The keys and values that a decoder layer keeps from step to step."""
 
-    own: KVCache  # of the target so far, for self-attention
-    source: KVCache  # of the memory, for cross-attention
+    own: KVCache  # for self-attention: of the target so far
+    source: KVCache  # for cross-attention: of the memory
 
 
 class DecoderLayer(nn.Module):
@@ -154,7 +154,7 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of layers; with ``final_norm`` one more layer norm on top."""
+    """A stack of decoder layers, and a final layer norm where pre-LN needs one."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -170,10 +170,11 @@ class Decoder(nn.Module):
         tgt_mask: Tensor | None,
         caches: list[LayerCache] | None = None,
     ) -> Tensor:
-        """``(B, T, D)`` to ``(B, T, D)``; arguments as of a layer, a cache for each.
+        """``(B, T, D)`` to ``(B, T, D)``; as ``DecoderLayer``, with a cache per layer.
 
         Raises:
-            ShapeError: ``src_mask`` is not ``(B, 1, 1, S)``; ``tgt_mask``, perhaps.
+            ShapeError: ``src_mask`` is not ``(B, 1, 1, S)``, or ``tgt_mask`` does not
+                broadcast to ``(B, H, T, T)``.
         """
         check_mask(src_mask, (len(memory), 1, 1, memory.size(1)), "src_mask")
         for i, layer in enumerate(self.layers):
@@ -182,7 +183,7 @@ class Decoder(nn.Module):
         return self.norm(x)  # (B, T, D)
 
     def make_caches(self, memory: Tensor) -> list[LayerCache]:
-        """One for each layer, with the keys and values of ``memory``, ``(B, S, D)``."""
+        """A cache per layer, with the keys and values of ``memory``, ``(B, S, D)``."""
         caches = []
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)

@@ -17,7 +17,7 @@ from .layers import Decoder, Encoder, LayerCache
 
 @dataclass(frozen=True)
 class Attention:
-    """The weights of all layers, one tensor a layer; row = query, column = key."""
+    """Attention weights, one tensor per layer; row = query, column = key."""
 
     encoder: list[Tensor] = field(default_factory=list)  # [n_layers] of (B, H, S, S)
     decoder: list[Tensor] = field(default_factory=list)  # [n_layers] of (B, H, T, T)
@@ -25,7 +25,7 @@ class Attention:
 
 
 class Transformer(nn.Module):
-    """Encoder, decoder, and the layer that scores every token of the target vocabulary.
+    """The Transformer: encoder, decoder, and scores for every target token.
 
     Raises:
         ShapeError: ``tying="three-way"`` with vocabularies of different sizes.
@@ -83,7 +83,7 @@ class Transformer(nn.Module):
         src_mask: Tensor | None = None,
         tgt_mask: Tensor | None = None,
     ) -> Tensor:
-        """Scores each next token, all positions at once (teacher forcing).
+        """Scores of each next token, all positions at once (teacher forcing).
 
         Args:
             src: ``(B, S)`` source ids.
@@ -159,12 +159,12 @@ build_model = Transformer  # an older name
 
 
 def count_parameters(model: nn.Module) -> int:
-    """How many numbers are learnt; a matrix that is used twice counts once."""
+    """The number of learnt parameters; a matrix that is used twice counts once."""
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
 def check_ids(src: Tensor, tgt_in: Tensor) -> None:
-    """Stops ids of the wrong shape before they turn into an error deep inside."""
+    """Rejects ids of the wrong shape before they cause an error deep inside."""
     for name, ids in (("src", src), ("tgt_in", tgt_in)):
         if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
             raise ShapeError(

@@ -21,13 +21,13 @@ CHUNK_FLOATS = 2 * 2**20  # scores held at once: 8 MB in fp32, for a CPU's cache
 def cross_entropy(
     logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0
 ) -> Tensor:
-    """The mean over all positions that are not padding, in nats a token.
+    """Cross-entropy: the mean over all tokens that are not padding, in nats per token.
 
     Args:
         logits: ``(B, T, V)``, no softmax applied.
         tgt_out: ``(B, T)``.
-        label_smoothing: ε; the right token's goal is 1 − ε, and ε is spread over the
-            vocabulary.
+        label_smoothing: ε; the target distribution gives the right token 1 − ε, and
+            spreads ε over the vocabulary.
     """
     logits, targets = logits.flatten(0, 1), tgt_out.flatten()  # (B·T, V), (B·T)
     return F.cross_entropy(
@@ -38,7 +38,7 @@ def cross_entropy(
 class FusedCrossEntropy(torch.autograd.Function):
     """Sum of the cross-entropies of ``hidden @ weight.T + bias``, and its gradients.
 
-    With p the softmax of the scores and y the right token, the goal is
+    With p the softmax of the scores and y the right token, the target distribution is
     q = (1 − ε) · [v = y] + ε / V. The loss of a row is −Σ q log p, and its gradient
     with respect to the scores is p − q. From there the chain rule needs two products:
     (p − q) W for ``hidden`` and (p − q)ᵀ h for ``weight``.
@@ -70,7 +70,7 @@ class FusedCrossEntropy(torch.autograd.Function):
             log_probs = logits.log_softmax(-1)  # (n, V)
             log_p = log_probs.gather(-1, y)  # (n, 1)
             loss -= (1 - eps) * log_p.sum() + eps / vocab_size * log_probs.sum()
-            # The softmax minus the goal: ε/V for each token, 1 − ε more for the right.
+            # The softmax minus the target: ε/V for each token, 1 − ε more for y.
             gradient = log_probs.exp_().sub_(eps / vocab_size)  # (n, V)
             gradient.scatter_add_(-1, y, gradient.new_full(y.shape, eps - 1))
             d_bias += gradient.sum(0)  # (V,)
@@ -95,12 +95,12 @@ class FusedCrossEntropy(torch.autograd.Function):
 def fused_cross_entropy(
     hidden: Tensor, output: nn.Linear, targets: Tensor, label_smoothing: float = 0.0
 ) -> Tensor:
-    """The sum of the losses, in nats, from the vectors *before* the output layer.
+    """Cross-entropy summed over tokens, in nats, with the output layer fused in.
 
-    It gives what the two plain lines of ``cross_entropy`` give, but never holds all
-    scores: for 4,096 positions × 10,000 tokens they would take 160 MB. The gradient is
-    computed together with the loss. On a CPU a training step of multi30k is about a
-    third faster with it (``benchmarks/results/training.md``).
+    It equals the two plain lines of ``cross_entropy``, but never holds all scores: for
+    4,096 positions × 10,000 tokens they would take 160 MB. The gradient is computed
+    together with the loss. On a CPU, it makes a training step of multi30k about a third
+    faster (``benchmarks/results/training.md``).
 
     Args:
         hidden: ``(N, D)``; the layer ``output`` makes ``(N, V)`` of them.
@@ -123,14 +123,14 @@ def fused_cross_entropy(
 
 
 class Objective(nn.Module):
-    """The model together with its loss, as one module, so that DDP can wrap both."""
+    """The training objective: model and loss as one module, so that DDP wraps both."""
 
     def __init__(self, model: Transformer, label_smoothing: float = 0.0) -> None:
         super().__init__()
         self.model, self.label_smoothing = model, label_smoothing
 
     def forward(self, batch: Batch) -> Tensor:
-        """The *sum* of the losses of all target tokens, in nats.
+        """The loss *summed* over all target tokens, in nats.
 
         It equals ``cross_entropy(model(src, tgt_in), tgt_out, label_smoothing)`` times
         ``batch.n_tokens``, but padding is left out before the costly output layer.
@@ -147,7 +147,7 @@ class Objective(nn.Module):
 
 @torch.no_grad()
 def validation_loss(model: Transformer, batches: Sequence[Batch]) -> float:
-    """The mean loss of a token, in nats: no smoothing, no dropout.
+    """Validation loss: the mean in nats per token, without smoothing or dropout.
 
     Each *token* weighs the same. ``exp`` of the loss is the perplexity.
     """

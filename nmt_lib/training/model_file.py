@@ -32,7 +32,7 @@ FORMAT = "1"  # of the files that are written, and the only one that is read
 
 
 class ModelFile(NamedTuple):
-    """What one file holds."""
+    """The content of a model file."""
 
     config: Config
     tokenizers: Tokenizers
@@ -61,9 +61,9 @@ class ModelFile(NamedTuple):
 
 
 class NoDraws(TorchFunctionMode):
-    """Leaves new weights as they are in memory, since a file's replace them.
+    """Skips the random initialisation of weights that a file will replace.
 
-    It counts for this thread only, and the random numbers of others stay theirs.
+    Only this thread is affected, and no random numbers are used up.
     """
 
     def __torch_function__(
@@ -75,7 +75,7 @@ class NoDraws(TorchFunctionMode):
 
 
 def save(path: Path, saved: ModelFile) -> None:
-    """Writes a file."""
+    """Writes a model file."""
     src, tgt = (tokenizer.dumps() for tokenizer in saved.tokenizers)
     metadata = {"format": FORMAT, "config": saved.config.model_dump_json()}
     metadata |= {"src_tokenizer": src, "state": json.dumps(saved.state)}
@@ -90,7 +90,7 @@ def save(path: Path, saved: ModelFile) -> None:
 
 
 def load(path: Path) -> ModelFile:
-    """Reads a file.
+    """Reads a model file.
 
     Raises:
         CheckpointError: it is missing, damaged, or made by another version.
@@ -112,7 +112,7 @@ def load(path: Path) -> ModelFile:
 
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Tensors and metadata of a file that is whole, and of this format."""
+    """The tensors and metadata of an undamaged file of this format."""
     if not path.is_file():
         raise CheckpointError(
             f"no model file {path}: train first, or give the folder of a run"
@@ -145,7 +145,7 @@ def _check_format(path: Path, version: str) -> None:
 
 
 def file_digest(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
-    """The CRC-32 of a file's content, as ``web/model_file.js`` computes it, too.
+    """The CRC-32 of a file's content; ``web/model_file.js`` computes the same.
 
     First comes JSON without spaces: the metadata, then name, dtype and shape of each
     tensor. The tensors' bytes follow. All are in the order of their names.
@@ -161,7 +161,7 @@ def file_digest(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
 
 
 def _check_size(config: Config, V: int, weights: dict[str, Tensor]) -> None:
-    """Refuses a config of a model that is larger than these weights."""
+    """Rejects a config whose model would be larger than these weights."""
     model, D = config.model, config.model.d_model
     attention = 2 * D * (D + model.n_heads * (model.d_value or D // model.n_heads))
     layer = attention + 2 * D * model.d_ff
@@ -175,7 +175,7 @@ def _check_size(config: Config, V: int, weights: dict[str, Tensor]) -> None:
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Writes beside the place, forces it to the disk, then moves it there."""
+    """An atomic write: to a file beside ``path``, synced to disk, then renamed."""
     writer = f"{os.getpid()}-{threading.get_ident()}"  # each has a file of its own
     beside = path.with_name(f".{path.name}-{writer}.tmp")
     try:
@@ -197,10 +197,10 @@ def write_file(path: Path, data: bytes) -> None:
 def pack(
     model: nn.Module, optimizer: torch.optim.Optimizer | None = None
 ) -> dict[str, Tensor]:
-    """The weights as ``ModelFile.tensors`` names them.
+    """The tensors of a model file, named as in ``ModelFile.tensors``.
 
-    With the optimizer, it is all that a run needs to resume: its state, and the random
-    numbers.
+    With the optimizer, that is all that a run needs to resume: weights, optimizer
+    state and random state.
     """
     tensors: dict[str, Tensor] = {f"model.{k}": v for k, v in model.named_parameters()}
     if optimizer is None:
@@ -218,7 +218,7 @@ def pack(
 def unpack(
     tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer
 ) -> None:
-    """Puts back what ``pack`` collected."""
+    """Restores what ``pack`` collected."""
     load_weights(model, under_prefix(tensors, "model."))
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in under_prefix(tensors, "optimizer.").items():
@@ -231,7 +231,7 @@ def unpack(
 
 
 def under_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The entries under a prefix, without it."""
+    """The entries whose names begin with a prefix, which is removed."""
     return {
         k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)
     }
@@ -239,7 +239,7 @@ def under_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 @torch.no_grad()
 def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
-    """Copies weights of the same names and shapes into a model.
+    """Copies weights into a model; names and shapes must be the same.
 
     Raises:
         CheckpointError: one is missing, or has another shape.

@@ -53,7 +53,7 @@ def build_optimizer(
 
 
 def default_device() -> torch.device:
-    """The GPU where there is one; processes that share the work on CPUs use those."""
+    """The GPU if there is one; processes that share the work on CPUs stay there."""
     if torch.cuda.is_available():
         return torch.device("cuda")
     is_single = os.environ.get("WORLD_SIZE", "1") == "1"

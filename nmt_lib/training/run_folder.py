@@ -31,7 +31,7 @@ RESUMABLE_KEYS = {
 
 
 def runs_folder() -> Path:
-    """``$NMT_RUNS``; else ``runs`` in the repository that holds the current folder."""
+    """The folder of all runs: ``$NMT_RUNS``, or ``runs`` in the current repository."""
     if "NMT_RUNS" in os.environ:
         return Path(os.path.expanduser(os.environ["NMT_RUNS"]))
     for folder in (Path.cwd(), *Path.cwd().parents):
@@ -41,7 +41,7 @@ def runs_folder() -> Path:
 
 
 def run_path(config: Config) -> Path:
-    """``run_dir``; where it is empty, the folder ``name`` in ``runs_folder()``."""
+    """The folder of a run: ``run_dir``, or ``name`` in ``runs_folder()`` by default."""
     if config.run_dir:
         return Path(os.path.expanduser(config.run_dir))
     return runs_folder() / config.name
@@ -51,7 +51,7 @@ PRETRAINED = Path(__file__).parents[1] / "pretrained"
 
 
 def find_model(path: str | os.PathLike[str]) -> Path:
-    """The model file that a path or a name means.
+    """The model file that a path or a name refers to.
 
     Args:
         path: a model file, the folder of a run, its name in ``runs_folder()``, or the
@@ -82,7 +82,7 @@ def pretrained() -> list[str]:
 
 @dataclass
 class Progress:
-    """How far a run has come."""
+    """The progress of a run, which a checkpoint saves."""
 
     corpus: str = ""  # digest of the pairs that it learns from
     step: int = 0  # updates done
@@ -110,7 +110,7 @@ class RunFolder:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Other trainings of the same run wait until the end."""
+        """A lock: other processes that train the same run wait until it is released."""
         file_lock = FileLock(self.path / ".lock")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -144,9 +144,9 @@ class RunFolder:
         return None if self.mismatch(saved) else saved
 
     def mismatch(self, saved: ModelFile) -> str:
-        """How a final model differs from what the config asks for; empty: it does not.
+        """How a final model differs from what the config asks for; empty: not at all.
 
-        A translator that was saved here is taken as it is.
+        A translator that was saved here is accepted as it is.
         """
         train, saved_train = self.config.train, saved.config.train
         step = saved.state.get("step", train.max_steps)
@@ -159,7 +159,7 @@ class RunFolder:
         return ""
 
     def last_checkpoint(self) -> ModelFile | None:
-        """The last checkpoint."""
+        """The last checkpoint, or None if there is none yet."""
         if paths := self.checkpoints():
             return self.read(paths[-1])
         if (self.path / "model.safetensors").exists():
@@ -190,7 +190,7 @@ class RunFolder:
         )
 
     def checkpoints(self) -> list[Path]:
-        """Oldest first."""
+        """The checkpoint files, oldest first."""
         return sorted(self.path.glob("checkpoints/step-*.safetensors"))
 
     def write(
@@ -220,7 +220,7 @@ class RunFolder:
 
 
 def first_difference(saved: Config, config: Config) -> str:
-    """The first key with which a run cannot be resumed; empty: there is none."""
+    """The first key that keeps a run from being resumed; empty if there is none."""
     free = RESUMABLE_KEYS - (
         {"max_steps"} if config.train.schedule == "cosine" else set()
     )
@@ -233,7 +233,7 @@ def first_difference(saved: Config, config: Config) -> str:
 
 
 def final_weights(folder: RunFolder, progress: Progress) -> dict[str, Tensor]:
-    """What ``train.select`` asks for, if that is not the last ones.
+    """The weights that ``train.select`` asks for, if not the last ones.
 
     Raises:
         CheckpointError: a file that it takes is missing, damaged or of another run.

@@ -35,7 +35,7 @@ from .run_folder import Progress, RunFolder, final_weights
 
 
 class Trainer:
-    """One run: the model, the optimizer, the data, and how far it has come."""
+    """One training run: the model, the optimizer, the data and the progress."""
 
     def __init__(self, config: Config, corpus: Corpus, tokenizers: Tokenizers) -> None:
         self.device, seed = default_device(), config.train.seed
@@ -60,7 +60,7 @@ class Trainer:
             )
 
     def run(self) -> None:
-        """Updates, validates and saves, until ``train.max_steps`` updates are done."""
+        """The training loop: update, validate and save, up to ``train.max_steps``."""
         train, progress = self.config.train, self.progress
         with self.progress_bar() as bar:
             stream, size = self.batches(), self.n_processes * train.accumulate
@@ -75,7 +75,7 @@ class Trainer:
                     self.save()
 
     def progress_bar(self) -> Any:
-        """Shown by the first process; ``TQDM_DISABLE=1`` hides it."""
+        """The progress bar of the first process; ``TQDM_DISABLE=1`` hides it."""
         from tqdm.auto import tqdm
 
         return tqdm(
@@ -87,7 +87,7 @@ class Trainer:
         )
 
     def batches(self) -> Iterator[list[Example]]:
-        """Epoch after epoch, from where the run is; drawn from seed and epoch only."""
+        """All further batches, epoch after epoch; only seed and epoch draw them."""
         config, progress = self.config, self.progress
         while True:
             if config.data.bpe_dropout:
@@ -103,7 +103,7 @@ class Trainer:
         """One update of the weights.
 
         The loss of each batch is divided by the tokens of *all*, so that the gradient
-        is that of one large batch, however it is cut and spread over processes.
+        is that of one large batch, no matter how it is divided among processes.
         """
         train, progress = self.config.train, self.progress
         n_tokens = sum(len(tgt) - 1 for examples in batches for _, tgt in examples)
@@ -159,7 +159,7 @@ class Trainer:
         """Restores the state saved in a checkpoint.
 
         Raises:
-            CheckpointError: it has learnt from other pairs.
+            CheckpointError: it was trained on other pairs.
         """
         if saved.state["corpus"] != self.progress.corpus:
             raise CheckpointError(
@@ -193,7 +193,7 @@ class Trainer:
 
 
 def join_processes() -> tuple[int, int]:
-    """This process's rank, and how many of them ``torchrun`` has started."""
+    """The rank of this process, and the number of processes ``torchrun`` started."""
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return 0, 1
     if not distributed.is_initialized():
@@ -212,7 +212,7 @@ def set_seed(seed: int, device: torch.device) -> None:
 
 
 def corpus_digest(corpus: Corpus) -> str:
-    """Differs when a pair for training or validation does."""
+    """A digest of the training and validation pairs, to recognise a changed corpus."""
     digest = hashlib.blake2b(digest_size=16)
     for pairs in (corpus.train, corpus.valid):
         for pair in pairs:

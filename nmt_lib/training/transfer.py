@@ -33,14 +33,14 @@ def start_from_model(
         ConfigError: ``train.init_from`` cannot be read, or has another shape.
         CorpusError: as ``build_tokenizers``.
     """
-    parent = _load(config, str(config.train.init_from))
+    parent = _load_parent(config, str(config.train.init_from))
     if _same_tokenizers(config.data, parent.config.data):
         return parent.tokenizers, parent.weights
     tokenizers = build_tokenizers(config.data, train)
     return tokenizers, transfer_weights(parent.weights, parent.tokenizers, tokenizers)
 
 
-def _load(config: Config, name: str) -> ModelFile:
+def _load_parent(config: Config, name: str) -> ModelFile:
     try:
         parent = load(find_model(name))
     except CheckpointError as error:
@@ -56,7 +56,7 @@ def _load(config: Config, name: str) -> ModelFile:
 
 
 def _shape(config: Config) -> dict[str, object]:
-    """``config.model`` with its nulls filled in, and whether a vocabulary is shared."""
+    """``config.model`` with defaults in place of its nulls."""
     model = config.model.model_dump()
     defaults = {
         "n_decoder_layers": config.model.n_layers,
@@ -75,11 +75,11 @@ def _same_tokenizers(data: DataConfig, parent_data: DataConfig) -> bool:
 def transfer_weights(
     weights: Mapping[str, Tensor], old: Tokenizers, new: Tokenizers
 ) -> dict[str, Tensor]:
-    """The weights of a model, for other tokenizers.
+    """The weights of a model, transferred to other tokenizers.
 
     A subword of both vocabularies keeps its vector. Any other gets the mean of the
-    vectors of the subwords into which the old tokenizer splits it, and that of
-    ``<unk>`` if there are none. All other weights stay.
+    vectors of the subwords into which the old tokenizer splits it, or the vector of
+    ``<unk>`` if there are none. All other weights stay the same.
     """
     src, tgt = map(_rows, old, new)
     result = dict(weights)
@@ -91,7 +91,7 @@ def transfer_weights(
 
 
 def _rows(old: Tokenizer, new: Tokenizer) -> list[list[int]]:
-    """For each new subword, the old ids whose vectors it gets the mean of."""
+    """The old ids of each new subword: it gets the mean of their vectors."""
     ids = {token: [i] for i, token in enumerate(old.lookup_tokens(range(len(old))))}
     tokens = new.lookup_tokens(range(len(new)))
     return [ids.get(token) or old.ids(token.strip("▁")) or [UNK] for token in tokens]

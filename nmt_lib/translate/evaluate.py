@@ -28,7 +28,7 @@ class Evaluation:
 
     ``bleu`` and ``chrf`` run from 0 to 100; ``perplexity`` is exp of the loss of a
     *token*, so it compares only models with the same target tokens; ``exact`` is the
-    share of translations that equal their reference.
+    fraction of translations that equal their reference.
     """
 
     bleu: float
@@ -46,7 +46,7 @@ def evaluate(
     beam_size: int | None = None,
     tokenize: str | None = None,
 ) -> Evaluation:
-    """Translates the sources and compares with the targets.
+    """Scores of a translator: translates the sources, compares with the targets.
 
     Args:
         translator: the model to evaluate.
@@ -95,9 +95,9 @@ def bleu_tokenizer(lang: str) -> str:
 
 
 def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
-    """exp of the mean loss of a target token, in nats; the model reads the references.
+    """Perplexity of the references: exp of the mean loss of a target token, in nats.
 
-    Each token weighs the same.
+    Each token has the same weight.
     """
     if not pairs:
         raise CorpusError("nothing to evaluate: the list of pairs is empty")
@@ -110,7 +110,7 @@ def perplexity(translator: Translator, pairs: Sequence[Pair]) -> float:
 
 @torch.no_grad()
 def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[float]:
-    """log P(target | source) of each pair, in nats: the sum over the target's tokens.
+    """log P(target | source) of each pair, in nats, summed over the target's tokens.
 
     ``<eos>`` counts, and dropout is off. The model reads the targets, so any text can
     be scored. Each token makes the sum smaller, so compare only targets of the same
@@ -143,7 +143,7 @@ def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[fl
 def contrastive_accuracy(
     translator: Translator, contrasts: Sequence[Contrast]
 ) -> float:
-    """The share of contrasts whose right translation is more likely than the wrong one.
+    """Contrastive accuracy: how often the right translation is the more likely one.
 
     Guessing gives 0.5.
 
@@ -166,7 +166,7 @@ def contrastive_accuracy(
 def _plan(
     translator: Translator, pairs: Sequence[Pair], batch_tokens: int
 ) -> tuple[list[Example], list[list[int]]]:
-    """The ids of all pairs, and which of them share a batch."""
+    """The ids of all pairs, and the indices that share a batch."""
     empty = translator.src_tokenizer.encode("")  # special tokens only
     sources = [translator.encode(pair.src) or empty for pair in pairs]
     targets = [translator.tgt_tokenizer.encode(pair.tgt) for pair in pairs]
@@ -178,8 +178,8 @@ def _plan(
 def alignment_error_rate(
     weights: Tensor, gold: Sequence[tuple[int, int]], src_offset: int = 1
 ) -> float:
-    """How badly the strongest link of each target word fits the gold links (Och and
-    Ney, 2003, all links sure).
+    """Alignment error rate (Och and Ney, 2003, all links sure), if each target word is
+    linked to the source word with the largest weight.
 
     Args:
         weights: ``(T, S)`` cross-attention of one head; rows beyond the target words
@@ -189,7 +189,8 @@ def alignment_error_rate(
         src_offset: how many special tokens come before the first source word.
 
     Returns:
-        0 (every link right) to 1 (none): 1 − 2 |found ∩ gold| / (|found| + |gold|).
+        0 (every link right) to 1 (none):
+        1 − 2 |predicted ∩ gold| / (|predicted| + |gold|).
 
     Raises:
         ShapeError: the weights of more than one head.

@@ -24,7 +24,7 @@ from ..model.transformer import Transformer, count_parameters
 from ..training.model_file import write_file
 from .translator import Translator
 
-NAMES = {  # ours: theirs; the first that fits is replaced first
+TRANSFORMERS_NAMES = {  # ours: theirs; the first that fits is replaced first
     "around_attention.norm": "self_attn_layer_norm",
     "around_self_attention.norm": "self_attn_layer_norm",
     "around_cross_attention.norm": "encoder_attn_layer_norm",
@@ -84,16 +84,15 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
 
 
 def longest(translator: Translator) -> int:
-    """How many tokens the decoder may read; ``<sos>`` comes first."""
+    """The most tokens that the decoder may read, ``<sos>`` included."""
     decode = translator.config.decode
     return decode.max_source_tokens + decode.max_extra_tokens + 1
 
 
 def renamed_weights(model: Transformer, n_positions: int) -> dict[str, Tensor]:
-    """Our weights under the names of ``transformers``.
+    """The weights under the names of ``transformers``.
 
-    The features of every vector between the layers come in its order: its positions
-    hold all sines before all cosines.
+    Features are reordered as well: its positions have all sines before all cosines.
     """
     D = model.tgt_embedding.lookup.embedding_dim
     order = torch.cat([torch.arange(0, D, 2), torch.arange(1, D, 2)])  # (D)
@@ -106,7 +105,7 @@ def renamed_weights(model: Transformer, n_positions: int) -> dict[str, Tensor]:
             weight = weight[:, order]
         else:  # writes one
             weight, bias = weight[order], bias[order]
-        for name_here, name_there in NAMES.items():
+        for name_here, name_there in TRANSFORMERS_NAMES.items():
             name = name.replace(name_here, name_there)
         weights |= {f"model.{name}.weight": weight, f"model.{name}.bias": bias}
     src, tgt = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight
@@ -122,7 +121,7 @@ def renamed_weights(model: Transformer, n_positions: int) -> dict[str, Tensor]:
 
 
 def _bias(module: nn.Linear | nn.LayerNorm) -> Tensor:
-    """Zeros where the module has none."""
+    """The bias of a module, or zeros if it has none."""
     if module.bias is None:
         return module.weight.new_zeros(len(module.weight))
     return module.bias.detach()
@@ -145,7 +144,7 @@ def _check(translator: Translator) -> None:
 
 
 def model_config(translator: Translator) -> dict[str, Any]:
-    """The model's shape, as ``config.json`` says it to ``transformers``."""
+    """``config.json``: the model's shape in the keys of ``transformers``."""
     model, m = translator.model, translator.config.model
     src, tgt = model.src_embedding.lookup.weight, model.tgt_embedding.lookup.weight
     kinds = {"post": "MarianMTModel", "pre": "PegasusForConditionalGeneration"}
@@ -176,7 +175,7 @@ def model_config(translator: Translator) -> dict[str, Any]:
 
 
 def _tables(translator: Translator) -> dict[str, dict[str, Any]]:
-    """What ``transformers`` needs beside the weights: file → what it holds."""
+    """The JSON files beside the weights: name → content."""
     data, decode = translator.config.data, translator.config.decode
     max_length = longest(translator)
     search = {

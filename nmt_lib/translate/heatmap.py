@@ -42,11 +42,11 @@ class Picture(Figure):
     """A figure that a notebook shows, whatever its matplotlib settings."""
 
     def __repr__(self) -> str:
-        """Omits the size, which depends on the words that a model wrote."""
+        """A name without the size, which depends on the words that a model wrote."""
         return "<Picture>"
 
     def _repr_png_(self) -> bytes:
-        """As PNG with 256 colours, which is enough and keeps the chapters small."""
+        """The PNG with 256 colours, which are enough and keep the chapters small."""
         canvas, file = FigureCanvasAgg(self), io.BytesIO()
         choose_fonts(self)
         with rc_context(STYLE), warnings.catch_warnings():
@@ -76,7 +76,7 @@ def new_figure(
 
 
 def set_title(axis: Axes, title: str) -> None:
-    """A title as it is written: $ is a dollar sign."""
+    """Sets a title exactly as it is written: $ is a dollar sign."""
     axis.set_title(title, fontsize=FONT, parse_math=False)
 
 
@@ -88,9 +88,9 @@ def draw_grid(
     letters: float = 2,
     **style: Any,
 ) -> None:
-    """Numbers from 0 to 1, ``(R, C)``, as shades, with a word at each row and column.
+    """A grid of shades for numbers from 0 to 1, ``(R, C)``, with words at both axes.
 
-    The words of the columns are turned if one of them has more than ``letters``.
+    The words of the columns are vertical if one of them has more than ``letters``.
     ``style`` has more options for ``Axes.imshow``, such as ``cmap`` or ``vmax``.
     """
     default: Any = {"cmap": "Blues", "vmin": 0, "vmax": 1, "aspect": "auto"}
@@ -104,7 +104,7 @@ def draw_grid(
 
 
 class Grid(NamedTuple):
-    """A table with its words: one panel of a picture."""
+    """One panel of a picture: a table with its words."""
 
     title: str
     table: Tensor  # (R, C)
@@ -113,9 +113,9 @@ class Grid(NamedTuple):
 
 
 def in_lines(grids: Sequence[Grid], cell: float = 0.15) -> list[Sequence[Grid]]:
-    """As many side by side as fit with cells of that width, about as many in each line.
+    """Grids in lines of about equal length, as many side by side as fit.
 
-    In narrower cells, the words of two columns would touch.
+    In cells narrower than ``cell``, the words of two columns would touch.
     """
     panel = cell * max(grid.table.size(1) for grid in grids) + 0.3
     fit = max(1, int((WIDTH - LETTER * max(map(len, grids[0].rows))) / panel))
@@ -130,7 +130,7 @@ def draw_grids(
     cell: float = 0.3,
     **style: Any,
 ) -> tuple[Figure, list[Axes]]:
-    """Lines of grids; ``cell`` is the width of a cell in inches.
+    """A figure of lines of grids; ``cell`` is the width of a cell in inches.
 
     Words that the grid to the left or below already has are not repeated.
     """
@@ -167,7 +167,7 @@ def draw_grids(
 
 
 def label_axes(figure: Figure, xlabel: str, ylabel: str, n_lines: int = 1) -> None:
-    """Names the axes once for all panels."""
+    """Labels the axes once for all panels."""
     if len(figure.axes) == 1 or not xlabel:
         figure.axes[0].set_xlabel(xlabel)
     else:
@@ -194,7 +194,7 @@ def plot_attention(
     mean: bool = False,
     gold: Sequence[Any] = (),
 ) -> Figure:
-    """A grid for each head: row = query token, column = key token, dark = high weight.
+    """Attention as a grid per head: row = query, column = key, dark = high weight.
 
     Args:
         translation: of a ``Translator``; or several, each in a panel with its sentence

@@ -21,7 +21,7 @@ from ..model.transformer import Transformer
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A finished translation: ids without ``<sos>`` and ``<eos>``, and its score."""
+    """A finished translation: ids without ``<sos>`` and ``<eos>``, and their score."""
 
     ids: tuple[int, ...]
     log_prob: float  # sum over the ids and <eos>, in nats
@@ -40,9 +40,8 @@ class Candidate:
 
 
 def length_penalty(length: int, alpha: float) -> float:
-    """((5 + length) / 6)^α (Wu et al., 2016, equation 14), ``<eos>`` counted.
-
-    Without it, short translations win.
+    """Length penalty ((5 + length) / 6)^α, ``<eos>`` counted (Wu et al., 2016,
+    equation 14). Without it, short translations win.
     """
     return float(((5 + length) / 6) ** alpha)
 
@@ -95,7 +94,7 @@ def greedy_search(
     alpha: float = 0.0,
     use_cache: bool = True,
 ) -> list[Hypothesis]:
-    """Takes the most likely token at each step; one hypothesis a sentence, in order.
+    """Greedy search: the most likely token at each step; one hypothesis per sentence.
 
     Args:
         model: in evaluation mode.
@@ -144,7 +143,7 @@ def beam_search(
     use_cache: bool = True,
     trace: list[Candidate] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Keeps the K = ``beam_size`` most likely prefixes at each step.
+    """Beam search: keeps the K = ``beam_size`` most likely prefixes at each step.
 
     A sentence is done when no open prefix can still beat the worst of its K finished
     translations. Each gets up to K hypotheses, best first. All candidates of the first
@@ -204,7 +203,7 @@ def beam_search(
 
 
 def length_limits(src: Tensor, max_extra_tokens: int) -> Tensor:
-    """How many tokens each translation may have, ``(B,)``; ``src`` is ``(B, S)``."""
+    """The most tokens that each translation may have, ``(B,)``, for ``(B, S)`` ids."""
     return (src != PAD).sum(1) + max_extra_tokens  # (B,)
 
 
@@ -217,9 +216,9 @@ def _hypothesis(ids: Tensor, log_prob: float, alpha: float) -> Hypothesis:
 def _is_done(
     hypotheses: list[Hypothesis], K: int, best_open: float, limit: int, alpha: float
 ) -> bool:
-    """Whether no open prefix can still reach the K best.
+    """Whether no open prefix can become one of the K best hypotheses.
 
-    Log-probabilities only fall, and the penalty is largest at the length limit.
+    Log-probabilities only decrease, and the penalty is largest at the length limit.
     """
     check_number(best_open)
     if best_open == -torch.inf:

@@ -46,7 +46,7 @@ class Translation:
 
     @cached_property
     def attention(self) -> Attention:
-        """The weights behind this translation, computed when first asked for.
+        """The attention weights of this translation, computed when first used.
 
         ``.encoder``, ``.decoder``, ``.cross``: ``[n_layers]`` of ``(1, H, S, S)``,
         ``(1, H, T, T)``, ``(1, H, T, S)``. The row of a token is the step that produced
@@ -58,12 +58,12 @@ class Translation:
         return self.text
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy or a pickle holds the attention, not the model that computes it."""
+        """The state of a copy or a pickle: the attention, not the model behind it."""
         return {**vars(self), "attention": self.attention, "_attend": Attention}
 
 
 class Translator:
-    """Translates texts.
+    """A trained model that translates texts.
 
     Args:
         model: the Transformer; it is put into evaluation mode.
@@ -115,7 +115,7 @@ class Translator:
         return pretrained()
 
     def save(self, path: str | os.PathLike[str], half: bool = False) -> None:
-        """Writes one file that holds all that ``load`` needs.
+        """Writes a single file with everything that ``load`` needs.
 
         Args:
             path: the file, if it ends in ``.safetensors``; else its folder.
@@ -143,9 +143,9 @@ class Translator:
         batch_tokens: int | None = None,
         use_cache: bool = True,
     ) -> Any:
-        """Translates in batches of similar length.
+        """Translations of one text or several, in batches of similar length.
 
-        What is None comes from ``config.decode``.
+        An option that is None comes from ``config.decode``.
 
         Args:
             texts: one text or several. An empty one gives an empty translation; one
@@ -192,7 +192,7 @@ class Translator:
     __call__ = translate
 
     def encode(self, text: str) -> list[int]:
-        """The source ids as the model was trained on them; none for an empty text."""
+        """The source ids, as the model was trained on them; none for an empty text."""
         limit = self.config.decode.max_source_tokens
         ids = self.src_tokenizer.encode(text)
         if len(ids) == 1 + self.src_tokenizer.sos:  # nothing but special tokens
@@ -233,7 +233,7 @@ class Translator:
         )
 
     def _source_labels(self, text: str, source: list[int]) -> list[str]:
-        """The tokens as the model sees them, but unknown words with their letters."""
+        """The source tokens; unknown words as they are written."""
         labels = self.src_tokenizer.lookup_tokens(source)
         if UNK in source:
             words = self.src_tokenizer.tokenize(text)
@@ -245,7 +245,7 @@ class Translator:
 
     @torch.no_grad()
     def attend(self, source: list[int], target: list[int]) -> Attention:
-        """The weights while the model reads ``source`` and writes ``target`` (ids)."""
+        """Attention weights while the model reads ``source`` and writes ``target``."""
         device = self.model.output.weight.device
         src = torch.tensor([source], device=device)  # (1, S)
         tgt_in = torch.tensor([[SOS, *target]], device=device)  # (1, T)
@@ -253,7 +253,7 @@ class Translator:
 
 
 def _without_paths(config: Config) -> Config:
-    """Without the name of the user, which a home folder has in it: ~ stands for it."""
+    """The config with ~ for the home folder, which has the user's name in it."""
 
     def short(path: str) -> str:
         home = os.path.join(os.path.expanduser("~"), "")

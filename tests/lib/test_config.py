@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib.config import FOLDER, Config, Section, config_names
+from nmt_lib.config import CONFIG_FOLDER, Config, Section, config_names
 from nmt_lib.training.run_folder import run_path
 from tests.lib.small import SMALL
 
@@ -223,7 +223,7 @@ def test_every_key_has_a_description_that_to_yaml_shows() -> None:
 
 @NAMED
 def test_every_key_of_a_named_config_has_a_comment(name: str) -> None:
-    lines = (FOLDER / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
+    lines = (CONFIG_FOLDER / f"{name}.yaml").read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("# "), "the first line says what the config is for"
     keys = [line for line in lines if re.match(r"\s*\w+:", line)]
     assert all(re.search(r"\s#\s+\S", line) for line in keys)

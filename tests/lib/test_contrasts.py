@@ -3,7 +3,7 @@
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib.data.tiny.contrasts import KINDS, OTHER_GENDER, make_contrasts
+from nmt_lib.data.tiny.contrasts import CHANGES, OTHER_GENDER, make_contrasts
 
 
 def test_there_are_enough_of_each_kind_all_in_known_words() -> None:
@@ -11,7 +11,7 @@ def test_there_are_enough_of_each_kind_all_in_known_words() -> None:
     corpus = nmt.load_corpus(data)
     _, tokenizer = nmt.build_tokenizers(data, corpus.train)
     found = make_contrasts([*corpus.valid, *corpus.test])
-    assert all(len(found[kind]) >= 40 for kind in KINDS)
+    assert all(len(found[kind]) >= 40 for kind in CHANGES)
     for contrast in [one for some in found.values() for one in some]:
         assert contrast.right != contrast.wrong
         assert nmt.UNK not in tokenizer.encode(contrast.wrong), contrast

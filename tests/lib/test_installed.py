@@ -94,7 +94,7 @@ DRIVER = """
     print(nmt_lib.config.config_names()[0], nmt_lib.Translator.pretrained()[0])
     translator = nmt_lib.Translator.load("multi30k-en-de")
     from importlib import import_module
-    page = import_module("nmt_book.pictures.explore").page_script()
+    page = import_module("nmt_book.pictures.explore").live_script()
     assert "function makeHeads" in page
     assert 'class="model"' in import_module("nmt_book").explore(translator).data
     print(translator("Two dogs.").text)

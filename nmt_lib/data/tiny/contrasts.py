@@ -38,10 +38,10 @@ def make_contrasts(pairs: Sequence[Pair]) -> dict[str, list[Contrast]]:
         participle in the wrong gender), ``pronoun`` (*it* or *they* in the wrong
         gender).
     """
-    contrasts: dict[str, list[Contrast]] = {kind: [] for kind in KINDS}
+    contrasts: dict[str, list[Contrast]] = {kind: [] for kind in CHANGES}
     for pair in pairs:
         words = spacy_words("fr")(pair.tgt)
-        for kind, change in KINDS.items():
+        for kind, change in CHANGES.items():
             if mistake := change(pair.src, words):
                 text = join_words(mistake, "fr")
                 contrasts[kind].append(Contrast(pair.src, pair.tgt, text))
@@ -163,7 +163,7 @@ def _wrong_pronoun(src: str, words: list[str]) -> list[str]:
     return [*words[:at], swap[words[at]], *rest]
 
 
-KINDS: dict[str, Callable[[str, list[str]], list[str]]] = {
+CHANGES: dict[str, Callable[[str, list[str]], list[str]]] = {
     "roles": _swap_roles,
     "adjective place": _move_adjective,
     "agreement": _break_agreement,

@@ -50,7 +50,7 @@ class NP:
         return self.determiner in MANY
 
 
-def pronoun(en: str, de: str, fr: str, gender: str, de_gender: str = "") -> NP:
+def pronoun_np(en: str, de: str, fr: str, gender: str, de_gender: str = "") -> NP:
     kind = "thing" if en == "it" else "person"
     return NP(
         "they" if en == "they" else "pronoun",
@@ -58,8 +58,8 @@ def pronoun(en: str, de: str, fr: str, gender: str, de_gender: str = "") -> NP:
     )
 
 
-SHE = pronoun("she", "sie", "elle", "f")
-HE = pronoun("he", "er", "il", "m")
+SHE = pronoun_np("she", "sie", "elle", "f")
+HE = pronoun_np("he", "er", "il", "m")
 
 
 def pronoun_for(phrase: NP) -> NP:
@@ -67,11 +67,11 @@ def pronoun_for(phrase: NP) -> NP:
     noun = phrase.noun
     fr = "elle" if noun.fr_gender == "f" else "il"
     if phrase.many:
-        return pronoun("they", "sie", fr + "s", noun.fr_gender)
+        return pronoun_np("they", "sie", fr + "s", noun.fr_gender)
     if fits(noun.kinds, "male,female"):
         return HE if noun.fr_gender == "m" else SHE
     de = {"m": "er", "f": "sie", "n": "es"}[noun.de_gender]
-    return pronoun("it", de, fr, noun.fr_gender, noun.de_gender)
+    return pronoun_np("it", de, fr, noun.fr_gender, noun.de_gender)
 
 
 @cache
