@@ -94,7 +94,7 @@ has another name than the stub, so that the check can be run again. The page's e
 solved on this machine.
 
 **5. Add other answers** to ``tests/book/answers_to/<chapter>.py``: ``RIGHT``,
-answers of another kind (loops, a library call; two, if the exercise has a ``call``), and
+answers of another kind (loops, a library call; two if the exercise has a ``call``), and
 ``WRONG``, what must be refused, is no usual mistake, and is reproduced by no mutant.
 ``python -m tests.book.mutants chapter14`` changes the answer a little in hundreds of
 ways, and prints which changes a check calls right though another case would show them.
