@@ -32,6 +32,7 @@ RATE = f"10000 ** (-{EVEN} / d_model)"
         "6 positions, 8 columns": (6, 8),
         "a single position": (1, 6),
         "12 positions, 16 columns": (12, 16),
+        "60 positions": (60, 16),
     },
     mistakes={
         "sine and cosine alternate: sin, cos, sin, cos …": [

@@ -261,6 +261,7 @@ BOTH = f"return same[:, None] & {BEFORE}"
         "numbers that don't begin at 0": (
             torch.tensor([[7, 7, 8, 8, 9], [1, 2, 4, 4, 4], [5, 5, 5, 5, 5]]),
         ),
+        "numbers in any order": (torch.tensor([[3, 3, 1], [0, 2, 0]]),),
     },
     mistakes={
         "a query sees its future": f"& {BEFORE} →",

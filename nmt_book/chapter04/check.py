@@ -176,6 +176,7 @@ def _counted(*shape):
         "D = 12, three heads": (_counted(2, 5, 12), 3),
         "D = 12, two heads": (_counted(2, 5, 12), 2),
         "D = 8, four heads, T = 3": (_counted(1, 3, 8), 4),
+        "no whole numbers": (numbers(16, (2, 4, 6))[0] / 3, 3),
     },
     mistakes={
         "this shape in one step mixes positions: cut the last axis, then swap": (

@@ -209,6 +209,11 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
             [((9,), -0.5)],
             3,
         ),
+        "K = 3, and the seventh best has ended": (
+            {(9,): [0.02, 0.01, 0.05, 0.03, 0.3, 0.2, 0.15, 0.14, 0.1]},
+            [((9,), -0.5)],
+            3,
+        ),
         "K = 3, <unk> is the most likely": (
             EIGHT,
             [((5, 7), math.log(0.45)), ((6, 1), math.log(0.3)), ((), -2.5)],

@@ -93,9 +93,11 @@ has another name than the stub, so that the check can be run again. The page's e
 ``nmt.progress(check)``, with the tag ``nbval-ignore-output``, since it shows what is
 solved on this machine.
 
-**5. Add other answers** to ``tests/book/answers_to/<chapter>.py``: ``RIGHT``, at least
-two of another form for each exercise (NumPy, loops, generators, a library call), and
-``WRONG``, what must be refused and is no usual mistake.
+**5. Add other answers** to ``tests/book/answers_to/<chapter>.py``: ``RIGHT``,
+answers of another kind (loops, a library call; two if the exercise has a ``call``), and
+``WRONG``, what must be refused, is no usual mistake, and is reproduced by no mutant.
+``python -m tests.book.mutants chapter14`` changes the answer a little in hundreds of
+ways, and prints which changes a check calls right though another case would show them.
 
 ``python -m nmt_book.exercise chapter14`` prints ratings, hints and what each mistake
 is told, and marks a mistake that is told something else. ``pytest

@@ -43,7 +43,7 @@ def same(actual: Any, expected: Any) -> bool:
                 return float(actual) == expected
             close = math.isclose(float(actual), expected, rel_tol=1e-4, abs_tol=1e-4)
             return close or (math.isnan(expected) and math.isnan(float(actual)))
-        except (TypeError, ValueError, RuntimeError):
+        except (TypeError, ValueError, RuntimeError, OverflowError):
             return False
     try:
         return bool(actual == expected)

@@ -35,6 +35,10 @@ def test_expected_and_got_in_one_line(given: Any, expected: Any, said: str) -> N
     assert difference(given, expected).startswith(said)
 
 
+def test_an_integer_of_any_size_is_compared() -> None:
+    assert same(10, 10) and not same(10**400, 10)
+
+
 def test_numpy_and_lists_are_accepted() -> None:
     assert same(TABLE.numpy(), [[1, 2], [3, 4]]) and same(TABLE.tolist(), TABLE)
 

@@ -1,13 +1,15 @@
 """The exercises: what each check says of an answer, and what the chapter's page shows.
 
 ``answers_to/<module>.py`` holds ``RIGHT`` and ``WRONG``: for each exercise, right
-answers of another form, and wrong ones that are no usual mistake.
+answers of another kind, and wrong ones that are no usual mistake and that no mutant
+(``mutants.py``) reproduces.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import importlib
 import json
 import linecache
@@ -21,11 +23,12 @@ from typing import Any
 import pytest
 import torch
 
-from nmt_book.exercise.exercise import Exercise, exercise
+from nmt_book.exercise.exercise import Exercise, _plain, exercise
 from nmt_book.exercise.progress import exercises, functions, modules, progress
 from nmt_book.exercise.saved import recall, remember
 from nmt_book.yours.trials import TRIALS, captions
 from nmt_book.yours.try_it import load_cached, try_it
+from tests.book.mutants import missing_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 BY_NAME = {f"{e.module}.{e.name}": e for m in modules() for e in exercises(m)}
@@ -52,7 +55,7 @@ def tried(few: int = 3, **parts: Any) -> None:
 
 def answers(one: Exercise, kind: str) -> list[Any]:
     table = importlib.import_module(f"tests.book.answers_to.{one.module}")
-    found: dict[str, list[Any]] = getattr(table, kind)
+    found: dict[str, list[Any]] = getattr(table, kind, {})
     unknown = {*found} - {e.name for e in BY_NAME.values()}
     assert not unknown, f"answers without an exercise: {unknown}"
     return found.get(one.name, [])
@@ -63,11 +66,22 @@ def one(request: pytest.FixtureRequest) -> Exercise:
     return BY_NAME[request.param]
 
 
+FORMS: dict[type, list[Callable[[Any], Any]]] = {  # in which a value may be returned
+    torch.Tensor: [torch.Tensor.tolist, torch.Tensor.numpy],
+    float: [torch.tensor],
+    int: [torch.tensor, float],
+    list: [tuple, iter],
+    tuple: [list, iter],
+}
+
+
 def test_right_answers(one: Exercise) -> None:
     outcomes, others = one.outcomes(one.right), answers(one, "RIGHT")
     assert not [value for value in outcomes if isinstance(value, Exception)]
-    assert len(others) >= 2
-    for answer in [one.right, *others]:
+    forms = FORMS[type(outcomes[0])] if one._call is _plain else []
+    assert len(forms) + len(others) >= 2 and others
+    made = [lambda *a, form=form: form(one.right(*a)) for form in forms]
+    for answer in [one.right, *others, *made]:
         assert one.verdict(answer).split("\n")[0] == f"right: {one.says}"
 
 
@@ -305,6 +319,16 @@ def test_arguments_are_fresh_in_each_case() -> None:
     for _ in range(2):
         said = largest.verdict(emptied)
         assert said.startswith("right: so it is\n  but it changes numbers, ")
+
+
+def test_a_mutant_that_passes_shows_a_missing_case() -> None:
+    """One that equals the answer does not."""
+    assert missing_cases(double, []) == ([], set())
+    few = copy.copy(double)
+    few.cases = {"two": (2,)}
+    vars(few).pop("_expected", None)
+    reports, reproduced = missing_cases(few, [lambda n: 3 * n, lambda n: 90 * n])
+    assert "+    return 2 + n" in str(reports) and reproduced == {0}
 
 
 def test_an_answer_that_calls_another_one_asks_for_it_first() -> None:

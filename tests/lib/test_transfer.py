@@ -2,7 +2,6 @@
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -18,13 +17,16 @@ from tests.lib.small import SMALL, small_model, write_corpus
 STEPS = 4
 
 
-def config_of(folder: Path, name: str, **overrides: Any) -> nmt.Config:
-    corpus = write_corpus(folder / "corpus")
-    options = {f"model.{key}": value for key, value in SMALL.items()}
-    options |= {"data.src_lang": "de", "data.tgt_lang": "en", "data.vocab_size": 50}
-    options |= {"data.corpus": str(corpus), "train.max_steps": STEPS, "train.lr": 1e-9}
-    options |= {"train.checkpoint_every": 2, "train.select": "last"}
-    return nmt.load_config("pair", run_dir=str(folder / name), **(options | overrides))
+OPTIONS = f"""data.src_lang=de data.tgt_lang=en data.vocab_size=50 train.lr=1e-9
+ train.max_steps={STEPS} train.checkpoint_every=2 train.select=last """
+OPTIONS += " ".join(f"model.{key}={value}" for key, value in SMALL.items())
+
+
+def config_of(folder: Path, name: str, options: str = "") -> nmt.Config:
+    """A config, with options as the CLI takes them."""
+    text = f"{OPTIONS} data.corpus={write_corpus(folder / 'corpus')} {options}"
+    text += f" run_dir={folder / name}"
+    return nmt.load_config("pair", **nmt.parse_overrides(text))
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,7 @@ def distance(run: nmt.Run, file: Path) -> float:
 
 def test_a_run_begins_with_the_weights_and_subwords_of_another(first: Path) -> None:
     file = first / "moved.safetensors"
-    run = nmt.train(config_of(first, "same", **{"train.init_from": str(file)}))
+    run = nmt.train(config_of(first, "same", f"train.init_from={file}"))
     assert distance(run, file) < 1e-3  # after updates with almost no learning rate
     assert run.tokenizers[0].dumps() == load(file).tokenizers[0].dumps()
     scratch = nmt.train(config_of(first, "scratch"))
@@ -60,8 +62,8 @@ def test_with_another_vocabulary_a_run_begins_with_the_weights_moved(
     first: Path,
 ) -> None:
     file = first / "moved.safetensors"
-    options = {"train.init_from": str(file), "data.vocab_size": 40}
-    run, other = nmt.train(config_of(first, "other", **options)), load(file)
+    options = f"train.init_from={file} data.vocab_size=40"
+    run, other = nmt.train(config_of(first, "other", options)), load(file)
     weights = transfer.transfer_weights(other.weights, other.tokenizers, run.tokenizers)
     assert len(weights["output.bias"]) != len(other.weights["output.bias"])
     ours = {name: weights[name] for name, _ in run.model.named_parameters()}
@@ -93,9 +95,9 @@ def test_a_run_that_was_cut_off_resumes_without_the_other_model(
     first: Path, tmp_path: Path
 ) -> None:
     file = shutil.copy(first / "moved.safetensors", tmp_path / "other.safetensors")
-    options = {"train.init_from": str(file), "train.lr": 0.01}
-    whole = nmt.train(config_of(tmp_path, "whole", **options))
-    config = config_of(tmp_path, "cut", **options)
+    options = f"train.init_from={file} train.lr=0.01"
+    whole = nmt.train(config_of(tmp_path, "whole", options))
+    config = config_of(tmp_path, "cut", options)
     nmt.train(config)
     for name in ("model", f"checkpoints/step-{STEPS:08d}"):  # as if it had been killed
         (tmp_path / f"cut/{name}.safetensors").unlink()
@@ -124,34 +126,30 @@ def test_two_vocabularies_and_a_subword_that_is_cut_into_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("model", "message"),
     [
+        ("nowhere", "train.init_from: no trained model in nowhere"),
         (
-            {"train.init_from": "nowhere"},
-            "train.init_from: no trained model in nowhere",
-        ),
-        (
-            {"train.init_from": "multi30k-en-fr"},
+            "multi30k-en-fr",
             r"another shape: set model.d_model=128 model.n_layers=4.* model.d_ff=256",
         ),
-        ({"train.init_from": ""}, "train.init_from"),
+        ("''", "train.init_from"),
     ],
 )
 def test_what_cannot_be_begun_with_is_a_config_error(
-    options: dict[str, Any], message: str, tmp_path: Path
+    model: str, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(nmt.ConfigError, match=message) as caught:
-        nmt.train(config_of(tmp_path, "run", **options))
+        nmt.train(config_of(tmp_path, "run", f"train.init_from={model}"))
     assert "\n" not in str(caught.value)
 
 
 def test_keys_that_mean_the_same_shape_are_no_difference(tmp_path: Path) -> None:
     """null and its value; dropout is free."""
-    same = {"model.final_norm": True, "model.d_value": 32, "model.n_decoder_layers": 4}
-    options = same | {"train.init_from": "multi30k-en-fr", "model.dropout": 0.4}
-    config = nmt.load_config("pair", **options)
+    same = "model.final_norm=true model.d_value=32 model.n_decoder_layers=4"
+    other = "train.init_from=multi30k-en-fr model.dropout=0.4 data.vocab_size=30"
+    config = nmt.load_config("pair", **nmt.parse_overrides(f"{same} {other}"))
     pairs = [nmt.Pair("a dog runs", "un chien court")] * 3
-    config = nmt.load_config(config, **{"data.vocab_size": 30})
     tokenizers, weights = transfer.start_from_model(config, pairs)
     assert weights and len(weights["output.bias"]) == len(tokenizers[1])
 
@@ -160,7 +158,7 @@ def test_a_saved_translator_does_not_name_the_user(
     first: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(first))
-    config = config_of(first, "a", **{"train.init_from": f"{first}/x.safetensors"})
+    config = config_of(first, "a", f"train.init_from={first}/x.safetensors")
     translator = nmt.Translator.load(first / "moved.safetensors")
     translator.config = config
     translator.save("~/out.safetensors")

@@ -36,7 +36,6 @@ def by_rank(word, merges):
 RIGHT = {
     "my_encode": [
         by_loop,
-        lambda words, stoi: (n for n in by_loop(words, stoi)),
     ],
     "my_merge": [
         appended,
@@ -48,7 +47,6 @@ RIGHT = {
     ],
     "my_cut": [
         by_rank,
-        lambda word, merges: (s for s in by_rank(word, merges)),
     ],
 }
 WRONG = {  # the exercise's own mistakes guard the other cases

@@ -32,7 +32,6 @@ RIGHT = {
     ],
     "my_turn": [
         right,
-        lambda k, rate: right(k, rate).tolist(),
     ],
     "my_embed": [
         embed,

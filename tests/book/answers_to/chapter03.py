@@ -5,10 +5,6 @@ import torch
 import nmt_lib as nmt
 
 
-def square(T):
-    return torch.ones(T, T, dtype=torch.bool)
-
-
 def real(ids):
     return (ids != 0)[:, None, None]
 
@@ -50,7 +46,6 @@ def closed(lengths, budget, ends=lambda batches, batch: [*batches, batch]):
 RIGHT = {
     "my_causal_mask": [
         by_arange,
-        lambda T: square(T).tril().numpy(),
     ],
     "my_target_mask": [
         lambda ids: real(ids) * past(ids),
@@ -66,20 +61,10 @@ RIGHT = {
     ],
     "my_batches": [
         closed,
-        lambda lengths, budget: tuple(map(tuple, closed(lengths, budget))),
     ],
 }
 WRONG = {
     "my_causal_mask": [
-        lambda T: square(3).tril(),
-    ],
-    "my_target_mask": [
-        lambda ids: real(ids).long() & past(ids).long(),
-    ],
-    "masked_softmax": [
-        lambda scores, mask: scores.masked_fill(~mask, -1e9).softmax(-1) + 0.01,
-    ],
-    "packed_mask": [
-        lambda sentence: (same(sentence) & past(sentence)).long(),
+        lambda T: by_arange(3),
     ],
 }

@@ -41,4 +41,3 @@ RIGHT = {
         in_a_loop,
     ],
 }
-WRONG = {}  # the exercise's own mistakes guard each case

@@ -43,7 +43,6 @@ RIGHT = {
     ],
     "influence": [
         by_cells,
-        lambda logits_of, ids: table(logits_of, ids).tolist(),
     ],
 }
 WRONG = {

@@ -50,7 +50,6 @@ RIGHT = {
     ],
     "my_adam": [
         by_torch,
-        adam("return theta → return theta.tolist()"),
     ],
     "my_accuracy": [
         accuracy(lambda hits, real: (hits & real).sum() / real.sum()),
@@ -67,7 +66,6 @@ WRONG = {
         lambda tgt: (tgt[:, :4], tgt[:, 1:5]),
     ],
     "my_loss": [
-        made(chapter07.my_loss, "-said → + 0.01 - said"),
         made(chapter07.my_loss, "tgt_out != nmt.PAD → tgt_out.bool() & (said > -9)"),
     ],
     "my_adam": [

@@ -78,10 +78,8 @@ WRONG = {
             "break → continue",
             "while len(written) < limit → for _ in range(limit)",
         ),
-        greedy("< limit → < 5"),
     ],
     "my_beam_step": [
-        step("2 * K → 3 * K"),
         step("c[0][-1] != → c[0][1] !="),
     ],
 }

@@ -2,8 +2,6 @@
 
 import torch
 
-from nmt_book.chapter09 import check as chapter09
-
 
 def by_list(weights, gold):
     best = (weights.argmax(dim=-1) - 1).tolist()
@@ -40,9 +38,6 @@ def closed_in_zeros(H, T, S, head, t, s):
     return ~closed.unsqueeze(0)
 
 
-right_rate, right_map = chapter09.error_rate.right, chapter09.head_map.right
-right_cut, right_share = chapter09.cut_head.right, chapter09.link_accuracy.right
-
 RIGHT = {
     "error_rate": [
         by_list,
@@ -50,26 +45,12 @@ RIGHT = {
     ],
     "head_map": [
         by_einsum,
-        lambda x, attention, h: by_einsum(x, attention, h).tolist(),
     ],
     "cut_head": [
         closed_in_zeros,
-        lambda H, T, S, head, t, s: [
-            [
-                [[(a, b, c) != (head, t, s) for c in range(S)] for b in range(T)]
-                for a in range(H)
-            ]
-        ],
     ],
     "link_accuracy": [
         as_table,
-        lambda weights, gold: (
-            weights.new_tensor(
-                [(int(s), t) in gold for t, s in enumerate(weights.numpy().argmax(1))]
-            )
-            .mean()
-            .numpy()
-        ),
     ],
 }
 WRONG = {
@@ -77,11 +58,5 @@ WRONG = {
         lambda weights, gold: round(by_list(weights, gold).item(), 2),
         lambda weights, gold: max(0.2, by_list(weights, gold)),
         lambda weights, gold: by_list(weights.flip(1), gold),
-    ],
-    "head_map": [
-        lambda x, attention, h: right_map(x, attention, h).round(decimals=2),
-    ],
-    "cut_head": [
-        lambda H, T, S, head, t, s: right_cut(H, T, S, head, t, s).long(),
     ],
 }

@@ -17,4 +17,3 @@ RIGHT = {
         ),
     ]
 }
-WRONG = {"patch": []}

@@ -16,4 +16,3 @@ RIGHT = {
         lambda margins: (torch.tensor(margins).view(-1, 2) > 0).all(1).sum(),
     ]
 }
-WRONG = {"couples_won": []}

@@ -32,7 +32,6 @@ RIGHT = {
     ],
     "cache_bytes": [
         lambda layers, heads, d_k, tokens: 2 * 2 * tokens * d_k * heads * layers,
-        lambda *sizes: torch.tensor([4, *sizes]).prod(),
     ],
 }
 WRONG = {
