@@ -90,11 +90,11 @@ def trial_losses(
 
 def training(name: str) -> Function:
     def trial(fn: Function, translator: Translator) -> bool:
-        yours = trial_losses(translator, **{name: partial(ask, fn)})
+        reader = trial_losses(translator, **{name: partial(ask, fn)})
         library = trial_losses(translator)
-        ends = (f"{curve[0]:.3f} → {curve[-1]:.3f}" for curve in (yours, library))
+        ends = (f"{curve[0]:.3f} → {curve[-1]:.3f}" for curve in (reader, library))
         print("loss in 12 updates: {} (the library's: {})".format(*ends))
-        pairs = zip(yours, library, strict=True)
+        pairs = zip(reader, library, strict=True)
         return all(abs(a - b) < 5e-3 for a, b in pairs)
 
     return trial
@@ -125,13 +125,15 @@ def subwords(
         words = sorted({w.strip(".,") for text in captions() for w in text.split()})
         differences = []
         for word in words:
-            yours = list(cut(fn, word, merges_of(f"▁{word}", ranks)))
-            if yours != tokenizer.tokenize(word):
-                differences.append((word, yours, tokenizer.tokenize(word)))
+            reader = list(cut(fn, word, merges_of(f"▁{word}", ranks)))
+            if reader != tokenizer.tokenize(word):
+                differences.append((word, reader, tokenizer.tokenize(word)))
         n_equal = len(words) - len(differences)
         print(f"{n_equal} of {len(words)} words are cut as by the model")
-        for word, yours, library in differences[:1]:
-            print(f"  {word}: yours {' '.join(yours)}, the model's {' '.join(library)}")
+        for word, reader, library in differences[:1]:
+            print(
+                f"  {word}: yours {' '.join(reader)}, the model's {' '.join(library)}"
+            )
         return not differences
 
     return trial
@@ -151,12 +153,12 @@ def batches(fn: Function, translator: Translator) -> bool:
         [lengths[i] for i in rows]
         for rows in fill_batches(range(len(lengths)), lengths, 1024)
     ]
-    yours = [list(map(int, batch)) for batch in ask(fn, list(lengths), 1024)]
-    room = sum(len(batch) * max(batch) for batch in yours if batch)
-    share = 100 * (1 - sum(map(sum, yours)) / max(1, room))
-    counts = f"{len(yours)} batches (the library: {len(library)})"
+    reader = [list(map(int, batch)) for batch in ask(fn, list(lengths), 1024)]
+    room = sum(len(batch) * max(batch) for batch in reader if batch)
+    share = 100 * (1 - sum(map(sum, reader)) / max(1, room))
+    counts = f"{len(reader)} batches (the library: {len(library)})"
     print(f"2,000 sentences in {counts}, {share:.1f} % padding")
-    return yours == library
+    return reader == library
 
 
 def all_parameters(fn: Function, translator: Translator) -> bool:
@@ -165,9 +167,9 @@ def all_parameters(fn: Function, translator: Translator) -> bool:
     with torch.device("meta"):  # shapes without numbers
         model = Transformer(config.model_copy(update={"tying": "none"}), *sizes)
     library = count_parameters(model)
-    yours = int(ask(fn, config.d_model, config.d_ff, config.n_layers, *sizes))
-    print(f"in this model, untied: {yours:,} (the library counts {library:,})")
-    return yours == library
+    reader = int(ask(fn, config.d_model, config.d_ff, config.n_layers, *sizes))
+    print(f"in this model, untied: {reader:,} (the library counts {library:,})")
+    return reader == library
 
 
 def caption(translator: Translator) -> tuple[Tensor, Tensor]:

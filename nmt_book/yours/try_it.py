@@ -79,16 +79,16 @@ def compare(
 ) -> bool:
     """Prints what changes in the translations; True if nothing does."""
     library = limit_search(translator, BEAM if "beam_step" in parts else 1)
-    yours = replace_parts(library, **parts)
+    reader = replace_parts(library, **parts)
     items: list[Any] = captions() if texts is None else list(texts)
     sources = [item.src if isinstance(item, Pair) else item for item in items]
-    translations = yours.translate(sources, use_cache=use_cache)
+    translations = reader.translate(sources, use_cache=use_cache)
     expected = library.translate(sources)
     pairs = [
         item if isinstance(item, Pair) else Pair(item, translation.text)
         for item, translation in zip(items, expected, strict=True)
     ]
-    result, reference = perplexity(yours, pairs), perplexity(library, pairs)
+    result, reference = perplexity(reader, pairs), perplexity(library, pairs)
     couples = list(zip(expected, translations, strict=True))
     differences = [pair for pair in couples if pair[0].text != pair[1].text]
     counts = f"{len(couples) - len(differences)} of {len(couples)}"
