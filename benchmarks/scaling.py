@@ -15,8 +15,6 @@ from collections.abc import Callable
 
 import torch
 from torch import nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 import nmt_lib as nmt
 from benchmarks import common
@@ -54,8 +52,7 @@ def measure(
     call, bf16 = nn.Module.__call__, precision == "bf16"
     batches = itertools.repeat(batch)
     update = common.stepper(objective, call, config.train, batches, bf16)
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        update()
+    flops = benchmark.flops(update)
     if compiled:
         model.encoder.compile()
         model.decoder.compile()
@@ -65,7 +62,7 @@ def measure(
     taken = seconds(update, 5)
     if DEVICE == "cuda":
         memory = f"{torch.cuda.max_memory_allocated() / 2**20:,.0f}"
-    flops, top = counter.get_total_flops(), peak(precision, size)
+    top = peak(precision, size)
     return [
         f"{batch.n_tokens / taken:,.0f}",
         f"{flops / batch.n_tokens / 1e6:.1f}",

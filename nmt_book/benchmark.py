@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils.flop_counter import FlopCounterMode
 
 import nmt_lib as nmt
 from nmt_lib.training.run_folder import runs_folder
@@ -118,6 +120,16 @@ def alternate(
             if turn:
                 seconds[name].append(clock() - start)
     return seconds
+
+
+def flops(call: Callable[[], object]) -> int:
+    """Operations, as PyTorch counts them: 2 for a multiplication and an addition.
+
+    Attention is written out, since the fused call of a CPU is not counted.
+    """
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
+        call()
+    return int(counter.get_total_flops())
 
 
 def machine(*packages: str) -> str:

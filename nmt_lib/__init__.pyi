@@ -10,8 +10,8 @@ from .data.pairs import Pair as Pair
 from .data.corpora import Contrast as Contrast
 from .data.corpora import Corpus as Corpus
 from .data.files import read_pairs as read_pairs
-from .data.clean import grouped_split as grouped_split
-from .data.clean import seen_share as seen_share
+from .data.split import grouped_split as grouped_split
+from .data.split import seen_share as seen_share
 from .data.corpora import load_corpus as load_corpus
 from .data.corpora import load_pairs as load_pairs
 from .data.tokens import EOS as EOS

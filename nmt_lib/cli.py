@@ -23,7 +23,7 @@ import nmt_lib as nmt
 from .data.clean import looks_swapped
 from .data.corpora import held_out
 from .errors import one_line, warn
-from .training.model_file import write_file
+from .training.atomic_write import write_file
 from .training.run_folder import RunFolder
 
 CONFIG = "a name such as tiny, the path of a .yaml file, or a bundled model's name"

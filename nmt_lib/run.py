@@ -14,8 +14,8 @@ from .config import Config, load_config
 from .data.corpora import load_corpus
 from .data.tokenizers import Tokenizers, build_tokenizers
 from .model.transformer import Transformer
+from .training.device import default_device
 from .training.model_file import load_weights
-from .training.optim import default_device
 from .training.run_folder import Progress, RunFolder, run_path
 from .training.trainer import Trainer, join_processes
 from .training.transfer import start_from_model

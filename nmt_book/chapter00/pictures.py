@@ -15,10 +15,11 @@ from nmt_lib.data.pairs import Pair
 from nmt_lib.data.tokenizers import Tokenizer
 from nmt_lib.data.tokens import SOS
 from nmt_lib.model.attention import padding_mask
-from nmt_lib.translate.heatmap import BLUE, GREY, MIDDLE, ORANGE, new_figure
+from nmt_lib.translate.heatmap import ORANGE, new_figure
 
 from ..pictures.boxes import SHADES, plot_words
 from ..pictures.grids import draw_arrow
+from ..pictures.palette import BLUE, GREY, MIDDLE
 
 if TYPE_CHECKING:
     from nmt_lib.translate.translator import Translator

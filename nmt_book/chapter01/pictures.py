@@ -8,9 +8,10 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from nmt_lib.translate.heatmap import GREY, LETTER, MIDDLE, WIDTH, new_figure
+from nmt_lib.translate.heatmap import LETTER, WIDTH, new_figure
 
 from ..pictures.boxes import MARKED
+from ..pictures.palette import GREY, MIDDLE
 
 Cut = Callable[[str, Sequence[Any]], Sequence[str]]
 PITCH = 0.2  # of the letters, in inches; less if the text is long

@@ -9,17 +9,11 @@ from typing import Any
 import torch
 from matplotlib.figure import Figure
 
-from nmt_lib.translate.heatmap import (
-    BLUE,
-    FONT,
-    WIDTH,
-    draw_grid,
-    new_figure,
-    set_title,
-)
+from nmt_lib.translate.heatmap import FONT, WIDTH, draw_grid, new_figure, set_title
 
 from ..pictures.charts import SERIES
 from ..pictures.data import as_numbers
+from ..pictures.palette import BLUE
 
 
 def plot_bits(n_bits: int) -> Figure:

@@ -10,7 +10,9 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from nmt_lib.translate.heatmap import BLUE, PALE, WIDTH, new_figure, set_title
+from nmt_lib.translate.heatmap import WIDTH, new_figure, set_title
+
+from ..pictures.palette import BLUE, PALE
 
 
 def plot_padding(

@@ -15,10 +15,11 @@ from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from nmt_lib.data.pairs import Pair
-from nmt_lib.translate.heatmap import FONT, GREY, LETTER, MIDDLE, ORANGE, new_figure
+from nmt_lib.translate.heatmap import FONT, LETTER, ORANGE, new_figure
 from nmt_lib.translate.translator import Translator
 
 from ..pictures.grids import draw_arrow, plot_grids
+from ..pictures.palette import GREY, MIDDLE
 
 WIDE, HIGH = 0.44, 0.27  # of a cell, in inches
 

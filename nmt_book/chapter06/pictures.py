@@ -15,10 +15,11 @@ from nmt_lib.data.batches import Batch
 from nmt_lib.data.tokenizers import Tokenizer
 from nmt_lib.model.attention import padding_mask, target_mask
 from nmt_lib.model.transformer import Transformer
-from nmt_lib.translate.heatmap import BLUE, MIDDLE, new_figure
+from nmt_lib.translate.heatmap import new_figure
 
 from ..pictures.boxes import SHADES
 from ..pictures.grids import draw_arrow
+from ..pictures.palette import BLUE, MIDDLE
 
 SOURCE, TARGET = "#dbe7f5", "#e6dcf1"
 ROW, DOT = 0.17, 0.085  # height of a position and side of a mask's cell, in inches

@@ -10,10 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nmt_lib.data.tokens import EOS
-from nmt_lib.translate.heatmap import BLUE, FONT, WIDTH, new_figure
+from nmt_lib.translate.heatmap import FONT, WIDTH, new_figure
 from nmt_lib.translate.search import Candidate
 
 from ..pictures.boxes import COLORS, boxed
+from ..pictures.palette import BLUE
 
 
 def plot_choices(

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.data.tiny.contrasts import make_contrasts
 from nmt_lib.data.tiny.corpus import generate
+
+from .contrasts import make_contrasts
 
 
 def bleu(outputs: Sequence[str], pairs: Sequence[nmt.Pair]) -> float:

@@ -9,17 +9,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from nmt_lib.translate.heatmap import (
-    BLUE,
-    FONT,
-    MIDDLE,
-    PALE,
-    WIDTH,
-    new_figure,
-    set_title,
-)
+from nmt_lib.translate.heatmap import FONT, WIDTH, new_figure, set_title
 
 from ..pictures.boxes import plot_words
+from ..pictures.palette import BLUE, MIDDLE, PALE
 
 
 def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:

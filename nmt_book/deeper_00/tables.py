@@ -16,8 +16,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 import nmt_lib as nmt
 
@@ -205,7 +203,7 @@ def layers() -> None:
         x = torch.randn(1, n, D)
         seconds = lab.seconds_of_step(made, x, max(3, 160 // n))
         cells = [f"{1000 * median:.3g}" for median in seconds.values()]
-        cells += [f"{flops(layer, x) / 1e6:.1f}" for layer in made.values()]
+        cells += [f"{benchmark.flops(partial(f, x)) / 1e6:.1f}" for f in made.values()]
         for row, cell in zip(rows, cells, strict=True):
             row.append(cell)
     benchmark.write_table(
@@ -216,14 +214,6 @@ def layers() -> None:
         "Forward and backward, the median, in CPU milliseconds on one thread. "
         "Operations are counted by PyTorch, 2 for a multiplication and an addition.",
     )
-
-
-def flops(layer: lab.Layer, x: Tensor) -> int:
-    """Of the forward pass; the written-out softmax, since the fused is not counted."""
-    counter = FlopCounterMode(display=False)
-    with counter, sdpa_kernel(SDPBackend.MATH), torch.no_grad():
-        layer(x)
-    return int(counter.get_total_flops())
 
 
 # What does a written word take?

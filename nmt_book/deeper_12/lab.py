@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 import nmt_lib as nmt
 from nmt_lib.data.batches import Example
 
+from ..benchmark import flops
 from ..loop import per_token, updates
 
 
@@ -59,6 +59,13 @@ def decoder_only_loss(
     return F.cross_entropy(logits, wanted, label_smoothing=smoothing, reduction="sum")
 
 
+def loss_of(model: Any, batch: nmt.Batch, n_src: int, smoothing: float = 0.0) -> Tensor:
+    """The sum over all target tokens, of a translator or of a decoder alone."""
+    if isinstance(model, nmt.Transformer):
+        return nmt.Objective(model, smoothing)(batch)
+    return decoder_only_loss(model, batch, n_src, smoothing)
+
+
 def one_pass(
     model: Any,
     examples: Sequence[Example],
@@ -68,12 +75,6 @@ def one_pass(
     seed: int = 0,
 ) -> float:
     """Trains on each batch once; the validation loss, in nats a target token."""
-
-    def loss_of(batch: nmt.Batch, smoothing: float = 0.0) -> Any:
-        if isinstance(model, nmt.Transformer):
-            return nmt.Objective(model, smoothing)(batch)
-        return decoder_only_loss(model, batch, n_src, smoothing)
-
     torch.manual_seed(seed)
     for part in model.modules():  # all begin alike, old parts and new ones
         if isinstance(part, nn.Linear) and part is not model.output:
@@ -82,22 +83,18 @@ def one_pass(
                 nn.init.zeros_(part.bias)
     optimizer = torch.optim.Adam(model.parameters(), betas=(0.9, 0.98), eps=1e-9)
     model.train()
-    smoothed = per_token(lambda batch: loss_of(batch, 0.1))
+    smoothed = per_token(partial(loss_of, model, n_src=n_src, smoothing=0.1))
     batches = (nmt.make_batch(examples, rows) for rows in plan)
     rates = lambda step: 0.004 * min(step / 50, (50 / step) ** 0.5)  # noqa: E731
     for _ in updates(optimizer, smoothed, batches, rates):
         pass
     model.eval()
     with torch.no_grad():
-        return float(loss_of(valid)) / valid.n_tokens
+        return float(loss_of(model, valid, n_src)) / valid.n_tokens
 
 
 def operations(model: nn.Module, batch: nmt.Batch, n_src: int) -> int:
     """Of a forward and backward pass, as PyTorch counts them."""
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        if isinstance(model, nmt.Transformer):
-            nmt.Objective(model)(batch).backward()
-        else:
-            decoder_only_loss(model, batch, n_src).backward()
+    n = flops(lambda: loss_of(model, batch, n_src).backward())
     model.zero_grad()
-    return counter.get_total_flops()
+    return n

@@ -12,19 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from nmt_lib.translate.heatmap import (
-    BLUE,
-    GREY,
-    LETTER,
-    MIDDLE,
-    ORANGE,
-    WIDTH,
-    new_figure,
-    set_title,
-)
+from nmt_lib.translate.heatmap import LETTER, ORANGE, WIDTH, new_figure, set_title
 
 from .data import as_panels, load_data
 from .grids import draw_arrow
+from .palette import BLUE, GREY, MIDDLE
 
 SHADES = {
     "tensor": "#e8eef7",

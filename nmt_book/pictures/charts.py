@@ -13,9 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from nmt_lib.translate.heatmap import (
-    BLUE,
     FONT,
-    GREY,
     LETTER,
     ORANGE,
     WIDTH,
@@ -25,6 +23,7 @@ from nmt_lib.translate.heatmap import (
 )
 
 from .data import as_numbers, as_panels, as_titled
+from .palette import BLUE, GREY
 
 SERIES: list[tuple[str, Any, str]] = [  # colour, line style, marker
     (BLUE, "-", "o"),

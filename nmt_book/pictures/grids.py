@@ -20,7 +20,6 @@ from torch import Tensor
 
 from nmt_lib.translate.heatmap import (
     LETTER,
-    MIDDLE,
     ORANGE,
     WIDTH,
     Grid,
@@ -33,6 +32,7 @@ from nmt_lib.translate.heatmap import draw_grid as draw_grid
 from nmt_lib.translate.heatmap import new_figure as new_figure
 
 from .data import as_titled
+from .palette import MIDDLE
 
 
 def draw_arrow(axis: Axes, start: Any, end: Any, **style: Any) -> Annotation:

@@ -1,26 +1,17 @@
-"""Cleaning sentence pairs, and splitting them so that nothing leaks.
-
-A set of sentence pairs often has a sentence several times, with different translations.
-If its pairs are dealt out at random, many sentences of the test set are in the training
-set as well, and the scores are those of a memory. ``grouped_split`` keeps together
-whatever shares a sentence.
-"""
+"""Cleaning sentence pairs: which are left out, and why."""
 
 from __future__ import annotations
 
-import random
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from .pairs import Pair
 
 LONGEST_SIDE = 1000  # characters
 MOST_RATIO = 3.0  # of the lengths, where 1 is usual for these languages
-LARGEST_GROUP = 8  # pairs that are held out together; larger groups are trained on
 # What nobody writes: control characters, the mark of a failed conversion, halves of
 # characters, and code points that are none.
 DAMAGED = re.compile(
@@ -109,66 +100,6 @@ def _fits(text: str, main_scripts: set[str]) -> bool:
     return not text_scripts or not main_scripts or bool(text_scripts & main_scripts)
 
 
-def fold(text: str) -> str:
-    """A text without case, accents and punctuation: *Été !* and *ete* are equal.
-
-    A text without letters and digits stays as it is.
-    """
-    plain = text.casefold()
-    if not plain.isascii():
-        plain = unicodedata.normalize("NFKD", plain)
-    return re.sub(r"[\W_]+", "", plain) or text
-
-
-class Split(NamedTuple):
-    """The parts of a corpus, and the size of the largest group in it."""
-
-    train: list[Pair]
-    valid: list[Pair]
-    test: list[Pair]
-    largest: int
-
-
-def grouped_split(pairs: Sequence[Pair], n: int, seed: int) -> Split:
-    """Holds out ``n`` pairs for validation and ``n`` for testing, group by group.
-
-    Two pairs are in one group if their sources are equal when folded, or their targets
-    are, or if other pairs link them. A group is never cut: no sentence of a part, on
-    either side, is in another one. A group of more than ``LARGEST_GROUP`` pairs is
-    trained on.
-    """
-    groups = group(pairs)
-    random.Random(seed).shuffle(groups)
-    split = Split([], [], [], max(map(len, groups), default=0))
-    for members in groups:
-        small = len(members) <= LARGEST_GROUP
-        held_out = split.test, split.valid
-        rooms = (part for part in held_out if len(part) + len(members) <= n and small)
-        next(rooms, split.train).extend(members)
-    return split
-
-
-def group(pairs: Sequence[Pair]) -> list[list[Pair]]:
-    """The pairs in groups that share no sentence, in the order of their first pairs."""
-    parent: dict[int, int] = {}  # of folded texts, by their hashes: they need less room
-
-    def root(node: int) -> int:
-        parent.setdefault(node, node)
-        while parent[node] != node:
-            parent[node] = node = parent[parent[node]]  # a shorter path for next time
-        return node
-
-    sources = []
-    for pair in pairs:
-        src, tgt = hash(("src", fold(pair.src))), hash(("tgt", fold(pair.tgt)))
-        parent[root(tgt)] = root(src)
-        sources.append(src)
-    groups: dict[int, list[Pair]] = {}
-    for src, pair in zip(sources, pairs, strict=True):
-        groups.setdefault(root(src), []).append(pair)
-    return list(groups.values())
-
-
 ENGLISH = re.compile(r"\b(the|and|you|that|with|this|have|what|are|not)\b", re.I)
 
 
@@ -181,10 +112,3 @@ def looks_swapped(pairs: Sequence[Pair], src: str, tgt: str) -> bool:
         return False
     here, there = counts if src.startswith("en") else reversed(counts)
     return there > 2 * here + 5
-
-
-def seen_share(test: Iterable[Pair], train: Iterable[Pair]) -> float:
-    """The fraction of test sources that also occur in training, folded."""
-    sources = {fold(pair.src) for pair in train}
-    hits = [fold(pair.src) in sources for pair in test]
-    return sum(hits) / max(1, len(hits))

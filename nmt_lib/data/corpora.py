@@ -17,10 +17,11 @@ from pathlib import Path
 
 from ..config import DataConfig
 from ..errors import CorpusError, warn
-from .clean import clean, grouped_split, looks_swapped
+from .clean import clean, looks_swapped
 from .files import moses_files, read_pairs
 from .pairs import Pair
 from .published import from_files, published
+from .split import grouped_split
 
 
 @dataclass(frozen=True)

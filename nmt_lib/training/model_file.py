@@ -9,10 +9,7 @@ file never runs code in it, and no size that it states is trusted.
 from __future__ import annotations
 
 import json
-import os
-import threading
 import zlib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +23,8 @@ from ..config import Config, validate_section
 from ..data.tokenizers import Tokenizers, load_tokenizer
 from ..errors import CheckpointError, ConfigError, one_line
 from ..model.transformer import Transformer
-from .optim import default_device
+from .atomic_write import write_file
+from .device import default_device
 
 FORMAT = "1"  # of the files that are written, and the only one that is read
 
@@ -172,26 +170,6 @@ def _check_size(config: Config, V: int, weights: dict[str, Tensor]) -> None:
         max(n_needed, model.max_positions * D - 2**22) > n_weights
     ):  # the table isn't saved
         raise ValueError("its weights are fewer than those of its config")
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """An atomic write: to a file beside ``path``, synced to disk, then renamed."""
-    writer = f"{os.getpid()}-{threading.get_ident()}"  # each has a file of its own
-    beside = path.with_name(f".{path.name}-{writer}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(beside, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
-        raise CheckpointError(
-            f"cannot write {path} ({error.strerror}); files written before are kept, "
-            "and a run resumes from its last checkpoint"
-        ) from None
 
 
 def pack(

@@ -1,17 +1,14 @@
-"""Optimizers, their learning rate from update to update (paper, section 5.3), and the
-device and precision of a step."""
+"""The optimizer, and its learning rate from update to update (paper, section 5.3)."""
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable
 
 import torch
 from torch import nn
 
 from ..config import TrainConfig
-from ..errors import ConfigError
 
 
 def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
@@ -50,31 +47,3 @@ def build_optimizer(
     return torch.optim.Adam(
         parameters, lr=train.lr, betas=train.betas, eps=train.eps, fused=True
     )
-
-
-def default_device() -> torch.device:
-    """The GPU if there is one; processes that share the work on CPUs stay there."""
-    if torch.cuda.is_available():
-        return torch.device("cuda")
-    is_single = os.environ.get("WORLD_SIZE", "1") == "1"
-    return torch.device(
-        "mps" if torch.backends.mps.is_available() and is_single else "cpu"
-    )
-
-
-def use_bf16(train: TrainConfig, device: torch.device) -> bool:
-    """Whether to compute in bfloat16.
-
-    Raises:
-        ConfigError: asked for, but the device does not have it.
-    """
-    has_it = device.type == "cpu"
-    if device.type == "cuda":  # older GPUs emulate it, slowly
-        has_it = torch.cuda.is_bf16_supported(including_emulation=False)
-    if train.precision == "bf16" and not has_it:
-        raise ConfigError(
-            f"train.precision=bf16, but this {device.type} device has no bfloat16: use "
-            "fp32 or auto"
-        )
-    auto = train.precision == "auto" and device.type == "cuda"
-    return has_it and (auto or train.precision == "bf16")

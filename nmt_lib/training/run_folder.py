@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import torch
 from filelock import FileLock
-from torch import Tensor, distributed
+from torch import distributed
 
 from ..config import Config
 from ..data.tokenizers import Tokenizers
 from ..errors import CheckpointError
 from ..model.transformer import Transformer
-from .model_file import ModelFile, load, pack, save, write_file
+from .atomic_write import write_file
+from .model_file import ModelFile, load, pack, save
 
 # Keys of ``train`` that may change when a run is resumed.
 RESUMABLE_KEYS = {
@@ -230,34 +231,3 @@ def first_difference(saved: Config, config: Config) -> str:
             if value != saved_value and not (section == "train" and key in free):
                 return f"{section}.{key}={saved_value!r}, not {value!r}"
     return ""
-
-
-def final_weights(folder: RunFolder, progress: Progress) -> dict[str, Tensor]:
-    """The weights that ``train.select`` asks for, if not the last ones.
-
-    Raises:
-        CheckpointError: a file that it takes is missing, damaged or of another run.
-    """
-    train, names = folder.config.train, ["best"]
-    if train.select == "average":
-        names = progress.checkpoints[-train.keep_checkpoints :]
-    paths = [folder.path / f"{name}.safetensors" for name in names]
-    for path in paths:
-        if not path.exists():
-            raise CheckpointError(
-                f"train.select={train.select} needs {path}, which is missing: "
-                "restore it, or choose other weights with train.select or "
-                "train.keep_checkpoints"
-            )
-    return mean_weights(folder.read(path).weights for path in paths)
-
-
-def mean_weights(weights: Iterable[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """The mean of the weights of several checkpoints."""
-    sums: dict[str, Tensor] = {}
-    count = 0
-    for checkpoint in weights:
-        count += 1
-        for name, weight in checkpoint.items():
-            sums[name] = sums.get(name, 0) + weight.double()
-    return {name: (value / count).float() for name, value in sums.items()}

@@ -28,10 +28,12 @@ from ..data.corpora import Corpus
 from ..data.tokenizers import Tokenizers
 from ..errors import CheckpointError, TrainingError
 from ..model.transformer import Transformer
+from .average import final_weights
+from .device import default_device, use_bf16
 from .loss import Objective, validation_loss
 from .model_file import ModelFile, load_weights, unpack
-from .optim import build_optimizer, default_device, learning_rate, use_bf16
-from .run_folder import Progress, RunFolder, final_weights
+from .optim import build_optimizer, learning_rate
+from .run_folder import Progress, RunFolder
 
 
 class Trainer:

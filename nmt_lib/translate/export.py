@@ -21,7 +21,7 @@ from ..data.tokens import EOS, PAD, SOS, SPECIALS, UNK
 from ..errors import CheckpointError, ConfigError
 from ..model.embeddings import sinusoids
 from ..model.transformer import Transformer, count_parameters
-from ..training.model_file import write_file
+from ..training.atomic_write import write_file
 from .translator import Translator
 
 TRANSFORMERS_NAMES = {  # ours: theirs; the first that fits is replaced first

@@ -21,10 +21,8 @@ from torch import Tensor
 from .fonts import choose_fonts
 from .translator import Translation
 
-BLUE, ORANGE, GREY = "#0072b2", "#e8710a", "0.35"
-PALE = "#f7c9a0"  # orange behind text, or of large areas
+ORANGE = "#e8710a"
 FONT = 10  # points
-MIDDLE: Any = {"ha": "center", "va": "center", "fontsize": FONT}  # of a text at a point
 # Width of a letter, and of a picture whose letters a phone can still show, in inches.
 LETTER, WIDTH = 0.083, 6.2
 STYLE: Any = {

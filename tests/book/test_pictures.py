@@ -32,8 +32,9 @@ from nmt_book.chapter11.pictures import (
 from nmt_book.deeper_06.pictures import plot_parameters
 from nmt_book.pictures.boxes import MARKED
 from nmt_book.pictures.data import BOOK, load_data
+from nmt_book.pictures.palette import BLUE
 from nmt_lib.config import DataConfig
-from nmt_lib.translate.heatmap import BLUE, WIDTH
+from nmt_lib.translate.heatmap import WIDTH
 from nmt_lib.translate.search import Candidate
 from tests.lib.small import small_model, small_translator
 

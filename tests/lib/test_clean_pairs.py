@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
-from nmt_lib.data.clean import clean, fold, grouped_split, looks_swapped, seen_share
+from nmt_lib.data.clean import clean, looks_swapped
+from nmt_lib.data.split import fold, grouped_split, seen_share
 
 GOOD = [(f"The {n} cats sleep.", f"有{n}只猫在睡觉。") for n in range(20)]
 DIRTY = {

@@ -10,7 +10,8 @@ from torch import nn
 from nmt_lib.config import TrainConfig
 from nmt_lib.training import model_file
 from nmt_lib.training import trainer as training
-from nmt_lib.training.optim import build_optimizer, default_device, learning_rate
+from nmt_lib.training.device import default_device
+from nmt_lib.training.optim import build_optimizer, learning_rate
 
 
 def rate(step: int, schedule: str, **options: Any) -> float:

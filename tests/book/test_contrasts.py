@@ -3,7 +3,7 @@
 import pytest
 
 import nmt_lib as nmt
-from nmt_lib.data.tiny.contrasts import CHANGES, OTHER_GENDER, make_contrasts
+from nmt_book.chapter10.contrasts import CHANGES, OTHER_GENDER, make_contrasts
 
 
 def test_there_are_enough_of_each_kind_all_in_known_words() -> None:

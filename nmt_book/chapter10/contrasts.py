@@ -11,12 +11,10 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from ..corpora import Contrast
-from ..pairs import Pair
-from ..tokens import join_words, spacy_words
-from .grammar import statement
-from .phrases import NP, french_agreement
-from .lexicon import (
+from nmt_lib.data.corpora import Contrast
+from nmt_lib.data.pairs import Pair
+from nmt_lib.data.tiny.grammar import statement
+from nmt_lib.data.tiny.lexicon import (
     ADJECTIVES,
     NOUNS,
     VERBS,
@@ -24,6 +22,8 @@ from .lexicon import (
     Adjective,
     fits,
 )
+from nmt_lib.data.tiny.phrases import NP, french_agreement
+from nmt_lib.data.tokens import join_words, spacy_words
 
 
 def make_contrasts(pairs: Sequence[Pair]) -> dict[str, list[Contrast]]:
