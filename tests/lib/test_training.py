@@ -28,6 +28,7 @@ MINI = """data.tokenizer=whitespace model.d_model=16 model.n_heads=2 model.n_lay
  train.validate_every=4 train.checkpoint_every=4 train.label_smoothing=0.0"""
 SGD = "train.optimizer=sgd train.warmup=0 train.schedule=constant"
 Mini = Callable[..., nmt.Config]
+Train = Callable[..., nmt.Run]
 Spy = Callable[[Callable[[Trainer, Any], object]], None]
 
 
@@ -41,6 +42,11 @@ def mini(tmp_path: Path) -> Mini:
         return nmt.load_config("toy", **nmt.parse_overrides(text))
 
     return config
+
+
+@pytest.fixture
+def train(mini: Mini) -> Train:
+    return lambda *options: nmt.train(mini(*options))
 
 
 def checkpoints(config: nmt.Config) -> list[Path]:
@@ -115,7 +121,7 @@ def test_write_up_e_learns_at_its_own_settings(tmp_path: Path) -> None:
 
 
 def test_losses_weigh_tokens_and_validation_has_no_smoothing_and_no_dropout(
-    mini: Mini, monkeypatch: pytest.MonkeyPatch
+    train: Train, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sums: list[tuple[float, int]] = []
     forward = nmt.Objective.forward
@@ -129,7 +135,7 @@ def test_losses_weigh_tokens_and_validation_has_no_smoothing_and_no_dropout(
     monkeypatch.setattr(nmt.Objective, "forward", spy)
     options = "data.tokenizer=bpe data.vocab_size=60 data.bpe_dropout=0.4"
     options += " train.label_smoothing=0.4 model.dropout=0.4 train.select=last"
-    run = nmt.train(mini(options))
+    run = train(options)
     for i, row in enumerate(run.history):
         losses, counts = zip(*sums[4 * i : 4 * i + 4], strict=True)
         assert row["train_loss"] == pytest.approx(sum(losses) / sum(counts), rel=1e-5)
@@ -140,7 +146,7 @@ def test_losses_weigh_tokens_and_validation_has_no_smoothing_and_no_dropout(
 
 
 # --- the same, again, further
-def test_the_seed_alone_decides_a_run(mini: Mini) -> None:
+def test_the_seed_alone_decides_a_run(train: Train) -> None:
     """Neither the caller's random numbers nor switched-off gradients do."""
     threads, runs = torch.get_num_threads(), list[nmt.Run]()
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
@@ -148,7 +154,7 @@ def test_the_seed_alone_decides_a_run(mini: Mini) -> None:
         drawn = torch.get_rng_state()
         options = "model.dropout=0.2 train.threads=2 train.max_steps=2 train.seed="
         with torch.inference_mode() if seed else torch.no_grad():
-            run = nmt.train(mini(f"{options}{seed}", name))
+            run = train(f"{options}{seed}", name)
             assert not torch.is_grad_enabled()
         assert torch.equal(torch.get_rng_state(), drawn)
         assert torch.get_num_threads() == threads and not run.model.training
@@ -161,67 +167,67 @@ def test_the_seed_alone_decides_a_run(mini: Mini) -> None:
 
 
 def test_a_finished_run_is_loaded_and_more_steps_resume_it(
-    mini: Mini, before: Spy
+    mini: Mini, train: Train, before: Spy
 ) -> None:
     updates: list[int] = []
     before(lambda trainer, _: updates.append(trainer.progress.step))
     short = "model.dropout=0.2 train.max_steps=8"
     first = nmt.load_or_train(mini(short))
-    again = nmt.train(mini(f"{short} decode.beam_size=2"))
+    again = train(f"{short} decode.beam_size=2")
     assert torch.equal(first.model.output.weight, again.model.output.weight)
     assert not again.model.training and len(again.translator("ich").n_best) == 2
-    longer = nmt.train(mini("model.dropout=0.2"))
+    longer = train("model.dropout=0.2")
     assert updates == [*range(12)]
-    whole = nmt.train(mini("model.dropout=0.2", "whole"))
+    whole = train("model.dropout=0.2", "whole")
     assert [row["step"] for row in longer.history] == [4, 8, 12]
     assert whole.history == longer.history
     assert_same(whole, longer)
 
 
 def test_selecting_other_weights_does_not_train_again(
-    mini: Mini, before: Spy, validation: list[float]
+    train: Train, before: Spy, validation: list[float]
 ) -> None:
     validation += [3.0, 1.0, 2.0]
     updates: list[Any] = []
     before(lambda _, batches: updates.append(batches))
 
-    def train(select: str, keep: int = 2) -> nmt.Run:
-        return nmt.train(mini(f"train.select={select} train.keep_checkpoints={keep}"))
+    def select(which: str, keep: int = 2) -> nmt.Run:
+        return train(f"train.select={which} train.keep_checkpoints={keep}")
 
-    last = train("last")
+    last = select("last")
     files = checkpoints(last.config)
     assert [file.stem[-2:] for file in files] == ["08", "12"]
     assert_same(last, files[1])
     with pytest.raises(nmt.CheckpointError, match=r"=average needs .*0004.*missing"):
-        train("average", 3)
-    best = train("best")
+        select("average", 3)
+    best = select("best")
     assert best.best_step == 8
     assert_same(best, files[0])
     first, second = map(weights, files)
     mean = {name: (weight + second[name]) / 2 for name, weight in first.items()}
-    torch.testing.assert_close(weights(train("average")), mean)
-    assert_same(train("average", 1), last)  # another mean than the one of two
+    torch.testing.assert_close(weights(select("average")), mean)
+    assert_same(select("average", 1), last)  # another mean than the one of two
     assert len(updates) == 12
     files[1].unlink()
     with pytest.raises(nmt.CheckpointError, match="no checkpoint to resume from"):
-        train("best")
+        select("best")
 
 
 def test_the_last_step_is_validated_though_its_checkpoint_was_not(
-    mini: Mini, before: Spy
+    mini: Mini, train: Train, before: Spy
 ) -> None:
     stopped(before, mini("train.validate_every=50"), 6)
-    run = nmt.train(mini("train.validate_every=50 train.max_steps=4"))
+    run = train("train.validate_every=50 train.max_steps=4")
     assert [row["step"] for row in run.history] == [4]
 
 
 def test_the_best_step_survives_a_crash(
-    mini: Mini, before: Spy, validation: list[float]
+    mini: Mini, train: Train, before: Spy, validation: list[float]
 ) -> None:
     validation += [5.0, 4.0, 3.0, 2.0, 1.0, 9.0]  # after each update, at last after 6
     options = "train.checkpoint_every=3 train.max_steps=6 train.validate_every="
     stopped(before, mini(f"{options}1"), 5)
-    assert nmt.train(mini(f"{options}6")).best_step in (3, 5)
+    assert train(f"{options}6").best_step in (3, 5)
 
 
 # --- what is refused
@@ -286,19 +292,19 @@ REFUSED = {  # what: options, what is done to the folder, options then, the erro
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_another_run_in_the_same_folder_is_refused_by_key(
-    what: str, mini: Mini
+    what: str, train: Train
 ) -> None:
     options, change, then, message = REFUSED[what]
-    run = nmt.train(mini(options))
+    run = train(options)
     change(run)
     before = {path: path.read_bytes() for path in run.path.rglob("*.safetensors")}
     with pytest.raises(nmt.CheckpointError, match=message):
-        nmt.train(mini(f"{options} {then}"))
+        train(f"{options} {then}")
     assert all(path.read_bytes() == content for path, content in before.items())
 
 
 def test_a_loss_that_is_not_finite_keeps_the_checkpoint(
-    mini: Mini, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mini: Mini, train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factors, forward = iter([1.0] * 5 + [math.nan]), nmt.Objective.forward
 
@@ -308,10 +314,10 @@ def test_a_loss_that_is_not_finite_keeps_the_checkpoint(
     with monkeypatch.context() as patch:
         patch.setattr(nmt.Objective, "forward", broken)
         with pytest.raises(nmt.TrainingError, match="loss is nan after 5 updates"):
-            nmt.train(mini())
+            train()
     (tmp_path / "run.yaml").write_text(mini().to_yaml(), encoding="utf-8")
     rescued = nmt.train(tmp_path / "run.yaml")
-    assert_same(rescued, nmt.train(mini("", "whole")))
+    assert_same(rescued, train("", "whole"))
 
 
 @pytest.mark.parametrize("every", [1, 4])
@@ -325,11 +331,11 @@ def test_weights_that_explode_are_not_saved(mini: Mini, every: int) -> None:
 
 
 def test_a_validation_loss_that_is_not_finite_stops_the_run(
-    mini: Mini, validation: list[float]
+    mini: Mini, train: Train, validation: list[float]
 ) -> None:
     validation += [2.0, math.inf]
     with pytest.raises(nmt.TrainingError, match="validation loss is inf after 8"):
-        nmt.train(mini())
+        train()
     assert len(checkpoints(mini())) == 1
 
 
@@ -346,48 +352,48 @@ def test_a_validation_loss_that_is_not_finite_stops_the_run(
         "model.tying=three-way train.select=average",
     ],
 )
-def test_a_setting_runs_three_steps_and_learns(mini: Mini, options: str) -> None:
+def test_a_setting_runs_three_steps_and_learns(train: Train, options: str) -> None:
     few = "train.max_steps=3 train.validate_every=1 train.warmup=1 train.lr=0.01"
-    run = nmt.train(mini(f"{few} {options}"))
+    run = train(f"{few} {options}")
     assert run.history[-1]["valid_loss"] < run.history[0]["valid_loss"]
     assert isinstance(run.translator("ich sehe ein haus").text, str)
 
 
-def test_the_learning_rate_of_each_update_is_that_of_the_schedule(mini: Mini) -> None:
+def test_the_learning_rate_of_each_update_is_that_of_the_schedule(train: Train) -> None:
     noam = "train.schedule=noam train.lr=1.0 train.warmup=4 train.validate_every=1"
-    run = nmt.train(mini(noam))
+    run = train(noam)
     rates = [nmt.learning_rate(step, run.config.train, 16) for step in range(1, 13)]
     assert [row["lr"] for row in run.history] == pytest.approx(rates)
 
 
-def test_bf16_gives_nearly_the_losses_of_fp32(mini: Mini) -> None:
-    runs = [nmt.train(mini(f"train.precision={p}", p)) for p in ("fp32", "bf16")]
+def test_bf16_gives_nearly_the_losses_of_fp32(train: Train) -> None:
+    runs = [train(f"train.precision={p}", p) for p in ("fp32", "bf16")]
     losses = [[row["train_loss"] for row in run.history] for run in runs]
     assert losses[1] == pytest.approx(losses[0], rel=0.02) and losses[1] != losses[0]
     assert {p.dtype for p in runs[1].model.parameters()} == {torch.float32}
 
 
-def test_accumulated_batches_equal_one_large_batch(mini: Mini) -> None:
+def test_accumulated_batches_equal_one_large_batch(train: Train) -> None:
     options = f"{SGD} train.lr=0.5 train.label_smoothing=0.1 train.max_steps=3"
     options += " train.select=last train.batch_sentences="
-    small = nmt.train(mini(f"{options}6 train.accumulate=3", "small"))
-    assert_same(small, nmt.train(mini(f"{options}18")), atol=1e-5)
+    small = train(f"{options}6 train.accumulate=3", "small")
+    assert_same(small, train(f"{options}18"), atol=1e-5)
 
 
-def test_clipping_bounds_the_step(mini: Mini) -> None:
+def test_clipping_bounds_the_step(train: Train) -> None:
     options = f"{SGD} train.lr=1.0 train.max_steps=1 train.clip_norm="
-    still, moved = (nmt.train(mini(options + n, n)).model for n in ("1e-9", "1e-2"))
+    still, moved = (train(options + n, n).model for n in ("1e-9", "1e-2"))
     both = zip(moved.parameters(), still.parameters(), strict=True)
     lengths = [(a - b).norm().item() for a, b in both]
     assert math.hypot(*lengths) == pytest.approx(1e-2, rel=1e-2)
 
 
 def test_each_epoch_has_every_pair_once_in_another_order(
-    mini: Mini, before: Spy
+    train: Train, before: Spy
 ) -> None:
     seen: list[Any] = []
     before(lambda _, batches: seen.extend((*s, *t) for b in batches for s, t in b))
-    run = nmt.train(mini("train.batch_sentences=7 train.max_steps=9"))
+    run = train("train.batch_sentences=7 train.max_steps=9")
     first, second, third = seen[:18], seen[18:36], seen[36:]
     assert sorted(first) == sorted(second) == sorted(third) and len(set(first)) == 18
     assert first != second != third
@@ -396,12 +402,12 @@ def test_each_epoch_has_every_pair_once_in_another_order(
 
 # --- several processes and GPUs
 def test_no_gpu_is_touched_by_a_run_on_the_cpu(
-    mini: Mini, monkeypatch: pytest.MonkeyPatch
+    train: Train, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     for name in ("get_rng_state", "set_rng_state", "manual_seed_all"):
         monkeypatch.setattr(torch.cuda, name, partial(pytest.fail, "a GPU is touched"))
-    nmt.train(mini("train.max_steps=1"))
+    train("train.max_steps=1")
 
 
 def ask(run_dir: Path, answer: Path) -> None:
@@ -435,11 +441,11 @@ def share(config: Path, rank: int, port: int) -> None:
 
 
 def test_two_processes_that_share_the_work_equal_one_that_accumulates(
-    mini: Mini, tmp_path: Path
+    mini: Mini, train: Train, tmp_path: Path
 ) -> None:
     """The table of positions grows in each process; Adam would hide a wrong factor."""
     options = f"{SGD} train.clip_norm=0.5 model.max_positions=3"
-    one = nmt.train(mini(f"{options} train.accumulate=2", "one"))
+    one = train(f"{options} train.accumulate=2", "one")
     file = tmp_path / "two.yaml"
     file.write_text(mini(options, "two").to_yaml(), encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -454,12 +460,12 @@ def test_two_processes_that_share_the_work_equal_one_that_accumulates(
 
 
 def test_a_run_without_run_dir_keeps_its_files_together(
-    mini: Mini, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    train: Train, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NMT_RUNS", "somewhere")
     monkeypatch.setenv("HOME", str(tmp_path))
-    run = nmt.train(mini("run_dir='' name=home data.corpus=~/corpus"))
+    run = train("run_dir='' name=home data.corpus=~/corpus")
     assert run.path == Path("somewhere/home")
     names = {str(file.relative_to(run.path)) for file in run.path.rglob("*.*s*")}
     files = {f"checkpoints/step-{step:08}.safetensors" for step in (4, 8, 12)}
