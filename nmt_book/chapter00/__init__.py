@@ -1,1 +1,1 @@
-"""Chapter 00: its exercises, what it measures, and pictures of its own."""
+"""Chapter 00: its exercises and pictures of its own."""

@@ -1,1 +1,1 @@
-"""Chapter 01: its exercises, what it measures, and pictures of its own."""
+"""Chapter 01: its exercises, what it measures and pictures of its own."""

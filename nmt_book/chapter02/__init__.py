@@ -1,1 +1,1 @@
-"""Chapter 02: its exercises, what it measures, and pictures of its own."""
+"""Chapter 02: its exercises and pictures of its own."""

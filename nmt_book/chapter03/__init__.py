@@ -1,1 +1,1 @@
-"""Chapter 03: its exercises, what it measures, and pictures of its own."""
+"""Chapter 03: its exercises, what it measures and pictures of its own."""

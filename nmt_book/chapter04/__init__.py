@@ -1,1 +1,1 @@
-"""Chapter 04: its exercises, what it measures, and pictures of its own."""
+"""Chapter 04: its exercises and pictures of its own."""

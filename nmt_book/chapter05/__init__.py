@@ -1,1 +1,1 @@
-"""Chapter 05: its exercises, what it measures, and pictures of its own."""
+"""Chapter 05: its exercises."""

@@ -1,1 +1,1 @@
-"""Chapter 06: its exercises, what it measures, and pictures of its own."""
+"""Chapter 06: its exercises and pictures of its own."""

@@ -1,1 +1,1 @@
-"""Chapter 07: its exercises, what it measures, and pictures of its own."""
+"""Chapter 07: its exercises, what it measures and pictures of its own."""

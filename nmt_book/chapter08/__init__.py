@@ -1,1 +1,1 @@
-"""Chapter 08: its exercises, what it measures, and pictures of its own."""
+"""Chapter 08: its exercises, what it measures and pictures of its own."""

@@ -1,1 +1,1 @@
-"""Chapter 09: its exercises, what it measures, and pictures of its own."""
+"""Chapter 09: its exercises and what it measures."""

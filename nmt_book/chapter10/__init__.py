@@ -1,1 +1,1 @@
-"""Chapter 10: its exercises, what it measures, and pictures of its own."""
+"""Chapter 10: its exercises, what it measures and pictures of its own."""

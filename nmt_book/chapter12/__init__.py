@@ -1,1 +1,1 @@
-"""Chapter 12: its exercises, what it measures, and pictures of its own."""
+"""Chapter 12: its exercises and what it measures."""

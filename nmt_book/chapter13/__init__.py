@@ -1,1 +1,1 @@
-"""Chapter 13: its exercises, what it measures, and pictures of its own."""
+"""Chapter 13: its exercises, what it measures and the tables that it cites."""

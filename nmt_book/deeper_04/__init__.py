@@ -1,0 +1,1 @@
+"""The deeper page 04: the tables that it cites."""

@@ -1,1 +1,1 @@
-"""The deeper page 09: its exercises, what it measures, and pictures of its own."""
+"""The deeper page 09: its exercises."""

@@ -2,7 +2,7 @@
 
 In a chapter: ``from nmt_book.chapter04 import check``, and below a stub
 ``check.attention(attention)``. There are also ``check.attention.hint()`` and
-``check.attention.answer()``. ``nmt.progress(check)`` lists what is solved.
+``check.attention.answer()``. ``book.progress(check)`` lists what is solved.
 
 How to add an exercise
 ----------------------
@@ -40,7 +40,7 @@ at line ends the shapes. A complete module, with one exercise::
     def normalised(x):
         return x / x.sum(-1, keepdim=True)  # (N, D)
 
-Further keywords: ``part``, the keyword of ``nmt.try_it``, if the function can run in
+Further keywords: ``part``, the keyword of ``book.try_it``, if the function can run in
 a translator (``nmt_book/yours/parts.py`` has the adapters: a new one is a few lines);
 ``uses``, earlier exercises whose functions the answer calls (then a check says which
 of them to finish first); ``call``, how a case asks an answer, for a class, a loop
@@ -83,14 +83,14 @@ changes an argument is right, but told so.
 line``; then one open cell::
 
     check.normalised(normalised)  # stuck? check.normalised.hint()
-    nmt.try_it("multi30k-en-de", part=normalised)  # if it has a part
+    book.try_it("multi30k-en-de", part=normalised)  # if it has a part
 
 then a Markdown cell that begins with ``<details><summary>Answer</summary>`` and holds
 the answer's text in a ``python`` block. The chapter never shows the answer openly
 within two cells of the stub. Where a later cell needs the function, it takes ``scaled =
 check.normalised.use(normalised)``: hers once it is right, else the printed answer. It
 has another name than the stub, so that the check can be run again. The page's end has
-``nmt.progress(check)``, with the tag ``nbval-ignore-output``, since it shows what is
+``book.progress(check)``, with the tag ``nbval-ignore-output``, since it shows what is
 solved on this machine.
 
 **5. Add other answers** to ``tests/book/answers_to/<chapter>.py``: ``RIGHT``,

@@ -1,4 +1,4 @@
-"""All JavaScript and HTML of the library; Python only fills it in."""
+"""The JavaScript and HTML of notebooks and pages; Python only fills it in."""
 
 from __future__ import annotations
 

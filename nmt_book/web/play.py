@@ -1,4 +1,4 @@
-"""``nmt.play("clock")``: something to touch in a cell's output."""
+"""``book.play("clock")``: something to touch in a cell's output."""
 
 from __future__ import annotations
 

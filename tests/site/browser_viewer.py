@@ -26,6 +26,10 @@ GOLD = [(0, 0), (1, 1), (2, 2), (3, 3), (5, 4), (6, 5)]
 PAIR = made_translation(SRC, TGT)
 VIEWER = ".nmt-attention"
 EXPLORED = 'nmt.Translator.load("multi30k-en-de")'
+EXPLORE = f"""\
+import nmt_book as book
+import nmt_lib as nmt
+book.explore({EXPLORED})"""
 
 # The weights of a kind that the viewer shows: [layer][head] of rows; head 0: the mean.
 READ_KIND = """host => {
@@ -55,14 +59,14 @@ def main() -> int:
     page_with_two = OUT / "viewer.html"
     head = '<!doctype html><html lang="en"><title>viewer</title><meta charset="utf-8">'
     page_with_two.write_text(f"{head}<main>{html}{html}</main>", encoding="utf-8")
-    code = "import nmt_lib as nmt\nfrom tests.site import browser_viewer as our\n"
+    code = "import nmt_book as book\nfrom tests.site import browser_viewer as our\n"
     code += "book.view_attention(our.PAIR, gold=our.GOLD)"
     stored = new_output("execute_result", {"text/html": html}, execution_count=1)
     cells = [new_code_cell(code, outputs=[stored]), new_code_cell(code)]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     notebook = new_notebook(cells=cells, metadata=kernel)
     nbformat.write(notebook, OUT / "notebooks" / "viewer.ipynb")
-    cells = [new_code_cell(f"import nmt_lib as nmt\nnmt.explore({EXPLORED})")]
+    cells = [new_code_cell(EXPLORE)]
     notebook = new_notebook(cells=cells, metadata=kernel)
     folder = OUT / "notebooks" / "a folder"
     folder.mkdir()
