@@ -2,9 +2,9 @@
 touch, a reader's own code in a translator, and the course.
 
 Each chapter and each page of ``deeper/`` has a folder, with those that it needs of
-``check`` (its exercises), ``lab`` (what it measures), ``pictures`` (what only it draws), ``tables`` (a program
-that makes the tables that it cites). ``__init__.pyi`` lists what several pages use.
-Names are loaded when first used.
+``check`` (its exercises), ``lab`` (what it measures), ``pictures`` (what only it draws)
+and ``tables`` (a program that makes the tables that it cites). ``__init__.pyi`` lists
+what several pages use. Names are loaded when first used.
 """
 
 import lazy_loader

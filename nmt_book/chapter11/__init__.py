@@ -1,1 +1,1 @@
-"""Chapter 11: its exercises, what it measures, pictures of its own and the tables that it cites."""
+"""Chapter 11: its exercises, what it measures, pictures of its own, and its tables."""

@@ -65,7 +65,7 @@ def main() -> int:
 
 def all_cells(pages: dict[str, str]) -> None:
     """A notebook with a cell for each, and the outputs of a run."""
-    cells = [new_code_cell("import nmt_lib as nmt")]
+    cells = [new_code_cell("import nmt_book as book")]
     for name, shown in pages.items():
         stored = new_output("execute_result", {"text/html": shown}, execution_count=1)
         cells.append(new_code_cell(f"book.play({name!r})", outputs=[stored]))
