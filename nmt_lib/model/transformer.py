@@ -63,7 +63,8 @@ class Transformer(nn.Module):
     def _tie(self, tying: str) -> None:
         """Shares matrices (paper, section 3.4), as ``model.tying`` says.
 
-        ``target``: output and target embedding; ``three-way``: also source embedding.
+        With ``target``, the output layer shares the target embedding's matrix; with
+        ``three-way``, the source embedding does so as well.
         """
         if tying != "none":
             self.output.weight = self.tgt_embedding.lookup.weight

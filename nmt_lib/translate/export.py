@@ -52,7 +52,7 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     ``AutoTokenizer``; returns the folder.
 
     Greedy search (``generate(..., num_beams=1)``) gives the tokens of ``Translator``.
-    Beam search may not, because ``transformers`` divides by length^α instead. For
+    Beam search may differ: ``transformers`` divides a log-probability by length^α. For
     CTranslate2, a C++ engine, use its own converter on the folder, as ``converted`` in
     ``benchmarks/decoding.py`` does: its loader for Marian expects another ``<pad>``.
 
