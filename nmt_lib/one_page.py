@@ -5,10 +5,10 @@
     python one_page.py pairs.tsv  your own file: source, tab, target on each line
     python -i one_page.py         and then: translate(model, "a king sees a red car .")
 
-The run prints the sizes of the data and the model. Every 25 updates it prints the loss
-and what the model makes of one sentence that is not in the training data. At the end it
-prints how many unseen sentences are translated exactly, and a map: a row for each word
-that the model writes, a column for each word that it reads, dark where it looks.
+The run prints the sizes of the data and the model. Every 25 updates it prints the loss,
+and a translation of one sentence that is not in the training data. At the end it prints
+how many unseen sentences are translated exactly, and a map: a row for each word that
+the model writes, a column for each word that it reads, dark where it looks.
 
 It needs torch, one processor core, and about ten seconds of training. Shapes are at the
 ends of lines: B sentences, S source tokens, T target tokens, D = d_model, H heads,
@@ -105,7 +105,7 @@ def split(text):
 
 
 def make_vocabulary(texts):
-    """Word → id, frequent words first; a word that occurs only once gets none."""
+    """Word → id, frequent words first; a word that occurs only once gets no id."""
     counts = Counter(sorted(word for text in texts for word in split(text)))
     words = [word for word, count in counts.most_common() if count > 1]
     return {w: i for i, w in enumerate(["<pad>", "<unk>", "<sos>", "<eos>", *words])}
@@ -251,15 +251,15 @@ class Transformer(nn.Module):
 
 # ---- 8. Loss and schedule (sections 5.3 and 5.4) -------------------------------------
 def cross_entropy(logits, tgt_out):
-    """How much the right words surprise the model, on average."""
+    """How much the right words surprise the model on average, with label smoothing."""
     logits, goal = logits.flatten(0, 1), tgt_out.flatten()  # (B·T, V), (B·T)
     return F.cross_entropy(logits, goal, ignore_index=PAD, label_smoothing=epsilon_ls)
 
 
 def learning_rate(step):
-    """Rises in a straight line, then falls with the root of the step, equation 3.
+    """Rises linearly, then falls as 1/√step, equation 3.
 
-    The half is ours: at the full rate, this small model now and then loses its way.
+    The factor 0.5 is ours: at the full rate, training this small model fails at times.
     """
     return 0.5 * d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
 

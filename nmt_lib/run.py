@@ -55,7 +55,7 @@ class Run:
 
 @torch.inference_mode(False)  # it needs gradients, even if the caller has none
 def train(config: Config | str | Path, **overrides: Any) -> Run:
-    """Trains until ``train.max_steps``, or resumes where an earlier call was cut off.
+    """Trains a model for ``train.max_steps`` updates, or resumes an interrupted run.
 
     A finished run is loaded without reading its corpus.
 
@@ -102,6 +102,6 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
 def load_or_train(config: Config | str | Path, **overrides: Any) -> Translator:
     """The translator of a config: loaded if its run is finished, else trained first.
 
-    Several processes may ask at once: one trains, the others wait for it.
+    Several processes may call this at once: one trains, and the others wait for it.
     """
     return train(config, **overrides).translator

@@ -1,15 +1,16 @@
-'''An exercise: each stub of a chapter as one object.
+'''An exercise: one object for each stub of a chapter.
 
-In a chapter: ``from nmt_book.chapter04 import check``, and below a stub
-``check.attention(attention)``. There are also ``check.attention.hint()`` and
-``check.attention.answer()``. ``book.progress(check)`` lists what is solved.
+A chapter imports its exercises with ``from nmt_book.chapter04 import check``, and below
+a stub it calls ``check.attention(attention)``. The reader can also call
+``check.attention.hint()`` and ``check.attention.answer()``. ``book.progress(check)``
+lists what is solved.
 
 How to add an exercise
 ----------------------
 
 **1. Write the right answer** into the chapter's ``check.py``, under a decorator that
-says the rest. The text of the definition is the printed answer, so it has no types, and
-at line ends the shapes. A complete module, with one exercise::
+holds everything else. The text of the definition is the answer that readers see, so it
+has no types, and shapes at the ends of its lines. A complete module with one exercise::
 
     """The exercises of chapter 14."""
 
@@ -40,73 +41,83 @@ at line ends the shapes. A complete module, with one exercise::
     def normalised(x):
         return x / x.sum(-1, keepdim=True)  # (N, D)
 
-Further keywords: ``part``, the keyword of ``book.try_it``, if the function can run in
-a translator (``nmt_book/yours/parts.py`` has the adapters: a new one is a few lines);
-``uses``, earlier exercises whose functions the answer calls (then a check says which
-of them to finish first); ``call``, how a case asks an answer, for a class, a loop
-that gets a function, a number, or a gradient: ``call=lambda cls, D, x: cls(D)(x)``.
-The default is ``answer(*arguments)``. ``fixed`` names arguments with one size on
-purpose.
+There are further keywords:
 
-**2. Choose the cases.** At least two widths and two lengths, and one case that is not
-the page's own example. Think of what a model does that a toy does not: scores of
-±1,600, padding on the left, a single row, heads in front. Arguments are copied for
-each call, so they can be made once, by a seeded generator; a case may hold a module
-or a function.
+- ``part`` is the keyword of ``book.try_it``, if the function can run in a translator.
+  The adapters are in ``nmt_book/yours/parts.py``; a new one takes a few lines.
+- ``uses`` names earlier exercises whose functions the answer calls. A check then says
+  which of them to finish first.
+- ``call`` is how a case calls an answer. The default is ``answer(*arguments)``. You
+  need ``call`` for a class, a loop that gets a function, a number or a gradient, as in
+  ``call=lambda cls, D, x: cls(D)(x)``.
+- ``fixed`` names arguments that have only one size on purpose.
 
-**3. Write the mistakes**: what readers do, not what can be done. A mistake is
+**2. Choose the cases.** You need at least two widths and two lengths, and one case that
+is not the page's own example. Think of what happens in a model but not in a toy: scores
+of ±1,600, padding on the left, a single row, heads in front. Arguments are copied for
+each call, so they can be made once, by a seeded generator. A case may hold a module or
+a function.
 
-- a change of the answer, ``"piece → other piece"`` (all occurrences are replaced; with
-  nothing after the arrow the piece is left out); a tuple for several changes, one after
-  the other;
-- what it returns, as a text without an arrow, in the names of the answer's arguments;
-- a function (or for a class: something that is called like it), where a text would be
-  unclear;
-- a list of these, for several ways to the same mistake with the same sentence.
+**3. Write the mistakes**: those that readers make, not all that are possible. A mistake
+is one of these:
 
-A text can use what the module has above the exercise. A linter does not read it, but
-the tests run each. All run on the same cases as the reader's answer. A mistake is named
-if *all* of its cases are equal; the same error counts as equal, if it is a
-``RuntimeError`` or ``TypeError`` only with the same text. So the sentence
-must be true of everything that gives these values: name the symptom, and the cause if
-there is only one. Of two mistakes that coincide, one must go, or both share a
-sentence, or a new case tells them apart. What is no usual mistake needs nothing: the
-check then says which cases are right, which is the first wrong one, its input if it
-is short, and expected and got at one place; of an error, the reader's own line and
-what is usual then (``USUAL`` in ``exercise.py``). So let the first case be small, with
-numbers of one decimal. Where the arguments are modules, give them to ``record_steps``:
-then a check can say which of them reads something else than it should. An answer that
-changes an argument is right, but told so.
+- a change of the answer, ``"piece → other piece"``, or a tuple of changes that are made
+  one after the other; all occurrences are replaced, and with nothing after the arrow
+  the piece is deleted;
+- a text without an arrow, which is what the mistake returns, in the names of the
+  answer's arguments;
+- a function (for a class, something that is called in the same way), where a text would
+  be unclear;
+- a list of these, if there are several ways to make the same mistake.
 
-**4. Put it on the page.** Below "Your turn" the rating, as
+A text can use everything that is above the exercise in the module. A linter does not
+read these texts, but the tests run each of them.
+
+All mistakes run on the same cases as the reader's answer. A mistake is named if the two
+agree in *all* cases. The same error counts as agreement; a ``RuntimeError`` or
+``TypeError`` must also have the same text. The sentence must therefore be true of
+every answer that gives these values: name the symptom, and name the cause only if there
+is just one. If two mistakes coincide, remove one, give both the same sentence, or add a
+case that tells them apart.
+
+An unusual mistake needs no entry. The check then says which cases are right and which
+is the first wrong one, and shows the input of that case if it is short, with the
+expected and the actual value at one place. For an error, it shows the reader's own line
+and what usually causes it (``USUAL`` in ``exercise.py``). So let the first case be
+small, with numbers of one decimal. Where the arguments are modules, wrap them in
+``record_steps``: a check can then say which of them reads the wrong input. An answer
+that changes an argument passes, but the reader is told.
+
+**4. Put it on the page.** Below "Your turn" comes the rating, as
 ``print(check.normalised)`` shows it; then the stub, with ``return None # replace this
 line``; then one open cell::
 
     check.normalised(normalised)  # stuck? check.normalised.hint()
     book.try_it("multi30k-en-de", part=normalised)  # if it has a part
 
-then a Markdown cell that begins with ``<details><summary>Answer</summary>`` and holds
-the answer's text in a ``python`` block. The chapter never shows the answer openly
-within two cells of the stub. Where a later cell needs the function, it takes ``scaled =
-check.normalised.use(normalised)``: hers once it is right, else the printed answer. It
-has another name than the stub, so that the check can be run again. The page's end has
-``book.progress(check)``, with the tag ``nbval-ignore-output``, since it shows what is
-solved on this machine.
+After it comes a Markdown cell that begins with ``<details><summary>Answer</summary>``
+and holds the answer's text in a ``python`` block. The chapter never shows the answer
+openly within two cells of the stub. A later cell that needs the function calls ``scaled
+= check.normalised.use(normalised)``, which is the reader's function once it is right,
+and the printed answer until then. Its name differs from the stub's, so that the check
+can be run again. The page ends with ``book.progress(check)``, which has the tag
+``nbval-ignore-output`` because it shows what is solved on this machine.
 
-**5. Add other answers** to ``tests/book/answers_to/<chapter>.py``: ``RIGHT``,
-answers of another kind (loops, a library call; two if the exercise has a ``call``), and
-``WRONG``, what must be refused, is no usual mistake, and is reproduced by no mutant.
-``python -m tests.book.mutants chapter14`` changes the answer a little in hundreds of
-ways, and prints which changes a check calls right though another case would show them.
+**5. Add other answers** to ``tests/book/answers_to/<chapter>.py``. ``RIGHT`` holds
+right answers of another kind, such as a loop or a library call (two if the exercise has
+a ``call``). ``WRONG`` holds answers that must be rejected, but are no usual mistake and
+no mutant's result. ``python -m tests.book.mutants chapter14`` makes hundreds of small
+changes to the answer, and prints those that the check accepts although another case
+would expose them.
 
-``python -m nmt_book.exercise chapter14`` prints ratings, hints and what each mistake
-is told, and marks a mistake that is told something else. ``pytest
+``python -m nmt_book.exercise chapter14`` prints ratings, hints and the message for each
+mistake, and marks a mistake that gets the wrong message. ``pytest
 tests/book/test_exercises.py -k chapter14`` takes seconds. It finds modules
-(``chapter…/check.py``), chapters and answers by itself, and checks: each mistake
-is recognised as itself, no two coincide, other right answers pass, wrong ones are
-refused, an unfilled stub gets one line, there are two widths and lengths, the right
-answer translates as the library does, and the page has the same rating, signature and
-answer.
+(``chapter…/check.py``), chapters and answers by itself, and tests that each mistake is
+recognised as itself, that no two coincide, that other right answers pass and wrong ones
+are rejected, that an unfilled stub gets one line, that there are two widths and
+lengths, that the right answer translates as the library does, and that the page has the
+same rating, signature and answer.
 '''
 
 from .exercise import Exercise as Exercise

@@ -1,8 +1,8 @@
 """Batches: which sentences share a batch, and the tensors that the model gets.
 
-Sentences of similar length share a batch, so that little padding is needed. All batches
-hold about the same number of *tokens*, so that each update sees about the same amount
-of text (paper, section 5.1).
+Sentences of similar length share a batch, which keeps padding low. All batches hold
+about the same number of *tokens*, so each update sees about the same amount of text
+(paper, section 5.1).
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ def encode_pairs(
     config: Config,
     epoch: int | None = None,
 ) -> list[Example]:
-    """Pairs of texts as pairs of ids.
+    """The examples of a corpus: pairs of texts as pairs of id lists.
 
     Pairs with a side of more than ``data.max_length`` tokens are left out, and a
     warning says how many. After ten seconds there is a progress bar, which
     ``TQDM_DISABLE=1`` hides.
 
     Args:
-        epoch: of training. BPE dropout (``data.bpe_dropout``) is seeded with the seed
-            and the epoch; None disables it.
+        epoch: the epoch of training. BPE dropout (``data.bpe_dropout``) is seeded with
+            the seed and the epoch; None disables it.
 
     Raises:
         TrainingError: there are no pairs, or none is short enough.
@@ -137,14 +137,14 @@ def token_batches(
     Args:
         lengths: ``(N, 2)``, see ``example_lengths``.
         batch_tokens: the budget, padding included.
-        seed: draws the order of equally long examples, and that of the batches.
-        alone: an example over the budget gets its own batch instead of an error.
+        seed: for the order of equally long examples, and for that of the batches.
+        alone: an example over the budget gets a batch of its own instead of an error.
 
     Returns:
         For each batch the indices of its examples.
 
     Raises:
-        TrainingError: one example alone is over the budget.
+        TrainingError: a single example is over the budget.
     """
     draw = random.Random(seed)
     longest = list(map(max, lengths))
@@ -164,9 +164,9 @@ def token_batches(
 def fill_batches(
     order: Iterable[int], lengths: Sequence[int], batch_tokens: int
 ) -> list[list[int]]:
-    """Batches in a given order, short examples first, of rows × longest ≤ the budget.
+    """Batches in a given order, short examples first, with rows × longest ≤ the budget.
 
-    An example over the budget gets its own batch.
+    An example over the budget gets a batch of its own.
     """
     batches: list[list[int]] = []
     for index in order:  # the longest of a batch is always the one that comes last
@@ -192,7 +192,7 @@ def sentence_batches(
 def plan_epoch(
     examples: Sequence[Example], train: TrainConfig, epoch: int
 ) -> list[list[int]]:
-    """The batches of an epoch, as indices; drawn from seed and epoch only."""
+    """The batches of an epoch, as indices; they depend only on seed and epoch."""
     seed = train.seed * SEED_STEP + epoch
     if train.batch_by == "sentences":
         return sentence_batches(len(examples), train.batch_sentences, seed)

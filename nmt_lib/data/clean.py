@@ -1,4 +1,4 @@
-"""Cleaning sentence pairs: which are left out, and why."""
+"""Cleaning: which sentence pairs are left out of a corpus, and why."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .pairs import Pair
 
 LONGEST_SIDE = 1000  # characters
 MOST_RATIO = 3.0  # of the lengths, where 1 is usual for these languages
-# What nobody writes: control characters, the mark of a failed conversion, halves of
-# characters, and code points that are none.
+# Signs of damage: control characters, the mark of a failed conversion, halves of
+# characters, and code points that are no characters.
 DAMAGED = re.compile(
     "[\0-\x08\x0e-\x1b\x7f\ufffd\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]|\r."
 )
@@ -23,11 +23,11 @@ TOGETHER = ({"CJK", "HIRAGANA", "KATAKANA"}, {"HANGUL", "CJK"})  # scripts in on
 def clean(
     pairs: Iterable[tuple[str, str]], lost: Counter[str]
 ) -> list[tuple[str, str]]:
-    """The pairs that are worth training on, with single spaces, in Unicode's form NFC.
+    """The pairs that are worth training on, with single spaces, in Unicode form NFC.
 
     Args:
         pairs: (source, target).
-        lost: counts what is left out, by its reason; the first one that fits.
+        lost: counts the pairs left out for each reason; the first that applies counts.
     """
     unique: dict[tuple[str, str], None] = {}
     for texts in pairs:
@@ -50,7 +50,7 @@ def clean(
 def _drop_outliers(
     pairs: list[tuple[str, str]], lost: Counter[str]
 ) -> list[tuple[str, str]]:
-    """Drops pairs unlike the others: in another script or of another length."""
+    """Drops pairs unlike the others: in another script, or of very unequal lengths."""
     sides = list(zip(*pairs, strict=True))  # sources and targets
     main_scripts = list(map(_common_scripts, sides))
     mean = [sum(map(len, texts)) / len(texts) for texts in sides]
@@ -78,10 +78,10 @@ def scripts(text: str) -> set[str]:
 
 
 def _common_scripts(texts: Iterable[str]) -> set[str]:
-    """The script that nearly all texts have letters of, and scripts used beside it.
+    """The script that nearly all texts use, and the scripts that are used beside it.
 
-    Texts count, not letters: a Chinese sentence about software may have more Latin
-    ones. Empty if there is none, as for a language with two scripts.
+    Texts are counted, not letters, because a Chinese sentence about software may have
+    more Latin letters. Empty if no script is that common, as in a language with two.
     """
     script_sets = [
         scripts_of_text for text in texts if (scripts_of_text := scripts(text))

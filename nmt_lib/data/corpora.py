@@ -1,9 +1,9 @@
 """Corpora: pairs of sentences, from the grammar of ``tiny``, from files, or from the
 Hugging Face hub (``published.py``).
 
-A corpus can be a file of the reader's own (``files.py`` says which), which is
-cleaned. What is published or given in one piece is split group by group
-(``clean.py``).
+A corpus can also be a file of your own, in one of the formats in ``files.py``; its
+pairs are cleaned (``clean.py``). A corpus that comes in one piece is split group by
+group (``split.py``).
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Corpus:
     provenance: str
 
 
-HELD_OUT = 2000  # pairs for validation, and for testing, of a corpus in one piece
-TOY = {  # two sentences with which one can follow every number (write-up E)
+HELD_OUT = 2000  # pairs to validate on, and to test on, of a corpus in one piece
+TOY = {  # two sentences, few enough to follow every number (write-up E)
     "de": ("ich mochte ein bier", "ich mochte ein cola"),
     "en": ("i want a beer .", "i want a coke ."),
 }
@@ -61,8 +61,8 @@ def load_corpus(data: DataConfig) -> Corpus:
             ``valid.xx`` and ``test.xx``, or a file of pairs.
 
     Raises:
-        CorpusError: unknown name, missing file, unequal line counts, not UTF-8, nothing
-            left, no network.
+        CorpusError: an unknown name, a missing file, unequal line counts, text that is
+            not UTF-8, no pairs left, or no network.
     """
     splits, provenance = _find_splits(data)
     for name, pairs in splits.items():
@@ -135,12 +135,12 @@ def _tiny(src: str, tgt: str) -> dict[str, list[Pair]]:
 
 
 def held_out(n: int) -> int:
-    """The number of n pairs to hold out for validation, and again for testing."""
+    """How many of n pairs to hold out for validation, and as many again for testing."""
     return min(HELD_OUT, n // 20)
 
 
 def is_file_of_pairs(name: str, langs: tuple[str, str]) -> bool:
-    """Whether a file of pairs has this name, or two Moses files have."""
+    """Whether this is the name of a file of pairs, or of two Moses files."""
     path = Path(os.path.expanduser(name))
     return os.path.isfile(path) or bool(moses_files(path, langs))
 
@@ -164,10 +164,10 @@ def _from_pair_file(
 def load_pairs(
     path: str | os.PathLike[str], src: str, tgt: str
 ) -> tuple[list[Pair], Counter[str]]:
-    """The cleaned pairs of a file, and a count of those left out for each reason.
+    """The cleaned pairs of a file, and how many were left out for each reason.
 
     Raises:
-        CorpusError: as ``read_pairs``.
+        CorpusError: as in ``read_pairs``.
     """
     left_out: Counter[str] = Counter()
     texts = clean(read_pairs(path, src, tgt, left_out), left_out)

@@ -1,4 +1,4 @@
-"""The sentence pair, of which every corpus is made."""
+"""The sentence pair: what every corpus consists of."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Pair:
     """One sentence in two languages.
 
-    ``alignment`` holds gold links (source word, target word), where they are known.
+    ``alignment`` holds gold links (source word, target word) where they are known.
     """
 
     src: str

@@ -1,9 +1,9 @@
 """A split of sentence pairs in which no test sentence leaks into training.
 
-A set of sentence pairs often has a sentence several times, with different translations.
-If its pairs are dealt out at random, many sentences of the test set are in the training
-set as well, and the scores are those of a memory. ``grouped_split`` keeps together
-whatever shares a sentence.
+The same sentence often occurs several times in a corpus, with different translations.
+If the pairs are split at random, many sentences of the test set are in the training set
+as well, and the scores measure memorisation. ``grouped_split`` keeps all pairs that
+share a sentence in the same part.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 from .pairs import Pair
 
-LARGEST_GROUP = 8  # pairs that are held out together; larger groups are trained on
+LARGEST_GROUP = 8  # most pairs in a group that is held out; larger ones are trained on
 
 
 def fold(text: str) -> str:
-    """A text without case, accents and punctuation: *Été !* and *ete* are equal.
+    """A text without case, accents and punctuation: *Été !* and *ete* become equal.
 
-    A text without letters and digits stays as it is.
+    A text with neither letters nor digits stays as it is.
     """
     plain = text.casefold()
     if not plain.isascii():
@@ -43,8 +43,8 @@ def grouped_split(pairs: Sequence[Pair], n: int, seed: int) -> Split:
     """Holds out ``n`` pairs for validation and ``n`` for testing, group by group.
 
     Two pairs are in one group if their sources are equal when folded, or their targets
-    are, or if other pairs link them. A group is never cut: no sentence of a part, on
-    either side, is in another one. A group of more than ``LARGEST_GROUP`` pairs is
+    are, or if other pairs link them. A group is never cut, so no sentence of one part,
+    on either side, is in another part. A group of more than ``LARGEST_GROUP`` pairs is
     trained on.
     """
     groups = group(pairs)

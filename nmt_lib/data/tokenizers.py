@@ -1,4 +1,4 @@
-"""Tokenizers: text to ids and back.
+"""Tokenizers: from text to ids and back.
 
 There are three kinds: words split at spaces, words split by spaCy's rules, and
 SentencePiece subwords (unigram or BPE). All give the special tokens the same ids:
@@ -48,7 +48,7 @@ class Tokenizer:
         raise NotImplementedError
 
     def encode(self, text: str, sos: bool | None = None, eos: bool = True) -> list[int]:
-        """The ids of a text, between ``<sos>`` and ``<eos>`` where they are asked for.
+        """The ids of a text, between ``<sos>`` and ``<eos>`` if these are asked for.
 
         If ``sos`` is None, the tokenizer's attribute ``sos`` decides.
         """
@@ -56,7 +56,7 @@ class Tokenizer:
         return [SOS] * sos + self.ids(text) + [EOS] * eos
 
     def ids(self, text: str) -> list[int]:
-        """The ids of the tokens alone."""
+        """The ids of a text, without special tokens."""
         raise NotImplementedError
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -78,9 +78,9 @@ Tokenizers = tuple[Tokenizer, Tokenizer]  # of the source and of the target
 class WordTokenizer(Tokenizer):
     """A tokenizer with words as tokens; unknown words get ``<unk>``.
 
-    ``kind`` says where words end: ``"whitespace"`` at spaces, ``"spacy"`` by the rules
-    of ``spacy.blank(lang)``, which are those of the ``…_sm`` models and need no
-    download.
+    ``kind`` decides where words end: with ``"whitespace"`` at spaces, with ``"spacy"``
+    by the rules of ``spacy.blank(lang)``, which are those of the ``…_sm`` models and
+    need no download.
     """
 
     def __init__(
@@ -127,8 +127,8 @@ class WordTokenizer(Tokenizer):
 
 
 class SentencePieceTokenizer(Tokenizer):
-    """Subwords learnt from the text itself, so that no word is unknown (Kudo and
-    Richardson, 2018).
+    """A tokenizer with subwords learnt from the text itself, so that no word is unknown
+    (Kudo and Richardson, 2018).
 
     ``kind`` is ``"unigram"`` or ``"bpe"``; ``model`` is a serialised model.
     """
@@ -152,11 +152,11 @@ class SentencePieceTokenizer(Tokenizer):
     ) -> SentencePieceTokenizer:
         """Learns the subwords from texts.
 
-        ``normalization`` is SentencePiece's name of the rules that unify characters
-        first. Its default makes a full-width comma an ASCII one, so that no Chinese
-        translation can have the right one; ``"identity"`` changes nothing.
+        ``normalization`` is SentencePiece's name for the rules that first unify
+        characters. The default turns a full-width comma into an ASCII one, so no
+        Chinese translation can contain the right comma; ``"identity"`` changes nothing.
 
-        The result has fewer than ``vocab_size`` if the texts do not contain that many.
+        If the texts do not contain ``vocab_size`` subwords, the result has fewer.
         """
         import sentencepiece
 
@@ -208,7 +208,7 @@ class SentencePieceTokenizer(Tokenizer):
     def sample(self, text: str, share: float, draw: Callable[[], float]) -> list[int]:
         """The ids of a text whose words are split by ``drop_merges``.
 
-        If a character is unknown, they are the ids that ``encode`` gives.
+        If a character is unknown, these are the ids that ``encode`` gives.
         """
         ids = self.encode(text)
         if UNK in ids:
@@ -232,7 +232,7 @@ def drop_merges(
     in another process.
 
     Args:
-        share: the probability that a step skips a merge; with 0 it equals ``tokenize``.
+        share: the probability that a step skips a merge; 0 is the same as ``tokenize``.
         draw: returns a random number from 0 to 1.
     """
     parts = tuple(word)
@@ -248,7 +248,7 @@ def drop_merges(
 def possible_merges(
     tokenizer: SentencePieceTokenizer, parts: tuple[str, ...]
 ) -> list[int]:
-    """The parts that can be merged with the next, in the order of the learnt merges."""
+    """The parts that can merge with the next, in the order of the learnt merges."""
     ranks = [tokenizer.ranks.get(left + right) for left, right in pairwise(parts)]
     return [i for _, i in sorted((r, i) for i, r in enumerate(ranks) if r is not None)]
 
@@ -259,7 +259,7 @@ def without_specials(ids: Iterable[int]) -> list[int]:
 
 
 def load_tokenizer(text: str) -> Tokenizer:
-    """The tokenizer that ``dumps`` wrote."""
+    """The tokenizer that ``dumps`` has written as JSON."""
     fields = json.loads(text)
     kind, lowercase = fields["kind"], fields["lowercase"]
     if "tokens" in fields:
@@ -271,15 +271,15 @@ def load_tokenizer(text: str) -> Tokenizer:
     return SentencePieceTokenizer(kind, model, lowercase)
 
 
-SUBWORD_SENTENCES = 500_000  # most to learn subwords from, evenly spaced
+SUBWORD_SENTENCES = 500_000  # to learn subwords from, at most; evenly spaced
 
 
 def build_tokenizers(data: DataConfig, train: Sequence[Pair]) -> Tokenizers:
     """The tokenizers of both languages, built from the *training* pairs only.
 
     Raises:
-        CorpusError: no text, or fewer subwords asked for (``data.vocab_size``) than it
-            has characters.
+        CorpusError: there is no text, or ``data.vocab_size`` is less than the number of
+            its characters.
     """
     if data.joint:
         tgt = _train_one(data, f"{data.src_lang}/{data.tgt_lang}", train, "src", "tgt")

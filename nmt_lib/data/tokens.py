@@ -13,9 +13,8 @@ class Vocab:
     """A vocabulary: tokens to ids and back; ``tokens`` are in the order of their ids.
 
     Raises:
-        RuntimeError: a token that occurs twice; looked up: a token or id that is not
-            there.
-        TypeError: a token that is not a string (an id, say): it is never taken for an
+        RuntimeError: a token occurs twice, or a token or id to look up is not there.
+        TypeError: a token is not a string but an id, say; it is never taken for an
             unknown word.
     """
 
@@ -34,7 +33,7 @@ class Vocab:
         return _require_string(token) in self._stoi
 
     def __getitem__(self, token: str) -> int:
-        """The id of a token; for an unknown one the default index, if that is set."""
+        """The id of a token; for an unknown token the default index, if that is set."""
         index = self._stoi.get(_require_string(token), self._default)
         if index is None:
             raise RuntimeError(
@@ -116,13 +115,13 @@ def build_vocab_from_iterator(
 PAD, UNK, SOS, EOS = 0, 1, 2, 3
 SPECIALS = ("<pad>", "<unk>", "<sos>", "<eos>")
 
-# A word is cut there: for brackets without spaces, spaCy's time grows quadratically.
+# Where to cut a word: spaCy's time is quadratic in a run of brackets without spaces.
 LONG = re.compile(r"\S{200}(?=\S)")
 
 
 @lru_cache(maxsize=8)
 def spacy_words(lang: str) -> Callable[[str], list[str]]:
-    """spaCy's rule-based splitter of a language, as a function from text to words.
+    """spaCy's rule-based tokenizer of a language, as a function from text to words.
 
     A single space is not a token; any additional spaces form one, as in the write-ups.
     """
@@ -132,7 +131,7 @@ def spacy_words(lang: str) -> Callable[[str], list[str]]:
     return lambda text: [word.text for word in split(LONG.sub(r"\g<0> ", text))]
 
 
-# Text without a space before it, or after it, in each language.
+# What has no space before it, or after it, in each language.
 _NO_SPACE_BEFORE = {
     "en": r"[.,!?;:)\]%…”]|(?:n['’]t|['’](?:s|m|re|ve|ll|d)?)(?= |$)",
     "de": r"[.,!?;:)\]…“”]",

@@ -1,1 +1,1 @@
-"""The Transformer of the paper: read attention, embeddings, layers, transformer."""
+"""The paper's Transformer; read attention, embeddings, layers, transformer in turn."""

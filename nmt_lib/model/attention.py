@@ -1,5 +1,5 @@
-"""Attention: each query takes a weighted mean of the values, by how well it fits their
-keys (paper, section 3.2)."""
+"""Attention: each query gets a mean of the values, weighted by how well the query
+matches their keys (paper, section 3.2)."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def scaled_dot_product_attention(
         dropout: fraction of the weights set to zero.
 
     Returns:
-        The mean values ``(B, H, T, d_v)`` and the weights ``(B, H, T, S)``, which are
-        zero where a query may attend to nothing.
+        The weighted means of the values, ``(B, H, T, d_v)``, and the weights,
+        ``(B, H, T, S)``. The weights of a query that may attend to nothing are zero.
     """
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (B, H, T, S)
     if mask is not None:
@@ -47,13 +47,13 @@ def scaled_dot_product_attention(
 
 
 class KVCache:
-    """The keys and values that one attention has computed already.
+    """A cache of the keys and values that one attention layer has already computed.
 
     Args:
         keys: ``(B, H, S, d_k)``.
         values: ``(B, H, S, d_v)``.
         grows: True in self-attention, where each step appends its own keys and values;
-            False in cross-attention, where the memory's are all there are.
+            False in cross-attention, which needs only those of the memory.
     """
 
     def __init__(self, keys: Tensor, values: Tensor, grows: bool) -> None:
@@ -72,19 +72,20 @@ class KVCache:
         return self.keys[:, :, :end], self.values[:, :, :end]  # (B, H, t + 1, d)
 
     def select(self, rows: Tensor) -> None:
-        """Keeps the rows of the batch with these numbers, in this order."""
+        """Keeps the rows of the batch with these indices, in this order."""
         self.keys, self.values = self.keys[rows], self.values[rows]
 
 
 class MultiHeadAttention(nn.Module):
-    """H attentions side by side, each on its own projection (paper, section 3.2.2).
+    """Multi-head attention: H attentions side by side, each on its own projections
+    (paper, section 3.2.2).
 
     Args:
         d_model: D, a multiple of ``n_heads``.
         n_heads: H.
         d_value: width of one head's values; default D / H.
         bias: whether the four projections have one.
-        dropout: on the weights in training; above 0 the written-out function is used.
+        dropout: on the weights in training; above 0, the attention is written out.
 
     Raises:
         ShapeError: ``d_model`` cannot be divided among the heads.
@@ -118,12 +119,12 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None = None,
         cache: KVCache | None = None,
     ) -> Tensor:
-        """Attention of each vector of ``x`` to ``memory``, in self-attention to ``x``.
+        """Attention from each vector of ``x`` to ``memory`` (in self-attention: ``x``).
 
         Args:
             x: ``(B, T, D)``.
             memory: ``(B, S, D)``.
-            mask: boolean, broadcasts to ``(B, H, T, S)``; another one is a ShapeError.
+            mask: boolean, broadcasts to ``(B, H, T, S)``; any other is a ShapeError.
             cache: keys and values of earlier steps, which are not computed again.
 
         Returns:
@@ -143,9 +144,10 @@ class MultiHeadAttention(nn.Module):
     def attend(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None
     ) -> Tensor:
-        """The mean values of each head, ``(B, H, T, d_v)``, in one fused call.
+        """The weighted means of the values, ``(B, H, T, d_v)``, in one fused call.
 
-        The fused call returns no weights. Dropout on weights needs them written out.
+        The fused call returns no weights. With dropout on the weights, the attention
+        is written out.
         """
         if self.training and self.dropout:
             return scaled_dot_product_attention(
@@ -188,12 +190,12 @@ def copy_modules(model: M) -> M:
 def collect_weights(model: M) -> tuple[M, dict[nn.Module, Tensor]]:
     """A copy of ``model`` that records its attention weights.
 
-    The copy shares all parameters with ``model``, which keeps using the fused call,
-    also in other threads. The attentions of the copy are written out.
+    The copy shares all parameters with ``model``, but its attention is written out.
+    ``model`` itself keeps using the fused call, in other threads as well.
 
     Returns:
-        The copy, and a dict. When the copy is called, the dict gets the weights of
-        each attention, ``(B, H, T, S)``, under the ``MultiHeadAttention`` of ``model``.
+        The copy, and a dict. Each call of the copy fills the dict: the key is a
+        ``MultiHeadAttention`` of ``model``, the value its weights, ``(B, H, T, S)``.
     """
     twin = copy_modules(model)
     weights: dict[nn.Module, Tensor] = {}
@@ -244,11 +246,11 @@ def target_mask(tgt_in: Tensor, pad: int = PAD) -> Tensor:
 def check_mask(
     mask: Tensor | None, shape: tuple[int, int, int, int], name: str = "mask"
 ) -> None:
-    """Rejects a mask that would silently mean something else; ``None`` hides nothing.
+    """Rejects a mask that would silently hide the wrong things; ``None`` is allowed.
 
     Raises:
-        ShapeError: it is not boolean, or has a size that is neither 1 nor that of
-            ``shape``, the weights' ``(B, H, T, S)``.
+        ShapeError: the mask is not boolean, or one of its sizes is neither 1 nor that
+            of ``shape``, the weights' ``(B, H, T, S)``.
     """
     if mask is None:
         return

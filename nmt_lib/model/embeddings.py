@@ -1,5 +1,5 @@
-"""Embeddings: ids to vectors, and the position of each in the sentence (paper, sections
-3.4 and 3.5)."""
+"""Embeddings: from ids to vectors that also encode the position in the sentence (paper,
+sections 3.4 and 3.5)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from torch import Tensor, nn
 
 
 def sinusoids(n_positions: int, d_model: int, start: int = 0) -> Tensor:
-    """Sines and cosines of wavelengths from 2π to 10000 · 2π (paper, section 3.5).
+    """Sines and cosines with wavelengths from 2π to 10000 · 2π (paper, section 3.5).
 
-    Position p has ``sin(p / 10000^(2i / d_model))`` at 2i, and the cosine of the same
-    angle at 2i + 1.
+    Feature 2i of position p is ``sin(p / 10000^(2i / d_model))``, and feature 2i + 1 is
+    the cosine of the same angle.
 
     Returns:
         ``(n_positions, d_model)``, the rows of positions ``start``, ``start + 1`` …
@@ -29,7 +29,7 @@ def sinusoids(n_positions: int, d_model: int, start: int = 0) -> Tensor:
 class PositionalEncoding(nn.Module):
     """Positional encodings, added to vectors of an even ``d_model``.
 
-    The table grows when a sentence is longer than it.
+    The table grows when a sentence is longer than the table.
     """
 
     table: Tensor
@@ -51,7 +51,7 @@ class PositionalEncoding(nn.Module):
 class Embedding(nn.Module):
     """Token embeddings: looked up, scaled, with positions added and dropout applied.
 
-    ``scale`` multiplies by √D, so that the vectors are not drowned by the positions
+    ``scale`` multiplies by √D, so that the positions do not drown out the vectors
     (paper, section 3.4).
     """
 

@@ -14,8 +14,8 @@ from .attention import KVCache, check_mask, make_attention
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with ReLU between them, the same at every position (paper,
-    section 3.3)."""
+    """Feed-forward network: two linear layers with a ReLU between them, the same at
+    every position (paper, section 3.3)."""
 
     def __init__(
         self, d_model: int, d_ff: int, bias: bool = True, dropout: float = 0.0
@@ -34,9 +34,9 @@ class FeedForward(nn.Module):
 class Residual(nn.Module):
     """The residual connection around a sub-layer, and its norm (paper, section 3.1).
 
-    Post-LN, the paper's, normalises the sum. Pre-LN normalises what the sub-layer
-    reads: the path from the last layer to the first is then a plain sum, which
-    gradients pass unchanged.
+    Post-LN, as in the paper, normalises the sum. Pre-LN normalises the input of the
+    sub-layer instead. The path from the last layer to the first is then a plain sum,
+    through which gradients pass unchanged.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -53,7 +53,7 @@ class Residual(nn.Module):
 
 
 def make_final_norm(config: ModelConfig) -> nn.Module:
-    """The layer norm on top of a stack, which pre-LN needs: its sum has none."""
+    """The layer norm on top of a stack: pre-LN needs one, since its sums have none."""
     is_default = config.final_norm is None
     if config.norm == "pre" if is_default else config.final_norm:
         return nn.LayerNorm(config.d_model, bias=config.norm_bias)
@@ -112,7 +112,7 @@ class Encoder(nn.Module):
 
 
 class LayerCache(NamedTuple):
-    """The keys and values that a decoder layer keeps from step to step."""
+    """The keys and values that a decoder layer keeps from one step to the next."""
 
     own: KVCache  # for self-attention: of the target so far
     source: KVCache  # for cross-attention: of the memory
@@ -138,7 +138,7 @@ class DecoderLayer(nn.Module):
         tgt_mask: Tensor | None,
         cache: LayerCache | None = None,
     ) -> Tensor:
-        """``(B, T, D)`` to ``(B, T, D)``; with a cache ``x`` holds new positions only.
+        """``(B, T, D)`` to ``(B, T, D)``; with a cache, ``x`` has new positions only.
 
         ``memory`` is ``(B, S, D)``; the masks broadcast to ``(B, H, T, S)`` and
         ``(B, H, T, T)``.
@@ -170,7 +170,7 @@ class Decoder(nn.Module):
         tgt_mask: Tensor | None,
         caches: list[LayerCache] | None = None,
     ) -> Tensor:
-        """``(B, T, D)`` to ``(B, T, D)``; as ``DecoderLayer``, with a cache per layer.
+        """``(B, T, D)`` to ``(B, T, D)``; see ``DecoderLayer``; one cache per layer.
 
         Raises:
             ShapeError: ``src_mask`` is not ``(B, 1, 1, S)``, or ``tgt_mask`` does not

@@ -63,7 +63,8 @@ class Transformer(nn.Module):
     def _tie(self, tying: str) -> None:
         """Shares matrices (paper, section 3.4), as ``model.tying`` says.
 
-        ``target``: output and target embedding; ``three-way``: source embedding, too.
+        With ``target``, the output layer shares the target embedding's matrix; with
+        ``three-way``, the source embedding does so as well.
         """
         if tying != "none":
             self.output.weight = self.tgt_embedding.lookup.weight
@@ -83,15 +84,15 @@ class Transformer(nn.Module):
         src_mask: Tensor | None = None,
         tgt_mask: Tensor | None = None,
     ) -> Tensor:
-        """Scores of each next token, all positions at once (teacher forcing).
+        """Scores for each next token, at all positions at once (teacher forcing).
 
         Args:
             src: ``(B, S)`` source ids.
-            tgt_in: ``(B, T)`` target ids from ``<sos>`` on.
-            src_mask: ``(B, 1, 1, S)``, True = may be attended to; None: made from
-                ``src``, hides padding.
-            tgt_mask: broadcasts to ``(B, H, T, T)``; None: made from ``tgt_in``, hides
-                padding and the future.
+            tgt_in: ``(B, T)`` target ids, starting with ``<sos>``.
+            src_mask: ``(B, 1, 1, S)``, True = may be attended to; default: hides
+                the padding in ``src``.
+            tgt_mask: broadcasts to ``(B, H, T, T)``; default: hides the padding in
+                ``tgt_in``, and the future.
 
         Returns:
             Logits ``(B, T, V)``; no softmax has been applied.
@@ -106,7 +107,7 @@ class Transformer(nn.Module):
         return self.output(x)  # (B, T, V)
 
     def encode(self, src: Tensor, src_mask: Tensor | None = None) -> Tensor:
-        """Ids ``(B, S)`` to the memory ``(B, S, D)``; masks are as in ``forward``."""
+        """Ids ``(B, S)`` to the memory ``(B, S, D)``; the mask is as in ``forward``."""
         src_mask = padding_mask(src) if src_mask is None else src_mask  # (B, 1, 1, S)
         return self.encoder(self.src_embedding(src), src_mask)  # (B, S, D)
 
@@ -121,12 +122,12 @@ class Transformer(nn.Module):
         """Target ids to the vectors that ``output`` turns into scores, ``(B, T, D)``.
 
         Args:
-            tgt_in: ``(B, T)``; with caches only the new ids.
+            tgt_in: ``(B, T)``; with caches, only the new ids.
             memory: ``(B, S, D)``.
             src_mask: of the memory, as in ``forward``.
-            tgt_mask: as in ``forward``; not needed for one new id after those in the
-                caches, since it may attend to all of them.
-            caches: what ``decoder.make_caches`` made, one a layer; they grow by T.
+            tgt_mask: as in ``forward``; with caches, a single new id needs none, since
+                it may attend to everything before it.
+            caches: what ``decoder.make_caches`` made, one per layer; they grow by T.
         """
         start = caches[0].own.length if caches else 0
         if tgt_mask is None and caches is None:
@@ -141,7 +142,7 @@ class Transformer(nn.Module):
         src_mask: Tensor | None = None,
         tgt_mask: Tensor | None = None,
     ) -> Attention:
-        """The weights of all layers and heads; arguments as of the model itself."""
+        """The weights of all layers and heads; arguments as in ``forward``."""
         twin, weights = collect_weights(self)
         twin(src, tgt_in, src_mask, tgt_mask)
 

@@ -1,4 +1,4 @@
-"""Writing a file so that a crash leaves the old one or the new one."""
+"""Atomic writing: a crash leaves either the old file or the new one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..errors import CheckpointError
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """An atomic write: to a file beside ``path``, synced to disk, then renamed."""
+    """Writes a file atomically: beside ``path``, synced to disk, then renamed."""
     writer = f"{os.getpid()}-{threading.get_ident()}"  # each has a file of its own
     beside = path.with_name(f".{path.name}-{writer}.tmp")
     try:

@@ -1,4 +1,4 @@
-"""The weights that a run ends with: its best ones, or the mean of its last checkpoints
+"""The weights that a run ends with: the best, or the mean of its last checkpoints
 (paper, section 6.1)."""
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from .run_folder import Progress, RunFolder
 
 
 def final_weights(folder: RunFolder, progress: Progress) -> dict[str, Tensor]:
-    """The weights that ``train.select`` asks for, if not the last ones.
+    """The weights that ``train.select`` asks for, unless these are the last ones.
 
     Raises:
-        CheckpointError: a file that it takes is missing, damaged or of another run.
+        CheckpointError: a file that this needs is missing, damaged or of another run.
     """
     train, names = folder.config.train, ["best"]
     if train.select == "average":

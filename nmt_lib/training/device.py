@@ -11,7 +11,7 @@ from ..errors import ConfigError
 
 
 def default_device() -> torch.device:
-    """The GPU if there is one; processes that share the work on CPUs stay there."""
+    """The GPU if there is one (MPS for a single process only), else the CPU."""
     if torch.cuda.is_available():
         return torch.device("cuda")
     is_single = os.environ.get("WORLD_SIZE", "1") == "1"
@@ -24,7 +24,7 @@ def use_bf16(train: TrainConfig, device: torch.device) -> bool:
     """Whether to compute in bfloat16.
 
     Raises:
-        ConfigError: asked for, but the device does not have it.
+        ConfigError: the config asks for it, but the device does not have it.
     """
     has_it = device.type == "cpu"
     if device.type == "cuda":  # older GPUs emulate it, slowly

@@ -1,5 +1,5 @@
 """The loss: how surprised the model is by the right next token (paper, section 5.4 for
-label smoothing), written plainly, and together with the output layer."""
+label smoothing), once written plainly and once fused with the output layer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHUNK_FLOATS = 2 * 2**20  # scores held at once: 8 MB in fp32, for a CPU's cache
 def cross_entropy(
     logits: Tensor, tgt_out: Tensor, label_smoothing: float = 0.0
 ) -> Tensor:
-    """Cross-entropy: the mean over all tokens that are not padding, in nats per token.
+    """Cross-entropy: the mean over all tokens except padding, in nats per token.
 
     Args:
         logits: ``(B, T, V)``, no softmax applied.
@@ -97,13 +97,13 @@ def fused_cross_entropy(
 ) -> Tensor:
     """Cross-entropy summed over tokens, in nats, with the output layer fused in.
 
-    It equals the two plain lines of ``cross_entropy``, but never holds all scores: for
+    It equals the two plain lines of ``cross_entropy``, but never holds all logits: for
     4,096 positions × 10,000 tokens they would take 160 MB. The gradient is computed
     together with the loss. On a CPU, it makes a training step of multi30k about a third
     faster (``benchmarks/results/training.md``).
 
     Args:
-        hidden: ``(N, D)``; the layer ``output`` makes ``(N, V)`` of them.
+        hidden: ``(N, D)``, which the layer ``output`` turns into logits, ``(N, V)``.
         targets: ``(N,)``, no padding among them.
         label_smoothing: ε.
     """
@@ -149,7 +149,7 @@ class Objective(nn.Module):
 def validation_loss(model: Transformer, batches: Sequence[Batch]) -> float:
     """Validation loss: the mean in nats per token, without smoothing or dropout.
 
-    Each *token* weighs the same. ``exp`` of the loss is the perplexity.
+    Each *token* has the same weight. ``exp`` of the loss is the perplexity.
     """
     training, device = model.training, model.output.weight.device
     objective = Objective(model).eval()

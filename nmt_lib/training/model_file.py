@@ -1,9 +1,9 @@
-"""Model files.
+"""Model files: weights, config and tokenizers in one ``model.safetensors``.
 
-One ``model.safetensors`` holds weights, config and tokenizers. A digest covers all of
-them, so damage is noticed. A file is written beside its place and then renamed: a crash
-at any moment leaves the old or the new one. safetensors stores plain arrays: loading a
-file never runs code in it, and no size that it states is trusted.
+A digest covers all three, so damage is noticed. A file is written beside its place and
+then renamed, which means that a crash leaves either the old file or the new one.
+safetensors stores plain arrays, so loading a file never runs code in it; no size that
+the file states is trusted.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ModelFile(NamedTuple):
     def build_model(self, device: str | torch.device | None = None) -> Transformer:
         """The model with these weights, in evaluation mode.
 
-        ``device`` is where it is; default: ``default_device()``.
+        ``device`` is where to put it; default: ``default_device()``.
         """
         with NoDraws():
             model = Transformer(self.config.model, *map(len, self.tokenizers)).eval()
@@ -143,10 +143,10 @@ def _check_format(path: Path, version: str) -> None:
 
 
 def file_digest(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
-    """The CRC-32 of a file's content; ``web/model_file.js`` computes the same.
+    """The CRC-32 of a file's content; ``nmt_book/web/model_file.js`` computes it too.
 
-    First comes JSON without spaces: the metadata, then name, dtype and shape of each
-    tensor. The tensors' bytes follow. All are in the order of their names.
+    It covers JSON without spaces (the metadata, then the name, dtype and shape of each
+    tensor), followed by the tensors' bytes. All are sorted by name.
     """
     names = sorted(tensors)
     kinds = [[n, str(tensors[n].dtype)[6:], list(tensors[n].shape)] for n in names]
@@ -177,7 +177,7 @@ def pack(
 ) -> dict[str, Tensor]:
     """The tensors of a model file, named as in ``ModelFile.tensors``.
 
-    With the optimizer, that is all that a run needs to resume: weights, optimizer
+    With an optimizer, these are all that a run needs to resume: weights, optimizer
     state and random state.
     """
     tensors: dict[str, Tensor] = {f"model.{k}": v for k, v in model.named_parameters()}
@@ -209,7 +209,7 @@ def unpack(
 
 
 def under_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The entries whose names begin with a prefix, which is removed."""
+    """The entries whose names begin with a prefix; the prefix is removed."""
     return {
         k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)
     }
@@ -220,7 +220,7 @@ def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     """Copies weights into a model; names and shapes must be the same.
 
     Raises:
-        CheckpointError: one is missing, or has another shape.
+        CheckpointError: a weight is missing, or has another shape.
     """
     for name, parameter in model.named_parameters():
         if name not in weights or weights[name].shape != parameter.shape:

@@ -12,7 +12,7 @@ from ..config import TrainConfig
 
 
 def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
-    """The learning rate of an update.
+    """The learning rate for an update.
 
     Args:
         step: number of the update; the first is 1.
@@ -21,9 +21,9 @@ def learning_rate(step: int, train: TrainConfig, d_model: int) -> float:
             ``d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)``.
 
     Returns:
-        All schedules but ``noam`` rise in a straight line to ``lr`` over ``warmup``
-        updates; then ``constant`` stays, ``inverse-sqrt`` falls as 1/√step, and
-        ``cosine`` falls to 0 at ``max_steps``.
+        All schedules except ``noam`` rise linearly to ``lr`` over ``warmup`` updates.
+        Then ``constant`` stays there, ``inverse-sqrt`` falls as 1/√step, and ``cosine``
+        falls to 0 at ``max_steps``.
     """
     warmup = max(1, train.warmup)
     if train.schedule == "noam":

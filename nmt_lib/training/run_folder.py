@@ -22,7 +22,7 @@ from .model_file import ModelFile, load, pack, save
 
 # Keys of ``train`` that may change when a run is resumed.
 RESUMABLE_KEYS = {
-    "max_steps",  # a cosine ends there: not with that
+    "max_steps",  # except with a cosine schedule, which ends there
     "validate_every",
     "checkpoint_every",
     "keep_checkpoints",
@@ -100,9 +100,9 @@ class Progress:
 class RunFolder:
     """The files of a run.
 
-    ``checkpoints/`` holds what it resumes from, ``best.safetensors`` its best weights
-    so far, ``model.safetensors``, written at its end, the translator. ``config.yaml``
-    and ``history.csv`` are for people; nothing reads them back.
+    ``checkpoints/`` holds what the run resumes from, and ``best.safetensors`` its best
+    weights so far. ``model.safetensors``, written at the end, is the translator.
+    ``config.yaml`` and ``history.csv`` are for people; nothing reads them back.
     """
 
     def __init__(self, config: Config, writes: bool = True) -> None:
@@ -145,7 +145,7 @@ class RunFolder:
         return None if self.mismatch(saved) else saved
 
     def mismatch(self, saved: ModelFile) -> str:
-        """How a final model differs from what the config asks for; empty: not at all.
+        """How a final model differs from what the config asks for; empty if not at all.
 
         A translator that was saved here is accepted as it is.
         """
@@ -174,8 +174,9 @@ class RunFolder:
         """Loads a checkpoint or the final model of this run.
 
         Raises:
-            CheckpointError: as ``load``; or it is of another run, and then the first
-                key that differs is named; or it has more than ``max_steps`` updates.
+            CheckpointError: as in ``load``; or the file is of another run (the message
+                names the first key that differs); or it has more than ``max_steps``
+                updates.
         """
         saved, max_steps = load(path), self.config.train.max_steps
         if difference := first_difference(saved.config, self.config):
@@ -204,7 +205,7 @@ class RunFolder:
     ) -> None:
         """Writes a model file and the history; deletes old checkpoints.
 
-        With the ``optimizer`` it is a checkpoint, from which a run can resume.
+        With an ``optimizer``, the file is a checkpoint, from which a run can resume.
         """
         if not self.writes:
             return

@@ -1,5 +1,5 @@
 """Training: from a config to a trained model, one update of the weights after another,
-validated and saved on the way (paper, section 5)."""
+with validation and checkpoints on the way (paper, section 5)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Trainer:
         )
 
     def batches(self) -> Iterator[list[Example]]:
-        """All further batches, epoch after epoch; only seed and epoch draw them."""
+        """All further batches, epoch by epoch; they depend only on seed and epoch."""
         config, progress = self.config, self.progress
         while True:
             if config.data.bpe_dropout:
@@ -104,8 +104,8 @@ class Trainer:
     def update(self, batches: list[list[Example]]) -> None:
         """One update of the weights.
 
-        The loss of each batch is divided by the tokens of *all*, so that the gradient
-        is that of one large batch, no matter how it is divided among processes.
+        The loss of each batch is divided by the number of tokens in *all* of them. The
+        gradient is then that of one large batch, however it is split among processes.
         """
         train, progress = self.config.train, self.progress
         n_tokens = sum(len(tgt) - 1 for examples in batches for _, tgt in examples)
@@ -161,7 +161,7 @@ class Trainer:
         """Restores the state saved in a checkpoint.
 
         Raises:
-            CheckpointError: it was trained on other pairs.
+            CheckpointError: the checkpoint was trained on other pairs.
         """
         if saved.state["corpus"] != self.progress.corpus:
             raise CheckpointError(
@@ -195,7 +195,7 @@ class Trainer:
 
 
 def join_processes() -> tuple[int, int]:
-    """The rank of this process, and the number of processes ``torchrun`` started."""
+    """The rank of this process, and how many processes ``torchrun`` has started."""
     if os.environ.get("WORLD_SIZE", "1") == "1":
         return 0, 1
     if not distributed.is_initialized():
@@ -214,7 +214,7 @@ def set_seed(seed: int, device: torch.device) -> None:
 
 
 def corpus_digest(corpus: Corpus) -> str:
-    """A digest of the training and validation pairs, to recognise a changed corpus."""
+    """A digest of the training and validation pairs, to detect a changed corpus."""
     digest = hashlib.blake2b(digest_size=16)
     for pairs in (corpus.train, corpus.valid):
         for pair in pairs:

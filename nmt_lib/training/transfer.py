@@ -1,5 +1,5 @@
-"""Transfer: a run that begins with the weights of another model, whose languages may be
-others (Zoph et al., 2016, https://arxiv.org/abs/1604.02201)."""
+"""Transfer learning: a run that starts from the weights of another model, which may be
+for other languages (Zoph et al., 2016, https://arxiv.org/abs/1604.02201)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ FREE_DATA_KEYS = {"corpus", "bpe_dropout", "max_length", "limit", "seed"}
 def start_from_model(
     config: Config, train: Sequence[Pair]
 ) -> tuple[Tokenizers, dict[str, Tensor]]:
-    """The tokenizers of a run that begins with another model, and its first weights.
+    """The tokenizers and the first weights of a run that starts from another model.
 
-    The tokenizers of ``train.init_from`` are kept if ``config.data`` would make others
-    of the same kind, size and languages; if not, new ones are built.
+    The tokenizers of ``train.init_from`` are kept if ``config.data`` asks for the same
+    kind, size and languages. If not, new ones are built.
 
     Raises:
         ConfigError: ``train.init_from`` cannot be read, or has another shape.
-        CorpusError: as ``build_tokenizers``.
+        CorpusError: as in ``build_tokenizers``.
     """
     parent = _load_parent(config, str(config.train.init_from))
     if _same_tokenizers(config.data, parent.config.data):
@@ -77,8 +77,8 @@ def transfer_weights(
 ) -> dict[str, Tensor]:
     """The weights of a model, transferred to other tokenizers.
 
-    A subword of both vocabularies keeps its vector. Any other gets the mean of the
-    vectors of the subwords into which the old tokenizer splits it, or the vector of
+    A subword that is in both vocabularies keeps its vector. Any other gets the mean of
+    the vectors of the subwords into which the old tokenizer splits it, or the vector of
     ``<unk>`` if there are none. All other weights stay the same.
     """
     src, tgt = map(_rows, old, new)
@@ -91,7 +91,7 @@ def transfer_weights(
 
 
 def _rows(old: Tokenizer, new: Tokenizer) -> list[list[int]]:
-    """The old ids of each new subword: it gets the mean of their vectors."""
+    """The old ids of each new subword, which gets the mean of their vectors."""
     ids = {token: [i] for i, token in enumerate(old.lookup_tokens(range(len(old))))}
     tokens = new.lookup_tokens(range(len(new)))
     return [ids.get(token) or old.ids(token.strip("▁")) or [UNK] for token in tokens]

@@ -1,4 +1,4 @@
-"""Evaluation: how good translations are, in numbers that others can compare with.
+"""Evaluation: how good translations are, in numbers that others can reproduce.
 
 BLEU and chrF come from sacrebleu, with the signature that says how they were computed.
 """
@@ -26,9 +26,9 @@ from .translator import Translation, Translator
 class Evaluation:
     """Scores over a list of pairs.
 
-    ``bleu`` and ``chrf`` run from 0 to 100; ``perplexity`` is exp of the loss of a
-    *token*, so it compares only models with the same target tokens; ``exact`` is the
-    fraction of translations that equal their reference.
+    ``bleu`` and ``chrf`` run from 0 to 100; ``perplexity`` is exp of the loss per
+    *token*, so compare it only between models with the same target tokens; ``exact`` is
+    the fraction of translations that equal their reference.
     """
 
     bleu: float
@@ -46,15 +46,14 @@ def evaluate(
     beam_size: int | None = None,
     tokenize: str | None = None,
 ) -> Evaluation:
-    """Scores of a translator: translates the sources, compares with the targets.
+    """Scores of a translator, whose translations are compared with the targets.
 
     Args:
         translator: the model to evaluate.
         pairs: sources with their reference translations.
         beam_size: default: the config's.
-        tokenize: how sacrebleu splits into words; default: as suits the target
-            language (``bleu_tokenizer``); ``"none"`` for text that is tokenised
-            already.
+        tokenize: sacrebleu's tokeniser; default: the one for the target language
+            (``bleu_tokenizer``); ``"none"`` for text that is already tokenised.
 
     Raises:
         CorpusError: no pairs.
@@ -78,7 +77,7 @@ def evaluate(
     )
 
 
-# Written without spaces between words, with codes of two and of three letters.
+# Languages that BLEU splits into characters, by codes of two and of three letters.
 CHINESE = {"zh", "zho", "chi", "cmn", "yue", "lzh"}
 BY_CHARACTER = {"ja", "jpn", "ko", "kor", "th", "tha", "lo", "lao", "km", "khm"}
 BY_CHARACTER |= {"my", "mya", "bur", "bo", "bod", "tib"}
@@ -87,8 +86,8 @@ BY_CHARACTER |= {"my", "mya", "bur", "bo", "bod", "tib"}
 def bleu_tokenizer(lang: str) -> str:
     """sacrebleu's tokeniser for a target language.
 
-    Its default, 13a, looks for spaces: a Chinese sentence is a single word to it, so
-    that even a translation with a single wrong character counts for nothing.
+    Its default, 13a, splits at spaces. It takes a Chinese sentence for a single word,
+    and a translation with one wrong character would score nothing.
     """
     code = lang.replace("_", "-").partition("-")[0]
     return "zh" if code in CHINESE else "char" if code in BY_CHARACTER else "13a"
@@ -113,8 +112,8 @@ def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[fl
     """log P(target | source) of each pair, in nats, summed over the target's tokens.
 
     ``<eos>`` counts, and dropout is off. The model reads the targets, so any text can
-    be scored. Each token makes the sum smaller, so compare only targets of the same
-    source and of about the same length.
+    be scored. Each token lowers the sum, so compare only targets of the same source
+    and of about the same length.
 
     Args:
         translator: the model that scores the targets.
@@ -189,12 +188,12 @@ def alignment_error_rate(
         src_offset: how many special tokens come before the first source word.
 
     Returns:
-        0 (every link right) to 1 (none):
+        From 0 (every link right) to 1 (none right):
         1 − 2 |predicted ∩ gold| / (|predicted| + |gold|).
 
     Raises:
         ShapeError: the weights of more than one head.
-        ValueError: no gold links, or some beyond the rows or columns.
+        ValueError: no gold links, or links beyond the rows or columns.
     """
     if weights.dim() != 2:
         raise ShapeError(f"one head's weights are (T, S), not {tuple(weights.shape)}")

@@ -1,8 +1,8 @@
-"""The Hugging Face hub: the same weights as a model of ``transformers``.
+"""Export to Hugging Face: the same weights as a model of ``transformers``.
 
 Post-LN models become Marian models (Junczys-Dowmunt et al., 2018), pre-LN models
-Pegasus models (Zhang et al., 2020): both are the Transformer of the paper. What is
-written no longer needs this library, and writing it needs no ``transformers``.
+Pegasus models (Zhang et al., 2020): both are the Transformer of the paper. The
+exported model does not need this library, and exporting does not need ``transformers``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..model.transformer import Transformer, count_parameters
 from ..training.atomic_write import write_file
 from .translator import Translator
 
-TRANSFORMERS_NAMES = {  # ours: theirs; the first that fits is replaced first
+TRANSFORMERS_NAMES = {  # our name: theirs; replaced in this order
     "around_attention.norm": "self_attn_layer_norm",
     "around_self_attention.norm": "self_attn_layer_norm",
     "around_cross_attention.norm": "encoder_attn_layer_norm",
@@ -52,7 +52,7 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     ``AutoTokenizer``; returns the folder.
 
     Greedy search (``generate(..., num_beams=1)``) gives the tokens of ``Translator``.
-    A beam need not: ``transformers`` divides a log-probability by length^α. For
+    Beam search may differ: ``transformers`` divides a log-probability by length^α. For
     CTranslate2, a C++ engine, use its own converter on the folder, as ``converted`` in
     ``benchmarks/decoding.py`` does: its loader for Marian expects another ``<pad>``.
 
@@ -61,9 +61,9 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
         folder: must be empty or not exist yet.
 
     Raises:
-        ConfigError: what neither has: words instead of subwords, lower-casing, a final
-            norm with post-LN or none with pre-LN, pre-LN without three-way tying,
-            ``model.d_value`` other than d_model / n_heads.
+        ConfigError: something that ``transformers`` does not support: words instead of
+            subwords, lower-casing, a final norm with post-LN or none with pre-LN,
+            pre-LN without three-way tying, ``model.d_value`` ≠ d_model / n_heads.
         CheckpointError: the folder is not empty, or cannot be written.
     """
     _check(translator)
@@ -92,7 +92,8 @@ def longest(translator: Translator) -> int:
 def renamed_weights(model: Transformer, n_positions: int) -> dict[str, Tensor]:
     """The weights under the names of ``transformers``.
 
-    Features are reordered as well: its positions have all sines before all cosines.
+    Features are reordered as well, because its positional encodings have all sines
+    before all cosines.
     """
     D = model.tgt_embedding.lookup.embedding_dim
     order = torch.cat([torch.arange(0, D, 2), torch.arange(1, D, 2)])  # (D)

@@ -1,7 +1,7 @@
 """Fonts: pictures in scripts that matplotlib's own font lacks, such as Chinese.
 
-matplotlib draws a box for each letter that none of a text's fonts has. Here, another
-font of the machine is added; if there is none, a warning says what to install.
+matplotlib draws a box for each letter that none of a text's fonts has. This module adds
+another font of the machine; if none has the letters, a warning says what to install.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def choose_fonts(figure: Figure) -> None:
 def font_with(letters: frozenset[int]) -> str:
     """The name of a font with all of these letters, upright if possible; else empty.
 
-    Fonts that were installed after matplotlib had listed them are found, too.
+    Fonts that were installed after matplotlib made its list are found as well.
     """
     fonts = font_manager.fontManager
     for path in {*font_manager.findSystemFonts()} - {f.fname for f in fonts.ttflist}:
@@ -57,5 +57,5 @@ def font_with(letters: frozenset[int]) -> str:
 
 
 def charmap(path: str) -> set[int]:
-    """The code points that a font file has a picture for."""
+    """The code points for which a font file has a glyph."""
     return set(FT2Font(path).get_charmap())

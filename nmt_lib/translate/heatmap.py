@@ -23,7 +23,7 @@ from .translator import Translation
 
 ORANGE = "#e8710a"
 FONT = 10  # points
-# Width of a letter, and of a picture whose letters a phone can still show, in inches.
+# Width of a letter, and of a picture that is still legible on a phone, in inches.
 LETTER, WIDTH = 0.083, 6.2
 STYLE: Any = {
     "font.size": FONT,
@@ -64,7 +64,7 @@ def new_figure(
 ) -> tuple[Figure, list[Axes]]:
     """A figure and its axes in reading order; ``size`` in inches.
 
-    Its background is white, so it can be read on light and on dark pages. Further
+    Its background is white, so it is legible on light and on dark pages. Further
     options go to ``Figure.subplots``.
     """
     with rc_context(STYLE):
@@ -74,7 +74,7 @@ def new_figure(
 
 
 def set_title(axis: Axes, title: str) -> None:
-    """Sets a title exactly as it is written: $ is a dollar sign."""
+    """Sets a title exactly as it is written; a $ stays a dollar sign."""
     axis.set_title(title, fontsize=FONT, parse_math=False)
 
 
@@ -86,10 +86,10 @@ def draw_grid(
     letters: float = 2,
     **style: Any,
 ) -> None:
-    """A grid of shades for numbers from 0 to 1, ``(R, C)``, with words at both axes.
+    """A grid of shades for numbers from 0 to 1, ``(R, C)``, with words on both axes.
 
-    The words of the columns are vertical if one of them has more than ``letters``.
-    ``style`` has more options for ``Axes.imshow``, such as ``cmap`` or ``vmax``.
+    The words of the columns are vertical if one of them has more than ``letters``
+    letters. ``style`` has options for ``Axes.imshow``, such as ``cmap`` or ``vmax``.
     """
     default: Any = {"cmap": "Blues", "vmin": 0, "vmax": 1, "aspect": "auto"}
     axis.imshow(weights.detach().cpu().float().numpy(), **default | style)
@@ -111,9 +111,9 @@ class Grid(NamedTuple):
 
 
 def in_lines(grids: Sequence[Grid], cell: float = 0.15) -> list[Sequence[Grid]]:
-    """Grids in lines of about equal length, as many side by side as fit.
+    """Grids in lines of about equal length, with as many side by side as fit.
 
-    In cells narrower than ``cell``, the words of two columns would touch.
+    With cells narrower than ``cell``, the words of neighbouring columns would touch.
     """
     panel = cell * max(grid.table.size(1) for grid in grids) + 0.3
     fit = max(1, int((WIDTH - LETTER * max(map(len, grids[0].rows))) / panel))
@@ -130,7 +130,7 @@ def draw_grids(
 ) -> tuple[Figure, list[Axes]]:
     """A figure of lines of grids; ``cell`` is the width of a cell in inches.
 
-    Words that the grid to the left or below already has are not repeated.
+    Words that the grid to the left or below already shows are not repeated.
     """
     n, grids = max(map(len, lines)), [grid for line in lines for grid in line]
     # The longest words at the left and below, and the gaps between grids, in inches.
@@ -195,15 +195,15 @@ def plot_attention(
     """Attention as a grid per head: row = query, column = key, dark = high weight.
 
     Args:
-        translation: of a ``Translator``; or several, each in a panel with its sentence
-            as the title.
+        translation: what a ``Translator`` returns; or several, each in a panel with its
+            sentence as the title.
         kind: ``"encoder"``, ``"decoder"`` or ``"cross"``.
         layer: from 0; −1 is the last.
         heads: the heads to draw; default: all.
         mean: one grid, the mean of the heads.
         gold: links (source word, target word) without special tokens, as
-            ``Pair.alignment`` has them, framed in orange; a list of links for each
-            translation, where there are several.
+            ``Pair.alignment`` has them; they are framed in orange. For several
+            translations, a list of links for each.
 
     Raises:
         ValueError: an unknown kind or layer; an empty text; a gold link to a
@@ -238,7 +238,7 @@ def plot_attention(
 def attention_table(
     translation: Translation, kind: str, layer: int
 ) -> tuple[Tensor, list[str], list[str]]:
-    """The weights ``(H, rows, columns)`` of a layer, and the words of both axes.
+    """The weights ``(H, rows, columns)`` of a layer, and the words for both axes.
 
     Raises:
         ValueError: an unknown kind or layer; an empty text.
@@ -265,7 +265,7 @@ def gold_cells(
     """The (column, row) of each gold link in the cross-attention.
 
     Raises:
-        ValueError: another kind; a link to a word that does not exist.
+        ValueError: a kind other than ``cross``; a link to a word that does not exist.
     """
     if gold and kind != "cross":
         raise ValueError(

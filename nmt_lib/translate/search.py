@@ -2,7 +2,7 @@
 section 6.1).
 
 Each sentence is decoded on its own: neither its neighbours in the batch nor padding
-change the result.
+changes the result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..model.transformer import Transformer
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A finished translation: ids without ``<sos>`` and ``<eos>``, and their score."""
+    """A finished translation: ids without ``<sos>`` and ``<eos>``, and its score."""
 
     ids: tuple[int, ...]
     log_prob: float  # sum over the ids and <eos>, in nats
@@ -40,7 +40,7 @@ class Candidate:
 
 
 def length_penalty(length: int, alpha: float) -> float:
-    """Length penalty ((5 + length) / 6)^α, ``<eos>`` counted (Wu et al., 2016,
+    """Length penalty ((5 + length) / 6)^α; ``<eos>`` counts (Wu et al., 2016,
     equation 14). Without it, short translations win.
     """
     return float(((5 + length) / 6) ** alpha)
@@ -60,9 +60,9 @@ class Scorer:
         self.caches = model.decoder.make_caches(self.memory) if use_cache else None
 
     def __call__(self, prefix: Tensor) -> Tensor:
-        """Ids ``(B, t)`` from ``<sos>`` on to log-probabilities ``(B, V)``.
+        """Ids ``(B, t)``, starting with ``<sos>``, to log-probabilities ``(B, V)``.
 
-        Those of ``<pad>`` and ``<sos>`` are −∞.
+        The log-probabilities of ``<pad>`` and ``<sos>`` are −∞.
         """
         ids = prefix if self.caches is None else prefix[:, -1:]  # (B, t) or (B, 1)
         x = self.model.decode(
@@ -74,9 +74,9 @@ class Scorer:
         return log_probs
 
     def select(self, rows: Tensor, sources: bool = True) -> None:
-        """Keeps the rows with these numbers.
+        """Keeps the rows with these indices.
 
-        ``sources=False`` says that each row keeps its source.
+        ``sources=False`` means that each position keeps its source sentence.
         """
         if sources:
             self.src_mask, self.memory = self.src_mask[rows], self.memory[rows]
@@ -99,10 +99,10 @@ def greedy_search(
     Args:
         model: in evaluation mode.
         src: ``(B, S)`` source ids.
-        max_extra_tokens: a translation may have this many tokens more than its source;
-            then ``<eos>`` is forced.
+        max_extra_tokens: a translation may have this many tokens more than its source,
+            after which ``<eos>`` is forced.
         alpha: of the length penalty; it changes the score, not the choice.
-        use_cache: off: compute the whole prefix at every step (slower, same result).
+        use_cache: False computes the whole prefix at every step (slower, same result).
     """
     device = src.device
     scorer = Scorer(model, src, use_cache)
@@ -146,8 +146,8 @@ def beam_search(
     """Beam search: keeps the K = ``beam_size`` most likely prefixes at each step.
 
     A sentence is done when no open prefix can still beat the worst of its K finished
-    translations. Each gets up to K hypotheses, best first. All candidates of the first
-    sentence are appended to ``trace``. For other arguments see ``greedy_search``.
+    translations. It gets up to K hypotheses, best first. All candidates of the first
+    sentence are appended to ``trace``. For the other arguments, see ``greedy_search``.
     """
     K, device = beam_size, src.device
     scorer = Scorer(model, src, use_cache)

@@ -27,9 +27,9 @@ from .search import Hypothesis, beam_search, greedy_search
 class Translation:
     """The translation of one text.
 
-    ``tokens`` are the target tokens without special ones, ``score`` is the
-    log-probability over the length penalty (nearer to 0 is better). ``n_best`` holds
-    the texts of all hypotheses with their scores, best first. ``src_labels`` and
+    ``tokens`` are the target tokens without special ones; ``score`` is the
+    log-probability divided by the length penalty (nearer to 0 is better). ``n_best``
+    holds the texts of all hypotheses with their scores, best first. ``src_labels`` and
     ``tgt_labels`` name the columns and rows of the attention.
     """
 
@@ -90,14 +90,14 @@ class Translator:
         device: str | None = None,
         decode: DecodeConfig | dict[str, Any] | None = None,
     ) -> Translator:
-        """Reads what training or ``save`` wrote, or a bundled model.
+        """Loads a translator that training or ``save`` wrote, or a bundled model.
 
         Args:
             path: a model file, the folder of a run, its name in ``runs_folder()``, or
                 the name of a bundled model (``Translator.pretrained()`` lists them).
             device: default: the GPU where there is one.
             decode: search settings to use instead of the saved ones; a dict, such as
-                ``{"beam_size": 1}``, changes some of them.
+                ``{"beam_size": 1}``, changes only the settings that it names.
 
         Raises:
             CheckpointError: the file is missing or damaged.
@@ -118,8 +118,8 @@ class Translator:
         """Writes a single file with everything that ``load`` needs.
 
         Args:
-            path: the file, if it ends in ``.safetensors``; else its folder.
-            half: weights in fp16, half the size; ``load`` makes fp32 of them again.
+            path: the file, if it ends in ``.safetensors``; otherwise its folder.
+            half: weights in fp16, half the size; ``load`` converts them back to fp32.
 
         Raises:
             CheckpointError: the file cannot be written.
@@ -148,13 +148,13 @@ class Translator:
         An option that is None comes from ``config.decode``.
 
         Args:
-            texts: one text or several. An empty one gives an empty translation; one
+            texts: one text or several. An empty text gives an empty translation. A text
                 over ``decode.max_source_tokens`` is cut there, with a warning.
-                ``<eos>`` is text like any other.
+                ``<eos>`` in a text is treated as ordinary text.
             beam_size: 1 is greedy; K > 1 also gives ``n_best``.
             length_penalty: α; 0 for none.
-            batch_tokens: rows × longest source that are decoded at once.
-            use_cache: off: compute each prefix from its start again (slower, same
+            batch_tokens: the most rows × longest source to decode at once.
+            use_cache: False computes each prefix from its start again (slower, same
                 result).
 
         Returns:
@@ -233,7 +233,7 @@ class Translator:
         )
 
     def _source_labels(self, text: str, source: list[int]) -> list[str]:
-        """The source tokens; unknown words as they are written."""
+        """The source tokens, with unknown words as they were written."""
         labels = self.src_tokenizer.lookup_tokens(source)
         if UNK in source:
             words = self.src_tokenizer.tokenize(text)
@@ -253,7 +253,7 @@ class Translator:
 
 
 def _without_paths(config: Config) -> Config:
-    """The config with ~ for the home folder, which has the user's name in it."""
+    """The config with ~ for the home folder, whose path holds the user's name."""
 
     def short(path: str) -> str:
         home = os.path.join(os.path.expanduser("~"), "")
