@@ -98,10 +98,11 @@ seeds: $(STAMP) ## the chapters with other random numbers: what their text says 
 	  $(BIN)/python $(NBVAL) --nbval-lax $(CHAPTERS) || failed="$$failed $$seed"; \
 	done; test -z "$$failed" || { echo "with these seeds, a chapter says what is not so:$$failed" >&2; exit 1; }
 
-weekly: $(STAMP) ## each chapter with nothing trained, in another folder, with its printed answers; and with a bad model; all planted mistakes; slow tests
+weekly: $(STAMP) ## each chapter with nothing trained, in another folder, with its printed answers; and with a bad model; all planted mistakes; mutants of the right answers; slow tests
 	$(BIN)/python -m tests.notebooks.alone
 	$(BIN)/python -m tests.notebooks.any_model
 	$(BIN)/python -m pytest -q -m weekly tests
+	$(BIN)/python -W ignore -m tests.book.mutants
 	$(MAKE) planted PLANT=all
 
 other: $(STAMP) ## with other versions: the lowest, Colab's, torchtext, TransformerLens (S=lowest: one of them; Python 3.10, 3.11, 3.13)
