@@ -63,13 +63,17 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     figure, (axis,) = new_figure(size=(6.8, 6.6))
     draw_column(axis, LEFT, translator.src_tokenizer.lookup_tokens(src_ids))
     draw_column(axis, RIGHT, tokenizer.lookup_tokens(tgt_in[0].tolist()))
-    named = "embeddings + positions (B, {}, D)"
-    draw_vectors(axis, LEFT, 1.1, model.src_embedding(src)[0], named.format("S"))
-    draw_vectors(axis, RIGHT, 1.1, model.tgt_embedding(tgt_in)[0], named.format("T"))
-    both = ["self-attention", "feed-forward"]
-    draw_block(axis, LEFT, f"encoder × {len(model.encoder.layers)}", both)
-    three = ["self-attention to the past", "cross-attention to the memory", both[1]]
-    draw_block(axis, RIGHT, f"decoder × {len(model.decoder.layers)}", three)
+    legend = "embeddings + positions (B, {}, D)"
+    draw_vectors(axis, LEFT, 1.1, model.src_embedding(src)[0], legend.format("S"))
+    draw_vectors(axis, RIGHT, 1.1, model.tgt_embedding(tgt_in)[0], legend.format("T"))
+    sublayers = ["self-attention", "feed-forward"]
+    draw_block(axis, LEFT, f"encoder × {len(model.encoder.layers)}", sublayers)
+    decoder_sublayers = [
+        "self-attention to the past",
+        "cross-attention to the memory",
+        sublayers[1],
+    ]
+    draw_block(axis, RIGHT, f"decoder × {len(model.decoder.layers)}", decoder_sublayers)
     draw_vectors(axis, LEFT, 4.2, memory[0], "memory (B, S, D)")
     draw_vectors(axis, RIGHT, 4.2, decoded[0], "decoded (B, T, D)")
     draw_choice(
@@ -124,8 +128,8 @@ def draw_choice(axis: Axes, probabilities: Any, words: Sequence[str]) -> None:
         x, y = RIGHT + 1.05, 6.6 - 0.22 * i
         axis.barh(y, 1.5 * p, 0.16, left=x, color="0.6" if i else ORANGE)
         axis.text(x - 0.07, y, word, ha="right", va="center", parse_math=False)
-        said = f"{p:.2f}" if p >= 0.005 else "< 0.01"
-        axis.text(x + 0.07 + 1.5 * p, y, said, va="center", **SMALL)
+        label = f"{p:.2f}" if p >= 0.005 else "< 0.01"
+        axis.text(x + 0.07 + 1.5 * p, y, label, va="center", **SMALL)
     axis.text(RIGHT, 5.58, "logits → probabilities (B, T, V)", **SMALL)
 
 
