@@ -76,11 +76,11 @@ def plot_merges(cut: Cut, words: Sequence[str], merges: Sequence[Any]) -> Figure
 
 def spans(text: str, tokens: Iterable[str]) -> list[tuple[int, int]]:
     """Where each token starts and ends in its text."""
-    found, end = [], 0
+    bounds, end = [], 0
     for token in tokens:
         start = text.find(token, end)
         if start < 0:
             raise ValueError(f"there is no {token!r} after position {end} of {text!r}")
         end = start + len(token)
-        found.append((start, end))
-    return found
+        bounds.append((start, end))
+    return bounds
