@@ -60,8 +60,9 @@ class SmallDecoder(nn.Module):
     def share_right(self, lines: Sequence[str]) -> float:
         """How often the word that it finds most likely is the one that it must say."""
         batch = pad_batch([self.tokenizer.encode(line) for line in lines])
-        said, tgt_out = self(batch[:, :-1]).argmax(-1), batch[:, 1:]  # (B, T) each
-        return float((said == tgt_out)[tgt_out != PAD].float().mean())
+        predictions = self(batch[:, :-1]).argmax(-1)  # (B, T)
+        tgt_out = batch[:, 1:]  # (B, T)
+        return float((predictions == tgt_out)[tgt_out != PAD].float().mean())
 
     @torch.no_grad()
     def write(self, start: str, n_words: int = 8) -> str:
@@ -77,8 +78,8 @@ class SmallDecoder(nn.Module):
     def weights(self, text: str) -> tuple[Tensor, list[str]]:
         """The attention weights ``(T, T)`` of a text, and the T words that it reads."""
         ids = self.tokenizer.encode(text, eos=False)
-        watched, weights = collect_weights(self)
-        watched(torch.tensor([ids]))
+        decoder, weights = collect_weights(self)
+        decoder(torch.tensor([ids]))
         return weights[self.attention][0, 0], self.tokenizer.lookup_tokens(ids)
 
 
@@ -102,13 +103,13 @@ def caption_lengths() -> torch.Tensor:
     The source has <sos> and <eos>, ``tgt_in`` one of them. Which difference goes with
     which length is drawn by chance: that hardly changes the shares of padding.
     """
-    english, more = (
+    english, differences = (
         torch.arange(first, first + len(counts)).repeat_interleave(torch.tensor(counts))
         for first, counts in ((4, ENGLISH_WORDS), (-12, GERMAN_MINUS_ENGLISH))
     )
     draw = torch.Generator().manual_seed(0)
-    more = more[torch.randperm(len(more), generator=draw)]
-    return torch.stack([english + 2, (english + more).clamp(min=1) + 1], dim=1)
+    differences = differences[torch.randperm(len(differences), generator=draw)]
+    return torch.stack([english + 2, (english + differences).clamp(min=1) + 1], dim=1)
 
 
 def padding_share(lengths: torch.Tensor, plan: Any, width: int = 0) -> float:
@@ -120,5 +121,5 @@ def padding_share(lengths: torch.Tensor, plan: Any, width: int = 0) -> float:
         width: to which all are padded; 0 for the longest of each batch.
     """
     sides = [lengths[list(rows)] for rows in plan]  # (B, 2) each
-    room = sum(len(one) * (2 * width or int(one.amax(0).sum())) for one in sides)
-    return 1 - sum(int(one.sum()) for one in sides) / room
+    room = sum(len(sizes) * (2 * width or int(sizes.amax(0).sum())) for sizes in sides)
+    return 1 - sum(int(sizes.sum()) for sizes in sides) / room

@@ -52,8 +52,9 @@ def plot_padding(
 
 def _typical(lengths: Tensor, plan: Sequence[Sequence[int]]) -> Sequence[int]:
     sizes = [lengths[list(rows)].float() for rows in plan]
-    room = sum(len(one) * float(one.max()) for one in sizes)
-    usual = float(sum(float(one.sum()) for one in sizes)) / room
-    shares = [float(one.mean() / one.max()) for one in sizes]
-    alike = [i for i, one in enumerate(sizes) if 55 < len(one) < 73] or range(len(plan))
-    return plan[min(alike, key=lambda i: abs(shares[i] - usual))]
+    room = sum(len(batch) * float(batch.max()) for batch in sizes)
+    share = float(sum(float(batch.sum()) for batch in sizes)) / room
+    shares = [float(batch.mean() / batch.max()) for batch in sizes]
+    candidates = [i for i, batch in enumerate(sizes) if 55 < len(batch) < 73]
+    every_batch = range(len(plan))
+    return plan[min(candidates or every_batch, key=lambda i: abs(shares[i] - share))]
