@@ -149,8 +149,8 @@ def pronoun_looks(translator: Translator, pair: Pair) -> dict[str, Look]:
 
 def pronoun_at(words: list[str]) -> int:
     """The position of the last pronoun, or 1."""
-    found = [i for i, word in enumerate(words) if word in PRONOUNS]
-    return max(found, default=1)
+    positions = [i for i, word in enumerate(words) if word in PRONOUNS]
+    return max(positions, default=1)
 
 
 def count_pronoun_looks(
@@ -160,16 +160,16 @@ def count_pronoun_looks(
 
     The sentences are those of the form "The table was wet and it was old."
     """
-    found: dict[str, list[Tensor]] = {}  # route → (H,) booleans, one for each sentence
+    table: dict[str, list[Tensor]] = {}  # route → (H,) booleans, one for each sentence
     for pair in pairs:
         if KIND.match(pair.src):
             for route, look in pronoun_looks(translator, pair).items():
-                at = look.weights.argmax(-1)  # (H,)
-                hits = (look.noun.start <= at) & (at < look.noun.stop)
-                found.setdefault(route, []).append(hits)
+                best = look.weights.argmax(-1)  # (H,)
+                hits = (look.noun.start <= best) & (best < look.noun.stop)
+                table.setdefault(route, []).append(hits)
     return {
         route: [f"{n} of {len(hits)}" for n in torch.stack(hits).sum(0).tolist()]
-        for route, hits in found.items()
+        for route, hits in table.items()
     }
 
 
