@@ -160,9 +160,9 @@ def _box(axis: Axes, part: Part, y: float, text: str) -> None:
 def _mask(axis: Axes, x: float, y: float, mask: Tensor, name: str) -> None:
     """Blue where a query may look; its lower left corner is (x, y)."""
     for r, row in enumerate(reversed(mask.tolist())):
-        for c, seen in enumerate(row):
+        for c, value in enumerate(row):
             corner = x + DOT * c, y + DOT * r
-            fill = BLUE if seen else "white"
+            fill = BLUE if value else "white"
             cell = Rectangle(corner, DOT, DOT, fc=fill, ec="0.6", lw=0.4)
             axis.add_patch(cell).set_zorder(3)
     high = y + DOT * mask.size(0) + 0.1
