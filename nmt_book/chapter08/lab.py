@@ -44,9 +44,9 @@ def as_model(choices):
 def searched(translator, text, K, steps):
     """What ``plot_beam`` draws: candidates of some steps, words, the best ids."""
     src, trace = torch.tensor([translator.encode(text)]), []
-    found = nmt.beam_search(translator.model, src, K, alpha=0.0, trace=trace)[0]
+    hypotheses = nmt.beam_search(translator.model, src, K, alpha=0.0, trace=trace)[0]
     trace = [candidate for candidate in trace if candidate.step <= steps]
-    return trace, translator.tgt_tokenizer.lookup_tokens, found[0].ids
+    return trace, translator.tgt_tokenizer.lookup_tokens, hypotheses[0].ids
 
 
 def forgetful_caches():
