@@ -13,8 +13,8 @@ import nmt_lib as nmt
 
 def find(pairs: Any, *parts: str) -> nmt.Pair:
     """The first pair whose source has all the parts; if none has, the first pair."""
-    found = (pair for pair in pairs if all(part in pair.src for part in parts))
-    return next(found, pairs[0])
+    matches = (pair for pair in pairs if all(part in pair.src for part in parts))
+    return next(matches, pairs[0])
 
 
 def embedded(translator: nmt.Translator, text: str) -> Tensor:
@@ -36,14 +36,14 @@ def score_heads(
 
     The decoder is given the right translation; ``shift`` drops the first rows.
     """
-    found = []
+    scores = []
     for pair in pairs:
         target = translator.tgt_tokenizer.encode(pair.tgt, sos=False, eos=False)
         maps = torch.cat(translator.attend(translator.encode(pair.src), target).cross)
         links = {*pair.alignment} or {(0, 0)}  # where no links are known
         heads = maps[:, :, shift:][:, :, : len(target)].flatten(0, 1)  # (…, T, S)
-        found.append([score(head, links) for head in heads])
-    return torch.tensor(found).view(len(pairs), len(maps), -1).mean(0)
+        scores.append([score(head, links) for head in heads])
+    return torch.tensor(scores).view(len(pairs), len(maps), -1).mean(0)
 
 
 LINKED = {  # captions, and words of theirs linked by hand
@@ -94,9 +94,13 @@ def backwards(
     """The words in reverse order, translated; for each word that is written again,
     whether the head looks at the same source word."""
     words = translator.src_tokenizer.tokenize(shown.source)
-    out, seen = translator(" ".join(words[-2::-1]) + " ."), []
-    for one in (shown, out):
-        best = one.attention.cross[layer][0, head].argmax(-1).tolist()  # [T]
-        looks = zip(one.tokens, best, strict=False)  # best: also of <eos>
-        seen.append({word: one.src_labels[s] for word, s in looks})
-    return out, [seen[0][word] == seen[1][word] for word in seen[0] if word in seen[1]]
+    out, sources = translator(" ".join(words[-2::-1]) + " ."), []
+    for translation in (shown, out):
+        best = translation.attention.cross[layer][0, head].argmax(-1).tolist()  # [T]
+        looks = zip(translation.tokens, best, strict=False)  # best: also of <eos>
+        sources.append({word: translation.src_labels[s] for word, s in looks})
+    return out, [
+        sources[0][word] == sources[1][word]
+        for word in sources[0]
+        if word in sources[1]
+    ]
