@@ -77,11 +77,11 @@ def _swap_roles(src: str, words: list[str]) -> list[str]:
 
 
 # ------------------------------------------------------------ forms and their gender
-def _forms(adjective: Adjective, many: bool) -> tuple[str, str]:
+def _forms(adjective: Adjective, plural: bool) -> tuple[str, str]:
     """Masculine and feminine."""
     return (
-        french_agreement(adjective, NOUNS["man"], many),
-        french_agreement(adjective, NOUNS["woman"], many),
+        french_agreement(adjective, NOUNS["man"], plural),
+        french_agreement(adjective, NOUNS["woman"], plural),
     )
 
 
@@ -92,23 +92,23 @@ _PARTICIPLES = {
 }
 
 
-def _other_gender(many: bool) -> dict[str, str]:
+def _other_gender(plural: bool) -> dict[str, str]:
     """A word that shows its gender → the same in the other gender."""
-    forms = [_forms(adjective, many) for adjective in ADJECTIVES.values()]
-    pairs = [pair for pair in forms + _PARTICIPLES[many] if _NEVER.isdisjoint(pair)]
+    forms = [_forms(adjective, plural) for adjective in ADJECTIVES.values()]
+    pairs = [pair for pair in forms + _PARTICIPLES[plural] if _NEVER.isdisjoint(pair)]
     couples = pairs + [(feminine, masculine) for masculine, feminine in pairs]
     return {form: opposite for form, opposite in couples if form != opposite}
 
 
-OTHER_GENDER = {many: _other_gender(many) for many in (False, True)}
+OTHER_GENDER = {plural: _other_gender(plural) for plural in (False, True)}
 # "Une gentille fille" and "une jolie fille" are good French, though not in the corpus.
 _SIDES = {
     side: {
         form
         for name, adjective in ADJECTIVES.items()
         if adjective.fr_side == side and name not in ("kind", "pretty")
-        for many in (False, True)
-        for form in _forms(adjective, many)
+        for plural in (False, True)
+        for form in _forms(adjective, plural)
     }
     for side in ("before", "after")
 }
@@ -125,11 +125,11 @@ def _move_adjective(src: str, words: list[str]) -> list[str]:
 
     Not with "homme" or "orange", where the article may change too.
     """
-    for i, (word, following) in enumerate(pairwise(words)):
-        if (word in _SIDES["before"] and following in _NOUNS_FR) or (
-            word in _NOUNS_FR and following in _SIDES["after"]
+    for i, (word, successor) in enumerate(pairwise(words)):
+        if (word in _SIDES["before"] and successor in _NOUNS_FR) or (
+            word in _NOUNS_FR and successor in _SIDES["after"]
         ):
-            return [*words[:i], following, word, *words[i + 2 :]]
+            return [*words[:i], successor, word, *words[i + 2 :]]
     return []
 
 

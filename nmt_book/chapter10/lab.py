@@ -22,21 +22,21 @@ def bleu(outputs: Sequence[str], pairs: Sequence[nmt.Pair]) -> float:
 
 def break_one_rule(pairs: Sequence[nmt.Pair]) -> None:
     """Prints the BLEU of right translations in which one rule is always broken."""
-    for kind, found in make_contrasts(pairs).items():
-        wrong = {contrast.src: contrast.wrong for contrast in found}
+    for kind, contrasts in make_contrasts(pairs).items():
+        wrong = {contrast.src: contrast.wrong for contrast in contrasts}
         score = bleu([wrong.get(pair.src, pair.tgt) for pair in pairs], pairs)
-        print(f"{kind}: {len(found)} of {len(pairs)} wrong, BLEU {score:.1f}")
-        print(f"   {found[0].right}   →   {found[0].wrong}")
+        print(f"{kind}: {len(contrasts)} of {len(pairs)} wrong, BLEU {score:.1f}")
+        print(f"   {contrasts[0].right}   →   {contrasts[0].wrong}")
 
 
 def fresh_contrasts(corpus: nmt.Corpus, n: int) -> dict[str, list[nmt.Contrast]]:
     """n contrasts of each kind, of neither training nor test sentences."""
-    known = {pair.src for pair in [*corpus.train, *corpus.test]}
-    drawn = [triple for part in generate(seed=1).values() for triple in part]
-    pairs = [nmt.Pair(triple.text("en"), triple.text("fr")) for triple in drawn]
-    fresh = [pair for pair in pairs if pair.src not in known][:2500]
-    contrasts = {kind: some[:n] for kind, some in make_contrasts(fresh).items()}
-    print({kind: len(some) for kind, some in contrasts.items()})
+    sources = {pair.src for pair in [*corpus.train, *corpus.test]}
+    triples = [triple for part in generate(seed=1).values() for triple in part]
+    pairs = [nmt.Pair(triple.text("en"), triple.text("fr")) for triple in triples]
+    fresh = [pair for pair in pairs if pair.src not in sources][:2500]
+    contrasts = {kind: group[:n] for kind, group in make_contrasts(fresh).items()}
+    print({kind: len(group) for kind, group in contrasts.items()})
     return contrasts
 
 
@@ -44,21 +44,23 @@ def contrasts_won(
     judge: nmt.Translator, contrasts: Mapping[str, Sequence[nmt.Contrast]]
 ) -> list[float]:
     """Percent for each kind."""
-    return [100 * nmt.contrastive_accuracy(judge, some) for some in contrasts.values()]
+    return [
+        100 * nmt.contrastive_accuracy(judge, group) for group in contrasts.values()
+    ]
 
 
 def by_form(
     kind: str, contrasts: Sequence[nmt.Contrast]
 ) -> dict[str, list[nmt.Contrast]]:
     """Contrasts by the form that is right: the pronoun, or the adjective's gender."""
-    found: dict[str, list[nmt.Contrast]] = {}
-    for one in contrasts:
-        form = "feminine" if len(one.right) > len(one.wrong) else "masculine"
+    groups: dict[str, list[nmt.Contrast]] = {}
+    for contrast in contrasts:
+        form = "feminine" if len(contrast.right) > len(contrast.wrong) else "masculine"
         if kind == "pronoun":
-            words = zip(one.right.split(), one.wrong.split(), strict=False)
+            words = zip(contrast.right.split(), contrast.wrong.split(), strict=False)
             form = next(right for right, wrong in words if right != wrong)
-        found.setdefault(form, []).append(one)
-    return dict(sorted(found.items()))
+        groups.setdefault(form, []).append(contrast)
+    return dict(sorted(groups.items()))
 
 
 def print_by_form(
@@ -68,10 +70,12 @@ def print_by_form(
     """How many contrasts each model wins, by the form that is right."""
     print(" " * 24 + "".join(f"{name:>12}" for name in judges))
     for kind in ("agreement", "pronoun"):
-        for form, some in by_form(kind, contrasts[kind]).items():
-            won = [nmt.contrastive_accuracy(judge, some) for judge in judges.values()]
-            row = "".join(f"{share * len(some):>12.0f}" for share in won)
-            print(f"{kind:<10}{form:<10}{row} of {len(some)}")
+        for form, group in by_form(kind, contrasts[kind]).items():
+            shares = [
+                nmt.contrastive_accuracy(judge, group) for judge in judges.values()
+            ]
+            row = "".join(f"{share * len(group):>12.0f}" for share in shares)
+            print(f"{kind:<10}{form:<10}{row} of {len(group)}")
 
 
 class Reading(NamedTuple):
@@ -103,8 +107,8 @@ def train_students(
     torch.set_num_threads(1)  # so small a model is slowed down by more
     trained.model.cpu()
     tokenizers = trained.src_tokenizer, trained.tgt_tokenizer
-    changed = {"seed": trained.config.train.seed + other_seed}
-    train = trained.config.train.model_copy(update=changed)
+    changes = {"seed": trained.config.train.seed + other_seed}
+    train = trained.config.train.model_copy(update=changes)
     config = trained.config.model_copy(update={"train": train})
     trainer = nmt.Trainer(config, corpus, tokenizers)
     students = {}
@@ -126,19 +130,21 @@ def read_along(
     tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
     batch = nmt.make_batch(nmt.encode_pairs(pairs, tokenizers, translator.config))
     likely = translator.model(batch.src, batch.tgt_in).argmax(-1)  # (B, T)
-    words, found = tokenizers[1].lookup_tokens, []
-    for i, (pair, own) in enumerate(zip(pairs, translations, strict=True)):
+    words, readings = tokenizers[1].lookup_tokens, []
+    for i, (pair, translation) in enumerate(zip(pairs, translations, strict=True)):
         real = batch.tgt_out[i] != nmt.PAD  # (T,)
         right, along = batch.tgt_out[i][real].tolist(), likely[i][real].tolist()
         text = tokenizers[1].decode(along[:-1])
-        found.append(Reading(pair, words(right), words(along), text, own))
-    return found
+        readings.append(Reading(pair, words(right), words(along), text, translation))
+    return readings
 
 
 def words_right(readings: Sequence[Reading]) -> float:
     """Percent of the tokens that are right when the model reads along."""
     right = [
-        a == b for one in readings for a, b in zip(one.along, one.right, strict=True)
+        a == b
+        for reading in readings
+        for a, b in zip(reading.along, reading.right, strict=True)
     ]
     return 100 * sum(right) / len(right)
 

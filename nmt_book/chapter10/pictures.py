@@ -33,15 +33,15 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
         grams = [tuple(output[i : i + n]) for i in range(len(output) - n + 1)]
         starts = range(len(reference) - n + 1)
         left = Counter(tuple(reference[i : i + n]) for i in starts)
-        found = [False] * len(grams)
+        matches = [False] * len(grams)
         for i in sorted(range(len(grams)), key=fitting.__getitem__, reverse=True):
-            found[i] = left[grams[i]] > 0
+            matches[i] = left[grams[i]] > 0
             left[grams[i]] -= 1
-        for i, hit in enumerate(found):
-            color = BLUE if hit else PALE
+        for i, match in enumerate(matches):
+            color = BLUE if match else PALE
             axis.barh(top + i % n, n - 0.08, 0.78, i - 0.46, color=color)
-        shades = shades or ["white" if hit else "black" for hit in found]
-        ticks[top + (n - 1) / 2] = f"n = {n}:\n{sum(found)} of {len(grams)}"
+        shades = shades or ["white" if match else "black" for match in matches]
+        ticks[top + (n - 1) / 2] = f"n = {n}:\n{sum(matches)} of {len(grams)}"
         top += n + 0.7
     for i, (word, shade) in enumerate(zip(output, shades, strict=True)):
         axis.text(i, 0, word, color=shade, parse_math=False, **MIDDLE)
@@ -63,24 +63,28 @@ def plot_read_along(readings: Sequence[Any]) -> Figure:
             translation ``own``, and the ``pair``.
     """
     rows = {
-        one.pair.src: (one.right[:-1], one.along[:-1], [*one.own.tokens])
-        for one in readings
-        if max(len(one.right) - 1, len(one.own.tokens)) <= 10
+        reading.pair.src: (
+            reading.right[:-1],
+            reading.along[:-1],
+            [*reading.own.tokens],
+        )
+        for reading in readings
+        if max(len(reading.right) - 1, len(reading.own.tokens)) <= 10
     }
     source = max(rows, key=lambda src: _lead(*rows[src]))
-    right, along, own = rows[source]
-    own += ["–"] * (len(right) - len(own))
+    right, along, translation = rows[source]
+    translation += ["–"] * (len(right) - len(translation))
     marked = [
         (row, x)
-        for row, words in enumerate((right, along, own))
+        for row, words in enumerate((right, along, translation))
         for x, word in enumerate(words)
         if right[x : x + 1] != [word]
     ]
-    names = {"reference": right, "reading along": along, "on its own": own}
+    names = {"reference": right, "reading along": along, "on its own": translation}
     return plot_words(names, source, marked=marked, positions=False)
 
 
-def _lead(right: list[str], along: list[str], own: list[str]) -> int:
+def _lead(right: list[str], along: list[str], translation: list[str]) -> int:
     """How many words more are right when it reads along than in its translation."""
     read = sum(a == b for a, b in zip(along, right, strict=True))
-    return read - (Counter(own) & Counter(right)).total()
+    return read - (Counter(translation) & Counter(right)).total()
