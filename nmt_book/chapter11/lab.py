@@ -55,8 +55,8 @@ class OneLayer:
 
     def __init__(self, translator: nmt.Translator, corpus: nmt.Corpus) -> None:
         torch.set_num_threads(1)  # so small a model is slowed down by more
-        changed = {"model.n_layers": 1, "train.warmup": 100}
-        self.config = nmt.load_config("tiny", **changed)
+        changes = {"model.n_layers": 1, "train.warmup": 100}
+        self.config = nmt.load_config("tiny", **changes)
         tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
         self.sizes = tuple(map(len, tokenizers))
         parts = corpus.train, corpus.valid[:250]
@@ -110,11 +110,11 @@ def train_deep(
     shape: dict[str, Any] = {"n_layers": 6, "d_model": 128, "d_ff": 512, "dropout": 0.0}
     shape |= {"tying": "none", "init": "xavier-all"}
     config = nmt.load_config("tiny").model.model_copy(update=shape)
-    few = nmt.sentence_batches(min(32, len(examples)), 8, 0)
+    plan = nmt.sentence_batches(min(32, len(examples)), 8, 0)
     torch.manual_seed(seed)
     model = nmt.Transformer(config, *sizes)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate, eps=1e-9)
-    batches = cycle(nmt.make_batch(examples, rows) for rows in few)
+    batches = cycle(nmt.make_batch(examples, rows) for rows in plan)
     losses = updates(optimizer, partial(mean_loss, model), batches)
     return [loss.item() for loss in islice(losses, n_updates)]
 
@@ -169,10 +169,12 @@ def _right(
     rows: Sequence[Sequence[int]],
     pairs: Sequence[nmt.Pair],
 ) -> int:
-    found = nmt.greedy_search(model, nmt.pad_batch(rows))
-    texts = [translator.tgt_tokenizer.decode(one.ids) for one in found]
-    both = zip(texts, pairs, strict=True)
-    return sum(text.rstrip(" .") == pair.tgt.rstrip(" .") for text, pair in both)
+    hypotheses = nmt.greedy_search(model, nmt.pad_batch(rows))
+    texts = [
+        translator.tgt_tokenizer.decode(hypothesis.ids) for hypothesis in hypotheses
+    ]
+    results = zip(texts, pairs, strict=True)
+    return sum(text.rstrip(" .") == pair.tgt.rstrip(" .") for text, pair in results)
 
 
 def batch_losses(

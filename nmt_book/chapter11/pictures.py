@@ -37,8 +37,8 @@ def plot_defects() -> Figure:
     for verdict, defects in DEFECTS.items():
         middle = y + (len(defects) - 1) / 2
         axis.text(-10.4, middle, verdict, rotation=90, **style)
-        for what, lines, _ in defects:
-            axis.text(-0.8, y, what, ha="right", va="center", parse_math=False)
+        for defect, lines, _ in defects:
+            axis.text(-0.8, y, defect, ha="right", va="center", parse_math=False)
             for x, letter in enumerate("ABCDE"):
                 shade = HARM[verdict] if letter in lines else "#f7f7f7"
                 axis.barh(y, 0.9, 0.86, left=x - 0.45, color=shade)
@@ -58,8 +58,8 @@ def show_defects() -> Html:
     """
     rows = ""
     for verdict, defects in DEFECTS.items():
-        for what, lines, measured in defects:
-            cells = verdict, escape(what), _quoted(lines), escape(measured)
+        for defect, lines, measured in defects:
+            cells = verdict, escape(defect), _quoted(lines), escape(measured)
             styles = f"border-left: 6px solid {HARM[verdict]}; {LEFT}", LEFT, LEFT, LEFT
             pairs = zip(styles, cells, strict=True)
             row = [f'<td style="{style}">{cell}</td>' for style, cell in pairs]
@@ -71,9 +71,9 @@ def show_defects() -> Html:
 
 def _quoted(lines: dict[str, str]) -> str:
     """Each line with the letters of those who have it."""
-    shown = ""
+    text = ""
     for line in dict.fromkeys(lines.values()):
-        who = ", ".join(
+        letters = ", ".join(
             f'<a href="{ARTICLES[letter]}">{letter}</a>'
             if letter in ARTICLES
             else letter
@@ -81,5 +81,5 @@ def _quoted(lines: dict[str, str]) -> str:
             if lines[letter] == line
         )
         code = "<br>".join(f"<code>{escape(part)}</code>" for part in line.split(" | "))
-        shown += f"{who}: {code}<br>"
-    return shown
+        text += f"{letters}: {code}<br>"
+    return text

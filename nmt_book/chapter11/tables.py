@@ -75,12 +75,12 @@ class Experiments:
     def in_use(self, name: str, model: nmt.Transformer) -> Iterator[Row]:
         """Of 200 sentences right: without the source's end, and with dropout on."""
         exact = lab.without_the_end({name: model}, self.trained, self.pairs)
-        whole, eos, _, both = exact[name]
-        dropped = lab.with_dropout(model, self.trained, self.pairs)
+        whole, eos, _, no_stop = exact[name]
+        dropout = lab.with_dropout(model, self.trained, self.pairs)
         measure = f"{name}: of 200 right"
         yield "source without <eos>", measure, whole, eos
-        yield "without <eos> and full stop", measure, whole, both
-        yield "never calls eval()", measure, whole, dropped
+        yield "without <eos> and full stop", measure, whole, no_stop
+        yield "never calls eval()", measure, whole, dropout
 
     def tiny(self) -> Iterator[Row]:
         model = self.trained.model
@@ -91,12 +91,12 @@ class Experiments:
                 mean_loss(model, batch, eps).exp().item() for eps in (0, 0.1)
             )
         yield "validation with smoothing", "tiny: perplexity", plain, smoothed
-        many, few = (
+        spread_64, spread_8 = (
             statistics.stdev(lab.batch_losses(model, self.learn.examples, n))
             for n in (64, 8)
         )
         measure = "tiny: standard deviation, of 64 and 8"
-        yield "loss of the last 8 sentences", measure, many, few
+        yield "loss of the last 8 sentences", measure, spread_64, spread_8
 
     def deep(self) -> Iterator[Row]:
         n = 5 if benchmark.DRY else 300
@@ -110,37 +110,42 @@ class Experiments:
 
     def few(self) -> Iterator[Row]:
         """A one-layer model on 200 sentences: kept by validation and training loss."""
-        few = self.learn.examples[:200]
-        plan = nmt.token_batches(nmt.example_lengths(few), 1024, seed=0)
-        seen = [nmt.make_batch(few, rows) for rows in plan]
-        fresh = [nmt.make_batch(self.unseen[:200])]
+        examples = self.learn.examples[:200]
+        plan = nmt.token_batches(nmt.example_lengths(examples), 1024, seed=0)
+        training = [nmt.make_batch(examples, rows) for rows in plan]
+        validation = [nmt.make_batch(self.unseen[:200])]
         torch.manual_seed(self.seed)
         shape = self.learn.config.model.model_copy(update={"dropout": 0.0})
         model = nmt.Transformer(shape, *self.learn.sizes)
         translator = nmt.Translator(model, *self.tokenizers, self.trained.config)
         optimizer = torch.optim.Adam(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
         epochs = 1 if benchmark.DRY else 20
-        losses = updates(optimizer, per_token(nmt.Objective(model)), seen * 3 * epochs)
+        losses = updates(
+            optimizer, per_token(nmt.Objective(model)), training * 3 * epochs
+        )
         record = []
         for step, _ in enumerate(losses, start=1):
-            if step % (3 * len(seen)) == 0:
-                both = [nmt.validation_loss(model, some) for some in (fresh, seen)]
+            if step % (3 * len(training)) == 0:
+                values = [
+                    nmt.validation_loss(model, batches)
+                    for batches in (validation, training)
+                ]
                 bleu = nmt.evaluate(translator, self.pairs[:100]).bleu
-                record.append((*both, bleu))
-        right, theirs = (min(record, key=lambda row: row[i]) for i in (0, 1))
-        what = "chosen on training loss"
-        yield what, "200 sentences: validation loss", right[0], theirs[0]
-        yield what, "200 sentences: BLEU", right[2], theirs[2]
+                record.append((*values, bleu))
+        right, article = (min(record, key=lambda row: row[i]) for i in (0, 1))
+        label = "chosen on training loss"
+        yield label, "200 sentences: validation loss", right[0], article[0]
+        yield label, "200 sentences: BLEU", right[2], article[2]
 
 
 def main() -> None:
     seeds = benchmark.seeds(0, 1, 2, 3)
     table: dict[tuple[str, str], list[str]] = {}
     for seed in seeds:
-        for what, measure, right, theirs in Experiments(seed).rows():
-            print(seed, what, measure, right, theirs, flush=True)
-            cells = table.setdefault((what, measure), [])
-            cells.append(f"{right:.4g} → {theirs:.4g}")
+        for label, measure, right, article in Experiments(seed).rows():
+            print(seed, label, measure, right, article, flush=True)
+            cells = table.setdefault((label, measure), [])
+            cells.append(f"{right:.4g} → {article:.4g}")
     benchmark.write_table(
         "writeups",
         "What the write-ups' defects cost",
