@@ -43,17 +43,17 @@ def flops_by_part(
 
 def kept_bytes(call: Callable[[], Any], module: nn.Module) -> int:
     """Bytes that a call keeps for the backward pass, without the module's weights."""
-    own, kept = {weight.data_ptr() for weight in module.parameters()}, {}
+    addresses, storages = {weight.data_ptr() for weight in module.parameters()}, {}
 
     def note(tensor: Tensor) -> Tensor:
         memory = tensor.untyped_storage()  # several views may lie in one memory
-        if memory.data_ptr() not in own:
-            kept[memory.data_ptr()] = (memory.nbytes(), tensor)
+        if memory.data_ptr() not in addresses:
+            storages[memory.data_ptr()] = (memory.nbytes(), tensor)
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
         call()
-    return sum(n for n, _ in kept.values())
+    return sum(n for n, _ in storages.values())
 
 
 def random_batch(n_sentences: int, length: int, vocab_size: int = 200) -> Batch:
