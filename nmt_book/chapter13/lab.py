@@ -27,10 +27,10 @@ STAND_IN = {
 
 def own_pair(config: str, overrides: str) -> nmt.Config:
     """The config of a reader's file, or of a stand-in where none is given."""
-    found = nmt.load_config(config, **nmt.parse_overrides(overrides))
-    langs = found.data.src_lang, found.data.tgt_lang
-    if is_file_of_pairs(found.data.corpus, langs):
-        return found
+    settings = nmt.load_config(config, **nmt.parse_overrides(overrides))
+    langs = settings.data.src_lang, settings.data.tgt_lang
+    if is_file_of_pairs(settings.data.corpus, langs):
+        return settings
     folder = Path(mkdtemp(prefix="nmt-own-pair-"))
     changes = {"data.corpus": str(write_stand_in(folder / "pairs.tsv"))}
     return nmt.load_config("pair", run_dir=str(folder), **STAND_IN, **changes)
@@ -100,9 +100,9 @@ def chrf_of(scores: nmt.Evaluation, pairs: Sequence[nmt.Pair]) -> torch.Tensor:
     """The chrF of each sentence, ``(N,)``."""
     from sacrebleu.metrics import CHRF
 
-    found = zip(scores.translations, pairs, strict=True)
+    results = zip(scores.translations, pairs, strict=True)
     metric = CHRF()
-    values = [metric.sentence_score(t.text, [p.tgt]).score for t, p in found]
+    values = [metric.sentence_score(t.text, [p.tgt]).score for t, p in results]
     return torch.tensor(values)
 
 
@@ -130,9 +130,9 @@ def write_sheet(
     """
     draw, rows = random.Random(0), ["source\treference\tA\tB\tbetter\tA was"]
     for i, pair in enumerate(pairs[:50]):
-        both = [(name, s.translations[i].text) for name, s in systems.items()]
-        draw.shuffle(both)
-        texts = (pair.src, pair.tgt, both[0][1], both[1][1])
-        rows.append("\t".join([*texts, "", both[0][0]]))
+        outputs = [(name, s.translations[i].text) for name, s in systems.items()]
+        draw.shuffle(outputs)
+        texts = (pair.src, pair.tgt, outputs[0][1], outputs[1][1])
+        rows.append("\t".join([*texts, "", outputs[0][0]]))
     file.write_text("\n".join(rows) + "\n", encoding="utf-8")
     return file

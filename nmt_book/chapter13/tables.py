@@ -46,18 +46,20 @@ def spanish(folder: Path) -> list[nmt.Pair]:
     """The messages of all Spanish catalogues, cleaned."""
     if benchmark.DRY:
         return [nmt.Pair(f"a {i // 2}", f"b {i}") for i in range(100)]
-    lost: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     files = sorted(file for file in folder.rglob("*.mo") if "/es" in str(file))
-    texts = [one for file in files for one in nmt.read_pairs(file, "en", "es", lost)]
-    return [nmt.Pair(*both) for both in clean(texts, lost)]
+    texts = [
+        pair for file in files for pair in nmt.read_pairs(file, "en", "es", counts)
+    ]
+    return [nmt.Pair(*sides) for sides in clean(texts, counts)]
 
 
 def leaks(pairs: list[nmt.Pair], work: Path) -> None:
     """Trains on a random split and on one by group, with a tenth held out twice."""
     n, rows = len(pairs) // 20 * 2, []
     for seed in SEEDS:
-        drawn = random.Random(seed).sample(pairs, len(pairs))
-        at_random = nmt.Corpus(drawn[2 * n :], drawn[n : 2 * n], drawn[:n], "")
+        sample = random.Random(seed).sample(pairs, len(pairs))
+        at_random = nmt.Corpus(sample[2 * n :], sample[n : 2 * n], sample[:n], "")
         by_group = nmt.grouped_split(pairs, n, seed)
         for kind, split in (("random", at_random), ("grouped", by_group)):
             folder = work / f"leak_{kind}_{seed}"
@@ -69,8 +71,8 @@ def leaks(pairs: list[nmt.Pair], work: Path) -> None:
                     (folder / f"{name}.{lang}").write_text(text, encoding="utf-8")
             config = config_of(folder, SMALL, folder)
             run = lab.trained(config, "run", **{"train.seed": seed})
-            known = {pair.src for pair in split.train}
-            exact = sum(pair.src in known for pair in split.test) / len(split.test)
+            sources = {pair.src for pair in split.train}
+            exact = sum(pair.src in sources for pair in split.test) / len(split.test)
             share = nmt.seen_share(split.test, split.train)
             rows.append([kind, seed, f"{exact:.0%}", f"{share:.0%}", *scores(run)])
     benchmark.write_table(
@@ -96,8 +98,8 @@ def starts(work: Path) -> None:
         "start | seed | valid loss | perplexity | chrF | BLEU",
         [
             [title.removeprefix("from "), seed, *scores(run)]
-            for title, some in runs.items()
-            for seed, run in enumerate(some)
+            for title, group in runs.items()
+            for seed, run in enumerate(group)
         ],
         "4,000 subwords of its own; the config is pair.yaml.",
         "sacrebleu",
