@@ -31,12 +31,13 @@ def fit(
     make: Callable[[], Any],
     config: Config,
     examples: Sequence[Example],
-    seen: Callable[[Any, int], object] = lambda model, step: None,
+    callback: Callable[[Any, int], object] = lambda model, step: None,
 ) -> Any:
     """Trains what ``make`` gives, by the batches and updates of ``nmt.train``.
 
-    ``seen(model, step)`` is called after each update. The weights are the mean of the
-    last ``train.keep_checkpoints`` checkpoints, as the config ``tiny`` selects them.
+    ``callback(model, step)`` is called after each update. The weights are the mean of
+    the last ``train.keep_checkpoints`` checkpoints, as the config ``tiny`` selects
+    them.
     """
     train = config.train
     torch.manual_seed(train.seed)
@@ -53,12 +54,15 @@ def fit(
         lambda step: learning_rate(step, train, config.model.d_model),
         train.clip_norm,
     )
-    kept: deque[dict[str, Tensor]] = deque(maxlen=train.keep_checkpoints)
+    checkpoints: deque[dict[str, Tensor]] = deque(maxlen=train.keep_checkpoints)
     for step, _ in enumerate(islice(losses, train.max_steps), start=1):
         if step % train.checkpoint_every == 0 or step == train.max_steps:
-            kept.append(copy.deepcopy(model.state_dict()))
-        seen(model, step)
-    mean = {name: sum(one[name] for one in kept) / len(kept) for name in kept[0]}
+            checkpoints.append(copy.deepcopy(model.state_dict()))
+        callback(model, step)
+    mean = {
+        name: sum(checkpoint[name] for checkpoint in checkpoints) / len(checkpoints)
+        for name in checkpoints[0]
+    }
     model.load_state_dict(mean)
     return model.eval()
 
@@ -69,18 +73,18 @@ def gradient_by_word(model: Any, src: Tensor, tgt_in: Tensor) -> Tensor:
     The norm of the gradient with respect to its embedding, the mean over the batch.
     Float64, since one vector loses more than float32 can hold.
     """
-    model, found = copy.deepcopy(model).double().eval(), []
+    model, outputs = copy.deepcopy(model).double().eval(), []
 
     def keep(module: nn.Module, args: Any, output: Tensor) -> None:
         output.retain_grad()
-        found.append(output)  # (B, S, E)
+        outputs.append(output)  # (B, S, E)
 
     model.src_embedding.register_forward_hook(keep)
     with torch.enable_grad():
         logits = model(src, tgt_in[:, :-1])[:, -1]  # (B, V)
         nn.functional.cross_entropy(logits, tgt_in[:, -1]).backward()
-    assert found[0].grad is not None
-    return found[0].grad.norm(dim=-1).mean(0)  # (S,)
+    assert outputs[0].grad is not None
+    return outputs[0].grad.norm(dim=-1).mean(0)  # (S,)
 
 
 Layer = Callable[[Tensor], Tensor]  # (B, n, D) to (B, n, D)
@@ -102,8 +106,8 @@ def seconds_of_step(
         name: lambda layer=layer: layer(x).sum().backward()
         for name, layer in layers.items()
     }
-    taken = alternate(steps, rounds, time.process_time)
-    return {name: statistics.median(seconds) for name, seconds in taken.items()}
+    times = alternate(steps, rounds, time.process_time)
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
 
 
 class CellLoop(nn.Module):
@@ -145,8 +149,8 @@ class Writer:
         elif isinstance(model, Bahdanau):
             word = model.tgt_embedding(token)[:, 0]  # (B, E)
             context, _ = model.attend(self.state, self.memory, self.keys, self.real)
-            both = torch.cat([word, context], -1)
-            self.state = model.decoder(both, self.state)  # (B, H)
+            inputs = torch.cat([word, context], -1)
+            self.state = model.decoder(inputs, self.state)  # (B, H)
             x = torch.cat([self.state, context], -1)
         else:
             word = model.tgt_embedding(token)  # (B, 1, E)
@@ -156,17 +160,17 @@ class Writer:
 
     def n_bytes(self) -> int:
         """What is kept for the next step."""
-        kept = [self.state]
+        tensors = [self.state]
         if self.caches is not None:
-            kept = [
+            tensors = [
                 tensor
                 for cache in self.caches
                 for part in (cache.own, cache.source)
                 for tensor in (part.keys, part.values)
             ]
         elif isinstance(self.model, Bahdanau):
-            kept += [self.memory, self.keys]
-        return sum(tensor.numel() * tensor.element_size() for tensor in kept)
+            tensors += [self.memory, self.keys]
+        return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
 def recurrent(make: Any, config: nmt.Config, max_steps: int) -> nmt.Translator:
@@ -225,28 +229,28 @@ def gradients(
     New ones read 64 random words, trained ones the pairs of 13 words on each side; the
     loss is that of the last word, which comes before the full stop.
     """
-    found: dict[str, dict[str, Tensor]] = {}
+    tables: dict[str, dict[str, Tensor]] = {}
     for name, translator in translators.items():
-        trained: Any = translator.model
+        model: Any = translator.model
         sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
         torch.manual_seed(0)
-        if isinstance(trained, OneVector):
-            new: Any = type(trained)(*sizes)
+        if isinstance(model, OneVector):
+            new: Any = type(model)(*sizes)
         else:
             new = nmt.Transformer(translator.config.model, *sizes)
         ids = torch.randint(4, min(sizes), (8, 72))  # (8, 72)
         random = gradient_by_word(new, ids[:, :64], ids[:, 64:])  # (64,)
         tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
         examples = nmt.encode_pairs(pairs, tokenizers, translator.config)
-        chosen = [(s, t[:-2]) for s, t in examples if len(s) == len(t) == 15]
-        src, tgt = (torch.tensor(side) for side in zip(*chosen, strict=True))
-        real = gradient_by_word(trained, src, tgt)  # (15,)
+        selection = [(s, t[:-2]) for s, t in examples if len(s) == len(t) == 15]
+        src, tgt = (torch.tensor(side) for side in zip(*selection, strict=True))
+        trained_norms = gradient_by_word(model, src, tgt)  # (15,)
         for title, norms in (
             ("random weights, 64 words", random),
-            ("trained, 13 words", real),
+            ("trained, 13 words", trained_norms),
         ):
-            found.setdefault(title, {})[name] = norms / norms.max()
-    return found
+            tables.setdefault(title, {})[name] = norms / norms.max()
+    return tables
 
 
 def plug_in(translator: nmt.Translator, attend: Any) -> None:

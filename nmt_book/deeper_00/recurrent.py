@@ -104,8 +104,8 @@ class Bahdanau(OneVector):
         ``keys`` is ``U(memory)``, the same for every word; ``real`` (B, S) is True
         where there is no padding.
         """
-        both = torch.tanh(self.W(state)[:, None] + keys)  # (B, S, H)
-        scores = self.v(both)[..., 0].masked_fill(~real, -torch.inf)  # (B, S)
+        features = torch.tanh(self.W(state)[:, None] + keys)  # (B, S, H)
+        scores = self.v(features)[..., 0].masked_fill(~real, -torch.inf)  # (B, S)
         weights = scores.softmax(-1)  # (B, S)
         return (weights[:, None] @ memory)[:, 0], weights
 

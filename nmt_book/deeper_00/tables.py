@@ -131,17 +131,17 @@ def trained(make: Make, lr: float, seed: int, times: int = 1) -> dict[str, Any]:
     valid = [nmt.make_batch(nmt.encode_pairs(corpus.valid, tokenizers, config))]
     curve: dict[int, float] = {}
     clock = time.process_time
-    start, spent = clock(), 0.0
+    start, overhead = clock(), 0.0
 
-    def watch(model: Any, step: int) -> None:
-        nonlocal spent
+    def callback(model: Any, step: int) -> None:
+        nonlocal overhead
         if step % 50 == 0 or benchmark.DRY:
-            before = clock()
+            instant = clock()
             curve[step] = nmt.validation_loss(model, valid)
-            spent += clock() - before
+            overhead += clock() - instant
 
-    model = lab.fit(lambda: make(*map(len, tokenizers)), config, examples, watch)
-    seconds = clock() - start - spent
+    model = lab.fit(lambda: make(*map(len, tokenizers)), config, examples, callback)
+    seconds = clock() - start - overhead
     translator = nmt.Translator(model, *tokenizers, config)
     texts = [pair.src for pair in corpus.test]
     translations = translator.translate(texts, beam_size=1, use_cache=False)
@@ -150,7 +150,7 @@ def trained(make: Make, lr: float, seed: int, times: int = 1) -> dict[str, Any]:
     return {
         "parameters": nmt.count_parameters(model),
         "right": [*map(sum, groups.values())],
-        "groups": [f"{name} ({len(some)})" for name, some in groups.items()],
+        "groups": [f"{name} ({len(group)})" for name, group in groups.items()],
         "loss": nmt.validation_loss(model, valid),
         "curve": curve,
         "reached": next((step for step in curve if curve[step] <= GOOD), "–"),
@@ -191,19 +191,21 @@ def layers() -> None:
     config = nmt.load_config("tiny", **shape, **{"model.dropout": 0.0})
     gru, attention = lab.two_layers(D, n_heads).values()
     encoder = nmt.EncoderLayer(config.model)
-    made: dict[str, lab.Layer] = {
+    variants: dict[str, lab.Layer] = {
         "nn.GRU": gru,
         "GRUCell in a Python loop": lab.CellLoop(D),
         "nmt.MultiHeadAttention": attention,
         "encoder layer": lambda x: encoder(x, None),
     }
-    rows = [[name, "ms"] for name in made]
-    rows += [[name, "MFLOP, forward"] for name in made]
+    rows = [[name, "ms"] for name in variants]
+    rows += [[name, "MFLOP, forward"] for name in variants]
     for n in sizes:
         x = torch.randn(1, n, D)
-        seconds = lab.seconds_of_step(made, x, max(3, 160 // n))
+        seconds = lab.seconds_of_step(variants, x, max(3, 160 // n))
         cells = [f"{1000 * median:.3g}" for median in seconds.values()]
-        cells += [f"{benchmark.flops(partial(f, x)) / 1e6:.1f}" for f in made.values()]
+        cells += [
+            f"{benchmark.flops(partial(f, x)) / 1e6:.1f}" for f in variants.values()
+        ]
         for row, cell in zip(rows, cells, strict=True):
             row.append(cell)
     benchmark.write_table(
@@ -231,13 +233,13 @@ def writing() -> None:
     for B in (1, 64):
         for name, model in models.items():
             src, token = torch.randint(4, sizes[0], (B, 12)), torch.full((B, 1), 4)
-            writer, taken = lab.Writer(model.eval(), src), []
+            writer, times = lab.Writer(model.eval(), src), []
             reach = steps if B == 1 else steps[:2]
             for _ in range(reach[-1][1]):
                 start = time.process_time()
                 writer(token)
-                taken.append(time.process_time() - start)
-            medians = [statistics.median(taken[low - 1 : high]) for low, high in reach]
+                times.append(time.process_time() - start)
+            medians = [statistics.median(times[low - 1 : high]) for low, high in reach]
             cells = [f"{1e6 * median:.0f}" for median in medians]
             cells += ["–"] * (len(steps) - len(reach))
             rows.append([B, name, *cells, f"{writer.n_bytes() / B:,.0f}", reach[-1][1]])
