@@ -60,13 +60,13 @@ def main() -> None:
     rows = []
     for name, mistake in MISTAKES.items():
         with planted(mistake):
-            broken, other = rebuilt(healthy), rebuilt(german)
+            broken, captioner = rebuilt(healthy), rebuilt(german)
             cells = [str(exact(broken, pairs, cached)) for cached in (False, True)]
             cells.append(f"{nmt.perplexity(broken, pairs):.4g}")
-            texts = greedy(other, captions, use_cache=False)
+            texts = greedy(captioner, captions, use_cache=False)
             references = [[pair.tgt for pair in captions]]
             score = BLEU(force=True).corpus_score(texts, references).score
-            cells += [f"{score:.1f}", f"{nmt.perplexity(other, captions):.4g}"]
+            cells += [f"{score:.1f}", f"{nmt.perplexity(captioner, captions):.4g}"]
             runs = [trained(name, seed, pairs) for seed in seeds]
         rows.append([name, *cells, *joined(runs)])
     header = (
@@ -106,8 +106,8 @@ def rebuilt(translator: nmt.Translator) -> nmt.Translator:
     tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
     model = nmt.Transformer(translator.config.model, *map(len, tokenizers))
     model.load_state_dict(translator.model.state_dict())
-    few = translator.config.decode.model_copy(update={"max_extra_tokens": 10})
-    config = translator.config.model_copy(update={"decode": few})
+    decode = translator.config.decode.model_copy(update={"max_extra_tokens": 10})
+    config = translator.config.model_copy(update={"decode": decode})
     return nmt.Translator(model, *tokenizers, config)
 
 
