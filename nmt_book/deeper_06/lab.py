@@ -29,8 +29,8 @@ def under_torch_names(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """
     parts: dict[str, list[Tensor]] = {}
     for name, tensor in tensors.items():
-        for ours, theirs in UNDER_TORCH.items():
-            name = name.replace(ours, theirs)
+        for part, torch_part in UNDER_TORCH.items():
+            name = name.replace(part, torch_part)
         if name.startswith("encoder"):
             name = name.replace("norm3", "norm2")
         if name.startswith(("encoder", "decoder")):
