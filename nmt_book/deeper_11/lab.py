@@ -58,6 +58,6 @@ def contrast(source: str, text: str) -> nmt.Contrast:
 
 def names() -> list[str]:
     """What differs in each of CONTRASTS, with a word on either side."""
-    texts = [text for some in CONTRASTS.values() for text in some.values()]
+    texts = [text for group in CONTRASTS.values() for text in group.values()]
     parts = (re.search(r"(\S+ )?\[.+\]( \w+)?", text) for text in texts)
     return [part[0] for part in parts if part]

@@ -65,20 +65,20 @@ def other_forms(*adjectives: str) -> dict[Form, str]:
     table: dict[Form, str] = {}
     for pair in " ".join(adjectives).split():
         masculine, _, feminine = pair.partition("/")
-        for many in (False, True):
+        for is_plural in (False, True):
             m, f = masculine, feminine or masculine
-            if many:
+            if is_plural:
                 m, f = plural(m), plural(f)
-            table |= {("m", many, m): f, ("f", many, f): m}
+            table |= {("m", is_plural, m): f, ("f", is_plural, f): m}
     return table
 
 
 # Form of a noun → its gender, and whether it is a plural.
 KINDS_OF = {
-    plural(noun) if many else noun: (gender, many)
+    plural(noun) if is_plural else noun: (gender, is_plural)
     for gender, nouns in NOUNS.items()
     for noun in nouns.split()
-    for many in (False, True)
+    for is_plural in (False, True)
 }
 OTHER_ARTICLE = {"un": "une", "une": "un", "le": "la", "la": "le"}
 AGREE = other_forms(COLOURS, BLOND, SIZES)
@@ -110,9 +110,9 @@ def wrong_articles(text: str) -> list[str]:
         article = match[1].lower()
         gender = "f" if article in ("une", "la") else "m"
         if KINDS_OF.get(match[2]) == (gender, False):
-            other = OTHER_ARTICLE[article]
-            other = other.capitalize() if match[1][0].isupper() else other
-            sentences.append(put(text, match.span(1), other))
+            opposite = OTHER_ARTICLE[article]
+            opposite = opposite.capitalize() if match[1][0].isupper() else opposite
+            sentences.append(put(text, match.span(1), opposite))
     return sentences
 
 
@@ -150,15 +150,15 @@ RULES = {
 
 def contrasts(pairs: Sequence[nmt.Pair]) -> dict[str, list[nmt.Contrast]]:
     """Kind → at most one contrast a caption, drawn where a rule applies twice."""
-    draw, drawn = random.Random(0), {}
+    draw, kinds = random.Random(0), {}
     for kind, rule in RULES.items():
         wrong = [(pair, rule(pair.tgt)) for pair in pairs]
-        drawn[kind] = [
+        kinds[kind] = [
             nmt.Contrast(pair.src, pair.tgt, draw.choice(texts))
             for pair, texts in wrong
             if texts
         ]
-    return drawn
+    return kinds
 
 
 def interval(won: int, n: int, z: float = 1.96) -> str:
@@ -177,20 +177,20 @@ def digest(model: nmt.Transformer) -> str:
 def main() -> None:
     benchmark.parse()
     data = benchmark.load_config("multi30k", **{"data.tgt_lang": "fr"}).data
-    drawn = contrasts(nmt.load_corpus(data).valid)
+    kinds = contrasts(nmt.load_corpus(data).valid)
     translator, rows, equal = nmt.Translator.load(MODEL, device="cpu"), [], []
     encode = translator.tgt_tokenizer.encode
-    for kind, some in drawn.items():
-        n, sources = len(some), [c.src for c in some]
-        shifted = zip(sources[1:] + sources[:1], some, strict=True)
-        others = [nmt.Contrast(src, c.right, c.wrong) for src, c in shifted]
-        own, other = (
+    for kind, group in kinds.items():
+        n, sources = len(group), [c.src for c in group]
+        couples = zip(sources[1:] + sources[:1], group, strict=True)
+        controls = [nmt.Contrast(src, c.right, c.wrong) for src, c in couples]
+        wins, control_wins = (
             round(nmt.contrastive_accuracy(translator, sort) * n)
-            for sort in (some, others)
+            for sort in (group, controls)
         )
-        shares = [f"{won} ({won / n:.1%})" for won in (own, other)]
-        rows.append([kind, n, shares[0], interval(own, n), shares[1]])
-        equal += [len(encode(c.right)) == len(encode(c.wrong)) for c in some]
+        shares = [f"{won} ({won / n:.1%})" for won in (wins, control_wins)]
+        rows.append([kind, n, shares[0], interval(wins, n), shares[1]])
+        equal += [len(encode(c.right)) == len(encode(c.wrong)) for c in group]
     benchmark.write_table(
         "contrasts",
         "Contrasts from the Multi30k validation set, English to French",
