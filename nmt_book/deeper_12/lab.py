@@ -28,9 +28,9 @@ def swap(model: nn.Module, old: type, make: Callable[[], nn.Module]) -> nn.Modul
 
 def fresh(config: nmt.Config, tokenizers: Any) -> nmt.Transformer:
     """A model of the library, pre-LN, always with the same random weights."""
-    changed = nmt.load_config(config, **{"model.norm": "pre"})
+    pre_ln = nmt.load_config(config, **{"model.norm": "pre"})
     torch.manual_seed(0)
-    return nmt.Transformer(changed.model, *map(len, tokenizers))
+    return nmt.Transformer(pre_ln.model, *map(len, tokenizers))
 
 
 class NoPositions(nn.Module):
@@ -53,10 +53,10 @@ def decoder_only_loss(
         texts.append([*source, nmt.SOS + n_src, *(tgt_out[real] + n_src).tolist()])
         starts.append(len(source))
     text = nmt.pad_batch(texts)  # (B, T)
-    counted = torch.arange(text.size(1) - 1) >= torch.tensor(starts)[:, None]
-    counted &= text[:, 1:] != nmt.PAD
-    logits, wanted = model(text[:, :-1])[counted], text[:, 1:][counted]  # (n, V), (n,)
-    return F.cross_entropy(logits, wanted, label_smoothing=smoothing, reduction="sum")
+    mask = torch.arange(text.size(1) - 1) >= torch.tensor(starts)[:, None]
+    mask &= text[:, 1:] != nmt.PAD
+    logits, targets = model(text[:, :-1])[mask], text[:, 1:][mask]  # (n, V), (n,)
+    return F.cross_entropy(logits, targets, label_smoothing=smoothing, reduction="sum")
 
 
 def loss_of(model: Any, batch: nmt.Batch, n_src: int, smoothing: float = 0.0) -> Tensor:
