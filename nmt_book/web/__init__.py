@@ -33,7 +33,7 @@ def read(name: str) -> str:
 def fill(name: str, **parts: str) -> str:
     """A file with each ``@NAME@`` replaced by its part; parts are not searched."""
     names = "|".join(parts)
-    return re.sub(f"@({names})@", lambda found: parts[found[1]], read(name))
+    return re.sub(f"@({names})@", lambda match: parts[match[1]], read(name))
 
 
 def template(name: str, *styles: str, **parts: str) -> str:
@@ -56,10 +56,12 @@ def bundle(*names: str, start: str = "") -> str:
     imports = IMPORT.findall("".join([*modules.values(), start]))
     script = ""
     for name, text in modules.items():
-        asked = ", ".join(what for what, module in imports if module == name)
+        requests = ", ".join(items for items, module in imports if module == name)
         body = re.sub("(?m)^export ", "", IMPORT.sub(r"const {\1} = \2;\n", text))
-        given = ", ".join(sorted({one.strip() for one in asked.split(",")} - {""}))
-        script += f"const {name} = (() => {{\n{body}return {{ {given} }};\n}})();\n"
+        exports = ", ".join(
+            sorted({item.strip() for item in requests.split(",")} - {""})
+        )
+        script += f"const {name} = (() => {{\n{body}return {{ {exports} }};\n}})();\n"
     return script + IMPORT.sub(r"const {\1} = \2;\n", start)
 
 

@@ -86,7 +86,7 @@ def table(
     caption: str, columns: Sequence[str], rows: Mapping[str, Sequence[str]]
 ) -> str:
     """Texts in rows with names; the first of ``columns`` is over the names."""
-    head = "".join(f"<th>{escape(one)}</th>" for one in columns)
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join(
         f"<tr><th>{escape(name)}</th>"
         + "".join(f"<td>{escape(text)}</td>" for text in texts)

@@ -102,11 +102,11 @@ def training_data(longest: int = 512, count: int | None = None) -> dict[str, Any
         return [[[*s], [*t]] for s, t in encoded if len(s) <= longest]
 
     train = sorted(ids(corpus.train))  # they pack better; batches are drawn
-    every = len(train) / (count or len(train))
+    stride = len(train) / (count or len(train))
     return {
         "config": config.model_dump(),
         "tokenizers": [tokenizer.dumps() for tokenizer in tokenizers],
-        "train": [train[int(i * every)] for i in range(count or len(train))],
+        "train": [train[int(i * stride)] for i in range(count or len(train))],
         "heldOut": ids([*corpus.valid, *corpus.test])[:HELD_OUT],
     }
 
@@ -121,7 +121,7 @@ def page_data(longest: int = 512) -> dict[str, Any]:
     src, _ = build_tokenizers(config.data, corpus.train)
     held_out = {pair.src: pair for pair in [*corpus.valid, *corpus.test]}
     model, train = config.model.model_dump(), config.train.model_dump()
-    shown = ("norm", "n_layers", "n_heads", "d_model", "lr", "warmup", "schedule")
+    fields = ("norm", "n_layers", "n_heads", "d_model", "lr", "warmup", "schedule")
     return {
         "examples": [
             example(held_out[text])
@@ -130,7 +130,7 @@ def page_data(longest: int = 512) -> dict[str, Any]:
         ],
         "words": src.lookup_tokens(list(range(len(SPECIALS), len(src)))),
         "unknown": UNK,
-        "settings": {key: (model | train)[key] for key in shown},
+        "settings": {key: (model | train)[key] for key in fields},
     }
 
 

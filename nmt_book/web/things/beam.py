@@ -53,7 +53,7 @@ class Beam(Thing):
 
     def given(self) -> dict[str, Any]:
         lattices = [lattice(self.model, text) for text in self.texts()]
-        longest = max(one.pop("steps") for one in lattices)
+        longest = max(tree.pop("steps") for tree in lattices)
         return {
             "lattices": lattices,
             "temperatures": TEMPERATURES,
@@ -62,8 +62,8 @@ class Beam(Thing):
 
     def picture(self) -> str:
         translator, text = loaded(self.model), self.texts()[0]
-        (found,) = translator.translate([text], self.K, self.alpha)
-        rows = {one: [f"{score:.2f}"] for one, score in found.n_best}
+        (translation,) = translator.translate([text], self.K, self.alpha)
+        rows = {output: [f"{score:.2f}"] for output, score in translation.n_best}
         caption = (
             f"“{text}”, translated with K = {self.K} and α = {self.alpha}; "
             "run the cell to see the search"
@@ -87,41 +87,41 @@ def lattice(model: str, text: str) -> dict[str, Any]:
     """
     translator = loaded(model)
     src = torch.tensor([translator.encode(text)])  # (1, S)
-    added: dict[tuple[int, ...], set[int]] = {(): set()}  # a prefix → tokens
+    children: dict[tuple[int, ...], set[int]] = {(): set()}  # a prefix → tokens
     leaders: set[tuple[int, ...]] = {()}
     longest = 0
     for K in range(1, WIDEST + 1):  # a smaller α only ends sooner
         trace: list[Candidate] = []
         beam_search(translator.model, src, K, ALPHA, trace=trace)
         longest = max(longest, trace[-1].step)
-        for _, step in groupby(trace, lambda one: one.step):
+        for _, step in groupby(trace, lambda candidate: candidate.step):
             candidates = list(step)  # the most likely first
-            kept = [(*c.prefix, c.token) for c in candidates if c.fate == "kept"]
-            leaders |= {*kept[:1]}
-            added |= {prefix: added.get(prefix, set()) for prefix in kept}
-            for one in candidates:
-                added[one.prefix].add(one.token)
-    number = {prefix: i for i, prefix in enumerate(added)}
-    scorer, known, nodes = Scorer(translator.model, src, False), {EOS: 0}, []
-    for prefix, tokens in added.items():
+            prefixes = [(*c.prefix, c.token) for c in candidates if c.fate == "kept"]
+            leaders |= {*prefixes[:1]}
+            children |= {prefix: children.get(prefix, set()) for prefix in prefixes}
+            for candidate in candidates:
+                children[candidate.prefix].add(candidate.token)
+    number = {prefix: i for i, prefix in enumerate(children)}
+    scorer, codes, nodes = Scorer(translator.model, src, False), {EOS: 0}, []
+    for prefix, tokens in children.items():
         log_probs = scorer(torch.tensor([[SOS, *prefix]]))[0]  # (V,)
-        shown = log_probs.topk(LIKELY).indices.tolist() if prefix in leaders else []
-        following = [
+        likely = log_probs.topk(LIKELY).indices.tolist() if prefix in leaders else []
+        successors = [
             (
-                known.setdefault(token, len(known)),
+                codes.setdefault(token, len(codes)),
                 round(-10_000 * log_probs[token].item()),
                 number.get((*prefix, token), -1),
             )
-            for token in sorted({*shown, *tokens}, key=lambda token: -log_probs[token])
+            for token in sorted({*likely, *tokens}, key=lambda token: -log_probs[token])
         ]
-        node: dict[str, Any] = {"next": following}
+        node: dict[str, Any] = {"next": successors}
         if prefix in leaders:
             sums = [float((log_probs / tau).exp().sum()) for tau in TEMPERATURES]
             node["sums"] = [float(f"{total:.4g}") for total in sums]
         nodes.append(node)
     return {
         "text": text,
-        "tokens": translator.tgt_tokenizer.lookup_tokens(list(known)),
+        "tokens": translator.tgt_tokenizer.lookup_tokens(list(codes)),
         "eos": 0,
         "limit": int(length_limits(src, 50)),
         "nodes": nodes,

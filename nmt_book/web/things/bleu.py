@@ -42,8 +42,8 @@ class Bleu(Thing):
 
         score = BLEU().corpus_score([self.output], [[self.reference]])
         rows = {
-            f"n = {n}": [str(found), str(possible)]
-            for n, (found, possible) in enumerate(
+            f"n = {n}": [str(matches), str(total)]
+            for n, (matches, total) in enumerate(
                 zip(score.counts, score.totals, strict=True), 1
             )
         }

@@ -46,7 +46,7 @@ class Calculator(Thing):
 
     def given(self) -> dict[str, Any]:
         fields = type(self).model_fields.items()
-        return {"choices": {name: get_args(one.annotation) for name, one in fields}}
+        return {"choices": {name: get_args(field.annotation) for name, field in fields}}
 
     def config(self) -> ModelConfig:
         return ModelConfig(

@@ -61,11 +61,13 @@ class Depth(Thing):
         return {"words": WORDS, "stacks": {init: stacks(init) for init in INITS}}
 
     def picture(self) -> str:
-        found = stacks(self.init)
+        results = stacks(self.init)
         layers = 0, 1, 2, 3, 6, 12, 24
         rows = {
-            name: [f"{10 ** (one['shares'][0][layer] / 100):.2%}" for layer in layers]
-            for name, one in found.items()
+            name: [
+                f"{10 ** (result['shares'][0][layer] / 100):.2%}" for layer in layers
+            ]
+            for name, result in results.items()
         }
         caption = (
             "What differs between words after so many layers, with first weights of "
@@ -80,7 +82,7 @@ def stacks(init: str) -> dict[str, Any]:
     """For each connection ``shares``, what differs between words, as 100 log10, by seed
     and layer; and ``cosines``, of all pairs of words in percent, by layer, of seed 0.
     """
-    found: dict[str, Any] = {name: {"shares": []} for name in CONNECTIONS}
+    results: dict[str, Any] = {name: {"shares": []} for name in CONNECTIONS}
     config = load_config("tiny").model.model_copy(
         update={"n_layers": LAYERS, "n_decoder_layers": 1, "init": init}
     )
@@ -89,10 +91,10 @@ def stacks(init: str) -> dict[str, Any]:
         for name, connect in CONNECTIONS.items():
             steps = through(encoder, embedded, connect)
             logs = [round(100 * math.log10(max(differs(x), LEAST))) for x in steps]
-            found[name]["shares"].append(logs)
+            results[name]["shares"].append(logs)
             percent = [(100 * cosines(x)).round().int().tolist() for x in steps]
-            found[name].setdefault("cosines", percent)
-    return found
+            results[name].setdefault("cosines", percent)
+    return results
 
 
 def drawn(config: ModelConfig, seed: int) -> tuple[Encoder, Tensor]:

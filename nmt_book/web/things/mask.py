@@ -42,8 +42,8 @@ class Mask(Thing):
         rows = {
             f"{t}: {word}": [
                 *(
-                    f"{w:.2f}" if seen else ""
-                    for w, seen in zip(row, keep, strict=True)
+                    f"{w:.2f}" if value else ""
+                    for w, value in zip(row, keep, strict=True)
                 ),
                 says[t],
                 f"{probabilities[t]:.2f}",

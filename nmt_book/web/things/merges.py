@@ -52,8 +52,8 @@ class Merges(Thing):
     def picture(self) -> str:
         merges, words, rows = self.merges(), self.text.split(), {}
         for n in (self.n_merges, len(merges)):
-            found = [my_cut.right(word, merges[:n]) for word in words]
-            rows[f"{n} merges"] = [" ".join(subwords) for subwords in found]
+            cuts = [my_cut.right(word, merges[:n]) for word in words]
+            rows[f"{n} merges"] = [" ".join(subwords) for subwords in cuts]
         caption = "A text in subwords; run the cell to type another and to move on"
         return table(caption, ["", *words], rows)
 

@@ -38,18 +38,18 @@ class Prefix(Thing):
         return moved(self.model, self.text)
 
     def picture(self) -> str:
-        found = moved(self.model, self.text)
-        columns = [one["changes"][0][not self.causal] for one in found["columns"]]
+        moves = moved(self.model, self.text)
+        columns = [c["changes"][0][not self.causal] for c in moves["columns"]]
         rows = {
             f"{t}: {word}": [f"{column[t]:.1f}" for column in columns]
-            for t, word in enumerate(found["words"])
+            for t, word in enumerate(moves["words"])
         }
-        changed = [f"{one['word']} → {one['others'][0]}" for one in found["columns"]]
+        titles = [f"{c['word']} → {c['others'][0]}" for c in moves["columns"]]
         caption = (
             "How far the logits of a position (row) move when a word (column) is "
             "changed; run the cell to change it"
         )
-        return table(caption, ("position", *changed), rows)
+        return table(caption, ("position", *titles), rows)
 
 
 @torch.no_grad()
@@ -62,34 +62,37 @@ def moved(model: str, text: str) -> dict[str, Any]:
     if not src.numel():
         raise ConfigError("cannot play 'prefix': the text is empty")
     transformer, name = translator.model, translator.tgt_tokenizer.lookup_tokens
-    (found,) = translator.translate([text], beam_size=1)
-    tgt_in = torch.tensor([translator.tgt_tokenizer.encode(found.text)])[:, :-1]
+    (translation,) = translator.translate([text], beam_size=1)
+    tgt_in = torch.tensor([translator.tgt_tokenizer.encode(translation.text)])[:, :-1]
     masks = target_mask, padding_mask
-    before = [transformer(src, tgt_in, tgt_mask=mask(tgt_in))[0] for mask in masks]
+    logits = [transformer(src, tgt_in, tgt_mask=mask(tgt_in))[0] for mask in masks]
     columns = []
     for j in range(1, tgt_in.size(1)):
-        right, likely = int(tgt_in[0, j]), before[0][j - 1].topk(200).indices.tolist()
+        right, likely = int(tgt_in[0, j]), logits[0][j - 1].topk(200).indices.tolist()
         words = [i for i in likely if i > EOS and i != right]
-        others = [i for i in words if alike(name([right, i]))][:OTHERS]
+        substitutes = [i for i in words if alike(name([right, i]))][:OTHERS]
         changes = []
-        for other in others:
-            changed = tgt_in.clone()  # (1, T)
-            changed[0, j] = other
-            after = [transformer(src, changed, tgt_mask=m(changed))[0] for m in masks]
+        for substitute in substitutes:
+            variant = tgt_in.clone()  # (1, T)
+            variant[0, j] = substitute
+            results = [transformer(src, variant, tgt_mask=m(variant))[0] for m in masks]
             gaps = [
-                (one - two).abs().amax(-1)  # (T,)
-                for one, two in zip(after, before, strict=True)
+                (a - b).abs().amax(-1)  # (T,)
+                for a, b in zip(results, logits, strict=True)
             ]
             changes.append([[round(x, 2) for x in gap.tolist()] for gap in gaps])
-        names = [one.replace("▁", "") for one in name([right, *others])]
+        names = [token.replace("▁", "") for token in name([right, *substitutes])]
         columns.append({"word": names[0], "others": names[1:], "changes": changes})
-    return {"words": ["<sos>", *(one["word"] for one in columns)], "columns": columns}
+    return {
+        "words": ["<sos>", *(column["word"] for column in columns)],
+        "columns": columns,
+    }
 
 
 def alike(tokens: list[str]) -> bool:
     """Whether both begin a word, of two letters at least, or neither does."""
-    right, other = (len(token) > 2 and token.startswith("▁") for token in tokens)
-    return right == other and other == tokens[1].startswith("▁")
+    right, substitute = (len(token) > 2 and token.startswith("▁") for token in tokens)
+    return right == substitute and substitute == tokens[1].startswith("▁")
 
 
 THING = Prefix

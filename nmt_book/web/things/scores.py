@@ -44,16 +44,18 @@ class Scores(Thing):
         T, d_v = len(self.words), len(self.values)
         for name, width in (("Q", 2), ("K", 2), ("V", d_v)):
             rows: Rows = getattr(self, name)
-            if [len(one) for one in rows] != T * [width]:
+            if [len(vector) for vector in rows] != T * [width]:
                 raise ValueError(f"{name} must have the shape ({T}, {width})")
-        if any(abs(x) > 3 for one in [*self.Q, *self.K] for x in one):
+        if any(abs(x) > 3 for vector in [*self.Q, *self.K] for x in vector):
             raise ValueError("numbers in Q and K must be from -3 to 3")
         if self.row >= T:
             raise ValueError(f"row must be less than {T}, the number of words")
         return self
 
     def picture(self) -> str:
-        query, key, value = (torch.tensor([[one]]) for one in (self.Q, self.K, self.V))
+        query, key, value = (
+            torch.tensor([[vectors]]) for vectors in (self.Q, self.K, self.V)
+        )
         output, weights = scaled_dot_product_attention(query, key, value)
         rows = {
             f"{t}: {word}": [f"{x:.2f}" for x in weights[0, 0, t].tolist()]
