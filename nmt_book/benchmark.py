@@ -94,8 +94,8 @@ def _small_corpus() -> Path:
     for split, triples in generate().items():
         for lang in ("en", "de", "fr"):
             lines = [triple.text(lang) for triple in triples]
-            some = lines[: 100 if split == "train" else 8]
-            (folder / f"{split}.{lang}").write_text("\n".join(some), encoding="utf-8")
+            sample = lines[: 100 if split == "train" else 8]
+            (folder / f"{split}.{lang}").write_text("\n".join(sample), encoding="utf-8")
     return folder
 
 
@@ -138,8 +138,8 @@ def machine(*packages: str) -> str:
     device = f"{_cpu()}, {os.cpu_count()} cores"
     if torch.cuda.is_available():
         device += f", {torch.cuda.get_device_name()}"
-    there = [name for name in ("torch", *packages) if find_spec(name)]
-    versions = ", ".join(f"{name} {version(name)}" for name in there)
+    names = [name for name in ("torch", *packages) if find_spec(name)]
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
     setting = f"OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}"
     return (
         f"{device}; {setting}, torch threads: {torch.get_num_threads()}; "
