@@ -40,9 +40,9 @@ def measure(path: Path) -> dict[str, float]:
             marks = r"\[([^\]]*)\]\([^)]*\)|<[^>]+>|https?://\S+"
             n["words"] += len(re.sub(marks, r"\1", text).split())
     text_and_code = n["words"] / 140 + n["code"] / 5.6 + n["source"] / 9
-    shown = n["output"] / 28 + 0.8 * (n["pictures"] + n["questions"])
+    views = n["output"] / 28 + 0.8 * (n["pictures"] + n["questions"])
     formulas = 0.53 * n["display"] + (n["formulas"] - n["display"]) / 12
-    n["reading"] = text_and_code + shown + formulas
+    n["reading"] = text_and_code + views + formulas
     n["doing"] = 8 * n["stubs"] + 3 * max(0, n["exercises"] - n["stubs"])
     return n
 
@@ -52,10 +52,10 @@ def _count_code(cell: nbformat.NotebookNode, n: dict[str, float]) -> None:
     tags = set(cell.metadata.get("tags", []))
     if "hide-cell" in tags:
         return
-    shown = [output.get("data", {}) for output in cell.outputs]
-    picture = any({"image/png", "image/svg+xml"} & set(data) for data in shown)
+    bundles = [output.get("data", {}) for output in cell.outputs]
+    picture = any({"image/png", "image/svg+xml"} & set(data) for data in bundles)
     n["pictures"] += picture
-    for output, data in zip(cell.outputs, shown, strict=True):
+    for output, data in zip(cell.outputs, bundles, strict=True):
         if "text/html" in data and "show_source" in cell.source:
             n["source"] += re.sub(r"<[^>]+>", "", data["text/html"]).count("\n")
         elif not picture:

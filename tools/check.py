@@ -51,92 +51,92 @@ def main() -> int:
     for path in notebooks:
         n = budget.measure(path)
         print(*(f"{n[column]:8.0f}" for column in columns), "", path.stem)
-    found = [f"{path.name}: {said}" for path in notebooks for said in problems(path)]
-    print(*found, f"{len(notebooks)} notebooks, {len(found)} problems", sep="\n")
-    return bool(found)
+    faults = [f"{path.name}: {fault}" for path in notebooks for fault in problems(path)]
+    print(*faults, f"{len(notebooks)} notebooks, {len(faults)} problems", sep="\n")
+    return bool(faults)
 
 
 def problems(path: Path) -> list[str]:
     """The faults of a chapter, a deeper page or the source of an assignment."""
     notebook = nbformat.read(path, as_version=4)
-    found = [*stored_run(notebook), *alt_texts(notebook)]
+    faults = [*stored_run(notebook), *alt_texts(notebook)]
     if path.stat().st_size > MAX_BYTES:
-        found.append(f"more than {MAX_BYTES:,} bytes")
+        faults.append(f"more than {MAX_BYTES:,} bytes")
     if path.parent.name != "source":  # course.py checks the frame of an assignment
-        found += [*frame(notebook, path), *size(notebook, path), *cells(notebook)]
-    return found
+        faults += [*frame(notebook, path), *size(notebook, path), *cells(notebook)]
+    return faults
 
 
 def stored_run(notebook: nbformat.NotebookNode) -> list[str]:
     """One clean run: every code cell executed in order, no error, nothing unstable."""
-    found = []
+    faults = []
     code = [c for c in notebook.cells if c.cell_type == "code" and c.source.strip()]
     if [c.execution_count for c in code] != list(range(1, len(code) + 1)):
-        found.append("the code cells are not numbered 1, 2, 3 …: run make notebooks")
+        faults.append("the code cells are not numbered 1, 2, 3 …: run make notebooks")
     exempt = [EXEMPT in cell.metadata.get("tags", []) for cell in code]
     if 3 * sum(exempt) > len(code):
-        found.append("more than a third of the code cells are exempt from comparison")
+        faults.append("more than a third of the code cells are exempt from comparison")
     for cell, ignored in zip(code, exempt, strict=True):
-        said = f"the cell {cell.source.splitlines()[0]!r} stores "
+        prefix = f"the cell {cell.source.splitlines()[0]!r} stores "
         names = [output.get("name") for output in cell.outputs]
-        if any(name and name == after for name, after in pairwise(names)):
-            found.append(said + "a printed text in parts: run make notebooks")
+        if any(name and name == follower for name, follower in pairwise(names)):
+            faults.append(prefix + "a printed text in parts: run make notebooks")
         for output in cell.outputs:
             text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
             if "application/vnd.jupyter.widget-view+json" in output.get("data", {}):
-                found.append(said + "a widget, which has another id in each run")
+                faults.append(prefix + "a widget, which has another id in each run")
             if output.output_type == "error":
-                found.append(said + "an error")
+                faults.append(prefix + "an error")
             elif output.get("name") == "stderr" and not ignored:
-                found.append(said + f"a warning: {text[:60]!r}")
+                faults.append(prefix + f"a warning: {text[:60]!r}")
             elif unstable := UNSTABLE.search(text):
-                found.append(said + f"what differs elsewhere: {unstable[0]!r}")
-    return found
+                faults.append(prefix + f"what differs elsewhere: {unstable[0]!r}")
+    return faults
 
 
 def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
     """Title, badge, aim, parameters, set-up cell; summary, exercises, reading."""
-    found = []
+    faults = []
     main_line = path.parent.name != "deeper"
     parameters, set_up = notebook.cells[1:3]
     tags = [set(cell.metadata.get("tags", [])) for cell in notebook.cells]
     if unknown := set.union(*tags) - {"parameters", FOLDED, EXEMPT}:
-        found.append(f"unknown tags: {', '.join(sorted(unknown))}")
+        faults.append(f"unknown tags: {', '.join(sorted(unknown))}")
     if "parameters" not in tags[1] or parameters.source != PARAMETERS:
-        found.append(f"the second cell must be {PARAMETERS!r}, tagged 'parameters'")
+        faults.append(f"the second cell must be {PARAMETERS!r}, tagged 'parameters'")
     if not folded(parameters) or not folded(set_up):
-        found.append("the parameters and the set-up cell must be folded")
+        faults.append("the parameters and the set-up cell must be folded")
     try:
         stamped = nbformat.from_dict(notebook)
         links.stamp(stamped, path)
         if stamped != notebook:
-            found.append("badge or set-up cell is not up to date: run make links")
+            faults.append("badge or set-up cell is not up to date: run make links")
     except ValueError as error:
-        found.append(str(error))
+        faults.append(str(error))
     text = "\n".join(c.source for c in notebook.cells if c.cell_type == "markdown")
     parts = [f"# {path.name[:2]} · ", *FRAME, *(END if main_line else [])]
-    found += [f"{part!r} is missing" for part in parts if part not in text]
+    faults += [f"{part!r} is missing" for part in parts if part not in text]
     if main_line:
-        _, _, after = text.partition("## Summary")
-        summary, _, exercises = after.partition("## Exercises")
+        _, _, rest = text.partition("## Summary")
+        summary, _, exercises = rest.partition("## Exercises")
         if not 3 <= len(re.findall(r"(?m)^\d\. ", summary)) <= 5:
-            found.append("the summary must have three to five numbered lines")
+            faults.append("the summary must have three to five numbered lines")
         if re.findall(r"(?m)^### (\d) · ", exercises)[:2] != ["1", "2"]:
-            found.append("there must be two exercises, '### 1 · …' and '### 2 · …'")
+            faults.append("there must be two exercises, '### 1 · …' and '### 2 · …'")
         code = [c for c in notebook.cells if c.cell_type == "code"]
         for stub, check in pairwise(code):
-            asked = check.source.startswith("check.")
-            if budget.STUB in stub.source and not asked:
-                found.append(f"{stub.source.splitlines()[0]!r}: no check follows")
+            has_check = check.source.startswith("check.")
+            if budget.STUB in stub.source and not has_check:
+                faults.append(f"{stub.source.splitlines()[0]!r}: no check follows")
     sections = [int(n) for n in re.findall(r"(?m)^## (\d+) · ", text)]
     if sections != list(range(1, len(sections) + 1)):
-        found.append(f"its sections have the numbers {sections}")
+        faults.append(f"its sections have the numbers {sections}")
     if text.count("<details>") != text.count("</details>"):
-        found.append("a <details> is not closed")
+        faults.append("a <details> is not closed")
     for link in re.findall(r"\]\((?!https?://)([^)#]+)", text):
         if not (path.parent / link).exists():
-            found.append(f"dead link {link!r}")
-    return found
+            faults.append(f"dead link {link!r}")
+    return faults
 
 
 def folded(cell: nbformat.NotebookNode) -> bool:
@@ -148,54 +148,54 @@ def folded(cell: nbformat.NotebookNode) -> bool:
 def size(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
     """The limits, the minutes that the first cell names, and the deeper pages."""
     n = budget.measure(path)
-    found = [
+    faults = [
         f"{key}: {n[key]:.1f}, the limit is {limit}"
         for key, limit in LIMITS.items()
         if n[key] > limit
     ]
     time = r"\*\*Time:\*\* about (\d+) minutes to read, (\d+) to do"
-    said = re.search(time, notebook.cells[0].source)
-    reading, doing = map(int, said.groups()) if said else (0, 0)
+    match = re.search(time, notebook.cells[0].source)
+    reading, doing = map(int, match.groups()) if match else (0, 0)
     if abs(reading - n["reading"]) > 1.5 or doing != n["doing"]:
-        took = f"{n['reading']:.0f} minutes to read, {n['doing']:.0f} to do"
-        found.append(f"**Time:** should say 'about {took}'")
+        minutes = f"{n['reading']:.0f} minutes to read, {n['doing']:.0f} to do"
+        faults.append(f"**Time:** should say 'about {minutes}'")
     for i, cell in enumerate(notebook.cells):
         if re.search(r"(?mi)^## going deeper", cell.source):
             if len(notebook.cells) - i > DEEPER:
-                found.append(f"more than {DEEPER} cells under Going deeper")
+                faults.append(f"more than {DEEPER} cells under Going deeper")
             if not cell.metadata.get("jp-MarkdownHeadingCollapsed"):
-                found.append("Going deeper must be collapsed")
-    return found
+                faults.append("Going deeper must be collapsed")
+    return faults
 
 
 def cells(notebook: nbformat.NotebookNode) -> list[str]:
     """Wide lines, traces of tests, cells folded in one place only, a lone $."""
-    found = []
+    faults = []
     for i, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
             text = re.sub(r"```.*?```|`[^`\n]*`", "", cell.source, flags=re.DOTALL)
             if len(re.findall(r"(?<!\\)\$", text)) % 2:
-                found.append(f"a $ is not closed in the text {cell.source[:40]!r}")
+                faults.append(f"a $ is not closed in the text {cell.source[:40]!r}")
         elif i != 2:  # links.py writes the set-up cell
             lines = cell.source.splitlines()
             if max(map(len, lines), default=0) > COLUMNS:
-                found.append(f"{lines[0]!r}: a line is wider than {COLUMNS} columns")
-            if shown := MACHINERY.search(cell.source):
-                found.append(f"{lines[0]!r} shows machinery of tests: {shown[0]!r}")
+                faults.append(f"{lines[0]!r}: a line is wider than {COLUMNS} columns")
+            if match := MACHINERY.search(cell.source):
+                faults.append(f"{lines[0]!r} shows machinery of tests: {match[0]!r}")
             hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
             if hidden != (FOLDED in cell.metadata.get("tags", [])):
-                found.append(f"{lines[0]!r} is folded in one of JupyterLab and site")
-    return found
+                faults.append(f"{lines[0]!r} is folded in one of JupyterLab and site")
+    return faults
 
 
 def alt_texts(notebook: nbformat.NotebookNode) -> list[str]:
     """Each picture has an alt text."""
-    shown = list(run.images(notebook))
-    if not shown:
+    images = list(run.images(notebook))
+    if not images:
         return ["there is no picture"]
     return [
         f"the picture of {cell.source.splitlines()[0]!r} lacks its alt text"
-        for cell, output in shown
+        for cell, output in images
         if not output.metadata.get("image/png", {}).get("alt")
     ]
 

@@ -87,14 +87,14 @@ def notebook_text(notebook: nbformat.NotebookNode) -> str:
     parts = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            told = "*The answer is folded on the page.*"
+            note = "*The answer is folded on the page.*"
             text = re.sub(r'<p class="doors">.*?</p>\n*', "", cell.source, flags=re.S)
             text = re.sub(r"(?ms)^```\{toctree.*?^```$", "", text)
-            parts.append(ANSWER.sub(told, text))
+            parts.append(ANSWER.sub(note, text))
             continue
         parts.append(f"```python\n{cell.source}\n```")
-        if said := "".join(map(printed, cell.outputs)).rstrip():
-            parts.append(f"```text\n{said}\n```")
+        if output := "".join(map(printed, cell.outputs)).rstrip():
+            parts.append(f"```text\n{output}\n```")
     return "\n\n".join(part for part in parts if part.strip()) + "\n"
 
 
@@ -123,8 +123,8 @@ def typeset(page: str) -> str:
 
     def short(code: re.Match[str]) -> str:
         length = len(unescape(re.sub("<[^>]*>", "", code[2])))
-        kept = " kept" * (length <= SHORT)
-        return f'<code class="{code[1]}{kept}">{code[2]}</code>'
+        mark = " kept" * (length <= SHORT)
+        return f'<code class="{code[1]}{mark}">{code[2]}</code>'
 
     def change(part: re.Match[str]) -> str:
         if part["letter"]:

@@ -87,8 +87,9 @@ def lacking(path: Path) -> str:
 def address() -> tuple[str, str]:
     """The repository's ``owner/name`` and the version, from pyproject.toml."""
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    found = dict(re.findall(r'(?m)^(version|Repository) = "([^"]+)"', text))
-    return found["Repository"].removeprefix("https://github.com/"), found["version"]
+    metadata = dict(re.findall(r'(?m)^(version|Repository) = "([^"]+)"', text))
+    repository = metadata["Repository"].removeprefix("https://github.com/")
+    return repository, metadata["version"]
 
 
 def published() -> bool:

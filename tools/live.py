@@ -141,11 +141,11 @@ def copy_explored(notebooks: Path, out: Path) -> None:
     for path in notebooks.rglob("*.ipynb"):
         text = path.read_text(encoding="utf-8")
         for file in {*re.findall(r"explore/[\w.-]+?\.safetensors", text)}:
-            made, target = path.parent / file, out / path.parent / file
+            source, target = path.parent / file, out / path.parent / file
             name = re.sub(r"^explore/|-\w{8}\.safetensors$", "", file)
             target.parent.mkdir(parents=True, exist_ok=True)
-            if made.exists():
-                shutil.copy(made, target)
+            if source.exists():
+                shutil.copy(source, target)
             elif name in nmt.Translator.pretrained():
                 translator = nmt.Translator.load(name, device="cpu")
                 explore.write(explore.model_bytes(translator), target)
@@ -194,8 +194,8 @@ def answers_to(data: dict[str, Any]) -> list[dict[str, Any]]:
     job |= {"limit": LIMIT, "files": {name: str(model_path(name)) for name in EXAMPLES}}
     job |= {"searched": {"model": "en-de", "text": BEAM, "beam": 3}, "stored": []}
     command: list[str | Path] = ["node", Path(__file__).with_name("answers.mjs")]
-    found = subprocess.check_output(command, input=json.dumps(job), text=True)
-    return list(json.loads(found))
+    answers = subprocess.check_output(command, input=json.dumps(job), text=True)
+    return list(json.loads(answers))
 
 
 def table_of(answers: list[dict[str, Any]]) -> str:

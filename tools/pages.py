@@ -151,10 +151,10 @@ def buttons(path: str, colab: str) -> str:
     """Links instead of the badge, which would be fetched from another site."""
     reading, doing = minutes(notebook_at(path))
     doing = f", {doing} to do" if doing else ""
-    opened = f'<a href="{colab}">{COLAB}Open in Colab</a> ' if colab else ""
+    button = f'<a href="{colab}">{COLAB}Open in Colab</a> ' if colab else ""
     return (
         f'<p class="doors"><span>{reading} min to read{doing}</span> '
-        f"{live.door(path)}{opened}"
+        f"{live.door(path)}{button}"
         f'<a href="{Path(path).name}" download>{DOWN}Download</a></p>'
     )
 
@@ -167,8 +167,8 @@ def with_formulas(summary: re.Match[str]) -> str:
 
 def show_as_code(output: nbformat.NotebookNode) -> None:
     """Turns highlighted HTML into a code block with the colours of the page."""
-    shown = output.get("data", {}).get("text/html", "")
-    if code := CODE.fullmatch(shown):
+    text = output.get("data", {}).get("text/html", "")
+    if code := CODE.fullmatch(text):
         plain = html.unescape(re.sub(r"<[^>]+>", "", code[1])).strip()
         output.data = nbformat.from_dict({"text/markdown": f"```python\n{plain}\n```"})
 
@@ -221,18 +221,18 @@ def raw(page: str) -> str:
 def viewer(notebook: nbformat.NotebookNode) -> str:
     """A sentence, its translation and its attention, from the outputs of a chapter."""
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
-    stored = (output.get("data", {}).get("text/html", "") for output in outputs)
-    shown = next(page for page in stored if 'nmt-view"' in page)
-    shown = shown.replace("; run the cell to explore all of them", "")
-    data = json.loads(re.findall(r"const data = (.*);\n", shown)[0])
+    htmls = (output.get("data", {}).get("text/html", "") for output in outputs)
+    view = next(page for page in htmls if 'nmt-view"' in page)
+    view = view.replace("; run the cell to explore all of them", "")
+    data = json.loads(re.findall(r"const data = (.*);\n", view)[0])
     sides = []
     for side in ("columns", "rows"):
         tokens = data["kinds"]["cross"][side]
         line = " ".join(token for token in tokens if not re.fullmatch(r"<\w+>", token))
         sides.append(html.escape(re.sub(r" (?=[.,?!])", "", line)))
-    said = f'<span>{sides[0]}</span> → <b lang="fr">{sides[1]}</b>'
-    said += ' <a href="live.html">Type your own</a>'
-    return f'<p class="said">{said}</p>\n{shown}'
+    sentence = f'<span>{sides[0]}</span> → <b lang="fr">{sides[1]}</b>'
+    sentence += ' <a href="live.html">Type your own</a>'
+    return f'<p class="said">{sentence}</p>\n{view}'
 
 
 def title(notebook: nbformat.NotebookNode) -> str:
@@ -247,9 +247,9 @@ def short(heading: str) -> str:
 def minutes(notebook: nbformat.NotebookNode) -> tuple[str, str]:
     """How many minutes to read and to do, according to the notebook."""
     first = notebook.cells[0].source
-    said = re.search(r"about (\d+) minutes to read(?:, (\d+) to do)?", first)
-    assert said, f"{first.splitlines()[0]} does not say how long it takes"
-    return said[1], said[2] or ""
+    match = re.search(r"about (\d+) minutes to read(?:, (\d+) to do)?", first)
+    assert match, f"{first.splitlines()[0]} does not say how long it takes"
+    return match[1], match[2] or ""
 
 
 def toctree(paths: list[str], *options: str) -> str:

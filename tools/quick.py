@@ -76,9 +76,9 @@ def read(path: str) -> str:
 
 def imports(path: str, text: str) -> Iterator[str]:
     """``a.b.c`` for each ``from a.b import c``."""
-    for dots, module, many, one in IMPORT.findall(text):
+    for dots, module, block, line in IMPORT.findall(text):
         folder = path.split("/")[: -len(dots)] if dots else []
-        for name in re.findall(r"(\w+)(?: as \w+)?", re.sub("#.*", "", many or one)):
+        for name in re.findall(r"(\w+)(?: as \w+)?", re.sub("#.*", "", block or line)):
             yield ".".join([*folder, *filter(None, [module]), name])
 
 
@@ -129,22 +129,22 @@ def users(texts: dict[str, str]) -> dict[str, set[str]]:
 
 def nearest(path: str, using: dict[str, set[str]]) -> set[str]:
     """The tests that use a file, or else those of the files that use it."""
-    level, seen, pages = {path}, {path}, set[str]()
+    level, closure, pages = {path}, {path}, set[str]()
     while level and not 0 < len(pages) <= FEW:
         if tests := {file for file in level if TEST.fullmatch(file)}:
-            own = {
+            namesakes = {
                 file for file in tests if file.endswith(f"/test_{Path(path).stem}.py")
             }
-            return own if own and len(tests) > MANY else tests
+            return namesakes if namesakes and len(tests) > MANY else tests
         pages = pages or {file for file in level if file.endswith(".ipynb")}
-        level = {user for file in level for user in using.get(file, ())} - seen
-        seen |= level
+        level = {user for file in level for user in using.get(file, ())} - closure
+        closure |= level
     return pages
 
 
 def tests_of(paths: Iterable[str], texts: dict[str, str]) -> dict[str, list[str]]:
     """What pytest runs, files or ``file -k words``, each with the paths that ask."""
-    asked, using = defaultdict(list), users(texts)
+    askers, using = defaultdict(list), users(texts)
     for path in paths:
         tests = nearest(path, using)
         for pattern, test in TABLE.items():
@@ -153,8 +153,8 @@ def tests_of(paths: Iterable[str], texts: dict[str, str]) -> dict[str, list[str]
                 files = {file for file in texts if fnmatch(file, name)} - tests
                 tests |= {" ".join([file, *words]) for file in files}
         for test in tests:
-            asked[test].append(path)
-    return {test: asked[test] for test in sorted(asked)}
+            askers[test].append(path)
+    return {test: askers[test] for test in sorted(askers)}
 
 
 def main() -> int:
@@ -163,8 +163,8 @@ def main() -> int:
     tests = tests_of(paths, texts)
     tests = {test: tests[test] for test in tests if (ROOT / test.split()[0]).exists()}
     for path in paths:
-        known = [test for test in tests if path in tests[test]]
-        print(f"{path}: {', '.join(known) or 'no test'}", flush=True)
+        selection = [test for test in tests if path in tests[test]]
+        print(f"{path}: {', '.join(selection) or 'no test'}", flush=True)
     files = [test for test in tests if TEST.fullmatch(test)]
     parts = [test.split() for test in tests if " " in test]
     pages = [test for test in tests if test.endswith(".ipynb")]

@@ -69,10 +69,10 @@ def main() -> int:
         try:
             notebook = execute(path, target, parameters)
             (clean if options.in_place else save_pictures)(notebook, target)
-            ended = "executed"
+            outcome = "executed"
         except PapermillExecutionError as error:
-            ended, failed = f"stopped: {error.ename}: {error.evalue}", True
-        print(f"{target}: {time.time() - start:.0f} s, {ended}", flush=True)
+            outcome, failed = f"stopped: {error.ename}: {error.evalue}", True
+        print(f"{target}: {time.time() - start:.0f} s, {outcome}", flush=True)
     print(f"\ntrained model: {run_path(config).resolve()}")
     return failed
 
