@@ -50,25 +50,25 @@ System = Callable[[Group, int], Group]  # sources and the beam's size to transla
 def prefix_loop(model: nmt.Transformer, ids: list[int], limit: int) -> list[int]:
     """One sentence, no cache, attention written out, as in the write-ups."""
     out = [nmt.SOS]
-    written, _ = collect_weights(model)
+    copy, _ = collect_weights(model)
     src = torch.tensor([ids])  # (1, S)
-    memory = written.encode(src)  # (1, S, D)
+    memory = copy.encode(src)  # (1, S, D)
     while len(out) <= limit and out[-1] != nmt.EOS:
-        x = written.decode(torch.tensor([out]), memory, nmt.padding_mask(src))
+        x = copy.decode(torch.tensor([out]), memory, nmt.padding_mask(src))
         out.append(int(model.output(x)[0, -1].argmax()))
     return [token for token in out[1:] if token != nmt.EOS]
 
 
-def ours(
+def library_search(
     model: nmt.Transformer, extra: int, cache: bool, group: Group, K: int
 ) -> Group:
     src = nmt.pad_batch(group)
     if K == 1:
-        found = nmt.greedy_search(model, src, extra, 0.0, cache)
+        hypotheses = nmt.greedy_search(model, src, extra, 0.0, cache)
     else:
         beams = nmt.beam_search(model, src, K, 0.0, extra, cache)
-        found = [best for best, *_ in beams]
-    return [list(hypothesis.ids) for hypothesis in found]
+        hypotheses = [best for best, *_ in beams]
+    return [list(hypothesis.ids) for hypothesis in hypotheses]
 
 
 @torch.inference_mode()
@@ -85,10 +85,10 @@ def generate(model: Any, extra: int, group: Group, K: int) -> Group:
         **penalty,
     )
     special = (nmt.PAD, nmt.EOS)
-    found = [
+    outputs = [
         [token for token in row[1:] if token not in special] for row in out.tolist()
     ]
-    return [ids[: len(row) + extra] for ids, row in zip(found, group, strict=True)]
+    return [ids[: len(row) + extra] for ids, row in zip(outputs, group, strict=True)]
 
 
 def converted(model: Any, folder: str, quantization: str) -> Any:
@@ -128,7 +128,7 @@ def engine_search(
     src, tgt = translator.src_tokenizer, translator.tgt_tokenizer
     tokens = tgt.lookup_tokens(range(len(tgt)))
     ids = {token: index for index, token in enumerate(tokens)}
-    found = engine.translate_batch(
+    results = engine.translate_batch(
         [src.lookup_tokens(row) for row in group],
         beam_size=K,
         length_penalty=0.0,
@@ -137,23 +137,23 @@ def engine_search(
     )
     return [
         [ids[token] for token in result.hypotheses[0]][: len(row) + extra]
-        for result, row in zip(found, group, strict=True)
+        for result, row in zip(results, group, strict=True)
     ]
 
 
 def all_systems(translator: nmt.Translator) -> dict[str, System]:
     model, extra = translator.model, translator.config.decode.max_extra_tokens
     systems: dict[str, System] = {
-        OURS: partial(ours, model, extra, True),
-        "nmt_lib, no cache": partial(ours, model, extra, False),
+        OURS: partial(library_search, model, extra, True),
+        "nmt_lib, no cache": partial(library_search, model, extra, False),
         LOOP: lambda group, K: [prefix_loop(model, i, len(i) + extra) for i in group],
     }
     if find_spec("transformers") and translator.config.data.tokenizer == "bpe":
-        theirs, folder = common.exported(translator)
-        systems["transformers `generate`"] = partial(generate, theirs.eval(), extra)
+        rival, folder = common.exported(translator)
+        systems["transformers `generate`"] = partial(generate, rival.eval(), extra)
         if find_spec("ctranslate2"):
             for kind in ("float32", "int8"):
-                engine = converted(theirs, folder, kind)
+                engine = converted(rival, folder, kind)
                 search = partial(engine_search, engine, translator, extra)
                 systems[f"CTranslate2, {kind}"] = search
     return systems
@@ -190,12 +190,12 @@ def main() -> None:
     # One at a time takes long, so only every eighth sentence is measured.
     texts = {1: batches(sources[4::8], 1), 64: batches(sources, 64)}
     systems = all_systems(translator)
-    found: dict[Any, Group] = {}
+    outputs: dict[Any, Group] = {}
 
     def translate(key: tuple[str, int, str]) -> None:
-        search, size, what = key
-        results = [systems[what](g, SEARCHES[search]) for g in texts[size]]
-        found[key] = list(itertools.chain(*results))
+        search, size, system = key
+        results = [systems[system](g, SEARCHES[search]) for g in texts[size]]
+        outputs[key] = list(itertools.chain(*results))
 
     keys = [
         key
@@ -208,16 +208,16 @@ def main() -> None:
     for key in keys:
         search, size, _ = key
         base = (search, size, OURS)
-        speed = len(found[key]) / statistics.median(seconds[key])
-        same = statistics.mean(map(list.__eq__, found[key], found[base]))
+        speed = len(outputs[key]) / statistics.median(seconds[key])
+        agreement = statistics.mean(map(list.__eq__, outputs[key], outputs[base]))
         score = ""
         if size > 1:
-            decoded = [translator.tgt_tokenizer.decode(ids) for ids in found[key]]
+            decoded = [translator.tgt_tokenizer.decode(ids) for ids in outputs[key]]
             references = [[pair.tgt for pair in pairs]]
             score = f"{BLEU().corpus_score(decoded, references).score:.2f}"
         times = f"{common.ratio(seconds, key, base):.2f}"
-        rows.append([*key, f"{speed:.1f}", times, f"{100 * same:.1f} %", score])
-    words = statistics.mean(map(len, found["greedy", 64, OURS]))
+        rows.append([*key, f"{speed:.1f}", times, f"{100 * agreement:.1f} %", score])
+    words = statistics.mean(map(len, outputs["greedy", 64, OURS]))
     m = translator.config.model
     benchmark.write_table(
         "decoding" if run == parser.get_default("run") else f"decoding_{name}",

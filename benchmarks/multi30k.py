@@ -78,8 +78,8 @@ def load_set(data: DataConfig, name: str, corpus: str | None = None) -> list[nmt
 def test_sets(data: DataConfig) -> list[str]:
     """The sets that can be read: ``test``, and those of ``LATER`` whose files exist."""
     folder = Path(os.environ.get("NMT_DATA", "")) / "multi30k"
-    there = [n for n, stem in LATER.items() if any(folder.glob(f"{stem}.*"))]
-    return ["test", *(there if data.corpus == "multi30k" else [])]
+    names = [n for n, stem in LATER.items() if any(folder.glob(f"{stem}.*"))]
+    return ["test", *(names if data.corpus == "multi30k" else [])]
 
 
 def score(
@@ -91,18 +91,22 @@ def score(
     """
     pairs, lang = load_set(data, name), data.tgt_lang
     sources, references = [p.src for p in pairs], [p.tgt for p in pairs]
-    found = nmt.evaluate(translator, pairs)
+    evaluation = nmt.evaluate(translator, pairs)
     # <unk> is one word for a word model; a tokenizer would split it in three.
     beam, greedy = (
-        [translation.text.replace("<unk>", "unk") for translation in some]
-        for some in (found.translations, translator.translate(sources, beam_size=1))
+        [translation.text.replace("<unk>", "unk") for translation in translations]
+        for translations in (
+            evaluation.translations,
+            translator.translate(sources, beam_size=1),
+        )
     )
     lower = math.nan
     if data.corpus == "multi30k":
         tokenised = [pair.tgt for pair in load_set(data, name, "multi30k-tok")]
         lower = plain_bleu(moses(beam, lang), tokenised)
-    counted = plain_bleu(words(greedy, lang), words(references, lang))
-    return [found.bleu, found.chrf, lower, counted], found.bleu_signature
+    greedy_bleu = plain_bleu(words(greedy, lang), words(references, lang))
+    numbers = [evaluation.bleu, evaluation.chrf, lower, greedy_bleu]
+    return numbers, evaluation.bleu_signature
 
 
 def spread(values: Sequence[float]) -> str:
@@ -119,8 +123,8 @@ def trained(options: argparse.Namespace) -> Iterator[list[nmt.Translator]]:
         languages = dict(zip(SIDES, direction.split("-"), strict=True))
         stem, models = Path(options.config).stem, []
         for seed in options.seeds:
-            own = {"name": f"{stem}-{direction}-seed{seed}", "train.seed": seed}
-            config = benchmark.load_config(options.config, **languages, **own)
+            changes = {"name": f"{stem}-{direction}-seed{seed}", "train.seed": seed}
+            config = benchmark.load_config(options.config, **languages, **changes)
             models.append(nmt.train(config).translator)
         yield models
 
@@ -136,9 +140,9 @@ def main() -> None:
     parser.add_argument("--test", action="store_true", help=help)
     options = benchmark.parse(parser)
     stem = "models" if options.models else Path(options.config).stem
-    which = [] if options.models else options.directions
-    table = "_".join([stem, *which, "test" if options.test else "valid"])
-    if which and options.test and (benchmark.RESULTS / f"{table}.md").exists():
+    directions = [] if options.models else options.directions
+    table = "_".join([stem, *directions, "test" if options.test else "valid"])
+    if directions and options.test and (benchmark.RESULTS / f"{table}.md").exists():
         return print(f"the test set has been read already: {table}.md")
     rows, penalties = [], {}
     for models in trained(options):
@@ -150,8 +154,8 @@ def main() -> None:
         for name in test_sets(data) if options.test else ["valid"]:
             results = [score(model, data, name) for model in models]
             columns = zip(*(numbers for numbers, _ in results), strict=True)
-            where = NAMES.get(name, name)
-            rows.append([direction, where, len(models), *map(spread, columns)])
+            set_name = NAMES.get(name, name)
+            rows.append([direction, set_name, len(models), *map(spread, columns)])
             print(*rows[-1], flush=True)
     train = config.train
     trained_how = f"{train.max_steps:,} updates, train.precision {train.precision}. "
@@ -163,7 +167,7 @@ def main() -> None:
         f"direction | set | seeds | {HEADER}",
         rows,
         f"{trained_how}Beam {config.decode.beam_size}, length penalty "
-        f"{', '.join(f'{alpha} ({one})' for one, alpha in penalties.items())}. "
+        f"{', '.join(f'{alpha} ({langs})' for langs, alpha in penalties.items())}. "
         f"{NOTES.format(results[0][1])} ± is the standard deviation over the seeds. "
         "sacrebleu",
         "sacremoses",

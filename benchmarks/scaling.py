@@ -59,14 +59,14 @@ def measure(
     memory = "–"
     if DEVICE == "cuda":
         torch.cuda.reset_peak_memory_stats()
-    taken = seconds(update, 5)
+    duration = seconds(update, 5)
     if DEVICE == "cuda":
         memory = f"{torch.cuda.max_memory_allocated() / 2**20:,.0f}"
     top = peak(precision, size)
     return [
-        f"{batch.n_tokens / taken:,.0f}",
+        f"{batch.n_tokens / duration:,.0f}",
         f"{flops / batch.n_tokens / 1e6:.1f}",
-        f"{100 * flops / taken / top:.0f} %",
+        f"{100 * flops / duration / top:.0f} %",
         memory,
         f"{top / 1e12:.3g}",
     ]

@@ -122,12 +122,12 @@ def main() -> None:
         torch.manual_seed(0)
         model = nmt.Transformer(config.model, *map(len, tokenizers))
         translator = nmt.Translator(model, *tokenizers, config)
-        ours = nmt.Objective(model, SMOOTHING)
-        runs = {OURS: common.stepper(ours, nn.Module.__call__, train, batches)}
+        objective = nmt.Objective(model, SMOOTHING)
+        runs = {OURS: common.stepper(objective, nn.Module.__call__, train, batches)}
         for name, rival in rivals.items():
-            for compared, loss in (("model and loss", plain), ("model alone", fused)):
+            for comparison, loss in (("model and loss", plain), ("model alone", fused)):
                 step = common.stepper(rival(translator), loss, train, batches)
-                runs[name, compared] = step
+                runs[name, comparison] = step
         clock = time.perf_counter if torch.cuda.is_available() else time.process_time
         seconds = benchmark.alternate(runs, options.rounds, clock)
         for key in runs:
