@@ -57,8 +57,8 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     src = torch.tensor([src_ids], device=device)  # (1, S)
     tgt_in = torch.tensor([[SOS, *tgt_ids]], device=device)  # (1, T)
     memory = model.encode(src)  # (1, S, D)
-    decoded = model.decode(tgt_in, memory, padding_mask(src))  # (1, T, D)
-    top = model.output(decoded)[0, -1].softmax(-1).topk(4)  # (4,)
+    states = model.decode(tgt_in, memory, padding_mask(src))  # (1, T, D)
+    top = model.output(states)[0, -1].softmax(-1).topk(4)  # (4,)
 
     figure, (axis,) = new_figure(size=(6.8, 6.6))
     draw_column(axis, LEFT, translator.src_tokenizer.lookup_tokens(src_ids))
@@ -75,7 +75,7 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     ]
     draw_block(axis, RIGHT, f"decoder × {len(model.decoder.layers)}", decoder_sublayers)
     draw_vectors(axis, LEFT, 4.2, memory[0], "memory (B, S, D)")
-    draw_vectors(axis, RIGHT, 4.2, decoded[0], "decoded (B, T, D)")
+    draw_vectors(axis, RIGHT, 4.2, states[0], "decoded (B, T, D)")
     draw_choice(
         axis, top.values.tolist(), tokenizer.lookup_tokens(top.indices.tolist())
     )
@@ -165,7 +165,7 @@ def plot_links(
         names: of the two languages.
     """
     links = [((0, s), (1, t)) for s, t in pair.alignment]
-    crossed = [
+    crossings = [
         end
         for a, b in links
         if any((a[1] - c[1]) * (b[1] - d[1]) < 0 for c, d in links)
@@ -173,4 +173,4 @@ def plot_links(
     ]
     sentences = src_tok.tokenize(pair.src), tgt_tok.tokenize(pair.tgt)
     rows = dict(zip(names, sentences, strict=True))
-    return plot_words(rows, links=links, marked=crossed, positions=False)
+    return plot_words(rows, links=links, marked=crossings, positions=False)
