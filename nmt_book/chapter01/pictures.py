@@ -36,18 +36,18 @@ def plot_subwords(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Figure:
     heights = [len(rows) for rows in texts.values()]
     figure, axes = new_figure(len(texts), 1, size, height_ratios=heights)
     for axis, (text, rows) in zip(axes, texts.items(), strict=True):
-        above: set[tuple[int, int]] | None = None
+        edges: set[tuple[int, int]] | None = None
         for y, tokens in enumerate(rows.values()):
             boxes = spans(text, tokens)
             for start, end in boxes:
-                new = above is not None and (start, end) not in above
+                new = edges is not None and (start, end) not in edges
                 style: Any = {"boxstyle": "round,pad=0,rounding_size=0.25"}
                 style |= {"fc": MARKED if new else "white", "ec": "0.6"}
                 size = end - start - 0.16, 0.72
                 axis.add_patch(FancyBboxPatch((start + 0.08, y - 0.36), *size, **style))
                 for x in range(start, end):
                     axis.text(x + 0.5, y, text[x], parse_math=False, **MIDDLE)
-            above = set(boxes)
+            edges = set(boxes)
         axis.set(xlim=(0, width), ylim=(len(rows) - 0.5, -0.5), xticks=[])
         axis.set_yticks(range(len(rows)), list(rows), parse_math=False)
         axis.tick_params(length=0, labelcolor=GREY)
@@ -65,12 +65,12 @@ def plot_merges(cut: Cut, words: Sequence[str], merges: Sequence[Any]) -> Figure
     """
     panels: dict[str, dict[str, Sequence[str]]] = {}
     for word in words:
-        before = cut(word, [])
-        rows = panels.setdefault(f"▁{word}", {"characters": before})
+        pieces = cut(word, [])
+        rows = panels.setdefault(f"▁{word}", {"characters": pieces})
         for n, pair in enumerate(merges, start=1):
             tokens = cut(word, merges[:n])
-            if tokens != before:
-                rows[" + ".join(pair)] = before = tokens
+            if tokens != pieces:
+                rows[" + ".join(pair)] = pieces = tokens
     return plot_subwords(panels)
 
 
