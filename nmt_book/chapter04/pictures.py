@@ -29,8 +29,8 @@ def plot_steps(
     K: Tensor,
     V: Tensor,
     words: Sequence[str],
-    sought: Sequence[str],
-    passed: Sequence[str],
+    features: Sequence[str],
+    contents: Sequence[str],
     framed: int,
 ) -> Figure:
     """Q Kᵀ, scores, weights and output as tables, a row for each query.
@@ -40,30 +40,30 @@ def plot_steps(
     Args:
         Q, K, V: ``(T, d_k)``, ``(T, d_k)``, ``(T, d_v)``.
         words: of the rows.
-        sought: what each number of a query and a key stands for.
-        passed: what each number of a value stands for.
+        features: what each number of a query and a key stands for.
+        contents: what each number of a value stands for.
         framed: the query whose row is framed in orange in each table.
     """
     scores = Q @ K.T / math.sqrt(K.size(1))  # (T, T)
     weights = scores.softmax(-1)  # (T, T)
     word = LETTER * max(map(len, words)) + 0.15
-    label = LETTER * max(map(len, sought)) + 0.15
+    label = LETTER * max(map(len, features)) + 0.15
     # Above: Q, Kᵀ and scores; below, so that a phone can show it: weights, V, output.
-    x_scores = word + WIDE * len(sought) + label
+    x_scores = word + WIDE * len(features) + label
     x_out = word + WIDE * len(words) + word + 0.3
-    width = max(x_scores + WIDE * len(words), x_out + WIDE * len(passed)) + 0.2
+    width = max(x_scores + WIDE * len(words), x_out + WIDE * len(contents)) + 0.2
     table = HIGH * len(words)
     low = table + 0.35  # the upper edges of the four lines of tables, from below
     values, products = low + table + 0.4, low + table + 1.05
-    top = products + table + HIGH * len(sought) + 0.4
+    top = products + table + HIGH * len(features) + 0.4
     figure, (axis,) = new_figure(size=(width, top + 0.25))
     axis.set(xlim=(0, width), ylim=(0, top + 0.25))
     axis.axis("off")
     products += table
-    _draw(axis, x_scores, top, K.T, sought, words, "Kᵀ: is found by")
-    _draw(axis, word, products, Q, words, sought, "Q: looks for", framed)
+    _draw(axis, x_scores, top, K.T, features, words, "Kᵀ: is found by")
+    _draw(axis, word, products, Q, words, features, "Q: looks for", framed)
     _draw(axis, x_scores, products, scores, [], [], "scores: Q Kᵀ / √d_k", framed)
-    _draw(axis, x_out, values, V, words, passed, "V: passes on")
+    _draw(axis, x_out, values, V, words, contents, "V: passes on")
     _draw(axis, word, low, weights, words, words, "weights: sum to 1", framed)
     _draw(axis, x_out, low, weights @ V, [], [], "output", framed)
     y = low - HIGH * (framed + 0.5)
