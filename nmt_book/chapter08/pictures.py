@@ -51,12 +51,12 @@ def _draw_fork(
     for i, (word, p) in enumerate(choices[path].items()):
         new, total = f"{path} {word}".strip(), probability * p
         end = y + span * (n - 1 - 2 * i) / max(n - 1, 1)  # from the top down
-        named = [c for whole, c in paths.items() if f"{whole} ".startswith(f"{new} ")]
-        color, width = (COLORS[named[0]], 3) if named else ("0.6", 1)
+        beams = [c for whole, c in paths.items() if f"{whole} ".startswith(f"{new} ")]
+        color, width = (COLORS[beams[0]], 3) if beams else ("0.6", 1)
         axis.plot([x, x + 1], [y, end], color=color, lw=width, zorder=0)
         axis.text(x + 0.5, (y + end) / 2, f"{p:g}", ha="center", **text)
         label = f" {word}" if new in choices else f" {word}   {total:.4f}"
-        axis.text(x + 1, end, label, color=color if named else "black", **text)
+        axis.text(x + 1, end, label, color=color if beams else "black", **text)
         if new in choices:
             _draw_fork(axis, choices, paths, new, total, end, span / n)
 
