@@ -153,17 +153,17 @@ def score_all(
     models: Mapping[int, nmt.Translator], pairs: Sequence[nmt.Pair]
 ) -> tuple[dict[int, nmt.Evaluation], dict[int, list[Reading]], dict[str, list[float]]]:
     """The scores and the readings of each model, and three curves of percent."""
-    scored = {n: nmt.evaluate(model, pairs) for n, model in models.items()}
+    evaluations = {n: nmt.evaluate(model, pairs) for n, model in models.items()}
     readings = {
-        n: read_along(model, pairs, scored[n].translations)
+        n: read_along(model, pairs, evaluations[n].translations)
         for n, model in models.items()
     }
     curves = {
         "words right, reading along": [*map(words_right, readings.values())],
-        "BLEU": [scores.bleu for scores in scored.values()],
-        "sentences right": [100 * scores.exact for scores in scored.values()],
+        "BLEU": [scores.bleu for scores in evaluations.values()],
+        "sentences right": [100 * scores.exact for scores in evaluations.values()],
     }
-    return scored, readings, curves
+    return evaluations, readings, curves
 
 
 DOCTOR = "The doctor said that the patient may drink the water."

@@ -32,11 +32,11 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
     for n in range(1, 5):
         grams = [tuple(output[i : i + n]) for i in range(len(output) - n + 1)]
         starts = range(len(reference) - n + 1)
-        left = Counter(tuple(reference[i : i + n]) for i in starts)
+        counts = Counter(tuple(reference[i : i + n]) for i in starts)
         matches = [False] * len(grams)
         for i in sorted(range(len(grams)), key=fitting.__getitem__, reverse=True):
-            matches[i] = left[grams[i]] > 0
-            left[grams[i]] -= 1
+            matches[i] = counts[grams[i]] > 0
+            counts[grams[i]] -= 1
         for i, match in enumerate(matches):
             color = BLUE if match else PALE
             axis.barh(top + i % n, n - 0.08, 0.78, i - 0.46, color=color)
@@ -74,14 +74,14 @@ def plot_read_along(readings: Sequence[Any]) -> Figure:
     source = max(rows, key=lambda src: _lead(*rows[src]))
     right, along, translation = rows[source]
     translation += ["–"] * (len(right) - len(translation))
-    marked = [
+    marks = [
         (row, x)
         for row, words in enumerate((right, along, translation))
         for x, word in enumerate(words)
         if right[x : x + 1] != [word]
     ]
     names = {"reference": right, "reading along": along, "on its own": translation}
-    return plot_words(names, source, marked=marked, positions=False)
+    return plot_words(names, source, marked=marks, positions=False)
 
 
 def _lead(right: list[str], along: list[str], translation: list[str]) -> int:
