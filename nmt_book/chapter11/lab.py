@@ -60,11 +60,11 @@ class OneLayer:
         tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
         self.sizes = tuple(map(len, tokenizers))
         parts = corpus.train, corpus.valid[:250]
-        self.examples, unseen = (
+        self.examples, validation = (
             nmt.encode_pairs(part, tokenizers, translator.config) for part in parts
         )
-        plan = nmt.token_batches(nmt.example_lengths(unseen), 4096, 0)
-        self.valid = [nmt.make_batch(unseen, rows) for rows in plan]
+        plan = nmt.token_batches(nmt.example_lengths(validation), 4096, 0)
+        self.valid = [nmt.make_batch(validation, rows) for rows in plan]
         self.plan: list[list[int]] = []
         lengths = nmt.example_lengths(self.examples)
         for epoch in count():

@@ -47,17 +47,17 @@ class Experiments:
         self.seed = seed
         config = benchmark.load_config("tiny", **{"train.seed": seed})
         folder = benchmark.home() / f"writeups/seed-{seed}"
-        self.trained = nmt.train(config, run_dir=str(folder)).translator
+        self.translator = nmt.train(config, run_dir=str(folder)).translator
         corpus = nmt.load_corpus(config.data)
-        self.tokenizers = self.trained.src_tokenizer, self.trained.tgt_tokenizer
-        self.unseen = nmt.encode_pairs(corpus.valid, self.tokenizers, config)
+        self.tokenizers = self.translator.src_tokenizer, self.translator.tgt_tokenizer
+        self.validation = nmt.encode_pairs(corpus.valid, self.tokenizers, config)
         self.pairs = corpus.valid[:200]
-        self.learn = lab.OneLayer(self.trained, corpus)
+        self.learn = lab.OneLayer(self.translator, corpus)
         if benchmark.DRY:
             self.learn.plan = self.learn.plan[:50]
 
     def rows(self) -> Iterator[Row]:
-        return chain(self.one_layer(), self.tiny(), self.deep(), self.few())
+        return chain(self.one_layer(), self.tiny(), self.deep(), self.small_set())
 
     def one_layer(self) -> Iterator[Row]:
         """Trains for 500 updates; the mean validation loss from update 250 on."""
@@ -74,18 +74,18 @@ class Experiments:
 
     def in_use(self, name: str, model: nmt.Transformer) -> Iterator[Row]:
         """Of 200 sentences right: without the source's end, and with dropout on."""
-        exact = lab.without_the_end({name: model}, self.trained, self.pairs)
+        exact = lab.without_the_end({name: model}, self.translator, self.pairs)
         whole, eos, _, no_stop = exact[name]
-        dropout = lab.with_dropout(model, self.trained, self.pairs)
+        dropout = lab.with_dropout(model, self.translator, self.pairs)
         measure = f"{name}: of 200 right"
         yield "source without <eos>", measure, whole, eos
         yield "without <eos> and full stop", measure, whole, no_stop
         yield "never calls eval()", measure, whole, dropout
 
     def tiny(self) -> Iterator[Row]:
-        model = self.trained.model
+        model = self.translator.model
         yield from self.in_use("tiny", model)
-        batch = nmt.make_batch(self.unseen[:500])
+        batch = nmt.make_batch(self.validation[:500])
         with torch.no_grad():
             plain, smoothed = (
                 mean_loss(model, batch, eps).exp().item() for eps in (0, 0.1)
@@ -108,16 +108,16 @@ class Experiments:
             a, b = (statistics.mean(curve[max(0, end - 10) : end]) for curve in curves)
             yield "ten times C's rate", f"six layers: loss after {end} updates", a, b
 
-    def few(self) -> Iterator[Row]:
+    def small_set(self) -> Iterator[Row]:
         """A one-layer model on 200 sentences: kept by validation and training loss."""
         examples = self.learn.examples[:200]
         plan = nmt.token_batches(nmt.example_lengths(examples), 1024, seed=0)
         training = [nmt.make_batch(examples, rows) for rows in plan]
-        validation = [nmt.make_batch(self.unseen[:200])]
+        validation = [nmt.make_batch(self.validation[:200])]
         torch.manual_seed(self.seed)
         shape = self.learn.config.model.model_copy(update={"dropout": 0.0})
         model = nmt.Transformer(shape, *self.learn.sizes)
-        translator = nmt.Translator(model, *self.tokenizers, self.trained.config)
+        translator = nmt.Translator(model, *self.tokenizers, self.translator.config)
         optimizer = torch.optim.Adam(model.parameters(), lr=3e-3, betas=(0.9, 0.98))
         epochs = 1 if benchmark.DRY else 20
         losses = updates(
