@@ -113,12 +113,12 @@ def show_side_by_side(
     for i, pair in enumerate(pairs[:n]):
         print(f"source     {pair.src}\nreference  {pair.tgt}")
         for title, scores in systems.items():
-            print(f"           {shortened(scores.translations[i].text)}   ({title})")
+            print(f"           {excerpt(scores.translations[i].text)}   ({title})")
         print()
 
 
-def shortened(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else f"{text[:most]} …"
+def excerpt(text: str, limit: int = 60) -> str:
+    return text if len(text) <= limit else f"{text[:limit]} …"
 
 
 def write_sheet(
