@@ -56,7 +56,7 @@ def rates(seed: int) -> dict[str, float]:
     """The learning rate of each model that has the lowest validation loss."""
     rows, best = [], {}
     for name, make in MODELS.items():
-        runs = {lr: trained(make, lr, seed) for lr in RATES}
+        runs = {lr: measurement(make, lr, seed) for lr in RATES}
         best[name] = min(RATES, key=lambda lr: runs[lr]["loss"])
         cells = [f"{run['right'][0]} / {run['loss']:.3f}" for run in runs.values()]
         rows.append([name, *cells])
@@ -77,7 +77,7 @@ def quality(best: Mapping[str, float], seeds: Sequence[int]) -> None:
         models[name] = *job, best["one vector"]
     rows = []
     for name, (make, times, lr) in models.items():
-        runs = [trained(make, lr, seed, times) for seed in seeds]
+        runs = [measurement(make, lr, seed, times) for seed in seeds]
         mean = [
             f"{statistics.mean(run['curve'][step] for run in runs):.2f}"
             for step in WATCHED
@@ -87,30 +87,30 @@ def quality(best: Mapping[str, float], seeds: Sequence[int]) -> None:
         rows.append(
             [
                 *(name, f"{runs[0]['parameters']:,}", lr),
-                *map(listed, cells),
-                listed(f"{run['loss']:.3f}" for run in runs),
-                listed(mean),
-                listed(run["reached"] for run in runs),
-                listed(f"{run['seconds']:.0f}" for run in runs),
-                listed(f"{run['aer']:.3f}" for run in runs),
+                *map(listing, cells),
+                listing(f"{run['loss']:.3f}" for run in runs),
+                listing(mean),
+                listing(run["reached"] for run in runs),
+                listing(f"{run['seconds']:.0f}" for run in runs),
+                listing(f"{run['aer']:.3f}" for run in runs),
             ]
         )
     benchmark.write_table(
         "recurrent",
         "Recurrent translators and the Transformer: exactly right test sentences",
         f"model | parameters | learning rate | {' | '.join(runs[0]['groups'])} | "
-        f"validation loss | it after {listed(WATCHED)} updates | updates to {GOOD} | "
+        f"validation loss | it after {listing(WATCHED)} updates | updates to {GOOD} | "
         "CPU s | alignment error rate",
         rows,
         "The config `tiny`: same batches, 800 updates, mean of the last five "
         "checkpoints, greedy search. GRUs: gradients clipped at 1.0. Seeds "
-        f"{listed(seeds)}. Words: source tokens, with the full stop. "
+        f"{listing(seeds)}. Words: source tokens, with the full stop. "
         "Alignment: the only map, or the Transformer's head that is best on 100 "
         "validation sentences.",
     )
 
 
-def listed(values: Iterable[object]) -> str:
+def listing(values: Iterable[object]) -> str:
     return ", ".join(map(str, values))
 
 
@@ -119,7 +119,7 @@ def tiny(**changes: Any) -> nmt.Config:
 
 
 @cache
-def trained(make: Make, lr: float, seed: int, times: int = 1) -> dict[str, Any]:
+def measurement(make: Make, lr: float, seed: int, times: int = 1) -> dict[str, Any]:
     """Trains and measures one model."""
     steps = times * tiny().train.max_steps
     clip = None if make is MODELS["Transformer"] else 1.0
