@@ -53,22 +53,24 @@ MISTAKES = {
 def main() -> None:
     seeds, n = benchmark.seeds(0), 4 if benchmark.DRY else 500
     tiny = benchmark.load_config("tiny")
-    healthy, german = nmt.load_or_train(tiny), nmt.Translator.load("multi30k-en-de")
+    original, german = nmt.load_or_train(tiny), nmt.Translator.load("multi30k-en-de")
     multi30k = benchmark.load_config("multi30k", **{"data.tgt_lang": "de"})
     pairs = nmt.load_corpus(tiny.data).test[:n]
     captions = nmt.load_corpus(multi30k.data).test[: min(n, 100)]
     rows = []
     for name, mistake in MISTAKES.items():
-        with planted(mistake):
-            broken, captioner = rebuilt(healthy), rebuilt(german)
-            cells = [str(exact(broken, pairs, cached)) for cached in (False, True)]
-            cells.append(f"{nmt.perplexity(broken, pairs):.4g}")
+        with fault(mistake):
+            translator, captioner = copy_of(original), copy_of(german)
+            cells = [
+                str(exact(translator, pairs, use_cache)) for use_cache in (False, True)
+            ]
+            cells.append(f"{nmt.perplexity(translator, pairs):.4g}")
             texts = greedy(captioner, captions, use_cache=False)
             references = [[pair.tgt for pair in captions]]
             score = BLEU(force=True).corpus_score(texts, references).score
             cells += [f"{score:.1f}", f"{nmt.perplexity(captioner, captions):.4g}"]
-            runs = [trained(name, seed, pairs) for seed in seeds]
-        rows.append([name, *cells, *joined(runs)])
+            runs = [measurement(name, seed, pairs) for seed in seeds]
+        rows.append([name, *cells, *columns(runs)])
     header = (
         f"mistake | put into trained tiny: of {len(pairs)} | with the cache "
         "| perplexity | put into German: BLEU | perplexity "
@@ -87,21 +89,21 @@ def main() -> None:
 
 
 @contextmanager
-def planted(mistake: Fault | None) -> Iterator[None]:
+def fault(mistake: Fault | None) -> Iterator[None]:
     """The library with a mistake in it."""
     if mistake is None:
         yield
         return
     function = function_of(mistake.function)
-    healthy = function.__code__
+    code = function.__code__
     function.__code__ = wrong_code(mistake)
     try:
         yield
     finally:
-        function.__code__ = healthy
+        function.__code__ = code
 
 
-def rebuilt(translator: nmt.Translator) -> nmt.Translator:
+def copy_of(translator: nmt.Translator) -> nmt.Translator:
     """The same weights in a new model, so that its table of positions is new."""
     tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
     model = nmt.Transformer(translator.config.model, *map(len, tokenizers))
@@ -127,22 +129,22 @@ def exact(
     return sum(text == pair.tgt for text, pair in zip(texts, pairs, strict=True))
 
 
-def trained(name: str, seed: int, pairs: Sequence[nmt.Pair]) -> list[float]:
+def measurement(name: str, seed: int, pairs: Sequence[nmt.Pair]) -> list[float]:
     """Exact translations, perplexity, and validation losses of a training."""
     folder = benchmark.home() / "mistakes" / f"{name.replace(' ', '_')}-{seed}"
     config = benchmark.load_config("tiny", **{"train.seed": seed})
     run = nmt.train(config, run_dir=str(folder))
-    broken = rebuilt(run.translator)
-    numbers = [float(exact(broken, pairs)), nmt.perplexity(broken, pairs)]
+    translator = copy_of(run.translator)
+    numbers = [float(exact(translator, pairs)), nmt.perplexity(translator, pairs)]
     losses = [row["valid_loss"] for row in run.history if row["step"] in STEPS]
     print(name, seed, numbers, losses, flush=True)
     return numbers + losses
 
 
-def joined(runs: Sequence[Sequence[float]]) -> list[str]:
+def columns(runs: Sequence[Sequence[float]]) -> list[str]:
     """Columns of the table, over the seeds."""
 
-    def over(values: Sequence[float], form: str) -> str:
+    def spread(values: Sequence[float], form: str) -> str:
         mean = format(statistics.mean(values), form)
         if len(values) == 1:
             return mean
@@ -150,7 +152,7 @@ def joined(runs: Sequence[Sequence[float]]) -> list[str]:
 
     counts, surprises, *losses = zip(*runs, strict=True)
     curve = ", ".join(f"{statistics.mean(values):.3f}" for values in losses)
-    return [over(counts, ".0f"), over(surprises, ".4g"), curve]
+    return [spread(counts, ".0f"), spread(surprises, ".4g"), curve]
 
 
 if __name__ == "__main__":
