@@ -90,7 +90,7 @@ def shell(kind: str, data: Any, fallback: str, script: str) -> str:
         fallback: HTML to show where no script runs.
         script: it attaches a shadow root to ``host``.
     """
-    filled = {"KIND": kind, "FALLBACK": fallback, "DATA": quoted(data)}
-    filled["SCRIPT"] = script
-    key = sha256("".join(filled.values()).encode()).hexdigest()[:12]
-    return fill("shell.html", KEY=key, **filled)
+    parts = {"KIND": kind, "FALLBACK": fallback, "DATA": quoted(data)}
+    parts["SCRIPT"] = script
+    key = sha256("".join(parts.values()).encode()).hexdigest()[:12]
+    return fill("shell.html", KEY=key, **parts)

@@ -82,8 +82,8 @@ def page_script(live: str = "", note: str = "") -> str:
         ),
         "WORKER": web.squeezed(web.bundle(*WORKER)),
     }
-    given = "".join(f"const {k} = {web.quoted(v)};\n" for k, v in parts.items())
-    return given + web.bundle(*PAGE, start=START)
+    constants = "".join(f"const {k} = {web.quoted(v)};\n" for k, v in parts.items())
+    return constants + web.bundle(*PAGE, start=START)
 
 
 def training_data(longest: int = 512, count: int | None = None) -> dict[str, Any]:
@@ -98,8 +98,8 @@ def training_data(longest: int = 512, count: int | None = None) -> dict[str, Any
     tokenizers = build_tokenizers(config.data, corpus.train)
 
     def ids(pairs: Sequence[Pair]) -> list[list[list[int]]]:
-        encoded = encode_pairs(pairs, tokenizers, config)
-        return [[[*s], [*t]] for s, t in encoded if len(s) <= longest]
+        examples = encode_pairs(pairs, tokenizers, config)
+        return [[[*s], [*t]] for s, t in examples if len(s) <= longest]
 
     train = sorted(ids(corpus.train))  # they pack better; batches are drawn
     stride = len(train) / (count or len(train))
@@ -119,12 +119,12 @@ def page_data(longest: int = 512) -> dict[str, Any]:
     config = load_config("tiny", **CONFIG)
     corpus = load_corpus(config.data)
     src, _ = build_tokenizers(config.data, corpus.train)
-    held_out = {pair.src: pair for pair in [*corpus.valid, *corpus.test]}
+    pairs = {pair.src: pair for pair in [*corpus.valid, *corpus.test]}
     model, train = config.model.model_dump(), config.train.model_dump()
     fields = ("norm", "n_layers", "n_heads", "d_model", "lr", "warmup", "schedule")
     return {
         "examples": [
-            example(held_out[text])
+            example(pairs[text])
             for text in EXAMPLES
             if len(src.encode(text)) <= longest
         ],

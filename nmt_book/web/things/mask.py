@@ -35,32 +35,32 @@ class Mask(Thing):
     causal: bool = True
 
     def picture(self) -> str:
-        reads = ["<sos>", *self.words]
-        mask = causal_mask(len(reads))[0, 0] | (not self.causal)  # (T, T)
-        weights, probabilities = attend(reads, mask)
-        says = [*self.words, "<eos>"]
+        inputs = ["<sos>", *self.words]
+        mask = causal_mask(len(inputs))[0, 0] | (not self.causal)  # (T, T)
+        weights, probabilities = attend(inputs, mask)
+        outputs = [*self.words, "<eos>"]
         rows = {
             f"{t}: {word}": [
                 *(
                     f"{w:.2f}" if value else ""
                     for w, value in zip(row, keep, strict=True)
                 ),
-                says[t],
+                outputs[t],
                 f"{probabilities[t]:.2f}",
             ]
             for t, (word, row, keep) in enumerate(
-                zip(reads, weights.tolist(), mask.tolist(), strict=True)
+                zip(inputs, weights.tolist(), mask.tolist(), strict=True)
             )
         }
         caption = "Weights under this mask; run the cell to press its cells"
-        return table(caption, ["reads", *reads, "must say", "probability"], rows)
+        return table(caption, ["reads", *inputs, "must say", "probability"], rows)
 
 
 def attend(words: list[str], mask: Tensor) -> tuple[Tensor, Tensor]:
     """The weights ``(T, T)``, and the probability of what each must say ``(T,)``."""
     T = len(words)
-    says = [*words[1:], "<eos>"]
-    names = list(dict.fromkeys(says))  # (V,)
+    outputs = [*words[1:], "<eos>"]
+    names = list(dict.fromkeys(outputs))  # (V,)
     scores = torch.full((T, T), OTHER)
     scores[:, 0] = SOS
     scores.diagonal(1).fill_(NEXT)
@@ -72,7 +72,7 @@ def attend(words: list[str], mask: Tensor) -> tuple[Tensor, Tensor]:
         query[None, None], key[None, None], values[None, None], mask[None, None]
     )
     probabilities = logits[0, 0].softmax(-1)  # (T, V)
-    answers = torch.tensor([names.index(word) for word in says])  # (T,)
+    answers = torch.tensor([names.index(word) for word in outputs])  # (T,)
     return weights[0, 0], probabilities.gather(1, answers[:, None])[:, 0]
 
 
