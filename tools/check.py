@@ -76,7 +76,7 @@ def stored_run(notebook: nbformat.NotebookNode) -> list[str]:
     exempt = [EXEMPT in cell.metadata.get("tags", []) for cell in code]
     if 3 * sum(exempt) > len(code):
         faults.append("more than a third of the code cells are exempt from comparison")
-    for cell, ignored in zip(code, exempt, strict=True):
+    for cell, is_exempt in zip(code, exempt, strict=True):
         prefix = f"the cell {cell.source.splitlines()[0]!r} stores "
         names = [output.get("name") for output in cell.outputs]
         if any(name and name == follower for name, follower in pairwise(names)):
@@ -87,7 +87,7 @@ def stored_run(notebook: nbformat.NotebookNode) -> list[str]:
                 faults.append(prefix + "a widget, which has another id in each run")
             if output.output_type == "error":
                 faults.append(prefix + "an error")
-            elif output.get("name") == "stderr" and not ignored:
+            elif output.get("name") == "stderr" and not is_exempt:
                 faults.append(prefix + f"a warning: {text[:60]!r}")
             elif unstable := UNSTABLE.search(text):
                 faults.append(prefix + f"what differs elsewhere: {unstable[0]!r}")
@@ -100,16 +100,16 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
     main_line = path.parent.name != "deeper"
     parameters, set_up = notebook.cells[1:3]
     tags = [set(cell.metadata.get("tags", [])) for cell in notebook.cells]
-    if unknown := set.union(*tags) - {"parameters", FOLDED, EXEMPT}:
-        faults.append(f"unknown tags: {', '.join(sorted(unknown))}")
+    if extra_tags := set.union(*tags) - {"parameters", FOLDED, EXEMPT}:
+        faults.append(f"unknown tags: {', '.join(sorted(extra_tags))}")
     if "parameters" not in tags[1] or parameters.source != PARAMETERS:
         faults.append(f"the second cell must be {PARAMETERS!r}, tagged 'parameters'")
-    if not folded(parameters) or not folded(set_up):
+    if not is_folded(parameters) or not is_folded(set_up):
         faults.append("the parameters and the set-up cell must be folded")
     try:
-        stamped = nbformat.from_dict(notebook)
-        links.stamp(stamped, path)
-        if stamped != notebook:
+        copy = nbformat.from_dict(notebook)
+        links.stamp(copy, path)
+        if copy != notebook:
             faults.append("badge or set-up cell is not up to date: run make links")
     except ValueError as error:
         faults.append(str(error))
@@ -139,7 +139,7 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
     return faults
 
 
-def folded(cell: nbformat.NotebookNode) -> bool:
+def is_folded(cell: nbformat.NotebookNode) -> bool:
     """Whether a cell is folded both in JupyterLab and on the site."""
     hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
     return hidden and FOLDED in cell.metadata.get("tags", [])

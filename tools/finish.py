@@ -41,13 +41,17 @@ PARTS = re.compile(
 
 def finish(out: Path) -> None:
     """Writes all of it into the built site ``out``."""
-    for built in out.rglob("*.html"):
-        html = typeset(with_one_viewport(built.read_text(encoding="utf-8")))
-        built.write_text(ICONS.sub("", html), encoding="utf-8")
+    for page in out.rglob("*.html"):
+        html = typeset(with_one_viewport(page.read_text(encoding="utf-8")))
+        page.write_text(ICONS.sub("", html), encoding="utf-8")
     lines = ["# Build a translator, and see inside it", ""]
     lines += [FOR_ASSISTANTS.format(summary=pages.SUMMARY_OF_SITE), "## Pages", ""]
-    filled = {"site/api.md", "site/live.md", "site/train.md"}  # by Sphinx or a script
-    files = {*pages.found(*pages.PAGES)} - filled
+    exclusions = {
+        "site/api.md",
+        "site/live.md",
+        "site/train.md",
+    }  # by Sphinx or a script
+    files = {*pages.found(*pages.PAGES)} - exclusions
     texts = {Path(file.removeprefix("site/")): markdown_of(file, out) for file in files}
     for path, text in sorted(texts.items()):
         twin = path.with_suffix(".md")
@@ -93,12 +97,12 @@ def notebook_text(notebook: nbformat.NotebookNode) -> str:
             parts.append(ANSWER.sub(note, text))
             continue
         parts.append(f"```python\n{cell.source}\n```")
-        if output := "".join(map(printed, cell.outputs)).rstrip():
+        if output := "".join(map(printout, cell.outputs)).rstrip():
             parts.append(f"```text\n{output}\n```")
     return "\n\n".join(part for part in parts if part.strip()) + "\n"
 
 
-def printed(output: nbformat.NotebookNode) -> str:
+def printout(output: nbformat.NotebookNode) -> str:
     """An output as text; a picture as its description."""
     if output.output_type == "stream":
         return str(output.text) if output.name == "stdout" else ""

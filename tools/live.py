@@ -114,10 +114,10 @@ DOORS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def door(path: str) -> str:
     """A link from the page of a chapter to an example of its subject."""
-    says, state = DOORS.get(Path(path).name[:2], ("", {}))
-    if not says or Path(path).parent.name != "notebooks":
+    label, state = DOORS.get(Path(path).name[:2], ("", {}))
+    if not label or Path(path).parent.name != "notebooks":
         return ""
-    return f'<a href="../live.html#{escape(urlencode(state))}">{says}</a> '
+    return f'<a href="../live.html#{escape(urlencode(state))}">{label}</a> '
 
 
 def model_path(name: str) -> Path:

@@ -27,21 +27,21 @@ def page(repository: str) -> str:
         for node in ast.parse(stub.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ImportFrom) and node.module:
                 names.setdefault(node.module, []).extend(a.name for a in node.names)
-        for module, listed in names.items():
+        for module, members in names.items():
             path = f"{package.__name__}.{module}"
-            about = (import_module(path).__doc__ or "").split("\n\n")[0]
+            summary = (import_module(path).__doc__ or "").split("\n\n")[0]
             file = f"{path.replace('.', '/')}.py"
             parts += [
                 f"## {module}",
-                f"{about} [{file}]({repository}/{file}){taught(listed)}",
+                f"{summary} [{file}]({repository}/{file}){chapters(members)}",
                 "```{eval-rst}",
-                *(directive(package, name) for name in listed),
+                *(directive(package, name) for name in members),
                 "```",
             ]
     return "\n\n".join(parts)
 
 
-def taught(names: list[str]) -> str:
+def chapters(names: list[str]) -> str:
     """Links to the chapters that show the source of one of these names."""
     pattern = re.compile(rf"show_source\(\s*nmt\.({'|'.join(map(re.escape, names))})\b")
     links = []

@@ -95,10 +95,10 @@ def with_links(source: str, path: str) -> str:
         return f"{opening}{REPOSITORY}/blob/main/{target}{anchor}"
 
     source = LINK.sub(replace, source)
-    return source if PUBLISHED else TO_REPOSITORY.sub(unlinked, source)
+    return source if PUBLISHED else TO_REPOSITORY.sub(plain_link, source)
 
 
-def unlinked(link: re.Match[str]) -> str:
+def plain_link(link: re.Match[str]) -> str:
     """The text of a link to the repository, with the path of the file."""
     label, file = link.groups()
     return label if Path(file).name in label else f"{label} (`{file}`)"
@@ -109,8 +109,8 @@ def text(path: str) -> str:
     content = with_links(read(path), path)
     if path == RESULTS:
         folder = os.path.dirname(path)
-        below = [os.path.relpath(page, folder) for page in found(*BELOW_RESULTS)]
-        content += f"\n\n{toctree(below)}\n"
+        results = [os.path.relpath(page, folder) for page in found(*BELOW_RESULTS)]
+        content += f"\n\n{toctree(results)}\n"
     return content
 
 
@@ -207,9 +207,9 @@ def one_page() -> str:
     sections = zip(TAUGHT_IN, parts[::2], parts[1::2], strict=True)
     for i, (number, heading, code) in enumerate(sections, 1):
         (chapter,) = found(f"notebooks/{number:02}_*.ipynb")
-        taught = f"[Chapter {number:02}](../{chapter}) explains it."
+        explanation = f"[Chapter {number:02}](../{chapter}) explains it."
         listing.append(
-            f"## {i} · {heading}\n\n{taught}\n\n```python\n{code.strip()}\n```"
+            f"## {i} · {heading}\n\n{explanation}\n\n```python\n{code.strip()}\n```"
         )
     return "\n\n".join(listing)
 
@@ -261,9 +261,9 @@ def toctree(paths: list[str], *options: str) -> str:
 
 def listing(paths: list[str]) -> str:
     """Links to configs, each with its first comment."""
-    firsts = {path: read(path).splitlines()[0].lstrip("# ") for path in paths}
+    titles = {path: read(path).splitlines()[0].lstrip("# ") for path in paths}
     return "\n".join(
-        f"- [`{Path(path).stem}`](/{path}): {first}" for path, first in firsts.items()
+        f"- [`{Path(path).stem}`](/{path}): {first}" for path, first in titles.items()
     )
 
 
@@ -271,10 +271,10 @@ def card(out: Path, path: str) -> str:
     """A chapter on the start page: picture, title, aim, minutes."""
     notebook = notebook_at(path)
     aim = r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)"
-    about = re.search(aim, notebook.cells[0].source, re.DOTALL)
-    goal = " ".join(plain(about[1]).split()) if about else ""
+    match = re.search(aim, notebook.cells[0].source, re.DOTALL)
+    goal = " ".join(plain(match[1]).split()) if match else ""
     image = ""
-    if picture := chosen(notebook):
+    if picture := cover(notebook):
         file = f"_static/cards/{Path(path).stem}.webp"
         (out / file).parent.mkdir(parents=True, exist_ok=True)
         picture.thumbnail((480, 360), Image.Resampling.LANCZOS)
@@ -289,7 +289,7 @@ def card(out: Path, path: str) -> str:
     )
 
 
-def chosen(notebook: nbformat.NotebookNode) -> Image.Image | None:
+def cover(notebook: nbformat.NotebookNode) -> Image.Image | None:
     """The first picture that is not a wide strip, or else the first."""
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     pngs = [output.get("data", {}).get("image/png") for output in outputs]

@@ -107,27 +107,27 @@ def users(texts: dict[str, str]) -> dict[str, set[str]]:
             for name in imports(path, text):
                 public[f"{package}.{name.rpartition('.')[2]}"] = name
     # Other files are called by their names, and scripts without .js, too.
-    called: dict[str, str] = {}
+    owners: dict[str, str] = {}
     for path in texts:
         if not path.endswith((".py", ".ipynb", ".md")):
             name = path.rpartition("/")[2]
-            called[name] = "" if name in called else path
-            called[name.removesuffix(".js")] = called[name]
+            owners[name] = "" if name in owners else path
+            owners[name.removesuffix(".js")] = owners[name]
     result: dict[str, set[str]] = defaultdict(set)
     for path, text in texts.items():
-        used = {file_of(name) for name in imports(path, text)}
+        targets = {file_of(name) for name in imports(path, text)}
         for name in re.findall(r"\b[a-z]\w*(?:\.\w+)+", text):
             file = file_of(name)
-            used.add("" if file.endswith("__init__.py") else file)
+            targets.add("" if file.endswith("__init__.py") else file)
         for name in re.findall(r"[\"'`/]([\w-]+(?:\.\w+)*)(?=[\"'`\s)])", text):
             if "." in name or re.search("/(site|web)/", path):
-                used.add(called.get(name, ""))
-        for file in used - {"", path}:
+                targets.add(owners.get(name, ""))
+        for file in targets - {"", path}:
             result[file].add(path)
     return result
 
 
-def nearest(path: str, using: dict[str, set[str]]) -> set[str]:
+def nearest(path: str, importers: dict[str, set[str]]) -> set[str]:
     """The tests that use a file, or else those of the files that use it."""
     level, closure, pages = {path}, {path}, set[str]()
     while level and not 0 < len(pages) <= FEW:
@@ -137,16 +137,16 @@ def nearest(path: str, using: dict[str, set[str]]) -> set[str]:
             }
             return namesakes if namesakes and len(tests) > MANY else tests
         pages = pages or {file for file in level if file.endswith(".ipynb")}
-        level = {user for file in level for user in using.get(file, ())} - closure
+        level = {user for file in level for user in importers.get(file, ())} - closure
         closure |= level
     return pages
 
 
 def tests_of(paths: Iterable[str], texts: dict[str, str]) -> dict[str, list[str]]:
     """What pytest runs, files or ``file -k words``, each with the paths that ask."""
-    askers, using = defaultdict(list), users(texts)
+    askers, importers = defaultdict(list), users(texts)
     for path in paths:
-        tests = nearest(path, using)
+        tests = nearest(path, importers)
         for pattern, test in TABLE.items():
             if match := re.fullmatch(pattern, path):
                 name, *words = match.expand(test).split(" ", 1)

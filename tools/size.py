@@ -41,7 +41,7 @@ def size(source: str) -> int:
     )
 
 
-def measured(path: Path) -> int:
+def total(path: Path) -> int:
     """The tokens of a file, or of all files in a folder."""
     files = path.rglob("*.py") if path.is_dir() else [path]
     return sum(size(file.read_text(encoding="utf-8")) for file in files)
@@ -52,7 +52,7 @@ def updated(readme: str) -> str:
 
     def line(match: re.Match[str]) -> str:
         name, old = match.groups()
-        return f"{name}{measured(LIBRARY.parent / name):>{len(old)},}"
+        return f"{name}{total(LIBRARY.parent / name):>{len(old)},}"
 
     return LINE.sub(line, readme)
 
