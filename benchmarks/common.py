@@ -38,10 +38,10 @@ def load_data(
     config: str, /, **overrides: Any
 ) -> tuple[nmt.Config, Tokenizers, list[Example]]:
     """The config, both tokenizers, and the training set as ids."""
-    loaded = load_config(config, **overrides)
-    pairs = nmt.load_corpus(loaded.data).train
-    tokenizers = nmt.build_tokenizers(loaded.data, pairs)
-    return loaded, tokenizers, nmt.encode_pairs(pairs, tokenizers, loaded)
+    settings = load_config(config, **overrides)
+    pairs = nmt.load_corpus(settings.data).train
+    tokenizers = nmt.build_tokenizers(settings.data, pairs)
+    return settings, tokenizers, nmt.encode_pairs(pairs, tokenizers, settings)
 
 
 def exported(translator: nmt.Translator) -> tuple[Any, str]:

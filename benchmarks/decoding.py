@@ -212,9 +212,11 @@ def main() -> None:
         agreement = statistics.mean(map(list.__eq__, outputs[key], outputs[base]))
         score = ""
         if size > 1:
-            decoded = [translator.tgt_tokenizer.decode(ids) for ids in outputs[key]]
+            translations = [
+                translator.tgt_tokenizer.decode(ids) for ids in outputs[key]
+            ]
             references = [[pair.tgt for pair in pairs]]
-            score = f"{BLEU().corpus_score(decoded, references).score:.2f}"
+            score = f"{BLEU().corpus_score(translations, references).score:.2f}"
         times = f"{common.ratio(seconds, key, base):.2f}"
         rows.append([*key, f"{speed:.1f}", times, f"{100 * agreement:.1f} %", score])
     words = statistics.mean(map(len, outputs["greedy", 64, OURS]))

@@ -102,8 +102,8 @@ def score(
     )
     lower = math.nan
     if data.corpus == "multi30k":
-        tokenised = [pair.tgt for pair in load_set(data, name, "multi30k-tok")]
-        lower = plain_bleu(moses(beam, lang), tokenised)
+        tokens = [pair.tgt for pair in load_set(data, name, "multi30k-tok")]
+        lower = plain_bleu(moses(beam, lang), tokens)
     greedy_bleu = plain_bleu(words(greedy, lang), words(references, lang))
     numbers = [evaluation.bleu, evaluation.chrf, lower, greedy_bleu]
     return numbers, evaluation.bleu_signature
