@@ -46,11 +46,8 @@ def finish(out: Path) -> None:
         page.write_text(ICONS.sub("", html), encoding="utf-8")
     lines = ["# Build a translator, and see inside it", ""]
     lines += [FOR_ASSISTANTS.format(summary=pages.SUMMARY_OF_SITE), "## Pages", ""]
-    exclusions = {
-        "site/api.md",
-        "site/live.md",
-        "site/train.md",
-    }  # by Sphinx or a script
+    # Sphinx or a script fills these.
+    exclusions = {"site/api.md", "site/live.md", "site/train.md"}
     files = {*pages.found(*pages.PAGES)} - exclusions
     texts = {Path(file.removeprefix("site/")): markdown_of(file, out) for file in files}
     for path, text in sorted(texts.items()):
