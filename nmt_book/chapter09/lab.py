@@ -46,7 +46,7 @@ def score_heads(
     return torch.tensor(scores).view(len(pairs), len(maps), -1).mean(0)
 
 
-LINKED = {  # captions, and words of theirs linked by hand
+LINKS = {  # captions, and words of theirs linked by hand
     "Two dogs are playing in the snow.": (
         "Two=Zwei dogs=Hunde playing=spielen snow=Schnee"
     ),
@@ -76,7 +76,7 @@ def found_links(translator: nmt.Translator) -> Tensor:
     """For each link by hand, layer and head, then the mean of the heads: whether the
     largest weight is there. (31, n_layers, H + 1)"""
     right = []
-    captions = zip(translator.translate([*LINKED]), LINKED.values(), strict=True)
+    captions = zip(translator.translate([*LINKS]), LINKS.values(), strict=True)
     for out, links in captions:
         maps = torch.cat(out.attention.cross)  # (n_layers, H, T, S)
         maps = torch.cat([maps, maps.mean(1, keepdim=True)], 1)

@@ -24,7 +24,7 @@ from . import lab
 from .recurrent import Bahdanau, OneVector
 
 RATES = 0.003, 0.006, 0.012, 0.024, 0.048
-WATCHED = 50, 100, 150, 200, 300, 400, 600, 800  # updates
+POINTS = 50, 100, 150, 200, 300, 400, 600, 800  # updates
 GOOD = 0.2  # a validation loss that each may reach
 Make = Callable[[int, int], nn.Module]
 MODELS: dict[str, Make] = {
@@ -80,7 +80,7 @@ def quality(best: Mapping[str, float], seeds: Sequence[int]) -> None:
         runs = [measurement(make, lr, seed, times) for seed in seeds]
         mean = [
             f"{statistics.mean(run['curve'][step] for run in runs):.2f}"
-            for step in WATCHED
+            for step in POINTS
             if step in runs[0]["curve"]
         ]
         cells = zip(*(run["right"] for run in runs), strict=True)
@@ -99,7 +99,7 @@ def quality(best: Mapping[str, float], seeds: Sequence[int]) -> None:
         "recurrent",
         "Recurrent translators and the Transformer: exactly right test sentences",
         f"model | parameters | learning rate | {' | '.join(runs[0]['groups'])} | "
-        f"validation loss | it after {listing(WATCHED)} updates | updates to {GOOD} | "
+        f"validation loss | it after {listing(POINTS)} updates | updates to {GOOD} | "
         "CPU s | alignment error rate",
         rows,
         "The config `tiny`: same batches, 800 updates, mean of the last five "

@@ -14,7 +14,7 @@ from nmt_lib.model.attention import padding_mask, target_mask
 from ..play import Thing, table
 from .beam import loaded
 
-OTHERS = 3  # words to try at each position
+SUBSTITUTES = 3  # words to try at each position
 
 
 class Prefix(Thing):
@@ -70,7 +70,7 @@ def moved(model: str, text: str) -> dict[str, Any]:
     for j in range(1, tgt_in.size(1)):
         right, likely = int(tgt_in[0, j]), logits[0][j - 1].topk(200).indices.tolist()
         words = [i for i in likely if i > EOS and i != right]
-        substitutes = [i for i in words if alike(name([right, i]))][:OTHERS]
+        substitutes = [i for i in words if alike(name([right, i]))][:SUBSTITUTES]
         changes = []
         for substitute in substitutes:
             variant = tgt_in.clone()  # (1, T)
