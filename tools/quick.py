@@ -39,8 +39,8 @@ TABLE = {
     r"\w+.md": "tests/notebooks/test_chapters.py",
 }
 ALIASES = {"nmt": "nmt_lib", "book": "nmt_book"}
-MANY = 6  # of more tests than that, the one with the file's name is enough
-FEW = 3  # notebooks are slow: of more of them, the tests of what else uses the file
+MAX_TESTS = 6  # of more tests than that, the one with the file's name is enough
+MAX_PAGES = 3  # notebooks are slow: of more, the tests of what else uses the file
 TEST = re.compile(r"tests/.*/test_\w+\.py")
 NBVAL = (
     "-p tests.notebooks.chapters -p no:cacheprovider --nbval --nbval-cell-timeout=900"
@@ -130,12 +130,12 @@ def users(texts: dict[str, str]) -> dict[str, set[str]]:
 def nearest(path: str, importers: dict[str, set[str]]) -> set[str]:
     """The tests that use a file, or else those of the files that use it."""
     level, closure, pages = {path}, {path}, set[str]()
-    while level and not 0 < len(pages) <= FEW:
+    while level and not 0 < len(pages) <= MAX_PAGES:
         if tests := {file for file in level if TEST.fullmatch(file)}:
             namesakes = {
                 file for file in tests if file.endswith(f"/test_{Path(path).stem}.py")
             }
-            return namesakes if namesakes and len(tests) > MANY else tests
+            return namesakes if namesakes and len(tests) > MAX_TESTS else tests
         pages = pages or {file for file in level if file.endswith(".ipynb")}
         level = {user for file in level for user in importers.get(file, ())} - closure
         closure |= level

@@ -27,7 +27,7 @@ from tools import links
 
 # The metadata of cells to keep: tags, alt texts (nmt.alt), whether they are folded.
 FOLDED = ["jupyter", "jp-MarkdownHeadingCollapsed", "collapsed", "cellView"]
-KEPT = ["nbgrader", "tags", "nmt", *FOLDED]
+CELL_KEYS = ["nbgrader", "tags", "nmt", *FOLDED]
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 METADATA = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
 
@@ -96,10 +96,10 @@ def clean(notebook: NotebookNode, path: Path) -> None:
     for cell, output in images(notebook):
         alt = cell.metadata.get("nmt", {}).get("alt", "")
         output.metadata["image/png"] = {"alt": " ".join(alt.split())}
-    of_course = {k: v for k, v in notebook.metadata.items() if k == "nmt"}
-    notebook.metadata = METADATA | of_course
+    course_metadata = {k: v for k, v in notebook.metadata.items() if k == "nmt"}
+    notebook.metadata = METADATA | course_metadata
     for cell in notebook.cells:
-        cell.metadata = {k: cell.metadata[k] for k in KEPT if cell.metadata.get(k)}
+        cell.metadata = {k: cell.metadata[k] for k in CELL_KEYS if cell.metadata.get(k)}
     nbformat.write(notebook, path)
 
 
