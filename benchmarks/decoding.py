@@ -40,7 +40,7 @@ from nmt_lib.config import config_names
 from nmt_lib.model.attention import collect_weights
 
 SEARCHES = {"greedy": 1, "beam of 5": 5}
-OURS, LOOP = "nmt_lib", "one sentence, whole prefix"
+BASELINE, LOOP = "nmt_lib", "one sentence, whole prefix"
 
 Group = list[list[int]]  # ids of several sentences
 System = Callable[[Group, int], Group]  # sources and the beam's size to translations
@@ -144,7 +144,7 @@ def engine_search(
 def all_systems(translator: nmt.Translator) -> dict[str, System]:
     model, extra = translator.model, translator.config.decode.max_extra_tokens
     systems: dict[str, System] = {
-        OURS: partial(library_search, model, extra, True),
+        BASELINE: partial(library_search, model, extra, True),
         "nmt_lib, no cache": partial(library_search, model, extra, False),
         LOOP: lambda group, K: [prefix_loop(model, i, len(i) + extra) for i in group],
     }
@@ -207,7 +207,7 @@ def main() -> None:
     rows = []
     for key in keys:
         search, size, _ = key
-        base = (search, size, OURS)
+        base = (search, size, BASELINE)
         speed = len(outputs[key]) / statistics.median(seconds[key])
         agreement = statistics.mean(map(list.__eq__, outputs[key], outputs[base]))
         score = ""
@@ -219,7 +219,7 @@ def main() -> None:
             score = f"{BLEU().corpus_score(translations, references).score:.2f}"
         times = f"{common.ratio(seconds, key, base):.2f}"
         rows.append([*key, f"{speed:.1f}", times, f"{100 * agreement:.1f} %", score])
-    words = statistics.mean(map(len, outputs["greedy", 64, OURS]))
+    words = statistics.mean(map(len, outputs["greedy", 64, BASELINE]))
     m = translator.config.model
     benchmark.write_table(
         "decoding" if run == parser.get_default("run") else f"decoding_{name}",

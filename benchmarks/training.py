@@ -28,7 +28,7 @@ from nmt_lib.training.loss import fused_cross_entropy
 
 DROPOUT, SMOOTHING = {"model.dropout": 0.1}, 0.1
 BATCH_TOKENS = {"d128 × 4 layers": 4096, "d512 × 6 layers": 1024}
-OURS = ("nmt_lib", "")
+BASELINE = ("nmt_lib", "")
 
 
 class TorchTransformer(nn.Module):
@@ -123,7 +123,7 @@ def main() -> None:
         model = nmt.Transformer(config.model, *map(len, tokenizers))
         translator = nmt.Translator(model, *tokenizers, config)
         objective = nmt.Objective(model, SMOOTHING)
-        runs = {OURS: common.stepper(objective, nn.Module.__call__, train, batches)}
+        runs = {BASELINE: common.stepper(objective, nn.Module.__call__, train, batches)}
         for name, rival in rivals.items():
             for comparison, loss in (("model and loss", plain), ("model alone", fused)):
                 step = common.stepper(rival(translator), loss, train, batches)
@@ -132,7 +132,7 @@ def main() -> None:
         seconds = benchmark.alternate(runs, options.rounds, clock)
         for key in runs:
             median = statistics.median(seconds[key])
-            times = common.ratio(seconds, key, OURS)
+            times = common.ratio(seconds, key, BASELINE)
             row = [shape, train.batch_tokens, *key]
             rows.append([*row, f"{median:.3f}", f"{times:.2f}"])
     benchmark.write_table(
