@@ -23,6 +23,13 @@ SMALL: dict[str, Any] = {
     "d_ff": 24,
     "dropout": 0.0,
 }
+VARIANTS: list[dict[str, Any]] = [
+    {},
+    {"norm": "pre", "attention_dropout": 0.2},
+    {"norm": "pre", "final_norm": False, "n_decoder_layers": 3},
+    {"final_norm": True, "bias": False, "norm_bias": False, "n_layers": 1},
+    {"d_value": 3, "tying": "target", "scale_embeddings": False},
+]
 GERMAN = "ich du wir mochte sehe ein der bier cola haus hund"
 ENGLISH = "i you we want see a the beer coke house dog ."
 
@@ -55,6 +62,10 @@ def random_rows(lengths: list[int], size: int, seed: int = 0) -> list[list[int]]
     generator = torch.Generator().manual_seed(seed)
     words = [torch.randint(4, size, (n - 2,), generator=generator) for n in lengths]
     return [[nmt.SOS, *ids.tolist(), nmt.EOS] for ids in words]
+
+
+SRC = nmt.pad_batch(random_rows([6, 4, 3], 11))  # (3, 6)
+TGT = nmt.pad_batch(random_rows([5, 7, 3], 13, seed=1))  # (3, 7)
 
 
 def small_translator(

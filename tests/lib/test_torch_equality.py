@@ -9,7 +9,7 @@ from torch import nn
 import nmt_lib as nmt
 from nmt_book.deeper_06.lab import under_torch_names
 from nmt_lib.model.attention import collect_weights
-from tests.lib.small import small_model
+from tests.lib.small import SRC, TGT, small_model
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
@@ -21,31 +21,29 @@ def test_outputs_and_gradients_equal_torch(norm: str, explicit: bool) -> None:
         16, 4, 3, 3, 24, 0.0, batch_first=True, norm_first=norm == "pre"
     )
     theirs.load_state_dict(under_torch_names(ours.state_dict()))
-    src = nmt.pad_batch([[2, 5, 6, 7, 3], [2, 8, 3], [2, 9, 10, 3]])
-    tgt = nmt.pad_batch([[2, 4, 5], [2, 6, 7, 8, 9, 10], [2]])
-    x, y = (torch.randn(*ids.shape, 16, requires_grad=True) for ids in (src, tgt))
+    x, y = (torch.randn(*ids.shape, 16, requires_grad=True) for ids in (SRC, TGT))
 
-    src_mask = nmt.padding_mask(src)
+    src_mask = nmt.padding_mask(SRC)
     model = collect_weights(ours)[0] if explicit else ours
     memory = model.encoder(x, src_mask)
-    out = model.decoder(y, memory, src_mask, nmt.target_mask(tgt))
+    out = model.decoder(y, memory, src_mask, nmt.target_mask(TGT))
 
-    their_memory = theirs.encoder(x, src_key_padding_mask=src == 0)
+    their_memory = theirs.encoder(x, src_key_padding_mask=SRC == 0)
     their_out = theirs.decoder(
         y,
         their_memory,
-        ~nmt.causal_mask(6)[0, 0],
-        tgt_key_padding_mask=tgt == 0,
-        memory_key_padding_mask=src == 0,
+        ~nmt.causal_mask(7)[0, 0],
+        tgt_key_padding_mask=TGT == 0,
+        memory_key_padding_mask=SRC == 0,
     )
-    assert (memory - their_memory)[src != 0].abs().max() <= 1e-5
-    assert (out - their_out)[tgt != 0].abs().max() <= 1e-5
+    assert (memory - their_memory)[SRC != 0].abs().max() <= 1e-5
+    assert (out - their_out)[TGT != 0].abs().max() <= 1e-5
 
-    direction = torch.randn_like(out)[tgt != 0]
+    direction = torch.randn_like(out)[TGT != 0]
     results: list[dict[str, Any]] = []
     for result in (out, their_out):
         x.grad = y.grad = None
-        (result[tgt != 0] * direction).sum().backward()
+        (result[TGT != 0] * direction).sum().backward()
         results.append({"x": x.grad, "y": y.grad})
     grads = {n: p.grad for n, p in ours.named_parameters() if p.grad is not None}
     results[0] |= under_torch_names(grads)
