@@ -77,7 +77,8 @@ def explore(
         "bytes": len(model),
     }
     rows = "".join(
-        f"<tr><td>{escape(translation.source)}</td><td>{escape(translation.text)}</td></tr>"
+        f"<tr><td>{escape(translation.source)}</td>"
+        f"<td>{escape(translation.text)}</td></tr>"
         for translation in translator.translate(sentences, beam_size=1)
     )
     caption = "<caption>Run the cell to translate sentences of your own</caption>"
