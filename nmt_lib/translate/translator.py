@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import torch
 
@@ -135,6 +135,26 @@ class Translator:
         saved = model_file.ModelFile(config, tokenizers, tensors, {})
         model_file.save(file, saved)
 
+    @overload
+    def translate(
+        self,
+        texts: str,
+        beam_size: int | None = ...,
+        length_penalty: float | None = ...,
+        batch_tokens: int | None = ...,
+        use_cache: bool = ...,
+    ) -> Translation: ...
+
+    @overload
+    def translate(
+        self,
+        texts: list[str],
+        beam_size: int | None = ...,
+        length_penalty: float | None = ...,
+        batch_tokens: int | None = ...,
+        use_cache: bool = ...,
+    ) -> list[Translation]: ...
+
     def translate(
         self,
         texts: str | list[str],
@@ -142,7 +162,7 @@ class Translator:
         length_penalty: float | None = None,
         batch_tokens: int | None = None,
         use_cache: bool = True,
-    ) -> Any:
+    ) -> Translation | list[Translation]:
         """Translations of one text or several, in batches of similar length.
 
         An option that is None comes from ``config.decode``.
