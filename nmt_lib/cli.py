@@ -125,7 +125,7 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     print(
         f"{len(pairs):,} kept; {split.largest} in the largest group that shares texts"
     )
-    parts = [*split._asdict().items()][:3]  # without the size of a group
+    parts = [(name, getattr(split, name)) for name in ("train", "valid", "test")]
     print(", ".join(f"{name} {len(part):,}" for name, part in parts))
     overlap = 100 * nmt.seen_share(split.test, split.train)
     shuffled, n = random.Random(0).sample(pairs, len(pairs)), len(split.test)

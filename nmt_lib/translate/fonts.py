@@ -43,7 +43,8 @@ def font_with(letters: frozenset[int]) -> str:
     Fonts that were installed after matplotlib made its list are found as well.
     """
     fonts = font_manager.fontManager
-    for path in {*font_manager.findSystemFonts()} - {f.fname for f in fonts.ttflist}:
+    listed = {font.fname for font in fonts.ttflist}
+    for path in sorted({*font_manager.findSystemFonts()} - listed):
         with suppress(OSError, RuntimeError, ValueError):  # a font that it cannot read
             fonts.addfont(path)
     for font in sorted(
