@@ -51,10 +51,12 @@ def grouped_split(pairs: Sequence[Pair], n: int, seed: int) -> Split:
     random.Random(seed).shuffle(groups)
     split = Split([], [], [], max(map(len, groups), default=0))
     for members in groups:
-        small = len(members) <= LARGEST_GROUP
-        held_out = split.test, split.valid
-        rooms = (part for part in held_out if len(part) + len(members) <= n and small)
-        next(rooms, split.train).extend(members)
+        for part in (split.test, split.valid):
+            if len(members) <= min(LARGEST_GROUP, n - len(part)):
+                part.extend(members)
+                break
+        else:
+            split.train.extend(members)
     return split
 
 
