@@ -269,16 +269,19 @@ CLASHES = (  # no noun is both
 
 
 def describing(draw: Draw) -> Triple:
-    past, feels = draw.random() < 0.3, draw.random() < 0.2
-    noun, names = NOUNS["man"], FEELINGS
-    if not feels:
-        noun = draw_noun(draw, "made,seat,size")
-        names = [n for n, entry in ADJECTIVES.items() if fits(noun.kinds, entry.about)]
+    past = draw.random() < 0.3
+    if draw.random() < 0.2:
+        quality, other = draw.sample(FEELINGS, 2)
+        if {quality, other} in CLASHES:
+            return describing(draw)
+        person = draw_np(draw, "male,female", 0.0, 0.2)
+        return described_twice(person, quality, other, past)
+    noun = draw_noun(draw, "made,seat,size")
+    names = [n for n, entry in ADJECTIVES.items() if fits(noun.kinds, entry.about)]
     quality, other = draw.sample(names, 2)
     if other == "new" or {quality, other} in CLASHES:
         return describing(draw)
-    phrase = draw_np(draw, "male,female", 0.0, 0.2) if feels else NP("the", noun)
-    return described_twice(phrase, quality, other, past)
+    return described_twice(NP("the", noun), quality, other, past)
 
 
 def feeling(draw: Draw) -> Triple:
