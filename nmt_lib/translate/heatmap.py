@@ -6,7 +6,8 @@ import io
 import math
 import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,13 +48,25 @@ class Picture(Figure):
         """The PNG with 256 colours, which are enough and keep the chapters small."""
         canvas, file = FigureCanvasAgg(self), io.BytesIO()
         choose_fonts(self)
-        with rc_context(STYLE), warnings.catch_warnings():
-            # A letter that no font has is drawn as a box.
-            warnings.filterwarnings("ignore", "Glyph")
+        with _style():
             canvas.draw()
         image = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
         image.quantize(256, Image.Quantize.MAXCOVERAGE).save(file, "png", optimize=True)
         return file.getvalue()
+
+    def savefig(self, *args: Any, **options: Any) -> None:
+        """Writes it to a file, in the fonts that a notebook shows."""
+        choose_fonts(self)
+        with _style():
+            super().savefig(*args, **options)
+
+
+@contextmanager
+def _style() -> Iterator[None]:
+    with rc_context(STYLE), warnings.catch_warnings():
+        # A letter that no font has is drawn as a box.
+        warnings.filterwarnings("ignore", "Glyph")
+        yield
 
 
 def new_figure(
