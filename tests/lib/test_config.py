@@ -156,7 +156,32 @@ def test_overrides_win_over_the_file_and_a_direction_has_its_own_name() -> None:
     assert nmt.load_config(config, name="other").train.seed == 7
     german = {"data.tgt_lang": "de"}
     assert nmt.load_config("tiny", **german).name == "tiny-en-de"
-    assert nmt.load_config("tiny", name="mine", **german).name == "mine"
+    assert nmt.load_config("tiny", name="mine", **german, **SEED).name == "mine"
+
+
+SEED = {"train.seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("overrides", "name"),
+    [
+        (SEED, "tiny-en-de-seed1"),
+        (SEED | {"data.tgt_lang": "fr"}, "tiny-seed1"),
+        ({"train.seed": 12}, "tiny-en-de-seed12"),
+        ({"train.seed": 0}, "tiny-en-de"),
+        ({"train.seed": 0, "data.tgt_lang": "fr"}, "tiny"),
+        ({"data.src_lang": "fr"}, "tiny-fr-de-seed1"),
+        (
+            {"train.max_steps": 9},
+            "tiny-en-de-seed1",
+        ),  # another experiment: hers to name
+    ],
+)
+def test_each_seed_and_direction_has_a_run_of_its_own(
+    overrides: dict[str, Any], name: str
+) -> None:
+    config = nmt.load_config("tiny", **SEED, **{"data.tgt_lang": "de"})
+    assert nmt.load_config(config, **overrides).name == name
 
 
 def test_names_of_directions_do_not_pile_up(tmp_path: Path) -> None:
@@ -172,6 +197,11 @@ def test_names_of_directions_do_not_pile_up(tmp_path: Path) -> None:
     assert named(german, "de", "fr") == named("tiny", "de", "fr") == "tiny-de-fr"
     mine = nmt.load_config(write(tmp_path, "name: a-en-fr\n"))
     assert (named(mine, "en", "fr"), named(mine, "fr", "en")) == ("a-en-fr", "a-fr-en")
+    mine = nmt.load_config(write(tmp_path, "train: {seed: 3}\n"))
+    assert [nmt.load_config(mine, **{"train.seed": n}).name for n in (3, 0)] == [
+        "mine",
+        "mine-seed0",
+    ]
 
 
 def test_a_config_stays_as_it_was_checked() -> None:
