@@ -328,16 +328,19 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
     return result.model_copy(update={"name": "".join([base, *new])})
 
 
-def parse_overrides(text: str) -> dict[str, Any]:
+def parse_overrides(text: str | list[str]) -> dict[str, Any]:
     """``"train.seed=1 data.tgt_lang=fr"`` as a dict; values are read as YAML.
 
-    A value may contain spaces: it continues until the next ``key=``.
+    A value may contain spaces: it continues until the next ``key=``, or, where each
+    override is a text of its own, until its end.
 
     Raises:
         ConfigError: a part without ``=``, a value that is not YAML.
     """
     overrides = {}
-    for part in filter(None, re.split(r"\s+(?=[\w.]+=)", text.strip())):
+    if isinstance(text, str):
+        text = re.split(r"\s+(?=[\w.]+=)", text.strip())
+    for part in filter(None, text):
         key, equals, value = part.partition("=")
         if not equals:
             raise ConfigError(

@@ -225,6 +225,12 @@ def test_overrides_as_text(text: str, values: dict[str, Any]) -> None:
     assert nmt.parse_overrides(text) == values
 
 
+def test_an_override_that_is_a_text_of_its_own_is_not_split() -> None:
+    texts = ["data.corpus=/a b=2/c d.tsv", "train.seed=1"]
+    values = {"data.corpus": "/a b=2/c d.tsv", "train.seed": 1}
+    assert nmt.parse_overrides(texts) == values
+
+
 @pytest.mark.parametrize("text", ["train.seed", "train.seed 1", "train.betas=[1"])
 def test_overrides_that_are_not_key_and_value_are_errors(text: str) -> None:
     with pytest.raises(nmt.ConfigError, match="override"):
