@@ -6,8 +6,7 @@ import io
 import math
 import textwrap
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,8 +47,7 @@ class Picture(Figure):
         """The PNG with 256 colours, which are enough and keep the chapters small."""
         canvas, file = FigureCanvasAgg(self), io.BytesIO()
         choose_fonts(self)
-        with _style():
-            canvas.draw()
+        canvas.draw()
         image = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
         image.quantize(256, Image.Quantize.MAXCOVERAGE).save(file, "png", optimize=True)
         return file.getvalue()
@@ -57,16 +55,13 @@ class Picture(Figure):
     def savefig(self, *args: Any, **options: Any) -> None:
         """Writes it to a file, in the fonts that a notebook shows."""
         choose_fonts(self)
-        with _style():
-            super().savefig(*args, **options)
+        super().savefig(*args, **options)
 
-
-@contextmanager
-def _style() -> Iterator[None]:
-    with rc_context(STYLE), warnings.catch_warnings():
-        # A letter that no font has is drawn as a box.
-        warnings.filterwarnings("ignore", "Glyph")
-        yield
+    def draw(self, renderer: Any) -> None:
+        with rc_context(STYLE), warnings.catch_warnings():
+            # A letter that no font has is drawn as a box.
+            warnings.filterwarnings("ignore", "Glyph")
+            super().draw(renderer)
 
 
 def new_figure(
