@@ -67,7 +67,7 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
         CheckpointError: the folder is not empty, or cannot be written.
     """
     _check(translator)
-    folder = Path(folder)
+    folder = Path(os.path.expanduser(folder))
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise CheckpointError(f"{folder} is not an empty folder: export to a new one")
     for name, values in _tables(translator).items():
