@@ -153,7 +153,7 @@ class Trainer:
 
     def save(self) -> None:
         """Writes a checkpoint."""
-        progress, name = self.progress, f"checkpoints/step-{self.progress.step:08d}"
+        progress, name = self.progress, self.progress.checkpoint
         progress.checkpoints.append(name)
         self.folder.write(name, self.model, self.tokenizers, progress, self.optimizer)
 
@@ -163,7 +163,7 @@ class Trainer:
         Raises:
             CheckpointError: the checkpoint was trained on other pairs.
         """
-        if saved.state["corpus"] != self.progress.corpus:
+        if saved.state.get("corpus") != self.progress.corpus:
             raise CheckpointError(
                 f"{self.folder.path} is of a run on other pairs than those that "
                 f"data.corpus={self.config.data.corpus!r} holds now: set run_dir to "
