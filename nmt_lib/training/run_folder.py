@@ -168,10 +168,9 @@ class RunFolder:
                 f"{path} is a saved translator, not a run: choose another run_dir, or "
                 "load it with Translator.load"
             )
-        progress = Progress(**saved.state)
-        if progress.checkpoint not in progress.checkpoints or len(saved.tensors) > len(
-            saved.weights
-        ):
+        progress, n_weights = Progress(**saved.state), len(saved.weights)
+        was_saved = progress.checkpoint in progress.checkpoints
+        if len(saved.tensors) > n_weights or not was_saved:
             raise CheckpointError(
                 f"{path} is a checkpoint, not the final model: delete it, and the run "
                 "writes the weights that train.select asks for"

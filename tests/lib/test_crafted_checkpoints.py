@@ -18,7 +18,7 @@ from tests.lib.forked import exit_codes, start
 from tests.lib.small import write_corpus
 
 OPTIONS = """data.tokenizer=whitespace model.d_model=8 model.n_heads=2 model.n_layers=1
- model.d_ff=8 train.batch_by=sentences train.validate_every=1 train.checkpoint_every=2
+ model.d_ff=8 train.batch_by=sentences train.validate_every=2 train.checkpoint_every=2
  train.select=average train.max_steps="""
 DTYPES = [torch.half, torch.bfloat16, torch.double, torch.int64, torch.uint8]
 DTYPES += [torch.bool, torch.complex64, torch.float8_e4m3fn]

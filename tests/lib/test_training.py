@@ -3,6 +3,7 @@
 import csv
 import math
 import os
+import shutil
 import socket
 import sys
 from collections.abc import Callable
@@ -263,6 +264,14 @@ def saved_there(run: nmt.Run) -> None:
     run.translator.save(run.path)
 
 
+def best_there(run: nmt.Run) -> None:
+    shutil.copy(run.path / "best.safetensors", run.path / "model.safetensors")
+
+
+def checkpoint_there(run: nmt.Run) -> None:
+    shutil.copy(checkpoints(run.config)[-1], run.path / "model.safetensors")
+
+
 def a_file_there(run: nmt.Run) -> None:
     run.path.rename(run.path.with_name("away"))
     run.path.write_text("kept")
@@ -286,6 +295,10 @@ REFUSED = {  # what: options, what is done to the folder, options then, the erro
         ("", checkpoints_alone, "model.d_ff=32", "model.d_ff=24, not 32.*delete")
     ),
     "a translator": ("", saved_there, "", r"a saved translator.*Translator\.load"),
+    "the best weights so far": (
+        ("train.select=average", best_there, "", "is a checkpoint, not the final")
+    ),
+    "a checkpoint": ("", checkpoint_there, LONGER, "is a checkpoint, not the final"),
     "a file": ("", a_file_there, "", "cannot use .*run for a run"),
 }
 
