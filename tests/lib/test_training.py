@@ -504,7 +504,8 @@ def test_two_processes_that_share_the_work_equal_one_that_accumulates(
     mini: Mini, train: Train, tmp_path: Path
 ) -> None:
     """The table of positions grows in each process; Adam would hide a wrong factor."""
-    options = f"{SGD} train.clip_norm=0.5 model.max_positions=3 train.accumulate="
+    options = f"{SGD} train.clip_norm=0.5 model.max_positions=3"
+    options += " train.batch_sentences=1 train.accumulate="
     one = train(f"{options}4", "one")
     file = tmp_path / "two.yaml"
     file.write_text(mini(f"{options}2", "two").to_yaml(), encoding="utf-8")
