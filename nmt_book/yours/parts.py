@@ -151,11 +151,16 @@ def _table(fn: Function, self: Any, x: Tensor, start: int = 0) -> Tensor:
 
 @register("turn", PositionalEncoding, "forward")
 def _turn(fn: Function, self: Any, x: Tensor, start: int = 0) -> Tensor:
-    """Row p of the table is (sin 0, cos 0), turned p times at each rate."""
-    zero = torch.tensor([0.0, 1.0])  # (2,)
-    rates = [10000 ** (-even / x.size(2)) for even in range(0, x.size(2), 2)]
+    """Row p of the table is row 1, turned by p - 1 at each rate: two columns count."""
+    rates = torch.tensor([10000 ** (-i / x.size(2)) for i in range(0, x.size(2), 2)])
+    first = torch.stack([rates.sin(), rates.cos()], dim=1)  # (D / 2, 2)
     rows = [
-        torch.cat([ask(fn, p, rate, like=zero) @ zero for rate in rates])  # (D,)
+        torch.cat(
+            [
+                ask(fn, p - 1, rate.item(), like=first) @ hand
+                for rate, hand in zip(rates, first, strict=True)
+            ]
+        )  # (D,)
         for p in range(start, start + x.size(1))
     ]
     return x + torch.stack(rows).to(x)
