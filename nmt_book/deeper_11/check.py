@@ -32,6 +32,9 @@ from ..exercise.exercise import exercise
             "2], margins[len(margins) // 2 :]"
         ),
         "a margin of 0 is no win": "> 0 → >= 0",
+        "a loss is as true as a win: ask whether both are > 0": (
+            "min(pair) > 0 → all(pair)"
+        ),
         "these couples are lost, or half lost": "> 0 → <= 0",
         "two losses are no win": (
             "sum((a * b > 0 for a, b in zip(margins[::2], margins[1::2], strict=True)))"

@@ -32,8 +32,9 @@ USUAL = {  # what an exception says, and what to do about it
     "math range error": "math.exp ends at 709: subtract the largest number first",
     "view size is not compatible": "`view` cannot follow a swap: use `reshape`, or "
     "think about whether the numbers are still in this order",
-    "must match the size of tensor|cannot be multiplied": "two shapes do not fit: "
-    "print them; a sum or mean keeps its axis with keepdim=True",
+    "must match the size of tensor": "two shapes do not fit: print them; a sum or mean "
+    "keeps its axis with keepdim=True",
+    "cannot be multiplied": "two shapes do not fit: print them before this line",
     "either a floating point or complex": "booleans and ids have no mean: .float()",
     "attribute '(append|insert|extend|sort)'": "`append`, `insert` and `sort` change "
     "a list and return None: write them on a line of their own",
@@ -360,7 +361,7 @@ def unfilled(value: Any) -> bool:
 def _equal(outcome: Any, expected: Any) -> bool:
     if isinstance(outcome, Exception) or isinstance(expected, Exception):
         equal = type(outcome) is type(expected)
-        if isinstance(outcome, RuntimeError | TypeError):  # what is wrong says the text
+        if isinstance(outcome, RuntimeError | TypeError | AttributeError):  # the text
             equal = equal and str(outcome) == str(expected)
         return equal
     return values.same(outcome, expected)

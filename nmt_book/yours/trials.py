@@ -25,7 +25,7 @@ from .parts import Function, ask
 LEARNING_RATE = 1e-3
 NO_GRADIENT = (
     "backward() starts from the loss, which must be a tensor for this: leave out "
-    ".item(), float() and the like"
+    ".item(), float(), .detach() and the like"
 )
 
 
