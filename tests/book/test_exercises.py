@@ -31,6 +31,7 @@ from nmt_book.exercise.shown import Verdict
 from nmt_book.yours.source import NotKept, full_source
 from nmt_book.yours.trials import TRIALS, captions
 from nmt_book.yours.try_it import load_cached, try_it
+from nmt_lib.data.pairs import Pair
 from tests.book.mutants import missing_cases
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -529,6 +530,38 @@ def test_a_notebook_shows_a_verdict_in_colour() -> None:
     assert repr(Verdict("right: it is")) == "✓ right: it is"
 
 
+def test_a_beam_that_is_emptied_is_mentioned() -> None:
+    step = BY_NAME["chapter08.my_beam_step"]
+
+    def emptied(beam: list[Any], *given: Any) -> Any:
+        found = step.right(beam, *given)
+        beam.clear()
+        return found
+
+    assert "but it changes beam, which" in step.verdict(emptied)
+
+
+def test_what_a_perplexity_is_of(said: Said) -> None:
+    attention = BY_NAME["chapter04.attention"].right
+    tried(attention=attention)
+    assert "perplexity of the library's translations: " in said()
+    try_it("multi30k-en-de", [Pair("A man.", "Ein Mann.")], attention=attention)
+    assert "perplexity of the references: " in said()
+    tried(next_word=BY_NAME["chapter00.next_word"].right)
+    assert "perplexity" not in said(), "the search has no part in it"
+
+
+def test_texts_that_are_none(said: Said) -> None:
+    tried(few=0, attention=lambda *given: None)
+    assert said().startswith("there is no text to translate: ")
+
+
+def test_a_matrix_is_tried_with_both_columns(said: Said) -> None:
+    turn = BY_NAME["chapter02.my_turn"]
+    tried(turn=next(iter(turn._variants("[-math → [math"))))
+    assert not said().startswith("with yours, 3 of 3")
+
+
 def test_a_trial_that_looks_fine_says_so(said: Said) -> None:
     table = BY_NAME["chapter03.my_target_mask"]
     wrong = next(
@@ -592,6 +625,8 @@ def test_what_no_translation_calls(said: Said) -> None:
     tried(shift=lambda tgt: (tgt[:, :-1], tgt[:, :-1]))
     yours, library = re.findall(r"→ ([\d.]+)", said())
     assert float(yours) < float(library) - 1, "it learns to copy"
+    tried(shift=lambda tgt: (tgt[:, :-1], tgt[:, :-1]))
+    assert "lower is not better here" in said()
 
 
 def test_an_unknown_part_is_named() -> None:
