@@ -59,7 +59,8 @@ def functions(selection: list[Exercise]) -> dict[str, Any]:
     import nmt_lib as nmt
 
     known = {"math": math, "torch": torch, "F": F, "nn": torch.nn, "nmt": nmt}
-    texts, solved = checked_functions(), recall().solved
+    record = recall()
+    texts = checked_functions(record)
     made, yours, unused = dict[str, Any](), list[str](), list[str]()
     for exercise in selection:
         name, text = exercise.name, texts.get(exercise.part)
@@ -74,7 +75,7 @@ def functions(selection: list[Exercise]) -> dict[str, Any]:
             except Exception as error:  # her own code
                 why = f"{type(error).__name__}: {error}"
             unused.append(f"{name}: {' '.join(why.split())}")
-        elif f"{exercise.module}.{name}" in solved:
+        elif f"{exercise.module}.{name}" in record.solved:
             unused.append(f"{name}: solved, but not kept: run its cells again")
         exec(exercise.source, names := {**known, **made})
         made[name] = names[name]

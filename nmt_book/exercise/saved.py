@@ -66,9 +66,9 @@ def recall() -> Record:
     return Record()
 
 
-def checked_functions() -> dict[str, str]:
+def checked_functions(record: Record) -> dict[str, str]:
     """The texts of the reader's functions that were checked on this computer."""
-    record, secret = recall(), b""
+    secret = b""
     try:
         secret = key() if record.written else b""
     except UNWRITABLE as error:
@@ -82,10 +82,10 @@ def checked_functions() -> dict[str, str]:
             record.signatures.get(part, "").encode(),
         )
     }
-    if secret and (others := ", ".join(sorted({*record.written} - {*checked}))):
+    if secret and (others := sorted({*record.written} - {*checked})):
         print(
             f"{runs_folder() / FILE} holds functions that this computer did not check "
-            f"({others}): run their check and book.try_it again"
+            f"({str(others)[1:-1]:.200}): run their check and book.try_it again"
         )
     return checked
 

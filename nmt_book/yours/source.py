@@ -38,9 +38,9 @@ def _add(
     name: str, value: Any, notebook: dict[str, Any], seen: set[str], texts: list[str]
 ) -> None:
     """Adds the text that gives a value its name, after what this text needs."""
-    if seen and (text := statement(name, value)):
-        return texts.append(text)
     seen.add(name)
+    if len(seen) > 1 and (text := statement(name, value)):
+        return texts.append(text)
     if not (text := definition(value)):
         raise NotKept(
             f"it uses {name}, which is no function, module, number or text: "

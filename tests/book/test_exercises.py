@@ -506,7 +506,7 @@ def test_functions_of_another_computer_are_not_run(
         file.write_text(change(file.read_text()))
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
         functions([attention])
-        assert "functions that this computer did not check (attention): " in said()
+        assert "functions that this computer did not check ('attention'): " in said()
         monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
