@@ -347,6 +347,7 @@ def _first_lost(lengths, budget):
         "a budget that is never full": ([4, 4, 4], 11),
         "a long one at the end": ([1, 1, 1, 1, 6], 6),
         "one sentence": ([5], 20),
+        "two sentences, both too long": ([7, 7], 6),
     },
     mistakes={
         "count the padding too: sentences × longest, not the sum of the lengths": (
@@ -372,6 +373,10 @@ def _first_lost(lengths, budget):
         ),
         "a batch may fill the budget exactly": "> budget → >= budget",
         "the last batch is missing": "return batches → return batches[:-1]",
+        "a sentence that is too long has its batch alone, and no batch is empty": (
+            "not batches or length → length",
+            "batches = [] → batches = [[]]",
+        ),
         "the sentence that starts a new batch is lost": [
             _first_lost,
             "        batches[-1] →         else:\n            batches[-1]",

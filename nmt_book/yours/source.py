@@ -90,8 +90,6 @@ def definition(value: Any) -> str:
 
 def _functions(value: Any) -> list[Any]:
     """A function itself, or the methods of a class."""
-    if not inspect.isroutine(value) and not inspect.isclass(value):
-        return []
     value = inspect.unwrap(value)
     parts = vars(value).values() if inspect.isclass(value) else [value]
     return [part for part in parts if inspect.isfunction(part)]

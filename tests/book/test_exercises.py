@@ -482,6 +482,16 @@ def attention(Q, K, V, mask=None, low=LOW):
     assert fresh["LOW"] == names["LOW"] and "width_of" not in fresh
 
 
+def test_an_earlier_answer_is_kept_as_a_helper() -> None:
+    """Hers, or the printed one if hers is not right."""
+    merge, cut = BY_NAME["chapter01.my_merge"], BY_NAME["chapter01.my_cut"]
+    for source in (merge.source, "def my_merge(subwords, pair):\n    return None\n"):
+        own = merge.use(cell(source)["my_merge"])
+        text = full_source(cell(cut.source, merge=own)["my_cut"])
+        exec(text, fresh := dict[str, Any]())
+        assert cut.verdict(fresh["my_cut"]).startswith("right")
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
