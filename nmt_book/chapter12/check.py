@@ -132,7 +132,7 @@ ROUNDED = "-int(-corpus_tokens * epochs // real)"
         "one process": (1_000_000, 3, 40_000, 0.0, 1, 1),
         "two processes, four batches each": (1_000_000, 3, 10_000, 0.0, 2, 4),
         "a quarter is padding": (1_000_000, 2, 9_000, 0.25, 3, 2),
-        "hardly more than a batch, ten times": (7, 10, 9, 0.25, 1, 1),
+        "half a token is left for the last update": (4, 17, 9, 0.25, 1, 1),
     },
     mistakes={
         "round up: the last, smaller update counts": (

@@ -240,6 +240,7 @@ def _lists(sources, targets):
             ["a", "b", "c", "d", "d", "c", "b"],
             ["1", "2", "3", "4", "3", "2", "1"],
         ),
+        "a circle": (["a", "b", "b", "a"], ["1", "1", "2", "2"]),
         "a source that looks like a target": (["no", "ten"], ["nie", "no"]),
         "the same pair twice": (["a", "b", "a"], ["1", "2", "1"]),
         "nothing in common": (["x", "y", "z"], ["1", "2", "3"]),
