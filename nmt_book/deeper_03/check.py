@@ -43,6 +43,11 @@ def balanced(x):
     return x + x[END].sum() * torch.tensor([1.0, -1, 1, -1])
 
 
+def lowered(x):
+    """What is hidden lowers each number, unless it is 0."""
+    return x - x[END].square().sum()
+
+
 def words_ignored(x):
     return END[:, None] * x.sum(0)
 
@@ -76,6 +81,11 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
         "weights set to 0 after the softmax": (hidden_after, *numbers(1, (3, 4)), END),
         "a result that depends on no word": (words_ignored, *numbers(1, (3, 4)), END),
         "a leak of which the mean shows nothing": (balanced, *numbers(1, (3, 4)), END),
+        "a leak that only lowers the results": (
+            lowered,
+            numbers(5, (3, 4))[0] * ~END[:, None],
+            END,
+        ),
         "five positions, <pad> at the start": (
             attend(~START),
             *numbers(2, (5, 6)),

@@ -7,7 +7,7 @@ from ..exercise.exercise import exercise
     "The couples that are won.",
     cases={
         "ten margins": ([1.0, 2.0, 3.0, -1.0, -1.0, 2.0, 4.0, -2.0, 3.0, -5.0],),
-        "one margin is 0": ([-3.0, -1.0, -2.0, -4.0, 0.0, 1.0, 2.0, 3.0, 5.0, 1.0],),
+        "margins of 0": ([-3.0, -1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 3.0, 5.0, 1.0],),
         "the first couple is won, and the last": ([1.0, 2.0, 1.0, -4.0, 0.5, 3.0],),
     },
     mistakes={
