@@ -45,7 +45,9 @@ def _cleaned(keep):
     "The pairs worth training on: spaces unified, no empty side, no repeats.",
     cases={
         "a bit of everything": (MESSY,),
-        "nothing to do": ([("Good day.", "Dzień dobry."), ("Yes.", "Tak.")],),
+        "nothing to do": (
+            [("Good day.", "Dzień dobry."), ("Yes.", "Tak, oczywiście, proszę.")],
+        ),
         "nothing is left": ([("", "x"), ("same", "same"), ("y", "  ")],),
         "capitals are all that differs": ([("Taxi", "taxi"), ("taxi", "Taxi")],),
         "a line break inside": (
@@ -66,6 +68,15 @@ def _cleaned(keep):
         ),
         "a pair that was there already is left in": _cleaned(
             lambda src, tgt, kept: src and tgt and src != tgt
+        ),
+        "a translation may be long: leave out no pair for its lengths": _cleaned(
+            lambda src, tgt, kept: (
+                src
+                and tgt
+                and src != tgt
+                and (src, tgt) not in kept
+                and max(len(src), len(tgt)) <= 3 * min(len(src), len(tgt))
+            )
         ),
         "two translations of one source are two pairs": _cleaned(
             lambda src, tgt, kept: (
@@ -163,6 +174,25 @@ def _in_passing(sources, targets):
     return found
 
 
+def _forest(by_side):
+    """Union-find without its last step: each pair's parent, not its root."""
+
+    def my_groups(sources, targets):
+        parent, seen = list(range(len(sources))), ({}, {})
+        pairs = list(enumerate(zip(sources, targets)))
+        steps = [(i, side, texts[side]) for i, texts in pairs for side in (0, 1)]
+        for i, side, text in sorted(steps, key=lambda s: s[1]) if by_side else steps:
+            roots = [seen[side].setdefault(text, i), i]
+            for j, root in enumerate(roots):
+                while parent[root] != root:
+                    root = parent[root]
+                roots[j] = root
+            parent[max(roots)] = min(roots)
+        return parent
+
+    return my_groups
+
+
 def _sides_mixed(sources, targets):
     """A source that looks like a target joins their pairs."""
     group, texts = list(range(len(sources))), list(zip(sources, targets))
@@ -210,6 +240,7 @@ def _lists(sources, targets):
             ["a", "b", "c", "d", "d", "c", "b"],
             ["1", "2", "3", "4", "3", "2", "1"],
         ),
+        "a circle": (["a", "b", "b", "a"], ["1", "1", "2", "2"]),
         "a source that looks like a target": (["no", "ten"], ["nie", "no"]),
         "the same pair twice": (["a", "b", "a"], ["1", "2", "1"]),
         "nothing in common": (["x", "y", "z"], ["1", "2", "3"]),
@@ -226,6 +257,8 @@ def _lists(sources, targets):
             _in_passing,
             "while changed → for _ in range(1)",
             "while changed → for _ in range(2)",
+            _forest(True),
+            _forest(False),
         ],
         "letter for letter: with other capitals it is another text": (
             "least = {} → least, side = {}, [text.lower() for text in side]"
@@ -290,13 +323,13 @@ def _samples(n, size):
 @exercise(
     "The 95 % interval of the mean gain of A over B, from samples of sentences.",
     cases={
-        "three sentences, four samples": (
-            torch.tensor([40.0, 70, 20]),
-            torch.tensor([55.0, 30, 25]),
-            torch.tensor([[0, 1, 2], [1, 1, 0], [2, 0, 0], [1, 2, 1]]),
+        "two sentences, 41 samples": (  # of 40 steps 2.5 % are one step
+            torch.tensor([40.0, 70]),
+            torch.tensor([55.0, 30]),
+            _samples(41, 2),
         ),
-        "eight sentences": (*_scores(8), _samples(40, 8)),
-        "thirty sentences": (*_scores(30), _samples(200, 30)),
+        "eight sentences": (*_scores(8), _samples(41, 8)),
+        "thirty sentences": (*_scores(30), _samples(201, 30)),
     },
     mistakes={
         "both systems need the same sentences of a sample": (

@@ -58,6 +58,11 @@ def in_a_loop(a, b, draws):
     return tuple(torch.quantile(torch.tensor(gains), ends).tolist())
 
 
+def cut_off(a, b, draws):
+    gains = (a - b)[draws].mean(1).sort().values
+    return gains[int(0.025 * len(gains))], gains[int(0.975 * len(gains))]
+
+
 RIGHT = {
     "my_clean": [
         with_a_dict,
@@ -70,5 +75,6 @@ RIGHT = {
     "my_interval": [
         with_numpy,
         in_a_loop,
+        cut_off,
     ],
 }
