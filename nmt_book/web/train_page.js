@@ -91,7 +91,7 @@ export function trainPage(host, data, template, script) {
   })));
   text.value = data.text ?? data.examples[0].text;
   text.onchange = ask;
-  part.play.onclick = play;
+  part.play.onclick = ({ detail }) => detail < 2 && play(); // once for a double click
   part.again.onclick = start;
   part.once.onclick = () => {
     if (!runs.now) start();
