@@ -153,7 +153,7 @@ function makeDrawing(part, data, example) {
   }
 
   function drawMaps({ source, tokens, cross }) {
-    const heads = cross.at(-1), gold = new Set(example()?.gold);
+    const heads = cross.at(-1) ?? [], gold = new Set(example()?.gold);
     grids.forEach(({ element, draw }, head) => {
       element.hidden = head >= heads.length;
       element.firstChild.hidden = heads.length === 1; // its label

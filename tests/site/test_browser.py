@@ -19,6 +19,7 @@ import torch
 from PIL import Image
 
 import nmt_book as book
+import nmt_lib as nmt
 from nmt_book import web
 from nmt_book.web import train_page
 from nmt_book.web.things.calculator import Calculator
@@ -409,6 +410,29 @@ def test_a_double_click_starts_one_training(page: Any, address: str) -> None:
     step = browser_train.number(page, "step")
     page.wait_for_timeout(1000)
     assert browser_train.number(page, "step") == step
+
+
+def test_what_is_saved_is_what_is_shown(
+    page: Any, address: str, tmp_path: Path
+) -> None:
+    """After a text that is empty, and updates that no look has shown."""
+    page.goto(f"{address}/train.html")
+    text, said = page.get_by_label("An English sentence"), page.locator(".said")
+    text.fill(" ")
+    page.get_by_role("button", name="Train", exact=True).click()
+    browser_train.wait(page, 25)
+    page.get_by_text("(nothing)", exact=True).first.wait_for()
+    text.fill("The cup is red.")
+    text.press("Enter")
+    page.locator(".grid tbody, .grid tr").first.wait_for()
+    browser_train.wait(page, 100)
+    browser_train.pause(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save").click()
+    download.value.save_as(tmp_path / "model.safetensors")
+    page.wait_for_timeout(500)  # it draws twice a second
+    saved = nmt.Translator.load(tmp_path / "model.safetensors", device="cpu")
+    assert said.inner_text() == (saved("The cup is red.").text or "(nothing)")
 
 
 def test_the_training_page_trains(page: Any, address: str) -> None:
