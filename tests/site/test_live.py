@@ -375,8 +375,8 @@ def test_a_whole_file_is_not_trusted_either(file: Path) -> None:
         config[section][key] = 0 if section == "model" else 10**9
         files.append(rewritten(file, config=json.dumps(config)))
         wanted.append(f"another version .*{key} is {config[section][key]}")
-    words = {"kind": "spacy", "lang": "xx", "tokens": []}
-    files.append(rewritten(file, src_tokenizer=json.dumps(words)))
+    foreign = {"kind": "spacy", "lang": "xx", "tokens": []}
+    files.append(rewritten(file, src_tokenizer=json.dumps(foreign)))
     wanted.append("another version .*rules of xx are not here")
     for key in ("n_heads", "d_model", "d_ff", "d_value", *layers):
         config = nmt.Translator.load(file).config.model_dump()
