@@ -16,7 +16,7 @@ import pytest
 
 import nmt_lib as nmt
 from nmt_lib.data import files as pair_files
-from nmt_lib.data import tmx
+from nmt_lib.data import xml_units
 
 PAIRS = [
     ("Two dogs run.", "Dwa psy biegną."),
@@ -360,7 +360,7 @@ def test_a_tmx_of_many_units_needs_no_memory() -> None:
     content = memory(PAIRS * 3000)
     pieces = (content[i : i + 5000] for i in range(0, len(content), 5000))
     tracemalloc.start()
-    assert sum(1 for _ in tmx.read_tmx(pieces, ("en", "pl"), Counter())) == 18_000
+    assert sum(1 for _ in xml_units.read_units(pieces, ("en", "pl"), Counter())) == 18_000
     assert tracemalloc.get_traced_memory()[1] < 2_000_000
     tracemalloc.stop()
 
@@ -369,4 +369,4 @@ def test_tmx_reads_pieces_of_any_size() -> None:
     content = memory(PAIRS)
     for size in (1, 7, 1000):
         pieces = (content[i : i + size] for i in range(0, len(content), size))
-        assert list(tmx.read_tmx(pieces, ("en", "pl"), Counter())) == PAIRS
+        assert list(xml_units.read_units(pieces, ("en", "pl"), Counter())) == PAIRS
