@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from functools import lru_cache
 
 NAMES = {
     code: names.split()
@@ -21,7 +21,8 @@ NAMES = {
 }
 
 
-def find_language(lang: str, titles: Iterable[str], *others: str) -> list[int]:
+@lru_cache
+def find_language(lang: str, titles: tuple[str, ...], *others: str) -> list[int]:
     """Where a language, or one of its ``others`` names, is among titles or codes.
 
     If no title is equal, *en* finds *en-GB*, and *en-GB* finds *en*, but not *en-US*.

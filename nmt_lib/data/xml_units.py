@@ -44,14 +44,15 @@ def read_units(
             none.
         SyntaxError: it is no XML.
     """
-    n, unit, codes = 0, None, dict[str, None]()
+    n, unit, seen = 0, None, set[str]()
     for unit, sides in _units(chunks):
         texts = [
             (child.get(XML_LANG) or child.get("lang") or sides.get(child.tag, ""), text)
             for child in unit
             for text in (child.findall("seg") or [child][: child.tag in SIDES.values()])
         ]
-        found = [find_language(lang, [code for code, _ in texts]) for lang in langs]
+        codes = tuple(code for code, _ in texts)
+        found = [find_language(lang, codes) for lang in langs]
         if all(found):
             n += 1
             src, tgt = (_text(texts[where[0]][1]) for where in found)
@@ -59,14 +60,16 @@ def read_units(
             if more := sum(map(len, found)) - 2:
                 lost["further translations in a unit"] += more
         else:
-            codes |= dict.fromkeys(code for code, _ in texts[: 9 - len(codes)])
+            seen |= {*codes[: 9 - len(seen)]}
             lost["units without one of the languages"] += 1
     if unit is None:
         raise CorpusError(
             "it has no <tu>, <trans-unit> or <segment>, so it is no TMX or XLIFF"
         )
     if not n:
-        names = one_line(", ".join(filter(None, codes)), 100) or "no language at all"
+        names = (
+            one_line(", ".join(sorted(filter(None, seen))), 100) or "no language at all"
+        )
         raise CorpusError(f"it has no unit in {langs[0]} and {langs[1]}, but {names}")
 
 
