@@ -35,7 +35,7 @@ PIECE, PIECES = 2**16, 300  # bytes read at once; most pieces of what is read wh
 UNPACKED = 200  # times its size is what a packed file may hold; text needs about 4
 SMALL = 10_000_000  # bytes that it may hold in any case
 NO_PO = "messages that are no PO"
-HEADER = 'msgid ""\nmsgstr ""\n\n'  # which polib takes for the header of the file
+HEADER = 'msgid ""\nmsgstr ""\n\n'  # the last such message is taken out by polib
 TOO_LONG = f"texts of more than {LONGEST:,} characters"
 XML = (".tmx", ".xlf", ".xliff")
 EXTENSIONS = (".tsv", ".txt", ".csv", ".jsonl", ".json", *XML, ".po", ".mo")
@@ -463,7 +463,7 @@ def _entries(blocks: list[str], lost: Counter[str]) -> list[Any]:
     text = "".join(blocks)
     n = len(re.findall("(?m)^(?:#~ )?msgid ", text))
     try:
-        entries: list[Any] = polib.pofile(HEADER + text, encoding="utf-8")
+        entries: list[Any] = polib.pofile(text + HEADER, encoding="utf-8")
         if len(entries) >= n:
             return entries
     except OSError:
