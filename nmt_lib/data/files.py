@@ -330,7 +330,7 @@ def _table(
     if len(where) < 2:
         # Names are words without spaces, unlike all of the next line.
         first = [titles, *islice(rows, 1)]
-        words = [all(map(str.isidentifier, cells)) for cells in first]
+        words = [all(re.fullmatch(r"[^\W\d][\w-]*", c) for c in row) for row in first]
         named = words[0] and not words[-1]
         if quoted or (named and (where or len(titles) > 2)):
             raise _unnamed(titles, langs)

@@ -91,7 +91,7 @@ def parquet(pairs: Texts, names: tuple[str, str] = ("en", "pl")) -> bytes:
 
 def stored(columns: dict[str, Any]) -> bytes:
     file = io.BytesIO()
-    pq.write_table(pa.table(columns), file)
+    pq.write_table(pa.table(columns), file, compression="zstd")
     return file.getvalue()
 
 
