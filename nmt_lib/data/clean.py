@@ -15,8 +15,11 @@ MOST_RATIO = 3.0  # of the lengths, where 1 is usual for these languages
 # Signs of damage: control characters, the mark of a failed conversion, halves of
 # characters, and code points that are no characters.
 DAMAGED = re.compile(
-    "[\0-\x08\x0e-\x1b\x7f\ufffd\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]|\r."
+    "[\0-\x08\x0e-\x1b\x7f-\x9f\ufffd\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]|\r."
 )
+# More combining marks on one letter than any language needs; NFC sorts them slowly.
+MARKS = "".join(filter(unicodedata.combining, map(chr, range(0x300, 0x1E94B))))
+MANY_MARKS = re.compile(f"[{MARKS}]{{31}}")
 TOGETHER = ({"CJK", "HIRAGANA", "KATAKANA"}, {"HANGUL", "CJK"})  # scripts in one text
 
 
@@ -31,10 +34,11 @@ def clean(
     """
     unique: dict[tuple[str, str], None] = {}
     for texts in pairs:
-        src, tgt = (" ".join(unicodedata.normalize("NFC", t).split()) for t in texts)
-        if any(map(DAMAGED.search, texts)):
+        if any(map(_is_damaged, texts)):
             lost["damaged characters"] += 1
-        elif not src or not tgt:
+            continue
+        src, tgt = (" ".join(unicodedata.normalize("NFC", t).split()) for t in texts)
+        if not src or not tgt:
             lost["empty"] += 1
         elif src == tgt:
             lost["both sides equal"] += 1
@@ -45,6 +49,11 @@ def clean(
         else:
             unique[src, tgt] = None
     return _drop_outliers(list(unique), lost)
+
+
+def _is_damaged(text: str) -> bool:
+    many_marks = len(text) > 300 and MANY_MARKS.search(text)
+    return bool(many_marks or DAMAGED.search(text))
 
 
 def _drop_outliers(

@@ -162,13 +162,12 @@ def _from_pair_file(
 
 
 def load_pairs(
-    path: str | os.PathLike[str], src: str, tgt: str
+    path: str | os.PathLike[str], src: str, tgt: str, columns: list[str] | None = None
 ) -> tuple[list[Pair], Counter[str]]:
     """The cleaned pairs of a file, and how many were left out for each reason.
 
-    Raises:
-        CorpusError: as in ``read_pairs``.
+    The formats, the arguments and the errors are those of ``read_pairs``.
     """
     left_out: Counter[str] = Counter()
-    texts = clean(read_pairs(path, src, tgt, left_out), left_out)
+    texts = clean(read_pairs(path, src, tgt, left_out, columns), left_out)
     return [Pair(*sentences) for sentences in texts], left_out
