@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from nmt_lib.translate.heatmap import FONT, WIDTH, new_figure, set_title
 
 from ..pictures.boxes import plot_words
-from ..pictures.palette import BLUE, MIDDLE, PALE
+from ..pictures.palette import LIGHT, MIDDLE, pale
 
 
 def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
@@ -38,7 +38,7 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
             matches[i] = counts[grams[i]] > 0
             counts[grams[i]] -= 1
         for i, match in enumerate(matches):
-            color = BLUE if match else PALE
+            color = LIGHT["right"] if match else pale("mistake", 0.35)
             axis.barh(top + i % n, n - 0.08, 0.78, i - 0.46, color=color)
         shades = shades or ["white" if match else "black" for match in matches]
         ticks[top + (n - 1) / 2] = f"n = {n}:\n{sum(matches)} of {len(grams)}"
@@ -81,7 +81,7 @@ def plot_read_along(readings: Sequence[Any]) -> Figure:
         if right[x : x + 1] != [word]
     ]
     names = {"reference": right, "reading along": along, "on its own": translation}
-    return plot_words(names, source, marked=marks, positions=False)
+    return plot_words(names, source, marked=marks, positions=False, role="mistake")
 
 
 def _lead(right: list[str], along: list[str], translation: list[str]) -> int:
