@@ -16,7 +16,7 @@ from ..pictures.palette import LIGHT, MIDDLE, pale
 
 
 def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
-    """A bar for each n-gram, n = 1 to 4: blue if it is found (clipped), else orange.
+    """A bar for each n-gram, n = 1 to 4: filled if it is found (clipped), else framed.
 
     Args:
         output, reference: words. Each n-gram of the reference matches only once; of
@@ -38,8 +38,9 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
             matches[i] = counts[grams[i]] > 0
             counts[grams[i]] -= 1
         for i, match in enumerate(matches):
-            color = LIGHT["right"] if match else pale("mistake", 0.35)
-            axis.barh(top + i % n, n - 0.08, 0.78, i - 0.46, color=color)
+            role = "right" if match else "mistake"
+            style = {"fc": LIGHT[role] if match else pale(role, 0.2), "ec": LIGHT[role]}
+            axis.barh(top + i % n, n - 0.08, 0.78, i - 0.46, **style)
         shades = shades or ["white" if match else "black" for match in matches]
         ticks[top + (n - 1) / 2] = f"n = {n}:\n{sum(matches)} of {len(grams)}"
         top += n + 0.7
@@ -56,7 +57,7 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
 def plot_read_along(readings: Sequence[Any]) -> Figure:
     """The short sentence that loses most words when the model writes on its own.
 
-    Words that differ from the reference at their position are orange; – is no word.
+    Words that differ from the reference at their position stand out; – is no word.
 
     Args:
         readings: with the tokens ``right`` and ``along``, which end with ``<eos>``, the

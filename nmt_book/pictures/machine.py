@@ -23,7 +23,7 @@ def machine(number: str) -> web.Html:
     """The machine with the parts of a chapter lit, such as ``"04"``."""
     svg = machine_svg(number, COLORS)
     data = b64encode(svg.encode()).decode()
-    alt = " ".join(re.findall("<(?:title|desc).*?>(.*)</", svg))
+    alt = ". ".join(re.findall("<(?:title|desc).*?>(.*)</", svg))
     source = f"data:image/svg+xml;base64,{data}"
     return web.Html(f'<img src="{source}" width="400" alt="{alt}">')
 
