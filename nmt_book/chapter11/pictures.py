@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from nmt_lib.translate.heatmap import new_figure
 
 from ..pictures.data import load_data
-from ..pictures.palette import MIDDLE, pale
+from ..pictures.palette import LIGHT, MIDDLE, pale
 from ..web import Html
 
 ALIGN = "text-align: left; vertical-align: top; padding: 3px 8px"
@@ -44,7 +44,7 @@ def plot_defects() -> Figure:
         for defect, lines, _ in defects:
             axis.text(-0.8, y, defect, ha="right", va="center", parse_math=False)
             for x, letter in enumerate("ABCDE"):
-                shade = HARM[verdict] if letter in lines else "#f7f7f7"
+                shade = HARM[verdict] if letter in lines else LIGHT["soft"]
                 axis.barh(y, 0.9, 0.86, left=x - 0.45, color=shade)
             y += 1
         y += 0.6

@@ -1,5 +1,7 @@
 """What a picture says is true: its words, numbers and positions."""
 
+import re
+from base64 import b64decode
 from collections.abc import Iterable
 from html import unescape
 from types import SimpleNamespace
@@ -8,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Annotation
 
 import nmt_book as book
@@ -31,7 +33,8 @@ from nmt_book.chapter11.pictures import (
 )
 from nmt_book.deeper_06.pictures import plot_parameters
 from nmt_book.pictures.data import BOOK, load_data
-from nmt_book.pictures.palette import LIGHT
+from nmt_book.pictures.machine import machine, machine_svg
+from nmt_book.pictures.palette import DARK, LIGHT, ROLES
 from nmt_lib.config import DataConfig
 from nmt_lib.translate.heatmap import WIDTH
 from nmt_lib.translate.search import Candidate
@@ -367,3 +370,40 @@ def test_each_defect_has_the_line_of_each_who_has_it_and_a_link() -> None:
             assert all(f"<code>{part}</code>" in below for part in line.split(" | "))
             link = f'<a href="{ARTICLES.get(letter)}">{letter}</a>'
             assert (link in below) == (letter in ARTICLES)
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK])
+def test_a_colour_can_be_read_as_text_on_each_ground(colors: dict[str, str]) -> None:
+    def luminance(color: str) -> float:
+        parts = torch.tensor(to_rgb(colors[color]))
+        linear = torch.where(
+            parts > 0.04, ((parts + 0.055) / 1.055) ** 2.4, parts / 12.92
+        )
+        return float(linear @ torch.tensor([0.2126, 0.7152, 0.0722]))
+
+    for role in {*ROLES, "ink", "faint"} - {"gold"}:  # gold is never text
+        for ground in ("paper", "soft"):
+            dark, bright = sorted((luminance(role), luminance(ground)))
+            assert (bright + 0.05) / (dark + 0.05) >= 4.5, (role, ground)
+
+
+def test_pictures_take_their_colours_from_the_palette() -> None:
+    files = [*BOOK.glob("*/pictures.py"), *BOOK.glob("pictures/*.py")]
+    literal = re.compile(r'"(#[0-9a-f]{3,8}|C\d|blue|orange|green|red)"[,)]')
+    named = {file: literal.findall(file.read_text(encoding="utf-8")) for file in files}
+    assert [file.name for file, found in named.items() if found] == ["palette.py"]
+
+
+@pytest.mark.parametrize("number", load_data("pictures/machine"))
+def test_the_machine_has_each_part_that_a_chapter_lights(number: str) -> None:
+    _, parts = load_data("pictures/machine")[number]
+    svg = machine_svg(number)
+    groups = [{*found.split()} for found in re.findall('<g class="(.*?)"', svg)]
+    for part in parts.split():
+        matching = [group for group in groups if {*part.split(".")} <= group]
+        assert matching and all("on" in group for group in matching), part
+    sizes = re.findall(r"font(?:-size)?: (\d+)px", svg)
+    assert min(map(int, sizes)) >= 11 and "@" not in svg.replace("@media", "")
+    shown = machine(number).data
+    data = re.findall('src="data:image/svg.xml;base64,(.*?)"', shown)[0]
+    assert LIGHT["encoder"] in b64decode(data).decode() and "alt=" in shown

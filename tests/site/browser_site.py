@@ -24,7 +24,7 @@ SITE = ROOT / "build" / "site"
 # Each page is loaded twice, and resized; axe-core, which is slow, looks where it loads:
 # at first for everything, then for what depends on the width and on the colours.
 LOADS = {
-    (1280, "light"): (1920, 1280, 1200, 820),
+    (1280, "light"): (1600, 1280, 1240, 820),
     (390, "dark"): (390,),
 }
 SCHEMES = ("light", "dark")
@@ -46,13 +46,20 @@ FAULTS = """async () => {
     const cut = all('pre', pre => wide(pre) && (!scrolls(pre) || fits(pre)))
     const raw = all('summary', summary => /[$][^$]+[$]/.test(summary.textContent))
     const sets = all('mjx-container[display]',
-                     math => !math.closest('details') && wide(math))
+                     math => wide(math) && !scrolls(math))
+    const machine = document.querySelector('.machine')?.getBoundingClientRect()
+    const over = box => machine && box.width && box.height &&
+        box.left < machine.right - 1 && box.right > machine.left + 1 &&
+        box.top < machine.bottom - 1 && box.bottom > machine.top + 1
+    const under = all('section > .cell, table, .expect, .bd-sidebar-secondary',
+                      part => seen(part) && over(part.getBoundingClientRect()))
     const searches = all('.search-button, .search-button-field', seen)
     return {
         'scrolls sideways': +(document.documentElement.scrollWidth > innerWidth),
         'picture without text': images.length,
         'formula not set': formulas.length + all('mjx-merror', seen).length,
         'formula in a summary not set': raw.length,
+        'under the machine': under.length,
         'code cut off': cut.length,
         'formula cut off': sets.length,
         'not one viewport': document.querySelectorAll('[name=viewport]').length - 1,

@@ -85,6 +85,11 @@ def test_a_chapter_has_buttons_and_its_sources_as_code() -> None:
         code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
         assert code.startswith("import nmt_lib as nmt\n")
         assert "(config, **nmt.parse_overrides" not in code
+        assert (
+            first.count('<aside class="machine">') == 1 and "book.machine" not in code
+        )
+        assert "**Time:**" not in first, "the time stands above"
+        assert "not written yet" not in str([c.get("outputs") for c in notebook.cells])
         for cell in notebook.cells:
             if "show_source(" in cell.source:
                 assert "text/html" not in str(cell.get("outputs"))
