@@ -39,7 +39,8 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
             counts[grams[i]] -= 1
         for i, match in enumerate(matches):
             role = "right" if match else "mistake"
-            style = {"fc": LIGHT[role] if match else pale(role, 0.2), "ec": LIGHT[role]}
+            fill = LIGHT[role] if match else pale(role, 0.2)
+            style: Any = {"fc": fill, "ec": LIGHT[role]}
             axis.barh(top + i % n, n - 0.08, 0.78, i - 0.46, **style)
         shades = shades or ["white" if match else "black" for match in matches]
         ticks[top + (n - 1) / 2] = f"n = {n}:\n{sum(matches)} of {len(grams)}"

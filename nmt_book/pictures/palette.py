@@ -7,7 +7,7 @@ masked with a broken one; solid or dashed; ✓ or ✗.
 
 from typing import Any
 
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgb
 
 from nmt_lib.translate.heatmap import FONT, GOLD
 
@@ -43,4 +43,5 @@ def css(colors: dict[str, str]) -> str:
 
 def pale(name: str, opacity: float = 0.12) -> str:
     """The colour of a role behind text, on white."""
-    return to_hex([1 - opacity * (1 - part) for part in to_rgb(LIGHT[name])])
+    parts = [1 - opacity * (1 - part) for part in to_rgb(LIGHT[name])]
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
