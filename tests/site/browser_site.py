@@ -40,6 +40,8 @@ FAULTS = """async () => {
     const wide = element => element.scrollWidth > element.clientWidth + 1
     const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowX)
     const images = all('img', image => !image.alt && !image.closest('.cards'))
+    const dark = document.documentElement.dataset.theme === 'dark'
+    const boxes = all('main img', image => getComputedStyle(image).filter === 'none')
     const formulas = all('.math', math => !math.querySelector('mjx-container'))
     const columns = pre => Math.max(...pre.textContent.split('\\n').map(l => l.length))
     const fits = pre => innerWidth >= 1200 && columns(pre) <= 88
@@ -57,6 +59,7 @@ FAULTS = """async () => {
     return {
         'scrolls sideways': +(document.documentElement.scrollWidth > innerWidth),
         'picture without text': images.length,
+        'light box on a dark page': dark ? boxes.length : 0,
         'formula not set': formulas.length + all('mjx-merror', seen).length,
         'formula in a summary not set': raw.length,
         'under the machine': under.length,
