@@ -56,7 +56,7 @@ def plot_boxes(name: str) -> Figure:
     for axis, (title, panel) in zip(axes, panels.items(), strict=True):
         set_title(axis, title)
         boxes = {
-            name: boxed(axis, x, y, text, SHADES[kind], pad=0.4)
+            name: boxed(axis, x, y, text, SHADES[kind], LIGHT.get(kind, "0.6"), pad=0.4)
             for name, (text, x, y, kind) in panel["boxes"].items()
         }
         for start, end, *style in panel["arrows"]:
