@@ -6,6 +6,8 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
+from nmt_book.pictures.palette import LIGHT
+
 HERE = Path(__file__).parent
 
 
@@ -33,41 +35,41 @@ def multi30k() -> None:
 
 def card() -> None:
     """What is shown beside a shared address: one head, and what it was for."""
-    figure = plt.figure(figsize=(12, 6.3), facecolor="#f5f7fa")
+    figure = plt.figure(figsize=(12, 6.3), facecolor=LIGHT["soft"])
     lines = [
-        (0.82, "Build a translator, and see inside it", 38, "#1a5a96", "bold"),
+        (0.82, "Build a translator, and see inside it", 38, "right", "bold"),
         (
             0.64,
             "A red car is parked in front of a white house.",
             23,
-            "#1c2230",
+            "ink",
             "normal",
         ),
         (
             0.49,
             "Une voiture rouge est garée devant une maison blanche.",
             23,
-            "#1c2230",
+            "ink",
             "bold",
         ),
-        (0.33, "one attention head switched off:", 20, "#5d6575", "normal"),
+        (0.33, "one attention head switched off:", 20, "faint", "normal"),
         (
             0.22,
             "Un voiture rouge est garé devant une maison blanche.",
             23,
-            "#b25a00",
+            "mistake",
             "bold",
         ),
         (
             0.07,
             "The Transformer in notebooks: write it, train it, open it",
             20,
-            "#5d6575",
+            "faint",
             "normal",
         ),
     ]
-    for height, text, size, colour, weight in lines:
-        figure.text(0.05, height, text, size=size, color=colour, weight=weight)
+    for height, text, size, role, weight in lines:
+        figure.text(0.05, height, text, size=size, color=LIGHT[role], weight=weight)
     figure.savefig(HERE / "card.png", dpi=100)
 
 

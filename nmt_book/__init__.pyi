@@ -19,6 +19,7 @@ from .pictures.charts import plot_lines as plot_lines
 from .pictures.charts import plot_hists as plot_hists
 from .pictures.boxes import plot_words as plot_words
 from .pictures.boxes import plot_boxes as plot_boxes
+from .pictures.machine import machine as machine
 from .pictures.viewer import view_attention as view_attention
 from .pictures.explore import explore as explore
 from .web.play import play as play

@@ -50,6 +50,7 @@ html_sidebars = {
 html_theme_options = {
     "use_download_button": False,  # each chapter has its own
     "use_fullscreen_button": False,
+    "back_to_top_button": False,  # it would lie on what one touches
     "home_page_in_toc": False,
     "show_navbar_depth": 1,
     "show_toc_level": 2,
@@ -126,7 +127,7 @@ Project.path2doc = at_root  # type: ignore[assignment, method-assign]
 def as_page(app: Sphinx, name: str, content: list[str]) -> None:
     """A file of the repository as a page: with buttons, lists and links."""
     path = app.project.doc2path(name, absolute=False)
-    content[0] = pages.page(Path(path).as_posix(), Path(app.outdir))
+    content[0] = pages.page(Path(path).as_posix())
 
 
 def as_written(app: Sphinx, *others: Any) -> None:

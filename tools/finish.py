@@ -14,6 +14,7 @@ import nbformat
 
 from nmt_book.exercise import tutor
 from nmt_book.exercise.progress import modules
+from nmt_book.pictures import palette
 from tools import pages
 
 FOR_ASSISTANTS = """\
@@ -24,6 +25,7 @@ hints and ask for an attempt, and do not write the exercises' code. `AGENTS.md` 
 repository has the rules, and `tutor/` has a prompt for each chapter.
 """
 ANSWER = re.compile(r"<details>\s*<summary>Answer.*?</details>", re.S)
+ON_SITE = re.compile(r'<(p class="doors"|aside).*?</(p|aside)>\n*', re.S)
 ICONS = re.compile(r"<script [^>]*/fontawesome.js.*\n")  # 1.5 MB, also in a font
 VIEWPORT = re.compile(r'<meta name="viewport"[^>]*>')
 MARKED = re.compile(r'(<span class="math[^>]*>\\\([^<]{1,60}\\\)</span>)([.,;:?!)’”]+)')
@@ -41,6 +43,8 @@ PARTS = re.compile(
 
 def finish(out: Path) -> None:
     """Writes all of it into the built site ``out``."""
+    style = out / "_static/site.css"
+    style.write_text(colors() + style.read_text(encoding="utf-8"), encoding="utf-8")
     for page in out.rglob("*.html"):
         html = typeset(with_one_viewport(page.read_text(encoding="utf-8")))
         page.write_text(ICONS.sub("", html), encoding="utf-8")
@@ -49,7 +53,7 @@ def finish(out: Path) -> None:
     # Sphinx or a script fills these.
     exclusions = {"site/api.md", "site/live.md", "site/train.md"}
     files = {*pages.found(*pages.PAGES)} - exclusions
-    texts = {Path(file.removeprefix("site/")): markdown_of(file, out) for file in files}
+    texts = {Path(file.removeprefix("site/")): markdown_of(file) for file in files}
     for path, text in sorted(texts.items()):
         twin = path.with_suffix(".md")
         (out / twin).write_text(text, encoding="utf-8")
@@ -69,9 +73,15 @@ def finish(out: Path) -> None:
         (out / "robots.txt").write_text(robots, encoding="utf-8")
 
 
-def markdown_of(file: str, out: Path) -> str:
+def colors() -> str:
+    """The palette for both themes of the site."""
+    light, dark = palette.css(palette.LIGHT), palette.css(palette.DARK)
+    return f":root {{ {light} }}\n:root[data-theme=dark] {{ {dark} }}\n"
+
+
+def markdown_of(file: str) -> str:
     """A page as Markdown, with links to the other pages in Markdown."""
-    text = pages.page(file, out)
+    text = pages.page(file)
     if file.endswith(".ipynb"):
         text = notebook_text(nbformat.reads(text, as_version=4))
     else:
@@ -89,7 +99,7 @@ def notebook_text(notebook: nbformat.NotebookNode) -> str:
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             note = "*The answer is folded on the page.*"
-            text = re.sub(r'<p class="doors">.*?</p>\n*', "", cell.source, flags=re.S)
+            text = ON_SITE.sub("", cell.source)
             text = re.sub(r"(?ms)^```\{toctree.*?^```$", "", text)
             parts.append(ANSWER.sub(note, text))
             continue

@@ -7,18 +7,16 @@ links to other files lead to the repository on GitHub.
 from __future__ import annotations
 
 import html
-import io
 import json
 import os
 import re
-from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
 
 import nbformat
-from PIL import Image, ImageChops
 
+from nmt_book.pictures.machine import machine_svg
 from tools import links, live, names, train
 from tools.links import ROOT
 
@@ -38,6 +36,11 @@ SUMMARY = re.compile(r"<summary>.*?</summary>", re.S)
 LINK = re.compile(r"""(\]\(|\b(?:href|src)=")(?![a-z]+:|/)([^)\s"#]*)(\#[^)\s"]*)?""")
 CODE = re.compile(
     r'\s*<div class="highlight"[^>]*><pre.*?>(.*)</pre>\s*</div>\s*', re.S
+)
+UNWRITTEN = "not written yet"  # a stub, says its check
+EXPECT = (
+    "<details><summary>What do you expect?",
+    '<details class="expect"><summary><b>What do you expect?</b>',
 )
 COLAB_NOW = "On Colab, press “Open in Colab” above a chapter."
 COLAB_LATER = "On Colab, once `make links` has written the repository's address."
@@ -68,13 +71,13 @@ def notebook_at(path: str) -> nbformat.NotebookNode:
     return nbformat.read(ROOT / path, as_version=4)
 
 
-def page(path: str, out: Path) -> str:
-    """What Sphinx reads instead of a file; ``out`` is the folder of the built site."""
+def page(path: str) -> str:
+    """What Sphinx reads instead of a file."""
     if path.endswith(".ipynb"):
         return chapter(path)
     if path.endswith(".yaml"):
         return config(path)
-    return own(path, out) if path.startswith("site/") else text(path)
+    return own(path) if path.startswith("site/") else text(path)
 
 
 def with_links(source: str, path: str) -> str:
@@ -128,12 +131,21 @@ def chapter(path: str) -> str:
     first.source = BADGE.sub("", first.source)
     doors = buttons(path, badge[1] if badge else "")
     first.source = first.source.replace("\n", f"\n\n{doors}\n", 1)
-    notebook.cells[2] = nbformat.v4.new_code_cell("import nmt_lib as nmt")
-    del notebook.cells[1]  # the parameters of a run
+    first.source = re.sub(r"\s*\*\*Time:\*\*.*", "", first.source)  # above already
+    del notebook.cells[1:3]  # the parameters of a run, and what makes it run anywhere
+    set_up = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    set_up.source = f"import nmt_lib as nmt\n{set_up.source}"
+    set_up.metadata = {"tags": ["hide-input"], "mystnb": {"code_prompt_show": "Set-up"}}
+    notebook.cells = [c for c in notebook.cells if "book.machine(" not in c.source]
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = SUMMARY.sub(with_formulas, with_links(cell.source, path))
+            cell.source = cell.source.replace(*EXPECT)
         else:
+            # A reader of the site cannot write it.
+            cell.outputs = [
+                o for o in cell.outputs if UNWRITTEN not in o.get("text", "")
+            ]
             cell.source = cell.source.replace(CONFIG, 'nmt.load_config("tiny"')
         if cell.metadata.get("jupyter", {}).get("source_hidden"):
             cell.metadata.tags = sorted({*cell.metadata.get("tags", []), "hide-input"})
@@ -141,6 +153,7 @@ def chapter(path: str) -> str:
             show_as_code(output)
     if path in found(CHAPTERS):
         number = Path(path).name[:2]
+        first.source += f'\n\n<aside class="machine">{machine_svg(number)}</aside>'
         deeper = found(f"notebooks/deeper/{number}_*.ipynb")
         tree = toctree([os.path.relpath(page, "notebooks") for page in deeper])
         notebook.cells.append(nbformat.v4.new_markdown_cell(tree))
@@ -173,7 +186,7 @@ def show_as_code(output: nbformat.NotebookNode) -> None:
         output.data = nbformat.from_dict({"text/markdown": f"```python\n{plain}\n```"})
 
 
-def own(path: str, out: Path) -> str:
+def own(path: str) -> str:
     """A page of site/; ``{{…}}`` is replaced by what it names."""
     chapters = found(CHAPTERS)
     makers: dict[str, Callable[[str], str]] = {
@@ -183,7 +196,7 @@ def own(path: str, out: Path) -> str:
             [f"{short(title(notebook_at(path)))} <{path}>" for path in chapters],
             ":caption: Chapters",
         ),
-        "cards": lambda _: "\n".join(card(out, path) for path in chapters),
+        "cards": lambda _: "\n".join(card(path) for path in chapters),
         "summary": lambda _: SUMMARY_OF_SITE,
         "colab": lambda _: COLAB_LATER if not PUBLISHED else COLAB_NOW,
         "names": lambda _: with_links(names.page(f"{REPOSITORY}/blob/main"), path),
@@ -267,44 +280,23 @@ def listing(paths: list[str]) -> str:
     )
 
 
-def card(out: Path, path: str) -> str:
+def card(path: str) -> str:
     """A chapter on the start page: picture, title, aim, minutes."""
     notebook = notebook_at(path)
     aim = r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)"
     match = re.search(aim, notebook.cells[0].source, re.DOTALL)
     goal = " ".join(plain(match[1]).split()) if match else ""
-    image = ""
-    if picture := cover(notebook):
-        file = f"_static/cards/{Path(path).stem}.webp"
-        (out / file).parent.mkdir(parents=True, exist_ok=True)
-        picture.thumbnail((480, 360), Image.Resampling.LANCZOS)
-        picture.save(out / file, quality=80)
-        size = f'width="{picture.width}" height="{picture.height}"'
-        image = f'<img src="{file}" alt="" loading="lazy" {size}>'
+    picture = machine_svg(Path(path).name[:2])
     return (
-        f'<a href="{path.replace(".ipynb", ".html")}">{image}'
+        f'<a href="{path.replace(".ipynb", ".html")}">'
+        f'<div aria-hidden="true">{picture}</div>'
         f"<b>{plain(short(title(notebook)))}</b>"
         f"<span>{goal[:1].upper()}{goal[1:]}</span>"
         f"<i>{' + '.join(filter(None, minutes(notebook)))} min</i></a>"
     )
 
 
-def cover(notebook: nbformat.NotebookNode) -> Image.Image | None:
-    """The first picture that is not a wide strip, or else the first."""
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    pngs = [output.get("data", {}).get("image/png") for output in outputs]
-    pictures = [without_margins(b64decode(png)) for png in pngs if png]
-    return min(pictures, key=lambda p: p.width > 2.5 * p.height, default=None)
-
-
-def without_margins(png: bytes) -> Image.Image:
-    """A picture on a white background, with its margins cropped."""
-    image = Image.open(io.BytesIO(png)).convert("RGBA")
-    white = Image.new("RGBA", image.size, "white")
-    image = Image.alpha_composite(white, image).convert("RGB")
-    return image.crop(ImageChops.difference(image, white.convert("RGB")).getbbox())
-
-
 def plain(markdown: str) -> str:
-    """Markdown without its markup, safe inside HTML."""
-    return html.escape(re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`$]", r"\1", markdown))
+    """Markdown and formulas without their markup, safe inside HTML."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`${}]|\\text", r"\1", markdown)
+    return html.escape(text.replace(r"\sqrt", "√"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 from torch import Tensor
@@ -15,11 +16,11 @@ from nmt_lib.data.pairs import Pair
 from nmt_lib.data.tokenizers import Tokenizer
 from nmt_lib.data.tokens import SOS
 from nmt_lib.model.attention import padding_mask
-from nmt_lib.translate.heatmap import ORANGE, new_figure
+from nmt_lib.translate.heatmap import new_figure
 
-from ..pictures.boxes import SHADES, plot_words
+from ..pictures.boxes import plot_words
 from ..pictures.grids import draw_arrow
-from ..pictures.palette import BLUE, GREY, MIDDLE
+from ..pictures.palette import GREY, LIGHT, MIDDLE, pale
 
 if TYPE_CHECKING:
     from nmt_lib.translate.translator import Translator
@@ -67,27 +68,33 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     draw_vectors(axis, LEFT, 1.1, model.src_embedding(src)[0], legend.format("S"))
     draw_vectors(axis, RIGHT, 1.1, model.tgt_embedding(tgt_in)[0], legend.format("T"))
     sublayers = ["self-attention", "feed-forward"]
-    draw_block(axis, LEFT, f"encoder × {len(model.encoder.layers)}", sublayers)
+    draw_block(axis, LEFT, "encoder", len(model.encoder.layers), sublayers)
     decoder_sublayers = [
         "self-attention to the past",
         "cross-attention to the memory",
         sublayers[1],
     ]
-    draw_block(axis, RIGHT, f"decoder × {len(model.decoder.layers)}", decoder_sublayers)
+    draw_block(axis, RIGHT, "decoder", len(model.decoder.layers), decoder_sublayers)
     draw_vectors(axis, LEFT, 4.2, memory[0], "memory (B, S, D)")
     draw_vectors(axis, RIGHT, 4.2, states[0], "decoded (B, T, D)")
     draw_choice(
         axis, top.values.tolist(), tokenizer.lookup_tokens(top.indices.tolist())
     )
     draw_paths(axis, len(src_ids), tgt_in.size(1))
-    title: Any = {"fontsize": 13, "color": BLUE, "va": "center"}
-    axis.text(LEFT, 7.0, "It reads, all at once …", **title)
-    axis.text(RIGHT, 7.0, "… and writes, word by word.", **title)
+    title: Any = {"fontsize": 13, "va": "center"}
+    axis.text(LEFT, 7.0, "It reads, all at once …", color=LIGHT["encoder"], **title)
+    axis.text(
+        RIGHT, 7.0, "… and writes, word by word.", color=LIGHT["decoder"], **title
+    )
     axis.text(LEFT + 0.35, 6.23, "the chapter that explains it", color=GREY)
     axis.text(LEFT, 5.65, "A column of colours is a vector,", color=GREY)
     axis.text(LEFT, 5.4, f"the first 16 of its {memory.size(-1)} numbers:", color=GREY)
     for x, y, number in CHAPTERS:
-        circle: Any = {"boxstyle": "circle,pad=0.22", "fc": BLUE, "ec": "none"}
+        circle: Any = {
+            "boxstyle": "circle,pad=0.22",
+            "fc": LIGHT["right"],
+            "ec": "none",
+        }
         axis.text(
             x, y, number, bbox=circle, **MIDDLE | {"color": "white", "fontsize": 8.5}
         )
@@ -105,20 +112,24 @@ def draw_column(axis: Axes, x: float, words: Sequence[str]) -> None:
 
 def draw_vectors(axis: Axes, x: float, y: float, table: Tensor, label: str) -> None:
     """The first 16 numbers of each vector of ``table``, ``(n, D)``, as colours."""
+    color = LIGHT["encoder" if x == LEFT else "decoder"]
+    shades = LinearSegmentedColormap.from_list("", [LIGHT["masked"], "white", color])
     for i, vector in enumerate(table.cpu().numpy()):
         left = x + STEP * i
         box = (left + 0.02, left + STEP - 0.02, y, y + 0.8)
-        axis.imshow(vector[:16, None], "PuOr", vmin=-2.5, vmax=2.5, extent=box)
+        axis.imshow(vector[:16, None], shades, vmin=-2.5, vmax=2.5, extent=box)
     axis.text(x, y + 0.86, label, **SMALL)
 
 
-def draw_block(axis: Axes, x: float, title: str, lines: Sequence[str]) -> None:
+def draw_block(
+    axis: Axes, x: float, role: str, n_layers: int, lines: Sequence[str]
+) -> None:
     """A stack of layers, with the parts of each."""
     box = FancyBboxPatch(
-        (x, 2.5), 3.0, 1.3, "round,pad=0.06", fc=SHADES["module"], ec="0.7"
+        (x, 2.5), 3.0, 1.3, "round,pad=0.06", fc=pale(role), ec=LIGHT[role]
     )
     axis.add_patch(box).set_zorder(0)
-    axis.text(x + 1.25, 3.53, title, weight="bold", **MIDDLE)
+    axis.text(x + 1.25, 3.53, f"{role} × {n_layers}", weight="bold", **MIDDLE)
     axis.text(x + 1.5, 2.92, "\n".join(lines), linespacing=1.4, **MIDDLE)
 
 
@@ -126,7 +137,7 @@ def draw_choice(axis: Axes, probabilities: Any, words: Sequence[str]) -> None:
     """The most likely next words, as bars."""
     for i, (p, word) in enumerate(zip(probabilities, words, strict=True)):
         x, y = RIGHT + 1.05, 6.6 - 0.22 * i
-        axis.barh(y, 1.5 * p, 0.16, left=x, color="0.6" if i else ORANGE)
+        axis.barh(y, 1.5 * p, 0.16, left=x, color="0.6" if i else LIGHT["decoder"])
         axis.text(x - 0.07, y, word, ha="right", va="center", parse_math=False)
         label = f"{p:.2f}" if p >= 0.005 else "< 0.01"
         axis.text(x + 0.07 + 1.5 * p, y, label, va="center", **SMALL)
@@ -143,9 +154,9 @@ def draw_paths(axis: Axes, n_src: int, n_tgt: int) -> None:
     start = LEFT + STEP * n_src + 0.05, 4.6
     draw_path(axis, start, (3.95, 4.6), (3.95, 3.0), (RIGHT - 0.08, 3.0))
     loop = (7.5, 6.6), (7.95, 6.6), (7.95, 0.5), (last + 0.27, 0.5)
-    draw_path(axis, *loop, color=ORANGE, lw=2.5)
-    axis.text(7.2, 0.6, "append it,", color=ORANGE, ha="center")
-    axis.text(7.2, 0.25, "until <eos>", color=ORANGE, ha="center")
+    draw_path(axis, *loop, color=LIGHT["decoder"], lw=2.5)
+    axis.text(7.2, 0.6, "append it,", color=LIGHT["decoder"], ha="center")
+    axis.text(7.2, 0.25, "until <eos>", color=LIGHT["decoder"], ha="center")
 
 
 def draw_path(axis: Axes, *points: Any, color: str = "0.3", lw: float = 1.8) -> None:
@@ -157,7 +168,7 @@ def draw_path(axis: Axes, *points: Any, color: str = "0.3", lw: float = 1.8) -> 
 def plot_links(
     pair: Pair, src_tok: Tokenizer, tgt_tok: Tokenizer, names: Sequence[str]
 ) -> Figure:
-    """Which word stands for which; words that change places are orange.
+    """Which word stands for which; words that change places are gold.
 
     Args:
         pair: with its ``alignment``.

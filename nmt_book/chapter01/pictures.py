@@ -11,7 +11,7 @@ from matplotlib.patches import FancyBboxPatch
 from nmt_lib.translate.heatmap import LETTER, WIDTH, new_figure
 
 from ..pictures.boxes import MARKED
-from ..pictures.palette import GREY, MIDDLE
+from ..pictures.palette import GREY, LIGHT, MIDDLE, pale
 
 Cut = Callable[[str, Sequence[Any]], Sequence[str]]
 PITCH = 0.2  # of the letters, in inches; less if the text is long
@@ -21,7 +21,7 @@ def plot_subwords(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Figure:
     """Texts split in several ways: a box spans the letters of a token.
 
     The letters keep their columns, so that boxes grow together where subwords are
-    merged. A box that is not in the row above is orange.
+    merged. A box that is not in the row above is gold.
 
     Args:
         texts: text → name of the row → its tokens, in order.
@@ -42,7 +42,9 @@ def plot_subwords(texts: Mapping[str, Mapping[str, Sequence[str]]]) -> Figure:
             for start, end in boxes:
                 new = edges is not None and (start, end) not in edges
                 style: Any = {"boxstyle": "round,pad=0,rounding_size=0.25"}
-                style |= {"fc": MARKED if new else "white", "ec": "0.6"}
+                style |= {"fc": "white", "ec": "0.6"}
+                if new:
+                    style |= {"fc": pale("gold", MARKED), "ec": LIGHT["gold"], "lw": 2}
                 size = end - start - 0.16, 0.72
                 axis.add_patch(FancyBboxPatch((start + 0.08, y - 0.36), *size, **style))
                 for x in range(start, end):

@@ -13,7 +13,7 @@ from nmt_lib.translate.heatmap import FONT, WIDTH, draw_grid, new_figure, set_ti
 
 from ..pictures.charts import SERIES
 from ..pictures.data import as_numbers
-from ..pictures.palette import BLUE
+from ..pictures.palette import LIGHT
 
 
 def plot_bits(n_bits: int) -> Figure:
@@ -28,7 +28,7 @@ def plot_bits(n_bits: int) -> Figure:
     for k in range(n_bits):
         wave = 0.5 - 0.5 * (2 * math.pi * (fine + 0.5) / 2 ** (k + 1)).sin()
         right.step(count, bits[:, k] - 1.6 * k, where="mid", color="0.6", lw=1.2)
-        right.plot(fine, wave - 1.6 * k, color=BLUE, lw=2)
+        right.plot(fine, wave - 1.6 * k, color=LIGHT["right"], lw=2)
     right.set_yticks([0.5 - 1.6 * k for k in range(n_bits)], names)
     right.set(xlabel="position", xticks=range(0, len(count), 2))
     right.tick_params(left=False)
@@ -46,7 +46,9 @@ def plot_hands(clocks: Mapping[str, Any], names: list[str]) -> Figure:
     figure, axes = new_figure(rows, 6, size=(WIDTH, 1.3 * rows + 0.6))
     turn = torch.linspace(0, 2 * math.pi, 100)
     for axis, (title, row) in zip(axes, clocks.items(), strict=False):
-        axis.fill(turn.sin(), turn.cos(), facecolor="#f7f9fc", edgecolor="0.7", lw=1.2)
+        axis.fill(
+            turn.sin(), turn.cos(), facecolor=LIGHT["soft"], edgecolor="0.7", lw=1.2
+        )
         tips = as_numbers(row).reshape(-1, 2)
         for i in reversed(range(len(tips))):  # the first on top
             (x, y), length = tips[i], 0.92 - 0.2 * i

@@ -12,13 +12,13 @@ from torch import Tensor
 
 from nmt_lib.translate.heatmap import WIDTH, new_figure, set_title
 
-from ..pictures.palette import BLUE, PALE
+from ..pictures.palette import LIGHT, pale
 
 
 def plot_padding(
     lengths: Tensor, plans: Mapping[str, tuple[Sequence[Sequence[int]], int]]
 ) -> Figure:
-    """One line for each sentence of a typical batch: text is blue, padding is orange.
+    """One line for each sentence of a typical batch: text is green, padding is grey.
 
     Typical is that of the batches of about 64 sentences whose share of padding is
     nearest to the plan's.
@@ -37,7 +37,10 @@ def plot_padding(
     figure, axes = new_figure(len(batches), 1, size=(WIDTH, 4.4), sharex=True)
     for axis, (name, (sizes, width)) in zip(axes, batches.items(), strict=True):
         text = torch.arange(width) < sizes[:, None]  # (B, width)
-        colors, shades = ListedColormap([PALE, BLUE]), text.int().numpy()
+        colors, shades = (
+            ListedColormap([pale("masked", 0.35), LIGHT["encoder"]]),
+            text.int().numpy(),
+        )
         style: Any = {"aspect": "auto", "interpolation": "nearest"}
         axis.imshow(shades, colors, vmin=0, vmax=1, **style)
         share = f"{1 - text.float().mean():.0%} padding"

@@ -8,18 +8,17 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from nmt_lib.data.pairs import Pair
-from nmt_lib.translate.heatmap import FONT, LETTER, ORANGE, new_figure
+from nmt_lib.translate.heatmap import FONT, LETTER, new_figure
 from nmt_lib.translate.translator import Translator
 
 from ..pictures.grids import draw_arrow, plot_grids
-from ..pictures.palette import GREY, MIDDLE
+from ..pictures.palette import GREY, LIGHT, MIDDLE, pale
 
 WIDE, HIGH = 0.44, 0.27  # of a cell, in inches
 
@@ -42,7 +41,7 @@ def plot_steps(
         words: of the rows.
         features: what each number of a query and a key stands for.
         contents: what each number of a value stands for.
-        framed: the query whose row is framed in orange in each table.
+        framed: the query whose row is framed in each table.
     """
     scores = Q @ K.T / math.sqrt(K.size(1))  # (T, T)
     weights = scores.softmax(-1)  # (T, T)
@@ -60,17 +59,19 @@ def plot_steps(
     axis.set(xlim=(0, width), ylim=(0, top + 0.25))
     axis.axis("off")
     products += table
-    _draw(axis, x_scores, top, K.T, features, words, "Kᵀ: is found by")
-    _draw(axis, word, products, Q, words, features, "Q: looks for", framed)
-    _draw(axis, x_scores, products, scores, [], [], "scores: Q Kᵀ / √d_k", framed)
-    _draw(axis, x_out, values, V, words, contents, "V: passes on")
-    _draw(axis, word, low, weights, words, words, "weights: sum to 1", framed)
-    _draw(axis, x_out, low, weights @ V, [], [], "output", framed)
+    _draw(axis, x_scores, top, K.T, features, words, "Kᵀ: is found by", "key")
+    _draw(axis, word, products, Q, words, features, "Q: looks for", "query", framed)
+    _draw(
+        axis, x_scores, products, scores, [], [], "scores: Q Kᵀ / √d_k", "right", framed
+    )
+    _draw(axis, x_out, values, V, words, contents, "V: passes on", "value")
+    _draw(axis, word, low, weights, words, words, "weights: sum to 1", "right", framed)
+    _draw(axis, x_out, low, weights @ V, [], [], "output", "value", framed)
     y = low - HIGH * (framed + 0.5)
     end, middle = word + WIDE * len(words), word + WIDE * len(words) / 2
-    draw_arrow(axis, (end, y), (x_out, y), color=ORANGE, lw=1.5)
+    draw_arrow(axis, (end, y), (x_out, y), color=LIGHT["query"], lw=1.5)
     start = x_scores + WIDE * len(words) / 2, products - table - 0.28
-    draw_arrow(axis, start, (middle, low + 0.25), color=ORANGE, lw=1.5)
+    draw_arrow(axis, start, (middle, low + 0.25), color=LIGHT["query"], lw=1.5)
     y = (start[1] + low + 0.25) / 2
     axis.text((start[0] + middle) / 2 - 0.1, y + 0.1, "softmax", ha="right")
     return figure
@@ -84,15 +85,16 @@ def _draw(
     rows: Sequence[str],
     columns: Sequence[str],
     title: str,
+    role: str,
     framed: int | None = None,
 ) -> None:
     """A table of numbers with its upper left corner at (x, top) and its name below."""
-    largest = 1.6 * float(table.max())  # so that black can be read on the darkest
+    largest = 2.2 * float(table.max())  # so that black can be read on the darkest
     digits = ".0f" if (table == table.round()).all() else ".2f"
     for r, values in enumerate(table.tolist()):
         for c, value in enumerate(values):
             corner = x + WIDE * c, top - HIGH * (r + 1)
-            fill = colormaps["Blues"](value / largest)
+            fill = pale(role, max(0, value) / largest)
             axis.add_patch(Rectangle(corner, WIDE, HIGH, fc=fill, ec="0.8", lw=0.6))
             middle = corner[0] + WIDE / 2, corner[1] + HIGH / 2
             axis.text(*middle, format(value, digits), **MIDDLE)
@@ -107,7 +109,9 @@ def _draw(
     axis.text(*spot, title, **MIDDLE, weight="bold")
     if framed is not None:
         corner = x, top - HIGH * (framed + 1)
-        frame = Rectangle(corner, WIDE * n_columns, HIGH, fill=False, ec=ORANGE, lw=2)
+        frame = Rectangle(
+            corner, WIDE * n_columns, HIGH, fill=False, ec=LIGHT["query"], lw=2
+        )
         axis.add_patch(frame)
 
 
@@ -186,6 +190,6 @@ def plot_pronoun(translator: Translator, pair: Pair) -> Figure:
     for axis, look in zip(figure.axes, looks.values(), strict=True):
         width = look.noun.stop - look.noun.start
         corner = look.noun.start - 0.5, -0.5
-        frame = Rectangle(corner, width, n_heads, fill=False, ec=ORANGE, lw=2)
+        frame = Rectangle(corner, width, n_heads, fill=False, ec=LIGHT["gold"], lw=2)
         axis.add_patch(frame)
     return figure

@@ -17,11 +17,10 @@ from nmt_lib.model.attention import padding_mask, target_mask
 from nmt_lib.model.transformer import Transformer
 from nmt_lib.translate.heatmap import new_figure
 
-from ..pictures.boxes import SHADES
 from ..pictures.grids import draw_arrow
-from ..pictures.palette import BLUE, MIDDLE
+from ..pictures.palette import LIGHT, MIDDLE, pale
 
-SOURCE, TARGET = "#dbe7f5", "#e6dcf1"
+SOURCE, TARGET = pale("encoder", 0.2), pale("decoder", 0.2)
 ROW, DOT = 0.17, 0.085  # height of a position and side of a mask's cell, in inches
 TEXT: Any = MIDDLE | {"parse_math": False}
 
@@ -95,7 +94,7 @@ def plot_data_path(
 
     _arrow(axis, (VECTORS.left, 0), (OUT.left, 0))
     frame = Rectangle(
-        (DECODER.left, -0.55), DECODER.width, 1.05, fc="#fffaf0", ec="0.6"
+        (DECODER.left, -0.55), DECODER.width, 1.05, fc=pale("decoder", 0.05), ec="0.6"
     )
     axis.add_patch(frame).set_zorder(0)
     _box(axis, SELF, 0, "self-\nattention")
@@ -112,7 +111,7 @@ def plot_data_path(
     _arrow(axis, (OUT.middle, high + 0.1), (OUT.middle, high + 0.4))
     _arrow(axis, (OUT.middle, high + 0.96), (OUT.middle, high + 1.24))
     place = 2 * high + 1.62  # with room for the name
-    _table(axis, LOGITS, place, logits, "logits", SHADES["number"], targets)
+    _table(axis, LOGITS, place, logits, "logits", TARGET, targets)
 
     hidden, past = src_mask[row, 0], tgt_mask[row, 0]  # (1, S), (T, T)
     _mask(axis, SRC_MASK - DOT * len(sources) / 2, up + 0.55, hidden, "src_mask")
@@ -143,7 +142,7 @@ def _table(
         sheet = Rectangle(corner, part.width, high, fc=color, ec="0.4")
         axis.add_patch(sheet).set_zorder(2)
     for n, word in enumerate(words):
-        fill = "0.88" if word == "<pad>" else color
+        fill = pale("masked", 0.25) if word == "<pad>" else color
         corner = part.left, y + high / 2 - ROW * (n + 1)
         line = Rectangle(corner, part.width, ROW, fc=fill, ec="0.7", lw=0.5)
         axis.add_patch(line).set_zorder(2)
@@ -151,7 +150,7 @@ def _table(
 
 
 def _box(axis: Axes, part: Part, y: float, text: str) -> None:
-    corner, fill = (part.left, y - 0.28), SHADES["module"]
+    corner, fill = (part.left, y - 0.28), LIGHT["soft"]
     box = Rectangle(corner, part.width, 0.56, fc=fill, ec="0.6")
     axis.add_patch(box).set_zorder(2)
     axis.text(part.middle, y, text, **TEXT, zorder=3)
@@ -162,7 +161,7 @@ def _mask(axis: Axes, x: float, y: float, mask: Tensor, name: str) -> None:
     for r, row in enumerate(reversed(mask.tolist())):
         for c, value in enumerate(row):
             corner = x + DOT * c, y + DOT * r
-            fill = BLUE if value else "white"
+            fill = LIGHT["right"] if value else "white"
             cell = Rectangle(corner, DOT, DOT, fc=fill, ec="0.6", lw=0.4)
             axis.add_patch(cell).set_zorder(3)
     high = y + DOT * mask.size(0) + 0.1

@@ -13,8 +13,8 @@ from nmt_lib.data.tokens import EOS
 from nmt_lib.translate.heatmap import FONT, WIDTH, new_figure
 from nmt_lib.translate.search import Candidate
 
-from ..pictures.boxes import COLORS, boxed
-from ..pictures.palette import BLUE
+from ..pictures.boxes import boxed
+from ..pictures.palette import LIGHT, pale
 
 
 def plot_choices(
@@ -25,7 +25,7 @@ def plot_choices(
     Args:
         choices: the words so far → next word → its probability; the empty text is the
             root, and a text without an entry is complete.
-        paths: complete sentence → ``blue`` or ``orange``: its path is thick.
+        paths: complete sentence → the role whose colour its thick path has.
     """
     depth = 1 + max(len(path.split()) for path in choices)
     figure, (axis,) = new_figure(size=(WIDTH, 3.5))
@@ -52,7 +52,7 @@ def _draw_fork(
         new, total = f"{path} {word}".strip(), probability * p
         end = y + span * (n - 1 - 2 * i) / max(n - 1, 1)  # from the top down
         beams = [c for whole, c in paths.items() if f"{whole} ".startswith(f"{new} ")]
-        color, width = (COLORS[beams[0]], 3) if beams else ("0.6", 1)
+        color, width = (LIGHT[beams[0]], 3) if beams else ("0.6", 1)
         axis.plot([x, x + 1], [y, end], color=color, lw=width, zorder=0)
         axis.text(x + 0.5, (y + end) / 2, f"{p:g}", ha="center", **text)
         label = f" {word}" if new in choices else f" {word}   {total:.4f}"
@@ -61,7 +61,7 @@ def _draw_fork(
             _draw_fork(axis, choices, paths, new, total, end, span / n)
 
 
-FATES = {"kept": BLUE, "finished": "#009e73", "dropped": "0.4"}  # of a candidate
+FATES = {"kept": "right", "finished": "gold", "dropped": "masked"}  # of a candidate
 
 
 def plot_beam(
@@ -96,18 +96,19 @@ def plot_beam(
         # Children are in the order of their parents, so that no two lines cross.
         column.sort(key=lambda c: (-heights[c.prefix], -c.log_prob))
         for row, c in enumerate(column):
-            path, color = (*c.prefix, c.token), FATES[c.fate]
+            path, role = (*c.prefix, c.token), FATES[c.fate]
             y = (len(column) - 1) / 2 - row
             thick = best is not None and path == (*best, EOS)[: len(path)]
             x = c.step - start
             ends = [x - 1, x], [heights[c.prefix], y]
-            axis.plot(*ends, color=color, lw=3 if thick else 1, zorder=0)
+            axis.plot(*ends, color=LIGHT[role], lw=3 if thick else 1, zorder=0)
             label = f"{lookup([c.token])[0]}\n{c.log_prob:.2f}"
-            lw = 2 if thick else 1
-            boxed(axis, x, y, label, edge=color, color=color, lw=lw, **style)
+            line: Any = {"edge": LIGHT[role], "lw": 2 if thick else 1}
+            line["ls"] = "--" if c.fate == "dropped" else "-"
+            boxed(axis, x, y, label, pale(role), **line, **style)
             heights[path] = y
-    for fate, color in FATES.items():
-        axis.plot([], [], color=color, lw=3, label=fate)
+    for fate, role in FATES.items():
+        axis.plot([], [], color=LIGHT[role], lw=3, label=fate)
     place: Any = {"loc": "outside lower center", "ncols": 3}
     figure.legend(fontsize=FONT, frameon=False, **place)
     return figure

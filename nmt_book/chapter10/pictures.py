@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from nmt_lib.translate.heatmap import FONT, WIDTH, new_figure, set_title
 
 from ..pictures.boxes import plot_words
-from ..pictures.palette import BLUE, MIDDLE, PALE
+from ..pictures.palette import LIGHT, MIDDLE, pale
 
 
 def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
-    """A bar for each n-gram, n = 1 to 4: blue if it is found (clipped), else orange.
+    """A bar for each n-gram, n = 1 to 4: filled if it is found (clipped), else framed.
 
     Args:
         output, reference: words. Each n-gram of the reference matches only once; of
@@ -38,8 +38,10 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
             matches[i] = counts[grams[i]] > 0
             counts[grams[i]] -= 1
         for i, match in enumerate(matches):
-            color = BLUE if match else PALE
-            axis.barh(top + i % n, n - 0.08, 0.78, i - 0.46, color=color)
+            role = "right" if match else "mistake"
+            fill = LIGHT[role] if match else pale(role, 0.2)
+            style: Any = {"fc": fill, "ec": LIGHT[role]}
+            axis.barh(top + i % n, n - 0.08, 0.78, i - 0.46, **style)
         shades = shades or ["white" if match else "black" for match in matches]
         ticks[top + (n - 1) / 2] = f"n = {n}:\n{sum(matches)} of {len(grams)}"
         top += n + 0.7
@@ -56,7 +58,7 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
 def plot_read_along(readings: Sequence[Any]) -> Figure:
     """The short sentence that loses most words when the model writes on its own.
 
-    Words that differ from the reference at their position are orange; – is no word.
+    Words that differ from the reference at their position stand out; – is no word.
 
     Args:
         readings: with the tokens ``right`` and ``along``, which end with ``<eos>``, the
@@ -81,7 +83,7 @@ def plot_read_along(readings: Sequence[Any]) -> Figure:
         if right[x : x + 1] != [word]
     ]
     names = {"reference": right, "reading along": along, "on its own": translation}
-    return plot_words(names, source, marked=marks, positions=False)
+    return plot_words(names, source, marked=marks, positions=False, role="mistake")
 
 
 def _lead(right: list[str], along: list[str], translation: list[str]) -> int:

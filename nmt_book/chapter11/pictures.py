@@ -10,9 +10,11 @@ from matplotlib.figure import Figure
 from nmt_lib.translate.heatmap import new_figure
 
 from ..pictures.data import load_data
+from ..pictures.palette import LIGHT, MIDDLE, pale
 from ..web import Html
 
-LEFT = "text-align: left; padding: 3px 8px"
+ALIGN = "text-align: left; vertical-align: top; padding: 3px 8px"
+LEFT = f'style="{ALIGN}"'
 
 
 class Defect(NamedTuple):
@@ -22,7 +24,9 @@ class Defect(NamedTuple):
 
 
 DATA = load_data("chapter11/defects")
-ARTICLES, HARM = DATA["articles"], DATA["harm"]  # letter → address; verdict → colour
+ARTICLES = DATA["articles"]  # letter → address
+SIGNS = {verdict: sign for verdict, (sign, _, _) in DATA["harm"].items()}
+HARM = {verdict: pale(*shade) for verdict, (_, *shade) in DATA["harm"].items()}
 DEFECTS = {
     verdict: [Defect(**row) for row in rows]
     for verdict, rows in DATA["defects"].items()
@@ -33,14 +37,14 @@ def plot_defects() -> Figure:
     """A row for each defect: what, and a coloured cell for each who has it."""
     figure, (axis,) = new_figure(size=(5.2, 7.4))
     y = 0.0
-    style: Any = {"ha": "center", "va": "center", "weight": "bold"}
+    style: Any = MIDDLE | {"weight": "bold"}
     for verdict, defects in DEFECTS.items():
         middle = y + (len(defects) - 1) / 2
-        axis.text(-10.4, middle, verdict, rotation=90, **style)
+        axis.text(-10.4, middle, f"{verdict} {SIGNS[verdict]}", rotation=90, **style)
         for defect, lines, _ in defects:
             axis.text(-0.8, y, defect, ha="right", va="center", parse_math=False)
             for x, letter in enumerate("ABCDE"):
-                shade = HARM[verdict] if letter in lines else "#f7f7f7"
+                shade = HARM[verdict] if letter in lines else LIGHT["soft"]
                 axis.barh(y, 0.9, 0.86, left=x - 0.45, color=shade)
             y += 1
         y += 0.6
@@ -54,19 +58,20 @@ def plot_defects() -> Figure:
 def show_defects() -> Html:
     """The same as a table, with the lines of the articles as their authors wrote them.
 
-    A letter is a link to the article, if we know its address.
+    A defect has two rows: harm, what and measured; below them, over the whole width,
+    who wrote which line. A letter is a link to the article, if we know its address.
     """
     rows = ""
     for verdict, defects in DEFECTS.items():
+        edge = f'style="border-left: 6px solid {HARM[verdict]}; {ALIGN}"'
+        harm = f"<td {edge}>{SIGNS[verdict]} {verdict}</td>"
         for defect, lines, measured in defects:
-            cells = verdict, escape(defect), _quoted(lines), escape(measured)
-            styles = f"border-left: 6px solid {HARM[verdict]}; {LEFT}", LEFT, LEFT, LEFT
-            pairs = zip(styles, cells, strict=True)
-            row = [f'<td style="{style}">{cell}</td>' for style, cell in pairs]
-            rows += f"<tr>{''.join(row)}</tr>"
-    titles = "harm", "what", "the author's own line", "measured"
-    head = "".join(f'<th style="{LEFT}">{title}</th>' for title in titles)
-    return Html(f"<table><tr>{head}</tr>{rows}</table>")
+            what = f"<th {LEFT}>{escape(defect)}</th>"
+            rows += f"<tr>{harm}{what}<td {LEFT}>{escape(measured)}</td></tr>"
+            rows += f'<tr><td colspan="3" {edge}>{_quoted(lines)}</td></tr>'
+    titles = "harm", "what", "measured"
+    head = "".join(f"<th {LEFT}>{title}</th>" for title in titles)
+    return Html(f'<table class="defects"><tr>{head}</tr>{rows}</table>')
 
 
 def _quoted(lines: dict[str, str]) -> str:

@@ -12,22 +12,22 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from nmt_lib.translate.heatmap import LETTER, ORANGE, WIDTH, new_figure, set_title
+from nmt_lib.translate.heatmap import LETTER, WIDTH, new_figure, set_title
 
 from .data import as_panels, load_data
 from .grids import draw_arrow
-from .palette import BLUE, GREY, MIDDLE
+from .palette import GREY, LIGHT, MIDDLE, ROLES, pale
 
-SHADES = {
-    "tensor": "#e8eef7",
-    "module": "#fff3d6",
-    "number": "#fde0dc",
-    "data": "#e4f2e2",
-    "plain": "white",
+SHADES = {"plain": "white", "part": LIGHT["soft"]} | {
+    role: pale(role) for role in ROLES
 }
-TOKENS = {"<sos>": "#cfe0f7", "<eos>": "#ffd9a8", "<pad>": "0.85", "<unk>": "#f6c6c6"}
-MARKED = "#f7b26b"
-COLORS = {"blue": BLUE, "orange": ORANGE, "green": "#009e73"}
+TOKENS: dict[str, Any] = {
+    "<sos>": {"fill": LIGHT["soft"]},
+    "<eos>": {"fill": LIGHT["soft"]},
+    "<pad>": {"fill": pale("masked", 0.25), "ls": "--"},
+    "<unk>": {"fill": pale("mistake", 0.25)},
+}
+MARKED = 0.35  # how opaque a marked box is
 ARROW: Any = {"shrinkA": 0, "shrinkB": 1, "color": "0.3"}
 DASHED: Any = {"ec": "0.6", "ls": "--"}
 NOTE: Any = MIDDLE | {"color": GREY}
@@ -42,14 +42,13 @@ def plot_boxes(name: str) -> Figure:
             and ``panels``, from left to right: title → what is in it.
 
             ``xlim``, ``ylim``: the ends of the axes, y upwards.
-            ``boxes``: name → [text, x, y, kind]; the kind is ``tensor`` (blue),
-            ``module`` (yellow), ``number`` (red), ``data`` (green) or ``plain``.
+            ``boxes``: name → [text, x, y, kind]; the kind is ``plain``,
+            ``part`` (grey), or a role of ``palette``.
             ``arrows``: [from, to] or [from, to, style].
             ``texts``: [text, x, y] or [text, x, y, style].
             ``frame``: [x, y, width, height] of a dashed one.
 
-            A style holds options of matplotlib; ``blue``, ``orange`` and ``green`` are
-            the colours of all pictures.
+            A style holds options of matplotlib; a colour is a role.
     """
     drawing = load_data(name)
     panels = drawing["panels"]
@@ -57,7 +56,7 @@ def plot_boxes(name: str) -> Figure:
     for axis, (title, panel) in zip(axes, panels.items(), strict=True):
         set_title(axis, title)
         boxes = {
-            name: boxed(axis, x, y, text, SHADES[kind], pad=0.4)
+            name: boxed(axis, x, y, text, SHADES[kind], LIGHT.get(kind, "0.6"), pad=0.4)
             for name, (text, x, y, kind) in panel["boxes"].items()
         }
         for start, end, *style in panel["arrows"]:
@@ -75,11 +74,9 @@ def plot_boxes(name: str) -> Figure:
 
 
 def styled(*styles: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of matplotlib, with the colours of all pictures by their names."""
+    """Options of matplotlib, with the colours of roles by their names."""
     return {
-        key: COLORS.get(value, value)
-        for style in styles
-        for key, value in style.items()
+        key: LIGHT.get(value, value) for style in styles for key, value in style.items()
     }
 
 
@@ -91,11 +88,12 @@ def boxed(
     fill: str = "white",
     edge: str = "0.6",
     lw: float = 1,
+    ls: str = "-",
     pad: float = 0.3,
     **style: Any,
 ) -> Text:
     """A text in a box with round corners, centred at (x, y)."""
-    box = {"boxstyle": f"round,pad={pad}", "fc": fill, "ec": edge, "lw": lw}
+    box = {"boxstyle": f"round,pad={pad}", "fc": fill, "ec": edge, "lw": lw, "ls": ls}
     return axis.text(x, y, text, bbox=box, parse_math=False, **MIDDLE | style)
 
 
@@ -105,21 +103,23 @@ def draw_words(
     labels: Sequence[str],
     at: Any,
     marked: Any,
+    role: str,
 ) -> None:
-    """Rows of tokens in boxes: ``<sos>`` blue, ``<eos>`` orange, ``<pad>`` grey …
+    """Rows of tokens in boxes; that of ``<pad>`` has a broken line.
 
     Args:
         axis: where they are drawn, the first row on top.
         rows: the tokens.
         labels: the name of each row.
         at: where each position is on the x axis.
-        marked: the (row, position) of tokens in orange.
+        marked: the (row, position) of tokens with the colour of a role.
     """
+    frame: Any = {"fill": pale(role, MARKED), "edge": LIGHT[role], "lw": 2}
     width = max(map(len, rows))
     for y, words in enumerate(rows):
         for x, word in enumerate(words):
-            shade = MARKED if (y, x) in marked else TOKENS.get(word, "white")
-            boxed(axis, at[x], y, word, shade)
+            style = frame if (y, x) in marked else TOKENS.get(word, {})
+            boxed(axis, at[x], y, word, **style)
     axis.set_yticks(range(len(rows)), labels, parse_math=False)
     axis.set_xticks(at[:width], [str(x) for x in range(width)])
     axis.tick_params(length=0, labelcolor=GREY)
@@ -133,6 +133,7 @@ def plot_words(
     links: Sequence[Any] = (),
     marked: Sequence[tuple[int, int]] = (),
     positions: bool = True,
+    role: str = "gold",
 ) -> Figure:
     """Rows of tokens in boxes, each in its position, with links between them.
 
@@ -140,10 +141,11 @@ def plot_words(
         rows: row name → tokens, or panel title → such a dict.
         title: above the rows, where there is one panel.
         links: pairs ((row, position), (row, position)): a line between two rows, a bow
-            from the first to the second within a row; orange between two marked
-            tokens. Rows are counted from 0 through all panels.
-        marked: the (row, position) of tokens in orange.
+            from the first to the second within a row; in the role's colour between
+            two marked tokens. Rows are counted from 0 through all panels.
+        marked: the (row, position) of tokens that stand out.
         positions: write the position under each column.
+        role: gives marked tokens their colour.
     """
     panels = as_panels(rows)
     lines = [[*map(str, row)] for part in panels.values() for row in part.values()]
@@ -163,7 +165,7 @@ def plot_words(
     for axis, (name, part) in zip(axes, panels.items(), strict=True):
         end = first + len(part)
         marked_here = [(r - first, x) for r, x in marked]
-        draw_words(axis, lines[first:end], names[first:end], at, marked_here)
+        draw_words(axis, lines[first:end], names[first:end], at, marked_here, role)
         set_title(axis, name or title)
         axis.set(xlim=(0, sum(widths)), ylim=(len(part) - 0.5, -1.35 if bows else -0.5))
         if not positions:
@@ -171,7 +173,7 @@ def plot_words(
         for (r, x), (s, y) in links:
             if first <= r < end:
                 is_marked = {(r, x), (s, y)} <= {*marked}
-                color = ORANGE if is_marked else BLUE
+                color = LIGHT[role if is_marked else "right"]
                 draw_link(axis, at[x], r - first, at[y], s - first, color)
         first = end
     return figure

@@ -15,7 +15,6 @@ from matplotlib.ticker import LogLocator
 from nmt_lib.translate.heatmap import (
     FONT,
     LETTER,
-    ORANGE,
     WIDTH,
     label_axes,
     new_figure,
@@ -23,15 +22,15 @@ from nmt_lib.translate.heatmap import (
 )
 
 from .data import as_numbers, as_panels, as_titled
-from .palette import BLUE, GREY
+from .palette import GREY, LIGHT
 
 SERIES: list[tuple[str, Any, str]] = [  # colour, line style, marker
-    (BLUE, "-", "o"),
-    (ORANGE, "--", "s"),
-    ("#009e73", "-.", "^"),
-    ("#b0568f", ":", "D"),
-    ("0.3", (0, (5, 1)), "v"),
-    ("#56b4e9", (0, (1, 1, 4, 1)), "P"),
+    (LIGHT["right"], "-", "o"),
+    (LIGHT["mistake"], "--", "s"),
+    (LIGHT["ink"], "-.", "^"),
+    (LIGHT["masked"], ":", "D"),
+    (LIGHT["right"], (0, (5, 1)), "v"),
+    (LIGHT["mistake"], (0, (1, 1, 4, 1)), "P"),
 ]
 FEW = 12  # up to this many points get a marker and a tick each
 THIN: Any = {"color": GREY, "lw": 1, "ls": "--", "zorder": 0.9}
@@ -178,7 +177,7 @@ def plot_bars(
         labels: the words at the bars; default: numbers from 0.
         stacked: draws the series end to end instead of below each other.
         numbers: how the lengths are written, such as ``".2f"``.
-        marked: labels whose bars are orange.
+        marked: labels whose bars have the colour of a mistake.
         log: lengths on a logarithmic axis.
         xlabel: what the lengths are.
     """
@@ -191,7 +190,9 @@ def plot_bars(
     figure, (axis,) = new_figure(size=(WIDTH, 0.9 + max(0.34, 0.22 * n) * len(labels)))
     for i, (name, lengths) in enumerate(series.items()):
         shift = 0 if stacked else (i - (n - 1) / 2) * 0.8 / n
-        colors = [ORANGE if label in marked else SERIES[i][0] for label in labels]
+        colors = [
+            LIGHT["mistake"] if label in marked else SERIES[i][0] for label in labels
+        ]
         place = places + shift
         group = axis.barh(place, lengths, 0.76 / n, start, color=colors, label=name)
         style: Any = {"padding": 2}

@@ -1,9 +1,9 @@
 """Pictures of tables, such as masks, positions and weights.
 
 Each ``plot_`` function returns a ``Picture``, the last line of its cell. All pictures
-have a white background and a single font size; blue stands for "as it should be",
-orange for "the mistake". Words, titles and names of series come from data and are
-written as they are; only ``xlabel`` and ``ylabel`` may contain ``$math$``.
+have a white background, a single font size, and the colours of ``palette``. Words,
+titles and names of series come from data and are written as they are; only ``xlabel``
+and ``ylabel`` may contain ``$math$``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from torch import Tensor
 
 from nmt_lib.translate.heatmap import (
     LETTER,
-    ORANGE,
     WIDTH,
     Grid,
     draw_grids,
@@ -32,7 +31,7 @@ from nmt_lib.translate.heatmap import draw_grid as draw_grid
 from nmt_lib.translate.heatmap import new_figure as new_figure
 
 from .data import as_titled
-from .palette import MIDDLE
+from .palette import LIGHT, MIDDLE
 
 
 def draw_arrow(axis: Axes, start: Any, end: Any, **style: Any) -> Annotation:
@@ -63,7 +62,7 @@ def plot_grids(
             each; default: numbers from 0.
         numbers: how the values are written into the cells, such as ``".2f"``.
         lines: thin lines between the cells, as for masks.
-        dots: the (column, row) of orange dots in the first grid.
+        dots: the (column, row) of dots in the first grid.
         cmap, vmin, vmax: colours, and the values of the first and the last of them;
             ``None``: the smallest or largest value of all grids.
 
@@ -100,7 +99,7 @@ def plot_grids(
         if numbers:
             write_numbers(axis, table, numbers)
     for x, y in dots:
-        axes[0].plot(x, y, "o", color=ORANGE)
+        axes[0].plot(x, y, "o", color=LIGHT["right"])
     return figure
 
 

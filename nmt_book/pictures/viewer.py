@@ -15,6 +15,7 @@ from nmt_lib.translate.heatmap import KINDS, attention_table, gold_cells
 from nmt_lib.translate.translator import Translation
 
 from .. import web
+from .palette import LIGHT
 
 HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Attention</title>
 <meta name="viewport" content="width=device-width">
@@ -107,5 +108,5 @@ def static_cell(weight: float, bold: bool) -> str:
     if weight < 0.05 and not bold:
         return "<td></td>"
     number = f"<b>{weight:.2f}</b>" if bold else f"{weight:.2f}"
-    shade = f"background-color:rgba(31,102,214,{0.6 * weight:.2f})"
+    shade = f"background-color:{LIGHT['right']}{round(153 * weight):02x}"
     return f'<td style="{shade}">{number}</td>'

@@ -10,6 +10,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from ..pictures.palette import DARK, LIGHT, css
+
 FILES = Path(__file__).parent
 
 
@@ -93,6 +95,6 @@ def shell(kind: str, data: Any, fallback: str, script: str) -> str:
     """
     fallback = fallback.encode(errors="replace").decode()
     parts = {"KIND": kind, "FALLBACK": fallback, "DATA": quoted(data)}
-    parts["SCRIPT"] = script
+    parts |= {"SCRIPT": script, "LIGHT": css(LIGHT), "DARK": css(DARK)}
     key = sha256("".join(parts.values()).encode()).hexdigest()[:12]
     return fill("shell.html", KEY=key, **parts)

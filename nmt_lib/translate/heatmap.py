@@ -21,7 +21,7 @@ from torch import Tensor
 from .fonts import choose_fonts
 from .translator import Translation
 
-ORANGE = "#e8710a"
+GOLD = "#a98420"
 FONT = 10  # points
 # Width of a letter, and of a picture that is still legible on a phone, in inches.
 LETTER, WIDTH = 0.083, 6.2
@@ -210,7 +210,7 @@ def plot_attention(
         heads: the heads to draw; default: all.
         mean: one grid, the mean of the heads.
         gold: links (source word, target word) without special tokens, as
-            ``Pair.alignment`` has them; they are framed in orange. For several
+            ``Pair.alignment`` has them; they are framed in gold. For several
             translations, a list of links for each.
 
     Raises:
@@ -236,7 +236,7 @@ def plot_attention(
         frames += [gold_cells(item, kind, links)] * len(names)
     rows_label, columns_label = KINDS[kind]
     figure, axes = draw_grids(in_lines(grids), columns_label, rows_label)
-    frame: Any = {"fill": False, "edgecolor": ORANGE, "linewidth": 2}
+    frame: Any = {"fill": False, "edgecolor": GOLD, "linewidth": 2}
     for axis, cells in zip(axes, frames, strict=True):
         for x, y in cells:
             axis.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, **frame))

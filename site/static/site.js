@@ -1,3 +1,10 @@
+// The side bar begins at its top, unless its page is further down.
+const pages = document.querySelector(".bd-sidebar-primary");
+window.addEventListener("load", () => {
+  pages.scrollTop = 0;
+  pages.querySelector("li.current.active > a")?.scrollIntoView({ block: "nearest" });
+});
+
 // A name for the arrows that open a part of the contents.
 for (const arrow of document.querySelectorAll(".bd-sidebar-primary summary")) {
   const { textContent } = arrow.closest("li").querySelector("a");
@@ -42,16 +49,8 @@ for (const math of narrow ? document.querySelectorAll("div.math") : []) {
     math.textContent = `\\[\\begin{gathered}${all}\\end{gathered}\\]`;
 }
 
-// What is still too wide gets smaller, and what scrolls inside itself can be reached
-// and scrolled with the keyboard.
-function fit() {
-  const formulas = [...document.querySelectorAll("mjx-container[display]")];
-  for (const { dataset, style } of formulas)
-    style.fontSize = dataset.size ??= style.fontSize; // MathJax's own
-  const shares = formulas.map((math) => math.clientWidth / math.scrollWidth);
-  formulas.forEach(({ style }, i) => {
-    if (shares[i] < 1) style.fontSize = `${Math.max(70, Math.floor(110 * shares[i]))}%`;
-  });
+// What scrolls inside itself can be reached and scrolled with the keyboard.
+function reach() {
   const boxes = document.querySelectorAll("pre, .cell_output, .math, mjx-container");
   for (const box of boxes) {
     const scrolls = getComputedStyle(box).overflowX === "auto";
@@ -60,9 +59,9 @@ function fit() {
 }
 window.addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
-  fit();
+  reach();
   // A phone that is turned, too.
-  window.addEventListener("resize", () => requestAnimationFrame(fit));
+  window.addEventListener("resize", () => requestAnimationFrame(reach));
 });
 
 // On paper, what is folded stands open, and the page is white.

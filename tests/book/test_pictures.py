@@ -1,5 +1,7 @@
 """What a picture says is true: its words, numbers and positions."""
 
+import re
+from base64 import b64decode
 from collections.abc import Iterable
 from html import unescape
 from types import SimpleNamespace
@@ -8,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Annotation
 
 import nmt_book as book
@@ -30,9 +32,9 @@ from nmt_book.chapter11.pictures import (
     show_defects,
 )
 from nmt_book.deeper_06.pictures import plot_parameters
-from nmt_book.pictures.boxes import MARKED
 from nmt_book.pictures.data import BOOK, load_data
-from nmt_book.pictures.palette import BLUE
+from nmt_book.pictures.machine import machine, machine_svg
+from nmt_book.pictures.palette import DARK, LIGHT, ROLES
 from nmt_lib.config import DataConfig
 from nmt_lib.translate.heatmap import WIDTH
 from nmt_lib.translate.search import Candidate
@@ -82,9 +84,9 @@ def colours(axis: Any) -> list[str]:
 
 
 def marked(some: Any) -> str:
-    """The texts as dots, or as x where their boxes are orange."""
-    fills = [to_hex(text.get_bbox_patch().get_facecolor()) for text in some]
-    return "".join("x" if fill == MARKED else "." for fill in fills)
+    """The texts as dots, or as x where their boxes stand out."""
+    edges = [text.get_bbox_patch().get_linewidth() for text in some]
+    return "".join("x" if edge == 2 else "." for edge in edges)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -153,7 +155,7 @@ def test_grids_have_their_words_and_their_numbers() -> None:
 
 
 def test_diagrams_have_their_boxes_in_the_axes_and_an_arrow_between_two() -> None:
-    diagrams = [file for file in BOOK.glob("*/*.yaml") if file.stem != "defects"]
+    diagrams = [file for file in BOOK.glob("*[0-9]/*.yaml") if file.stem != "defects"]
     assert len(diagrams) == 8
     for file in diagrams:
         figure = book.plot_boxes(f"{file.parent.name}/{file.stem}")
@@ -196,7 +198,7 @@ def test_training_and_validation_have_their_own_losses() -> None:
 
 def test_branches_of_a_choice_share_its_height() -> None:
     fork = dict.fromkeys("abc", 1 / 3)
-    axis = axis_of(plot_choices({"": fork, "a": fork}, {"a a": "blue"}))
+    axis = axis_of(plot_choices({"": fork, "a": fork}, {"a a": "right"}))
     a, aa, ab, ac, b, c = (end for _, (_, end) in points(axis))
     assert (b, c) == (0, -a) and aa > ab == a > ac > b
     assert aa - ab == pytest.approx(ab - ac)
@@ -239,7 +241,7 @@ def test_a_beam_is_drawn_as_a_tree_without_crossing_lines() -> None:
     at, drawn = words_at(axis), axis.lines[: len(TRACE)]
     lines = {tuple(map(tuple, line.get_xydata())): line for line in drawn}
     eos = lines[at["$w5\n-1.00"], at["$w3\n-1.10"]]
-    assert (eos.get_color(), eos.get_linewidth()) == (FATES["finished"], 3)
+    assert (eos.get_color(), eos.get_linewidth()) == (LIGHT[FATES["finished"]], 3)
     thick = [line for line in drawn if line.get_linewidth() == 3]
     assert len(thick) == 2, "the path of the best: $w5, <eos>"
     ends = [end for _, end in sorted((a[1], b[1]) for a, b in lines if b[0] == 2)]
@@ -257,14 +259,16 @@ def test_on_a_batchs_path_every_tensor_has_its_shape_and_masks_what_is_seen() ->
     shapes = {"src\n(2, 5)", "memory\n(2, 5, 16)", "tgt_in\n(2, 3)"}
     assert shapes <= {*texts(axis.texts)}
     # Twice the three real source tokens of five; of the target's two 1 + 2 + 2.
-    assert colours(axis).count(BLUE) == 2 * 3 + 5
+    assert colours(axis).count(LIGHT["right"]) == 2 * 3 + 5
 
 
 def test_ngrams_are_clipped() -> None:
     axis = axis_of(plot_ngrams(["a", "a", "b", "c", "d"], [*"abced"]))
     found = ["4 of 5", "2 of 4", "1 of 3", "0 of 2"]
     assert labels(axis)[0] == [f"n = {n}:\n{said}" for n, said in enumerate(found, 1)]
-    seen = "".join("x" if colour == BLUE else "." for colour in colours(axis)[:9])
+    seen = "".join(
+        "x" if colour == LIGHT["right"] else "." for colour in colours(axis)[:9]
+    )
     assert seen == ".xxxx" + ".xx."
 
 
@@ -356,11 +360,50 @@ def test_defects_are_coloured_where_a_write_up_has_them() -> None:
 
 
 def test_each_defect_has_the_line_of_each_who_has_it_and_a_link() -> None:
-    rows = unescape(show_defects().data).split("<tr>")[2:]
+    _, _, *rows = unescape(show_defects().data).split("<tr>")
     defects = [defect for group in DEFECTS.values() for defect in group]
-    for row, (what, lines, measured) in zip(rows, defects, strict=True):
-        assert f">{what}</td>" in row and f">{measured}</td>" in row
+    for row, below, (what, lines, measured) in zip(
+        rows[::2], rows[1::2], defects, strict=True
+    ):
+        assert f">{what}</th>" in row and f">{measured}</td>" in row
         for letter, line in lines.items():
-            assert all(f"<code>{part}</code>" in row for part in line.split(" | "))
+            assert all(f"<code>{part}</code>" in below for part in line.split(" | "))
             link = f'<a href="{ARTICLES.get(letter)}">{letter}</a>'
-            assert (link in row) == (letter in ARTICLES)
+            assert (link in below) == (letter in ARTICLES)
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK])
+def test_a_colour_can_be_read_as_text_on_each_ground(colors: dict[str, str]) -> None:
+    def luminance(color: str) -> float:
+        parts = torch.tensor(to_rgb(colors[color]))
+        linear = torch.where(
+            parts > 0.04, ((parts + 0.055) / 1.055) ** 2.4, parts / 12.92
+        )
+        return float(linear @ torch.tensor([0.2126, 0.7152, 0.0722]))
+
+    for role in {*ROLES, "ink", "faint"} - {"gold"}:  # gold is never text
+        for ground in ("paper", "soft"):
+            dark, bright = sorted((luminance(role), luminance(ground)))
+            assert (bright + 0.05) / (dark + 0.05) >= 4.5, (role, ground)
+
+
+def test_pictures_take_their_colours_from_the_palette() -> None:
+    files = [*BOOK.glob("*/pictures.py"), *BOOK.glob("pictures/*.py")]
+    literal = re.compile(r'"(#[0-9a-f]{3,8}|C\d|blue|orange|green|red)"[,)]')
+    named = {file: literal.findall(file.read_text(encoding="utf-8")) for file in files}
+    assert [file.name for file, found in named.items() if found] == ["palette.py"]
+
+
+@pytest.mark.parametrize("number", load_data("pictures/machine"))
+def test_the_machine_has_each_part_that_a_chapter_lights(number: str) -> None:
+    _, parts = load_data("pictures/machine")[number]
+    svg = machine_svg(number)
+    groups = [{*found.split()} for found in re.findall('<g class="(.*?)"', svg)]
+    for part in parts.split():
+        matching = [group for group in groups if {*part.split(".")} <= group]
+        assert matching and all("on" in group for group in matching), part
+    sizes = re.findall(r"font(?:-size)?: (\d+)px", svg)
+    assert min(map(int, sizes)) >= 11 and "@" not in svg.replace("@media", "")
+    shown = machine(number).data
+    data = re.findall('src="data:image/svg.xml;base64,(.*?)"', shown)[0]
+    assert LIGHT["encoder"] in b64decode(data).decode() and "alt=" in shown

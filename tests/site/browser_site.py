@@ -24,7 +24,7 @@ SITE = ROOT / "build" / "site"
 # Each page is loaded twice, and resized; axe-core, which is slow, looks where it loads:
 # at first for everything, then for what depends on the width and on the colours.
 LOADS = {
-    (1280, "light"): (1920, 1280, 1200, 820),
+    (1280, "light"): (1600, 1280, 1240, 820),
     (390, "dark"): (390,),
 }
 SCHEMES = ("light", "dark")
@@ -40,19 +40,29 @@ FAULTS = """async () => {
     const wide = element => element.scrollWidth > element.clientWidth + 1
     const scrolls = element => /auto|scroll/.test(getComputedStyle(element).overflowX)
     const images = all('img', image => !image.alt && !image.closest('.cards'))
+    const dark = document.documentElement.dataset.theme === 'dark'
+    const boxes = all('main img', image => getComputedStyle(image).filter === 'none')
     const formulas = all('.math', math => !math.querySelector('mjx-container'))
     const columns = pre => Math.max(...pre.textContent.split('\\n').map(l => l.length))
     const fits = pre => innerWidth >= 1200 && columns(pre) <= 88
     const cut = all('pre', pre => wide(pre) && (!scrolls(pre) || fits(pre)))
     const raw = all('summary', summary => /[$][^$]+[$]/.test(summary.textContent))
     const sets = all('mjx-container[display]',
-                     math => !math.closest('details') && wide(math))
+                     math => wide(math) && !scrolls(math))
+    const machine = document.querySelector('.machine')?.getBoundingClientRect()
+    const over = box => machine && box.width && box.height &&
+        box.left < machine.right - 1 && box.right > machine.left + 1 &&
+        box.top < machine.bottom - 1 && box.bottom > machine.top + 1
+    const under = all('section > .cell, table, .expect, .bd-sidebar-secondary',
+                      part => seen(part) && over(part.getBoundingClientRect()))
     const searches = all('.search-button, .search-button-field', seen)
     return {
         'scrolls sideways': +(document.documentElement.scrollWidth > innerWidth),
         'picture without text': images.length,
+        'light box on a dark page': dark ? boxes.length : 0,
         'formula not set': formulas.length + all('mjx-merror', seen).length,
         'formula in a summary not set': raw.length,
+        'under the machine': under.length,
         'code cut off': cut.length,
         'formula cut off': sets.length,
         'not one viewport': document.querySelectorAll('[name=viewport]').length - 1,

@@ -52,8 +52,8 @@ def test_relative_links_of_the_texts_lead_to_files() -> None:
     assert len(texts) > 20 and not dead
 
 
-def test_each_section_of_one_page_has_its_chapter(tmp_path: Path) -> None:
-    listing = pages.own("site/one_page.md", tmp_path)
+def test_each_section_of_one_page_has_its_chapter() -> None:
+    listing = pages.own("site/one_page.md")
     code = "\n".join(re.findall(r"```python\n(.*?)\n```", listing, re.S))
     source = re.sub(r"(?m)^# -+ .* -+\n", "", pages.read("nmt_lib/one_page.py"))
     assert code.split() == source.split()
@@ -68,7 +68,7 @@ def test_before_the_repository_has_an_address_no_link_leads_there(
     text = "[the rules](../Makefile), [attention.py](../nmt_lib/model/attention.py)"
     said = pages.with_links(text, "notebooks/04_attention.ipynb")
     assert said == "the rules (`Makefile`), attention.py"
-    start = pages.own("site/api.md", pages.ROOT / "build")
+    start = pages.own("site/api.md")
     assert "attention.py" in start and pages.REPOSITORY not in start
 
 
@@ -85,6 +85,11 @@ def test_a_chapter_has_buttons_and_its_sources_as_code() -> None:
         code = "\n".join(c.source for c in notebook.cells if c.cell_type == "code")
         assert code.startswith("import nmt_lib as nmt\n")
         assert "(config, **nmt.parse_overrides" not in code
+        assert (
+            first.count('<aside class="machine">') == 1 and "book.machine" not in code
+        )
+        assert "**Time:**" not in first, "the time stands above"
+        assert "not written yet" not in str([c.get("outputs") for c in notebook.cells])
         for cell in notebook.cells:
             if "show_source(" in cell.source:
                 assert "text/html" not in str(cell.get("outputs"))
@@ -151,16 +156,14 @@ def test_the_page_of_the_library_has_a_heading_a_file_and_links_to_chapters() ->
     )
 
 
-def test_the_start_page_has_a_viewer_and_a_card_for_each_chapter(
-    tmp_path: Path,
-) -> None:
-    page, chapters = (
-        pages.own("site/index.md", tmp_path),
-        pages.found(pages.CHAPTERS),
-    )
+def test_the_start_page_has_a_viewer_and_a_card_for_each_chapter() -> None:
+    page, chapters = pages.own("site/index.md"), pages.found(pages.CHAPTERS)
     assert page.count('<p class="said">') == page.count('nmt-view"') == 1
     assert page.count(" min</i></a>") == len(chapters)
-    assert len(list(tmp_path.glob("_static/cards/*.webp"))) == len(chapters)
+    assert page.count(
+        '<svg xmlns="http://www.w3.org/2000/svg" class="nmt-machine'
+    ) == len(chapters)
+    assert "\\sqrt" not in page.partition("## Chapters")[2], "a card shows LaTeX"
 
 
 @needs_node

@@ -19,7 +19,7 @@ class Scores(Thing):
 
     title: ClassVar = "A query among the keys"
     tries: ClassVar = (
-        "Drag the blue query around the golden keys, or press a row of the table to "
+        "Drag the query around the keys, or press a row of the table to "
         "follow another word; then move the factor of the scores, with its usual value "
         "marked."
     )
