@@ -87,3 +87,27 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(nmt.CheckpointError, match="is not an empty folder"):
             nmt.export_hugging_face(translator(), folder)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_the_engine_writes_the_same(norm: str, tmp_path: Path) -> None:
+    import ctranslate2
+    from sentencepiece import SentencePieceProcessor
+
+    ours = translator(norm=norm, tying="three-way")
+    folder = nmt.export_ctranslate2(ours, tmp_path / "engine", "float32")
+    engine = ctranslate2.Translator(str(folder), compute_type="float32")
+    subwords = SentencePieceProcessor(str(folder / "source.spm"))
+    for text, translation in zip(
+        TEXTS, ours.translate(TEXTS, beam_size=1), strict=True
+    ):
+        tokens = ["<sos>", *subwords.encode(text, out_type=str), "<eos>"]
+        result = engine.translate_batch(
+            [tokens],
+            beam_size=1,
+            max_decoding_length=len(tokens) + 20,
+            suppress_sequences=[["<pad>"], ["<sos>"]],
+        )
+        assert result[0].hypotheses[0] == list(translation.tokens)
+    with pytest.raises(nmt.CheckpointError, match="not an empty folder"):
+        nmt.export_ctranslate2(ours, folder)
