@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -53,11 +54,15 @@ class Run:
         return Translator(self.model, *self.tokenizers, self.config)
 
 
+TURN = threading.RLock()  # all threads draw from the same random numbers
+
+
 @torch.inference_mode(False)  # it needs gradients, even if the caller has none
 def train(config: Config | str | Path, **overrides: Any) -> Run:
     """Trains a model for ``train.max_steps`` updates, or resumes an interrupted run.
 
-    A finished run is loaded without reading its corpus.
+    A finished run is loaded without reading its corpus. Threads of one process train
+    in turn: the random numbers belong to all of them.
 
     Args:
         config: a ``Config``, or what ``load_config`` takes.
@@ -76,7 +81,7 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
         return Run(config, saved.build_model(), saved.tokenizers, progress)
     threads, gpus = torch.get_num_threads(), [] if device.type == "cpu" else [device]
     # The caller's random numbers continue as if nothing had happened.
-    with folder.lock(), torch.random.fork_rng(gpus, device_type=device.type):
+    with TURN, folder.lock(), torch.random.fork_rng(gpus, device_type=device.type):
         try:
             torch.set_num_threads(config.train.threads or threads)
             saved, corpus = folder.last_checkpoint(), load_corpus(config.data)

@@ -18,7 +18,7 @@ from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any
 
-from ..config import DataConfig
+from ..config import SPACY, DataConfig
 from ..errors import CorpusError
 from .pairs import Pair
 from .tokens import (
@@ -259,16 +259,30 @@ def without_specials(ids: Iterable[int]) -> list[int]:
 
 
 def load_tokenizer(text: str) -> Tokenizer:
-    """The tokenizer that ``dumps`` has written as JSON."""
+    """The tokenizer that ``dumps`` has written as JSON.
+
+    Raises:
+        LookupError, TypeError, ValueError, RuntimeError: something else was written.
+    """
     fields = json.loads(text)
     kind, lowercase = fields["kind"], fields["lowercase"]
+    tokenizer: Tokenizer
     if "tokens" in fields:
-        return WordTokenizer(kind, fields["lang"], Vocab(fields["tokens"]), lowercase)
-    zipped, inflate = base64.b64decode(fields["model"]), zlib.decompressobj()
-    model = inflate.decompress(zipped, 10 * len(zipped))
-    if not inflate.eof:
-        raise ValueError("its SentencePiece model is cut off, or far too large")
-    return SentencePieceTokenizer(kind, model, lowercase)
+        lang, vocab = fields["lang"], Vocab(fields["tokens"])
+        if kind != "whitespace" and lang not in SPACY:
+            raise ValueError(f"its words are split by rules for {lang!r}")
+        tokenizer = WordTokenizer(kind, lang, vocab, lowercase)
+    else:
+        zipped, inflate = base64.b64decode(fields["model"]), zlib.decompressobj()
+        model = inflate.decompress(zipped, 10 * len(zipped))
+        if not inflate.eof:
+            raise ValueError("its SentencePiece model is cut off, or far too large")
+        tokenizer = SentencePieceTokenizer(kind, model, lowercase)
+    tokens = tokenizer.lookup_tokens(range(len(tokenizer)))
+    "".join(tokens).encode()  # an error, unless each is text
+    if tokens[: len(SPECIALS)] != [*SPECIALS]:
+        raise ValueError("its special tokens are others")
+    return tokenizer
 
 
 SUBWORD_SENTENCES = 500_000  # to learn subwords from, at most; evenly spaced

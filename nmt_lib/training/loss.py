@@ -3,7 +3,8 @@ label smoothing), once written plainly and once fused with the output layer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -145,18 +146,29 @@ class Objective(nn.Module):
         )
 
 
+@contextmanager
+def evaluation_mode(model: nn.Module) -> Iterator[None]:
+    """Evaluation mode, without dropout; each module gets its old mode back."""
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
 @torch.no_grad()
 def validation_loss(model: Transformer, batches: Sequence[Batch]) -> float:
     """Validation loss: the mean in nats per token, without smoothing or dropout.
 
     Each *token* has the same weight. ``exp`` of the loss is the perplexity.
     """
-    training, device = model.training, model.output.weight.device
-    objective = Objective(model).eval()
-    loss_sum, n_tokens = 0.0, 0
-    for batch in batches:
-        batch = batch.to(device)
-        n_tokens += batch.n_tokens
-        loss_sum += float(objective(batch))
-    model.train(training)
+    device, loss_sum, n_tokens = model.output.weight.device, 0.0, 0
+    with evaluation_mode(model):
+        objective = Objective(model).eval()
+        for batch in batches:
+            batch = batch.to(device)
+            n_tokens += batch.n_tokens
+            loss_sum += float(objective(batch))
     return loss_sum / n_tokens

@@ -180,7 +180,9 @@ def pack(
     With an optimizer, these are all that a run needs to resume: weights, optimizer
     state and random state.
     """
-    tensors: dict[str, Tensor] = {f"model.{k}": v for k, v in model.named_parameters()}
+    tensors: dict[str, Tensor] = {
+        f"model.{name}": weight for name, weight in named_weights(model).items()
+    }
     if optimizer is None:
         return tensors
     for index, values in optimizer.state_dict()["state"].items():
@@ -196,16 +198,51 @@ def pack(
 def unpack(
     tensors: dict[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer
 ) -> None:
-    """Restores what ``pack`` collected."""
+    """Restores what ``pack`` collected.
+
+    An optimizer's kernels trust the sizes of its state, so each tensor is compared with
+    what ``pack`` would write before any is used.
+
+    Raises:
+        CheckpointError: a tensor is missing, superfluous, or not one of this run.
+    """
+    for parameter in model.parameters():
+        parameter.grad = torch.zeros_like(parameter)
+    optimizer.step()  # the weights stay as they are; the state gets all its tensors
+    optimizer.zero_grad()
+    expected = pack(model, optimizer)
+    for name in (expected.keys() | tensors.keys()) - {"random.cuda"}:
+        if not _fits(name, tensors.get(name), expected.get(name)):
+            raise _damaged(name)
     load_weights(model, under_prefix(tensors, "model."))
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in under_prefix(tensors, "optimizer.").items():
         index, _, key = name.partition(".")
         state.setdefault(int(index), {})[key] = value
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
-    torch.set_rng_state(tensors["random.cpu"])
-    if torch.cuda.is_available() and "random.cuda" in tensors:
-        torch.cuda.set_rng_state(tensors["random.cuda"])
+    try:
+        torch.set_rng_state(tensors["random.cpu"])
+        if torch.cuda.is_available() and "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"])
+    except (RuntimeError, TypeError):
+        raise _damaged("random state") from None
+
+
+def _fits(name: str, value: Tensor | None, expected: Tensor | None) -> bool:
+    """Whether a tensor of a checkpoint is one with which training can continue."""
+    if value is None or expected is None:
+        return False
+    if (value.shape, value.dtype) != (expected.shape, expected.dtype):
+        return False
+    is_signed = not name.endswith(("step", "exp_avg_sq"))  # a count; a mean of squares
+    return bool(value.isfinite().all() and (is_signed or value.min() >= 0))
+
+
+def _damaged(name: str) -> CheckpointError:
+    return CheckpointError(
+        f"the last checkpoint's {name} is not as this run writes it: delete the newest "
+        "file in checkpoints/ to resume from the one before"
+    )
 
 
 def under_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
@@ -215,15 +252,24 @@ def under_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     }
 
 
+def named_weights(model: nn.Module) -> dict[str, nn.Parameter]:
+    """The weights of a model by name; ``torch.compile`` does not change the names."""
+    weights = model.named_parameters()
+    return {name.replace("_orig_mod.", ""): weight for name, weight in weights}
+
+
 @torch.no_grad()
 def load_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     """Copies weights into a model; names and shapes must be the same.
 
     Raises:
-        CheckpointError: a weight is missing, or has another shape.
+        CheckpointError: a weight is missing, superfluous, or has another shape.
     """
-    for name, parameter in model.named_parameters():
+    parameters = named_weights(model)
+    for name, parameter in parameters.items():
         if name not in weights or weights[name].shape != parameter.shape:
             shape = tuple(parameter.shape)
             raise CheckpointError(f"no weights {name} of shape {shape} in the file")
         parameter.copy_(weights[name])
+    for name in weights.keys() - parameters.keys():
+        raise CheckpointError(f"weights {name} in the file, but none in its config")

@@ -6,11 +6,14 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field
 from pathlib import Path
+from typing import Annotated, Any
 
 import torch
 from filelock import FileLock
+from pydantic import AfterValidator, Field
+from pydantic.dataclasses import dataclass
 from torch import distributed
 
 from ..config import Config
@@ -33,11 +36,11 @@ RESUMABLE_KEYS = {
 
 def runs_folder() -> Path:
     """The folder of all runs: ``$NMT_RUNS``, or ``runs`` in the current repository."""
-    if "NMT_RUNS" in os.environ:
-        return Path(os.path.expanduser(os.environ["NMT_RUNS"]))
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        if (folder / "nmt_lib").is_dir():
-            return folder / "runs"
+    if folder := os.environ.get("NMT_RUNS"):
+        return Path(os.path.expanduser(folder))
+    for place in (Path.cwd(), *Path.cwd().parents):
+        if (place / "nmt_lib").is_dir():
+            return place / "runs"
     return Path("runs")
 
 
@@ -81,20 +84,43 @@ def pretrained() -> list[str]:
     return sorted(file.parent.name for file in PRETRAINED.glob("*/model.safetensors"))
 
 
+COLUMNS = ["step", "epoch", "lr", "train_loss", "valid_loss"]  # of the history
+
+
+def _check_row(row: dict[str, float]) -> dict[str, float]:
+    if [*row] != COLUMNS:
+        raise ValueError(f"a row must have {COLUMNS}")
+    return row
+
+
+Count = Annotated[int, Field(ge=0, le=10**18)]
+Sum = Annotated[float, Field(ge=0, lt=math.inf)]  # NaN is refused, too
+Row = Annotated[dict[str, Count | Sum], AfterValidator(_check_row)]
+
+
 @dataclass
 class Progress:
-    """The progress of a run, which a checkpoint saves."""
+    """The progress of a run, which a checkpoint saves.
+
+    Raises:
+        ValueError: an entry of another type.
+    """
 
     corpus: str = ""  # digest of the pairs that it learns from
-    step: int = 0  # updates done
-    epoch: int = 0
-    position: int = 0  # batches used in this epoch
-    loss_sum: float = 0.0  # since the last validation, over loss_tokens tokens
-    loss_tokens: int = 0
-    best_loss: float = math.inf
-    best_step: int = 0
+    step: Count = 0  # updates done
+    epoch: Count = 0
+    position: Count = 0  # batches used in this epoch
+    loss_sum: Sum = 0.0  # since the last validation, over loss_tokens tokens
+    loss_tokens: Count = 0
+    best_loss: Annotated[float, Field(ge=0)] = math.inf
+    best_step: Count = 0
     checkpoints: list[str] = field(default_factory=list)  # all that were written
-    history: list[dict[str, float]] = field(default_factory=list)  # see ``Run``
+    history: list[Row] = field(default_factory=list)  # see ``Run``
+
+    @property
+    def checkpoint(self) -> str:
+        """The name of the checkpoint at this step."""
+        return f"checkpoints/step-{self.step:08d}"
 
 
 class RunFolder:
@@ -142,6 +168,13 @@ class RunFolder:
                 f"{path} is a saved translator, not a run: choose another run_dir, or "
                 "load it with Translator.load"
             )
+        progress, n_weights = Progress(**saved.state), len(saved.weights)
+        was_saved = progress.checkpoint in progress.checkpoints
+        if len(saved.tensors) > n_weights or not was_saved:
+            raise CheckpointError(
+                f"{path} is a checkpoint, not the final model: delete it, and the run "
+                "writes the weights that train.select asks for"
+            )
         return None if self.mismatch(saved) else saved
 
     def mismatch(self, saved: ModelFile) -> str:
@@ -181,10 +214,10 @@ class RunFolder:
         saved, max_steps = load(path), self.config.train.max_steps
         if difference := first_difference(saved.config, self.config):
             reason = f"is of a run with {difference}"
+        elif saved.state and not is_progress(saved.state):
+            reason = "is of a run of another version of nmt_lib"
         elif (step := saved.state.get("step", 0)) > max_steps:
             reason = f"has {step} updates, more than train.max_steps={max_steps}"
-        elif saved.state and saved.state.keys() != {f.name for f in fields(Progress)}:
-            reason = "is of a run of another version of nmt_lib"
         else:
             return saved
         raise CheckpointError(
@@ -212,13 +245,21 @@ class RunFolder:
         tensors = pack(model, optimizer)
         saved = ModelFile(self.config, tokenizers, tensors, asdict(progress))
         save(self.path / f"{name}.safetensors", saved)
-        table = "step,epoch,lr,train_loss,valid_loss\n"
+        table = ",".join(COLUMNS) + "\n"
         for row in progress.history:
             table += ",".join(str(round(value, 6)) for value in row.values()) + "\n"
         write_file(self.path / "history.csv", table.encode())
         write_file(self.path / "config.yaml", self.config.to_yaml().encode())
         for path in self.checkpoints()[: -self.config.train.keep_checkpoints]:
             path.unlink()
+
+
+def is_progress(state: dict[str, Any]) -> bool:
+    """Whether the state of a model file is a run's ``Progress``, whole and sound."""
+    try:
+        return asdict(Progress(**state)) == state
+    except (TypeError, ValueError):
+        return False
 
 
 def first_difference(saved: Config, config: Config) -> str:

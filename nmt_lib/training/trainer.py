@@ -6,7 +6,8 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from typing import Any
 
@@ -56,10 +57,11 @@ class Trainer:
         self.optimizer = build_optimizer(config.train, self.model.parameters())
         self.bf16 = use_bf16(config.train, self.device)
         self.objective: nn.Module = Objective(self.model, config.train.label_smoothing)
-        if self.n_processes > 1:  # their position tables may differ in length
-            self.objective = DistributedDataParallel(
-                self.objective, broadcast_buffers=False
-            )
+        self.no_exchange: Callable[[], AbstractContextManager[None]] = nullcontext
+        if self.n_processes > 1:
+            self.objective = parallel = DistributedDataParallel(self.objective)
+            # Their tables of positions may differ in length.
+            parallel.broadcast_buffers, self.no_exchange = False, parallel.no_sync
 
     def run(self) -> None:
         """The training loop: update, validate and save, up to ``train.max_steps``."""
@@ -114,12 +116,17 @@ class Trainer:
             options["lr"] = lr
         self.objective.train()
         total = torch.zeros((), device=self.device)
-        for examples in batches[self.rank :: self.n_processes]:
+        mine = batches[self.rank :: self.n_processes]
+        for examples in mine:
             batch = make_batch(examples).to(self.device)
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
-                loss = self.objective(batch)
-            # Processes average their gradients; the factor makes it a sum.
-            (loss * self.n_processes / n_tokens).backward()
+            # Gradients are exchanged once, with those of the last batch.
+            with nullcontext() if examples is mine[-1] else self.no_exchange():
+                with torch.autocast(
+                    self.device.type, torch.bfloat16, enabled=self.bf16
+                ):
+                    loss = self.objective(batch)
+                # Processes average their gradients; the factor makes it a sum.
+                (loss * self.n_processes / n_tokens).backward()
             total += loss.detach()
         if self.n_processes > 1:
             distributed.all_reduce(total)
@@ -153,7 +160,7 @@ class Trainer:
 
     def save(self) -> None:
         """Writes a checkpoint."""
-        progress, name = self.progress, f"checkpoints/step-{self.progress.step:08d}"
+        progress, name = self.progress, self.progress.checkpoint
         progress.checkpoints.append(name)
         self.folder.write(name, self.model, self.tokenizers, progress, self.optimizer)
 
@@ -163,7 +170,7 @@ class Trainer:
         Raises:
             CheckpointError: the checkpoint was trained on other pairs.
         """
-        if saved.state["corpus"] != self.progress.corpus:
+        if saved.state.get("corpus") != self.progress.corpus:
             raise CheckpointError(
                 f"{self.folder.path} is of a run on other pairs than those that "
                 f"data.corpus={self.config.data.corpus!r} holds now: set run_dir to "

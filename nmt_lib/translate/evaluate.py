@@ -18,7 +18,7 @@ from ..data.corpora import Contrast
 from ..data.pairs import Pair
 from ..data.tokens import PAD
 from ..errors import CorpusError, ShapeError
-from ..training.loss import validation_loss
+from ..training.loss import evaluation_mode, validation_loss
 from .search import check_number
 from .translator import Translation, Translator
 
@@ -133,20 +133,18 @@ def sentence_log_probs(translator: Translator, pairs: Sequence[Pair]) -> list[fl
     Returns:
         One number for each pair, in the same order; 0 means that the model is certain.
     """
-    model = translator.model
-    training, device = model.training, model.output.weight.device
-    model.eval()
-    log_probs = [0.0] * len(pairs)
+    model, log_probs = translator.model, [0.0] * len(pairs)
     examples, plan = _plan(translator, pairs, batch_tokens=2048)
     for rows in plan:
-        batch = make_batch(examples, rows).to(device)
-        table = model(batch.src, batch.tgt_in).float().log_softmax(-1)  # (B, T, V)
+        batch = make_batch(examples, rows).to(model.output.weight.device)
+        with evaluation_mode(model):
+            logits = model(batch.src, batch.tgt_in)  # (B, T, V)
+        table = logits.float().log_softmax(-1)  # (B, T, V)
         log_p = table.gather(-1, batch.tgt_out[:, :, None])[:, :, 0]  # (B, T)
         sums = log_p.masked_fill(batch.tgt_out == PAD, 0.0).sum(-1)  # (B,)
         for i, value in zip(rows, sums.tolist(), strict=True):
             check_number(value)
             log_probs[i] = value
-    model.train(training)
     return log_probs
 
 

@@ -16,9 +16,10 @@ import torch
 from safetensors.torch import save
 from torch import Tensor, nn
 
+from ..config import Config
 from ..data.tokenizers import SentencePieceTokenizer, Tokenizer
 from ..data.tokens import EOS, PAD, SOS, SPECIALS, UNK
-from ..errors import CheckpointError, ConfigError
+from ..errors import CheckpointError, ConfigError, one_line
 from ..model.embeddings import sinusoids
 from ..model.transformer import Transformer, count_parameters
 from ..training.atomic_write import write_file
@@ -64,10 +65,12 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
         ConfigError: something that ``transformers`` does not support: words instead of
             subwords, lower-casing, a final norm with post-LN or none with pre-LN,
             pre-LN without three-way tying, ``model.d_value`` ≠ d_model / n_heads.
-        CheckpointError: the folder is not empty, or cannot be written.
+        CheckpointError: the folder is not empty, or cannot be written; or the weights
+            are not those of a Transformer of this config.
     """
     _check(translator)
-    folder = Path(folder)
+    folder, content = Path(os.path.expanduser(folder)), translator.content()
+    model = content.build_model("cpu")  # with plain names, and all of them
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise CheckpointError(f"{folder} is not an empty folder: export to a new one")
     for name, values in _tables(translator).items():
@@ -77,9 +80,9 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
     for side, tokenizer in sides.items():
         assert isinstance(tokenizer, SentencePieceTokenizer)  # see _check
         write_file(folder / f"{side}.spm", tokenizer.model)
-    weights = renamed_weights(translator.model, longest(translator))
+    weights = renamed_weights(model, longest(translator))
     write_file(folder / "model.safetensors", save(weights, {"format": "pt"}))
-    write_file(folder / "README.md", _card(translator).encode())
+    write_file(folder / "README.md", _card(content.config, model).encode())
     return folder
 
 
@@ -210,21 +213,20 @@ def _ids(tokenizer: Tokenizer) -> dict[str, int]:
     return {token: index for index, token in enumerate(tokens)}
 
 
-def _card(translator: Translator) -> str:
-    data, model = translator.config.data, translator.model
-    shape = f"{len(model.encoder.layers)} + {len(model.decoder.layers)} layers"
-    shape += f", d_model {translator.config.model.d_model}"
+def _card(config: Config, model: Transformer) -> str:
+    data, shape = config.data, f"d_model {config.model.d_model}"
+    n_layers = f"{len(model.encoder.layers)} + {len(model.decoder.layers)} layers"
     return f"""---
 language: ["{data.src_lang}", "{data.tgt_lang}"]
 library_name: transformers
 pipeline_tag: translation
 ---
-# {translator.config.name}: {data.src_lang} to {data.tgt_lang}
+# {_code(config.name)}: {data.src_lang} to {data.tgt_lang}
 
 A Transformer ([Vaswani et al., 2017](https://arxiv.org/abs/1706.03762)) that
-translates `{data.src_lang}` to `{data.tgt_lang}`, trained on `{data.corpus}` with
-nmt_lib: {shape}, {count_parameters(model):,} parameters. It knows what that corpus
-holds and nothing else.
+translates `{data.src_lang}` to `{data.tgt_lang}`, trained on {_code(data.corpus)}
+with nmt_lib: {n_layers}, {shape}, {count_parameters(model):,} parameters. It knows
+what that corpus holds and nothing else.
 
 ```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -236,3 +238,8 @@ found = model.generate(**tokenizer([text], return_tensors="pt", padding=True))
 tokenizer.batch_decode(found, skip_special_tokens=True)
 ```
 """
+
+
+def _code(text: str) -> str:
+    """A text as code in Markdown, where no character has another meaning."""
+    return "`" + one_line(text).replace("`", "'") + "`"

@@ -19,6 +19,7 @@ from ..data.tokens import EOS, SOS, UNK
 from ..errors import warn
 from ..model.transformer import Attention, Transformer
 from ..training import model_file
+from ..training.loss import evaluation_mode
 from ..training.run_folder import find_model, pretrained
 from .search import Hypothesis, beam_search, greedy_search
 
@@ -66,7 +67,8 @@ class Translator:
     """A trained model that translates texts.
 
     Args:
-        model: the Transformer; it is put into evaluation mode.
+        model: the Transformer; it is put into evaluation mode, and for each translation
+            again.
         src_tokenizer: for the texts.
         tgt_tokenizer: for the translations.
         config: how the model was made, and how to search (``config.decode``).
@@ -122,18 +124,24 @@ class Translator:
             half: weights in fp16, half the size; ``load`` converts them back to fp32.
 
         Raises:
-            CheckpointError: the file cannot be written.
+            CheckpointError: the file cannot be written, or the weights are not those of
+                a Transformer of this config.
         """
         file = Path(os.path.expanduser(path))
         if file.suffix != ".safetensors":
             file = file / "model.safetensors"
-        tensors = model_file.pack(self.model)
+        content = self.content()
+        content.build_model("cpu")  # as ``load`` will
         if half:
-            tensors = {name: value.half() for name, value in tensors.items()}
-        config = _without_paths(self.config)
-        tokenizers = (self.src_tokenizer, self.tgt_tokenizer)
-        saved = model_file.ModelFile(config, tokenizers, tensors, {})
-        model_file.save(file, saved)
+            halves = {name: value.half() for name, value in content.tensors.items()}
+            content = content._replace(tensors=halves)
+        model_file.save(file, content)
+
+    def content(self) -> model_file.ModelFile:
+        """The content of its model file; no path in it holds the user's name."""
+        config, tokenizers = self.config, (self.src_tokenizer, self.tgt_tokenizer)
+        tensors = model_file.pack(self.model)
+        return model_file.ModelFile(_without_paths(config), tokenizers, tensors, {})
 
     @overload
     def translate(
@@ -204,7 +212,8 @@ class Translator:
         order = sorted((i for i, n in enumerate(lengths) if n), key=lengths.__getitem__)
         budget = settings.batch_tokens // settings.beam_size
         for rows in fill_batches(order, lengths, budget):
-            beams = self._search([sources[i] for i in rows], settings, use_cache)
+            with evaluation_mode(self.model):
+                beams = self._search([sources[i] for i in rows], settings, use_cache)
             for i, hypotheses in zip(rows, beams, strict=True):
                 results[i] = self._translation(texts[i], sources[i], hypotheses)
         return results
@@ -269,7 +278,8 @@ class Translator:
         device = self.model.output.weight.device
         src = torch.tensor([source], device=device)  # (1, S)
         tgt_in = torch.tensor([[SOS, *target]], device=device)  # (1, T)
-        return self.model.attention(src, tgt_in)
+        with evaluation_mode(self.model):
+            return self.model.attention(src, tgt_in)
 
 
 def _without_paths(config: Config) -> Config:

@@ -5,7 +5,7 @@ import random
 import resource
 import tracemalloc
 import zlib
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,11 @@ import torch
 from safetensors.torch import save as safetensors_bytes
 
 import nmt_lib as nmt
+from nmt_lib.config import DataConfig
+from nmt_lib.data.tokens import SPECIALS
 from nmt_lib.training.model_file import ModelFile, load, pack, save
 from nmt_lib.training.run_folder import RunFolder
-from tests.lib.small import rewritten, small_translator
+from tests.lib.small import ENGLISH, GERMAN, rewritten, small_translator
 
 
 def model_file(step: int = 1, size: int = 100, **options: Any) -> ModelFile:
@@ -137,6 +139,28 @@ def test_a_zipped_tokenizer_of_any_size_is_not_trusted(path: Path) -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert "far too large" in said and most < 20_000_000
+
+
+def test_a_tokenizer_that_could_not_be_used_is_refused(path: Path) -> None:
+    words: dict[str, Any] = json.loads(load(path).tokenizers[0].dumps())
+    pairs = [nmt.Pair(GERMAN, ENGLISH)] * 4
+    data = DataConfig(tokenizer="bpe", vocab_size=40)
+    subwords = json.loads(nmt.build_tokenizers(data, pairs)[0].dumps())
+    model = zlib.decompress(b64decode(subwords["model"]))
+    for reason, fields in (
+        ("rules for 'pl'", words | {"kind": "spacy", "lang": "pl"}),
+        ("rules for 'de '", words | {"kind": "other", "lang": "de "}),
+        ("surrogates not allowed", words | {"tokens": [*SPECIALS, "\ud800"]}),
+        ("special tokens", words | {"tokens": ["<unk>", "<pad>", "<sos>", "<eos>"]}),
+        ("special tokens", subwords | {"model": model.replace(b"<sos>", b"<the>")}),
+        (
+            "can't decode",
+            subwords | {"model": model.replace("▁h".encode(), b"\xff" * 4)},
+        ),
+    ):
+        if isinstance(content := fields.get("model"), bytes):
+            fields["model"] = b64encode(zlib.compress(content)).decode()
+        assert reason in made_elsewhere(path, src_tokenizer=json.dumps(fields))
 
 
 @pytest.mark.parametrize("rename", [False, True])

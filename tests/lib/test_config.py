@@ -241,7 +241,7 @@ def test_the_run_path_is_run_dir_or_named_after_the_config(
     assert nmt.load_config("~/mine.yaml").train.seed == 7
     monkeypatch.setenv("NMT_RUNS", "~/b")
     assert run_path(nmt.load_config("tiny")) == tmp_path / "b" / "tiny"
-    monkeypatch.delenv("NMT_RUNS")
+    monkeypatch.setenv("NMT_RUNS", "")
     monkeypatch.chdir(tmp_path)
     assert run_path(nmt.load_config("tiny")) == Path("runs/tiny")
     (tmp_path / "nmt_lib").mkdir()

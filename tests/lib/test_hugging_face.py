@@ -44,6 +44,13 @@ def test_transformers_gives_the_same_logits_and_tokens(
     before = {name: value.clone() for name, value in ours.model.state_dict().items()}
     folder = nmt.export_hugging_face(ours, tmp_path / "model")
     assert "from transformers import" in (folder / "README.md").read_text()
+    compiled: Any = torch.compile(ours.model, backend="eager")
+    again = nmt.Translator(
+        compiled, ours.src_tokenizer, ours.tgt_tokenizer, ours.config
+    )
+    nmt.export_hugging_face(again, tmp_path / "compiled")
+    for file in folder.iterdir():
+        assert file.read_bytes() == (tmp_path / "compiled" / file.name).read_bytes()
     torch.testing.assert_close(ours.model.state_dict(), before, rtol=0, atol=0)
     theirs = AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -61,6 +68,20 @@ def test_transformers_gives_the_same_logits_and_tokens(
         said = ours.tgt_tokenizer.lookup_tokens(row[1:].tolist())
         assert said == [*found.tokens, "<eos>"][: len(said)]
         assert len(said) >= len(found.tokens)
+
+
+def test_no_name_of_hers_is_markup_in_the_card(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    ours = translator()
+    data = ours.config.data.model_copy(update={"corpus": f"{tmp_path}/`<b>`"})
+    changes = {"name": "x`\n---\n# <img src=x>", "data": data}
+    ours.config = ours.config.model_copy(update=changes)
+    card = (nmt.export_hugging_face(ours, "~/model") / "README.md").read_text()
+    _, _, text = card.split("---\n")
+    assert text.startswith("# `x' --- # <img src=x>`: en to fr\n")
+    assert "trained on `~/'<b>'`\n" in text and text.count("`") == 14
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,24 @@
 import csv
 import math
 import os
+import shutil
 import socket
 import sys
+import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from torch.distributed import GradBucket
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+from torch.nn.parallel import DistributedDataParallel
 
 import nmt_lib as nmt
-from nmt_lib import cli
+from nmt_lib import cli, run
 from nmt_lib.training import trainer as training
 from nmt_lib.training.model_file import load, save
 from nmt_lib.training.run_folder import RunFolder
@@ -263,6 +269,14 @@ def saved_there(run: nmt.Run) -> None:
     run.translator.save(run.path)
 
 
+def best_there(run: nmt.Run) -> None:
+    shutil.copy(run.path / "best.safetensors", run.path / "model.safetensors")
+
+
+def checkpoint_there(run: nmt.Run) -> None:
+    shutil.copy(checkpoints(run.config)[-1], run.path / "model.safetensors")
+
+
 def a_file_there(run: nmt.Run) -> None:
     run.path.rename(run.path.with_name("away"))
     run.path.write_text("kept")
@@ -286,6 +300,10 @@ REFUSED = {  # what: options, what is done to the folder, options then, the erro
         ("", checkpoints_alone, "model.d_ff=32", "model.d_ff=24, not 32.*delete")
     ),
     "a translator": ("", saved_there, "", r"a saved translator.*Translator\.load"),
+    "the best weights so far": (
+        ("train.select=average", best_there, "", "is a checkpoint, not the final")
+    ),
+    "a checkpoint": ("", checkpoint_there, LONGER, "is a checkpoint, not the final"),
     "a file": ("", a_file_there, "", "cannot use .*run for a run"),
 }
 
@@ -410,6 +428,30 @@ def test_no_gpu_is_touched_by_a_run_on_the_cpu(
     train("train.max_steps=1")
 
 
+def test_two_threads_train_in_turn(mini: Mini, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would draw from each other's random numbers."""
+    options = [f"model.dropout=0.3 train.seed={seed}" for seed in (0, 1)]
+    alone = [nmt.train(mini(text, f"alone {text[-1]}")) for text in options]
+    events: list[str] = []
+
+    def noted(home: Any, name: str) -> None:
+        call = getattr(home, name)
+
+        def noting(*arguments: Any) -> Any:
+            events.append(name)
+            return call(*arguments)
+
+        monkeypatch.setattr(home, name, noting)
+
+    noted(run, "load_corpus")
+    noted(Trainer, "finish")
+    with ThreadPoolExecutor(2) as threads:
+        together = [*threads.map(nmt.train, map(mini, options, "ab"))]
+    assert events == ["load_corpus", "finish"] * 2
+    for ours, theirs in zip(together, alone, strict=True):
+        assert_same(ours, theirs)
+
+
 def ask(run_dir: Path, answer: Path) -> None:
     count, update = [], Trainer.update
 
@@ -431,13 +473,31 @@ def test_two_processes_that_ask_at_once_train_once(tmp_path: Path) -> None:
 
 
 def share(config: Path, rank: int, port: int) -> None:
-    """One of two processes, with the environment that `torchrun` sets."""
+    """One of two processes, with the environment that `torchrun` sets.
+
+    It ends with 0 if gradients are exchanged once in an update, without a warning.
+    """
+    buckets, patch, make = [], pytest.MonkeyPatch(), Trainer.__init__
+
+    def exchange(group: Any, bucket: GradBucket) -> torch.futures.Future[torch.Tensor]:
+        buckets.append(bucket)
+        return default_hooks.allreduce_hook(group, bucket)
+
+    def counted(self: Trainer, *arguments: Any) -> None:
+        make(self, *arguments)
+        assert isinstance(self.objective, DistributedDataParallel)
+        self.objective.register_comm_hook(None, exchange)
+
+    patch.setattr(Trainer, "__init__", counted)
+    warnings.simplefilter("error", FutureWarning)
     environment = f"RANK={rank} LOCAL_RANK={rank} WORLD_SIZE=2 LOCAL_WORLD_SIZE=2"
     environment += f" MASTER_ADDR=127.0.0.1 MASTER_PORT={port}"
     for variable in environment.split():
         name, _, value = variable.partition("=")
         os.environ[name] = value
-    sys.exit(cli.main(["train", str(config)]))
+    code = cli.main(["train", str(config)])
+    n_updates = nmt.load_config(config).train.max_steps
+    sys.exit(code or len(buckets) != n_updates)
 
 
 def test_two_processes_that_share_the_work_equal_one_that_accumulates(
@@ -445,9 +505,10 @@ def test_two_processes_that_share_the_work_equal_one_that_accumulates(
 ) -> None:
     """The table of positions grows in each process; Adam would hide a wrong factor."""
     options = f"{SGD} train.clip_norm=0.5 model.max_positions=3"
-    one = train(f"{options} train.accumulate=2", "one")
+    options += " train.batch_sentences=1 train.accumulate="
+    one = train(f"{options}4", "one")
     file = tmp_path / "two.yaml"
-    file.write_text(mini(options, "two").to_yaml(), encoding="utf-8")
+    file.write_text(mini(f"{options}2", "two").to_yaml(), encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     processes = [start(share, file, rank, port) for rank in (0, 1)]

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,25 @@ def test_neighbours_batches_and_the_cache_have_no_effect(
         for a, b in zip(found[::-1], alone, strict=True):
             assert [text for text, _ in a.n_best] == [text for text, _ in b.n_best]
             assert a.score == pytest.approx(b.score, abs=1e-4)
+
+
+def test_dropout_is_off_whatever_mode_the_model_is_in() -> None:
+    translator = small_translator(dropout=0.5)
+    expected, pairs = translator(TEXTS), [nmt.Pair(text, "we see") for text in TEXTS]
+    log_probs = nmt.sentence_log_probs(translator, pairs)
+    translator.model.encoder.train()  # a part of it
+    modes = [module.training for module in translator.model.modules()]
+    again: Any = translator(TEXTS)
+    assert again == expected and nmt.sentence_log_probs(translator, pairs) == log_probs
+    torch.testing.assert_close(vars(again[0].attention), vars(expected[0].attention))
+    translator.model.output.weight.data.fill_(torch.nan)
+    for broken in (
+        lambda: translator("ich"),
+        lambda: nmt.perplexity(translator, pairs),
+    ):
+        with pytest.raises(nmt.TrainingError, match="are not numbers"):
+            broken()
+    assert [module.training for module in translator.model.modules()] == modes
 
 
 def test_n_best_is_sorted_and_settings_come_from_the_config_unless_given() -> None:
@@ -191,6 +211,46 @@ def test_saved_and_loaded_it_translates_the_same(
     assert len(nmt.Translator.load(path, decode=wide)(TEXTS[0]).n_best) == 3
     changed = nmt.Translator.load(path, decode={"beam_size": 2}).config.decode
     assert (changed.beam_size, changed.max_extra_tokens) == (2, 6)
+
+
+def compile_whole(translator: nmt.Translator) -> None:
+    compiled: Any = torch.compile(translator.model, backend="eager")
+    translator.model = compiled
+
+
+def compile_part(translator: nmt.Translator) -> None:
+    compiled: Any = torch.compile(translator.model.encoder.layers[1], backend="eager")
+    translator.model.encoder.layers[1] = compiled
+
+
+def compile_in_place(translator: nmt.Translator) -> None:
+    translator.model.encoder.compile(backend="eager")
+
+
+@pytest.mark.parametrize("change", [compile_whole, compile_part, compile_in_place])
+def test_a_compiled_model_is_saved_as_the_plain_one(
+    tmp_path: Path, change: Callable[[nmt.Translator], None]
+) -> None:
+    translator = small_translator()
+    translator.save(tmp_path / "plain.safetensors")
+    change(translator)
+    translator.save(tmp_path / "compiled.safetensors")
+    plain, compiled = (model_file.load(file).weights for file in tmp_path.iterdir())
+    torch.testing.assert_close(plain, compiled, rtol=0, atol=0)
+
+
+def test_what_could_not_be_loaded_again_is_not_saved(tmp_path: Path) -> None:
+    translator = small_translator()
+    layer: Any = torch.nn.Sequential(translator.model.encoder.layers[1])
+    translator.model.encoder.layers[1] = layer
+    with pytest.raises(nmt.CheckpointError, match=r"no weights encoder\.layers\.1\."):
+        translator.save(tmp_path)
+    layer = small_translator().model.encoder.layers[1]
+    layer.extra = torch.nn.Linear(2, 2)
+    translator.model.encoder.layers[1] = layer
+    with pytest.raises(nmt.CheckpointError, match=r"weights encoder\.layers\.1\.extra"):
+        translator.save(tmp_path)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_model_or_device_that_is_not_there_is_named(tmp_path: Path) -> None:
