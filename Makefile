@@ -53,8 +53,8 @@ $(STAMP): $(READER)
 run: $(READER) ## execute the chapters with CONFIG, show translations and where the pictures are
 	$(BIN)/python -m tools.run --config $(CONFIG) --set "$(SET)" --out build/$(CONFIG)
 
-lab: $(READER) ## open the chapters in JupyterLab
-	$(BIN)/jupyter lab notebooks
+lab: $(READER) ## open the chapters in JupyterLab, as copies in work/ that no update overwrites
+	$(BIN)/python -m tools.work
 
 ## Change and check
 setup: $(STAMP) ## install what the targets below need, in .venv (they do so themselves, too)

@@ -168,7 +168,7 @@ def main() -> None:
         rows,
         f"{trained_how}Beam {config.decode.beam_size}, length penalty "
         f"{', '.join(f'{alpha} ({langs})' for langs, alpha in penalties.items())}. "
-        f"{NOTES.format(results[0][1])} ± is the standard deviation over the seeds. "
+        f"{NOTES.format(results[0][1])} ± is the standard deviation over the seeds.",
         "sacrebleu",
         "sacremoses",
     )

@@ -1,6 +1,6 @@
-"""The CLI: ``python -m nmt_lib train|translate|evaluate CONFIG [--set key=value …]``,
-and ``python -m nmt_lib data FILE --src-lang en --tgt-lang pl``, which shows what a file
-of sentence pairs holds.
+"""The CLI: ``python -m nmt_lib train CONFIG [--set key=value …]``, ``translate|evaluate
+MODEL``, and ``data FILE --src-lang en --tgt-lang pl``, which shows what a file of
+sentence pairs holds.
 
 ``torchrun --nproc_per_node 2 -m nmt_lib train CONFIG`` shares the work between two
 GPUs, or between two processes where there is no GPU. An error is one line on stderr,
@@ -20,13 +20,15 @@ from typing import Any, NoReturn
 
 import nmt_lib as nmt
 
+from .config import config_names
 from .data.clean import looks_swapped
 from .data.corpora import held_out
 from .errors import one_line, warn
 from .training.atomic_write import write_file
 from .training.run_folder import RunFolder
 
-CONFIG = "a name such as tiny, the path of a .yaml file, or a bundled model's name"
+CONFIG = "a config: a name such as tiny, or the path of a .yaml file"
+MODEL = f"a run, a model file, the name of a bundled model, or {CONFIG}"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -40,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
                 f"warning: {message}", file=sys.stderr
             )
             options = _parser().parse_args(_utf8(words))
-            options.run(options, nmt.parse_overrides(" ".join(options.set)))
+            options.run(options, nmt.parse_overrides(options.set))
     except (nmt.NMTError, OSError, MemoryError, RuntimeError) as error:
         print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
@@ -66,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     for run in (train, translate, evaluate):
         command = commands.add_parser(run.__name__, help=run.__doc__)
         command.set_defaults(run=run)
-        command.add_argument("config", help=CONFIG)
+        command.add_argument("config", help=CONFIG if run is train else MODEL)
         command.add_argument(
             "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE"
         )
@@ -139,7 +141,8 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     for name, part in parts if options.out else []:
         for side, lang in zip(("src", "tgt"), langs, strict=True):
             lines = "".join(f"{getattr(pair, side)}\n" for pair in part)
-            write_file(Path(options.out) / f"{name}.{lang}", lines.encode())
+            file = Path(os.path.expanduser(options.out), f"{name}.{lang}")
+            write_file(file, lines.encode())
 
 
 def _utf8(arguments: list[str]) -> list[str]:
@@ -160,8 +163,8 @@ def _read_stdin() -> list[str]:
 
 
 def _load_translator(name: str, overrides: dict[str, Any]) -> nmt.Translator:
-    """The translator of a trained config, or the bundled model of this name."""
-    if name in nmt.Translator.pretrained():
+    """The translator of a trained config, or what ``Translator.load`` finds."""
+    if name not in config_names() and Path(name).suffix not in (".yaml", ".yml"):
         decode = {key.removeprefix("decode."): v for key, v in overrides.items()}
         return nmt.Translator.load(name, decode=decode)
     config = nmt.load_config(name, **overrides)

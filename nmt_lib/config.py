@@ -24,6 +24,7 @@ CONFIG_FOLDER = Path(__file__).parent / "configs"
 LANGUAGE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
 # Codes of countries that are taken for those of languages.
 COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk"}
+NAMED_KEYS = {"data.src_lang", "data.tgt_lang", "train.seed"}  # see ``load_config``
 SPACY = {"en", "de", "fr"}  # languages whose words are split and joined by rules
 Count = Annotated[int, Field(ge=1, le=10**9, strict=True)]
 Layers = Annotated[int, Field(ge=1, le=1000, strict=True)]
@@ -290,8 +291,9 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
     Args:
         name: one of ``config_names()``, the path of a YAML file, or a ``Config``.
         overrides: dotted keys, ``**{"train.seed": 1}``; each value must have the type
-            of its key. Languages other than the file's are added to the name, so that
-            each direction has a run of its own.
+            of its key. Languages or a seed other than the file's are added to the
+            name, so that each direction and each repetition has a run of its own. With
+            any other change, a run is another experiment, which the reader names.
 
     Raises:
         ConfigError: unknown name or key (with the nearest valid one), wrong type,
@@ -316,24 +318,31 @@ def load_config(name: str | os.PathLike[str] | Config, /, **overrides: Any) -> C
         section, _, field = key.rpartition(".")
         (values[section] if section else values)[field] = value
     result = validate_section(Config, values, f"config {config.name}")
-    if "name" in overrides or not overrides.keys() & {"data.src_lang", "data.tgt_lang"}:
+    if "name" in overrides or not overrides.keys() & NAMED_KEYS:
         return result
-    old, new = _direction(config), _direction(result)
-    base = config.name if old == new else config.name.removesuffix(old)
-    default = _direction(load_config(base)) if base in config_names() else old
-    return result.model_copy(update={"name": base if new == default else base + new})
+    base, usual = config.name, _suffixes(config)
+    for suffix in reversed(usual):
+        base = base.removesuffix(suffix)
+    old = config.name.removeprefix(base)
+    if base in config_names():
+        usual = _suffixes(load_config(base))
+    new = [part for part in _suffixes(result) if part not in usual or part in old]
+    return result.model_copy(update={"name": "".join([base, *new])})
 
 
-def parse_overrides(text: str) -> dict[str, Any]:
+def parse_overrides(text: str | list[str]) -> dict[str, Any]:
     """``"train.seed=1 data.tgt_lang=fr"`` as a dict; values are read as YAML.
 
-    A value may contain spaces: it continues until the next ``key=``.
+    A value may contain spaces: it continues until the next ``key=``, or, where each
+    override is a text of its own, until its end.
 
     Raises:
         ConfigError: a part without ``=``, a value that is not YAML.
     """
     overrides = {}
-    for part in filter(None, re.split(r"\s+(?=[\w.]+=)", text.strip())):
+    if isinstance(text, str):
+        text = re.split(r"\s+(?=[\w.]+=)", text.strip())
+    for part in filter(None, text):
         key, equals, value = part.partition("=")
         if not equals:
             raise ConfigError(
@@ -344,8 +353,10 @@ def parse_overrides(text: str) -> dict[str, Any]:
     return overrides
 
 
-def _direction(config: Config) -> str:
-    return f"-{config.data.src_lang}-{config.data.tgt_lang}"
+def _suffixes(config: Config) -> list[str]:
+    """What ``NAMED_KEYS`` add to a name."""
+    data = config.data
+    return [f"-{data.src_lang}-{data.tgt_lang}", f"-seed{config.train.seed}"]
 
 
 def _find_file(path: Path) -> Path:

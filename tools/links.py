@@ -39,8 +39,8 @@ except ModuleNotFoundError:  # on Colab: install it, keep torch and numpy
 """
 # What README says about the site, before and after it has an address.
 BOOK = (
-    "No site has been published from this copy yet: `make site` writes it to "
-    "`build/site`, and `make links REPO=owner/name` puts its links here."
+    "Begin with [chapter 00](notebooks/00_start_here.ipynb): read it here, or open it "
+    "with the one command below."
 )
 BOOK_AT = (
     "**[Try it in your browser]({site}live.html)** · [read it as a book]({site}) · "

@@ -32,11 +32,14 @@ def flops_by_part(
         layers = [m for m in module.modules() if isinstance(m, nn.Linear)]
         return sum(layer.weight.numel() for layer in layers)
 
-    D, N = model.output.in_features, len(model.encoder.layers)  # N on both sides
-    cross = N * 2 * D * D  # W_k and W_v of the cross-attentions read the memory
-    encoder = 6 * weights(model.encoder) * B * S + 12 * N * B * S * S * D
+    N, M = len(model.encoder.layers), len(model.decoder.layers)
+    layer: Any = model.decoder.layers[0]
+    D, values = layer.cross_attention.W_o.weight.shape
+    width = D + values  # of keys and values
+    cross = M * D * width  # W_k and W_v of the cross-attentions read the memory
+    encoder = 6 * weights(model.encoder) * B * S + 6 * N * B * S * S * width
     decoder = 6 * ((weights(model.decoder) - cross) * B * T + cross * B * S)
-    decoder += 12 * N * B * T * (T + S) * D  # T × T for the target itself
+    decoder += 6 * M * B * T * (T + S) * width  # T × T for the target itself
     output = 6 * weights(model.output) * n_tokens
     return {"encoder": encoder, "decoder": decoder, "output layer": output}
 

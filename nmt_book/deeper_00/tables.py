@@ -169,7 +169,7 @@ def error_rate(translator: nmt.Translator, corpus: nmt.Corpus) -> float:
                 continue
             target = translator.tgt_tokenizer.encode(pair.tgt, sos=False, eos=False)
             cross = translator.attend(translator.encode(pair.src), target).cross
-            heads = torch.cat(cross).flatten(0, 1)  # (n_layers · H, T, S)
+            heads = torch.cat(cross).flatten(0, 1)[:, :-1]  # (n_layers · H, T, S)
             gold = list(pair.alignment)
             rates.append([nmt.alignment_error_rate(head, gold) for head in heads])
         return torch.tensor(rates).mean(0)  # (n_layers · H)

@@ -57,7 +57,7 @@ def view_attention(
     script = f"const VIEWER = {template};\n{web.bundle('kit', 'viewer', start=START)}"
     shown_page = web.shell("nmt-view", data, table, script)
     if file is not None:
-        Path(file).write_text(HEAD + shown_page, encoding="utf-8")
+        Path(os.path.expanduser(file)).write_text(HEAD + shown_page, encoding="utf-8")
     return web.Html(shown_page)
 
 

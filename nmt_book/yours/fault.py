@@ -3,7 +3,8 @@ finds out which by asking questions about a translator.
 
 The function stays the same object; only its compiled code is exchanged. So models that
 are loaded already, and names imported elsewhere, feel it at once, and its source still
-shows the right text.
+shows the right text. Until it is healed, nothing is trained, saved or exported: what a
+broken library makes would outlive the kernel.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
+from nmt_lib.training import model_file
+from nmt_lib.training.run_folder import RunFolder
+from nmt_lib.translate.export import export_hugging_face
 from nmt_lib.translate.translator import Translator
 
 from .symptoms import QUESTIONS, puzzle_translator, right_texts
@@ -137,7 +141,7 @@ class Case:
 
     @property
     def is_open(self) -> bool:
-        return self in _planted
+        return self.function.__code__ is not self.healthy
 
     def ask(self, question: str) -> None:
         """Prints the answer to one of ``QUESTIONS`` with the fault, and without it."""
@@ -147,9 +151,12 @@ class Case:
             print(f"nothing is broken: book.plant({self.number}) breaks it again")
         else:
             self.asked.add(question)
-            exchange(self.function, self.healthy)
-            healthy = answer(question, self.translator)
-            exchange(self.function, wrong_code(self.fault))
+            wrong = self.function.__code__
+            try:
+                exchange(self.function, self.healthy)
+                healthy = answer(question, self.translator)
+            finally:  # after Ctrl-C as well
+                exchange(self.function, wrong)
             print(f"broken:  {answer(question, self.translator)}\nhealthy: {healthy}")
 
     def hint(self) -> None:
@@ -189,13 +196,33 @@ class Case:
 
     def heal(self) -> None:
         """Repairs the library without revealing what was broken."""
-        exchange(self.function, self.healthy)
         if self.is_open:
-            _planted.remove(self)
+            exchange(self.function, self.healthy)
+            for writer, code in WRITERS.items():
+                writer.__code__ = code
             print(f"case {self.number} is healed")
 
 
-_planted: list[Case] = []  # one at most
+def refuse(*_: Any, **__: Any) -> None:
+    """The code of ``WRITERS`` while a case is open: it knows no names of this file."""
+    from nmt_lib.errors import CheckpointError
+
+    raise CheckpointError(
+        "one function of nmt_lib is broken in this kernel, so nothing is trained, "
+        "saved or exported: repair it with case.heal(), or restart the kernel"
+    )
+
+
+# What writes models, with its code: a run locks its folder before it trains.
+WRITERS: dict[Any, CodeType] = {
+    function: function.__code__
+    for function in (
+        inspect.unwrap(RunFolder.lock),
+        model_file.save,
+        export_hugging_face,
+    )
+}
+_planted: list[Case] = []  # the last one
 
 
 def plant(number: int) -> Case:
@@ -208,17 +235,23 @@ def plant(number: int) -> Case:
     heal()
     right_texts()  # while nothing is broken
     case = Case(number)
-    _planted.append(case)
-    exchange(case.function, wrong_code(case.fault))
-    print(f"case {number}: one function of nmt_lib is broken in this kernel")
-    for question in ("text", "loss"):
-        print(answer(question, case.translator))
+    _planted[:] = [case]
+    try:
+        exchange(case.function, wrong_code(case.fault))
+        for writer in WRITERS:
+            writer.__code__ = refuse.__code__
+        print(f"case {number}: one function of nmt_lib is broken in this kernel")
+        for question in ("text", "loss"):
+            print(answer(question, case.translator))
+    except BaseException:  # Ctrl-C: the reader gets no case that she could heal
+        case.heal()
+        raise
     return case
 
 
 def heal() -> None:
     """Repairs what is broken in this kernel, if anything is."""
-    for case in [*_planted]:
+    for case in _planted:
         case.heal()
 
 

@@ -8,6 +8,8 @@ import math
 import torch
 from torch import Tensor, nn
 
+from ..errors import ShapeError
+
 
 def sinusoids(n_positions: int, d_model: int, start: int = 0) -> Tensor:
     """Sines and cosines with wavelengths from 2π to 10000 · 2π (paper, section 3.5).
@@ -17,7 +19,14 @@ def sinusoids(n_positions: int, d_model: int, start: int = 0) -> Tensor:
 
     Returns:
         ``(n_positions, d_model)``, the rows of positions ``start``, ``start + 1`` …
+
+    Raises:
+        ShapeError: ``d_model`` is odd.
     """
+    if d_model % 2:
+        raise ShapeError(
+            f"d_model must be even (sines and cosines come in pairs), not {d_model}"
+        )
     end = start + n_positions
     position = torch.arange(start, end, dtype=torch.float64)[:, None]  # (n, 1)
     even = torch.arange(0, d_model, 2, dtype=torch.float64)  # (D/2,) this is 2i already

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ..config import ModelConfig
 from ..errors import ShapeError
-from .attention import collect_weights, padding_mask, target_mask
+from .attention import causal_mask, collect_weights, padding_mask, target_mask
 from .embeddings import Embedding, PositionalEncoding
 from .layers import Decoder, Encoder, LayerCache
 
@@ -125,13 +125,15 @@ class Transformer(nn.Module):
             tgt_in: ``(B, T)``; with caches, only the new ids.
             memory: ``(B, S, D)``.
             src_mask: of the memory, as in ``forward``.
-            tgt_mask: as in ``forward``; with caches, a single new id needs none, since
-                it may attend to everything before it.
+            tgt_mask: as in ``forward``; with caches, of t earlier and T new ids, it
+                broadcasts to ``(B, H, T, t + T)``; default: hides the future.
             caches: what ``decoder.make_caches`` made, one per layer; they grow by T.
         """
-        start = caches[0].own.length if caches else 0
+        start, T = caches[0].own.length if caches else 0, tgt_in.size(1)
         if tgt_mask is None and caches is None:
             tgt_mask = target_mask(tgt_in)  # (B, 1, T, T)
+        elif tgt_mask is None and T > 1:  # a single id may attend to all before it
+            tgt_mask = causal_mask(start + T, tgt_in.device)[:, :, start:]
         x = self.tgt_embedding(tgt_in, start)  # (B, T, D)
         return self.decoder(x, memory, src_mask, tgt_mask, caches)  # (B, T, D)
 

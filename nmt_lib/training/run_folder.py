@@ -18,7 +18,7 @@ from torch import distributed
 
 from ..config import Config, TrainConfig
 from ..data.tokenizers import Tokenizers
-from ..errors import CheckpointError
+from ..errors import CheckpointError, warn
 from ..model.transformer import Transformer
 from .atomic_write import write_file
 from .model_file import ModelFile, load, pack, save
@@ -58,6 +58,9 @@ PRETRAINED = Path(__file__).parents[1] / "pretrained"
 def find_model(path: str | os.PathLike[str]) -> Path:
     """The model file that a path or a name refers to.
 
+    The name of a bundled model always means that model, since pages and other people's
+    configs rely on it. A run of the same name is loaded by its path, as a warning says.
+
     Args:
         path: a model file, the folder of a run, its name in ``runs_folder()``, or the
             name of a bundled model.
@@ -65,10 +68,14 @@ def find_model(path: str | os.PathLike[str]) -> Path:
     Raises:
         CheckpointError: there is none.
     """
-    file = Path(os.path.expanduser(path))
-    if not os.path.exists(file):
-        candidates = [home / file for home in (runs_folder(), PRETRAINED)]
-        file = next(filter(os.path.exists, candidates), file)
+    name, file = os.fspath(path), Path(os.path.expanduser(path))
+    if not os.path.exists(file) and not name.startswith("."):
+        file = runs_folder() / file
+    if name in pretrained():
+        if os.path.exists(file):
+            other = file.absolute()
+            warn(f"{name} is the bundled model, not {other}: give that path to load it")
+        file = PRETRAINED / name
     if file.suffix != ".safetensors":
         file = file / "model.safetensors"
     if os.path.exists(file):

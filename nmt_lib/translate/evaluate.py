@@ -190,8 +190,8 @@ def alignment_error_rate(
     linked to the source word with the largest weight.
 
     Args:
-        weights: ``(T, S)`` cross-attention of one head; rows beyond the target words
-            (``<eos>``) are left out.
+        weights: ``(T, S)`` cross-attention of one head, with a row for each target
+            word; leave out that of ``<eos>`` (``weights[:-1]``).
         gold: links (source word, target word), counted from 0 without special tokens;
             one that is repeated counts once.
         src_offset: how many special tokens come before the first source word.
@@ -209,8 +209,8 @@ def alignment_error_rate(
     links = {(int(source), int(target)) for source, target in gold}
     if not links:
         raise ValueError("there are no gold links to compare with")
-    n_words, n_columns = 1 + max(t for _, t in links), weights.size(1) - src_offset
-    in_range = (0 <= s < n_columns and 0 <= t < len(weights) for s, t in links)
+    n_words, n_columns = len(weights), weights.size(1) - src_offset
+    in_range = (0 <= s < n_columns and 0 <= t < n_words for s, t in links)
     if not all(in_range):
         raise ValueError(
             "the gold links name words beyond the rows and columns of the weights, "

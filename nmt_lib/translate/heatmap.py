@@ -47,13 +47,21 @@ class Picture(Figure):
         """The PNG with 256 colours, which are enough and keep the chapters small."""
         canvas, file = FigureCanvasAgg(self), io.BytesIO()
         choose_fonts(self)
-        with rc_context(STYLE), warnings.catch_warnings():
-            # A letter that no font has is drawn as a box.
-            warnings.filterwarnings("ignore", "Glyph")
-            canvas.draw()
+        canvas.draw()
         image = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3])
         image.quantize(256, Image.Quantize.MAXCOVERAGE).save(file, "png", optimize=True)
         return file.getvalue()
+
+    def savefig(self, *args: Any, **options: Any) -> None:
+        """Writes it to a file, in the fonts that a notebook shows."""
+        choose_fonts(self)
+        super().savefig(*args, **options)
+
+    def draw(self, renderer: Any) -> None:
+        with rc_context(STYLE), warnings.catch_warnings():
+            # A letter that no font has is drawn as a box.
+            warnings.filterwarnings("ignore", "Glyph")
+            super().draw(renderer)
 
 
 def new_figure(

@@ -37,7 +37,7 @@ OF_GPU = subprocess.run(
 ).stdout.splitlines()
 OTHERS = "decoding memory tiny training"
 RECIPES = "recipes.de_en recipes.en_de recipes.en_fr"
-COMMANDS = [line for line in OF_GPU if line.startswith("-m benchmarks.")]
+COMMANDS = [line for line in dict.fromkeys(OF_GPU) if line.startswith("-m ")]
 COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
 COMMANDS += ["-m nmt_book.deeper_11.tables --dry"]
 COMMANDS += ["-m benchmarks.multi30k --dry --test --models multi30k-en-de"]
@@ -86,11 +86,11 @@ def test_the_figures_of_the_readme_are_those_of_the_tables() -> None:
     )
 
 
-def test_gpu_sh_runs_two_trainings_and_scaling() -> None:
-    assert [line.split()[1] for line in OF_GPU[:3]] == [
-        "benchmarks.multi30k",
-        "benchmarks.multi30k",
-        "benchmarks.scaling",
+def test_gpu_sh_runs_both_configs_and_scaling() -> None:
+    assert COMMANDS[:3] == [
+        "-m benchmarks.multi30k --directions en-de --seeds 0 --dry",
+        "-m benchmarks.multi30k --config writeup_c --dry",
+        "-m benchmarks.scaling --dry",
     ]
 
 

@@ -10,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 import nmt_lib as nmt
 from nmt_book.chapter12 import check as chapter12
 from nmt_book.chapter12 import costs
-from tests.lib.small import small_model
+from tests.lib.small import VARIANTS, small_model
 
 
 @pytest.mark.parametrize("shape", [(3, 7, 16, 4), (1, 5, 6, 1)])
@@ -24,8 +24,10 @@ def test_weights_are_not_counted_as_kept() -> None:
     assert costs.kept_bytes(lambda: network(x), network) == 4 * 6 * (4 + 8)
 
 
-def test_operations_are_as_counted() -> None:
-    objective, batch = nmt.Objective(small_model()), costs.random_batch(3, 6, 9)
+@pytest.mark.parametrize("options", [*VARIANTS, {"n_decoder_layers": 1}], ids=str)
+def test_operations_are_as_counted(options: dict[str, Any]) -> None:
+    objective = nmt.Objective(small_model(**options))
+    batch = costs.random_batch(3, 6, 9)
     (B, S), T = batch.src.shape, batch.tgt_in.size(1)
     by_hand = costs.flops_by_part(objective.model, B, S, T, batch.n_tokens)
     with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:

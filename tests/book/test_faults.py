@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
@@ -112,6 +113,46 @@ def test_another_case_heals_the_first_and_says_so(
     assert said(capsys) == "" and not padding_mask(IDS).equal(IDS[None, None] != 0)
     second.heal()
     assert said(capsys) == "case 2 is healed\n"
+
+
+def test_nothing_is_trained_or_stored_while_a_fault_is_planted(tmp_path: Path) -> None:
+    done, other = ({"run_dir": str(tmp_path / name)} for name in ("done", "other"))
+    translator = nmt.load_or_train("toy", **done)
+    case = book.plant(7)
+    for write in (
+        lambda: nmt.train("toy", **other),
+        lambda: nmt.load_or_train("toy", **other),
+        lambda: translator.save(tmp_path / "saved"),
+        lambda: nmt.export_hugging_face(translator, tmp_path / "exported"),
+    ):
+        with pytest.raises(nmt.CheckpointError, match=r"broken in .*case\.heal\(\)"):
+            write()
+    nmt.load_or_train("toy", **done)  # which was trained before
+    assert [path.name for path in tmp_path.iterdir()] == ["done"]
+    case.heal()
+    translator.save(tmp_path / "saved")
+
+
+def test_after_an_interrupt_the_library_is_what_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case, broken = book.plant(2), padding_mask(IDS)
+    for last in (False, True):  # while it is healthy, and while it is broken again
+        answers = ["before it"] * last
+
+        def stop(_: object, answers: list[str] = answers) -> str:
+            if not answers:
+                raise KeyboardInterrupt
+            return answers.pop()
+
+        monkeypatch.setitem(QUESTIONS, "loss", stop)
+        with pytest.raises(KeyboardInterrupt):
+            case.ask("loss")
+        assert case.is_open and padding_mask(IDS).equal(broken)
+    with pytest.raises(KeyboardInterrupt):
+        book.plant(8)
+    assert said(capsys).endswith("case 8 is healed\n")
+    assert nmt.causal_mask(2).sum() == 3 and padding_mask(IDS).equal(~broken)
 
 
 def test_guessing_costs_questions(capsys: pytest.CaptureFixture[str]) -> None:

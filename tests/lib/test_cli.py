@@ -46,8 +46,8 @@ def nmt_lib(
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of the toy config, in a path with a space."""
-    path = tmp_path_factory.mktemp("toy run") / "it is here"
+    """A run of the toy config, in a path with spaces."""
+    path = tmp_path_factory.mktemp("toy run=1") / "it is=here"
     train("toy", run_dir=str(path))
     return path
 
@@ -151,8 +151,8 @@ def test_input_that_is_not_utf8_is_one_line(toy: Call) -> None:
 def test_a_model_that_is_not_what_the_config_says_warns(toy: Call) -> None:
     text = ("--text", "ich mochte ein bier")
     for setting, message in (
-        ("train.max_steps=61", r"it is here has 60 of train\.max_steps=61 updates"),
-        ("train.select=best", r"it is here was made with train\.select=last, not best"),
+        ("train.max_steps=61", r"it is=here has 60 of train\.max_steps=61 updates"),
+        ("train.select=best", r"it is=here was made with train\.select=last, not best"),
     ):
         shown = warnings.showwarning
         result = toy("translate", *text, "--set", setting)
@@ -162,17 +162,16 @@ def test_a_model_that_is_not_what_the_config_says_warns(toy: Call) -> None:
     assert toy("translate", *text).stderr == b""
 
 
-def test_a_run_wins_over_a_bundled_model_of_its_name(
-    tmp_path: Path, nmt_lib: Call
-) -> None:
-    name = "multi30k-en-fr"
-    train("toy", run_dir=str(tmp_path / name))
-    options = ("translate", name, "--text", "ich mochte ein bier")
-    result = nmt_lib(*options, cwd=tmp_path / name, NMT_RUNS=str(tmp_path))
-    assert result.stdout == b"i want a beer .\n"
-    (tmp_path / name / "model.safetensors").unlink()  # as one that is not finished
-    result = nmt_lib(*options, cwd=tmp_path / name, NMT_RUNS=str(tmp_path))
-    assert_one_line(result, "no trained model in multi30k-en-fr")
+def test_a_run_or_a_model_file_is_as_good_as_a_config(run: Path, nmt_lib: Call) -> None:
+    for name in (run.name, str(run), str(run / "model.safetensors")):
+        for command in (("translate", "--text", "ich mochte ein bier"), ("evaluate",)):
+            options = (command[0], name, *command[1:], "--set", "decode.beam_size=2")
+            result = nmt_lib(*options, cwd=Path("/"), NMT_RUNS=str(run.parent))
+            assert result.returncode == 0 and not result.stderr, result.stderr
+            assert result.stdout.startswith((b"i want a beer .\n", b"BLEU 100.00"))
+    options = ("translate", run.name, "--set", "train.seed=1")
+    result = nmt_lib(*options, cwd=Path("/"), NMT_RUNS=str(run.parent))
+    assert_one_line(result, "cannot decode: unknown key 'train.seed'")
 
 
 def test_what_torch_raises_is_one_line_and_stopping_is_no_error(

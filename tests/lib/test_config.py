@@ -149,14 +149,29 @@ def test_a_file_states_only_what_differs_from_the_defaults(tmp_path: Path) -> No
     assert nmt.load_config(write(tmp_path, "")).train == Config().train
 
 
-def test_overrides_win_over_the_file_and_a_direction_has_its_own_name() -> None:
+def test_overrides_win_over_the_file() -> None:
     config = nmt.load_config("tiny", **{"train.seed": 7, "train.betas": [0.8, 0.9]})
     assert (config.train.seed, config.train.betas) == (7, (0.8, 0.9))
     assert config.model == nmt.load_config("tiny").model
     assert nmt.load_config(config, name="other").train.seed == 7
-    german = {"data.tgt_lang": "de"}
-    assert nmt.load_config("tiny", **german).name == "tiny-en-de"
-    assert nmt.load_config("tiny", name="mine", **german).name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "name"),
+    [
+        ({"train.seed": 1}, "tiny-en-de-seed1"),
+        ({"data.tgt_lang": "fr"}, "tiny-seed1"),
+        ({"train.seed": 12}, "tiny-en-de-seed12"),
+        ({"train.seed": 0}, "tiny-en-de"),
+        ({"train.seed": 0, "data.tgt_lang": "fr"}, "tiny"),
+        ({"train.seed": 2, "name": "mine"}, "mine"),
+    ],
+)
+def test_each_seed_and_direction_has_a_run_of_its_own(
+    overrides: dict[str, Any], name: str
+) -> None:
+    config = nmt.load_config("tiny", **{"train.seed": 1, "data.tgt_lang": "de"})
+    assert nmt.load_config(config, **overrides).name == name
 
 
 def test_names_of_directions_do_not_pile_up(tmp_path: Path) -> None:
@@ -172,6 +187,11 @@ def test_names_of_directions_do_not_pile_up(tmp_path: Path) -> None:
     assert named(german, "de", "fr") == named("tiny", "de", "fr") == "tiny-de-fr"
     mine = nmt.load_config(write(tmp_path, "name: a-en-fr\n"))
     assert (named(mine, "en", "fr"), named(mine, "fr", "en")) == ("a-en-fr", "a-fr-en")
+    mine = nmt.load_config(write(tmp_path, "train: {seed: 3}\n"))
+    assert [nmt.load_config(mine, **{"train.seed": n}).name for n in (3, 0)] == [
+        "mine",
+        "mine-seed0",
+    ]
 
 
 def test_a_config_stays_as_it_was_checked() -> None:
@@ -193,6 +213,12 @@ def test_a_config_stays_as_it_was_checked() -> None:
 )
 def test_overrides_as_text(text: str, values: dict[str, Any]) -> None:
     assert nmt.parse_overrides(text) == values
+
+
+def test_an_override_that_is_a_text_of_its_own_is_not_split() -> None:
+    texts = ["data.corpus=/a b=2/c d.tsv", "train.seed=1"]
+    values = {"data.corpus": "/a b=2/c d.tsv", "train.seed": 1}
+    assert nmt.parse_overrides(texts) == values
 
 
 @pytest.mark.parametrize("text", ["train.seed", "train.seed 1", "train.betas=[1"])

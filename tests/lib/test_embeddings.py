@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from nmt_lib.errors import ShapeError
 from nmt_lib.model.embeddings import Embedding, PositionalEncoding, sinusoids
 
 
@@ -20,6 +21,12 @@ def test_sinusoids_follow_the_formula_of_the_paper(d_model: int) -> None:
     table = sinusoids(120, d_model)
     torch.testing.assert_close(table, torch.tensor(expected))
     assert torch.equal(sinusoids(4, d_model, start=9), table[9:13])
+
+
+def test_an_odd_width_is_refused() -> None:
+    for make in (lambda: sinusoids(4, 3), lambda: PositionalEncoding(3)):
+        with pytest.raises(ShapeError, match=r"must be even .*, not 3"):
+            make()
 
 
 def test_a_table_that_grows_equals_a_large_one() -> None:

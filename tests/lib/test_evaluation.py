@@ -133,13 +133,16 @@ def weights(*columns: int, width: int = 6) -> torch.Tensor:
 
 def test_alignment_error_rate_by_hand() -> None:
     gold = [(0, 0), (2, 1), (1, 2)]
-    assert alignment_error_rate(weights(1, 3, 2, 5), gold) == 0.0
-    assert alignment_error_rate(weights(4, 4, 4, 5), gold) == 1.0
+    assert alignment_error_rate(weights(1, 3, 2), gold) == 0.0
+    assert alignment_error_rate(weights(4, 4, 4), gold) == 1.0
     assert alignment_error_rate(weights(0, 5, 0), gold) == 1.0  # special tokens
     assert alignment_error_rate(weights(1, 4, 2), gold) == pytest.approx(1 - 4 / 6)
     assert alignment_error_rate(weights(0, 2, 1), gold, src_offset=0) == 0.0
     double = [(0, 0), (2, 1), (1, 1)]  # two links of one target word
     assert alignment_error_rate(weights(1, 3), double) == pytest.approx(1 - 4 / 5)
+    for last in (1, 2):  # the word without a gold link counts wherever it is
+        gold = [(0, 0), (1, 3 - last)]
+        assert alignment_error_rate(weights(1, 2, 2), gold) == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(

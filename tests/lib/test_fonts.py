@@ -1,6 +1,7 @@
 """Letters that matplotlib's own font lacks."""
 
 import warnings
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -34,5 +35,7 @@ def test_without_such_a_font_a_warning_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(fonts, "font_with", lambda letters: "")
-    with pytest.warns(UserWarning, match="no font .* '中文'.*fonts-noto-cjk"):
-        picture("中文")._repr_png_()
+    for show, *file in (("_repr_png_",), ("savefig", BytesIO())):
+        with pytest.warns(UserWarning, match="no font .* '中文'.*noto-cjk") as warned:
+            getattr(picture("中文"), show)(*file)
+        assert len(warned) == 1

@@ -103,6 +103,13 @@ def test_what_transformers_does_not_have_is_refused(
     assert not (tmp_path / "model").exists()
 
 
+def test_a_path_may_begin_at_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert nmt.export_hugging_face(translator(), "~/hf") == tmp_path / "hf"
+
+
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("kept")
     for folder in (tmp_path, tmp_path / "kept"):

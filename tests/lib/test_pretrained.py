@@ -1,11 +1,13 @@
 """The bundled models: small, found by name, and able to translate."""
 
 import re
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 import nmt_lib as nmt
+from nmt_lib.training import run_folder
 from nmt_lib.training.run_folder import PRETRAINED
 
 NAMES = nmt.Translator.pretrained()
@@ -37,9 +39,36 @@ def test_it_is_found_by_name_from_any_folder_and_translates(
     found = nmt.Translator.load(name)(caption).text
     assert all(word in found for word in words), found
     assert not list(tmp_path.iterdir())
-    (tmp_path / name).mkdir()  # a folder of the same name comes first
-    with pytest.raises(nmt.CheckpointError, match="no trained model"):
-        nmt.Translator.load(name)
+
+
+PLACES = ("pretrained", "here", "runs")  # the first that has the name is taken
+
+
+@pytest.mark.parametrize(
+    "places", [places for n in range(4) for places in combinations(PLACES, n)], ids=str
+)
+def test_nothing_stands_in_for_a_model_of_the_same_name_in_silence(
+    places: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = [tmp_path / place / "name" / "model.safetensors" for place in places]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.touch()
+    (tmp_path / "here").mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("NMT_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setattr(run_folder, "PRETRAINED", tmp_path / "pretrained")
+    if files[1:] and places[0] == "pretrained":
+        other = files[1].parent
+        with pytest.warns(UserWarning, match=f"is the bundled model, not {other}:"):
+            assert run_folder.find_model("name") == files[0]
+        assert run_folder.find_model(other) == files[1]
+    elif files:
+        assert run_folder.find_model("name").resolve() == files[0]
+    for path, is_there in (("name", files), ("./name", "here" in places)):
+        if not is_there:
+            with pytest.raises(nmt.CheckpointError, match="no trained model in"):
+                run_folder.find_model(path)
 
 
 @pytest.mark.parametrize("name", NAMES)
