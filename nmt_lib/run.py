@@ -17,7 +17,7 @@ from .data.tokenizers import Tokenizers, build_tokenizers
 from .model.transformer import Transformer
 from .training.device import default_device
 from .training.model_file import load_weights
-from .training.run_folder import Progress, RunFolder, run_path
+from .training.run_folder import Progress, Row, RunFolder, run_path
 from .training.trainer import Trainer, join_processes
 from .training.transfer import start_from_model
 from .translate.translator import Translator
@@ -42,7 +42,7 @@ class Run:
         return run_path(self.config)
 
     @property
-    def history(self) -> list[dict[str, float]]:
+    def history(self) -> list[Row]:
         return self.progress.history
 
     @property

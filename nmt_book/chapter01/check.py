@@ -22,7 +22,10 @@ FIRST = "in words → in words[:1]"
     "The ids of a list of words, with <sos> in front and <eos> at the end.",
     cases={
         "an unknown word": (["a", "big", "dog"], SMALL),
-        "<eos> and <unk> in the text": (["dog", "<eos>", "a", "<unk>"], SMALL),
+        "<eos>, <unk> and <sos> in the text": (
+            ["dog", "<eos>", "a", "<unk>", "<sos>"],
+            SMALL,
+        ),
         "only <pad>, in another table": (["<pad>"], OTHER),
         "a table with <3, and with the, but not The": (
             ["The", "dog", "<3", "a", "cat"],
@@ -63,9 +66,10 @@ FIRST = "in words → in words[:1]"
         ],
         "`>` compares with the ids of words: the first word has 4": "> 3 → > 4",
         "<eos>, 3, must not stay in the text either": "> 3 → >= 3",
-        "<pad> and <unk> are special tokens, too, as are all ids from 0 to 3": (
-            f"{IDS} → [1 if index in (2, 3) else index for index in ids]"
-        ),
+        "<pad>, <unk>, <sos> and <eos> are special tokens: all ids from 0 to 3": [
+            f"{IDS} → [1 if index in {some} else index for index in ids]"
+            for some in ((2, 3), (1, 3), (0, 3), (0, 1, 3))
+        ],
         "The and the are two words: change no letter": "get(word, → get(word.lower(),",
         "put 2 and 3 around the ids at the end: yours have become 1": (
             "[2] → [1]",

@@ -157,8 +157,8 @@ def _kept(scores, mask):
             torch.tensor([[1600.0, 1602, 0, 7, 1603], [1, 0, 2, 1600, -1600]]),
             torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0]]).bool(),
         ),
-        "visible scores near −1,600": (
-            torch.tensor([[-1600.0, -1602, 5, 0]]),
+        "visible scores near −16,000": (
+            torch.tensor([[-16000.0, -16002, 5, 0]]),
             torch.tensor([[1, 1, 0, 0]]).bool(),
         ),
     },
@@ -224,8 +224,8 @@ def _kept(scores, mask):
             "_kept(scores - scores.amax(-1, keepdim=True), mask)",
         ],
         "your number is not low enough: a visible score may be lower still": [
-            *(f"lowest) → {-n})" for n in (1, 10, 20, 50, 100, 1000)),
-            *(f"(scores - {n} * ~mask).softmax(-1)" for n in (10, 20, 50, 100, 1000)),
+            *(f"lowest) → {-n})" for n in (1, 10, 20, 50, 100, 1000, 10000)),
+            *(f"(scores - {10**n} * ~mask).softmax(-1)" for n in (1, 2, 3, 4)),
         ],
     },
     hints=(
@@ -292,10 +292,12 @@ BOTH = f"return same[:, None] & {BEFORE}"
         "there may be three sentences: compare their numbers": (
             f"{Q} == {K} → ({Q} * {K} + (1 - {Q}) * (1 - {K})).bool()"
         ),
-        "(B, 1, T, T): an axis for the heads is missing": [
-            f"{BOTH} → return same & {BEFORE}[0]",
-            "same[:, None] → same",
-        ],
+        "(B, 1, T, T): an axis for the heads is missing": (
+            f"{BOTH} → return same & {BEFORE}[0]"
+        ),
+        "(B, 1, T, T): sentences come first; yours lie along the axis of the heads": (
+            "same[:, None] → same"
+        ),
         "a mask holds booleans: this one has numbers": "None] & → None].float() *",
     },
     hints=(
@@ -327,11 +329,6 @@ def _cleared(lengths, budget):
     return [*batches, batch] if batch else batches
 
 
-def _or_empty(change):
-    """With an empty batch where there are no sentences, or without."""
-    return [change, (change, "return batches → return batches or [[]]")]
-
-
 def _first_lost(lengths, budget):
     batches, batch = [], []
     for length in lengths:
@@ -348,25 +345,25 @@ def _first_lost(lengths, budget):
     cases={
         "a batch that fills the budget exactly": ([3, 3, 4, 5, 5, 6, 6], 18),
         "a budget that is never full": ([4, 4, 4], 11),
-        "no sentence": ([], 9),
         "a long one at the end": ([1, 1, 1, 1, 6], 6),
         "one sentence": ([5], 20),
+        "two sentences, both too long": ([7, 7], 6),
     },
     mistakes={
         "count the padding too: sentences × longest, not the sum of the lengths": (
-            _or_empty(f"{COUNT} → sum(batches[-1]) + length")
+            f"{COUNT} → sum(batches[-1]) + length"
         ),
         "the new sentence is now the longest: count with it, not with those before": (
-            _or_empty(f"{COUNT} → batches[-1][-1] * (len(batches[-1]) + 1)")
+            f"{COUNT} → batches[-1][-1] * (len(batches[-1]) + 1)"
         ),
         "take the longest sentence, which comes last, not the first one": (
-            _or_empty(f"{COUNT} → batches[-1][0] * (len(batches[-1]) + 1)")
+            f"{COUNT} → batches[-1][0] * (len(batches[-1]) + 1)"
         ),
         "count the new sentence, too: its batch goes over the budget": (
-            _or_empty("(len(batches[-1]) + 1) → len(batches[-1])")
+            "(len(batches[-1]) + 1) → len(batches[-1])"
         ),
         "a batch goes over its budget by a sentence: check before that one joins": (
-            _or_empty(f"{COUNT} → batches[-1][-1] * len(batches[-1])")
+            f"{COUNT} → batches[-1][-1] * len(batches[-1])"
         ),
         "batches differ in size: count with the longest of this batch, not of all": [
             f"{COUNT} → lengths[-1] * (len(batches[-1]) + 1)",
@@ -374,17 +371,18 @@ def _first_lost(lengths, budget):
         "all are in one batch: the budget counts ids, sentences × longest": (
             f"{COUNT} → len(batches[-1]) + 1"
         ),
-        "a batch may fill the budget exactly": _or_empty("> budget → >= budget"),
+        "a batch may fill the budget exactly": "> budget → >= budget",
         "the last batch is missing": "return batches → return batches[:-1]",
-        "without sentences there are no batches; yours has an empty one": (
-            "return batches → return batches or [[]]"
+        "a sentence that is too long has its batch alone, and no batch is empty": (
+            "not batches or length → length",
+            "batches = [] → batches = [[]]",
         ),
         "the sentence that starts a new batch is lost": [
             _first_lost,
             "        batches[-1] →         else:\n            batches[-1]",
         ],
         "each batch needs a list of its own: `clear` empties those in batches, too": (
-            [_cleared, lambda lengths, budget: _cleared(lengths, budget) or [[]]]
+            _cleared
         ),
         "give the lengths, not where they are in the list": (
             "for length in lengths: → for i, length in enumerate(lengths):",

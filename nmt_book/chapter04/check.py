@@ -64,7 +64,7 @@ def _split(answer, x, n_heads):
 CAUSAL = torch.ones(3, 5, dtype=torch.bool).tril(1)  # (T, S)
 PADDED = torch.tensor([[True] * 4, [True, True, False, False]])[:, None, None]
 FAR_BELOW = (  # the hidden score is the largest one of each query
-    torch.tensor([[-30.0, 0], [-800, 1]]),  # (T, d_k)
+    torch.tensor([[-30.0, 0], [-8000, 1]]),  # (T, d_k)
     torch.tensor([[2.0, 0], [2.1, 0.5], [-0.5, 0]]) * 2**0.5,  # (S, d_k)
     torch.tensor([[1.0, 0, 2], [0, 1, 1], [5, 5, 5]]),  # (S, d_v)
     torch.tensor([[True, True, False], [True, False, False]]),
@@ -76,7 +76,7 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
     cases={
         "no mask": numbers(1, (2, 3), (4, 3), (4, 2)),
         "with a mask": [*numbers(2, (3, 6), (5, 6), (5, 2)), CAUSAL],
-        "visible scores near −60 and −1,600": FAR_BELOW,
+        "visible scores near −60 and −16,000": FAR_BELOW,
         "scores of more than 1,000, as in a trained model": [
             1000 * numbers(4, (2, 4))[0],
             *numbers(5, (3, 4), (3, 2)),
@@ -113,6 +113,14 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
             "K.size(-1) → K.size(1)"
         ),
         "divide each row by its own sum": _exponentials(torch.sum),
+        "each row has a softmax of its own: this is one softmax of the whole table": [
+            f"{END} → return scores.flatten({axis}).softmax(-1).view_as(scores) @ V"
+            for axis in (0, -2)
+        ],
+        "the weights mix the values, not the keys": "@ V → @ K",
+        "queries are the rows: Q @ Kᵀ, not K @ Qᵀ": (
+            "Q @ K.transpose(-2, -1) → K @ Q.transpose(-2, -1)"
+        ),
         "keepdim=True keeps the axis of the sums, so that they divide the rows": (
             _exponentials(lambda e: e.sum(-1))
         ),
@@ -124,7 +132,10 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
             f"{LOWEST} → 0",
             f"scores.masked_fill(~mask, {LOWEST}) → scores * mask",
         ],
-        NOT_LOW: [f"{LOWEST} → {-n}" for n in (1, 10, 20, 50, 100, 1000)],
+        NOT_LOW: [f"{LOWEST} → {-n}" for n in (1, 10, 20, 50, 100, 1000, 10000)],
+        "adding True adds 1: a hidden score must become very low": (
+            f"scores.masked_fill(~mask, {LOWEST}) → scores + mask"
+        ),
         LATE: (
             UNUSED,
             f"{END} → return (scores.softmax(-1) * (True if mask is None else mask)) "
@@ -291,6 +302,21 @@ ALONE = numbers(8, (2, 5, 12))[0]  # (B, T, D)
             f"{JOINED} → heads.reshape(x.shape)"
         ),
         "split with one `view`: positions are mixed": "split_heads → _view",
+        "two steps lead back: swap positions and heads, transpose(1, 2), then put the "
+        "heads of a position side by side, flatten(2)": [
+            f"{JOINED} → heads{steps}"
+            for steps in (".flatten(2)", ".flatten(1)", ".transpose(1, 2).flatten(1)")
+        ],
+        "a layer reads whole vectors, (…, D), and yours reads a single head: project "
+        "before you split, and flatten the heads before W_o": [
+            f"{JOINED} → heads",
+            f"{JOINED} → heads.transpose(1, 2)",
+            *(
+                f"split_heads(self.{W}({x}), self.n_heads) → "
+                f"self.{W}(split_heads({x}, self.n_heads))"
+                for W, x in (("W_q", "x"), ("W_k", "memory"), ("W_v", "memory"))
+            ),
+        ],
         UNDIVIDED: "(Q, → (Q * Q.size(-1) ** 0.5,",
         "divide by √d_k, the width of one head, not by √D": (
             "(Q, → (Q * self.n_heads**-0.5,"

@@ -48,14 +48,20 @@ WHOLE = "W_2(W_1(x).relu())"
             "relu() → tanh()",
             "relu() → sigmoid()",
             "relu() → softmax(-1)",
-            "W_2(torch.nn.functional.leaky_relu(W_1(x)))",
+            *(
+                f"W_2(torch.nn.functional.{name}(W_1(x)))"
+                for name in ("leaky_relu", "silu", "elu")
+            ),
         ],
+        "W_1 comes first: it makes d_ff numbers of the D": (
+            f"{WHOLE} → W_1(W_2(x).relu())"
+        ),
         "a linear layer has a bias, too: call it, W_1(x)": [
             "W_1(x) → (x @ W_1.weight.T)",
             f"{WHOLE} → W_1(x).relu() @ W_2.weight.T",
             f"{WHOLE} → (x @ W_1.weight.T).relu() @ W_2.weight.T",
         ],
-        "x is added later, in the layer (section 4): here the network alone": (
+        "x is added later, in the layer (section 5): here the network alone": (
             "return  → return x + "
         ),
     },
@@ -91,6 +97,7 @@ OUTSIDE = "eps is added to the variance, under the root"
         "small differences, and four equal numbers": (SMALL, *GAINS),
         "D = 6, one sentence": (*numbers(6, (1, 5, 6), (6,), (6,)),),
         "eps = 0.5": (*numbers(7, (2, 3, 4), (4,), (4,)), 0.5),
+        "numbers near 3,000": (5 * numbers(8, (1, 3, 4))[0] + 3000, *GAINS),
     },
     mistakes={
         "the variance divides by D, not by D − 1: unbiased=False": (
@@ -142,6 +149,8 @@ OUTSIDE = "eps is added to the variance, under the root"
             ", keepdim=True →"
         ),
         "subtract the mean for the variance, too": "((x - mean) ** 2) → (x ** 2)",
+        "mean(x²) − mean² loses its digits where x is far from 0: subtract the mean "
+        "first, then square": f"{SQUARES} → (x**2).mean(-1, keepdim=True) - mean**2",
         "divide by the root of the variance, too": "/ (variance + eps).sqrt() →",
         "brackets are missing: x − mean is divided as a whole": (
             "(x - mean) / → x - mean /"
@@ -201,6 +210,10 @@ FEED = "part.norm2(x1 + part.feed_forward(x1))"
         "True means: may be attended to. The mask is turned around": (
             "x, x, mask → x, x, ~mask"
         ),
+        "keys and values both come from `memory`, which is x here: "
+        "part.self_attention(x, x, mask)": "x, x, mask → x, x, x, mask",
+        "the second input is missing, `memory`, which is x here: "
+        "part.self_attention(x, x, mask)": "x, x, mask → x, mask",
         "x is not added to self-attention": "x + part.self → part.self",
         "the second sum is missing": "x1 + part.feed → part.feed",
         NO_SUM: ("x + part → part", "x1 + part → part"),

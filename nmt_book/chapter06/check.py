@@ -27,6 +27,14 @@ def _case(seed, D, H, T, S, *lengths):
         "T = 1, the first step of a translation": _case(4, 12, 2, 1, 3, 3),
     },
     mistakes={
+        "an attention takes two inputs and a mask, (x, memory, mask): keys and values "
+        "both come from `memory`": [
+            "x, x, tgt_mask → x, x, x, tgt_mask",
+            "x1, memory, src_mask → x1, memory, memory, src_mask",
+        ],
+        "self-attention lacks its second input, which is x, too: (x, x, tgt_mask)": (
+            "x, x, tgt_mask → x, tgt_mask"
+        ),
         "tgt_mask is not used": "x, x, tgt_mask → x, x, None",
         "src_mask is not used": "memory, src_mask) → memory, None)",
         "no mask is used": ("x, x, tgt_mask → x, x, None", "y, src_mask) → y, None)"),

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 import nmt_lib as nmt
 
 from ..exercise.exercise import exercise
+from ..yours.trials import NO_GRADIENT
 
 
 class NotIds(TypeError):
@@ -37,6 +38,7 @@ def _cut_rows(tgt):
         "padding on the left": (
             torch.tensor([[0, 0, 2, 9, 4, 3], [2, 8, 1, 5, 6, 3]]),
         ),
+        "ten tokens": (torch.tensor([[2, *range(4, 12), 3]]),),
     },
     mistakes={
         "both lack the last token; tgt_out should lack the first": "1: → :-1",
@@ -48,6 +50,9 @@ def _cut_rows(tgt):
         "tgt_in still has all T + 1 tokens": "[:, :-1] →",
         "tgt_out still has all T + 1 tokens": "[:, 1:] →",
         "nothing is cut: each should have T tokens": "(tgt, tgt)",
+        "other batches have another T: count from the end, tgt[:, :-1]": (
+            "(tgt[:, :7], tgt[:, 1:8])"
+        ),
         "`roll` keeps all T + 1 columns: the last one must go": [
             "(tgt, tgt.roll(-1, 1))",
             "(tgt[:, :-1], tgt.roll(-1, 1))",
@@ -92,10 +97,18 @@ def my_shift(tgt):
     return tgt[:, :-1], tgt[:, 1:]
 
 
+class NoGradient(TypeError):
+    """A loss from which no training can start."""
+
+
 def _one_number(answer, logits, tgt_out):
     """Also of the shape (1,)."""
-    found = answer(logits, tgt_out)
-    return found.sum() if getattr(found, "shape", None) == (1,) else found
+    found = answer(logits.requires_grad_(), tgt_out)
+    shape = getattr(found, "shape", None)
+    is_one = isinstance(found, float) or shape in ((), (1,))
+    if is_one and not getattr(found, "requires_grad", False):
+        raise NoGradient(NO_GRADIENT)
+    return found.sum() if shape == (1,) else found
 
 
 SMALL = torch.tensor([[[0.0, 1, 3], [2, 0, 1]], [[1, 2, 0], [0, 0, 4]]])  # (B, T, V)
@@ -130,9 +143,20 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
             SURE,
             torch.tensor([[4, 3, 1, 4, 3], [4, 4, 3, 0, 0], [2, 3, 0, 0, 0]]),
         ),
+        "a logit of 120": (
+            torch.tensor([[[0.0, 120, 0], [1, 0, 2]]]),
+            torch.tensor([[2, 1]]),
+        ),
     },
     mistakes={
         PADDING: f"[{REAL}] →",
+        "the softmax of a small logit is 0, and log 0 is −∞: take log_softmax": (
+            "log_softmax(-1) → softmax(-1).log()"
+        ),
+        NO_GRADIENT: [
+            ".mean() → .mean().item()",
+            "log_p = logits → log_p = logits.detach()",
+        ],
         "padding costs 0 here, but you still divide by its positions": (
             f"{MEAN} → (said * ({REAL})).mean()"
         ),

@@ -85,8 +85,15 @@ APPEND = "        written.append(token)\n"
         ),
         "it goes on asking after <eos>: stop there": f"{STOP} →             continue\n",
         "it goes on after <eos>": f"        if token == nmt.EOS:\n{STOP} →",
+        "stop at <eos>: taking it out of the list afterwards leaves what follows it": (
+            f"        if token == nmt.EOS:\n{STOP} →",
+            "return written → return [i for i in written if i != nmt.EOS]",
+        ),
         "it never ends, because the list does not grow": f"{APPEND} →",
         "it takes the least likely word": "argmax → argmin",
+        "take the most likely word; don't draw one": (
+            ".argmax() → .exp().multinomial(1)"
+        ),
         "max is the value; argmax is its index": [
             "argmax → max",
             f"{TOKEN} → next_log_probs(written).max()",
@@ -125,17 +132,29 @@ def my_greedy(next_log_probs, limit):
     return written
 
 
+class NotAKey(RuntimeError):
+    """The page could not look these ids up in a dict."""
+
+
+def _is_key(ids):
+    return isinstance(ids, tuple) and hash(ids) == hash(tuple(map(int, ids)))
+
+
 def _tidy(answer, table, beam, K):
     """Both lists with their best pair first, whatever the order in which they came."""
 
     def next_log_probs(ids):
         return torch.tensor(table[tuple(map(int, ids))]).log()  # (V,)
 
-    found = answer(list(beam), next_log_probs, K)
+    found = answer(beam, next_log_probs, K)
     if found is None or found is ... or found == (None, None):
         return found
     try:
         going, finished = (list(part) for part in found)
+        if not all(_is_key(ids) for ids, _ in going + finished):
+            raise NotAKey(
+                "the ids of a pair are a tuple of whole numbers, (*ids, token)"
+            )
         return tuple(
             sorted(
                 (((*map(int, ids),), float(total)) for ids, total in part),
@@ -228,6 +247,14 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
             ": 2 * K → :",
         ],
         "add to the total so far": "total + log_prob → log_prob",
+        "the ids are keys of a dict later: a tuple of whole numbers, (*ids, token)": [
+            "(*ids, token) → [*ids, token]",
+            "(*ids, token) → (*ids, torch.tensor(token))",
+        ],
+        "no division by the length here: the page's loop compares the plain totals": (
+            "total + log_prob → (total + log_prob) / (len(ids) + 1)"
+        ),
+        "K prefixes go on, whatever has finished": "[:K] → [: K - len(finished)]",
         "log-probabilities are added, not multiplied": "total + log → total * log",
         "add log-probabilities as they are, without exp": (
             "total + log_prob → total + math.exp(log_prob)"

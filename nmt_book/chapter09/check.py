@@ -351,8 +351,10 @@ def _aer(weights, gold):
             ),
             {(1, 0), (1, 1), (0, 3), (0, 2)},
         ),
-        "two target words, three source words": (
-            torch.tensor([[0.4, 0.35, 0.25], [0.2, 0.1, 0.7]]),
+        "three target words, four source words": (
+            torch.tensor(
+                [[0.4, 0.3, 0.2, 0.1], [0.2, 0, 0.7, 0.1], [0.6, 0.2, 0.2, 0]]
+            ),
             {(0, 0), (1, 0), (1, 1)},
         ),
         "no large weight, and two gold links for each word": (
@@ -396,7 +398,7 @@ def _aer(weights, gold):
         "words are there?",
         "`sum(link in gold for link in found)` counts, since True is 1.",
     ),
-    says="3 of 4, 2 of 5, 1 of 2 and 2 of 2 target words",
+    says="3 of 4, 2 of 5, 1 of 3 and 2 of 2 target words",
     difficulty=1,
     importance=1,
     minutes=4,

@@ -78,6 +78,7 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
         "a word inside another one": _case("he the", "the then", 1),
         "triples": _case("we saw two old men there", "we saw two old dogs here", 3),
         "a short output, found late": _case("the cat", "so the cat", 1),
+        "a capital letter and a full stop": _case("The milk .", "the milk .", 1),
     },
     mistakes={
         "not clipped: an n-gram counts at most as often as the reference has it": (
@@ -133,6 +134,12 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
             min, lambda words, n: ["".join(gram) for gram in _grams(words, n)]
         ),
         "compare words: in a joined text *he* is also found in *the*": _in_text,
+        "The and the are two words: change no letter": (
+            "_share(min)(*([w.lower() for w in x] for x in (output, reference)), n)"
+        ),
+        "a full stop counts as a word does: leave nothing out": (
+            "_share(min)(*([w for w in x if w != '.'] for x in (output, reference)), n)"
+        ),
         "n is not used: these are single words": [
             "_share(min)(output, reference, 1)",
             _share(min, lambda words, n: [*words]),
@@ -194,6 +201,9 @@ MEAN = "precisions.log().mean().exp()"
             "(1 - r / c).exp().item() → 1 - r / c",
             "(1 - r / c).exp().item() → (-r / c).exp().item()",
         ],
+        "the root is of the four precisions: BP is a factor before it": (
+            f"penalty * {MEAN} → ((penalty * precisions.prod()) ** 0.25)"
+        ),
         "the factor 100 is missing": "100 *  →",
         "the 1/4 is missing: that is the product of the four": "mean → sum",
         "the root of four numbers is the fourth, not the square root": (

@@ -127,6 +127,10 @@ def _converted(number):
         "float16": (SCORES.half(), KEPT),
         "visible scores near −60,000": (LOW, LOW_KEPT),
         "visible scores near −60,000, in float16": (LOW.half(), LOW_KEPT),
+        "visible scores near −1,000,000": (
+            torch.tensor([[-1e6, 2 - 1e6, 5, 0, -1e6]]),
+            LOW_KEPT,
+        ),
         "a row in which everything is hidden": NOTHING,
         "such a row in float16": (NOTHING[0].half(), NOTHING[1]),
     },
@@ -178,6 +182,7 @@ def _converted(number):
         ],
         "your number is not low enough: a visible score may be lower still": [
             *map(_fill, (-1.0, -5.0, -10.0, -20.0, -50.0, -100.0, -1e3, -1e4, -5e4)),
+            _fill(-65504.0),
             *map(_added, (-1e2, -1e3, -1e4)),
         ],
     },

@@ -24,6 +24,10 @@ def _flops(each, attention):
         "the backward pass makes two products of each, not one": _flops(4, 8),
         "a multiplication and an addition are two operations, not one": _flops(3, 6),
         "attention has a backward pass as well: 12, not 4": "12 * → 4 *",
+        "the weights have a backward pass as well: 6, not 2": "6 * → 2 *",
+        "the weights meet positions, not pairs of positions: B × S": (
+            "B * S  # → B * S * S  #"
+        ),
         "attention makes two products, QKᵀ and AV: 12, not 6": "12 * → 6 *",
         "attention is missing: 12 N B T S d_model, here with T = S": (
             "products + attention → products"
@@ -94,6 +98,9 @@ def encoder_flops(n_weights, n_layers, B, S, d_model):
         ),
         "a head has a weight for each query and each key: T × T": "T * T) → T)",
         "each head has weights of its own: B × H × T × T": "n_heads * T → T",
+        "a weight is one number: the heads have B × H × T × T of them": (
+            "n_heads * T * T → T * T * d_model"
+        ),
         "that is one sentence: there are B": "4 * (5 * T * d_model + n_heads * T * T)",
         "the heads share out d_model: Q, K and V are (B, T, D) over all heads": (
             "d_model + → d_model * n_heads +"
@@ -125,7 +132,7 @@ ROUNDED = "-int(-corpus_tokens * epochs // real)"
         "one process": (1_000_000, 3, 40_000, 0.0, 1, 1),
         "two processes, four batches each": (1_000_000, 3, 10_000, 0.0, 2, 4),
         "a quarter is padding": (1_000_000, 2, 9_000, 0.25, 3, 2),
-        "hardly more than a batch, ten times": (1_001, 10, 1_000, 0.0, 1, 1),
+        "half a token is left for the last update": (4, 17, 9, 0.25, 1, 1),
     },
     mistakes={
         "round up: the last, smaller update counts": (
@@ -143,6 +150,10 @@ ROUNDED = "-int(-corpus_tokens * epochs // real)"
         "batches run on across epochs: round once, at the end": (
             f"{ROUNDED} → epochs * math.ceil(corpus_tokens / real)"
         ),
+        "a batch need not have a whole number of real tokens: round once, at the end": [
+            "batch_tokens * (1 - padding) → int(batch_tokens * (1 - padding))",
+            "batch_tokens * (1 - padding) → math.ceil(batch_tokens * (1 - padding))",
+        ],
         "round once: an epoch need not be a whole number of batches": (
             "math.ceil(math.ceil(corpus_tokens / (batch_tokens * (1 - "
             "padding))) * epochs / (processes * accumulate))"

@@ -30,6 +30,25 @@ def _in_passing(sources, targets):
     return found
 
 
+def _forest(by_side):
+    """Union-find without its last step: each pair's parent, not its root."""
+
+    def my_groups(sources, targets):
+        parent, seen = list(range(len(sources))), ({}, {})
+        pairs = list(enumerate(zip(sources, targets)))
+        steps = [(i, side, texts[side]) for i, texts in pairs for side in (0, 1)]
+        for i, side, text in sorted(steps, key=lambda s: s[1]) if by_side else steps:
+            roots = [seen[side].setdefault(text, i), i]
+            for j, root in enumerate(roots):
+                while parent[root] != root:
+                    root = parent[root]
+                roots[j] = root
+            parent[max(roots)] = min(roots)
+        return parent
+
+    return my_groups
+
+
 def _sides_mixed(sources, targets):
     """A source that looks like a target joins their pairs."""
     group, texts = list(range(len(sources))), list(zip(sources, targets))
@@ -77,6 +96,7 @@ def _lists(sources, targets):
             ["a", "b", "c", "d", "d", "c", "b"],
             ["1", "2", "3", "4", "3", "2", "1"],
         ),
+        "a circle": (["a", "b", "b", "a"], ["1", "1", "2", "2"]),
         "a source that looks like a target": (["no", "ten"], ["nie", "no"]),
         "the same pair twice": (["a", "b", "a"], ["1", "2", "1"]),
         "nothing in common": (["x", "y", "z"], ["1", "2", "3"]),
@@ -93,6 +113,8 @@ def _lists(sources, targets):
             _in_passing,
             "while changed → for _ in range(1)",
             "while changed → for _ in range(2)",
+            _forest(True),
+            _forest(False),
         ],
         "letter for letter: with other capitals it is another text": (
             "least = {} → least, side = {}, [text.lower() for text in side]"

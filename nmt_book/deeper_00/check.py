@@ -207,6 +207,10 @@ def _case(seed, B, S, H, A, lengths):
             f"{BOTH} → return (weights[..., None] * memory).mean(1), weights"
         ),
         "the memory itself is weighted, not U h": _context_of_keys,
+        "tanh comes before v: it is of each number of the sum": (
+            "torch.tanh((s @ W.T)[:, None] + memory @ U.T) @ v → "
+            "torch.tanh(((s @ W.T)[:, None] + memory @ U.T) @ v)"
+        ),
         "here the scores are not scaled": "@ v  → @ v / len(v) ** 0.5 ",
         "tanh, not a sigmoid": "torch.tanh → torch.sigmoid",
         "padding was hidden after the softmax: the weights no longer sum to 1": (

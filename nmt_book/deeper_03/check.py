@@ -7,6 +7,7 @@ from ..cases import numbers
 from ..exercise.exercise import exercise
 
 END = torch.tensor([False, False, True])  # True = <pad>
+SECOND = torch.tensor([False, True, False])
 START = torch.tensor([True, True, False, False, False])
 
 
@@ -42,6 +43,11 @@ def balanced(x):
     return x + x[END].sum() * torch.tensor([1.0, -1, 1, -1])
 
 
+def lowered(x):
+    """What is hidden lowers each number, unless it is 0."""
+    return x - x[END].square().sum()
+
+
 def words_ignored(x):
     return END[:, None] * x.sum(0)
 
@@ -75,6 +81,11 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
         "weights set to 0 after the softmax": (hidden_after, *numbers(1, (3, 4)), END),
         "a result that depends on no word": (words_ignored, *numbers(1, (3, 4)), END),
         "a leak of which the mean shows nothing": (balanced, *numbers(1, (3, 4)), END),
+        "a leak that only lowers the results": (
+            lowered,
+            numbers(5, (3, 4))[0] * ~END[:, None],
+            END,
+        ),
         "five positions, <pad> at the start": (
             attend(~START),
             *numbers(2, (5, 6)),
@@ -82,6 +93,12 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
         ),
         "the right mask, and zeros at <pad>": (zeros_at_pad, *numbers(3, (3, 4)), END),
         "<pad> cut out, and put back as it was": (cut_out, *numbers(4, (3, 4)), END),
+        "the second of two <pad> is shown": (
+            attend(torch.tensor([True, True, False, True])),
+            *numbers(6, (4, 4)),
+            torch.tensor([False, False, True, True]),
+        ),
+        "one word alone is read": (attend(SECOND), *numbers(7, (3, 4)), END),
         "no mask, and vectors of zeros at <pad>": (
             attend(None),
             numbers(5, (3, 4))[0] * ~END[:, None],
@@ -109,6 +126,13 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
             "+= 1 → = torch.nan",
             "+= 1 → = torch.inf",
         ],
+        "change the vector of each <pad>: this changes the first one alone": (
+            "other_pad[hidden] → other_pad[int(hidden.nonzero()[0])]"
+        ),
+        "change the vector of each word: this changes the first one alone": (
+            "other_words[~hidden] += torch.randn(int((~hidden).sum()), x.size(1)) → "
+            "other_words[int((~hidden).nonzero()[0])] += 1"
+        ),
         "x itself is changed, and others may need it: clone it for each trial": (
             "x.clone(), x.clone() → x, x"
         ),

@@ -7,7 +7,7 @@ from ..exercise.exercise import exercise
     "The couples that are won.",
     cases={
         "ten margins": ([1.0, 2.0, 3.0, -1.0, -1.0, 2.0, 4.0, -2.0, 3.0, -5.0],),
-        "one margin is 0": ([-3.0, -1.0, -2.0, -4.0, 0.0, 1.0, 2.0, 3.0, 5.0, 1.0],),
+        "margins of 0": ([-3.0, -1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 3.0, 5.0, 1.0],),
         "the first couple is won, and the last": ([1.0, 2.0, 1.0, -4.0, 0.5, 3.0],),
     },
     mistakes={
@@ -32,6 +32,9 @@ from ..exercise.exercise import exercise
             "2], margins[len(margins) // 2 :]"
         ),
         "a margin of 0 is no win": "> 0 → >= 0",
+        "a loss is as true as a win: ask whether both are > 0": (
+            "min(pair) > 0 → all(pair)"
+        ),
         "these couples are lost, or half lost": "> 0 → <= 0",
         "two losses are no win": (
             "sum((a * b > 0 for a, b in zip(margins[::2], margins[1::2], strict=True)))"

@@ -86,7 +86,9 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
         ],
         "the mean is over the last axis, not over the positions": "(-1 → (1",
         "add eps, or a vector of zeros gives nan": " + eps →",
-        "eps is an argument, not always 1e-6": "+ eps → + 1e-6",
+        "eps is an argument: take the one that is given": [
+            f"+ eps → + {eps}" for eps in (1e-5, 1e-6, 1e-8)
+        ],
         "eps belongs under the root, to the mean square": _norm(
             lambda x, eps: x.square().mean(-1, keepdim=True).sqrt() + eps
         ),

@@ -74,11 +74,11 @@ A text can use everything that is above the exercise in the module. A linter doe
 read these texts, but the tests run each of them.
 
 All mistakes run on the same cases as the reader's answer. A mistake is named if the two
-agree in *all* cases. The same error counts as agreement; a ``RuntimeError`` or
-``TypeError`` must also have the same text. The sentence must therefore be true of
-every answer that gives these values: name the symptom, and name the cause only if there
-is just one. If two mistakes coincide, remove one, give both the same sentence, or add a
-case that tells them apart.
+agree in *all* cases. The same error counts as agreement; a ``RuntimeError``,
+``TypeError`` or ``AttributeError`` must also have the same text. The sentence must
+therefore be true of every answer that gives these values: name the symptom, and name
+the cause only if there is just one. If two mistakes coincide, remove one, give both the
+same sentence, or add a case that tells them apart.
 
 An unusual mistake needs no entry. The check then says which cases are right and which
 is the first wrong one, and shows the input of that case if it is short, with the
@@ -86,7 +86,8 @@ expected and the actual value at one place. For an error, it shows the reader's 
 and what usually causes it (``USUAL`` in ``exercise.py``). So let the first case be
 small, with numbers of one decimal. Where the arguments are modules, wrap them in
 ``record_steps``: a check can then say which of them reads the wrong input. An answer
-that changes an argument passes, but the reader is told.
+that changes an argument passes, but the reader is told. What an answer prints is caught
+and shown after the verdict, three lines of it.
 
 **4. Put it on the page.** Below "Your turn" comes the rating, as
 ``print(check.normalised)`` shows it; then the stub, with ``return None # replace this

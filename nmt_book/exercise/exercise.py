@@ -6,19 +6,22 @@ import copy
 import difflib
 import dis
 import inspect
+import io
 import linecache
 import re
 import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from contextlib import redirect_stdout
+from functools import cached_property, partial, wraps
 from typing import Any
 
 import torch
 
 from . import values
 from .saved import remember
+from .shown import show_printed, show_verdict
 
 Answer = Callable[..., Any]
 Mistake = Answer | str | tuple[str, ...] | list[Any]
@@ -29,8 +32,9 @@ USUAL = {  # what an exception says, and what to do about it
     "math range error": "math.exp ends at 709: subtract the largest number first",
     "view size is not compatible": "`view` cannot follow a swap: use `reshape`, or "
     "think about whether the numbers are still in this order",
-    "must match the size of tensor|cannot be multiplied": "two shapes do not fit: "
-    "print them; a sum or mean keeps its axis with keepdim=True",
+    "must match the size of tensor": "two shapes do not fit: print them; a sum or mean "
+    "keeps its axis with keepdim=True",
+    "cannot be multiplied": "two shapes do not fit: print them before this line",
     "either a floating point or complex": "booleans and ids have no mean: .float()",
     "attribute '(append|insert|extend|sort)'": "`append`, `insert` and `sort` change "
     "a list and return None: write them on a line of their own",
@@ -42,6 +46,7 @@ USUAL = {  # what an exception says, and what to do about it
     "'Tensor' and 'Linear'": "a layer is not a matrix: call it, W(x)",
 }
 STEPS: list[tuple[str, tuple[Any, ...]]] = []  # recorded parts and their arguments
+VERDICTS: dict[str, tuple[Any, bool]] = {}  # part → the latest answer, is it right?
 
 
 def chapter_of(name: str) -> str:
@@ -56,6 +61,10 @@ def chapter_of(name: str) -> str:
 def exercise(task: str, **about: Any) -> Callable[[Answer], Exercise]:
     """Makes the exercise of the function or class below it, which is the answer."""
     return lambda answer: Exercise(answer, task, **about)
+
+
+def _converted(make: Answer, answer: Answer, *arguments: Any, **keywords: Any) -> Any:
+    return make(answer(*arguments, **keywords))
 
 
 def _plain(answer: Answer, *arguments: Any) -> Any:
@@ -116,13 +125,20 @@ class Exercise:
         }
         self.right: Answer = self._compile(self.source)
         self.mistakes = {why: list(self._variants(m)) for why, m in mistakes.items()}
-        self._hints_given = 0
+        self._hints_given, self._printed = 0, io.StringIO()
 
     def __call__(self, answer: Any) -> None:
-        """Prints what is right or wrong about an answer."""
+        """Shows what is right or wrong about an answer, then what it printed."""
+        self._printed = io.StringIO()
         message = self.verdict(answer)
-        print(message)
-        if message.startswith("right"):
+        is_right = message.startswith("right")
+        if is_right or message.startswith("not yet"):
+            show_verdict(message)
+        else:
+            print(message)
+        show_printed(self._printed.getvalue())
+        VERDICTS[self.part] = answer, is_right
+        if is_right:
             remember(solved=f"{self.module}.{self.name}")
 
     def __repr__(self) -> str:
@@ -130,8 +146,12 @@ class Exercise:
 
     def hint(self) -> None:
         """Prints the first hint, when asked again the second one."""
-        print(self.hints[min(self._hints_given, 1)])
         self._hints_given += 1
+        if self._hints_given <= 2:
+            hint = self.hints[self._hints_given - 1]
+            return print(f"hint {self._hints_given} of 2: {hint}")
+        self._hints_given = 0
+        print("both hints were given; the answer is folded below the check")
 
     def answer(self) -> None:
         """Prints the answer, which is also folded below the check."""
@@ -148,9 +168,7 @@ class Exercise:
         for kind in (torch.Tensor, float, tuple, list):
             if isinstance(self._expected[0], kind):
                 make = values.as_tensor if kind is torch.Tensor else kind
-                return lambda *arguments, **keywords: make(
-                    answer(*arguments, **keywords)
-                )
+                return wraps(answer)(partial(_converted, make, answer))
         return answer
 
     def verdict(self, answer: Any) -> str:
@@ -228,7 +246,11 @@ class Exercise:
     ) -> Any:
         arguments = arguments or copy.deepcopy(case)
         STEPS.clear()
-        with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
+        with (
+            warnings.catch_warnings(),
+            torch.random.fork_rng(devices=[]),
+            redirect_stdout(self._printed),
+        ):
             warnings.simplefilter("ignore")
             torch.default_generator.manual_seed(0)  # no other device: that is slow
             try:
@@ -339,7 +361,7 @@ def unfilled(value: Any) -> bool:
 def _equal(outcome: Any, expected: Any) -> bool:
     if isinstance(outcome, Exception) or isinstance(expected, Exception):
         equal = type(outcome) is type(expected)
-        if isinstance(outcome, RuntimeError | TypeError):  # what is wrong says the text
+        if isinstance(outcome, RuntimeError | TypeError | AttributeError):  # the text
             equal = equal and str(outcome) == str(expected)
         return equal
     return values.same(outcome, expected)

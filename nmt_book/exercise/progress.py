@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import math
 import pkgutil
-from contextlib import suppress
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 from .exercise import Exercise, chapter_of
-from .saved import recall
+from .saved import checked_functions, recall
 
 
 def modules() -> list[ModuleType]:
@@ -35,7 +35,7 @@ def progress(chapter: ModuleType | None = None) -> None:
     Args:
         chapter: the module that a chapter calls ``check``.
     """
-    solved, n_exercises, n_solved = set(recall()["solved"]), 0, 0
+    solved, n_exercises, n_solved = set(recall().solved), 0, 0
     for module in [chapter] if chapter else modules():
         name = chapter_of(module.__name__)
         states = [(x.name, f"{name}.{x.name}" in solved) for x in exercises(module)]
@@ -51,23 +51,36 @@ def functions(selection: list[Exercise]) -> dict[str, Any]:
     """A function or class for each exercise: the reader's, or the printed answer.
 
     The reader's is what has translated (``book.try_it``), if its check still calls it
-    right. They can call each other. Prints which is which.
+    right. Each can call those before it. Prints which is which, and what is not used.
     """
     import torch
     import torch.nn.functional as F
 
     import nmt_lib as nmt
 
-    written, solved = recall()["written"], []
-    names: dict[str, Any] = {"math": math, "torch": torch, "F": F, "nn": torch.nn}
-    names["nmt"] = nmt
+    known = {"math": math, "torch": torch, "F": F, "nn": torch.nn, "nmt": nmt}
+    record = recall()
+    texts = checked_functions(record)
+    made, yours, unused = dict[str, Any](), list[str](), list[str]()
     for exercise in selection:
-        with suppress(Exception):  # her own code
-            exec(written[exercise.part], names)
-            if exercise.verdict(names[exercise.name]).startswith("right"):
-                solved.append(exercise.name)
-                continue
-        exec(exercise.source, names)
-    n_printed = len(selection) - len(solved)
-    print(f"yours: {', '.join(solved) or 'none yet'}; printed answers: {n_printed}")
-    return {exercise.name: names[exercise.name] for exercise in selection}
+        name, text = exercise.name, texts.get(exercise.part)
+        if text:
+            try:
+                exec(text, names := {**known, **made})
+                function = names[ast.parse(text).body[-1].name]  # type: ignore
+                if (why := exercise.verdict(function)).startswith("right"):
+                    made[name] = function
+                    yours.append(name)
+                    continue
+            except Exception as error:  # her own code
+                why = f"{type(error).__name__}: {error}"
+            unused.append(f"{name}: {' '.join(why.split())}")
+        elif f"{exercise.module}.{name}" in record.solved:
+            unused.append(f"{name}: solved, but not kept: run its cells again")
+        exec(exercise.source, names := {**known, **made})
+        made[name] = names[name]
+    n_printed = len(selection) - len(yours)
+    print(f"yours: {', '.join(yours) or 'none yet'}; printed answers: {n_printed}")
+    for line in unused:
+        print(f"  {line}")
+    return made

@@ -40,7 +40,9 @@ def same(actual: Any, expected: Any) -> bool:
             return False
         try:
             if isinstance(expected, int):
-                return float(actual) == expected
+                return (
+                    actual if isinstance(actual, int) else float(actual)
+                ) == expected
             close = math.isclose(float(actual), expected, rel_tol=1e-4, abs_tol=1e-4)
             return close or (math.isnan(expected) and math.isnan(float(actual)))
         except (TypeError, ValueError, RuntimeError, OverflowError):
@@ -104,6 +106,8 @@ def as_tensor(value: Any) -> Tensor | None:
 
 
 def _close(actual: Tensor, expected: Tensor) -> Tensor:
+    if not expected.is_floating_point():
+        return actual == expected.detach().cpu()
     half = actual.dtype in (torch.float16, torch.bfloat16)
     exact = actual.double(), expected.detach().cpu().double()
     return torch.isclose(*exact, rtol=1e-5, atol=1e-2 if half else 1e-4, equal_nan=True)

@@ -151,14 +151,14 @@ def _table(fn: Function, self: Any, x: Tensor, start: int = 0) -> Tensor:
 
 @register("turn", PositionalEncoding, "forward")
 def _turn(fn: Function, self: Any, x: Tensor, start: int = 0) -> Tensor:
-    """Row p of the table is (sin 0, cos 0), turned p times at each rate."""
-    zero = torch.tensor([0.0, 1.0])  # (2,)
+    """Row p of the table is an earlier row, turned: both columns count."""
     rates = [10000 ** (-even / x.size(2)) for even in range(0, x.size(2), 2)]
-    rows = [
-        torch.cat([ask(fn, p, rate, like=zero) @ zero for rate in rates])  # (D,)
-        for p in range(start, start + x.size(1))
-    ]
-    return x + torch.stack(rows).to(x)
+    rows = [torch.tensor([[0.0, 1.0]] * len(rates))]  # (D / 2, 2) sines and cosines
+    for p in range(1, start + x.size(1)):
+        hands = zip(rates, rows[p // 2], strict=True)
+        turned = [ask(fn, p - p // 2, r, like=rows[0]) @ hand for r, hand in hands]
+        rows.append(torch.stack(turned))
+    return x + torch.stack(rows[start:]).flatten(1).to(x)  # (T, D)
 
 
 @register("embed", Embedding, "forward")

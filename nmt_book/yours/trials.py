@@ -25,7 +25,7 @@ from .parts import Function, ask
 LEARNING_RATE = 1e-3
 NO_GRADIENT = (
     "backward() starts from the loss, which must be a tensor for this: leave out "
-    ".item(), float() and the like"
+    ".item(), float(), .detach() and the like"
 )
 
 
@@ -89,13 +89,19 @@ def trial_losses(
 
 
 def training(name: str) -> Function:
-    def trial(fn: Function, translator: Translator) -> bool:
+    def trial(fn: Function, translator: Translator) -> tuple[bool, str]:
         reader = trial_losses(translator, **{name: partial(ask, fn)})
         library = trial_losses(translator)
-        ends = (f"{curve[0]:.3f} → {curve[-1]:.3f}" for curve in (reader, library))
-        print("loss in 12 updates: {} (the library's: {})".format(*ends))
         pairs = zip(reader, library, strict=True)
-        return all(abs(a - b) < 5e-3 for a, b in pairs)
+        same = all(abs(a - b) < 5e-3 for a, b in pairs)
+        verdict = "yours trains as the library does"
+        if not same:
+            verdict = "yours does not train as the library does"
+            if reader[-1] < library[-1]:
+                verdict += "; lower is not better here: it may solve an easier task"
+        ends = (f"{curve[0]:.3f} → {curve[-1]:.3f}" for curve in (reader, library))
+        losses = "loss in 12 updates: {} (the library's: {})".format(*ends)
+        return same, f"{losses}\n{verdict}"
 
     return trial
 
@@ -117,7 +123,7 @@ def merges_of(word: str, ranks: dict[str, int]) -> list[tuple[str, str]]:
 def subwords(
     cut: Callable[[Function, str, list[tuple[str, str]]], Sequence[str]],
 ) -> Function:
-    def trial(fn: Function, translator: Translator) -> bool:
+    def trial(fn: Function, translator: Translator) -> tuple[bool, str]:
         tokenizer: Tokenizer = translator.src_tokenizer
         ranks = getattr(tokenizer, "ranks", None)
         if ranks is None:
@@ -129,12 +135,11 @@ def subwords(
             if reader != tokenizer.tokenize(word):
                 differences.append((word, reader, tokenizer.tokenize(word)))
         n_equal = len(words) - len(differences)
-        print(f"{n_equal} of {len(words)} words are cut as by the model")
+        message = f"{n_equal} of {len(words)} words are cut as by the model"
         for word, reader, library in differences[:1]:
-            print(
-                f"  {word}: yours {' '.join(reader)}, the model's {' '.join(library)}"
-            )
-        return not differences
+            cuts = f"yours {' '.join(reader)}, the model's {' '.join(library)}"
+            message += f"\n  {word}: {cuts}"
+        return not differences, message
 
     return trial
 
@@ -146,7 +151,7 @@ def with_merge(fn: Function, word: str, merges: list[tuple[str, str]]) -> Sequen
     return parts
 
 
-def batches(fn: Function, translator: Translator) -> bool:
+def batches(fn: Function, translator: Translator) -> tuple[bool, str]:
     draw = random.Random(0)
     lengths = sorted(min(60, 4 + int(draw.expovariate(0.1))) for _ in range(2000))
     library = [
@@ -157,19 +162,18 @@ def batches(fn: Function, translator: Translator) -> bool:
     room = sum(len(batch) * max(batch) for batch in reader if batch)
     share = 100 * (1 - sum(map(sum, reader)) / max(1, room))
     counts = f"{len(reader)} batches (the library: {len(library)})"
-    print(f"2,000 sentences in {counts}, {share:.1f} % padding")
-    return reader == library
+    return reader == library, f"2,000 sentences in {counts}, {share:.1f} % padding"
 
 
-def all_parameters(fn: Function, translator: Translator) -> bool:
+def all_parameters(fn: Function, translator: Translator) -> tuple[bool, str]:
     config = translator.config.model
     sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
     with torch.device("meta"):  # shapes without numbers
         model = Transformer(config.model_copy(update={"tying": "none"}), *sizes)
     library = count_parameters(model)
     reader = int(ask(fn, config.d_model, config.d_ff, config.n_layers, *sizes))
-    print(f"in this model, untied: {reader:,} (the library counts {library:,})")
-    return reader == library
+    message = f"in this model, untied: {reader:,} (the library counts {library:,})"
+    return reader == library, message
 
 
 def caption(translator: Translator) -> tuple[Tensor, Tensor]:
@@ -182,20 +186,22 @@ def caption(translator: Translator) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def influence(fn: Function, translator: Translator) -> bool:
+def influence(fn: Function, translator: Translator) -> tuple[bool, str]:
     """How far a word moves the logits before it, with and without the causal mask."""
-    (src, tgt_in), model, effects = caption(translator), translator.model.eval(), []
+    (src, tgt_in), model = caption(translator), translator.model.eval()
+    effects, lines = [], []
     for name, mask in {"with": target_mask, "without": padding_mask}.items():
         logits_of = partial(lambda mask, ids: model(src, ids, None, mask(ids)), mask)
         table = ask(fn, logits_of, tgt_in.clone(), like=model.output.weight)  # (T, T)
         effect = float(table.triu(1).abs().max())
         effects.append(effect)
-        print(f"{name} the causal mask, a word moves logits before it by {effect:.1f}")
-    return effects[0] < 1e-3 < effects[1]
+        moved = f"a word moves logits before it by {effect:.1f}"
+        lines.append(f"{name} the causal mask, {moved}")
+    return effects[0] < 1e-3 < effects[1], "\n".join(lines)
 
 
 @torch.no_grad()
-def mask_works(fn: Function, translator: Translator) -> bool:
+def mask_works(fn: Function, translator: Translator) -> tuple[bool, str]:
     """The verdict of a reader's test on three masks in the first encoder layer."""
     model = translator.model.eval()
     src = F.pad(caption(translator)[0], (0, 2), value=PAD)  # (1, S + 2)
@@ -214,8 +220,8 @@ def mask_works(fn: Function, translator: Translator) -> bool:
         for m in masks.values()
     ]
     text = ", ".join(f"{n} {ok}" for n, ok in zip(masks, verdicts, strict=True))
-    print(f"in the first layer of this model: {text}")
-    return verdicts == [True, False, False]
+    same = verdicts == [True, False, False]
+    return same, f"in the first layer of this model: {text}"
 
 
 TRIALS: dict[str, Function] = {

@@ -7,11 +7,10 @@ other thread or compiled model notices anything.
 
 from __future__ import annotations
 
-import ast
 import copy
-import inspect
-import linecache
+import io
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from functools import lru_cache, partial
 from typing import Any
 
@@ -21,8 +20,11 @@ from nmt_lib.model.attention import copy_modules
 from nmt_lib.translate.evaluate import perplexity
 from nmt_lib.translate.translator import Translator
 
+from ..exercise.exercise import VERDICTS
 from ..exercise.saved import remember
+from ..exercise.shown import show_printed
 from .parts import BEAM, PARTS, Function, NotWritten
+from .source import NotKept, full_source
 from .trials import TRIALS, captions
 
 
@@ -35,9 +37,9 @@ def try_it(
     """Translates with a reader's functions in the model, and prints what changes.
 
     That is how many translations are as the library's, and the perplexity of the
-    references, since many mistakes translate as well as the right answer. What
-    translates as the library does is kept for chapter 08 (``exercises.json`` beside the
-    runs).
+    references, since many mistakes translate as well as the right answer. What its
+    check has called right, and what translates as the library does, is kept for chapter
+    08 (``exercises.json`` beside the runs). What her functions print comes last.
 
     A function that no translation calls is tried elsewhere: in twelve updates of a
     training, in the model's subwords, in batches (``trials.py``).
@@ -54,33 +56,42 @@ def try_it(
         raise TypeError(f"no part is called {unknown[0]}; there are {', '.join(names)}")
     if isinstance(translator, str):
         translator = load_cached(translator)
+    texts = captions() if texts is None else texts
+    if not len(texts):
+        return print("there is no text to translate: give some, or leave out `texts`")
     in_model = {name: function for name, function in parts.items() if name in PARTS}
-    try:
-        results = []
-        if in_model:
-            results.append(compare(translator, texts, use_cache, in_model))
-        for name in parts.keys() - in_model.keys():
-            results.append(TRIALS[name](parts[name], translator))
-    except NotWritten:
-        return print("not written yet, so there is nothing to try")
-    except TrainingError:
-        return print("with yours the scores become nan: is an exp infinite, or 0 / 0?")
-    except Exception as error:  # the reader's own code
-        return print(f"yours stops it: {type(error).__name__}: {error}"[:200])
-    if all(results):
+    results = list[tuple[bool, str]]()
+    with redirect_stdout(io.StringIO()) as printed:
+        try:
+            if in_model:
+                results.append(compare(translator, texts, use_cache, in_model))
+            for name in parts.keys() - in_model.keys():
+                results.append(TRIALS[name](parts[name], translator))
+        except NotWritten:
+            results = [(False, "not written yet, so there is nothing to try")]
+        except TrainingError:
+            why = "with yours the scores become nan: is an exp infinite, or 0 / 0?"
+            results = [(False, why)]
+        except Exception as error:  # the reader's own code
+            why = f"yours stops it: {type(error).__name__}: {error}"[:200]
+            results = [(False, why)]
+    for _, message in results:
+        print(message)
+    if all(same for same, _ in results):
         save_functions(parts)
+    show_printed(printed.getvalue())
 
 
 def compare(
     translator: Translator,
-    texts: Sequence[str] | Sequence[Pair] | None,
+    texts: Sequence[str] | Sequence[Pair],
     use_cache: bool,
     parts: dict[str, Function],
-) -> bool:
-    """Prints what changes in the translations; True if nothing does."""
+) -> tuple[bool, str]:
+    """Whether nothing changes in the translations, and what does."""
     library = limit_search(translator, BEAM if "beam_step" in parts else 1)
     reader = replace_parts(library, **parts)
-    items: list[Any] = captions() if texts is None else list(texts)
+    items: list[Any] = list(texts)
     sources = [item.src if isinstance(item, Pair) else item for item in items]
     translations = reader.translate(sources, use_cache=use_cache)
     expected = library.translate(sources)
@@ -88,18 +99,23 @@ def compare(
         item if isinstance(item, Pair) else Pair(item, translation.text)
         for item, translation in zip(items, expected, strict=True)
     ]
-    result, reference = perplexity(reader, pairs), perplexity(library, pairs)
     couples = list(zip(expected, translations, strict=True))
     differences = [pair for pair in couples if pair[0].text != pair[1].text]
     counts = f"{len(couples) - len(differences)} of {len(couples)}"
-    print(f"with yours, {counts} translations are as the library's")
-    print(
-        f"perplexity of the references: {result:.4g} (the library's: {reference:.4g})"
-    )
+    lines = [f"with yours, {counts} translations are as the library's"]
+    same = not differences
+    if any(PARTS[name].method != "_search" for name in parts):  # else it is the same
+        result, reference = perplexity(reader, pairs), perplexity(library, pairs)
+        given = isinstance(items[0], Pair)
+        target = "the references" if given else "the library's translations"
+        lines.append(
+            f"perplexity of {target}: {result:.4g} (the library's: {reference:.4g})"
+        )
+        same = same and abs(result - reference) < 1e-3 * reference
     for reading, translation in differences[:1]:
-        print(f"  {reading.source}\n  library: {reading.text}")
-        print(f"  yours:   {translation.text[:80]}")
-    return not differences and abs(result - reference) < 1e-3 * reference
+        lines += [f"  {reading.source}", f"  library: {reading.text}"]
+        lines.append(f"  yours:   {translation.text[:80]}")
+    return same, "\n".join(lines)
 
 
 def replace_parts(translator: Translator, **parts: Function) -> Translator:
@@ -129,22 +145,15 @@ def load_cached(name: str) -> Translator:
 
 
 def save_functions(parts: dict[str, Function]) -> None:
-    """Saves the text of functions that translate as well as the library's."""
-    texts = {name: source_of(function) for name, function in parts.items()}
-    remember(written={name: text for name, text in texts.items() if text})
-
-
-def source_of(thing: Any) -> str:
-    """The text of a function or class, cut out of its file or cell.
-
-    ``inspect.getsource`` does not find a class that a notebook defines.
-    """
-    methods = [thing] if inspect.isfunction(thing) else vars(thing).values()
-    files = [m.__code__.co_filename for m in methods if inspect.isfunction(m)]
-    cell = "".join(linecache.getlines(files[0])) if files else ""
-    segments = [
-        ast.get_source_segment(cell, node)
-        for node in ast.parse(cell).body
-        if getattr(node, "name", "") == thing.__name__
-    ]
-    return f"{segments[-1]}\n" if segments else ""
+    """Saves the text of functions that translate as the library's and are right."""
+    for name, function in parts.items():
+        answer, is_right = VERDICTS.get(name, (None, False))
+        if answer is not function:
+            continue
+        if not is_right:
+            print("this does not show the mistake that the check has found")
+            continue
+        try:
+            remember(written={name: full_source(function)})
+        except NotKept as reason:
+            print(f"not kept for chapter 08: {reason}")

@@ -280,8 +280,6 @@ def load_tokenizer(text: str) -> Tokenizer:
         tokenizer = SentencePieceTokenizer(kind, model, lowercase)
     tokens = tokenizer.lookup_tokens(range(len(tokenizer)))
     "".join(tokens).encode()  # an error, unless each is text
-    if tokens[: len(SPECIALS)] != [*SPECIALS]:
-        raise ValueError("its special tokens are others")
     return tokenizer
 
 

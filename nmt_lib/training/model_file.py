@@ -9,6 +9,7 @@ the file states is trusted.
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -200,8 +201,8 @@ def unpack(
 ) -> None:
     """Restores what ``pack`` collected.
 
-    An optimizer's kernels trust the sizes of its state, so each tensor is compared with
-    what ``pack`` would write before any is used.
+    An optimizer's kernels trust the sizes of its state, so all tensors are compared
+    with those that ``pack`` would write before any is used.
 
     Raises:
         CheckpointError: a tensor is missing, superfluous, or not one of this run.
@@ -210,39 +211,27 @@ def unpack(
         parameter.grad = torch.zeros_like(parameter)
     optimizer.step()  # the weights stay as they are; the state gets all its tensors
     optimizer.zero_grad()
-    expected = pack(model, optimizer)
-    for name in (expected.keys() | tensors.keys()) - {"random.cuda"}:
-        if not _fits(name, tensors.get(name), expected.get(name)):
-            raise _damaged(name)
+    expected, given = pack(model, optimizer), dict(tensors)
+    expected.pop("random.cuda", None)
+    of_gpu = given.pop("random.cuda", None)
+    try:
+        torch.testing.assert_close(
+            given, expected, rtol=0, atol=math.inf, check_device=False
+        )  # any numbers, if they are finite
+        torch.set_rng_state(given["random.cpu"])
+        if torch.cuda.is_available() and of_gpu is not None:
+            torch.cuda.set_rng_state(of_gpu)
+    except (AssertionError, RuntimeError, TypeError) as error:
+        raise CheckpointError(
+            f"the last checkpoint is not one of this run ({one_line(error)}): delete "
+            "the newest file in checkpoints/ to resume from the one before"
+        ) from None
     load_weights(model, under_prefix(tensors, "model."))
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in under_prefix(tensors, "optimizer.").items():
         index, _, key = name.partition(".")
         state.setdefault(int(index), {})[key] = value
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
-    try:
-        torch.set_rng_state(tensors["random.cpu"])
-        if torch.cuda.is_available() and "random.cuda" in tensors:
-            torch.cuda.set_rng_state(tensors["random.cuda"])
-    except (RuntimeError, TypeError):
-        raise _damaged("random state") from None
-
-
-def _fits(name: str, value: Tensor | None, expected: Tensor | None) -> bool:
-    """Whether a tensor of a checkpoint is one with which training can continue."""
-    if value is None or expected is None:
-        return False
-    if (value.shape, value.dtype) != (expected.shape, expected.dtype):
-        return False
-    is_signed = not name.endswith(("step", "exp_avg_sq"))  # a count; a mean of squares
-    return bool(value.isfinite().all() and (is_signed or value.min() >= 0))
-
-
-def _damaged(name: str) -> CheckpointError:
-    return CheckpointError(
-        f"the last checkpoint's {name} is not as this run writes it: delete the newest "
-        "file in checkpoints/ to resume from the one before"
-    )
 
 
 def under_prefix(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import torch
 from filelock import FileLock
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 from torch import distributed
 
@@ -37,11 +37,11 @@ RESUMABLE_KEYS = {
 
 def runs_folder() -> Path:
     """The folder of all runs: ``$NMT_RUNS``, or ``runs`` in the current repository."""
-    if folder := os.environ.get("NMT_RUNS"):
-        return Path(os.path.expanduser(folder))
-    for place in (Path.cwd(), *Path.cwd().parents):
-        if (place / "nmt_lib").is_dir():
-            return place / "runs"
+    if named := os.environ.get("NMT_RUNS"):
+        return Path(os.path.expanduser(named))
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if (folder / "nmt_lib").is_dir():
+            return folder / "runs"
     return Path("runs")
 
 
@@ -92,18 +92,10 @@ def pretrained() -> list[str]:
     return sorted(file.parent.name for file in PRETRAINED.glob("*/model.safetensors"))
 
 
-COLUMNS = ["step", "epoch", "lr", "train_loss", "valid_loss"]  # of the history
-
-
-def _check_row(row: dict[str, float]) -> dict[str, float]:
-    if [*row] != COLUMNS:
-        raise ValueError(f"a row must have {COLUMNS}")
-    return row
-
-
 Count = Annotated[int, Field(ge=0, le=10**18)]
 Sum = Annotated[float, Field(ge=0, lt=math.inf)]  # NaN is refused, too
-Row = Annotated[dict[str, Count | Sum], AfterValidator(_check_row)]
+Column = Literal["step", "epoch", "lr", "train_loss", "valid_loss"]
+Row = Annotated[dict[Column, Count | Sum], Field(min_length=5)]
 
 
 @dataclass
@@ -179,8 +171,8 @@ class RunFolder:
                 "load it with Translator.load"
             )
         progress, n_weights = Progress(**saved.state), len(saved.weights)
-        was_saved = progress.checkpoint in progress.checkpoints
-        if len(saved.tensors) > n_weights or not was_saved:
+        is_saved = progress.checkpoint in progress.checkpoints  # before the model is
+        if len(saved.tensors) > n_weights or not is_saved:
             raise CheckpointError(
                 f"{path} is a checkpoint, not the final model: delete it, and the run "
                 "writes the weights that train.select asks for"
@@ -254,7 +246,7 @@ class RunFolder:
         tensors = pack(model, optimizer)
         saved = ModelFile(self.config, tokenizers, tensors, asdict(progress))
         save(self.path / f"{name}.safetensors", saved)
-        table = ",".join(COLUMNS) + "\n"
+        table = "step,epoch,lr,train_loss,valid_loss\n"
         for row in progress.history:
             table += ",".join(str(round(value, 6)) for value in row.values()) + "\n"
         write_file(self.path / "history.csv", table.encode())

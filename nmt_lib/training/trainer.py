@@ -6,8 +6,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -34,7 +33,7 @@ from .device import default_device, half_precision
 from .loss import Objective, validation_loss
 from .model_file import ModelFile, load_weights, unpack
 from .optim import build_optimizer, learning_rate
-from .run_folder import Progress, RunFolder, is_over
+from .run_folder import Progress, Row, RunFolder, is_over
 
 
 class Trainer:
@@ -60,12 +59,10 @@ class Trainer:
         self.scaler = torch.amp.GradScaler(
             self.device.type, enabled=self.half == torch.float16
         )
-        self.objective: nn.Module = Objective(self.model, config.train.label_smoothing)
-        self.no_exchange: Callable[[], AbstractContextManager[None]] = nullcontext
-        if self.n_processes > 1:
-            self.objective = parallel = DistributedDataParallel(self.objective)
-            # Their tables of positions may differ in length.
-            parallel.broadcast_buffers, self.no_exchange = False, parallel.no_sync
+        self.objective: Any = Objective(self.model, config.train.label_smoothing)
+        if self.n_processes > 1:  # their position tables may differ in length
+            self.objective = DistributedDataParallel(self.objective)
+            self.objective.broadcast_buffers = False
 
     def run(self) -> None:
         """The training loop: update, validate and save, until the run is over."""
@@ -124,14 +121,13 @@ class Trainer:
         mine = batches[self.rank :: self.n_processes]
         for examples in mine:
             batch = make_batch(examples).to(self.device)
-            # Gradients are exchanged once, with those of the last batch.
-            with nullcontext() if examples is mine[-1] else self.no_exchange():
-                half = self.half is not None
-                with torch.autocast(self.device.type, self.half, enabled=half):
-                    loss = self.objective(batch)
-                # Processes average their gradients; the factor makes it a sum.
-                mean = loss * self.n_processes / n_tokens
-                self.scaler.scale(mean).backward()
+            # As with ``no_sync``, gradients are exchanged after the last batch only.
+            self.objective.require_backward_grad_sync = examples is mine[-1]
+            is_half = self.half is not None
+            with torch.autocast(self.device.type, self.half, enabled=is_half):
+                loss = self.objective(batch)
+            # Processes average their gradients; the factor makes it a sum.
+            self.scaler.scale(loss * self.n_processes / n_tokens).backward()
             total += loss.detach()
         if self.n_processes > 1:
             distributed.all_reduce(total)
@@ -151,7 +147,7 @@ class Trainer:
         progress = self.progress
         loss = validation_loss(self.model, self.valid)
         self.check_finite(loss, "validation loss")
-        row = {
+        row: Row = {
             "step": progress.step,
             "epoch": progress.epoch,
             "lr": self.optimizer.param_groups[0]["lr"],

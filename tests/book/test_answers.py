@@ -35,8 +35,10 @@ def test_expected_and_got_in_one_line(given: Any, expected: Any, said: str) -> N
     assert difference(given, expected).startswith(said)
 
 
-def test_an_integer_of_any_size_is_compared() -> None:
-    assert same(10, 10) and not same(10**400, 10)
+def test_whole_numbers_of_any_size_are_exact() -> None:
+    assert same(10.0, 10) and not same(10**400, 10) and not same(10**17 + 1, 10**17)
+    ids = torch.tensor([1_000_000])
+    assert same(ids.double(), ids) and not same(ids + 1, ids)
 
 
 def test_numpy_and_lists_are_accepted() -> None:

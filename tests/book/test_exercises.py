@@ -15,6 +15,7 @@ import json
 import linecache
 import math
 import re
+import threading
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
@@ -25,9 +26,12 @@ import torch
 
 from nmt_book.exercise.exercise import Exercise, _plain, exercise
 from nmt_book.exercise.progress import exercises, functions, modules, progress
-from nmt_book.exercise.saved import recall, remember
+from nmt_book.exercise.saved import Record, recall, remember
+from nmt_book.exercise.shown import Verdict
+from nmt_book.yours.source import NotKept, full_source
 from nmt_book.yours.trials import TRIALS, captions
 from nmt_book.yours.try_it import load_cached, try_it
+from nmt_lib.data.pairs import Pair
 from tests.book.mutants import missing_cases
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,6 +44,7 @@ Said = Callable[[], str]
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing is written beside the runs."""
     monkeypatch.setenv("NMT_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path / "runs"
 
 
@@ -356,7 +361,8 @@ def test_her_function_is_used_once_it_is_right(said: Said) -> None:
 def test_hints_come_one_after_the_other(said: Said) -> None:
     for call in (double.hint, double.hint, double.hint, double.answer):
         call()
-    assert said() == f"Multiply.\n2 * …\n2 * …\n{double.source}\n"
+    hints = "hint 1 of 2: Multiply.\nhint 2 of 2: 2 * …\nboth hints were given; "
+    assert said() == f"{hints}the answer is folded below the check\n{double.source}\n"
     assert double.source == "def double(n: int) -> int:\n    return 2 * n\n"
 
 
@@ -375,34 +381,205 @@ def test_what_is_solved_is_listed(place: Path, said: Said) -> None:
 
 
 def test_no_file_where_none_can_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("NMT_RUNS", str(tmp_path / "file" / "runs"))
     double(lambda n: 2 * n)
-    assert recall() == {"solved": [], "written": {}}
-    assert not remember(solved="chapter04.attention")
+    assert said().startswith("✓ right: it is twice as much\nnot kept: ")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file" / "home"))
+    remember(written={"attention": "def attention(): pass"})
+    assert said().startswith("not kept: ") and recall() == Record()
+
+
+@pytest.mark.parametrize("damage", ["cut", "null", "deep", "link"])
+def test_a_damaged_file_is_put_aside(damage: str, place: Path, said: Said) -> None:
+    remember(solved="chapter04.attention")
+    file, deep = place / "exercises.json", "[" * 10**5
+    if damage == "link":
+        file.unlink()
+        file.symlink_to("/dev/zero")
+    else:
+        text = file.read_text()
+        other = {"cut": text[:-10], "null": '{"solved": null}', "deep": deep}
+        file.write_text(other[damage])
+    assert recall() == Record() and "is damaged, so nothing counts" in said()
+    remember(solved="chapter04.split_heads")
+    assert "it is exercises-damaged-1.json now" in said()
+    assert recall().solved == ["chapter04.split_heads"]
+    assert (place / "exercises-damaged-1.json").is_symlink() == (damage == "link")
+
+
+def test_two_kernels_keep_what_both_solve() -> None:
+    def solve(kernel: int) -> None:
+        for i in range(20):
+            remember(solved=f"{kernel}.{i}")
+
+    kernels = [threading.Thread(target=solve, args=(k,)) for k in range(2)]
+    for kernel in kernels:
+        kernel.start()
+    for kernel in kernels:
+        kernel.join()
+    assert len(recall().solved) == 40
+
+
+def cell(text: str, **names: Any) -> dict[str, Any]:
+    """The names of a notebook after a cell."""
+    file = f"cell {len(linecache.cache)}"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), names)
+    return names
 
 
 def test_her_functions_are_kept_when_they_translate(said: Said) -> None:
     """As in a notebook, where inspect finds no class; MultiHead calls her attention."""
     chapter = importlib.import_module("nmt_book.chapter04.check")
     wanted = [chapter.attention, chapter.split_heads, chapter.MultiHead]
-    cell = "\n".join(one.source for one in wanted)
-    cell = cell.replace("scores = Q @", "hers = 'hers'\n    scores = Q @")
-    names: dict[str, Any] = {"torch": torch, "math": math}
-    linecache.cache["cell"] = (len(cell), None, cell.splitlines(True), "cell")
-    exec(compile(cell, "cell", "exec"), names)
-    tried(attention=names["attention"])
-    tried(multi_head=names["MultiHead"])
+    text = "\n".join(one.source for one in wanted)
+    text = text.replace("scores = Q @", "hers = 'hers'\n    scores = Q @")
+    names = cell(text, torch=torch, math=math)
+    for part, one in (("attention", chapter.attention), ("multi_head", wanted[2])):
+        tried(**{part: names[one.name]})
+        assert not recall().written, "its check has not called it right"
+    for part, one in (("attention", chapter.attention), ("multi_head", wanted[2])):
+        one(names[one.name])
+        tried(**{part: names[one.name]})
     tried(split_heads=next(iter(chapter.split_heads.mistakes.values()))[0])
-    assert set(recall()["written"]) == {"attention", "multi_head"} and said()
+    assert set(recall().written) == {"attention", "multi_head"} and said()
     kept = functions(wanted)
     assert said() == "yours: attention, MultiHead; printed answers: 1\n"
     assert "hers" in str(kept["attention"].__code__.co_consts)
     remember(written={"attention": "def attention(*a):\n    return helper()"})
     assert "helper" not in functions(wanted)["attention"].__code__.co_names
+    assert re.search("  attention: not yet: .*name 'helper' is not", said())
     assert chapter.MultiHead.verdict(kept["MultiHead"]).startswith("right")
+
+
+def test_her_helpers_and_imports_are_kept() -> None:
+    text = """import torch.nn.functional as func
+from math import sqrt as root
+from torch import finfo
+LOW = {"float": [1, -2.5, None]}
+def wrapped(function):
+    return function
+def width(K): return K.size(-1)
+class Scores:
+    def of(self, Q, K):
+        return [Q @ K.mT / root(width(K)) for _ in range(1)][0]
+number = width
+@wrapped
+def attention(Q, K, V, mask=None, low=LOW):
+    scores = Scores().of(Q, K) + 0 * number(K)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, finfo(scores.dtype).min)
+    width_of = 3  # a name of its own
+    return func.softmax(scores, -1) @ V
+"""
+    names = cell(text, width_of=torch.ones(2), unused=torch.ones(2))
+    exec(full_source(names["attention"]), fresh := dict[str, Any]())
+    attention = BY_NAME["chapter04.attention"]
+    assert attention.verdict(fresh["attention"]).startswith("right")
+    assert fresh["LOW"] == names["LOW"] and "width_of" not in fresh
+
+
+def test_an_earlier_answer_is_kept_as_a_helper() -> None:
+    """Hers, or the printed one if hers is not right."""
+    merge, cut = BY_NAME["chapter01.my_merge"], BY_NAME["chapter01.my_cut"]
+    for source in (merge.source, "def my_merge(subwords, pair):\n    return None\n"):
+        own = merge.use(cell(source)["my_merge"])
+        text = full_source(cell(cut.source, merge=own)["my_cut"])
+        exec(text, fresh := dict[str, Any]())
+        assert cut.verdict(fresh["my_cut"]).startswith("right")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("def f(x): return x @ W", "it uses W, which is no function, module, number"),
+        ("f = lambda x: x", "no function or class that begins a line of a cell"),
+        ("import torch; f = torch.relu", "no function or class that begins a line"),
+        (f"def f(x): return '{'x' * 20_000}'", "more than 20,000 letters"),
+    ],
+)
+def test_why_a_function_is_not_kept(text: str, reason: str) -> None:
+    with pytest.raises(NotKept, match=reason):
+        full_source(cell(text, W=torch.ones(2))["f"])
+
+
+def test_functions_of_another_computer_are_not_run(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Said
+) -> None:
+    attention = BY_NAME["chapter04.attention"]
+    remember(written={"attention": attention.source})
+    for change in (lambda text: text, lambda text: text.replace("def", "\\ndef")):
+        file = place / "exercises.json"
+        file.write_text(change(file.read_text()))
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "other"))
+        functions([attention])
+        assert "functions that this computer did not check ('attention'): " in said()
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def test_what_her_code_prints_comes_last(said: Said) -> None:
+    def attention(*given: Any) -> Any:
+        print("a\nb\nc")
+        return BY_NAME["chapter04.attention"].right(*given)
+
+    BY_NAME["chapter04.attention"](attention)
+    *verdict, n_more = said().splitlines()
+    assert verdict[0].startswith("✓ right: ")
+    assert verdict[1:] == ["your code printed:", "  a", "  b", "  c"]
+    assert re.fullmatch(r"  … and \d+ more", n_more)
+    tried(attention=attention)
+    trial = said().splitlines()
+    assert trial[0].startswith("with yours, ") and trial[-4:-1] == verdict[2:]
+
+
+def test_a_notebook_shows_a_verdict_in_colour() -> None:
+    assert "✗</b> not yet: 1 &lt; 2" in Verdict("not yet: 1 < 2")._repr_html_()
+    assert repr(Verdict("right: it is")) == "✓ right: it is"
+
+
+def test_a_beam_that_is_emptied_is_mentioned() -> None:
+    step = BY_NAME["chapter08.my_beam_step"]
+
+    def emptied(beam: list[Any], *given: Any) -> Any:
+        found = step.right(beam, *given)
+        beam.clear()
+        return found
+
+    assert "but it changes beam, which" in step.verdict(emptied)
+
+
+def test_what_a_perplexity_is_of(said: Said) -> None:
+    attention = BY_NAME["chapter04.attention"].right
+    tried(attention=attention)
+    assert "perplexity of the library's translations: " in said()
+    try_it("multi30k-en-de", [Pair("A man.", "Ein Mann.")], attention=attention)
+    assert "perplexity of the references: " in said()
+    tried(next_word=BY_NAME["chapter00.next_word"].right)
+    assert "perplexity" not in said(), "the search has no part in it"
+
+
+def test_texts_that_are_none(said: Said) -> None:
+    tried(few=0, attention=lambda *given: None)
+    assert said().startswith("there is no text to translate: ")
+
+
+def test_a_matrix_is_tried_with_both_columns(said: Said) -> None:
+    turn = BY_NAME["chapter02.my_turn"]
+    tried(turn=next(iter(turn._variants("[-math → [math"))))
+    assert not said().startswith("with yours, 3 of 3")
+
+
+def test_a_trial_that_looks_fine_says_so(said: Said) -> None:
+    table = BY_NAME["chapter03.my_target_mask"]
+    wrong = next(
+        f for why, (f, *_) in table.mistakes.items() if "rows of padded" in why
+    )
+    table(wrong)
+    tried(target_mask=wrong)
+    assert said().endswith("this does not show the mistake that the check has found\n")
 
 
 @pytest.mark.parametrize(
@@ -458,6 +635,8 @@ def test_what_no_translation_calls(said: Said) -> None:
     tried(shift=lambda tgt: (tgt[:, :-1], tgt[:, :-1]))
     yours, library = re.findall(r"→ ([\d.]+)", said())
     assert float(yours) < float(library) - 1, "it learns to copy"
+    tried(shift=lambda tgt: (tgt[:, :-1], tgt[:, :-1]))
+    assert "lower is not better here" in said()
 
 
 def test_an_unknown_part_is_named() -> None:

@@ -151,8 +151,6 @@ def test_a_tokenizer_that_could_not_be_used_is_refused(path: Path) -> None:
         ("rules for 'pl'", words | {"kind": "spacy", "lang": "pl"}),
         ("rules for 'de '", words | {"kind": "other", "lang": "de "}),
         ("surrogates not allowed", words | {"tokens": [*SPECIALS, "\ud800"]}),
-        ("special tokens", words | {"tokens": ["<unk>", "<pad>", "<sos>", "<eos>"]}),
-        ("special tokens", subwords | {"model": model.replace(b"<sos>", b"<the>")}),
         (
             "can't decode",
             subwords | {"model": model.replace("▁h".encode(), b"\xff" * 4)},

@@ -43,6 +43,15 @@ def closed(lengths, budget, ends=lambda batches, batch: [*batches, batch]):
     return ends(batches, batch) if batch else []
 
 
+def from_an_empty_one(lengths, budget):
+    batches = [[]]
+    for length in lengths:
+        if batches[-1] and (len(batches[-1]) + 1) * length > budget:
+            batches.append([])
+        batches[-1].append(length)
+    return batches
+
+
 RIGHT = {
     "my_causal_mask": [
         by_arange,
@@ -61,6 +70,7 @@ RIGHT = {
     ],
     "my_batches": [
         closed,
+        from_an_empty_one,
     ],
 }
 WRONG = {

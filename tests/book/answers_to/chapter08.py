@@ -37,7 +37,7 @@ def one_table(beam, next_log_probs, K):
     table = torch.stack([total + next_log_probs(ids) for ids, total in beam])
     top, where = table.flatten().topk(2 * K)
     new = [
-        ([*beam[i // table.size(1)][0], i % table.size(1)], t)
+        ((*beam[i // table.size(1)][0], i % table.size(1)), t)
         for i, t in zip(where.tolist(), top.tolist(), strict=True)
     ]
     ends = [c for c in new if c[0][-1] == 3]

@@ -18,12 +18,6 @@ def in_numpy(table):
     return numpy.count_nonzero(off.any(axis=0))
 
 
-def lowest_of_all(scores, mask):
-    result = scores.clone()
-    result[~mask] = torch.tensor(-65504.0, dtype=scores.dtype)
-    return result
-
-
 def by_where(scores, mask):
     return torch.where(mask, scores, torch.finfo(scores.dtype).min)
 
@@ -61,7 +55,6 @@ RIGHT = {
         in_numpy,
     ],
     "hide": [
-        lowest_of_all,
         by_where,
         lambda scores, mask: scores.masked_fill(~mask, -torch.inf).nan_to_num(),
     ],
