@@ -159,7 +159,7 @@ def best_of(runs: Mapping[str, Sequence[nmt.Run]]) -> nmt.Run:
 
 
 def path_of(file: Path) -> str:
-    """The whole path of a file; of the stand-in, whose folder is temporary, its name."""
+    """The whole path of a file; its name where the folder is temporary."""
     return file.name if "nmt-own-pair-" in str(file) else str(file.resolve())
 
 
