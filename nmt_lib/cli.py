@@ -23,7 +23,7 @@ import nmt_lib as nmt
 from .config import config_names
 from .data.clean import looks_swapped
 from .data.corpora import held_out
-from .errors import one_line, warn
+from .errors import one_line, printable, warn
 from .training.atomic_write import write_file
 from .training.run_folder import RunFolder
 
@@ -78,7 +78,9 @@ def _parser() -> argparse.ArgumentParser:
             command.add_argument("--split", choices=("valid", "test"), default="valid")
     command = commands.add_parser("data", help=data.__doc__)
     command.set_defaults(run=data, set=[])
-    command.add_argument("file", help="tab-separated, CSV, JSON lines, TMX, PO, zip …")
+    command.add_argument(
+        "file", help="tab-separated, CSV, JSON, Parquet, TMX, PO, zip …"
+    )
     command.add_argument("--src-lang", required=True, help="a code such as en")
     command.add_argument("--tgt-lang", required=True, help="a code such as pl")
     command.add_argument("--out", help="folder for train.xx, valid.xx and test.xx")
@@ -119,11 +121,15 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     """Clean and split a file of sentence pairs, and show what is left."""
     langs = options.src_lang, options.tgt_lang
     nmt.load_config("pair", **{"data.src_lang": langs[0], "data.tgt_lang": langs[1]})
-    pairs, left_out = nmt.load_pairs(options.file, *langs)
+    name = printable(options.file)
+    pairs, report = nmt.load_pairs(options.file, *langs)
     split = nmt.grouped_split(pairs, held_out(len(pairs)), seed=0)
-    print(f"{len(pairs) + left_out.total():,} found in {options.file}")
-    for reason, n in left_out.most_common():
-        print(f"{n:,} left out: {reason}")
+    print(f"{len(pairs) + report.left_out.total():,} found in {name}")
+    if report.columns:
+        print(f"columns: {' → '.join(map(printable, report.columns))}")
+    print(*report.lines(), sep="\n")
+    if not pairs:
+        raise nmt.CorpusError(f"{name}: no pair is left")
     print(
         f"{len(pairs):,} kept; {split.largest} in the largest group that shares texts"
     )

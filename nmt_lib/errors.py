@@ -37,7 +37,12 @@ class TrainingError(NMTError, RuntimeError):
 
 def one_line(error: object, length: int = 300) -> str:
     """The text of an error on one line, cut to ``length`` characters."""
-    return " ".join(str(error).split())[:length]
+    return printable(" ".join(str(error).split()))[:length]
+
+
+def printable(text: object) -> str:
+    r"""A text in which what would steer a terminal is spelled out, such as ``\x1b``."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
 
 
 def warn(message: str) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.data.clean import Report
 from nmt_lib.data.corpora import is_file_of_pairs
 from nmt_lib.data.split import group
 from nmt_lib.training.run_folder import runs_folder
@@ -104,15 +103,6 @@ def correlations(
             values.append(r.nan_to_num().item())
         result[f"{offset:+d}" if offset else "0"] = values
     return result
-
-
-def show_report(report: Report) -> None:
-    """How many pairs were mended, left out and odd, each with an example."""
-    for title in ("mended", "left_out", "odd"):
-        for reason, n in getattr(report, title).most_common():
-            print(f"{n:>6,} {title.replace('_', ' ')}: {reason}")
-            if example := report.examples.get(reason):
-                print(f"         {excerpt('  |  '.join(example), 76)!r}")
 
 
 def trained(config: nmt.Config, name: str, **changes: Any) -> nmt.Run:

@@ -7,10 +7,12 @@ import re
 import statistics
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from textwrap import shorten
 
+from ..errors import printable
 from .pairs import Pair
 from .split import fold
 
@@ -19,8 +21,11 @@ UNUSUAL = 4.0  # standard deviations of the log ratio of lengths
 # Signs of damage: control characters, the mark of a failed conversion, halves of
 # characters, and code points that are no characters.
 DAMAGED = re.compile(
-    "[\0-\x08\x0e-\x1b\x7f\ufffd\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]|\r."
+    "[\0-\x08\x0e-\x1b\x7f-\x9f\ufffd\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]|\r."
 )
+# More combining marks on one letter than any language needs; NFC sorts them slowly.
+MARKS = "".join(filter(unicodedata.combining, map(chr, range(0x300, 0x1E94B))))
+MANY_MARKS = re.compile(f"[{MARKS}]{{31}}")
 TOGETHER = ({"CJK", "HIRAGANA", "KATAKANA"}, {"HANGUL", "CJK"})  # scripts in one text
 
 
@@ -35,10 +40,19 @@ class Report:
     mended: Counter[str] = field(default_factory=Counter)
     odd: Counter[str] = field(default_factory=Counter)
     examples: dict[str, tuple[str, str]] = field(default_factory=dict)
+    columns: list[str] = field(default_factory=list)  # where a table has several
 
     def note(self, kind: Counter[str], reason: str, pair: tuple[str, str]) -> None:
         kind[reason] += 1
         self.examples.setdefault(reason, pair)
+
+    def lines(self) -> Iterator[str]:
+        """A line for each reason, and one with its example."""
+        for title in ("mended", "left_out", "odd"):
+            for reason, n in getattr(self, title).most_common():
+                yield f"{n:,} {title.replace('_', ' ')}: {reason}"
+                if example := self.examples.get(reason):
+                    yield "    " + shorten(printable("  |  ".join(example)), 76)
 
 
 def clean(pairs: Iterable[tuple[str, str]], report: Report) -> list[tuple[str, str]]:
@@ -51,16 +65,17 @@ def clean(pairs: Iterable[tuple[str, str]], report: Report) -> list[tuple[str, s
     """
     unique: dict[tuple[str, str], None] = {}
     for texts in pairs:
-        src, tgt = (" ".join(unicodedata.normalize("NFC", t).split()) for t in texts)
         reason = ""
-        if any(map(DAMAGED.search, texts)):
-            reason = "damaged characters"
-        elif not src or not tgt:
+        if any(map(_is_damaged, texts)):
+            report.note(report.left_out, "damaged characters", texts)
+            continue
+        src, tgt = (" ".join(unicodedata.normalize("NFC", t).split()) for t in texts)
+        if not src or not tgt:
             reason = "empty"
-        elif src == tgt or (" " in src and fold(src) == fold(tgt)):
-            reason = "both sides equal"
         elif max(len(src), len(tgt)) > LONGEST_SIDE:
             reason = f"longer than {LONGEST_SIDE} characters"
+        elif src == tgt or (" " in src and fold(src) == fold(tgt)):
+            reason = "both sides equal"
         elif (src, tgt) in unique:
             reason = "there already"
         if reason:
@@ -68,6 +83,11 @@ def clean(pairs: Iterable[tuple[str, str]], report: Report) -> list[tuple[str, s
         else:
             unique[src, tgt] = None
     return _drop_outliers(list(unique), report)
+
+
+def _is_damaged(text: str) -> bool:
+    many_marks = len(text) > 300 and MANY_MARKS.search(text)
+    return bool(many_marks or DAMAGED.search(text))
 
 
 def _drop_outliers(

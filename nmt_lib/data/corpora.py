@@ -169,10 +169,9 @@ def load_pairs(
 ) -> tuple[list[Pair], Report]:
     """The cleaned pairs of a file, and what was left out, mended and odd.
 
-    Raises:
-        CorpusError: as in ``read_pairs``.
+    The formats, the arguments and the errors are those of ``read_pairs``.
     """
     report = Report()
-    texts = list(read_pairs(path, src, tgt, report.left_out))
+    texts = list(read_pairs(path, src, tgt, report.left_out, report.columns))
     texts = clean(mend(texts, report), report)
     return [Pair(*sentences) for sentences in texts], report

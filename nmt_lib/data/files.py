@@ -1,5 +1,5 @@
-"""Files of sentence pairs as people have them: text in columns, CSV, JSON lines, Moses
-and zip files of it, TMX, and the message catalogues of programs (PO and MO).
+"""Files of sentence pairs as people have them: text in columns, CSV, JSON, Parquet,
+Moses and zip files of it, TMX, XLIFF, and message catalogues of programs (PO and MO).
 
 ``read_pairs`` yields one pair after another. Whatever cannot be used is counted with
 its reason; a damaged file is a single ``CorpusError``. Lines, cells and what is
@@ -26,15 +26,24 @@ from typing import Any
 
 import polib
 
-from ..errors import CorpusError, one_line
-from .tmx import read_tmx
+from ..errors import CorpusError, one_line, printable
+from .languages import find_language
+from .xml_units import read_units
 
 LONGEST = 100_000  # characters of a line; a longer one is no sentence
 PIECE, PIECES = 2**16, 300  # bytes read at once; most pieces of what is read whole
 UNPACKED = 200  # times its size is what a packed file may hold; text needs about 4
 SMALL = 10_000_000  # bytes that it may hold in any case
+NO_PO = "messages that are no PO"
+HEADER = 'msgid ""\nmsgstr ""\n\n'  # the last such message is taken out by polib
 TOO_LONG = f"texts of more than {LONGEST:,} characters"
-EXTENSIONS = (".tsv", ".txt", ".csv", ".jsonl", ".json", ".tmx", ".po", ".mo")
+XML = (".tmx", ".xlf", ".xliff")
+EXTENSIONS = (".tsv", ".txt", ".csv", ".jsonl", ".json", *XML, ".po", ".mo")
+SIDES = ("src", "source"), ("tgt", "trg", "target")  # names of columns
+NO_DATA = {  # what is often downloaded in place of a file
+    b"version https://git-lfs": "a Git LFS pointer: `git lfs pull` fetches the file",
+    rb"\s*(?i:<!doctype html|<html)": "a web page: download the file itself",
+}
 UNREADABLE = (
     *(OSError, EOFError, LookupError, RuntimeError, ValueError, SyntaxError),
     *(OverflowError, struct.error, zlib.error, zipfile.BadZipFile),
@@ -45,26 +54,36 @@ Lines = Iterator["str | None"]  # None: TOO_LONG
 
 
 def read_pairs(
-    path: str | os.PathLike[str], src: str, tgt: str, lost: Counter[str]
+    path: str | os.PathLike[str],
+    src: str,
+    tgt: str,
+    lost: Counter[str],
+    columns: list[str] | None = None,
 ) -> Pairs:
     """The sentence pairs of a file, (text in ``src``, text in ``tgt``), not cleaned.
 
-    - ``.tsv`` and ``.txt``: source TAB target (TAB anything), as from ManyThings;
-      number TAB source TAB number TAB target, as from Tatoeba; or columns that a first
-      line names by their languages. Quotation marks are ordinary characters.
-    - ``.csv``, and ``.jsonl`` with one object on each line, or ``.json`` with an array
-      of them: columns named by their languages.
+    - ``.tsv`` and ``.txt``: source TAB target (TAB anything), as from ManyThings, or
+      with numbers before them, as from Tatoeba; or columns that a first line names.
+      Quotation marks are ordinary characters.
+    - ``.csv``, ``.jsonl`` with one object on each line, ``.json`` with an array of
+      them, and ``.parquet``: columns with names, or one with the name ``translation``
+      that holds two.
     - ``name.en`` and ``name.pl`` (Moses), given as either of them, or as ``name``.
-    - ``.tmx``, and ``.po`` and ``.mo``, which translate from English.
-    - ``.zip`` with two Moses files, as from OPUS, or with one file of another kind.
+    - ``.tmx``, ``.xlf`` and ``.xliff``.
+    - ``.po`` and ``.mo``, which translate from English.
+    - ``.zip`` with two Moses files, as from OPUS, or with one file of another kind,
+      but not ``.parquet``.
 
-    Each but ``.zip`` may end in ``.gz`` as well.
+    Each but ``.zip`` and ``.parquet`` may end in ``.gz`` as well. A column is named by
+    its language (*pl*, *pl_PL*, *Polish*) or its side (*src*, *source*; *tgt*, *trg*,
+    *target*). Where there is no *en-US*, *en* stands for it, and the other way round.
 
     Args:
         path: the file.
-        src: the source language, as the file names it.
+        src: the source language, such as *en*.
         tgt: the target language.
         lost: to count what cannot be used, by its reason.
+        columns: to name the two columns that are read, or to give their numbers.
 
     Raises:
         CorpusError: there is no such file, its kind is unknown, it is damaged or not
@@ -76,7 +95,10 @@ def read_pairs(
             files = moses_files(path, langs)
             if not files and not path.is_file():
                 raise CorpusError("there is no such file")
-            if not files and path.suffix.lower() == ".zip":
+            for file in files or [path]:
+                check_content(file)
+            kind = "" if files else path.suffix.lower()
+            if kind == ".zip":
                 archive = stack.enter_context(zipfile.ZipFile(path))
                 members = _members(archive, langs)
                 parts = {
@@ -84,16 +106,30 @@ def read_pairs(
                 }
             else:
                 parts = {file.name: _chunks(file) for file in files or [path]}
-            for texts in _pairs(parts, langs, lost):
+            columns = [] if columns is None else columns
+            if kind == ".parquet":
+                pairs = _objects(_parquet(path, langs), langs, lost, columns)
+            else:
+                pairs = _pairs(parts, langs, lost, columns)
+            for texts in pairs:
                 if max(map(len, texts)) > LONGEST:
                     lost[TOO_LONG] += 1
                 else:
                     yield texts
     except CorpusError as error:
-        raise CorpusError(f"{path}: {error}") from None
+        raise CorpusError(printable(f"{path}: {error}")) from None
     except UNREADABLE as error:
         why = one_line(error, 200) or "it is cut off"
-        raise CorpusError(f"{path}: cannot be read ({why})") from None
+        raise CorpusError(f"{printable(path)}: cannot be read ({why})") from None
+
+
+def check_content(file: Path) -> None:
+    """Raises a CorpusError for what is often downloaded in place of a file."""
+    with file.open("rb") as opened:
+        head = opened.read(100)
+    for beginning, what in NO_DATA.items():
+        if re.match(beginning, head):
+            raise CorpusError(f"{file.name} is {what}")
 
 
 def moses_files(path: Path, langs: tuple[str, str]) -> list[Path]:
@@ -111,7 +147,10 @@ def moses_files(path: Path, langs: tuple[str, str]) -> list[Path]:
 
 
 def _pairs(
-    parts: dict[str, Iterator[bytes]], langs: tuple[str, str], lost: Counter[str]
+    parts: dict[str, Iterator[bytes]],
+    langs: tuple[str, str],
+    lost: Counter[str],
+    columns: list[str],
 ) -> Pairs:
     """The pairs of two Moses files, or of one file by its extension."""
     if len(parts) == 2:
@@ -119,14 +158,12 @@ def _pairs(
         return _moses(sources, targets, lost)
     [(name, chunks)] = parts.items()
     kind = Path(name.lower().removesuffix(".gz")).suffix
-    if kind in (".tsv", ".txt"):
-        return _columns(_lines(chunks), langs, lost)
-    if kind == ".csv":
-        return _csv(_lines(chunks), langs, lost)
+    if kind in (".tsv", ".txt", ".csv"):
+        return _table(_lines(chunks), kind == ".csv", langs, lost, columns)
     if kind in (".jsonl", ".json"):
-        return _objects(_json(chunks, lost), langs, lost)
-    if kind == ".tmx":
-        return read_tmx(chunks, langs, lost)
+        return _objects(_json(chunks, lost), langs, lost, columns)
+    if kind in XML:
+        return read_units(chunks, langs, lost)
     if kind in (".po", ".mo"):
         entries = _po(_lines(chunks), lost) if kind == ".po" else _mo(_whole(chunks))
         if langs[1].startswith("en"):
@@ -135,8 +172,8 @@ def _pairs(
             return _messages(entries, lost)
         raise CorpusError("catalogues translate from English: one language must be en")
     raise CorpusError(
-        f"no known kind of file: it must end in {', '.join(EXTENSIONS)} or .zip, or be "
-        f"one of two files that end in .{langs[0]} and .{langs[1]}"
+        f"no known kind of file: it must end in {', '.join(EXTENSIONS)}, .parquet "
+        f"or .zip, or be one of two files that end in .{langs[0]} and .{langs[1]}"
     )
 
 
@@ -156,14 +193,18 @@ def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[byt
 
 
 def _bounded(file: Any, size: int) -> Iterator[bytes]:
-    room = UNPACKED * size + SMALL
+    unpacked = 0
     while chunk := file.read(PIECE):
-        room -= len(chunk)
-        if room < 0:
-            raise CorpusError(
-                f"it unpacks to more than {UNPACKED} times its size, which no text does"
-            )
+        unpacked += len(chunk)
+        _check_size(unpacked, size)
         yield chunk
+
+
+def _check_size(unpacked: int, size: int) -> None:
+    if unpacked > UNPACKED * size + SMALL:
+        raise CorpusError(
+            f"it unpacks to more than {UNPACKED} times its size, which no text does"
+        )
 
 
 def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.ZipInfo]:
@@ -241,58 +282,115 @@ def _moses(sources: Lines, targets: Lines, lost: Counter[str]) -> Pairs:
         )
 
 
-def _find_columns(names: Iterable[str], langs: tuple[str, str]) -> list[int]:
-    """The indices of both languages' columns; empty if a name is missing."""
-    titles = [name.strip().lower() for name in names]
-    codes = [lang.lower() for lang in langs]
-    return list(map(titles.index, codes)) if {*codes} <= {*titles} else []
+def find_columns(titles: tuple[str, ...], langs: tuple[str, str]) -> list[int]:
+    """Where the source and the target are, as far as the titles say so."""
+    where = []
+    for lang, names in zip(langs, SIDES, strict=True):
+        found = find_language(lang, titles, *names)
+        if len(found) > 1:
+            several = one_line(", ".join(titles[i] for i in found), 100)
+            raise CorpusError(f"several columns could be {lang}: {several}")
+        where += found
+    return where
 
 
-def _columns(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Pairs:
-    where: list[int] = []
-    for line in _within(lines, lost):
-        cells = line.split("\t", 100)
-        if not where:
-            if where := _find_columns(cells, langs):
-                continue
-            tatoeba = cells[0].isdecimal() and len(cells) == 4 and cells[2].isdecimal()
-            where = [1, 3] if tatoeba else [0, 1]
+def _unnamed(titles: Iterable[str], langs: tuple[str, str]) -> CorpusError:
+    return CorpusError(
+        f"its columns seem to be {one_line(', '.join(titles), 100)}: name two of them "
+        f"{langs[0]} and {langs[1]}"
+    )
+
+
+def _table(
+    lines: Lines,
+    quoted: bool,
+    langs: tuple[str, str],
+    lost: Counter[str],
+    columns: list[str],
+) -> Pairs:
+    """CSV, where cells are ``quoted`` and a first line has names; or plain text.
+
+    Of plain text without names, the first two columns that are not numbers are taken.
+    """
+    texts, sep = _within(lines, lost), "" if quoted else "\t"
+    for head in texts:
+        if declared := re.fullmatch("sep=(.)", head):
+            sep = declared[1]
+        elif head.strip():
+            break
+        else:
+            lost["empty"] += 1
+    else:
+        raise CorpusError("it is empty")
+    sep, texts = sep or max(",;\t", key=head.count), chain([head], texts)
+    rows = _quoted(texts, sep, lost) if quoted else (t.split(sep, 100) for t in texts)
+    titles = next(rows, [])
+    where = find_columns(tuple(titles), langs)
+    columns += [titles[i] for i in where]
+    if len(where) < 2:
+        # Names are words without spaces, unlike all of the next line.
+        first = [titles, *islice(rows, 1)]
+        words = [all(re.fullmatch(r"[^\W\d][\w-]*", c) for c in row) for row in first]
+        named = words[0] and not words[-1]
+        if quoted or (named and (where or len(titles) > 2)):
+            raise _unnamed(titles, langs)
+        if named:
+            lost["lines that name columns"] += 1
+        sample = enumerate(zip(*first[named:], strict=False))
+        where = [i for i, cell in sample if not all(map(str.isdecimal, cell))][:2]
+        where = where if len(where) == 2 else [0, 1]
+        columns[:] = [str(i + 1) for i in where]
+        rows = chain(first[named:], rows)
+    for cells in rows:
         if len(cells) > max(where):
             yield cells[where[0]], cells[where[1]]
         else:
-            lost["lines of too few columns" if line.strip() else "empty"] += 1
+            few = any(map(str.strip, cells))
+            lost["lines of too few columns" if few else "empty"] += 1
 
 
-def _csv(lines: Lines, langs: tuple[str, str], lost: Counter[str]) -> Pairs:
-    texts = (line + "\n" for line in _within(lines, lost))
-    header = next(texts, "")
-    for delimiter in (",", ";", "\t"):
-        names = header.strip().replace('"', "").split(delimiter)
-        if where := _find_columns(names, langs):
-            break
-    else:
-        raise CorpusError(
-            f"its first line names no columns {langs[0]} and {langs[1]}, but "
-            f"{header.strip()[:80]!r}: name them so"
-        )
-    rows, n_read = csv.reader(texts, delimiter=delimiter, strict=True), 0
+def _quoted(texts: Iterator[str], sep: str, lost: Counter[str]) -> Iterator[list[str]]:
+    """The rows of CSV."""
+    lines = (text + "\n" for text in texts)
+    rows, n_read = csv.reader(lines, delimiter=sep, strict=True), 0
     while True:
         try:
             cells = next(rows)
         except StopIteration:
             return
         except csv.Error:
-            cells = []
             lost["lines whose quotation marks do not match"] += rows.line_num - n_read
             n_read = rows.line_num
             continue
         n, n_read = rows.line_num - n_read, rows.line_num
         if n > 1:
             lost["lines of cells that run over several lines"] += n
-        elif len(cells) > max(where):
-            yield cells[where[0]], cells[where[1]]
         else:
-            lost["lines of too few columns" if cells else "empty"] += 1
+            yield cells
+
+
+def _parquet(path: Path, langs: tuple[str, str]) -> Iterator[Any]:
+    """The rows of a Parquet file, with the columns that are needed."""
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    size, unpacked = path.stat().st_size, 0
+    try:
+        with ParquetFile(path) as file:
+            titles = tuple(file.schema_arrow.names)
+            names = [titles[i] for i in find_columns(titles, langs)]
+            if len(names) < 2:
+                names = [title for title in titles if title == "translation"]
+            if not names:
+                raise _unnamed(titles, langs)
+            groups = map(file.metadata.row_group, range(file.num_row_groups))
+            _check_size(sum(g.total_byte_size + 10 * g.num_rows for g in groups), size)
+            for batch in file.iter_batches(100, columns=names):
+                unpacked += batch.nbytes
+                _check_size(unpacked, size)
+                yield from batch.to_pylist()
+    except ArrowException as error:
+        raise CorpusError(f"cannot be read ({one_line(error, 200)})") from None
 
 
 def _json(chunks: Iterator[bytes], lost: Counter[str]) -> Iterator[Any]:
@@ -312,14 +410,26 @@ def _json(chunks: Iterator[bytes], lost: Counter[str]) -> Iterator[Any]:
             lost["lines that are no JSON"] += 1
 
 
-def _objects(rows: Iterator[Any], langs: tuple[str, str], lost: Counter[str]) -> Pairs:
+def _objects(
+    rows: Iterator[Any],
+    langs: tuple[str, str],
+    lost: Counter[str],
+    columns: list[str],
+) -> Pairs:
+    unnamed: tuple[str, ...] = ()
     for row in rows:
-        row = row.get("translation", row) if isinstance(row, dict) else {}
-        src, tgt = map(row.get, langs) if isinstance(row, dict) else (None, None)
-        if isinstance(src, str) and isinstance(tgt, str):
-            yield src, tgt
+        row = row.get("translation", row) if isinstance(row, dict) else row
+        titles = tuple(row) if isinstance(row, dict) else ()
+        names = [titles[i] for i in find_columns(titles, langs)]
+        texts = [row[name] for name in names]
+        if len(names) == 2 and all(isinstance(text, str) for text in texts):
+            columns[:] = names
+            yield texts[0], texts[1]
         else:
+            unnamed = unnamed or titles[: 100 * (len(names) < 2)]
             lost[f"objects without text under {langs[0]} and {langs[1]}"] += 1
+    if unnamed and not columns:
+        raise _unnamed(unnamed, langs)
 
 
 def _messages(entries: Iterable[Any], lost: Counter[str]) -> Pairs:
@@ -339,24 +449,50 @@ def _messages(entries: Iterable[Any], lost: Counter[str]) -> Pairs:
 
 
 def _po(lines: Lines, lost: Counter[str]) -> Iterator[Any]:
-    """The messages of a PO file, one by one: polib is slow with long texts."""
-    block = ""
+    """The messages of a PO file, but its header."""
+    blocks, first = _blocks(lines), True
+    while some := list(islice(blocks, 100)):
+        for entry in _entries(some, lost):
+            if entry.msgid or not first:
+                yield entry
+            first = False
+
+
+def _entries(blocks: list[str], lost: Counter[str]) -> list[Any]:
+    """The messages of some blocks: polib begins slowly, so it gets many at once."""
+    text = "".join(blocks)
+    n = len(re.findall("(?m)^(?:#~ )?msgid ", text))
+    try:
+        entries: list[Any] = polib.pofile(text + HEADER, encoding="utf-8")
+        if len(entries) >= n:
+            return entries
+    except OSError:
+        pass
+    if half := len(blocks) // 2:  # which one it refuses
+        return _entries(blocks[:half], lost) + _entries(blocks[half:], lost)
+    lost[NO_PO] += max(1, n)
+    if lost[NO_PO] > 10_000:
+        raise CorpusError(f"more than 10,000 {NO_PO}")
+    return []
+
+
+def _blocks(lines: Lines) -> Iterator[str]:
+    """What empty lines separate in a PO file."""
+    block = last = ""
     for line in chain(lines, [""]):
         # polib ends lines at other characters, too, and joins comments slowly.
         line = "?" if line is None else " ".join(line.splitlines()).strip()
-        if line[:1] != "#" or line[1:2] in ",~":
-            block += line + "\n"
-        if len(block) > LONGEST:
-            raise CorpusError(f"no empty line in {LONGEST:,} characters: it is no PO")
-        if not line:
-            try:
-                entries = polib.pofile(block, encoding="utf-8")
-                if "msgid " in block and not entries and not entries.metadata:
-                    raise OSError("neither a message nor a header")
-                yield from entries
-            except OSError:
-                lost["messages that are no PO"] += max(1, block.count("msgid "))
+        if line and (line[0] != "#" or line[1:2] in ",~"):
+            last, block = line, f"{block}{line}\n"
+            if len(block) > LONGEST:
+                raise CorpusError(
+                    f"no empty line in {LONGEST:,} characters: it is no PO"
+                )
+        elif block and not line and not last.startswith("#,"):
+            yield block
             block = ""
+    if block:
+        yield block
 
 
 def _mo(data: bytes) -> Iterable[Any]:

@@ -56,7 +56,7 @@ def line_offsets(sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.i
     if n < 3 or is_sorted(src):
         return np.zeros(n, dtype=np.int64)
     middle = np.median(tgt - src)
-    spread = 0.01 + min(0.3, 1.4826 * np.median(abs(tgt - src - middle)))
+    spread = np.clip(1.4826 * np.median(abs(tgt - src - middle)), 0.1, 0.3)
     best, steps = CHANGE * (OFFSETS != 0), np.zeros((n, len(OFFSETS)), dtype=np.int8)
     for i in range(n):
         rows = i + OFFSETS

@@ -21,6 +21,8 @@ DIRTY = {
         ("caf\ufffd is nice", "咖啡很好"),
         ("a\0b", "猫"),
         ("a\rb", "猫"),
+        ("a\x9b2J", "猫"),
+        ("cat" + "\u0345\u0300" * 200, "猫"),
     ],
     "empty": [("", "猫"), ("A cat.", " \u3000 ")],
     "both sides equal": [("OK", " OK "), ("Not translated.", "NOT translated")],

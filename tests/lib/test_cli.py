@@ -86,7 +86,12 @@ def test_data_shows_what_a_file_of_pairs_holds(tmp_path: Path, nmt_lib: Call) ->
     said = result.stdout.decode()
     assert result.returncode == 0 and not result.stderr, result.stderr
     for part in (
-        *("204 found in a b.tsv", "1 left out: empty", "1 left out: both sides equal"),
+        *(
+            "204 found in a b.tsv",
+            "columns: 1 → 2",
+            "1 left out: empty",
+            "1 left out: both sides equal",
+        ),
         *("1 left out: there already", "1 left out: lines of too few columns"),
         *("200 kept; 2 in the largest", "train 180, valid 10, test 10"),
         "\n0.0 % of the test sources are in train\n",
@@ -108,6 +113,14 @@ def test_data_that_cannot_be_used_is_one_line(
 ) -> None:
     options = ("--src-lang", "en", "--tgt-lang", lang)
     assert_one_line(nmt_lib("data", "none.tsv", *options, cwd=tmp_path), part)
+
+
+def test_data_that_keeps_nothing_is_a_mistake(tmp_path: Path, nmt_lib: Call) -> None:
+    (tmp_path / "a.tsv").write_text("OK\tOK\n")
+    langs = ("--src-lang", "en", "--tgt-lang", "pl")
+    result = nmt_lib("data", "a.tsv", *langs, cwd=tmp_path)
+    assert result.returncode == 2 and b"1 left out: both sides equal" in result.stdout
+    assert result.stderr == b"error: a.tsv: no pair is left\n"
 
 
 def assert_one_line(result: Done, *parts: str) -> None:

@@ -10,13 +10,16 @@ import tracemalloc
 import zipfile
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import nmt_lib as nmt
 from nmt_lib.data import files as pair_files
-from nmt_lib.data import tmx
+from nmt_lib.data import xml_units
 
 PAIRS = [
     ("Two dogs run.", "Dwa psy biegną."),
@@ -59,6 +62,37 @@ def memory(pairs: Texts) -> bytes:
     body = "".join(unit.format(escape(a), escape(b)) for a, b in pairs)
     head = '<?xml version="1.0"?><!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx><body>'
     return f"{head}{body}</body></tmx>".encode()
+
+
+def xliff(pairs: Texts, langs: str = 'source-language="en-GB"') -> bytes:
+    unit = (
+        "<trans-unit><source>{}<ph>&lt;b&gt;</ph></source><seg-source/>"
+        "<target><g>{}</g></target><alt-trans><source>a</source><target>b</target>"
+        "</alt-trans></trans-unit>"
+    )
+    body = "".join(unit.format(escape(a), escape(b)) for a, b in pairs)
+    file = (
+        f'<file {langs} target-language="pl"><body><group>{body}</group></body></file>'
+    )
+    return f'<xliff xmlns="urn:x:1.2">{file}</xliff>'.encode()
+
+
+def xliff_2(pairs: Texts) -> bytes:
+    segment = "<segment><source><pc>{}</pc></source><target>{}</target></segment>"
+    body = "".join(segment.format(escape(a), escape(b)) for a, b in pairs)
+    root = '<xliff xmlns="urn:x:2.0" srcLang="en" trgLang="pl">'
+    return f"{root}<file><unit>{body}</unit></file></xliff>".encode()
+
+
+def parquet(pairs: Texts, names: tuple[str, str] = ("en", "pl")) -> bytes:
+    columns = [*map(list, zip(*pairs, strict=True)), [7] * len(pairs)]
+    return stored(dict(zip([*names, "id"], columns, strict=True)))
+
+
+def stored(columns: dict[str, Any]) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table(columns), file, compression="zstd")
+    return file.getvalue()
 
 
 def quoted(text: str) -> str:
@@ -117,6 +151,14 @@ MADE = {
     "array.json": json.dumps([{"en": a, "pl": b} for a, b in PAIRS]).encode(),
     "a.tmx": memory(PAIRS),
     "packed.tmx.gz": gzip.compress(memory(PAIRS)),
+    "windows.tmx": b'<?xml version="1.0" encoding="iso-8859-2"?>'
+    + memory(PAIRS).decode().partition("?>")[2].encode("iso-8859-2"),
+    "a.xlf": xliff(PAIRS),
+    "2.xliff": xliff_2(PAIRS),
+    "a.parquet": parquet(PAIRS),
+    "nested.parquet": stored(
+        {"id": [7] * len(PAIRS), "translation": [{"pl": b, "en": a} for a, b in PAIRS]}
+    ),
     "a.po": catalogue(PAIRS),
     "a.mo": binary_catalogue(PAIRS),
     "big-endian.mo": binary_catalogue(PAIRS, ">"),
@@ -140,6 +182,58 @@ def test_each_kind_of_file_gives_the_same_pairs(name: str, tmp_path: Path) -> No
 def test_named_sides_are_found_in_either_direction(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(MADE[name])
     assert read(tmp_path / name, "pl", "en")[0] == [(b, a) for a, b in PAIRS]
+
+
+COLUMNS = {  # first line → columns that are read
+    "src\tsrc_prompt\ttrg\ttrg_prompt": ["src", "trg"],
+    "note\tsource\ttarget": ["source", "target"],
+    "\tEnglish (UK)\tPolski": ["English (UK)", "Polski"],
+    "en_US\tn\tPL": ["en_US", "PL"],
+    "sep=;\nen;x;pl": ["en", "pl"],
+    "": ["2", "3"],
+}
+
+
+@pytest.mark.parametrize("head", COLUMNS)
+def test_columns_are_found_by_name(head: str, tmp_path: Path) -> None:
+    columns: list[str] = []
+    names, sep = head.rpartition("\n")[2], ";" if "sep" in head else "\t"
+    n = max(3, len(names.split(sep)))
+    rows = []
+    for texts in PAIRS[:3]:
+        cells = ["7"] * n
+        titles = names.split(sep) if head else ["", *COLUMNS[head]]
+        for title, text in zip(COLUMNS[head], texts, strict=True):
+            cells[titles.index(title)] = text
+        rows.append(sep.join(cells))
+    (tmp_path / "a.tsv").write_text("\n".join([*filter(None, [head]), *rows]))
+    found = nmt.read_pairs(tmp_path / "a.tsv", "en", "pl", Counter(), columns)
+    assert list(found) == PAIRS[:3] and columns == COLUMNS[head]
+
+
+@pytest.mark.parametrize(
+    ("code", "asked"), [("en", "en-US"), ("en_US", "en"), ("en-GB", "en-US")]
+)
+def test_a_language_stands_for_its_country_but_no_country_for_another(
+    code: str, asked: str, tmp_path: Path
+) -> None:
+    names = code, "pl"
+    files = {
+        "a.tmx": memory(PAIRS).replace(b"en-GB", code.encode()),
+        "a.xlf": xliff(PAIRS, f'source-language="{code}"'),
+        "a.parquet": parquet(PAIRS, names),
+        "a.tsv": "\t".join(names).encode() + b"\n" + tsv(PAIRS),
+        "a.json": json.dumps(
+            [dict(zip(names, p, strict=True)) for p in PAIRS]
+        ).encode(),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+        if "GB" in code:
+            with pytest.raises(nmt.CorpusError, match=code):
+                read(tmp_path / name, asked)
+        else:
+            assert read(tmp_path / name, asked)[0] == PAIRS
 
 
 @pytest.mark.parametrize("given", ["Set.en-pl", "Set.en-pl.en", "Set.en-pl.pl.gz"])
@@ -208,6 +302,25 @@ COUNTED = {  # content → pairs that are read, and what is lost
         1,
         {"objects without text": 5, "no JSON": 2},
     ),
+    "words.tsv": ("Englisch\tPolnisch\na b\tc d\n", 1, {"name columns": 1}),
+    "odd.tmx": (
+        memory([("a\x0b", "b"), ("&#X;", "d")]).decode().replace("&amp;#X", "&#x1F"),
+        2,
+        {},
+    ),
+    "twice.tmx": (
+        '<tmx><tu><tuv lang="en"><seg>a</seg></tuv><tuv lang="pl"><seg>b</seg></tuv>'
+        '<tuv lang="pl"><seg>c</seg></tuv></tu></tmx>',
+        1,
+        {"further translations": 1},
+    ),
+    "half.xlf": (
+        xliff(PAIRS[:1])
+        .decode()
+        .replace("</group>", "<trans-unit><source>a</source></trans-unit></group>"),
+        1,
+        {"without one of the languages": 1},
+    ),
     "part.tmx": (
         '<tmx><tu><tuv lang="en"><seg>a</seg></tuv></tu>'
         f'<tu><tuv lang="en"><seg>{LONG}</seg></tuv>'
@@ -234,8 +347,16 @@ LAUGHS = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9))
 REFUSED = {
     "latin.tsv": ("a\tż\n".encode("iso8859-2") * 3, "not UTF-8.*save it as UTF-8"),
     "pairs.doc": (b"a\tb\n", "no known kind of file"),
-    "unnamed.csv": (b"source,target\na,b\n", "names no columns en and pl, but 'source"),
-    "empty.csv": (b"", "names no columns"),
+    "unnamed.csv": (b"Englisch,Polnisch\na,b\n", "seem to be Englisch, Polnisch: name"),
+    "prompts.tsv": (b"a\tb\tc\nd e\tf g\th i\n", "seem to be a, b, c: name two"),
+    "other.tsv": (b"English\tFrench\na b\tc d\n", "seem to be English, French"),
+    "twice.csv": (b"en,pl,en\na,b,c\n", "several columns could be en: en, en"),
+    "keys.json": (b'[{"a": "b", "c": "d"}]', "seem to be a, c: name two of them"),
+    "keys.parquet": (parquet(PAIRS, ("a", "b")), "seem to be a, b, id: name two"),
+    "cut.parquet": (parquet(PAIRS)[:-9], "cannot be read"),
+    "bomb.parquet": (stored({"en": ["x" * 20_000_000], "pl": [""]}), "more than 200"),
+    "empty.csv": (b"", "it is empty"),
+    "pointer.csv": (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
     "laughs.tmx": (
         f'<!DOCTYPE tmx [<!ENTITY a0 "ha">{LAUGHS}]><tmx>&a8;</tmx>'.encode(),
         "declares XML entities",
@@ -249,11 +370,14 @@ REFUSED = {
         "declares XML entities",
     ),
     "unknown.tmx": (memory(PAIRS).replace(b"dogs", b"&nbsp;"), "undefined .*&nbsp;"),
-    "deep.tmx": (b"<a>" * 5000, "cannot be read"),
-    "tag.tmx": (b'<tmx a="' + b"x" * 3_000_000, "a megabyte without"),
+    "deep.tmx": (b"<a>" * 5000, "nested more than 100"),
+    "tag.tmx": (b'<tmx a="' + b"x" * 5_000_000, "4 MB without"),
+    "gbk.tmx": (b"<?xml version='1.0' encoding='gbk'?><tmx/>", "encoding is gbk: save"),
     "cut.tmx": (memory(PAIRS)[:-20], "cannot be read"),
     "no.tmx": (b'<?xml version="1.0" encoding="none"?><tmx/>', "cannot be read"),
-    "page.tmx": (b"<html></html>", "no <tu>"),
+    "page.tmx": (b"<html></html>", "is a web page"),
+    "none.tmx": (b"<tmx></tmx>", "no <tu>"),
+    "bad.po": (b"?\n\n" * 11_000, "more than 10,000 messages that are no PO"),
     "endless.po": (b'msgid ""\n' + b'"a"\n' * 99_999, "no empty line in 100,000"),
     "deep.json": (b"[" * 99_999, "cannot be read"),
     "cut.mo": (binary_catalogue(PAIRS)[:-40], "lies outside|cannot be read"),
@@ -265,6 +389,7 @@ REFUSED = {
     ),
     "cut.zip": (zipped(moses(PAIRS))[:-30], "cannot be read"),
     "other.zip": (zipped({"a.doc": b""}), "holds no two files that end in .en and .pl"),
+    "steering.zip": (zipped({"\x1b]0;\x9b.doc": b""}), r"but .*\\x1b\]0;\\x9b\.doc"),
     "bomb.zip": (zipped({"a.tsv": bytes(60_000_000)}), "unpacks to more than 200"),
     "bomb.tsv.gz": (gzip.compress(bytes(60_000_000)), "unpacks to more than 200 times"),
     "cut.tsv.gz": (gzip.compress(tsv(PAIRS))[:-9], "cannot be read"),
@@ -290,6 +415,18 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
     for path in (tmp_path / "no.tsv", tmp_path, tmp_path / "a\0.tsv"):
         with pytest.raises(nmt.CorpusError, match=r"no such file|cannot be read"):
             read(path)
+
+
+def test_a_name_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    with pytest.raises(nmt.CorpusError, match=r"\\x1b\[2J\\x9b\.tsv"):
+        read(tmp_path / "\x1b[2J\x9b.tsv")
+
+
+def test_a_flag_may_have_a_line_of_its_own_in_a_catalogue(tmp_path: Path) -> None:
+    entry = b'\n#, fuzzy\n\nmsgid "Close"\nmsgstr "a"\n\nmsgid ""\nmsgstr "b"\n'
+    (tmp_path / "a.po").write_bytes(catalogue(PAIRS) + entry)
+    pairs, lost = read(tmp_path / "a.po")
+    assert pairs == [*PAIRS, ("", "b")] and lost.total() == 1
 
 
 def test_a_line_of_many_megabytes_needs_no_memory(tmp_path: Path) -> None:
@@ -344,10 +481,12 @@ def test_damage_is_one_error_or_is_counted(name: str, tmp_path: Path) -> None:
 
 def expected(name: str, content: bytes) -> int:
     """How many pairs or lines a file holds, counted without reading it."""
-    if name.endswith((".gz", ".zip", ".mo")):
+    if name.endswith((".gz", ".zip", ".mo", ".parquet")):
         return 0  # packed, or with offsets
-    if name.endswith(".tmx"):
-        return content.count(b"<tu>")
+    if name.endswith((".tmx", ".xlf", ".xliff")):
+        return sum(
+            content.count(tag) for tag in (b"<tu>", b"<trans-unit>", b"<segment>")
+        )
     if name.endswith(".po"):
         return content.count(b"\nmsgid ")
     encoding = "utf-16" if name.startswith("excel") else "utf-8"
@@ -360,7 +499,9 @@ def test_a_tmx_of_many_units_needs_no_memory() -> None:
     content = memory(PAIRS * 3000)
     pieces = (content[i : i + 5000] for i in range(0, len(content), 5000))
     tracemalloc.start()
-    assert sum(1 for _ in tmx.read_tmx(pieces, ("en", "pl"), Counter())) == 18_000
+    assert (
+        sum(1 for _ in xml_units.read_units(pieces, ("en", "pl"), Counter())) == 18_000
+    )
     assert tracemalloc.get_traced_memory()[1] < 2_000_000
     tracemalloc.stop()
 
@@ -369,4 +510,4 @@ def test_tmx_reads_pieces_of_any_size() -> None:
     content = memory(PAIRS)
     for size in (1, 7, 1000):
         pieces = (content[i : i + size] for i in range(0, len(content), size))
-        assert list(tmx.read_tmx(pieces, ("en", "pl"), Counter())) == PAIRS
+        assert list(xml_units.read_units(pieces, ("en", "pl"), Counter())) == PAIRS
