@@ -67,11 +67,6 @@ def by_cutting(src, tgt):
     return max(values, key=lambda o: float(values[o].nan_to_num()))
 
 
-def cut_off(a, b, draws):
-    gains = (a - b)[draws].mean(1).sort().values
-    return gains[int(0.025 * len(gains))], gains[int(0.975 * len(gains))]
-
-
 RIGHT = {
     "my_groups": [
         union_find,
@@ -84,6 +79,5 @@ RIGHT = {
     "my_interval": [
         with_numpy,
         in_a_loop,
-        cut_off,
     ],
 }
