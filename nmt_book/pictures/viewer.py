@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -18,6 +19,7 @@ from .. import web
 HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Attention</title>
 <meta name="viewport" content="width=device-width">
 """
+LONG = 150  # tokens: of a longer text, the weights of each head are megabytes
 START = """import { attentionViewer } from "./viewer.js";
 attentionViewer(host, VIEWER, data);
 """
@@ -32,7 +34,8 @@ def view_attention(
 
     It can be explored with mouse, finger or keyboard. Where no script runs (on GitHub,
     in a notebook that is not trusted), a table is shown instead: the cross-attention of
-    the last layer, the mean of its heads.
+    the last layer, the mean of its heads. Of a text of more than 150 tokens, only the
+    mean of the heads is there, and a warning says so.
 
     Args:
         translation: of a ``Translator``.
@@ -44,7 +47,15 @@ def view_attention(
         ValueError: an empty text; a gold link to a word that does not exist.
     """
     weights, *words = attention_table(translation, "cross", -1)  # (H, T, S)
-    kinds = {name: all_layers(translation, name) for name in KINDS}
+    longest = max(map(len, words))
+    if mean := longest > LONG:
+        warnings.warn(
+            f"{longest} tokens are too many to keep the weights of each head: the "
+            "viewer shows the mean of the heads of a layer; for the heads themselves, "
+            f"give a text of {LONG} tokens at most",
+            stacklevel=2,
+        )
+    kinds = {name: all_layers(translation, name, mean) for name in KINDS}
     start = {"kind": "cross", "layer": len(kinds["cross"]["weights"]) - 1, "head": -1}
     links = [(row, column) for column, row in gold_cells(translation, "cross", gold)]
     caption = (
@@ -61,11 +72,17 @@ def view_attention(
     return web.Html(shown_page)
 
 
-def all_layers(translation: Translation, kind: str) -> dict[str, Any]:
-    """The words of a kind of attention, and its weights in thousandths."""
+def all_layers(translation: Translation, kind: str, mean: bool) -> dict[str, Any]:
+    """The words of a kind of attention, and its weights in thousandths.
+
+    ``mean``: of all heads as if they were one.
+    """
     n_layers = len(getattr(translation.attention, kind))
     tables = [attention_table(translation, kind, i) for i in range(n_layers)]
-    thousandths = [(table[0].float() * 1000).round().int() for table in tables]
+    heads = [table[0].float() for table in tables]  # (H, T, S)
+    if mean:
+        heads = [weights.mean(0, keepdim=True) for weights in heads]
+    thousandths = [(weights * 1000).round().int() for weights in heads]
     return {
         "names": KINDS[kind],
         "rows": tables[0][1],

@@ -87,9 +87,11 @@ def shell(kind: str, data: Any, fallback: str, script: str) -> str:
     Args:
         kind: its class.
         data: what the script finds as ``data``; ``host`` is the element to draw in.
-        fallback: HTML to show where no script runs.
+        fallback: HTML to show where no script runs; half a character (a lone
+            surrogate), which no file can hold, becomes a question mark.
         script: it attaches a shadow root to ``host``.
     """
+    fallback = fallback.encode(errors="replace").decode()
     parts = {"KIND": kind, "FALLBACK": fallback, "DATA": quoted(data)}
     parts["SCRIPT"] = script
     key = sha256("".join(parts.values()).encode()).hexdigest()[:12]

@@ -46,7 +46,7 @@ function place(tensors, data) {
     at = end;
     return [name, { dtype, shape, bytes: data.subarray(start, end) }];
   });
-  if (at !== data.length) throw new Error("it is too long");
+  if (at !== data.length) throw new Error("its length");
   return found.sort(byName);
 }
 
@@ -113,7 +113,10 @@ export function readWeights(tensors, config, S, V) {
 export function* shapes(config, S, V) {
   const { d_model: D, d_ff, n_heads: H, n_layers, norm, tying } = config;
   const d_v = config.d_value ?? D / H, finalNorm = config.final_norm ?? norm === "pre";
-  if (!Number.isInteger(D / H)) throw new Error("d_model is no multiple of n_heads");
+  const counts = { n_layers, n_decoder_layers: config.n_decoder_layers ?? n_layers,
+    n_heads: H, "d_model / n_heads": D / H };
+  for (const [name, count] of Object.entries(counts))
+    if (!Number.isInteger(count) || count < 1) throw new Error(`${name} is ${count}`);
   function* linear(name, rows, columns) {
     yield [`${name}.weight`, rows, columns];
     if (config.bias) yield [`${name}.bias`, rows];
@@ -143,7 +146,7 @@ export function* shapes(config, S, V) {
     yield* attention(`${layer}.self_attention`, `${layer}.around_attention`);
     yield* feedForward(layer);
   }
-  for (let i = 0; i < (config.n_decoder_layers ?? n_layers); i++) {
+  for (let i = 0; i < counts.n_decoder_layers; i++) {
     const layer = `decoder.layers.${i}`;
     for (const part of ["self_attention", "cross_attention"])
       yield* attention(`${layer}.${part}`, `${layer}.around_${part}`);

@@ -50,7 +50,7 @@ export function livePage(host, data, templates, script, model) {
     if (differs("model")) state.closed = new Set();
     if (differs("model") || differs("text")) // ids and places are those of the old one
       Object.assign(state, { hidden: new Set(), prefix: [], step: 0 });
-    Object.assign(state, changes);
+    Object.assign(state, { gone: false }, changes);
     if ("text" in changes && !typed) ask.write();
     if (!typed) remember("pushState"); // Back undoes all but typing
     return run(typed);
@@ -204,6 +204,7 @@ export function livePage(host, data, templates, script, model) {
 
   part.get.onclick = need;
   file.onchange = openFile;
+  file.onclick = () => { file.value = ""; }; // the same file may be another model now
   if (data.fragment) addEventListener("hashchange", readState);
   host.classList.add("drawn");
   ask.drawDirections();

@@ -2,7 +2,7 @@
 
 import { button, choice, html, say, sayAll } from "./kit.js";
 import { fill, languageOf, percent, subword, whole } from "./page_parts.js";
-import { isTouched } from "./page_state.js";
+import { isTouched, MOST } from "./page_state.js";
 
 const UNKNOWN = "not in the vocabulary: the model sees <unk>";
 
@@ -11,6 +11,7 @@ export function makeAsk(page) {
   let listed = ""; // the model whose examples are there
   let directions;
   part.share.hidden = !data.fragment;
+  text.maxLength = MOST;
 
   // What the reader types is hers: a text is written there only if it comes from
   // elsewhere, such as an example or an address.
@@ -112,19 +113,22 @@ export function makeAsk(page) {
   }
 
   function noteOf(now, apart) {
-    const { tooLong } = page.shown;
+    const { tooLong, failed } = page.shown;
+    if (failed) return `This model cannot translate this text: ${failed}.`;
     const most = `This page reads ${data.limit} at most, and a shorter sentence ` +
       "comes out better, too.";
     if (tooLong) return `That makes ${tooLong} subwords. ${most}`;
     if (!state.text.trim()) return "Write a sentence, or take one of the examples.";
     if (apart) return "Until the model is here, this is the stored translation of " +
       `“${now.asked}”`;
+    if (state.gone) return "This address is about a model that is not here; this is " +
+      "another one.";
     const unknown = now?.sourceIds.filter((id) => id === data.unk).length;
     const some = unknown === 1 ? "One subword is" : `${unknown} subwords are`;
     if (unknown) return `${some} not in the vocabulary (dashed): all that the model ` +
       "sees there is <unk>.";
-    const full = text.value.length >= text.maxLength;
-    return full ? `The text is cut here, after ${text.maxLength} letters.` : "";
+    const full = text.value.length >= MOST;
+    return full ? `The text is cut here, after ${MOST} letters.` : "";
   }
 
   /** The words that have been written so far, while others follow. */

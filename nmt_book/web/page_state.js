@@ -3,21 +3,23 @@
 export const BEAMS = [1, 2, 3, 4, 5]; // prefixes kept at each step
 export const ALPHAS = [0, 0.6, 1, 1.4, 2]; // exponents of the length penalty
 export const HEATS = [0, 0.5, 1, 1.5]; // temperatures; 0 takes the most likely word
+export const MOST = 1000; // letters of a text, and entries of a list in an address
 const KINDS = ["encoder", "decoder", "cross"];
 
 /** The state that an address asks for; `start` is the state without any address. */
 export function readAddress(fragment, models, start) {
   const asked = new URLSearchParams(fragment.replace(/^#/, "") || start);
-  const list = (name, form = /^\d+$/) =>
-    (asked.get(name) ?? "").split("_").filter((one) => form.test(one));
+  const known = models.get(asked.get("model"));
+  const list = (name, form = /^\d+$/) => // ids and heads are of that model
+    (known && asked.get(name) || "").split("_", MOST).filter((one) => form.test(one));
   const number = (name, otherwise) =>
     /^\d{1,9}$/.test(asked.get(name)) ? +asked.get(name) : otherwise;
   const oneOf = (name, values, otherwise) =>
     values.find((value) => `${value}` === asked.get(name)) ?? otherwise;
-  const model = models.get(asked.get("model")) ?? [...models.values()][0];
+  const model = known ?? [...models.values()][0];
   return {
-    model: model.name,
-    text: asked.get("text") ?? model.examples[0] ?? "",
+    model: model.name, gone: !known && asked.has("model"),
+    text: (asked.get("text") ?? model.examples[0] ?? "").slice(0, MOST),
     beam: oneOf("beam", BEAMS, 1),
     alpha: oneOf("alpha", ALPHAS, null), // null: the model's own
     heat: oneOf("heat", HEATS, 0),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator, StringConstraints
+from pydantic_core import PydanticCustomError
 
 from nmt_lib.config import Section, did_you_mean, validate_section
 from nmt_lib.errors import ConfigError
@@ -13,6 +16,23 @@ from nmt_lib.errors import ConfigError
 from .. import web
 
 FOLDER = web.FILES / "things"
+# A word on an axis or in a cell: a longer one would not fit.
+Word = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=30)
+]
+
+
+def one_of(*values: float) -> AfterValidator:
+    """A number that is one of these, or nearly: 0.2 * 3 is 0.6."""
+
+    def choose(number: float) -> float:
+        nearest = min(values, key=lambda value: abs(value - number))
+        if abs(nearest - number) < 1e-9:
+            return nearest
+        choices = ", ".join(f"{value:g}" for value in values)
+        raise PydanticCustomError("one_of", f"Input should be one of {choices}")
+
+    return AfterValidator(choose)
 
 
 class Thing(Section):

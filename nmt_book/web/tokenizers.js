@@ -134,6 +134,8 @@ export class WordTokenizer {
   constructor(fields) {
     Object.assign(this, fields); // kind, lang, lowercase, tokens
     this.ids = new Map(this.tokens.map((token, id) => [token, id]));
+    if (this.kind === "spacy" && !Object.hasOwn(LANGUAGES, this.lang))
+      throw new Error(`spaCy's rules of ${this.lang} are not here`);
   }
 
   tokenize(text) {

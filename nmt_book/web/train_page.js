@@ -91,7 +91,7 @@ export function trainPage(host, data, template, script) {
   })));
   text.value = data.text ?? data.examples[0].text;
   text.onchange = ask;
-  part.play.onclick = play;
+  part.play.onclick = ({ detail }) => detail < 2 && play(); // once for a double click
   part.again.onclick = start;
   part.once.onclick = () => {
     if (!runs.now) start();
@@ -153,7 +153,7 @@ function makeDrawing(part, data, example) {
   }
 
   function drawMaps({ source, tokens, cross }) {
-    const heads = cross.at(-1), gold = new Set(example()?.gold);
+    const heads = cross.at(-1) ?? [], gold = new Set(example()?.gold);
     grids.forEach(({ element, draw }, head) => {
       element.hidden = head >= heads.length;
       element.firstChild.hidden = heads.length === 1; // its label

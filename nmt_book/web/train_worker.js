@@ -65,7 +65,8 @@ const orders = {
     sentence = asked;
     if (session) await look();
   },
-  save() {
+  async save() {
+    await look(); // so that the page shows what the file holds
     postMessage({ file: session.file() });
   },
 };

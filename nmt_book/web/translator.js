@@ -18,7 +18,10 @@ export async function load(buffer, { kernel = true } = {}) {
     const { src_tokenizer, tgt_tokenizer } = metadata;
     const src = await makeTokenizer(src_tokenizer);
     const tgt = tgt_tokenizer ? await makeTokenizer(tgt_tokenizer) : src;
-    const config = JSON.parse(metadata.config);
+    const config = JSON.parse(metadata.config), { decode } = config;
+    for (const name of ["length_penalty", "max_extra_tokens", "max_source_tokens"])
+      if (!(decode[name] >= 0 && decode[name] <= 1e5))
+        throw new Error(`decode.${name} is ${decode[name]}`);
     const sizes = [src.tokens.length, tgt.tokens.length];
     const weights = readWeights(tensors, config.model, ...sizes);
     const tape = kernel ? await makePlain(weights).catch(() => undefined) : undefined;
@@ -72,7 +75,7 @@ export class Translator {
       const best = largest(p, Math.max(8, 2 * beamSize));
       const choices = best.slice(0, 8).map((id) => ({ ...name(id), p: p[id] }));
       const drawn = temperature ? draw(p, temperature, random()) : null;
-      const one = prefix[t - 1] ?? (t > limit ? EOS : drawn);
+      const one = t > limit ? EOS : prefix[t - 1] ?? drawn;
       return (one === null ? best : [one]).map((token) =>
         ({ token, logProb: Math.log(p[token]), seen: { ...now, choices } }));
     };

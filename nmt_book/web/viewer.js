@@ -46,6 +46,8 @@ export function attentionViewer(host, template, data, told = () => {}) {
   const current = () => data.kinds[state.kind];
   const links = () => (state.kind === "cross" && gold.value ? data.gold : []);
   const isOff = (layer, head) => data.off?.has(`${state.kind}-${layer}-${head}`);
+  const headsOf = ([heads]) => // a mean, and what it is of, unless that is one map
+    (heads.length > 1 ? [-1, ...heads.keys()] : [-1]);
   const headName = (head) => (head < 0 ? "mean of all heads" : `head ${head}`);
   const is = (word, side, index) => word?.side === side && word.index === index;
   const kinds = choice({ label: "kind of attention", values: Object.keys(data.kinds) });
@@ -65,7 +67,7 @@ export function attentionViewer(host, template, data, told = () => {}) {
     lines.setAttribute("viewBox", `0 0 100 ${height}`);
     lines.style.height = `${height}px`;
     state.layer = Math.min(state.layer, weights.length - 1);
-    state.head = Math.min(state.head, weights[0].length - 1);
+    state.head = Math.min(state.head, headsOf(weights).at(-1));
     if (state.held && !sides[state.held.side].children[state.held.index])
       state.held = null;
     drawMaps();
@@ -83,7 +85,7 @@ export function attentionViewer(host, template, data, told = () => {}) {
   }
 
   function drawMaps() {
-    const { rows, columns, weights } = current(), heads = [-1, ...weights[0].keys()];
+    const { rows, columns, weights } = current(), heads = headsOf(weights);
     const map = (layer, head) => button(
       drawMap(weightsOf(current(), layer, head), rows.length, columns.length, links()),
       () => pick(layer, head), {

@@ -75,6 +75,20 @@ def test_words_stay_text() -> None:
     assert script[0].count("</script>") == 1 and "<!--" not in script[0]
 
 
+def test_of_a_long_text_the_mean_of_the_heads_is_shown() -> None:
+    translation = made_translation(149 * ["a"], ["b"])
+    with pytest.warns(UserWarning, match="^151 tokens .* 150 tokens at most$"):
+        viewer = book.view_attention(translation)
+    (shown,) = data_of(viewer)["kinds"]["encoder"]["weights"][1]  # (S · S,)
+    mean = translation.attention.encoder[1][0].mean(0).flatten()
+    torch.testing.assert_close(torch.tensor(shown) / 1000, mean, atol=6e-4, rtol=0)
+
+
+def test_half_a_character_is_a_question_mark_where_no_script_runs() -> None:
+    page = book.view_attention(made_translation(["\ud800"], ["b"])).data
+    assert "<th>?</th>" in page and r"\ud800" in page and page.encode()
+
+
 def test_the_live_page_holds_the_model_exactly_or_halved_where_it_is_too_large(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

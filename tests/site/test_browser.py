@@ -15,20 +15,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import nmt_book as book
+import nmt_lib as nmt
 from nmt_book import web
 from nmt_book.web import train_page
 from nmt_book.web.things.calculator import Calculator
 from nmt_book.web.things.mask import Mask
+from tests.lib.small import small_translator
 from tests.site import browser_live, browser_play, browser_train, browser_viewer
 from tests.site.browser_live import GERMAN, get_model, settled, watched
 from tests.site.browser_play import HEAD, LISTEN, move
 from tests.site.browser_site import served
 from tests.site.chromium import launched, needs_chromium
 from tests.site.node import needs_node
-from tests.site.test_live import node
+from tests.site.test_live import TEXTS, node
 from tests.site.test_play import in_node
 from tools import live, train
 
@@ -326,6 +329,59 @@ def test_own_sentences_and_searches(page: Any, address: str) -> None:
     browser_live.sampling_and_tree(page)
 
 
+def test_each_opened_model_answers_for_itself(
+    page: Any, address: str, tmp_path: Path
+) -> None:
+    """Files of one name; what was chosen for the model before is forgotten."""
+    page.goto(f"{address}/live.html{GERMAN}&prefix=200&closed=cross-1-2&hidden=2")
+    page.locator(".offer").wait_for(state="hidden")
+    settled(page)
+    assert page.locator(".chip.mine").count() == 1
+    page.locator("#text").fill(TEXTS[0])
+    page.get_by_text("A model of your own", exact=True).click()
+    translations = []
+    for seed in (0, 3, 4):
+        translator = small_translator(seed)
+        if seed == 4:
+            with torch.no_grad():
+                translator.model.output.weight[5] = torch.nan
+        file = tmp_path / f"{seed}/model.safetensors"
+        translator.save(file)
+        page.locator("#file").set_input_files(file)
+        name = "your file" + " 2" * (seed == 3) + " 3" * (seed == 4)
+        page.get_by_role("radio", name=f"({name})", checked=True).wait_for()
+        translations.append(settled(page))
+        if seed == 4:
+            continue
+        assert translations[-1] == translator.translate(TEXTS[0], 1).text
+        assert not page.locator(".chip.mine, .switch[aria-checked=false]").count()
+        hidden = page.get_by_title("press to hide it from the decoder", exact=True)
+        assert hidden.and_(page.locator("[aria-pressed=true]")).count() == 0
+    assert len(set(translations)) == 3 and not translations[-1]
+    page.get_by_text("this text: the weights are not finite.").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("asked", "note"),
+    [
+        ("model=en-de&text=" + "x" * 300_000, "That makes 1000 subwords."),
+        (f"{GERMAN[1:]}&prefix=" + "_".join(3_000 * ["200"]), ""),
+        ("model=mine&text=Two+dogs.&prefix=200_300", "a model that is not here"),
+    ],
+    ids=["long text", "long prefix", "no model"],
+)
+def test_no_address_stops_the_page(
+    asked: str, note: str, page: Any, address: str
+) -> None:
+    page.goto(f"{address}/live.html#{asked}")
+    page.locator(".offer").wait_for(state="hidden")
+    settled(page)
+    assert note in page.locator(".note").first.inner_text()
+    assert bool(page.locator(".chip.mine").count()) == ("200_200" in asked)
+    text = live.EXAMPLES["en-de"][1]
+    assert browser_live.write(page, text) == browser_live.expected("en-de", text).text
+
+
 # The training page.
 
 
@@ -344,6 +400,39 @@ def test_the_training_page_says_what_it_is_told(page: Any, address: str) -> None
             text = slider.get_attribute("aria-valuetext")
             assert float(text) > settings[key]
             page.get_by_text(re.compile(rf"^Now: .*{words} {text}\b")).wait_for()
+
+
+def test_a_double_click_starts_one_training(page: Any, address: str) -> None:
+    page.goto(f"{address}/train.html")
+    page.get_by_role("button", name="Train", exact=True).dblclick()
+    browser_train.wait(page, 25)
+    browser_train.pause(page)
+    step = browser_train.number(page, "step")
+    page.wait_for_timeout(1000)
+    assert browser_train.number(page, "step") == step
+
+
+def test_what_is_saved_is_what_is_shown(
+    page: Any, address: str, tmp_path: Path
+) -> None:
+    """After a text that is empty, and updates that no look has shown."""
+    page.goto(f"{address}/train.html")
+    text, said = page.get_by_label("An English sentence"), page.locator(".said")
+    text.fill(" ")
+    page.get_by_role("button", name="Train", exact=True).click()
+    browser_train.wait(page, 25)
+    page.get_by_text("(nothing)", exact=True).first.wait_for()
+    text.fill("The cup is red.")
+    text.press("Enter")
+    page.locator(".grid tbody, .grid tr").first.wait_for()
+    browser_train.wait(page, 100)
+    browser_train.pause(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save").click()
+    download.value.save_as(tmp_path / "model.safetensors")
+    page.wait_for_timeout(500)  # it draws twice a second
+    saved = nmt.Translator.load(tmp_path / "model.safetensors", device="cpu")
+    assert said.inner_text() == (saved("The cup is red.").text or "(nothing)")
 
 
 def test_the_training_page_trains(page: Any, address: str) -> None:

@@ -304,6 +304,7 @@ def test_words_of_the_tiny_corpus(tmp_path: Path) -> None:
     answers(file, jobs + [{"text": text} for text in texts[-9:]])
 
 
+EXTRA = "max_extra_tokens"
 REFUSALS = """
 import {readFileSync} from 'fs'
 const {script, files} = JSON.parse(readFileSync(0, 'utf8'))
@@ -369,11 +370,19 @@ def test_a_whole_file_is_not_trusted_either(file: Path) -> None:
     ]
     wanted = ["by a newer nmt_lib", "from before", "far too large", "another version"]
     layers = "n_layers", "n_decoder_layers"
+    for section, key in (*(("model", layer) for layer in layers), ("decode", EXTRA)):
+        config = nmt.Translator.load(file).config.model_dump()
+        config[section][key] = 0 if section == "model" else 10**9
+        files.append(rewritten(file, config=json.dumps(config)))
+        wanted.append(f"another version .*{key} is {config[section][key]}")
+    foreign = {"kind": "spacy", "lang": "xx", "tokens": []}
+    files.append(rewritten(file, src_tokenizer=json.dumps(foreign)))
+    wanted.append("another version .*rules of xx are not here")
     for key in ("n_heads", "d_model", "d_ff", "d_value", *layers):
         config = nmt.Translator.load(file).config.model_dump()
         config["model"][key] = 2**40
         files.append(rewritten(file, config=json.dumps(config)))
-        wanted.append(r"another version .*(no .* of shape|multiple)")
+        wanted.append(r"another version .*(no .* of shape|n_heads is)")
     for said, words in zip(refusals(files), wanted, strict=True):
         assert re.search(words, said), said
 

@@ -92,6 +92,32 @@ def test_an_empty_text_has_no_prefixes() -> None:
         book.play("prefix", text=" ")
 
 
+@pytest.mark.parametrize(
+    ("name", "state", "message"),
+    [
+        ("beam", {"alpha": 0.5}, r"alpha: .* one of 0, 0\.2, .* 1\.4, got 0\.5$"),
+        (
+            "beam",
+            {"temperature": 3},
+            r"temperature: .* one of 0\.5, 1, 1\.5, 2, got 3$",
+        ),
+        ("mask", {"words": ["le", " "]}, r"words\.1: .* at least 1 character"),
+        ("mask", {"words": ["\ud800"]}, r"words\.0: .* unicode"),
+        ("scores", {"values": ["x" * 31, "a"]}, r"values\.0: .* at most 30 char"),
+        ("prefix", {"text": "x" * 100}, "40 can be shown: give a shorter text$"),
+    ],
+)
+def test_what_cannot_be_shown_is_named(
+    name: str, state: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(nmt.ConfigError, match=f"cannot play '{name}': .*{message}"):
+        book.play(name, **state)
+
+
+def test_a_number_may_be_nearly_one_that_can_be_chosen() -> None:
+    assert book.play("beam", alpha=0.2 * 3).data == book.play("beam", alpha=0.6).data
+
+
 def test_a_state_out_of_range_says_so() -> None:
     with pytest.raises(nmt.ConfigError, match=r"position: .* 300, got 301$"):
         book.play("clock", position=301)

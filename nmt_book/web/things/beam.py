@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import groupby
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import torch
 from pydantic import Field
@@ -13,13 +13,14 @@ from nmt_lib.data.tokens import EOS, SOS
 from nmt_lib.translate.search import Candidate, Scorer, beam_search, length_limits
 from nmt_lib.translate.translator import Translator
 
-from ..play import Thing, table
+from ..play import Thing, one_of, table
 
 TEXTS = (
     "The boy is throwing a ball to his dog.",
     "A group of people is standing in front of a church.",
 )
-WIDEST, ALPHA = 5, 1.4  # the largest K and α that can be chosen
+WIDEST = 5  # the largest K
+ALPHAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4)
 LIKELY = 6  # next tokens that are shown
 TEMPERATURES = (0.5, 1.0, 1.5, 2.0)
 
@@ -44,9 +45,9 @@ class Beam(Thing):
     """a sentence of your own; empty: two that show something"""
     model: str = "multi30k-en-de"
     K: int = Field(3, ge=1, le=WIDEST)
-    alpha: float = Field(0.6, ge=0, le=ALPHA, multiple_of=0.2)
+    alpha: Annotated[float, one_of(*ALPHAS)] = 0.6
     step: int = Field(4, ge=0, le=100)
-    temperature: float = Field(1.0, ge=0.5, le=2, multiple_of=0.5)
+    temperature: Annotated[float, one_of(*TEMPERATURES)] = 1.0
 
     def texts(self) -> list[str]:
         return [self.text] if self.text.strip() else [*TEXTS]
@@ -92,7 +93,7 @@ def lattice(model: str, text: str) -> dict[str, Any]:
     longest = 0
     for K in range(1, WIDEST + 1):  # a smaller α only ends sooner
         trace: list[Candidate] = []
-        beam_search(translator.model, src, K, ALPHA, trace=trace)
+        beam_search(translator.model, src, K, ALPHAS[-1], trace=trace)
         longest = max(longest, trace[-1].step)
         for _, step in groupby(trace, lambda candidate: candidate.step):
             candidates = list(step)  # the most likely first

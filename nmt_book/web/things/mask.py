@@ -11,7 +11,7 @@ from torch import Tensor
 
 from nmt_lib.model.attention import causal_mask, scaled_dot_product_attention
 
-from ..play import Thing, table
+from ..play import Thing, Word, table
 
 NEXT, SOS, OTHER, VOTE = 3.0, 0.0, -2.0, 6.0  # see mask.js
 
@@ -29,7 +29,7 @@ class Mask(Thing):
         "is seen, its probability jumps, though nothing was learnt about French; where "
         "it is hidden, all that is left is a guess."
     )
-    words: list[str] = Field(
+    words: list[Word] = Field(
         ["le", "chat", "boit", "du", "lait"], min_length=1, max_length=9
     )
     causal: bool = True

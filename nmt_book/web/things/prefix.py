@@ -15,6 +15,7 @@ from ..play import Thing, table
 from .beam import loaded
 
 SUBSTITUTES = 3  # words to try at each position
+LONGEST = 40  # positions that are shown
 
 
 class Prefix(Thing):
@@ -64,6 +65,11 @@ def moved(model: str, text: str) -> dict[str, Any]:
     transformer, name = translator.model, translator.tgt_tokenizer.lookup_tokens
     (translation,) = translator.translate([text], beam_size=1)
     tgt_in = torch.tensor([translator.tgt_tokenizer.encode(translation.text)])[:, :-1]
+    if tgt_in.size(1) > LONGEST:
+        raise ConfigError(
+            f"cannot play 'prefix': the translation has {tgt_in.size(1)} subwords, and "
+            f"{LONGEST} can be shown: give a shorter text"
+        )
     masks = target_mask, padding_mask
     logits = [transformer(src, tgt_in, tgt_mask=mask(tgt_in))[0] for mask in masks]
     columns = []

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from nmt_lib.model.attention import scaled_dot_product_attention
 
-from ..play import Thing, table
+from ..play import Thing, Word, table
 
 Rows = list[list[float]]
 
@@ -28,15 +28,15 @@ class Scores(Thing):
         "fits best; a query of zeros, or the factor 0, takes the plain mean of all "
         "values."
     )
-    words: list[str] = Field(["chair", "is", "new", "it"], min_length=1, max_length=8)
+    words: list[Word] = Field(["chair", "is", "new", "it"], min_length=1, max_length=8)
     Q: Rows = Field([[0.0, 2.0], [0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
     """(T, 2) from -3 to 3"""
     K: Rows = Field([[2.0, 0.0], [0.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
     """(T, 2) from -3 to 3"""
     V: Rows = Field([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.5, 0.5]])
     """(T, d_v)"""
-    features: list[str] = Field(["thing", "quality"], min_length=2, max_length=2)
-    values: list[str] = Field(["fem.", "masc."], min_length=1)
+    features: list[Word] = Field(["thing", "quality"], min_length=2, max_length=2)
+    values: list[Word] = Field(["fem.", "masc."], min_length=1)
     row: int = Field(3, ge=0)
 
     @model_validator(mode="after")
