@@ -91,35 +91,15 @@ def generate(model: Any, extra: int, group: Group, K: int) -> Group:
     return [ids[: len(row) + extra] for ids, row in zip(outputs, group, strict=True)]
 
 
-def converted(model: Any, folder: str, quantization: str) -> Any:
-    """CTranslate2's translator for an exported model, made by its own converter.
-
-    For Marian the converter expects what Marian itself trains: a decoder that starts
-    from a vector of zeros, and ``<pad>`` as the last token, which it cuts off; for
-    Pegasus a decoder that starts from ``<pad>``. Ours starts from ``<sos>``, and
-    ``<pad>`` is the first token: BART's loader fits.
-    """
+def converted(translator: nmt.Translator, quantization: str) -> Any:
+    """CTranslate2's translator with these weights."""
     import ctranslate2
-    from ctranslate2.converters import transformers as converters
 
-    class Loader(converters.BartLoader):
-        architecture_name = type(model).__name__
-
-        def get_model_spec(self, model: Any) -> Any:
-            model.config.normalize_before = "Pegasus" in self.architecture_name
-            model.config.normalize_embedding = False
-            return super().get_model_spec(model)
-
-        def set_config(self, config: Any, model: Any, tokenizer: Any) -> None:
-            super().set_config(config, model, tokenizer)
-            config.bos_token = config.decoder_start_token
-
-    converters.register_loader(type(model.config).__name__)(Loader)
-    converter = converters.TransformersConverter(folder)
-    path = str(benchmark.scratch() / "converted")
-    converter.convert(path, quantization=quantization)
+    folder = nmt.export_ctranslate2(
+        translator, benchmark.scratch() / "converted", quantization
+    )
     threads = {"inter_threads": 1, "intra_threads": 1}
-    return ctranslate2.Translator(path, compute_type=quantization, **threads)
+    return ctranslate2.Translator(str(folder), compute_type=quantization, **threads)
 
 
 def engine_search(
@@ -149,11 +129,11 @@ def all_systems(translator: nmt.Translator) -> dict[str, System]:
         LOOP: lambda group, K: [prefix_loop(model, i, len(i) + extra) for i in group],
     }
     if find_spec("transformers") and translator.config.data.tokenizer == "bpe":
-        rival, folder = common.exported(translator)
+        rival, _ = common.exported(translator)
         systems["transformers `generate`"] = partial(generate, rival.eval(), extra)
         if find_spec("ctranslate2"):
             for kind in ("float32", "int8"):
-                engine = converted(rival, folder, kind)
+                engine = converted(translator, kind)
                 search = partial(engine_search, engine, translator, extra)
                 systems[f"CTranslate2, {kind}"] = search
     return systems

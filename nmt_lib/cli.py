@@ -121,14 +121,13 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     """Clean and split a file of sentence pairs, and show what is left."""
     langs = options.src_lang, options.tgt_lang
     nmt.load_config("pair", **{"data.src_lang": langs[0], "data.tgt_lang": langs[1]})
-    name, columns = printable(options.file), list[str]()
-    pairs, left_out = nmt.load_pairs(options.file, *langs, columns)
+    name = printable(options.file)
+    pairs, report = nmt.load_pairs(options.file, *langs)
     split = nmt.grouped_split(pairs, held_out(len(pairs)), seed=0)
-    print(f"{len(pairs) + left_out.total():,} found in {name}")
-    if columns:
-        print(f"columns: {' → '.join(map(printable, columns))}")
-    for reason, n in left_out.most_common():
-        print(f"{n:,} left out: {reason}")
+    print(f"{len(pairs) + report.left_out.total():,} found in {name}")
+    if report.columns:
+        print(f"columns: {' → '.join(map(printable, report.columns))}")
+    print(*report.lines(), sep="\n")
     if not pairs:
         raise nmt.CorpusError(f"{name}: no pair is left")
     print(

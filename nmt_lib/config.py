@@ -186,6 +186,8 @@ class TrainConfig(Section):
     """begin with the weights of a bundled model, a run or a file"""
     max_steps: Count = 1000
     """updates"""
+    patience: int | None = Field(None, ge=1, le=10**9)
+    """stop after so many validations without a lower loss; null: never"""
     batch_by: Literal["tokens", "sentences"] = "tokens"
     """tokens: sentences of similar length go together"""
     batch_tokens: Count = 4096
@@ -212,8 +214,8 @@ class TrainConfig(Section):
     """of the gradient, at most"""
     label_smoothing: Share = 0.1
     """ε: what the target distribution spreads over the vocabulary"""
-    precision: Literal["fp32", "bf16", "auto"] = "fp32"
-    """auto: bf16 where a GPU has it"""
+    precision: Literal["fp32", "bf16", "fp16", "auto"] = "fp32"
+    """auto: on a GPU bf16 where it has that, else fp16 with a scaled loss"""
     validate_every: Count = 100
     """updates"""
     checkpoint_every: Count = 100

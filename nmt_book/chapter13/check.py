@@ -4,150 +4,6 @@ import torch
 
 from ..exercise.exercise import exercise
 
-MESSY = [
-    ("A dog.", "Pies."),
-    (" A  dog. ", "Pies."),  # the same pair, in other spaces
-    ("A dog.", "Piesek."),
-    ("A cat.", " \t"),
-    ("OK", " OK"),
-    ("a dog.", "pies."),
-    ("A cat.", "Kot."),
-    ("", "Nic."),
-    ("A dog.", "Pies."),
-]
-
-
-def _raw(pairs):
-    kept = my_clean.right(pairs)
-    tidy = [tuple(" ".join(text.split()) for text in pair) for pair in pairs]
-    return [pairs[tidy.index(pair)] for pair in kept]
-
-
-def _last_kept(pairs):
-    return my_clean.right(pairs[::-1])[::-1]
-
-
-def _cleaned(keep):
-    """What is left of pairs when ``keep(src, tgt, earlier pairs)`` decides."""
-
-    def my_clean(pairs):
-        kept = []
-        for src, tgt in pairs:
-            src, tgt = " ".join(src.split()), " ".join(tgt.split())
-            if keep(src, tgt, kept):
-                kept.append((src, tgt))
-        return kept
-
-    return my_clean
-
-
-@exercise(
-    "The pairs worth training on: spaces unified, no empty side, no repeats.",
-    cases={
-        "a bit of everything": (MESSY,),
-        "nothing to do": (
-            [("Good day.", "Dzień dobry."), ("Yes.", "Tak, oczywiście, proszę.")],
-        ),
-        "nothing is left": ([("", "x"), ("same", "same"), ("y", "  ")],),
-        "capitals are all that differs": ([("Taxi", "taxi"), ("taxi", "Taxi")],),
-        "a line break inside": (
-            [("two\nlines", "dwie linie"), ("two lines", "dwie linie")],
-        ),
-    },
-    mistakes={
-        "a pair with one empty side is left in": [
-            _cleaned(lambda src, tgt, kept: src != tgt and (src, tgt) not in kept),
-            _cleaned(
-                lambda src, tgt, kept: (
-                    (src or tgt) and src != tgt and (src, tgt) not in kept
-                )
-            ),
-        ],
-        "a pair of equal sides is no translation": _cleaned(
-            lambda src, tgt, kept: src and tgt and (src, tgt) not in kept
-        ),
-        "a pair that was there already is left in": _cleaned(
-            lambda src, tgt, kept: src and tgt and src != tgt
-        ),
-        "a translation may be long: leave out no pair for its lengths": _cleaned(
-            lambda src, tgt, kept: (
-                src
-                and tgt
-                and src != tgt
-                and (src, tgt) not in kept
-                and max(len(src), len(tgt)) <= 3 * min(len(src), len(tgt))
-            )
-        ),
-        "two translations of one source are two pairs": _cleaned(
-            lambda src, tgt, kept: (
-                src and tgt and src != tgt and src not in [old for old, _ in kept]
-            )
-        ),
-        "one side is missing: return pairs, not sources": (
-            "kept.append((src, tgt)) → kept.append(src)",
-            "(src, tgt) not in → src not in",
-        ),
-        "spaces at the ends and in the middle: unify them before you compare": [
-            ("list(dict.fromkeys(((a, b) for a, b in pairs if a and b and (a != b))))"),
-            (
-                "list(dict.fromkeys(((a, b) for a, b in pairs if a.strip() "
-                "and b.strip() and (a.strip() != b.strip()))))"
-            ),
-        ],
-        "strip() leaves the spaces in the middle": (
-            '" ".join(text.split()) → text.strip()'
-        ),
-        "upper and lower case are no repetition": [
-            _cleaned(
-                lambda src, tgt, kept: (
-                    src
-                    and tgt
-                    and src != tgt
-                    and (src.lower(), tgt.lower())
-                    not in [(a.lower(), b.lower()) for a, b in kept]
-                )
-            ),
-            _cleaned(
-                lambda src, tgt, kept: (
-                    src
-                    and tgt
-                    and src.lower() != tgt.lower()
-                    and (src, tgt) not in kept
-                )
-            ),
-            "text.split() → text.lower().split()",
-        ],
-        "single spaces between the words should stay": '" ".join → "".join',
-        "unify the spaces first: only then do you see which pairs are alike": (
-            "in pairs → in dict.fromkeys(pairs)",
-            " and (src, tgt) not in kept →",
-        ),
-        "keep the text with its unified spaces, not the raw one": _raw,
-        "the order must stay": [
-            "return kept → return sorted(kept)",
-            _last_kept,
-        ],
-        "that is what is left out": (
-            "return kept → return [pair for pair in pairs if pair not in kept]"
-        ),
-    },
-    hints=(
-        "Unify the spaces first; then three questions decide whether a pair is kept.",
-        '`" ".join(text.split())` leaves single spaces, and none at the ends.',
-    ),
-    says="each pair once, in its order, with text on both sides",
-    difficulty=1,
-    importance=2,
-    minutes=6,
-)
-def my_clean(pairs):
-    kept = []
-    for pair in pairs:
-        src, tgt = (" ".join(text.split()) for text in pair)
-        if src and tgt and src != tgt and (src, tgt) not in kept:
-            kept.append((src, tgt))
-    return kept
-
 
 def _numbered(keys):
     """The number of the first pair with the same key."""
@@ -307,78 +163,187 @@ def my_groups(sources, targets):
 DRAW = torch.Generator().manual_seed(0)
 
 
-def _scores(n):
-    return (100 * torch.rand(2, n, generator=DRAW)).unbind()
+def _lengths(n, offset, noise=3.0):
+    """Lengths of n lines and of their translations, which stand ``offset`` later."""
+    src = torch.randint(10, 80, (n + 4,), generator=DRAW).float()
+    tgt = 1.1 * src + noise * torch.randn(n + 4, generator=DRAW)
+    return src[2 : n + 2], tgt[2 - offset : n + 2 - offset].round()
 
 
-def _two_intervals(a, b, draws):
-    one, other = (my_interval.right(x, 0 * x, draws) for x in (a, b))
-    return one - other
+def _rolled(src, tgt):
+    """The lines beyond the end come back at the beginning."""
+    rows = [torch.stack([src, tgt.roll(-o)]) for o in (0, 1, -1, 2, -2)]
+    values = [torch.corrcoef(row)[0, 1].nan_to_num() for row in rows]
+    return (0, 1, -1, 2, -2)[int(torch.stack(values).argmax())]
 
 
-def _samples(n, size):
-    return torch.randint(size, (n, size), generator=DRAW)
+def _nearest(src, tgt):
+    """The offset with the smallest difference of lengths."""
+    best, least = 0, float("inf")
+    for offset in (0, 1, -1, 2, -2):
+        a = src[max(0, -offset) : len(src) - max(0, offset)]
+        b = tgt[max(0, offset) : len(tgt) - max(0, -offset)]
+        if (difference := (a - b).abs().mean().item()) < least:
+            best, least = offset, difference
+    return best
+
+
+def _unspread(src, tgt):
+    """The mean product, without means and deviations taken out."""
+    best, highest = 0, float("-inf")
+    for offset in (0, 1, -1, 2, -2):
+        a = src[max(0, -offset) : len(src) - max(0, offset)]
+        b = tgt[max(0, offset) : len(tgt) - max(0, -offset)]
+        if (product := (a * b).mean().item()) > highest:
+            best, highest = offset, product
+    return best
 
 
 @exercise(
-    "The 95 % interval of the mean gain of A over B, from samples of sentences.",
+    "How many lines later the translations are, from -2 to 2, by their lengths.",
     cases={
-        "two sentences, 41 samples": (  # of 40 steps 2.5 % are one step
-            torch.tensor([40.0, 70]),
-            torch.tensor([55.0, 30]),
-            _samples(41, 2),
+        "every line beside its translation": _lengths(40, 0),
+        "a line was added before": _lengths(40, 1),
+        "a line was lost before": _lengths(40, -1),
+        "two lines were added": _lengths(40, 2),
+        "two lines were lost": _lengths(40, -2),
+        "targets three times as long": (lambda pair: (pair[0], 3 * pair[1]))(
+            _lengths(30, -1)
         ),
-        "eight sentences": (*_scores(8), _samples(41, 8)),
-        "thirty sentences": (*_scores(30), _samples(201, 30)),
+        "only five lines": (
+            torch.tensor([10.0, 40, 20, 50, 30]),
+            torch.tensor([9.0, 11, 39, 21, 52]),
+        ),
+        "eight short lines and a longer side": (
+            torch.tensor([40.0, 20, 30, 40, 50, 30, 80, 30]),
+            torch.tensor([40.0, 90, 70, 50, 60, 80, 80, 60]),
+        ),
+        "all lines of one length": (torch.full((9,), 7.0), torch.full((9,), 8.0)),
+        "the first line is out of place": (
+            torch.tensor([30.0, 10, 50, 20, 60, 15, 45, 12]),
+            torch.tensor([11.0, 52, 19, 62, 14, 46, 13, 90]),
+        ),
     },
     mistakes={
-        "both systems need the same sentences of a sample": (
-            "(a - b)[draws].mean(1) → a[draws].mean(1) - b[draws.flip(0)].mean(1)"
+        "the other direction: at +1 the translation of line i is line i + 1": (
+            "best, highest = offset, r → best, highest = -offset, r"
         ),
-        "the gain is A minus B": "a - b → b - a",
-        "these are the scores of A; subtract those of B": "a - b → a",
-        "these are the scores of B; the gain is A minus B": "a - b → b",
-        "95 % of the samples are between the shares 0.025 and 0.975": [
+        "lengths that do not vary have no correlation: that is 0, not an error": (
+            "r > highest → not r <= highest"
+        ),
+        "take the highest correlation, not the last one": (
+            "highest = offset, r → highest = offset, 0"
+        ),
+        "the highest correlation, not the lowest": [
+            "r > highest → r < highest",
+        ],
+        "offsets go from -2 to 2": [
+            "(0, 1, -1, 2, -2) → (0, 1, -1)",
+            "(0, 1, -1, 2, -2) → (0, 1, 2)",
+        ],
+        "return the offset, not the correlation": "return best → return highest",
+        "a line beyond the end has no partner: leave it out": _rolled,
+        "lengths in two languages differ by a factor: take the correlation": _nearest,
+        "a mean product is no correlation: long lines dominate it": _unspread,
+    },
+    hints=(
+        "At offset 1, line i belongs to line i + 1 of the other side, so the first "
+        "side loses its last line and the other side its first.",
+        "`torch.corrcoef(torch.stack([a, b]))[0, 1]` is the correlation. It is nan "
+        "where lengths do not vary, and nan > 0 is False.",
+    ),
+    says="the offset at which long lines meet long lines",
+    difficulty=2,
+    importance=2,
+    minutes=10,
+)
+def my_offset(src, tgt):
+    best, highest = 0, 0.0
+    for offset in (0, 1, -1, 2, -2):
+        a = src[max(0, -offset) : len(src) - max(0, offset)]
+        b = tgt[max(0, offset) : len(tgt) - max(0, -offset)]
+        r = torch.corrcoef(torch.stack([a, b]))[0, 1].item()
+        if r > highest:
+            best, highest = offset, r
+    return best
+
+
+def _drawn(n_groups, samples, most=4):
+    """Gains of sentences in groups, and samples of groups."""
+    sizes = torch.randint(1, most + 1, (n_groups,), generator=DRAW)
+    groups = torch.arange(n_groups).repeat_interleave(sizes)
+    order = torch.randperm(len(groups), generator=DRAW)
+    gains = 20 * torch.randn(len(groups), generator=DRAW) + 5
+    draws = torch.randint(n_groups, (samples, n_groups), generator=DRAW)
+    return gains, groups[order], draws
+
+
+def _mean_of_means(gains, groups, draws):
+    n = int(groups.max()) + 1
+    total = torch.zeros(n).index_add(0, groups, gains)
+    means = (total / torch.bincount(groups, minlength=n))[draws].mean(1)
+    return means.quantile(torch.tensor([0.025, 0.975]))
+
+
+def _sentences(gains, groups, draws):
+    return gains[draws].mean(1).quantile(torch.tensor([0.025, 0.975]))
+
+
+@exercise(
+    "The 95 % interval of the mean gain of a sentence, from samples of groups.",
+    cases={
+        "two groups, four samples": (
+            torch.tensor([4.0, -2, 9]),
+            torch.tensor([0, 0, 1]),
+            torch.tensor([[0, 1], [1, 1], [0, 0], [1, 0]]),
+        ),
+        "each sentence a group": _drawn(12, 41, 1),
+        "groups of up to four": _drawn(10, 41),
+        "many samples": _drawn(30, 200),
+    },
+    mistakes={
+        "draw groups, not sentences: `draws` holds numbers of groups": _sentences,
+        "long groups count more: divide the sum by the number of sentences": [
+            _mean_of_means,
+            "/ size[draws].sum(1) → / draws.size(1)",
+        ],
+        "95 % of the samples are between the fractions 0.025 and 0.975": [
             "0.025, 0.975 → 0.05, 0.95",
             "0.025, 0.975 → 0.005, 0.995",
         ],
         "that is one end only: return both": "[0.025, 0.975] → [0.975]",
         "the smaller number comes first": "0.025, 0.975 → 0.975, 0.025",
-        "a row of draws is one sample: the mean goes along axis 1": "mean(1) → mean(0)",
-        "a mean, not a sum: a sample has as many sentences as the test set": (
-            "mean(1) → sum(1)"
-        ),
-        "the mean of each sample comes first, then the interval of the means": [
-            "[draws].mean(1) →",
-            ".mean(1) → .flatten()",
-        ],
-        "the mean of each sample, not its median": "mean(1) → median(1).values",
-        "subtract within each sample; the ends of two intervals have no difference": (
-            _two_intervals
+        "a row of draws is one sample: sum along axis 1": "sum(1) → sum(0)",
+        "a mean, not a sum: divide by the number of sentences": (
+            " / size[draws].sum(1) →"
         ),
         "use the draws: this is a formula for the standard error": (
-            "(a - b).mean() + (a - b).std() / len(a) ** 0.5 * "
+            "gains.mean() + gains.std() / len(gains) ** 0.5 * "
             "torch.tensor([-1.96, 1.96])"
         ),
         "that is the range of all samples; leave out 2.5 % at either end": (
-            "gains.quantile(torch.tensor([0.025, 0.975])) → "
-            "torch.stack([gains.min(), gains.max()])"
+            "means.quantile(torch.tensor([0.025, 0.975])) → "
+            "torch.stack([means.min(), means.max()])"
         ),
         "the interval comes from the samples themselves, not from their spread": (
-            "gains.quantile(torch.tensor([0.025, 0.975])) → "
-            "gains.mean() + gains.std() * torch.tensor([-1.96, 1.96])"
+            "means.quantile(torch.tensor([0.025, 0.975])) → "
+            "means.mean() + means.std() * torch.tensor([-1.96, 1.96])"
         ),
     },
     hints=(
-        "A row of `draws` has the numbers of the sentences in one sample, so "
-        "`a[draws]` is (samples, N). Which axis does the mean go along?",
-        "`gains = (a - b)[draws].mean(1)` is one number for each sample.",
+        "First the sum of the gains and the number of sentences of each group; then "
+        "`total[draws]` is (samples, G). Which axis does the sum go along?",
+        "`torch.zeros(n).index_add(0, groups, gains)` is the sum of each of n groups, "
+        "and `torch.bincount(groups)` its number of sentences.",
     ),
-    says="the same sentences for both, and 95 % of the samples lie inside",
+    says="whole groups are drawn, and 95 % of the samples lie inside",
     difficulty=2,
     importance=3,
-    minutes=8,
+    minutes=10,
 )
-def my_interval(a, b, draws):
-    gains = (a - b)[draws].mean(1)  # (samples,)
-    return gains.quantile(torch.tensor([0.025, 0.975]))  # (2,)
+def my_interval(gains, groups, draws):
+    n = int(groups.max()) + 1
+    total = torch.zeros(n).index_add(0, groups, gains)  # (G,)
+    size = torch.bincount(groups, minlength=n)  # (G,)
+    means = total[draws].sum(1) / size[draws].sum(1)  # (samples,)
+    return means.quantile(torch.tensor([0.025, 0.975]))  # (2,)

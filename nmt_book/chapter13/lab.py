@@ -13,7 +13,10 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib.data.corpora import is_file_of_pairs
+from nmt_lib.data.split import group
 from nmt_lib.training.run_folder import runs_folder
+
+from . import check
 
 STAND_IN = {
     "data.vocab_size": 500,
@@ -26,33 +29,80 @@ STAND_IN = {
 
 
 def own_pair(config: str, overrides: str) -> nmt.Config:
-    """The config of a reader's file, or of a stand-in where none is given."""
-    settings = nmt.load_config(config, **nmt.parse_overrides(overrides))
+    """The config of a reader's file, or of a stand-in where she gives none.
+
+    Raises:
+        CorpusError: ``data.corpus`` names a file that does not exist.
+    """
+    changes = nmt.parse_overrides(overrides)
+    settings = nmt.load_config(config, **changes)
     langs = settings.data.src_lang, settings.data.tgt_lang
     if is_file_of_pairs(settings.data.corpus, langs):
-        return settings
+        usual = {"train.max_steps": 300} if config == "pair" else {}
+        print("Your file. Four training runs of", settings.train.max_steps, "updates:")
+        return nmt.load_config(config, **usual | changes)
+    if "data.corpus" in changes or config == "pair":
+        raise nmt.CorpusError(
+            f"there is no file {settings.data.corpus}: give its path in overrides, "
+            "such as data.corpus=pol.txt"
+        )
     folder = Path(mkdtemp(prefix="nmt-own-pair-"))
     changes = {"data.corpus": str(write_stand_in(folder / "pairs.tsv"))}
+    print("This is the stand-in: sentences of our grammar, English and French.")
     return nmt.load_config("pair", run_dir=str(folder), **STAND_IN, **changes)
+
+
+def is_stand_in(config: nmt.Config) -> bool:
+    return "nmt-own-pair-" in config.data.corpus
 
 
 def write_stand_in(file: Path) -> Path:
     """A tab-separated file of the grammar's sentences, with dirt planted in it."""
     pairs = nmt.load_corpus(nmt.load_config("tiny").data).train[:600]
-    lines = [f"{pair.src}\t{pair.tgt}\tgrammar" for pair in pairs]
-    for pair in pairs[::2]:  # with a second translation
-        first, rest = pair.tgt[0].lower(), pair.tgt[1:]
-        lines.append(f"{pair.src}\tAlors, {first}{rest}\tgrammar")
-    lines += random.Random(0).sample(lines, 30)  # twice
-    lines += [f"{pair.src}\t\tgrammar" for pair in pairs[:9]]
-    lines += [f"{pair.src}\t{pair.src}\tgrammar" for pair in pairs[20:27]]
-    lines += [f"{pair.src}\tПривет, мир!\tgrammar" for pair in pairs[30:34]]
-    lines += [pair.src for pair in pairs[40:45]]
-    lines += [f"{pair.src}\t{pair.tgt[:-4]}\ufffd{pair.tgt[-2:]}" for pair in pairs[:3]]
-    random.Random(1).shuffle(lines)
-    lines.insert(3, '"Good morning.\tBonjour.\tgrammar')  # a quotation mark alone
+    rows = [(pair.src, pair.tgt) for pair in pairs]
+    for src, tgt in rows[:600:2]:  # with a second translation
+        rows.append((src, f"Alors, {tgt[0].lower()}{tgt[1:]}"))
+    draw = random.Random(0)
+    rows += draw.sample(rows, 30)  # twice
+    rows += [(src, "") for src, _ in rows[:9]]
+    rows += [(src, src) for src, _ in rows[20:27]]
+    rows += [(src, "Привет, мир!") for src, _ in rows[30:34]]
+    rows += [(rows[i][0], rows[i + 7][0]) for i in range(50, 70)]  # not French
+    rows += [(src, f"{tgt[:-4]}\ufffd{tgt[-2:]}") for src, tgt in rows[:3]]
+    draw.shuffle(rows)
+    for i in range(0, len(rows), 9):
+        src, tgt = rows[i]
+        escaped = tgt.replace("'", "&amp;#39;").replace("é", "&eacute;")
+        rows[i] = src, tgt.encode().decode("latin-1") if i % 2 else escaped
+    sources, targets = map(list, zip(*rows, strict=True))
+    del targets[len(rows) // 2]  # from here on every line has the next translation
+    targets.append("Fin.")
+    rows = list(zip(sources, targets, strict=True))
+    rows.insert(3, ('"Good morning.', "Bonjour."))  # a quotation mark alone
+    lines = [f"{src}\t{tgt}\tgrammar" for src, tgt in rows]
     file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return file
+
+
+OFFSETS = (-2, -1, 0, 1, 2)
+
+
+def correlations(
+    pairs: Sequence[tuple[str, str]], block: int = 100
+) -> dict[str, list[float]]:
+    """How well lengths correlate, block by block, at offsets from -2 to 2."""
+    result: dict[str, list[float]] = {}
+    for offset in OFFSETS:
+        values = []
+        for first in range(0, len(pairs) - block + 1, block):
+            rows = range(first, first + block)
+            kept = [i for i in rows if 0 <= i + offset < len(pairs)]
+            sources = torch.tensor([float(len(pairs[i][0])) for i in kept])
+            targets = torch.tensor([float(len(pairs[i + offset][1])) for i in kept])
+            r = torch.corrcoef(torch.stack([sources, targets]))[0, 1]
+            values.append(r.nan_to_num().item())
+        result[f"{offset:+d}" if offset else "0"] = values
+    return result
 
 
 def trained(config: nmt.Config, name: str, **changes: Any) -> nmt.Run:
@@ -73,11 +123,12 @@ def split_of(config: nmt.Config) -> nmt.Corpus:
         return nmt.load_corpus(config.data)
 
 
-def three_seeds(
+def several_runs(
     config: nmt.Config, bundled: str | None = "multi30k-en-fr"
 ) -> dict[str, list[nmt.Run]]:
-    """Runs from scratch and from the bundled model, three of each."""
-    starts = {"from scratch": None, f"from {bundled}": bundled}
+    """Three runs from the bundled model, and three from scratch (one, of your file)."""
+    few = [0] if config.name == "pair" and not is_stand_in(config) else [0, 1, 2]
+    starts = {"from scratch": (None, few), f"from {bundled}": (bundled, [0, 1, 2])}
     return {
         title: [
             trained(
@@ -85,10 +136,21 @@ def three_seeds(
                 f"{'own' if start is None else 'moved'}-{seed}",
                 **{"train.seed": seed, "train.init_from": start},
             )
-            for seed in range(3)
+            for seed in seeds
         ]
-        for title, start in starts.items()
+        for title, (start, seeds) in starts.items()
     }
+
+
+def best_of(runs: Mapping[str, Sequence[nmt.Run]]) -> nmt.Run:
+    """The run with the lowest validation loss."""
+    every = [run for some in runs.values() for run in some]
+    return min(every, key=lambda run: min(row["valid_loss"] for row in run.history))
+
+
+def path_of(file: Path) -> str:
+    """The whole path of a file; its name where the folder is temporary."""
+    return file.name if "nmt-own-pair-" in str(file) else str(file.resolve())
 
 
 def losses(runs: Sequence[nmt.Run]) -> torch.Tensor:
@@ -96,24 +158,82 @@ def losses(runs: Sequence[nmt.Run]) -> torch.Tensor:
     return torch.tensor([[row["valid_loss"] for row in run.history] for run in runs])
 
 
+def by_source(pairs: Sequence[nmt.Pair]) -> dict[str, list[str]]:
+    """Each source once, with all its references."""
+    references: dict[str, list[str]] = {}
+    for pair in pairs:
+        references.setdefault(pair.src, []).append(pair.tgt)
+    return references
+
+
 def chrf_of(scores: nmt.Evaluation, pairs: Sequence[nmt.Pair]) -> torch.Tensor:
-    """The chrF of each sentence, ``(N,)``."""
+    """The chrF of each source, ``(N,)``, against all its references."""
     from sacrebleu.metrics import CHRF
 
-    results = zip(scores.translations, pairs, strict=True)
-    metric = CHRF()
-    values = [metric.sentence_score(t.text, [p.tgt]).score for t, p in results]
-    return torch.tensor(values)
+    metric, texts = CHRF(), [translation.text for translation in scores.translations]
+    outputs = dict(zip([pair.src for pair in pairs], texts, strict=True))
+    return torch.tensor(
+        [
+            metric.sentence_score(outputs[src], references).score
+            for src, references in by_source(pairs).items()
+        ]
+    )
+
+
+def groups_of(pairs: Sequence[nmt.Pair]) -> torch.Tensor:
+    """The number of each source's group, ``(N,)``: sources that share a target."""
+    sources = {src: i for i, src in enumerate(by_source(pairs))}
+    numbers = torch.zeros(len(sources), dtype=torch.long)
+    for number, members in enumerate(group(pairs)):
+        for pair in members:
+            numbers[sources[pair.src]] = number
+    return numbers
+
+
+def human_bleu(pairs: Sequence[nmt.Pair]) -> float:
+    """BLEU of a person's second translation against the first, where there are two."""
+    from sacrebleu.metrics import BLEU
+
+    texts = [refs[:2] for refs in by_source(pairs).values() if len(refs) > 1]
+    if not texts:
+        return float("nan")
+    first, second = map(list, zip(*texts, strict=True))
+    return float(BLEU().corpus_score(second, [first]).score)
+
+
+def coverage(draw_groups: bool, n_groups: int = 100, sets: int = 400) -> float:
+    """How often a 95 % interval holds the true gain of 0, on simulated test sets.
+
+    Groups have 1 to 8 sentences; half of a gain's variance is its group's.
+    """
+    draw, hits = torch.Generator().manual_seed(0), 0
+    weights = torch.tensor([0.55, 0.2, 0.1, 0.05, 0.04, 0.03, 0.02, 0.01])
+    for _ in range(sets):
+        sizes = 1 + torch.multinomial(weights, n_groups, True, generator=draw)
+        groups = torch.arange(n_groups).repeat_interleave(sizes)
+        shared = torch.randn(n_groups, generator=draw)[groups]
+        gains = shared + torch.randn(len(groups), generator=draw)
+        if not draw_groups:
+            groups = torch.arange(len(gains))
+        n = int(groups.max()) + 1
+        draws = torch.randint(n, (400, n), generator=draw)
+        low, high = check.my_interval.right(gains, groups, draws).tolist()
+        hits += low <= 0 <= high
+    return hits / sets
 
 
 def show_side_by_side(
     pairs: Sequence[nmt.Pair], systems: Mapping[str, nmt.Evaluation], n: int
 ) -> None:
-    """The first n sources with their references and translations."""
-    for i, pair in enumerate(pairs[:n]):
-        print(f"source     {pair.src}\nreference  {pair.tgt}")
+    """The first n different sources with their references and translations."""
+    rows = {pair.src: i for i, pair in reversed(list(enumerate(pairs)))}
+    references = by_source(pairs)
+    for src in list(references)[:n]:
+        print(f"source     {src}\nreference  {' / '.join(references[src])}")
         for title, scores in systems.items():
-            print(f"           {excerpt(scores.translations[i].text)}   ({title})")
+            print(
+                f"           {excerpt(scores.translations[rows[src]].text)}   ({title})"
+            )
         print()
 
 
@@ -122,17 +242,20 @@ def excerpt(text: str, limit: int = 60) -> str:
 
 
 def write_sheet(
-    file: Path, pairs: Sequence[nmt.Pair], systems: Mapping[str, nmt.Evaluation]
-) -> Path:
-    """A table for a person who judges: the order of the systems changes row by row.
+    folder: Path, pairs: Sequence[nmt.Pair], systems: Mapping[str, nmt.Evaluation]
+) -> tuple[Path, Path]:
+    """A table for a person who judges two systems, and the key, which she doesn't get.
 
-    The last column says which was which; hide it before you read.
+    Which system is A changes row by row.
     """
-    draw, rows = random.Random(0), ["source\treference\tA\tB\tbetter\tA was"]
+    draw, rows = random.Random(0), ["source\treference\tA\tB\tbetter"]
+    keys = ["A was"]
     for i, pair in enumerate(pairs[:50]):
         outputs = [(name, s.translations[i].text) for name, s in systems.items()]
         draw.shuffle(outputs)
-        texts = (pair.src, pair.tgt, outputs[0][1], outputs[1][1])
-        rows.append("\t".join([*texts, "", outputs[0][0]]))
-    file.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return file
+        rows.append("\t".join([pair.src, pair.tgt, outputs[0][1], outputs[1][1], ""]))
+        keys.append(outputs[0][0])
+    files = folder / "sheet.tsv", folder / "key.tsv"
+    for file, lines in zip(files, (rows, keys), strict=True):
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return files

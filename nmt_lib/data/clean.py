@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
+import statistics
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
+from textwrap import shorten
 
+from ..errors import printable
 from .pairs import Pair
+from .split import fold
 
 LONGEST_SIDE = 1000  # characters
-MOST_RATIO = 3.0  # of the lengths, where 1 is usual for these languages
+UNUSUAL = 4.0  # standard deviations of the log ratio of lengths
 # Signs of damage: control characters, the mark of a failed conversion, halves of
 # characters, and code points that are no characters.
 DAMAGED = re.compile(
@@ -23,32 +29,60 @@ MANY_MARKS = re.compile(f"[{MARKS}]{{31}}")
 TOGETHER = ({"CJK", "HIRAGANA", "KATAKANA"}, {"HANGUL", "CJK"})  # scripts in one text
 
 
-def clean(
-    pairs: Iterable[tuple[str, str]], lost: Counter[str]
-) -> list[tuple[str, str]]:
+@dataclass
+class Report:
+    """What became of a file's pairs: how many, and one of them, for each reason.
+
+    ``odd`` pairs are kept: they are worth a look.
+    """
+
+    left_out: Counter[str] = field(default_factory=Counter)
+    mended: Counter[str] = field(default_factory=Counter)
+    odd: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, tuple[str, str]] = field(default_factory=dict)
+    columns: list[str] = field(default_factory=list)  # where a table has several
+
+    def note(self, kind: Counter[str], reason: str, pair: tuple[str, str]) -> None:
+        kind[reason] += 1
+        self.examples.setdefault(reason, pair)
+
+    def lines(self) -> Iterator[str]:
+        """A line for each reason, and one with its example."""
+        for title in ("mended", "left_out", "odd"):
+            for reason, n in getattr(self, title).most_common():
+                yield f"{n:,} {title.replace('_', ' ')}: {reason}"
+                if example := self.examples.get(reason):
+                    yield "    " + shorten(printable("  |  ".join(example)), 76)
+
+
+def clean(pairs: Iterable[tuple[str, str]], report: Report) -> list[tuple[str, str]]:
     """The pairs that are worth training on, with single spaces, in Unicode form NFC.
 
     Args:
         pairs: (source, target).
-        lost: counts the pairs left out for each reason; the first that applies counts.
+        report: counts the pairs left out for each reason; the first that applies
+            counts.
     """
     unique: dict[tuple[str, str], None] = {}
     for texts in pairs:
+        reason = ""
         if any(map(_is_damaged, texts)):
-            lost["damaged characters"] += 1
+            report.note(report.left_out, "damaged characters", texts)
             continue
         src, tgt = (" ".join(unicodedata.normalize("NFC", t).split()) for t in texts)
         if not src or not tgt:
-            lost["empty"] += 1
-        elif src == tgt:
-            lost["both sides equal"] += 1
+            reason = "empty"
         elif max(len(src), len(tgt)) > LONGEST_SIDE:
-            lost[f"longer than {LONGEST_SIDE} characters"] += 1
+            reason = f"longer than {LONGEST_SIDE} characters"
+        elif src == tgt or (" " in src and fold(src) == fold(tgt)):
+            reason = "both sides equal"
         elif (src, tgt) in unique:
-            lost["there already"] += 1
+            reason = "there already"
+        if reason:
+            report.note(report.left_out, reason, texts)
         else:
             unique[src, tgt] = None
-    return _drop_outliers(list(unique), lost)
+    return _drop_outliers(list(unique), report)
 
 
 def _is_damaged(text: str) -> bool:
@@ -57,22 +91,82 @@ def _is_damaged(text: str) -> bool:
 
 
 def _drop_outliers(
-    pairs: list[tuple[str, str]], lost: Counter[str]
+    pairs: list[tuple[str, str]], report: Report
 ) -> list[tuple[str, str]]:
-    """Drops pairs unlike the others: in another script, or of very unequal lengths."""
-    sides = list(zip(*pairs, strict=True))  # sources and targets
-    main_scripts = list(map(_common_scripts, sides))
-    mean = [sum(map(len, texts)) / len(texts) for texts in sides]
+    """Drops pairs unlike the others: in another script or in the language of the other
+    side, with other tags, or of unusual lengths."""
+    main_scripts = [_common_scripts(texts) for texts in zip(*pairs, strict=True)]
+    in_place = _in_their_language(pairs)
+    ratios = [math.log((len(src) + 5) / (len(tgt) + 5)) for src, tgt in pairs]
+    middle = statistics.median(ratios or [0])
+    # 1.48 median deviations are a standard deviation; few pairs say little about it.
+    deviation = statistics.median([abs(ratio - middle) for ratio in ratios] or [0])
+    spread = max(1.48 * deviation, 1 / math.sqrt(len(pairs) or 1))
+    result = []
+    for pair, fits, ratio in zip(pairs, in_place, ratios, strict=True):
+        src_tags, tgt_tags = (sorted(TAG.findall(text)) for text in pair)
+        reason = ""
+        if not all(map(_fits, pair, main_scripts)):
+            reason = "letters, but none of the usual script"
+        elif not fits:
+            reason = "in the language of the other side"
+        elif src_tags != tgt_tags:
+            reason = "not the same tags"
+        elif abs(ratio - middle) > UNUSUAL * spread:
+            reason = "unusual lengths"
+        if reason:
+            report.note(report.left_out, reason, pair)
+            continue
+        if reason := _oddity(*pair):
+            report.note(report.odd, reason, pair)
+        result.append(pair)
+    return result
+
+
+def _oddity(src: str, tgt: str) -> str:
+    """What is strange about a pair that may be right all the same."""
+    src_digits, tgt_digits = (sorted(re.findall(r"\d", text)) for text in (src, tgt))
+    if src_digits and tgt_digits and src_digits != tgt_digits:
+        return "other digits"
+    src_words, tgt_words = (set(WORD.findall(t.casefold())) for t in (src, tgt))
+    if len(tgt_words) > 1 and 2 * len(src_words & tgt_words) >= len(tgt_words):
+        return "half of the words are equal"
+    return ""
+
+
+WORD = re.compile(r"[^\W\d_]{3,}")
+TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
+SHORT = 20  # letters; the language of fewer cannot be told
+
+
+def _in_their_language(pairs: Sequence[tuple[str, str]]) -> list[bool]:
+    """Whether neither side is in the language of the other, by the file's own trigrams.
+
+    A third language is not noticed. True for all if the languages are too alike.
+    """
+    sample = pairs[:: 1 + len(pairs) // 20_000]
+    counts = [Counter[str](), Counter[str]()]
+    for pair in sample:
+        for count, text in zip(counts, pair, strict=True):
+            count.update(_trigrams(text))
+    src, tgt = counts
+    shift = math.log((tgt.total() + 1) / (src.total() + 1))
+    odds = {t: math.log((src[t] + 0.5) / (tgt[t] + 0.5)) + shift for t in src | tgt}
     result = []
     for pair in pairs:
-        a, b = ((len(text) + 10) / (mean[i] + 10) for i, text in enumerate(pair))
-        if not all(map(_fits, pair, main_scripts)):
-            lost["letters, but none of the usual script"] += 1
-        elif max(a / b, b / a) > MOST_RATIO:
-            lost["very different lengths"] += 1
-        else:
-            result.append(pair)
-    return result
+        scores = [
+            sum(odds.get(t, 0.0) for t in _trigrams(text))
+            if sum(map(str.isalpha, text)) > SHORT
+            else 0.0
+            for text in pair
+        ]
+        result.append(scores[0] >= 0 >= scores[1])
+    return result if sum(result) > 0.6 * len(result) else [True] * len(result)
+
+
+def _trigrams(text: str) -> list[str]:
+    text = f" {text.casefold()} "
+    return [text[i : i + 3] for i in range(len(text) - 2)]
 
 
 @cache

@@ -9,7 +9,6 @@ group (``split.py``).
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,8 +16,9 @@ from pathlib import Path
 
 from ..config import DataConfig
 from ..errors import CorpusError, warn
-from .clean import clean, looks_swapped
+from .clean import Report, clean, looks_swapped
 from .files import moses_files, read_pairs
+from .mend import mend
 from .pairs import Pair
 from .published import from_files, published
 from .split import grouped_split
@@ -149,12 +149,15 @@ def _from_pair_file(
     name: str, langs: tuple[str, str]
 ) -> tuple[dict[str, list[Pair]], str]:
     """The pairs of a file, and where they came from; warns about what was left out."""
-    pairs, left_out = load_pairs(name, *langs)
-    provenance = f"{len(pairs)} of {len(pairs) + left_out.total()} pairs of {name}"
-    if left_out:
-        provenance += (
-            f", left out: {', '.join(f'{why} {n}' for why, n in left_out.items())}"
-        )
+    pairs, report = load_pairs(name, *langs)
+    provenance = (
+        f"{len(pairs)} of {len(pairs) + report.left_out.total()} pairs of {name}"
+    )
+    for what, counts in (("left out", report.left_out), ("mended", report.mended)):
+        if counts:
+            numbers = ", ".join(f"{why} {n}" for why, n in counts.items())
+            provenance += f", {what}: {numbers}"
+    if report.left_out or report.mended:
         warn(provenance)
     if looks_swapped(pairs, *langs):
         warn(f"{name}: the English sentences seem to be on the other side")
@@ -162,12 +165,13 @@ def _from_pair_file(
 
 
 def load_pairs(
-    path: str | os.PathLike[str], src: str, tgt: str, columns: list[str] | None = None
-) -> tuple[list[Pair], Counter[str]]:
-    """The cleaned pairs of a file, and how many were left out for each reason.
+    path: str | os.PathLike[str], src: str, tgt: str
+) -> tuple[list[Pair], Report]:
+    """The cleaned pairs of a file, and what was left out, mended and odd.
 
     The formats, the arguments and the errors are those of ``read_pairs``.
     """
-    left_out: Counter[str] = Counter()
-    texts = clean(read_pairs(path, src, tgt, left_out, columns), left_out)
-    return [Pair(*sentences) for sentences in texts], left_out
+    report = Report()
+    texts = list(read_pairs(path, src, tgt, report.left_out, report.columns))
+    texts = clean(mend(texts, report), report)
+    return [Pair(*sentences) for sentences in texts], report

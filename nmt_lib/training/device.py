@@ -20,19 +20,22 @@ def default_device() -> torch.device:
     )
 
 
-def use_bf16(train: TrainConfig, device: torch.device) -> bool:
-    """Whether to compute in bfloat16.
+def half_precision(train: TrainConfig, device: torch.device) -> torch.dtype | None:
+    """The 16-bit type to compute in, or None for float32 throughout.
+
+    ``auto`` is bfloat16 where a GPU has it, else float16; on a CPU float32.
 
     Raises:
-        ConfigError: the config asks for it, but the device does not have it.
+        ConfigError: the config asks for bfloat16, but the device does not have it.
     """
-    has_it = device.type == "cpu"
+    has_bf16 = device.type == "cpu"
     if device.type == "cuda":  # older GPUs emulate it, slowly
-        has_it = torch.cuda.is_bf16_supported(including_emulation=False)
-    if train.precision == "bf16" and not has_it:
+        has_bf16 = torch.cuda.is_bf16_supported(including_emulation=False)
+    if train.precision == "bf16" and not has_bf16:
         raise ConfigError(
             f"train.precision=bf16, but this {device.type} device has no bfloat16: use "
-            "fp32 or auto"
+            "fp16, fp32 or auto"
         )
-    auto = train.precision == "auto" and device.type == "cuda"
-    return has_it and (auto or train.precision == "bf16")
+    if train.precision == "auto" and device.type == "cuda":
+        return torch.bfloat16 if has_bf16 else torch.float16
+    return {"bf16": torch.bfloat16, "fp16": torch.float16}.get(train.precision)

@@ -16,7 +16,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 from torch import distributed
 
-from ..config import Config
+from ..config import Config, TrainConfig
 from ..data.tokenizers import Tokenizers
 from ..errors import CheckpointError, warn
 from ..model.transformer import Transformer
@@ -26,6 +26,7 @@ from .model_file import ModelFile, load, pack, save
 # Keys of ``train`` that may change when a run is resumed.
 RESUMABLE_KEYS = {
     "max_steps",  # except with a cosine schedule, which ends there
+    "patience",
     "validate_every",
     "checkpoint_every",
     "keep_checkpoints",
@@ -115,6 +116,8 @@ class Progress:
     best_step: Count = 0
     checkpoints: list[str] = field(default_factory=list)  # all that were written
     history: list[Row] = field(default_factory=list)  # see ``Run``
+    scale: Sum = 0.0  # of the loss, with train.precision=fp16
+    scale_age: Count = 0  # updates without an overflow
 
     @property
     def checkpoint(self) -> str:
@@ -182,9 +185,8 @@ class RunFolder:
         A translator that was saved here is accepted as it is.
         """
         train, saved_train = self.config.train, saved.config.train
-        step = saved.state.get("step", train.max_steps)
-        if step < train.max_steps:
-            return f"has {step} of train.max_steps={train.max_steps} updates"
+        if saved.state and not is_over(train, progress := Progress(**saved.state)):
+            return f"has {progress.step} of train.max_steps={train.max_steps} updates"
         for key in ("select", "keep_checkpoints"):
             value, saved_value = getattr(train, key), getattr(saved_train, key)
             if value != saved_value and (key == "select" or train.select == "average"):
@@ -253,10 +255,17 @@ class RunFolder:
             path.unlink()
 
 
+def is_over(train: TrainConfig, progress: Progress) -> bool:
+    """Whether a run has all its updates, or its patience has ended."""
+    waited = sum(row["step"] > progress.best_step for row in progress.history)
+    ended = train.patience is not None and waited >= train.patience
+    return ended or progress.step >= train.max_steps
+
+
 def is_progress(state: dict[str, Any]) -> bool:
     """Whether the state of a model file is a run's ``Progress``, whole and sound."""
     try:
-        return asdict(Progress(**state)) == state
+        return asdict(Progress(**state)) == {"scale": 0.0, "scale_age": 0} | state
     except (TypeError, ValueError):
         return False
 

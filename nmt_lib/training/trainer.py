@@ -29,11 +29,11 @@ from ..data.tokenizers import Tokenizers
 from ..errors import CheckpointError, TrainingError
 from ..model.transformer import Transformer
 from .average import final_weights
-from .device import default_device, use_bf16
+from .device import default_device, half_precision
 from .loss import Objective, validation_loss
 from .model_file import ModelFile, load_weights, unpack
 from .optim import build_optimizer, learning_rate
-from .run_folder import Progress, Row, RunFolder
+from .run_folder import Progress, Row, RunFolder, is_over
 
 
 class Trainer:
@@ -54,25 +54,30 @@ class Trainer:
         self.model = Transformer(config.model, *map(len, tokenizers)).to(self.device)
         set_seed(seed + self.rank, self.device)  # each process has a dropout of its own
         self.optimizer = build_optimizer(config.train, self.model.parameters())
-        self.bf16 = use_bf16(config.train, self.device)
+        self.half = half_precision(config.train, self.device)
+        # float16 loses small gradients, unless the loss is scaled up.
+        self.scaler = torch.amp.GradScaler(
+            self.device.type, enabled=self.half == torch.float16
+        )
         self.objective: Any = Objective(self.model, config.train.label_smoothing)
         if self.n_processes > 1:  # their position tables may differ in length
             self.objective = DistributedDataParallel(self.objective)
             self.objective.broadcast_buffers = False
 
     def run(self) -> None:
-        """The training loop: update, validate and save, up to ``train.max_steps``."""
+        """The training loop: update, validate and save, until the run is over."""
         train, progress = self.config.train, self.progress
         with self.progress_bar() as bar:
             stream, size = self.batches(), self.n_processes * train.accumulate
-            while progress.step < train.max_steps:
+            while not is_over(train, progress):
                 self.update(list(islice(stream, size)))
                 bar.update()
                 is_last = progress.step == train.max_steps
                 if is_last or progress.step % train.validate_every == 0:
                     loss = self.validate()
                     bar.set_postfix(valid_loss=f"{loss:.3f}")
-                if is_last or progress.step % train.checkpoint_every == 0:
+                due = progress.step % train.checkpoint_every == 0
+                if due or is_over(train, progress):
                     self.save()
 
     def progress_bar(self) -> Any:
@@ -118,17 +123,20 @@ class Trainer:
             batch = make_batch(examples).to(self.device)
             # As with ``no_sync``, gradients are exchanged after the last batch only.
             self.objective.require_backward_grad_sync = examples is mine[-1]
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.bf16):
+            is_half = self.half is not None
+            with torch.autocast(self.device.type, self.half, enabled=is_half):
                 loss = self.objective(batch)
             # Processes average their gradients; the factor makes it a sum.
-            (loss * self.n_processes / n_tokens).backward()
+            self.scaler.scale(loss * self.n_processes / n_tokens).backward()
             total += loss.detach()
         if self.n_processes > 1:
             distributed.all_reduce(total)
         self.check_finite(loss_sum := float(total), "loss")
         if train.clip_norm is not None:
+            self.scaler.unscale_(self.optimizer)
             nn.utils.clip_grad_norm_(self.model.parameters(), train.clip_norm)
-        self.optimizer.step()
+        self.scaler.step(self.optimizer)  # not after an overflow
+        self.scaler.update()
         self.optimizer.zero_grad()
         progress.step += 1
         progress.loss_sum += loss_sum
@@ -157,6 +165,12 @@ class Trainer:
         """Writes a checkpoint."""
         progress, name = self.progress, self.progress.checkpoint
         progress.checkpoints.append(name)
+        if self.scaler.is_enabled():
+            state = self.scaler.state_dict()
+            progress.scale, progress.scale_age = (
+                state["scale"],
+                state["_growth_tracker"],
+            )
         self.folder.write(name, self.model, self.tokenizers, progress, self.optimizer)
 
     def resume(self, saved: ModelFile) -> None:
@@ -172,7 +186,10 @@ class Trainer:
                 "another folder, or delete that one"
             )
         unpack(saved.tensors, self.model, self.optimizer)
-        self.progress = Progress(**saved.state)
+        self.progress = progress = Progress(**saved.state)
+        if progress.scale:
+            scale = {"scale": progress.scale, "_growth_tracker": progress.scale_age}
+            self.scaler.load_state_dict(self.scaler.state_dict() | scale)
         if self.rank:  # the file has the main process's random numbers only
             seed = self.config.train.seed + self.rank
             set_seed(seed + SEED_STEP * self.progress.step, self.device)

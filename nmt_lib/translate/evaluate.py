@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import torch
 from torch import Tensor
@@ -28,7 +29,8 @@ class Evaluation:
 
     ``bleu`` and ``chrf`` run from 0 to 100; ``perplexity`` is exp of the loss per
     *token*, so compare it only between models with the same target tokens; ``exact`` is
-    the fraction of translations that equal their reference.
+    the fraction of sources whose translation equals a reference. ``translations`` has
+    one for each pair.
     """
 
     bleu: float
@@ -48,6 +50,8 @@ def evaluate(
 ) -> Evaluation:
     """Scores of a translator, whose translations are compared with the targets.
 
+    A source that occurs in several pairs is scored once, with all its references.
+
     Args:
         translator: the model to evaluate.
         pairs: sources with their reference translations.
@@ -62,18 +66,25 @@ def evaluate(
 
     tokenize = tokenize or bleu_tokenizer(translator.config.data.tgt_lang)
     surprise = perplexity(translator, pairs)
-    sources = [pair.src for pair in pairs]
+    references: dict[str, list[str]] = {}
+    for pair in pairs:
+        references.setdefault(pair.src, []).append(pair.tgt)
+    sources = list(references)
     translations = translator.translate(sources, beam_size=beam_size)
-    texts, references = [t.text for t in translations], [pair.tgt for pair in pairs]
+    by_source = dict(zip(sources, translations, strict=True))
+    texts = [t.text for t in translations]
+    # sacrebleu takes the first reference of each source, then the second of each …
+    streams = list(zip_longest(*references.values()))
     bleu, chrf = BLEU(tokenize=tokenize, force=True), CHRF()
+    right = sum(map(list.__contains__, references.values(), texts))
     return Evaluation(
-        bleu=bleu.corpus_score(texts, [references]).score,
+        bleu=bleu.corpus_score(texts, streams).score,
         bleu_signature=str(bleu.get_signature()),
-        chrf=chrf.corpus_score(texts, [references]).score,
+        chrf=chrf.corpus_score(texts, streams).score,
         chrf_signature=str(chrf.get_signature()),
         perplexity=surprise,
-        exact=sum(map(str.__eq__, texts, references)) / len(pairs),
-        translations=translations,
+        exact=right / len(sources),
+        translations=[by_source[pair.src] for pair in pairs],
     )
 
 

@@ -82,7 +82,8 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
         write_file(folder / f"{side}.spm", tokenizer.model)
     weights = renamed_weights(model, longest(translator))
     write_file(folder / "model.safetensors", save(weights, {"format": "pt"}))
-    write_file(folder / "README.md", _card(content.config, model).encode())
+    card = _card(content.config, model, translator.src_tokenizer.sos)
+    write_file(folder / "README.md", card.encode())
     return folder
 
 
@@ -213,9 +214,12 @@ def _ids(tokenizer: Tokenizer) -> dict[str, int]:
     return {token: index for index, token in enumerate(tokens)}
 
 
-def _card(config: Config, model: Transformer) -> str:
+def _card(config: Config, model: Transformer, starts_with_sos: bool) -> str:
     data, shape = config.data, f"d_model {config.model.d_model}"
     n_layers = f"{len(model.encoder.layers)} + {len(model.decoder.layers)} layers"
+    # A tokenizer of transformers treats both sides alike.
+    without_sos = "[:, 1:].contiguous()  # the model adds <sos>"
+    without_sos = without_sos if starts_with_sos else ""
     return f"""---
 language: ["{data.src_lang}", "{data.tgt_lang}"]
 library_name: transformers
@@ -228,14 +232,26 @@ translates `{data.src_lang}` to `{data.tgt_lang}`, trained on {_code(data.corpus
 with nmt_lib: {n_layers}, {shape}, {count_parameters(model):,} parameters. It knows
 what that corpus holds and nothing else.
 
+**Licence and data:** before you publish it, say here where the sentences come from, and
+under which licence they and this model may be used.
+
 ```python
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 folder = "."  # this folder, or its name on the hub
 model = AutoModelForSeq2SeqLM.from_pretrained(folder)
 tokenizer = AutoTokenizer.from_pretrained(folder)
-found = model.generate(**tokenizer([text], return_tensors="pt", padding=True))
-tokenizer.batch_decode(found, skip_special_tokens=True)
+inputs = tokenizer(sources, return_tensors="pt", padding=True)
+tokenizer.batch_decode(model.generate(**inputs), skip_special_tokens=True)
+```
+
+Fine-tuning, with a list of targets:
+
+```python
+labels = tokenizer(text_target=targets, return_tensors="pt", padding=True).input_ids
+labels = labels{without_sos}
+labels[labels == tokenizer.pad_token_id] = -100
+loss = model(**inputs, labels=labels).loss
 ```
 """
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import nmt_lib as nmt
 from nmt_lib.config import DataConfig
-from nmt_lib.data.clean import clean, looks_swapped
+from nmt_lib.data.clean import Report, clean, looks_swapped
+from nmt_lib.data.mend import line_offsets, mend, mend_text
 from nmt_lib.data.split import fold, grouped_split, seen_share
 
 GOOD = [(f"The {n} cats sleep.", f"有{n}只猫在睡觉。") for n in range(20)]
@@ -24,11 +25,15 @@ DIRTY = {
         ("cat" + "\u0345\u0300" * 200, "猫"),
     ],
     "empty": [("", "猫"), ("A cat.", " \u3000 ")],
-    "both sides equal": [("OK", " OK ")],
+    "both sides equal": [("OK", " OK "), ("Not translated.", "NOT translated")],
     "longer than 1000 characters": [("cat " * 251, "猫")],
     "there already": [("The  4 cats sleep. ", "有4只猫在睡觉。")],
-    "letters, but none of the usual script": [("Hello there.", "Hello there!")],
-    "very different lengths": [("A dog.", "狗" * 90)],
+    "letters, but none of the usual script": [("Hello there.", "Good evening!")],
+    "in the language of the other side": [
+        ("The cats sleep, the cats sleep.", "The cats sleep, the cats sleep, 咖.")
+    ],
+    "not the same tags": [("Run <b>it</b>!", "运行！")],
+    "unusual lengths": [("A dog.", "狗" * 90)],
 }
 
 
@@ -36,12 +41,13 @@ def test_each_reason_is_counted_and_the_rest_is_kept() -> None:
     odd = [
         ("Markdown is fast.", "Markdown 查看器 Settings"),  # more Latin than Chinese
         ("42", "42 %"),  # no letters at all
-        ("Run <b>it</b>!", "运行！"),
+        ("Run <b>it</b>!", "<b>运行</b>！"),
     ]
     dirt = [pair for pairs in DIRTY.values() for pair in pairs]
-    lost: Counter[str] = Counter()
-    assert clean([*GOOD, *odd, *dirt], lost) == [*GOOD, *odd]
-    assert lost == {reason: len(pairs) for reason, pairs in DIRTY.items()}
+    report = Report()
+    assert clean([*GOOD, *odd, *dirt], report) == [*GOOD, *odd]
+    assert report.left_out == {reason: len(pairs) for reason, pairs in DIRTY.items()}
+    assert report.examples == {reason: pairs[0] for reason, pairs in DIRTY.items()}
 
 
 @pytest.mark.parametrize(
@@ -54,12 +60,12 @@ def test_each_reason_is_counted_and_the_rest_is_kept() -> None:
 )
 def test_a_language_of_several_scripts_loses_nothing(texts: list[str]) -> None:
     pairs = [(f"cat {i}", text) for i, text in enumerate(texts * 5)]
-    lost: Counter[str] = Counter()
-    assert clean(pairs, lost) == pairs and not lost
+    report = Report()
+    assert clean(pairs, report) == pairs and not report.left_out
 
 
 def test_accents_are_written_in_one_way() -> None:
-    assert clean([("an e\u0301", "zażo\u0301łć")], Counter()) == [("an é", "zażółć")]
+    assert clean([("an e\u0301", "zażo\u0301łć")], Report()) == [("an é", "zażółć")]
 
 
 @pytest.mark.parametrize(
@@ -148,3 +154,69 @@ def test_a_file_is_a_corpus(tmp_path: Path) -> None:
         nmt.load_corpus(data(write(tmp_path), src_lang="pl", tgt_lang="en"))
     with pytest.raises(nmt.CorpusError, match=r"nothing is left .*\(4 of 4 pairs"):
         nmt.load_corpus(data(write(tmp_path, n=4)))
+
+
+def shifted(pairs: list[tuple[str, str]], lines: int) -> list[tuple[str, str]]:
+    """The pairs with lines lost (or added) in the middle of the targets."""
+    sources, targets = (list(side) for side in zip(*pairs, strict=True))
+    middle = len(pairs) // 2
+    if lines < 0:
+        targets = targets[:middle] + targets[middle - lines :] + ["The end."] * -lines
+    else:
+        targets[middle:middle] = ["Something new."] * lines
+    return list(zip(sources, targets, strict=False))
+
+
+TINY = nmt.load_corpus(nmt.load_config("tiny").data)
+LINES = [(pair.src, pair.tgt) for pair in TINY.valid]
+
+
+@pytest.mark.parametrize("lines", [-7, -1, 1, 2])
+def test_lines_that_lost_their_translations_find_them_again(lines: int) -> None:
+    report = Report()
+    pairs = mend(shifted(LINES, lines), report)
+    assert len(set(LINES) & set(pairs)) >= len(LINES) - abs(lines) - 3
+    (moved,) = report.mended.values()
+    assert abs(moved - len(LINES) // 2) <= abs(lines) + 3
+
+
+def test_nothing_moves_in_a_file_without_a_shift_or_a_sorted_one() -> None:
+    ordered = sorted(LINES, key=lambda pair: len(pair[0]))
+    for pairs in (LINES, LINES[:2], LINES[:1], [], shifted(ordered, 1)):
+        assert not any(line_offsets(*zip(*pairs, strict=True)) if pairs else [])
+    report = Report()
+    assert mend(ordered, report) == ordered and not report.mended
+    assert list(report.odd) == ["a shift cannot be told: the lines are sorted"]
+
+
+@pytest.mark.parametrize(
+    ("text", "mended"),
+    [
+        ("&quot;A &amp; B&quot;", '"A & B"'),
+        ("&amp;quot;no&amp;quot;", '"no"'),
+        ("it&#39;s &#x27;so&#x27;", "it's 'so'"),
+        ("R&D; AT&T, 1 &lt 2", "R&D; AT&T, 1 &lt 2"),
+        ("ZaÅ¼Ã³Å‚Ä‡ gÄ™Å›lÄ…", "Zażółć gęślą"),
+        ("Ã\xa0 bientÃ´t", "à bientôt"),
+        ("Ça va, à bientôt, 咖啡", "Ça va, à bientôt, 咖啡"),
+    ],
+)
+def test_entities_and_wrong_encodings_are_mended(text: str, mended: str) -> None:
+    assert mend_text(text) == mended
+
+
+def test_what_may_be_right_is_kept_and_shown() -> None:
+    odd = {
+        "other digits": ("Room 12 is free.", "房间13有空。"),
+        "half of the words are equal": ("Open the Jupyter lab", "打开 Jupyter lab"),
+    }
+    report, pairs = Report(), [*GOOD, *odd.values()]
+    assert clean(pairs, report) == pairs
+    assert report.odd == dict.fromkeys(odd, 1) and not report.left_out
+    assert report.examples == odd
+
+
+def test_languages_too_alike_lose_nothing() -> None:
+    pairs = [(f"{src} British", f"{src} American") for src, _ in LINES]
+    report = Report()
+    assert clean(pairs, report) == pairs

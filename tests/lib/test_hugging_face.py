@@ -1,5 +1,6 @@
 """``transformers`` computes with what is written for it what ours computes."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def test_no_name_of_hers_is_markup_in_the_card(
     card = (nmt.export_hugging_face(ours, "~/model") / "README.md").read_text()
     _, _, text = card.split("---\n")
     assert text.startswith("# `x' --- # <img src=x>`: en to fr\n")
-    assert "trained on `~/'<b>'`\n" in text and text.count("`") == 14
+    assert "trained on `~/'<b>'`\n" in text and text.count("`") == 20
 
 
 @pytest.mark.parametrize(
@@ -115,3 +116,46 @@ def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
         with pytest.raises(nmt.CheckpointError, match="is not an empty folder"):
             nmt.export_hugging_face(translator(), folder)
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+@pytest.mark.parametrize("sos", [True, False])
+def test_what_the_card_says_about_fine_tuning_gives_our_loss(
+    sos: bool, tmp_path: Path
+) -> None:
+    ours = translator(sos=sos, tying="three-way")
+    folder = nmt.export_hugging_face(ours, tmp_path / "model")
+    card = (folder / "README.md").read_text().replace('"."', "exported")
+    names: dict[str, Any] = {
+        "exported": folder,
+        "sources": TEXTS,
+        "targets": TEXTS[::-1],
+    }
+    for code in card.split("```python\n")[1:]:
+        exec(code.partition("```")[0], names)
+    pairs = [nmt.Pair(*texts) for texts in zip(TEXTS, TEXTS[::-1], strict=True)]
+    loss = math.log(nmt.evaluate(ours, pairs).perplexity)
+    assert names["loss"].item() == pytest.approx(loss, rel=1e-4)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_the_engine_writes_the_same(norm: str, tmp_path: Path) -> None:
+    import ctranslate2
+    from sentencepiece import SentencePieceProcessor
+
+    ours = translator(norm=norm, tying="three-way")
+    folder = nmt.export_ctranslate2(ours, tmp_path / "engine", "float32")
+    engine = ctranslate2.Translator(str(folder), compute_type="float32")
+    subwords = SentencePieceProcessor(str(folder / "source.spm"))
+    for text, translation in zip(
+        TEXTS, ours.translate(TEXTS, beam_size=1), strict=True
+    ):
+        tokens = ["<sos>", *subwords.encode(text, out_type=str), "<eos>"]
+        result = engine.translate_batch(
+            [tokens],
+            beam_size=1,
+            max_decoding_length=len(tokens) + 20,
+            suppress_sequences=[["<pad>"], ["<sos>"]],
+        )
+        assert result[0].hypotheses[0] == list(translation.tokens)
+    with pytest.raises(nmt.CheckpointError, match="not an empty folder"):
+        nmt.export_ctranslate2(ours, folder)

@@ -469,14 +469,14 @@ def test_damage_is_one_error_or_is_counted(name: str, tmp_path: Path) -> None:
                 content[at:at] = what
         file.write_bytes(bytes(content) or b"\0")
         try:
-            pairs, lost = nmt.load_pairs(file, "en", "pl")
+            pairs, report = nmt.load_pairs(file, "en", "pl")
         except nmt.CorpusError as error:
             assert "\n" not in str(error) and name in str(error)
             continue
         for pair in pairs:
             (pair.src + pair.tgt).encode()
             assert pair.src and pair.tgt and "\0" not in pair.src + pair.tgt
-        assert len(pairs) + lost.total() >= expected(name, bytes(content))
+        assert len(pairs) + report.left_out.total() >= expected(name, bytes(content))
 
 
 def expected(name: str, content: bytes) -> int:

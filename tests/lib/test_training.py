@@ -391,6 +391,38 @@ def test_bf16_gives_nearly_the_losses_of_fp32(train: Train) -> None:
     assert {p.dtype for p in runs[1].model.parameters()} == {torch.float32}
 
 
+def test_fp16_gives_nearly_the_losses_of_fp32(train: Train) -> None:
+    clipped = "train.clip_norm=0.5 train.precision="
+    runs = [train(f"{clipped}{p}", p) for p in ("fp32", "fp16")]
+    losses = [[row["train_loss"] for row in run.history] for run in runs]
+    assert losses[1] == pytest.approx(losses[0], rel=0.02) and losses[1] != losses[0]
+    assert runs[1].progress.scale == 2**16
+
+
+def test_after_an_overflow_the_weights_stay_and_the_scale_halves(
+    train: Train, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scaler = partial(torch.amp.GradScaler, init_scale=2.0**120)
+    monkeypatch.setattr(torch.amp, "GradScaler", scaler)
+    options = "train.precision=fp16 train.select=last train.max_steps="
+    first, third = train(f"{options}1", "a"), train(f"{options}3", "b")
+    assert_same(first, third, atol=0)
+    assert first.progress.scale == 2.0**119 and third.progress.scale == 2.0**117
+    resumed = train(f"{options}3", "a")
+    assert resumed.progress.scale == 2.0**117
+
+
+def test_patience_ends_a_run_that_no_longer_gets_better(train: Train) -> None:
+    still = f"{SGD} train.lr=1e-9 train.max_steps=12 train.validate_every=2 "
+    still += "train.checkpoint_every=5"
+    run = train(f"{still} train.patience=2")
+    waited = [row["step"] > run.best_step for row in run.history]
+    assert sum(waited) == 2 and run.progress.step == run.history[-1]["step"] < 12
+    again = train(f"{still} train.patience=2")
+    assert again.progress == run.progress, "it is finished"
+    assert train(still).progress.step == 12, "without patience it goes on"
+
+
 def test_accumulated_batches_equal_one_large_batch(train: Train) -> None:
     options = f"{SGD} train.lr=0.5 train.label_smoothing=0.1 train.max_steps=3"
     options += " train.select=last train.batch_sentences="

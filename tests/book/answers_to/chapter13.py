@@ -4,21 +4,6 @@ import numpy as np
 import torch
 
 
-def with_a_dict(pairs):
-    tidy = [tuple(" ".join(text.split()) for text in pair) for pair in pairs]
-    return list(dict.fromkeys((a, b) for a, b in tidy if a and b and a != b))
-
-
-def one_by_one(pairs):
-    seen = set()
-    for src, tgt in pairs:
-        src, tgt = " ".join(src.split()), " ".join(tgt.split())
-        if not src or not tgt or src == tgt or (src, tgt) in seen:
-            continue
-        seen.add((src, tgt))
-        yield src, tgt
-
-
 def union_find(sources, targets):
     parent = {}
 
@@ -47,34 +32,52 @@ def by_search(sources, targets):
     return group
 
 
-def with_numpy(a, b, draws):
-    gains = (np.asarray(a) - np.asarray(b))[np.asarray(draws)].mean(1)
-    return np.percentile(gains, [2.5, 97.5])
+def with_numpy(gains, groups, draws):
+    gains, groups, draws = (np.asarray(x) for x in (gains, groups, draws))
+    total, size = np.bincount(groups, gains), np.bincount(groups)
+    return np.percentile(total[draws].sum(1) / size[draws].sum(1), [2.5, 97.5])
 
 
-def in_a_loop(a, b, draws):
-    gains = [float(a[rows].mean() - b[rows].mean()) for rows in draws]
+def in_a_loop(gains, groups, draws):
+    means = []
+    for row in draws:
+        sample = [gain for g in row for gain in gains[groups == g].tolist()]
+        means.append(sum(sample) / len(sample))
     ends = torch.tensor([0.025, 0.975])
-    return tuple(torch.quantile(torch.tensor(gains), ends).tolist())
+    return tuple(torch.quantile(torch.tensor(means), ends).tolist())
 
 
-def cut_off(a, b, draws):
-    gains = (a - b)[draws].mean(1).sort().values
-    return gains[int(0.025 * len(gains))], gains[int(0.975 * len(gains))]
+def with_pairs(src, tgt):
+    rows = range(len(src))
+
+    def r(offset):
+        pairs = [(src[i], tgt[i + offset]) for i in rows if i + offset in rows]
+        return np.nan_to_num(np.corrcoef(np.array(pairs).T)[0, 1])
+
+    best = max((0, 1, -1, 2, -2), key=r)
+    return best if r(best) > 0 else 0
+
+
+def by_cutting(src, tgt):
+    cuts = {0: (src, tgt), 1: (src[:-1], tgt[1:]), -1: (src[1:], tgt[:-1])}
+    cuts |= {2: (src[:-2], tgt[2:]), -2: (src[2:], tgt[:-2])}
+    values = {o: torch.corrcoef(torch.stack(ab))[0, 1] for o, ab in cuts.items()}
+    if torch.isnan(values[0]):
+        return 0
+    return max(values, key=lambda o: float(values[o].nan_to_num()))
 
 
 RIGHT = {
-    "my_clean": [
-        with_a_dict,
-        one_by_one,
-    ],
     "my_groups": [
         union_find,
         by_search,
     ],
+    "my_offset": [
+        with_pairs,
+        by_cutting,
+    ],
     "my_interval": [
         with_numpy,
         in_a_loop,
-        cut_off,
     ],
 }

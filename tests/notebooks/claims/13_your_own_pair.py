@@ -35,6 +35,25 @@ def test_the_random_split_leaks(chapter: Any) -> None:
         assert nmt.seen_share(split.test, split.train) == 0
 
 
+def test_the_shift_is_seen_and_mended(chapter: Any) -> None:
+    lab, found = chapter.lab, chapter.found
+    middle = len(found) // 200
+    before, after = chapter.shifts["0"], chapter.curves_of_shift["-1"]
+    assert min(before[:middle]) > 0.7 and max(before[middle + 1 :]) < 0.35
+    assert min(after[middle + 1 :]) > 0.7 and max(after[:middle]) < 0.35
+    pairs = [chapter.nmt.Pair(*pair) for pair in found]
+    assert len(pairs) == 977
+    moved = chapter.report.mended["shifted by a lost or an added line"]
+    assert abs(moved - len(found) / 2) < 5
+    assert lab.is_stand_in(chapter.config)
+
+
+def test_the_right_draw_holds_and_the_wrong_one_does_not(chapter: Any) -> None:
+    assert round(100 * chapter.lab.coverage(False)) == 79
+    assert round(100 * chapter.lab.coverage(True)) in (92, 93)
+    assert 60 < chapter.lab.human_bleu(chapter.corpus.test) < 85
+
+
 def test_the_tables_are_those_of_the_benchmark(chapter: Any) -> None:
     path = ROOT / "notebooks/13_your_own_pair.ipynb"
     text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
