@@ -124,11 +124,12 @@ def split_of(config: nmt.Config) -> nmt.Corpus:
 
 
 def several_runs(
-    config: nmt.Config, bundled: str | None = "multi30k-en-fr"
+    config: nmt.Config, bundled: str | None = "multi30k-en-fr", n_scratch: int = 0
 ) -> dict[str, list[nmt.Run]]:
-    """Three runs from the bundled model, and three from scratch (one, of your file)."""
-    few = [0] if config.name == "pair" and not is_stand_in(config) else [0, 1, 2]
-    starts = {"from scratch": (None, few), f"from {bundled}": (bundled, [0, 1, 2])}
+    """Three runs from the bundled model, and as many from scratch (of a reader's file
+    one, unless ``n_scratch`` says how many)."""
+    n_scratch = n_scratch or (3 if is_stand_in(config) else 1)
+    starts = {"from scratch": (None, n_scratch), f"from {bundled}": (bundled, 3)}
     return {
         title: [
             trained(
@@ -136,9 +137,9 @@ def several_runs(
                 f"{'own' if start is None else 'moved'}-{seed}",
                 **{"train.seed": seed, "train.init_from": start},
             )
-            for seed in seeds
+            for seed in range(n_seeds)
         ]
-        for title, (start, seeds) in starts.items()
+        for title, (start, n_seeds) in starts.items()
     }
 
 

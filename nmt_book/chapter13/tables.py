@@ -103,7 +103,8 @@ def starts(work: Path) -> None:
     """Trains on a part of Europarl, from scratch and from the bundled model."""
     data = Path(os.environ.get("NMT_DATA", "."))
     config = config_of(work, EUROPARL, data / "europarl/europarl-v7.fr-en")
-    runs = lab.three_seeds(config, None if benchmark.DRY else "multi30k-en-fr")
+    bundled = None if benchmark.DRY else "multi30k-en-fr"
+    runs = lab.several_runs(config, bundled, n_scratch=3)
     benchmark.write_table(
         "own_pair_starts",
         "Europarl, English to French: 2,677 pairs, 150 updates of 1,024 tokens",

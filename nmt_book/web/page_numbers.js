@@ -7,7 +7,7 @@ const N = 8; // numbers of a vector that are shown
 
 const digits = (x) => x.toFixed(2).replace("-", "−").replace("−0.00", "0.00");
 
-/** The first numbers of a vector as coloured cells: blue is positive, gold negative. */
+/** The first numbers of a vector as coloured cells: blue is positive, grey negative. */
 function cells(vector) {
   const tint = (x) => {
     const made = html("td", { class: x < 0 && "below" }, digits(x));

@@ -41,7 +41,7 @@ export function draw({ add, tell }, state, { query, key }) {
       one.show({ tips, text: signed(all[i]), aloud: `query ${q}, key ${k}` });
     });
     const terms = all.map(signed).join(" + ").replaceAll("+ −", "− ");
-    tell(`The query (blue) is at position ${t}, the key (gold) at ${s}. The score ` +
+    tell(`The query is at position ${t}, the key at ${s}. The score ` +
       `${terms} is ${signed(sum(all))}, wherever the two are at distance ${t - s}.`);
   }
   add(html("div.faces", ...dials), controls);

@@ -31,7 +31,7 @@ function plane(words, K, features, onMove) {
     return [mark, text(words[s], [cx, cy - 9])];
   });
   const arrow = svg("path.hand");
-  const tip = svg("circle", { r: 8, fill: "var(--blue)" });
+  const tip = svg("circle", { r: 8, fill: "var(--right)" });
   const half = SIZE / 2;
   const picture = svg("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "img",
     class: "plane" },
