@@ -68,9 +68,11 @@ def quotes(text: str, source: str) -> bool:
 
 
 def main() -> None:
-    for module in modules():
-        if not sys.argv[1:] or chapter_of(module.__name__) in sys.argv[1:]:
-            print(prompt(module))
+    chapters = {chapter_of(module.__name__): module for module in modules()}
+    if unknown := {*sys.argv[1:]} - {*chapters}:
+        sys.exit(f"no chapter {sorted(unknown)[0]!r}: choose of {', '.join(chapters)}")
+    for name in sys.argv[1:] or chapters:
+        print(prompt(chapters[name]))
 
 
 if __name__ == "__main__":

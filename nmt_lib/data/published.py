@@ -136,18 +136,19 @@ def _from_hub(name: str, src: str, tgt: str, limit: int | None) -> tuple[Splits,
             split: datasets.load_dataset(hub_name, config, split=hub_split)
             for split, hub_split in names.items()
         }
-    except OSError as error:
+    # Those of datasets, of the hub's client and of its HTTP library share no class.
+    except Exception as error:
+        content = ValueError, datasets.exceptions.DatasetsError
+        if isinstance(error, content) and not isinstance(error, OSError):
+            cause = error.__cause__ or error
+            raise CorpusError(
+                f"corpus {name}: what {hub_name} holds cannot be used "
+                f"({one_line(cause) or type(cause).__name__}): {otherwise}"
+            ) from None
         raise CorpusError(
             f"corpus {name}: cannot read {hub_name} from {ENDPOINT} "
             f"({one_line(error) or type(error).__name__}). Connect to the network, set "
             f"HF_HUB_OFFLINE=1 if it was downloaded before, {otherwise}"
-        ) from None
-    except (ValueError, datasets.exceptions.DatasetsError) as error:
-        cause = error.__cause__ or error
-        reason = one_line(cause) or type(cause).__name__
-        raise CorpusError(
-            f"corpus {name}: what {hub_name} holds cannot be used ({reason}): "
-            f"{otherwise}"
         ) from None
     splits = {}
     for split, rows in tables.items():

@@ -35,3 +35,9 @@ def test_a_prompt_names_each_exercise_and_holds_no_code_of_its_answer(
 def test_a_sentence_that_repeats_the_answer_is_found(said: str, quoted: bool) -> None:
     answer = "def f(Q, K):\n    return (Q @ K.mT / math.sqrt(K.size(-1))).softmax(-1)\n"
     assert tutor.quotes(said, answer) is quoted
+
+
+def test_an_unknown_chapter_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["tutor", "chapter99"])
+    with pytest.raises(SystemExit, match="no chapter 'chapter99': choose of chapter00"):
+        tutor.main()

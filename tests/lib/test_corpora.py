@@ -198,6 +198,21 @@ def test_without_network_the_cache_of_datasets_is_read(hub: Path) -> None:
     assert nmt.load_corpus(data("multi30k")).train[3] == nmt.Pair("d\t3", "train  3")
 
 
+@pytest.mark.parametrize(
+    "error", [AttributeError("'list' object has no attribute 'get'"), RuntimeError("")]
+)
+def test_whatever_goes_wrong_on_the_hub_is_a_sentence(
+    error: Exception, hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("datasets.load_dataset", fail)
+    reason = re.escape(str(error) or "RuntimeError")
+    with pytest.raises(nmt.CorpusError, match=rf"cannot read .*multi30k.*{reason}"):
+        nmt.load_corpus(nmt.load_config("multi30k").data)
+
+
 def test_a_renamed_column_is_not_called_a_missing_network(hub: Path) -> None:
     said, rows = [], [{"en": "a", "german": "b"}]
     for file in (hub / "bentrevett/multi30k").iterdir():  # one after the other
