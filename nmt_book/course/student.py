@@ -19,7 +19,7 @@ import traceback
 import warnings
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from multiprocessing.connection import Connection
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -111,6 +111,20 @@ class NoCase:
         return self
 
 
+class Shell(InteractiveShell):
+    """A magic that fails, or that needs a front end, does nothing; the cell below an
+    unknown ``%%magic`` is run as it is."""
+
+    def run_line_magic(self, name: str, line: str, _stack_depth: int = 1) -> Any:
+        with suppress(Exception):
+            return super().run_line_magic(name, line, _stack_depth + 1)
+
+    def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
+        if self.find_cell_magic(name):
+            return super().run_cell_magic(name, line, cell)
+        return self.ex(self.transform_cell(cell))
+
+
 class Student:
     """Serves the requests of ``remote.Wire`` in the process where the cells have run.
 
@@ -128,9 +142,10 @@ class Student:
     ) -> None:
         self.wire, self.wanted, self.helpers = wire, wanted, helpers
         # IPython's history database could be corrupted when the process is killed.
-        self.shell = InteractiveShell.instance(
+        self.shell = Shell.instance(
             config=Config({"HistoryManager": {"enabled": False}})
         )
+        sys.stdin = SimpleNamespace(readline=lambda _=-1: "\n")  # what input() gets
         self.shell.user_ns["case"] = vars(nmt_book)["plant"] = NoCase()
         self.answers: list[Any] = []
         self.taken: dict[tuple[str, str], Any] = {}
@@ -149,7 +164,7 @@ class Student:
                     plain(getattr(self, "on_" + name)(*args), self.keep),
                 ]
             except BaseException as error:
-                reply = [ticket, "error", [type(error).__name__, *_say(error)]]
+                reply = [ticket, "error", [_kind(error), *_say(error)]]
             self.wire.send_bytes(json.dumps(reply).encode())
 
     def keep(self, thing: Any) -> int:
@@ -222,6 +237,14 @@ class _Unpickler(pickle.Unpickler):
             if module in self.modules
             else super().find_class(module, name)
         )
+
+
+def _kind(error: BaseException) -> str:
+    """The name of an error's type. A stub's NotImplementedError is raised by a cell,
+    whose file is no file; another one is an error like others."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    theirs = isinstance(error, NotImplementedError) and last.filename[0] != "<"
+    return "A " * theirs + type(error).__name__
 
 
 def _say(error: BaseException) -> list[str]:
