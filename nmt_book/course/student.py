@@ -18,6 +18,7 @@ import sys
 import traceback
 import warnings
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -87,27 +88,31 @@ def _refuse(name: str) -> Any:
     return refuse
 
 
-def _own_copies(names: list[str]) -> dict[str, Any]:
-    """Private copies of the checks' modules: the cells import, and may change, other
-    ones."""
-    for name in names:
+def _own_copies(checks: list[str]) -> dict[str, Any]:
+    """Private copies of what runs beside the answers: the cells import, and may change,
+    other ones. The checks hold right answers, so here they do nothing."""
+    beside = [name.replace(".check.", ".standins.") for name in checks]
+    for name in (f"{__package__}.check.kit", *filter(find_spec, beside)):
         importlib.import_module(name)
     ours = tuple(f"{__package__}.{folder}" for folder in ("check", "standins"))
-    return {
+    copies = {
         name: sys.modules.pop(name)
         for name in list(sys.modules)
         if name.startswith(ours)
     }
+    sys.modules.update((name, Nothing()) for name in checks)  # type: ignore[misc]
+    return copies
 
 
-class NoCase:
-    """In place of ``book.plant`` and of its case: nothing is broken while a submission
-    is graded, and whatever a cell asks, there is no answer."""
+class Nothing:
+    """In place of the checks, of ``book.plant`` and of its case: nothing is broken or
+    checked while a submission is graded, and whatever a cell asks, there is no
+    answer."""
 
-    def __getattr__(self, name: str) -> NoCase:
+    def __getattr__(self, name: str) -> Nothing:
         return self
 
-    def __call__(self, *args: Any) -> NoCase:
+    def __call__(self, *args: Any, **keywords: Any) -> Nothing:
         return self
 
 
@@ -146,7 +151,7 @@ class Student:
             config=Config({"HistoryManager": {"enabled": False}})
         )
         sys.stdin = SimpleNamespace(readline=lambda _=-1: "\n")  # what input() gets
-        self.shell.user_ns["case"] = vars(nmt_book)["plant"] = NoCase()
+        self.shell.user_ns["case"] = vars(nmt_book)["plant"] = Nothing()
         self.answers: list[Any] = []
         self.taken: dict[tuple[str, str], Any] = {}
         self.in_place: set[tuple[str, str]] = set()

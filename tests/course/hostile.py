@@ -175,11 +175,10 @@ share = Yes()
 """
 PATCHED = """
 import builtins, numpy
-import nmt_book.course.check.kit, nmt_book.course.check.a1
-for module in (nmt_book.course.check.kit, nmt_book.course.check.a1):
-    module.expect = module.ask = module.done = lambda *a, **k: None
-for name in ("gives", "item", "plan", "crowd", "share"):
-    setattr(nmt_book.course.check.a1, name, lambda *a, **k: None)
+from nmt_book.course.check import a1, kit
+for name in ("expect", "ask", "done", "gives", "item", "plan", "crowd", "share"):
+    for module in (a1, kit):
+        setattr(module, name, lambda *a, **k: None)
 torch.allclose = torch.equal = lambda *a, **k: True
 torch.Tensor.equal = torch.Tensor.__eq__ = lambda *a, **k: True
 builtins.AssertionError = type("Fine", (BaseException,), {})
