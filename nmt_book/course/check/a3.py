@@ -20,8 +20,8 @@ from .kit import *
 from .part import Part, gradient
 
 LAYERS = ("W_q", "W_k", "W_v", "W_o")
-# What chapter 04 says of an answer that returns no weights.
-OTHER = "^return the|^these are|^use them|^right for one|heads in front"
+# What chapter 04 says of an answer that returns no weights, and what they do not show.
+OTHER = "^return the|^these are|^use them|^right for one|heads in front|√d_v"
 
 
 def qkv(seed: int, B: int, H: int, T: int, S: int, d_k: int, d_v: int = 0) -> Any:
@@ -37,16 +37,21 @@ def alike(size: float, *mask: Tensor) -> Any:
 # ------------------------------------------------------------------- part 1, attention
 
 
-def attention(factor: float, cases: Any, view: Any) -> Part:
+def attention(factor: float, cases: Any, view: Any, known: Any = None) -> Part:
     """The exercise of part 1, of which each check has its own view."""
-
-    def of(mistake: Any, query: Tensor, key: Tensor, value: Tensor, *mask: Any) -> Any:
-        """A mistake of the chapter, with the weights."""
-        each = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:2], -1, -1)
-        return [mistake(factor * query, key, v, *mask) for v in (value, each)]
 
     def right(query: Tensor, key: Tensor, value: Tensor, mask: Any = None) -> Any:
         return scaled_dot_product_attention(factor * query, key, value, mask)
+
+    return Part(right, cases, known or {}, view)
+
+
+def usual(factor: float) -> dict[str, Any]:
+    """The mistakes of chapter 04, with the weights."""
+
+    def of(mistake: Any, query: Tensor, key: Tensor, value: Tensor, *mask: Any) -> Any:
+        each = torch.eye(key.size(-2), dtype=key.dtype).expand(*key.shape[:2], -1, -1)
+        return [mistake(factor * query, key, v, *mask) for v in (value, each)]
 
     known: dict[str, Any] = {
         why: [partial(of, mistake) for mistake in several]
@@ -54,13 +59,13 @@ def attention(factor: float, cases: Any, view: Any) -> Part:
         if not re.search(OTHER, why)
     }
     known["the inverse temperature is missing"] = scaled_dot_product_attention
-    return Part(right, cases, known, view)
+    return known
 
 
 def weights(factor: float, more: Any = None) -> Part:
-    key = torch.tensor([1.0, 0])[:, None].expand(1, 1, 2, 4)
-    two = {"dot products 4 and 0, d_k = 4": (torch.ones(1, 1, 2, 4), key, key)}
-    return attention(factor, more or two, lambda *args: run(*args)[1])
+    key = torch.tensor([1.0, 0, 0])[:, None].expand(1, 1, 3, 4)
+    cases = more or {"dot products 4, 0 and 0": (torch.ones(1, 1, 5, 4), key, key)}
+    return attention(factor, cases, lambda *args: run(*args)[1], usual(factor))
 
 
 def mean(more: Any = None) -> Part:
@@ -74,18 +79,17 @@ def mean(more: Any = None) -> Part:
 def mask(factor: float, more: Any = None) -> Part:
     def seen(answer: Any, *args: Tensor) -> Any:
         out, weights = run(answer, *args)
-        same = out.dtype == weights.dtype == args[0].dtype
-        expect(same, "out and weights are of the type of the queries")
-        zero = (weights == 0) | args[3]
-        expect(zero.all(), "the weight of a hidden key (False) is exactly 0")
-        return (weights, out) if more else weights
+        exactly_0 = (weights == 0) | args[3]
+        types = [str(x.dtype) for x in (out, weights)]
+        return weights, exactly_0, types, more and out
 
-    kept, examples = torch.tensor([True, True, True, False]).view(1, 1, 1, 4), {}
+    seen_keys, examples = torch.tensor([True, True, True, False])[None, None, None], {}
+    half_as_much = torch.tensor([1, 1, 1, 0.5])[:, None].expand(1, 1, 4, 4)
     for size, kind in ((1, "float"), (50, "float"), (-2000, "float"), (1, "half")):
-        query, key = torch.ones(1, 1, 1, 4), (size * kept).mT.expand(1, 1, 4, 4)
-        args = [getattr(x, kind)() for x in (query, key, key)]
-        examples[f"scores {2 * size}, a hidden 0, {kind}"] = [*args, kept]
-    return attention(factor, more or examples, seen)
+        three = torch.ones(1, 1, 2, 4), size * half_as_much, size * half_as_much
+        args = [getattr(x, kind)() for x in three]
+        examples[f"scores {2 * size}, a hidden {size}, {kind}"] = [*args, seen_keys]
+    return attention(factor, more or examples, seen, usual(factor))
 
 
 def nothing(more: Any = None) -> Part:
@@ -101,7 +105,8 @@ def nothing(more: Any = None) -> Part:
 
     x = [torch.ones(1, 1, n, 4) for n in (2, 3, 3)]
     row = torch.tensor([[True, True, False], [False] * 3])[None, None]
-    return attention(1, more or {"softmax of −∞ alone is 0 / 0": (*x, row)}, empty)
+    cases = more or {"a query that may attend to nothing": (*x, row)}
+    return attention(1, cases, empty)
 
 
 def attention_gradient(more: Any = None) -> Part:
@@ -133,7 +138,7 @@ COLUMNS = (10 * torch.arange(3)[:, None] + torch.arange(5)).float()[None]
 def split(order: Any, more: Any = None) -> Part:
     known: dict[str, Any] = {
         why: [
-            lambda x, H, m=m: cut(order, m(x, H).transpose(1, 2).flatten(2), H)
+            lambda x, H, m=m: m(x, H)[:, [order(h, H) for h in range(H)]]
             for m in several
         ]
         for why, several in chapter.split_heads.mistakes.items()

@@ -26,7 +26,7 @@ class Part(Exercise):
         view: what a case asks an answer; default: ``answer(*arguments)``.
     """
 
-    says, uses, module = "no mistake found (hidden tests try more)", (), ""
+    name, uses = "part", ()
 
     def __init__(
         self,
@@ -40,7 +40,8 @@ class Part(Exercise):
             why: several if isinstance(several, list) else [several]
             for why, several in mistakes.items()
         }
-        self.name = type(self).__name__
+        n = f"{len(cases)} case" + "s" * (len(cases) > 1)
+        self.says = f"no mistake found in {n} (hidden tests try more)"
 
     def __call__(self, answer: Any) -> None:
         """Prints that an answer is right.
@@ -59,9 +60,9 @@ class Part(Exercise):
         raise Hint("\n".join([said, *told]).replace(SENTENCE, "  "))
 
     def all_equal(self, outcomes: list[Any], expected: list[Any]) -> bool:
-        """A hint of ``expect`` says more than the name of a usual mistake."""
-        hints = any(isinstance(outcome, Hint) for outcome in outcomes)
-        return not hints and super().all_equal(outcomes, expected)
+        """An error or a hint says more than the name of a usual mistake."""
+        errors = any(isinstance(outcome, Exception) for outcome in outcomes)
+        return not errors and super().all_equal(outcomes, expected)
 
     @property
     def _parameters(self) -> list[str]:
