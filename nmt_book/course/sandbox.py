@@ -29,8 +29,8 @@ OURS = ["__init__.py", "remote.py", "sandbox.py", "standins", "student.py"]
 OURS += ["check/__init__.py", "check/kit.py"]
 BOOK = ("__init__.py", "__init__.pyi")  # of the package that the course is in
 # Right answers, in a copy of the book that is installed among the packages.
-ANSWERS = ("*/check.py", "*/__pycache__/check.*", "course/check/a*")
-ANSWERS += ("course/check/__pycache__/a*",)
+ANSWERS = ["*/check.py", "*/__pycache__/check.*"]
+ANSWERS += ["course/check/a*", "course/check/__pycache__/a*"]
 SYSTEM = [
     f"/{name}"
     for name in (
