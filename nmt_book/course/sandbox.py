@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import psutil
@@ -23,8 +24,13 @@ HERE, LIBRARY = Path(__file__).resolve().parent, Path(nmt_lib.__path__[0]).resol
 SPACE = 256 << 20  # bytes of the temporary folder
 MEMORY = 2 << 30  # bytes of one process, in addition to Python and torch
 PROCESSES = 16
-OURS = ("__init__.py", "check", "remote.py", "sandbox.py", "standins", "student.py")
+# Not the other checks and the chapters', which hold right answers.
+OURS = ["__init__.py", "remote.py", "sandbox.py", "standins", "student.py"]
+OURS += ["check/__init__.py", "check/kit.py"]
 BOOK = ("__init__.py", "__init__.pyi")  # of the package that the course is in
+# Right answers, in a copy of the book that is installed among the packages.
+ANSWERS = ["*/check.py", "*/__pycache__/check.*"]
+ANSWERS += ["course/check/a*", "course/check/__pycache__/a*"]
 SYSTEM = [
     f"/{name}"
     for name in (
@@ -118,7 +124,10 @@ def command(blocked: Sequence[str], private: Iterable[Path]) -> list[str]:
     }
     for place in sorted(inside):
         line += ["--tmpfs", place, "--remount-ro", place]
-    for file in (file for name in blocked for file in source_files(name)):
+    empty = [file for name in blocked for file in source_files(name)]
+    for root, pattern in product(shown, ANSWERS):
+        empty += Path(root).glob(f"nmt_book/{pattern}")
+    for file in empty:
         line += ["--ro-bind", "/dev/null", str(file)]
     for name, value in ENVIRONMENT.items():
         line += ["--setenv", name, value]

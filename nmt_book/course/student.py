@@ -18,8 +18,9 @@ import sys
 import traceback
 import warnings
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -87,28 +88,46 @@ def _refuse(name: str) -> Any:
     return refuse
 
 
-def _own_copies(names: list[str]) -> dict[str, Any]:
-    """Private copies of the checks' modules: the cells import, and may change, other
-    ones."""
-    for name in names:
+def _own_copies(checks: list[str]) -> dict[str, Any]:
+    """Private copies of what runs beside the answers: the cells import, and may change,
+    other ones. The checks hold right answers, so here they do nothing."""
+    beside = [name.replace(".check.", ".standins.") for name in checks]
+    for name in (f"{__package__}.check.kit", *filter(find_spec, beside)):
         importlib.import_module(name)
     ours = tuple(f"{__package__}.{folder}" for folder in ("check", "standins"))
-    return {
+    copies = {
         name: sys.modules.pop(name)
         for name in list(sys.modules)
         if name.startswith(ours)
     }
+    sys.modules.update((name, Nothing()) for name in checks)  # type: ignore[misc]
+    return copies
 
 
-class NoCase:
-    """In place of ``book.plant`` and of its case: nothing is broken while a submission
-    is graded, and whatever a cell asks, there is no answer."""
+class Nothing:
+    """In place of the checks, of ``book.plant`` and of its case: nothing is broken or
+    checked while a submission is graded, and whatever a cell asks, there is no
+    answer."""
 
-    def __getattr__(self, name: str) -> NoCase:
+    def __getattr__(self, name: str) -> Nothing:
         return self
 
-    def __call__(self, *args: Any) -> NoCase:
+    def __call__(self, *args: Any, **keywords: Any) -> Nothing:
         return self
+
+
+class Shell(InteractiveShell):
+    """A magic that fails, or that needs a front end, does nothing; the cell below an
+    unknown ``%%magic`` is run as it is."""
+
+    def run_line_magic(self, name: str, line: str, _stack_depth: int = 1) -> Any:
+        with suppress(Exception):
+            return super().run_line_magic(name, line, _stack_depth + 1)
+
+    def run_cell_magic(self, name: str, line: str, cell: str) -> Any:
+        if self.find_cell_magic(name):
+            return super().run_cell_magic(name, line, cell)
+        return self.ex(self.transform_cell(cell))
 
 
 class Student:
@@ -128,10 +147,11 @@ class Student:
     ) -> None:
         self.wire, self.wanted, self.helpers = wire, wanted, helpers
         # IPython's history database could be corrupted when the process is killed.
-        self.shell = InteractiveShell.instance(
+        self.shell = Shell.instance(
             config=Config({"HistoryManager": {"enabled": False}})
         )
-        self.shell.user_ns["case"] = vars(nmt_book)["plant"] = NoCase()
+        sys.stdin = SimpleNamespace(readline=lambda _=-1: "\n")  # what input() gets
+        self.shell.user_ns["case"] = vars(nmt_book)["plant"] = Nothing()
         self.answers: list[Any] = []
         self.taken: dict[tuple[str, str], Any] = {}
         self.in_place: set[tuple[str, str]] = set()
@@ -149,7 +169,7 @@ class Student:
                     plain(getattr(self, "on_" + name)(*args), self.keep),
                 ]
             except BaseException as error:
-                reply = [ticket, "error", [type(error).__name__, *_say(error)]]
+                reply = [ticket, "error", [_kind(error), *_say(error)]]
             self.wire.send_bytes(json.dumps(reply).encode())
 
     def keep(self, thing: Any) -> int:
@@ -222,6 +242,14 @@ class _Unpickler(pickle.Unpickler):
             if module in self.modules
             else super().find_class(module, name)
         )
+
+
+def _kind(error: BaseException) -> str:
+    """The name of an error's type. A stub's NotImplementedError is raised by a cell,
+    whose file is no file; another one is an error like others."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    theirs = isinstance(error, NotImplementedError) and last.filename[0] != "<"
+    return "A " * theirs + type(error).__name__
 
 
 def _say(error: BaseException) -> list[str]:

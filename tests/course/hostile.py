@@ -175,11 +175,10 @@ share = Yes()
 """
 PATCHED = """
 import builtins, numpy
-import nmt_book.course.check.kit, nmt_book.course.check.a1
-for module in (nmt_book.course.check.kit, nmt_book.course.check.a1):
-    module.expect = module.ask = module.done = lambda *a, **k: None
-for name in ("gives", "item", "plan", "crowd", "share"):
-    setattr(nmt_book.course.check.a1, name, lambda *a, **k: None)
+from nmt_book.course.check import a1, kit
+for name in ("expect", "ask", "done", "gives", "item", "plan", "crowd", "share"):
+    for module in (a1, kit):
+        setattr(module, name, lambda *a, **k: None)
 torch.allclose = torch.equal = lambda *a, **k: True
 torch.Tensor.equal = torch.Tensor.__eq__ = lambda *a, **k: True
 builtins.AssertionError = type("Fine", (BaseException,), {})
@@ -307,7 +306,28 @@ def build_vocab(sentences, min_freq):
     words = get().build_vocab_from_iterator(sentences, min_freq, specials)
     return words.get_itos()
 """
-MAGICS = "%matplotlib inline\n%timeit -n1 -r1 1 + 1\n!ls\n%pip install nothing"
+# A plain shell has no front end that could obey them, or none of these packages.
+ODD = """
+%matplotlib inline
+%matplotlib widget
+%pylab inline
+%gui qt
+%load_ext autoreload
+%load_ext nosuch
+%nosuch
+%conda list
+%timeit -n1 -r1 1 + 1
+!ls
+files = !ls
+?len
+len??
+import asyncio, getpass, matplotlib.pyplot as plt, os, warnings
+plt.show()
+display(input("who? "), getpass.getpass())
+warnings.warn("soon")
+os.chdir("/")
+await asyncio.sleep(0)
+"""
 DEFAULTS = "torch.set_default_dtype(torch.float64)\ntorch.set_grad_enabled(False)"
 CATCHES_ALL = """
 while True:
@@ -340,8 +360,13 @@ HOSTILE = {
     "the set-up cell broken":
         Hostile(answer("set-up", "import nothing_at_all"), note="set-up was changed"),
     "a cell that is no Python": Hostile(added("def (:"), note=" (line 1)"),
-    "magics and shell lines": Hostile(added(MAGICS)),
+    "%pip": Hostile(added("%pip install nothing")),
+    "odd lines above each answer": Hostile(below_stubs(ODD)),
     "%%time above each answer, stubs left": Hostile(below_stubs("%%time")),
+    "an unknown %%magic above each answer": Hostile(below_stubs("%%nosuch", "%ls")),
+    "return in a cell": Hostile(added("return 3"), note="SyntaxError"),
+    "a NotImplementedError that is no stub's":
+        Hostile(added("torch.nn.Module()(1)"), note="A NotImplementedError"),
     "each answer above its stub": Hostile(below_stubs(place=0)),
     "%%capture and a shell line above each answer":
         Hostile(below_stubs("%%capture out", "!ls", "%env")),
@@ -358,7 +383,6 @@ HOSTILE = {
         Hostile(decode_that("while True:", "    pass"), DECODE, slow=True),
     "an answer that sleeps":
         Hostile(decode_that("import time", "time.sleep(1e6)"), DECODE, slow=True),
-    "waiting for input": Hostile(added("input()"), note="Error"),
     "100 GB in a cell":
         Hostile(added("x = torch.zeros(25_000_000_000)\ny = bytearray(10**11)"),
         note="RuntimeError"),

@@ -5,12 +5,18 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Any
 
 import nbformat
 import pytest
 
+from nmt_book.chapter04 import check as chapter04
 from nmt_book.course import course
 from nmt_book.course.assignment import Assignment, answer_names, grade_id
+from nmt_book.course.check import a3
+from nmt_book.course.check import kit as check_kit
+from nmt_book.course.check.kit import Hint
+from nmt_book.course.check.part import Part
 from tests.course import kit
 
 SOLUTION = r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$"
@@ -150,6 +156,39 @@ def test_wrong_answers_fail_where_they_belong(of: Assignment) -> None:
         parts = {part for title in group for part in wrong[title].fails}
         if kit.failed_here(of, right | answers).keys() != parts:
             assert kit.mark(of, kit.submission(of, answers)).failed() == parts, group
+
+
+A3 = {
+    "weights": a3.weights(1.7),
+    "mask": a3.mask(1.7),
+    "split": a3.split(lambda h, H: (h + 2) % H),
+    "merge": a3.merge(lambda h, H: (h + 2) % H),
+    "roles": a3.roles(),
+}
+
+
+@pytest.mark.parametrize("part", A3.values(), ids=A3)
+def test_no_mistake_is_taken_for_another(part: Part) -> None:
+    """Some coincide with the right answer where no mask, or one head, shows them."""
+    assert part.verdict(part.right).startswith("right")
+    told = {why: {part.verdict(m) for m in ms} for why, ms in part.mistakes.items()}
+    assert any(f"not yet: {why}" in said for why, said in told.items())
+    for why, verdicts in told.items():
+        for said in verdicts - {f"not yet: {why}", f"not yet: {chapter04.UNDIVIDED}"}:
+            assert said.startswith("right") or "wrong in the case" in said, why
+
+
+@pytest.mark.parametrize("answer", [lambda x: x, lambda x: int(x), lambda x: x + "é"])
+def test_a_hidden_exercise_tells_names_alone(
+    answer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that returns or raises what it got would tell what it was given."""
+    part = Part(str.upper, {"a word": ("straße",)}, {})
+    with pytest.raises(Hint, match="straße"):
+        part(answer)
+    monkeypatch.setattr(check_kit, "quiet", True)
+    with pytest.raises(Hint, match=r"^wrong in the case “a word”$"):
+        part(answer)
 
 
 # Each does what a part forbids, and lies about it to the stand-in that it gets.

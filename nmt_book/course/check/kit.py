@@ -59,6 +59,7 @@ def ask(function: Any, *args: Any) -> Any:
         said = f"{type(error).__name__}: {error}"
         if re.search(MISFIT, str(error)):
             said += SHAPES
+        said = "an error in a hidden test" if quiet else said
         raise Hint(f"{name}({_list(rest)}) raises {said}") from error
     expect(result is not None, f"{name} returns None: is the return missing?")
     return result
@@ -322,9 +323,10 @@ def fault(number: int) -> Culprit:
 # ------------------------------------------------------------------------- layers
 
 
-def random_numbers(*shape: int) -> Tensor:
+def random_numbers(*shape: int, seed: int = 0) -> Tensor:
     """Normal random numbers, the same in each call."""
-    return torch.randn(shape, generator=torch.Generator().manual_seed(sum(shape)))
+    draw = torch.Generator().manual_seed(sum(shape) + 1000 * seed)
+    return torch.randn(shape, generator=draw)
 
 
 def state_of(layer: Any) -> dict[str, Tensor]:
@@ -339,15 +341,13 @@ def n_parameters(layer: Any) -> int:
     return sum(p.numel() for p in layer.parameters() if p.requires_grad)
 
 
-def fill(layer: Any, seed: int = 0, only: Iterable[str] = ()) -> dict[str, Tensor]:
-    """Sets all parameters, or those of the named parts, to random numbers, and returns
-    them by name."""
+def fill(layer: Any, seed: int = 0) -> dict[str, Tensor]:
+    """Sets all parameters to random numbers, and returns them by name."""
     new, draw = state_of(layer), torch.Generator().manual_seed(seed)
-    names = [name for name in new if not only or name.split(".")[0] in only]
-    for name in names:
+    for name in new:
         new[name] = 0.5 * torch.randn(new[name].shape, generator=draw)
     layer.load_state_dict(new)
-    return {name: new[name] for name in names}
+    return new
 
 
 def linear(x: Tensor, state: dict[str, Tensor], name: str) -> Tensor:
