@@ -9,6 +9,7 @@ import io
 import re
 from collections import defaultdict
 from contextlib import suppress
+from copy import deepcopy
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -148,12 +149,12 @@ class Assignment:
         ours or taken from published solutions."""
 
         def bare(text: str) -> str:
-            return dumped(self.drawn.sub("_", text))
+            return shape(self.drawn.sub("_", text))
 
         ours = [plain_text(c) for c in (*self.released.cells, *self.source.cells)]
-        exact, alike = set(map(dumped, ours)), set(map(bare, ours))
+        exact, alike = set(map(shape, ours)), set(map(bare, ours))
         code = [plain_text(c) for c in handed_in.cells if c.cell_type == "code"]
-        n = sum(dumped(text) not in exact and bare(text) in alike for text in code)
+        n = sum(shape(text) not in exact and bare(text) in alike for text in code)
         if n <= 2:
             return []
         why = "was the class made again, or are these published solutions?"
@@ -195,13 +196,35 @@ def parsed(source: str) -> ast.Module:
     return ast.Module([], [])
 
 
-def dumped(source: str) -> str:
-    """A cell's code without layout and comments, for comparisons; unchanged if it is
-    nested too deeply, as a sum of 3,000 terms is."""
+@lru_cache(4096)
+def shape(source: str) -> str:
+    """A cell's code without layout, comments, docstrings, and with numbers in place of
+    the names that it gives itself, for comparisons; unchanged if it is nested too
+    deeply, as a sum of 3,000 terms is."""
+    given, numbers = set[str](), dict[str, str]()
     try:
-        return ast.dump(parsed(source))
+        tree = deepcopy(parsed(source))
+        for node in ast.walk(tree):
+            stored = isinstance(getattr(node, "ctx", None), ast.Store)
+            if stored or isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.arg)):
+                fields = ("id", "attr", "name", "arg")
+                given |= {str(getattr(node, f)) for f in fields if hasattr(node, f)}
+            if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)):
+                node.body = [n for n in node.body if not _is_text(n)] or [ast.Pass()]
+        text = ast.unparse(tree)
     except RecursionError:
         return source
+
+    def number(name: re.Match[str]) -> str:
+        if name[0] not in given:
+            return name[0]
+        return numbers.setdefault(name[0], f"_{len(numbers)}")
+
+    return re.sub(r"\b[^\W\d]\w*", number, text)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def answer_names(source: str) -> dict[str, bool]:

@@ -1,0 +1,144 @@
+"""What a teacher reads after grading: the table of marks, the pages for students, the
+mean of each part, and who handed in the same."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import nbformat
+
+from .assignment import grade_id, load, shape
+
+# Shorter answers are equal by chance: characters of code, words of text.
+MIN_CODE, MIN_WORDS = 150, 10
+# What the platforms import: the rows that Canvas's ``GradebookImporter`` checks, and
+# the columns of Moodle's own export (docs.moodle.org, Grade import).
+COLUMNS = {
+    "": "id last_name first_name email",
+    "canvas": "Student,ID,SIS User ID,SIS Login ID,Section",
+    "moodle": "First name,Last name,ID number,Email address",
+}
+
+
+def marks(submission: Any) -> tuple[float, float | str, float | str]:
+    """The points by machine, those of the written answers, and the total without what
+    a late submission loses; "unread" in place of points that nobody has given yet."""
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
+    written = [grade for grade in grades if grade.cell.cell_type == "markdown"]
+    unread = any(g.auto_score is None and g.manual_score is None for g in written)
+    by_hand = sum(grade.score for grade in written)
+    total = max(0.0, submission.score - submission.late_submission_penalty)
+    machine = submission.score - by_hand
+    return machine, "unread" if unread else by_hand, "unread" if unread else total
+
+
+def write_table(book: Any, root: Path, done: set[tuple[str, str]], style: str) -> Path:
+    """Writes a line for each student who handed something in, with the assignments that
+    were collected, and no others.
+
+    Args:
+        done: student and assignment of what is marked.
+        style: canvas or moodle, for a table that these import; there, points that are
+            not complete are left out.
+    """
+    names = sorted({name for _, name in done})
+    head = COLUMNS[style].split("," if style else None)
+    for name in names:
+        moodle = f"Assignment: {name} (Real)"
+        parts = [f"{name} by machine", f"{name} written", name]
+        head += parts if not style else [moodle if style == "moodle" else name]
+    rows = [head]
+    if style == "canvas":
+        rows.append(["Points Possible", "", "", "", "", *["100"] * len(names)])
+    for student in book.students:
+        if not any((student.id, name) in done for name in names):
+            continue
+        id, last, first, email, lms = (
+            student.id,
+            *(text or "" for text in (student.last_name, student.first_name)),
+            student.email or "",
+            student.lms_user_id or "",
+        )
+        row = {
+            "": [id, last, first, email],
+            "canvas": [f"{last}, {first}".strip(", ") or id, lms, id, email, ""],
+            "moodle": [first, last, id, email],
+        }[style]
+        for name in names:
+            cells: tuple[Any, ...] = ("", "", "")
+            if (student.id, name) in done:
+                cells = marks(book.find_submission(name, student.id))
+            row += (
+                [str(cell) for cell in cells]
+                if not style
+                else [str(cells[2]).replace("unread", "")]
+            )
+        rows.append(row)
+    path = root / f"grades{f'-{style}' if style else ''}.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows(rows)
+    return path
+
+
+def state(submission: Any) -> str:
+    """What a page shows of the gradebook."""
+    notebook = submission.notebooks[0]
+    points = sorted((g.name, g.score, g.needs_manual_grade) for g in notebook.grades)
+    comments = sorted((c.name, c.comment or "") for c in notebook.comments)
+    return f"{points} {comments} {submission.late_submission_penalty}"
+
+
+def write_zip(root: Path, name: str) -> None:
+    """The pages of an assignment, named as the platform named the submissions."""
+    with ZipFile(root / f"feedback/{name}.zip", "w") as archive:
+        for page in sorted(root.glob(f"feedback/*/{name}/{name}.html")):
+            student = page.parts[-3]
+            file = root / f"submitted/{student}/{name}/page.txt"
+            title = file.read_text() if file.exists() else f"{student}_{name}"
+            archive.write(page, f"{title}.html")
+
+
+def summary(book: Any, root: Path, name: str) -> Iterator[str]:
+    """The mean of each part, hardest first, and who handed in the same."""
+    parts = defaultdict[str, list[float]](list)
+    submissions = book.notebook_submissions(name, name)
+    waiting = sum(one.needs_manual_grade for one in submissions)
+    scores = [one.score for one in submissions]
+    for grade in (grade for one in submissions for grade in one.grades):
+        if grade.auto_score is not None or grade.manual_score is not None:
+            parts[grade.name].append(grade.score / grade.max_score)
+    mean = f"mean {sum(scores) / max(len(scores), 1):.1f} of 100 points"
+    yield f"\n{name}: {len(scores)} submissions, {mean}"
+    yield f"{waiting} of them have written answers to be read (nbgrader formgrader)"
+    for part, shares in sorted(parts.items(), key=lambda p: sum(p[1]) / len(p[1])):
+        yield f"  {sum(shares) / len(shares):4.0%}  {part}"
+    for students, same in alike(root, name).items():
+        yield f"  equal in {', '.join(same)}: {', '.join(students)}"
+
+
+def alike(root: Path, name: str) -> dict[tuple[str, ...], list[str]]:
+    """Students who gave the same answers, and the cells of these. Names that they chose
+    themselves do not count, nor do layout, comments, and what is not an answer."""
+    of = load(root, name)
+    groups = defaultdict[tuple[str, str], list[str]](list)
+    for path in sorted(root.glob(f"autograded/*/{name}/{name}.ipynb")):
+        for cell in nbformat.read(path, 4).cells:
+            id, text = grade_id(cell), ""
+            if id in of.solutions and len(code := shape(cell.source)) >= MIN_CODE:
+                text = "" if "NotImplementedError" in code else code
+            elif id in of.schemes:
+                words = re.findall(r"\w+", cell.source.casefold())
+                text = " ".join(words) if len(words) >= MIN_WORDS else ""
+            if text and "write your answer here in place" not in text:
+                groups[id, text].append(path.parts[-3])
+    same = defaultdict[tuple[str, ...], list[str]](list)
+    for (id, _), students in groups.items():
+        if len(students) > 1:
+            same[tuple(students)].append(id)
+    return same
