@@ -24,6 +24,9 @@ from .course import drawn_constants
 
 CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
 LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
+# Where each kind of node has a name.
+NAMED = {ast.FunctionDef: "name", ast.ClassDef: "name", ast.arg: "arg"}
+NAMED |= {ast.Name: "id", ast.Attribute: "attr"}
 LOOK = "PLEASE LOOK: "  # begins what only a teacher is told
 # A cell's source, the answer in whose place it is, and whether it is still its stub.
 Step = tuple[str, str, bool]
@@ -198,29 +201,30 @@ def parsed(source: str) -> ast.Module:
 
 @lru_cache(4096)
 def shape(source: str) -> str:
-    """A cell's code without layout, comments, docstrings, and with numbers in place of
-    the names that it gives itself, for comparisons; unchanged if it is nested too
-    deeply, as a sum of 3,000 terms is."""
-    given, numbers = set[str](), dict[str, str]()
+    """A cell's code without layout, comments and docstrings, and with numbers in place
+    of the names that it gives, for comparisons; unchanged if it is nested too deeply,
+    as a sum of 3,000 terms is."""
+    numbers = dict[str, str]()
     try:
         tree = deepcopy(parsed(source))
-        for node in ast.walk(tree):
-            stored = isinstance(getattr(node, "ctx", None), ast.Store)
-            if stored or isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.arg)):
-                fields = ("id", "attr", "name", "arg")
-                given |= {str(getattr(node, f)) for f in fields if hasattr(node, f)}
-            if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)):
-                node.body = [n for n in node.body if not _is_text(n)] or [ast.Pass()]
-        text = ast.unparse(tree)
+        for renamed in (False, True):  # which names it gives is known at its end
+            for node in ast.walk(tree):
+                field = NAMED.get(type(node), "")
+                name = str(getattr(node, field, ""))
+                if isinstance(node, ast.Attribute):
+                    own = isinstance(node.value, ast.Name) and node.value.id == "self"
+                    name = f".{name}" if own else ""
+                stored = isinstance(getattr(node, "ctx", ast.Store()), ast.Store)
+                if renamed and name in numbers:
+                    setattr(node, field, numbers[name])
+                elif name and stored:
+                    numbers.setdefault(name, f"_{len(numbers)}")
+                if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)):
+                    rest = (n for n in node.body if not _is_text(n))
+                    node.body = [*rest] or [ast.Pass()]
+        return ast.unparse(tree)
     except RecursionError:
         return source
-
-    def number(name: re.Match[str]) -> str:
-        if name[0] not in given:
-            return name[0]
-        return numbers.setdefault(name[0], f"_{len(numbers)}")
-
-    return re.sub(r"\b[^\W\d]\w*", number, text)
 
 
 def _is_text(node: ast.stmt) -> bool:

@@ -259,7 +259,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Pr
         elif not students:
             tell(
                 file,
-                "students.csv names nobody of this name" if index else "whose is it?",
+                "students.csv has nobody of this name" if index else "whose is it?",
             )
         elif not name:
             tell(file, "put the assignment into its name, such as A1")

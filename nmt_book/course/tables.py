@@ -12,11 +12,11 @@ from typing import Any
 from zipfile import ZipFile
 
 import nbformat
+from nbformat import NotebookNode
 
-from .assignment import grade_id, load, shape
+from .assignment import Assignment, grade_id, load, shape
 
-# Shorter answers are equal by chance: characters of code, words of text.
-MIN_CODE, MIN_WORDS = 150, 10
+LONG = 120  # characters; shorter answers are equal by chance
 # What the platforms import: the rows that Canvas's ``GradebookImporter`` checks, and
 # the columns of Moodle's own export (docs.moodle.org, Grade import).
 COLUMNS = {
@@ -118,25 +118,29 @@ def summary(book: Any, root: Path, name: str) -> Iterator[str]:
     yield f"{waiting} of them have written answers to be read (nbgrader formgrader)"
     for part, shares in sorted(parts.items(), key=lambda p: sum(p[1]) / len(p[1])):
         yield f"  {sum(shares) / len(shares):4.0%}  {part}"
-    for students, same in alike(root, name).items():
+    of, paths = load(root, name), sorted(root.glob(f"autograded/*/{name}/{name}.ipynb"))
+    notebooks = {path.parts[-3]: nbformat.read(path, 4) for path in paths}
+    for students, same in alike(of, notebooks).items():
         yield f"  equal in {', '.join(same)}: {', '.join(students)}"
 
 
-def alike(root: Path, name: str) -> dict[tuple[str, ...], list[str]]:
+def alike(
+    of: Assignment, handed_in: dict[str, NotebookNode]
+) -> dict[tuple[str, ...], list[str]]:
     """Students who gave the same answers, and the cells of these. Names that they chose
     themselves do not count, nor do layout, comments, and what is not an answer."""
-    of = load(root, name)
     groups = defaultdict[tuple[str, str], list[str]](list)
-    for path in sorted(root.glob(f"autograded/*/{name}/{name}.ipynb")):
-        for cell in nbformat.read(path, 4).cells:
-            id, text = grade_id(cell), ""
-            if id in of.solutions and len(code := shape(cell.source)) >= MIN_CODE:
-                text = "" if "NotImplementedError" in code else code
-            elif id in of.schemes:
-                words = re.findall(r"\w+", cell.source.casefold())
-                text = " ".join(words) if len(words) >= MIN_WORDS else ""
-            if text and "write your answer here in place" not in text:
-                groups[id, text].append(path.parts[-3])
+    for student, notebook in handed_in.items():
+        for cell in notebook.cells:
+            id, text = grade_id(cell), cell.source
+            if id in of.solutions and "NotImplementedError" not in text:
+                text = shape(text)
+            elif id in of.schemes and "Write your answer here, in place" not in text:
+                text = " ".join(re.findall(r"\w+", text.casefold()))
+            else:
+                continue
+            if len(text) >= LONG:
+                groups[id, text].append(student)
     same = defaultdict[tuple[str, ...], list[str]](list)
     for (id, _), students in groups.items():
         if len(students) > 1:

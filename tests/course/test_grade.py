@@ -19,11 +19,12 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from nmt_book.course import collect, course, dates, grade, remote, sandbox, tables
+from nmt_book.course import collect, course, dates, grade, remote, sandbox
 from nmt_book.course.assignment import LOOK
 from nmt_book.course.marking import run_tests, started
 from tests.course import kit
 from tests.course.hostile import FILES
+from tools import links
 
 NAME = "A1_tokenization"
 # Half a character, a sum nested 3,000 deep, brackets nested 100 deep.
@@ -36,7 +37,7 @@ OF, WHO = kit.assignment(NAME), ("ada", "bob", "abe", "fay", "eve", "gil")
 
 EMPTY = json.dumps(nbformat.v4.new_notebook())
 # Student w is number k, assignment n is number i.
-PLACES = """
+PLACES = """\
 muller{w}_12{k}_9{i}1_{t}.ipynb
 muller{w}_LATE_12{k}_9{i}2_{n}-1.ipynb
 {W} Müller_7{i}{k}_assignsubmission_file_/{t}.ipynb
@@ -48,8 +49,9 @@ Copy of {t}.ipynb - {W} Müller.ipynb.json
 {w}/{t}/{t}.ipynb
 {n}/{w}.ipynb
 {w}_{n}-Copy1.ipynb
-""".split("\n")[1:-1]
-PEOPLE = "id,last_name,first_name,email,lms_user_id\nbob,Müller,Bob,,121\neve,Müller,Eve,,122\n"
+""".splitlines()
+HEAD = "id,last_name,first_name,email,lms_user_id\n"
+PEOPLE = f"{HEAD}bob,Müller,Bob,,121\neve,Müller,Eve,,122\n"
 
 
 def pack(path: Path, files: dict[str, str | bytes]) -> bytes:
@@ -67,7 +69,7 @@ def pack(path: Path, files: dict[str, str | bytes]) -> bytes:
 
 def collected(root: Path) -> tuple[list[str], dict[str, str]]:
     """Whose submissions there are, and what is told of each file."""
-    people, index = collect.read_students(root / "students.csv")
+    index = collect.read_students(root / "students.csv")[1]
     told = dict(collect.collect(root / "in", root, kit.NAMES, index))
     return sorted(p.parts[-3] for p in root.glob("submitted/*/*/*.ipynb")), told
 
@@ -159,8 +161,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("graded")
     root = folder / "class"
     course.make("", "", root)
-    people = "id,last_name,first_name,email,lms_user_id\n"
-    people += "".join(f"{who},Family,{who},{who}@example.org,\n" for who in WHO)
+    people = [f"{who},Family,{who},{who}@example.org,\n" for who in WHO]
     hand_in(folder / "1/ada/A1.ipynb", answers="mine")
     hand_in(folder / "1/=cmd;x/A1.ipynb", answers="mine")
     hand_in(folder / "1/bob/A1.ipynb", blank=True)
@@ -170,7 +171,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "1/gil.pdf").touch()
     (root / "feedback").mkdir()
     (root / "feedback/fay").touch()  # in place of a folder
-    (root / "students.csv").write_text(people)
+    (root / "students.csv").write_text("".join([HEAD, *people]))
     hand_in(folder / "2/bob/A1.ipynb", answers="bob's")
     hand_in(folder / "2/eve/A1.ipynb", part="tokenize")
     times = "student,assignment,time\neve,a1,2030-01-02 11:00:00+01:00\n"
@@ -219,8 +220,9 @@ def say(folder: Path, number: int, *words: str) -> None:
 def read_by_hand(root: Path, student: str, points: float) -> None:
     """What a person does in formgrader."""
     with Gradebook(f"sqlite:///{root}/gradebook.db", "nmt") as book:
-        mark = book.find_grade("read", NAME, NAME, student)
-        mark.manual_score, mark.needs_manual_grade = points, False
+        for cell, given in {"read": points, "split": 0}.items():
+            mark = book.find_grade(cell, NAME, NAME, student)
+            mark.manual_score, mark.needs_manual_grade = given, False
         book.db.commit()
 
 
@@ -243,14 +245,7 @@ def test_marks_are_of_what_was_collected(graded: Path) -> None:
 def test_the_platforms_import_the_table(graded: Path) -> None:
     """The header and the second line that Canvas's GradebookImporter looks for."""
     canvas, moodle = table(graded, "-canvas"), table(graded, "-moodle")
-    assert canvas[0] == [
-        "Student",
-        "ID",
-        "SIS User ID",
-        "SIS Login ID",
-        "Section",
-        NAME,
-    ]
+    assert canvas[0] == f"Student,ID,SIS User ID,SIS Login ID,Section,{NAME}".split(",")
     assert canvas[1] == ["Points Possible", "", "", "", "", "100"]
     assert ["Family, ada", "", "ada", "ada@example.org", "", "95.5"] in canvas
     assert ["bob", "Family", "bob", "bob@example.org", ""] in moodle, "unread is no 0"
@@ -361,10 +356,15 @@ def test_a_class_is_not_replaced_by_accident(tmp_path: Path) -> None:
     assert done.returncode == 2 and "another SEED" in done.stderr and path.exists()
 
 
-def test_the_teachers_repository_reaches_badge_and_install_line() -> None:
+def test_a_release_can_be_a_repository_of_its_own() -> None:
+    """Its badges open the notebooks there; the library comes from this project."""
     text = "".join(c.source for c in course.load(NAME, "1", "ada/nmt").cells)
-    assert text.count("ada/nmt") == 2 and "OWNER/REPO" not in text
-    assert "git+https://github.com/ada/nmt" in text
+    assert text.count("ada/nmt") == text.count(f"ada/nmt/blob/main/{NAME}") == 1
+    release = kit.made() / "release"
+    kinds = {path.suffix for path in release.rglob("*") if path.is_file()}
+    assert kinds == {".ipynb", ".yml"}
+    checks = (release / ".github/workflows/checks.yml").read_text()
+    assert f"github.com/{'@v'.join(links.address())}" in checks
 
 
 @pytest.mark.parametrize("name", kit.NAMES)
