@@ -19,8 +19,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from nmt_book.course import collect, course, dates, grade, remote, sandbox
-from nmt_book.course.assignment import LOOK
+from nmt_book.course import collect, course, dates, grade, remote, sandbox, tables
+from nmt_book.course.assignment import LOOK, grade_id
 from nmt_book.course.marking import run_tests, started
 from tests.course import kit
 from tests.course.hostile import FILES
@@ -277,6 +277,34 @@ def test_the_class_is_summed_up(graded: Path) -> None:
     assert "mean " in said
     parts = [line for line in said.splitlines() if line.endswith("tokenize-marks")]
     assert parts and "%" in parts[0]
+
+
+def test_copies_are_found_and_nobody_else() -> None:
+    """In other words for the same, but not in what is not an answer, in short ones, in
+    stubs, or in the text of another release."""
+    mine = kit.solution(OF.source, "plan")
+    renamed = re.sub(r"\bbatch(es)?\b", r"my\1", mine).replace(
+        "lengths[i]", "lengths[ i ]"
+    )
+    documented = mine.replace(":\n", ':\n    """Plans."""  # mine\n', 1)
+    read = "The area of padding is what matters, in each batch. " * 3
+    classes = {
+        "ada": kit.submission(OF, {"plan": mine, "share": "share = 1"}, blank=True),
+        "bob": kit.submission(OF, {"plan": renamed, "share": "share = 1"}, blank=True),
+        "eve": kit.submission(OF, {"plan": documented}, blank=True),
+        "gil": kit.submission(OF, {"plan": kit.table(NAME).RIGHT["plan"].popitem()[1]}),
+        "old": kit.submission(kit.assignment(NAME, "2026"), blank=True),
+        "older": kit.submission(kit.assignment(NAME, "2026"), blank=True),
+    }
+    for student, answer in {"eve": read, "old": read.upper(), "ada": "Left."}.items():
+        for cell in classes[student].cells:
+            if grade_id(cell) == "read":
+                cell.source = answer
+    restored = {who: OF.restored(nb)[0] for who, nb in classes.items()}
+    assert tables.alike(OF, restored) == {
+        ("ada", "bob", "eve"): ["plan"],
+        ("eve", "old"): ["read"],
+    }
 
 
 def test_times_are_the_teachers(graded: Path) -> None:
