@@ -37,6 +37,7 @@ PLATFORMS = {
     "Blackboard": r".+?_(?P<name>[^_]+)_attempt_(?P<nth>\d{4}(-\d\d){5})",
 }
 STUDENTS = "students.csv"
+NOBODY = "its name does not tell whose it is"
 Key = tuple[str, str]  # student, assignment
 Problem = tuple[str, str]  # who or which file, and what is to be told
 Index = dict[str, set[str]]  # the students of whatever a platform may call them
@@ -182,17 +183,10 @@ def read_students(path: Path) -> tuple[list[dict[str, str]], Index]:
             id, last, first, email, lms = row.values()
             if not id:
                 raise ValueError(f"{path}: each line needs {', '.join(COLUMNS)}")
-            called = [
-                id,
-                lms,
-                email,
-                email.partition("@")[0],
-                first + last,
-                last + first,
-            ]
-            person = {c: text.lstrip("=+-@") for c, text in row.items()} | {
-                "id": safe(id)
-            }
+            login = email.partition("@")[0]
+            called = [id, lms, email, login, first + last, last + first]
+            person = {c: text.lstrip("=+-@") for c, text in row.items()}
+            person["id"] = safe(id)
             for name in {*map(fold, called), f"number {lms}"} - {""}:
                 index.setdefault(name, set()).add(person["id"])
             people.append(person)
@@ -221,10 +215,8 @@ def identify(file: File, title: str, index: Index) -> set[str]:
             file.name = own
             return students
         plain.append(re.sub("(?i)^submissions?$", "", own))
-    file.name = next(
-        filter(None, [*plain[: file.pack], *plain[file.pack + 1 :], plain[file.pack]]),
-        "",
-    )
+    plain.append(plain.pop(file.pack))  # the last choice
+    file.name = next(filter(None, plain), "")
     return {safe(file.name)} if file.name and not index else set()
 
 
@@ -257,10 +249,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Pr
         elif len(students) > 1:
             tell(file, f"{STUDENTS} has several people of this name")
         elif not students:
-            tell(
-                file,
-                "students.csv has nobody of this name" if index else "whose is it?",
-            )
+            tell(file, f"{STUDENTS} has nobody of this name" if index else NOBODY)
         elif not name:
             tell(file, "put the assignment into its name, such as A1")
         else:
@@ -271,9 +260,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Pr
             for file in several:
                 tell(file, "two people have this name: put it into a folder of its id")
             continue
-        best = max(
-            several, key=lambda f: (PurePosixPath(f.parts[-1]).stem == name, f.nth)
-        )
+        best = max(several, key=lambda f: (f.parts[-1] == f"{name}.ipynb", f.nth))
         for file in several:
             if file != best:
                 tell(file, f"{best.parts[-1]} counts")
@@ -286,7 +273,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Pr
         target.parent.mkdir(parents=True, exist_ok=True)
         told = mark.search(best.name.replace("_", " "))
         page = best.name if told else f"{best.name.rstrip('_')}_{name}"
-        write(target.with_name("page.txt"), page)
+        write(target.with_name("page.txt"), page.encode(errors="replace").decode())
         if best.late:
             problems.append((f"{student} {name}", "late, says Canvas"))
         write(target, text)
