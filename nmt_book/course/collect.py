@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from csv import DictReader
 from dataclasses import dataclass
 from functools import partial
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import Any
 from zipfile import ZipFile, ZipInfo
@@ -49,8 +50,8 @@ class File:
     """One file, perhaps in a zip; ``name`` is how the platform names the student's."""
 
     parts: tuple[str, ...]
-    open: Open
-    student: str = ""
+    open: Open = BytesIO
+    reason: str = ""  # why it cannot be opened
     name: str = ""
     paper: str = ""
     late: str = ""
@@ -61,13 +62,6 @@ class File:
 # ------------------------------------------------------------------------------- files
 
 
-def refuse(reason: str) -> Open:
-    def refused() -> Any:
-        raise Unreadable(reason)
-
-    return refused
-
-
 def files(folder: Path) -> Iterator[File]:
     """Each file of a folder, and each empty folder in it; those of zips, too."""
     for path in sorted(folder.rglob("*")):
@@ -75,11 +69,11 @@ def files(folder: Path) -> Iterator[File]:
         if any(map(JUNK.fullmatch, parts)):
             continue
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
-            yield File(parts, refuse("it is a link"))
+            yield File(parts, reason="it is a link")
         elif path.is_file():
             yield from opened(parts, partial(path.open, "rb"), path)
         elif all(JUNK.fullmatch(inner.name) for inner in path.iterdir()):
-            yield File(parts, refuse("it is an empty folder"))
+            yield File(parts, reason="it is an empty folder")
 
 
 def opened(
@@ -108,9 +102,9 @@ def opened(
         if size > MAX_ZIP or len(members) > MAX_MEMBERS or depth == MAX_DEPTH:
             raise Unreadable("it is a zip that holds too much")
     except Unreadable as error:
-        yield File(parts, refuse(str(error)))
+        yield File(parts, reason=str(error))
     except Exception:  # whatever a file can hold
-        yield File(parts, refuse("it is a zip that cannot be opened"))
+        yield File(parts, reason="it is a zip that cannot be opened")
     else:
         if pack < 0 and sum(map(is_notebook, members)) > 1:
             pack = len(parts) - 1
@@ -123,21 +117,18 @@ def is_notebook(parts: tuple[str, ...]) -> bool:
     return bool(re.search(r"(?i)\.ipynb(\.json|\.txt)?$", parts[-1]))  # of Safari
 
 
-def read(file: File) -> NotebookNode:
+def read(stream: Open) -> NotebookNode:
     """The cells of a notebook of any version, sanitized (``sanitize.clean``).
 
     Raises:
         Unreadable: it is not a notebook, or too large.
     """
     try:
-        with file.open() as stream:
-            if not is_notebook(file.parts):
-                raise Unreadable("it is not a notebook (.ipynb)")
-            data = stream.read(MAX_FILE + 1)
-        if not data:
-            raise Unreadable("it is empty")
-        if len(data) > MAX_FILE:
-            raise Unreadable(f"it is larger than {MAX_FILE >> 20} MB")
+        with stream() as file:
+            data = file.read(MAX_FILE + 1)
+        if not 0 < len(data) <= MAX_FILE:
+            large = f"larger than {MAX_FILE >> 20} MB"
+            raise Unreadable(f"it is {large if data else 'empty'}")
         cells = json.loads(data)
         return clean(cells if "cells" in cells else cells["worksheets"][0])
     except Unreadable:
@@ -243,9 +234,9 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Pr
         name = numbers.get(number, "")
         title = "|".join(filter(None, (re.sub("_", "[-_ ]", name), number))) or "-"
         students = identify(file, title, index)
-        file.student = next(iter(students)) if len(students) == 1 else ""
-        if not is_notebook(file.parts):
-            rest.append(((file.student, name), file))
+        key = min(students, default=""), name
+        if file.reason or not is_notebook(file.parts):
+            rest.append((key, file))
         elif len(students) > 1:
             tell(file, f"{STUDENTS} has several people of this name")
         elif not students:
@@ -253,7 +244,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Pr
         elif not name:
             tell(file, "put the assignment into its name, such as A1")
         else:
-            found[file.student, name].append(file)
+            found[key].append(file)
     new = set[Key]()
     for (student, name), several in found.items():
         if len({file.paper for file in several}) > 1:
@@ -265,7 +256,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Pr
             if file != best:
                 tell(file, f"{best.parts[-1]} counts")
         try:
-            text = nbformat.writes(read(best))
+            text = nbformat.writes(read(best.open))
         except Unreadable as error:
             tell(best, error)
             continue
@@ -281,10 +272,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Pr
     who = {student for student, _ in new}
     for (student, name), file in rest:
         if student not in who or (name and (student, name) not in new):
-            try:
-                read(file)
-            except Unreadable as error:
-                tell(file, error)
+            tell(file, file.reason or "it is not a notebook (.ipynb)")
     return problems
 
 

@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, nargs="?", help="default: nothing new")
     parser.add_argument("--course", type=Path, default=OUT)
     parser.add_argument("--again", nargs="*", default=[], help="A1, or a student")
-    parser.add_argument("--format", default="", choices=[*tables.COLUMNS])
+    parser.add_argument("--format", default="", choices=[*tables.PERSON])
     parser.add_argument("--trusted", action="store_true", help="without a sandbox")
     options = parser.parse_args()
     options.course = root = options.course.resolve()

@@ -17,12 +17,29 @@ from nbformat import NotebookNode
 from .assignment import Assignment, grade_id, load, shape
 
 LONG = 120  # characters; shorter answers are equal by chance
-# What the platforms import: the rows that Canvas's ``GradebookImporter`` checks, and
-# the columns of Moodle's own export (docs.moodle.org, Grade import).
-COLUMNS = {
-    "": "id last_name first_name email",
-    "canvas": "Student,ID,SIS User ID,SIS Login ID,Section",
-    "moodle": "First name,Last name,ID number,Email address",
+# The columns of a student and those of an assignment; for the platforms, what they
+# import: the header that Canvas's ``GradebookImporter`` checks, and that of Moodle's
+# own export (docs.moodle.org, Grade import).
+PERSON = {
+    "": {name: f"{{{name}}}" for name in ("id", "last_name", "first_name", "email")},
+    "canvas": {
+        "Student": "{last_name}, {first_name}",
+        "ID": "{lms_user_id}",
+        "SIS User ID": "{id}",
+        "SIS Login ID": "{email}",
+        "Section": "",
+    },
+    "moodle": {
+        "First name": "{first_name}",
+        "Last name": "{last_name}",
+        "ID number": "{id}",
+        "Email address": "{email}",
+    },
+}
+MARKS = {
+    "": ("{} by machine", "{} written", "{}"),
+    "canvas": ("{}",),
+    "moodle": ("Assignment: {} (Real)",),
 }
 
 
@@ -47,39 +64,21 @@ def write_table(book: Any, root: Path, done: set[tuple[str, str]], style: str) -
         style: canvas or moodle, for a table that these import; there, points that are
             not complete are left out.
     """
-    names = sorted({name for _, name in done})
-    head = COLUMNS[style].split("," if style else None)
-    for name in names:
-        moodle = f"Assignment: {name} (Real)"
-        parts = [f"{name} by machine", f"{name} written", name]
-        head += parts if not style else [moodle if style == "moodle" else name]
-    rows = [head]
+    names, columns = sorted({name for _, name in done}), MARKS[style]
+    head = [column.format(name) for name in names for column in columns]
+    rows = [[*PERSON[style], *head]]
     if style == "canvas":
         rows.append(["Points Possible", "", "", "", "", *["100"] * len(names)])
     for student in book.students:
-        if not any((student.id, name) in done for name in names):
-            continue
-        id, last, first, email, lms = (
-            student.id,
-            *(text or "" for text in (student.last_name, student.first_name)),
-            student.email or "",
-            student.lms_user_id or "",
-        )
-        row = {
-            "": [id, last, first, email],
-            "canvas": [f"{last}, {first}".strip(", ") or id, lms, id, email, ""],
-            "moodle": [first, last, id, email],
-        }[style]
+        known = {key: value or "" for key, value in student.to_dict().items()}
+        row = [text.format_map(known) for text in PERSON[style].values()]
         for name in names:
             cells: tuple[Any, ...] = ("", "", "")
             if (student.id, name) in done:
                 cells = marks(book.find_submission(name, student.id))
-            row += (
-                [str(cell) for cell in cells]
-                if not style
-                else [str(cells[2]).replace("unread", "")]
-            )
-        rows.append(row)
+            row += map(str, cells[-len(columns) :])
+        if any((student.id, name) in done for name in names):
+            rows.append(["" if style and cell == "unread" else cell for cell in row])
     path = root / f"grades{f'-{style}' if style else ''}.csv"
     with path.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows(rows)
