@@ -40,7 +40,7 @@ PLATFORMS = {
 STUDENTS = "students.csv"
 NOBODY = "its name does not tell whose it is"
 Key = tuple[str, str]  # student, assignment
-Problem = tuple[str, str]  # who or which file, and what is to be told
+Problems = defaultdict[str, list[str]]  # what is to be told, and of whom or which file
 Index = dict[str, set[str]]  # the students of whatever a platform may call them
 Open = Callable[[], Any]  # a file
 
@@ -214,7 +214,7 @@ def identify(file: File, title: str, index: Index) -> set[str]:
 # ----------------------------------------------------------------------------- collect
 
 
-def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Problem]:
+def collect(folder: Path, root: Path, names: list[str], index: Index) -> Problems:
     """Puts submissions where nbgrader expects them, and returns what is to be told.
 
     ``nbgrader zip_collect`` would follow links, unpack a bomb, take the time from the
@@ -222,11 +222,11 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Pr
     """
     numbers = {name.partition("_")[0]: name for name in names}
     mark = re.compile(rf"(?i)(?<![A-Za-z0-9])({'|'.join(numbers)})(?![A-Za-z0-9])")
-    found, problems = defaultdict[Key, list[File]](list), list[Problem]()
+    found, problems = defaultdict[Key, list[File]](list), Problems(list)
     rest = list[tuple[Key, File]]()
 
     def tell(file: File, reason: object) -> None:
-        problems.append(("/".join(file.parts), f"not collected: {reason}"))
+        problems[f"not collected: {reason}"].append("/".join(file.parts))
 
     for file in files(folder):
         texts = [part.replace("_", " ") for part in reversed(file.parts)]
@@ -266,7 +266,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> list[Pr
         page = best.name if told else f"{best.name.rstrip('_')}_{name}"
         write(target.with_name("page.txt"), page.encode(errors="replace").decode())
         if best.late:
-            problems.append((f"{student} {name}", "late, says Canvas"))
+            problems["late, says Canvas"].append(f"{student} {name}")
         write(target, text)
         new.add((student, name))
     who = {student for student, _ in new}

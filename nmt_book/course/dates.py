@@ -79,7 +79,7 @@ def main(task: str, *words: str, root: Path = OUT) -> None:
                 print(f"{names[number]} is due at {utc(text):%F %R} UTC")
         return
     student, days, *only = words
-    (known,) = index[fold(student)] if index else {safe(student)}
+    (known,) = index[fold(student)] if index else {safe(student)} - {""}
     table = read_list(root / EXTENSIONS, [*names.values()], index, float)
     for number in filter(None, only) if any(only) else names:
         table[known, names[number]] = float(days)

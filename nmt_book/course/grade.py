@@ -15,8 +15,7 @@ import os
 import re
 import sys
 import warnings
-from collections import defaultdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ import torch
 
 from . import sandbox, tables
 from .assignment import LOOK
-from .collect import STUDENTS, Key, Problem, collect, read_students
+from .collect import STUDENTS, Key, Problems, collect, read_students
 from .course import OUT
 from .dates import EXTENSIONS, TIMES, read_list, utc
 
@@ -67,7 +66,6 @@ def grade(
 ) -> None:
     from nbgrader.api import Gradebook
     from nbgrader.apps import NbGraderAPI
-    from nbgrader.preprocessors import AssignLatePenalties
     from traitlets.config import PyFileConfigLoader
 
     root, names = course, sorted(path.name for path in course.glob("source/*"))
@@ -83,70 +81,81 @@ def grade(
     log = logging.getLogger("traitlets")  # ``done`` reads what nbgrader writes to it
     log.handlers, log.propagate = [logging.NullHandler()], False
 
-    url = f"sqlite:///{root}/gradebook.db"
-
-    with Gradebook(url, "nmt") as book:
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "nmt") as book:
         for person in people:
             book.update_or_create_student(person.pop("id"), **person)
-    problems = collect(folder, root, names, index) if folder else list[Problem]()
+    problems = collect(folder, root, names, index) if folder else Problems(list)
     new, marked = to_mark(root, again, problems)
     for student, name in new:
         try:
             notes = mark(api, root, student, name)
             marked.add((student, name))
-            problems += [(f"{student} {name}", n) for n in notes if n.startswith(LOOK)]
             print(f"{student} {name}: marked, {len(notes)} notes", flush=True)
         except Exception as error:  # whatever it is, the others get their marks
-            said = f"could not be marked: {str(error)!r}"
-            problems.append((f"{student} {name}", said))
-    late = list[Key]()
-    with Gradebook(url, "nmt") as book:
-        for student, name in sorted(marked):
-            given = {"timestamp": times.get((student, name))} if times else {}
-            one = book.update_or_create_submission(name, student, **given)
-            days = extensions.get((student, name), 0)
-            one.extension = timedelta(days) if days else None
-            if times and not given["timestamp"]:
-                problems.append((f"{student} {name}", f"no time in {TIMES}"))
-            if one.total_seconds_late or one.late_submission_penalty:
-                late.append((student, name))
-                hours = one.total_seconds_late / 3600
-                problems.append((f"{student} {name}", f"{hours:.1f} hours late"))
-        book.db.commit()
-    for student, name in late:  # the due date, or what was read, may be new
-        of = {"notebook": name, "assignment": name, "student": student}
-        AssignLatePenalties(config=config).preprocess(
-            nbformat.v4.new_notebook(), {"nbgrader": {**of, "db_url": url}}
-        )
-    with Gradebook(url, "nmt") as book:
+            notes = [f"{LOOK}could not be marked: {str(error)!r}"]
+        for note in notes:
+            if note.startswith(LOOK):
+                problems[note].append(f"{student} {name}")
+    set_times(config, root, marked, times, extensions, problems)
+    with Gradebook(f"sqlite:///{root}/gradebook.db", "nmt") as book:
         table = tables.write_table(book, root, marked, format)
-        states = {
-            key: tables.state(book.find_submission(*reversed(key))) for key in marked
-        }
+        states = {key: tables.state(book.find_submission(*key[::-1])) for key in marked}
         for name in sorted({name for _, name in marked}):
             print("\n".join(tables.summary(book, root, name)))
             for student in book.students:
                 if not (root / f"submitted/{student.id}/{name}").exists():
-                    problems.append((student.id, f"did not hand in {name}"))
+                    problems[f"did not hand in {name}"].append(student.id)
     for (student, name), state in sorted(states.items()):
         try:
-            write_page(api, root, student, name, state)
+            write_page(api, root, student, name, *state)
         except Exception as error:
             said = f"no page could be written: {str(error)!r}"
-            problems.append((f"{student} {name}", said))
+            problems[said].append(f"{student} {name}")
     for name in {name for _, name in marked}:
         tables.write_zip(root, name)
-    groups = defaultdict[str, list[str]](list)
-    for who, text in problems:
-        groups[text].append(who)
-    for text, those in groups.items():
+    for text, those in problems.items():
         line = f"{text}: {', '.join(those)}"
         print("\n" + "".join(c if c.isprintable() else "?" for c in line))
     print(f"\nmarks: {table}; pages for students: {root}/feedback")
 
 
+def set_times(
+    config: Any,
+    root: Path,
+    marked: set[Key],
+    times: dict[Key, datetime],
+    extensions: dict[Key, float],
+    problems: Problems,
+) -> None:
+    """Tells the gradebook when submissions were handed in, and counts what late ones
+    lose: the due date, or what was read, may be new."""
+    from nbgrader.api import Gradebook
+    from nbgrader.preprocessors import AssignLatePenalties
+
+    url, late = f"sqlite:///{root}/gradebook.db", list[Key]()
+    with Gradebook(url, "nmt") as book:
+        for student, name in sorted(marked):
+            one = book.find_submission(name, student)
+            days = extensions.get((student, name))
+            one.extension = timedelta(days) if days else None
+            if times:
+                one.timestamp = times.get((student, name))
+                if not one.timestamp:
+                    problems[f"no time in {TIMES}"].append(f"{student} {name}")
+            if one.total_seconds_late or one.late_submission_penalty:
+                late.append((student, name))
+                text = f"{one.total_seconds_late / 3600:.1f} hours late"
+                problems[text].append(f"{student} {name}")
+        book.db.commit()
+    for student, name in late:
+        of = {"notebook": name, "assignment": name, "student": student, "db_url": url}
+        AssignLatePenalties(config=config).preprocess(
+            nbformat.v4.new_notebook(), {"nbgrader": of}
+        )
+
+
 def to_mark(
-    root: Path, again: list[str], problems: list[Problem]
+    root: Path, again: list[str], problems: Problems
 ) -> tuple[list[Key], set[Key]]:
     """The submissions without complete marks, and the others.
 
@@ -163,13 +172,13 @@ def to_mark(
         if words & wanted or old[:1] != now[:1]:
             new.append(key)
             if not old and file.parent.exists():
-                problems.append((f"{student} {name}", "was cut off, and marked again"))
+                problems["was cut off, and marked again"].append(f"{student} {name}")
         else:
             marked.add(key)
             if old != now:
                 number = name.partition("_")[0]
                 said = f"source/ has changed since: make grade AGAIN={number}"
-                problems.append((f"{student} {name}", said))
+                problems[said].append(f"{student} {name}")
     return new, marked
 
 
@@ -188,9 +197,12 @@ def mark(api: Any, root: Path, student: str, name: str) -> list[str]:
     return list(nbformat.read(path, 4).metadata.nmt.notes)
 
 
-def write_page(api: Any, root: Path, student: str, name: str, state: str) -> None:
+def write_page(
+    api: Any, root: Path, student: str, name: str, state: str, unread: list[str]
+) -> None:
     """Writes the page that a student gets back, unless its marks are what they were.
-    nbgrader lists parts as "Test cell"; here they have their names."""
+    nbgrader lists parts as "Test cell", and 0 points for what nobody has read; here
+    parts have their names."""
     page = root / f"feedback/{student}/{name}/{name}.html"
     marks = (root / f"autograded/{student}/{name}/marks.txt").read_text()
     tag = f"{PAGE}{hashlib.sha256((state + marks).encode()).hexdigest()} -->"
@@ -200,6 +212,8 @@ def write_page(api: Any, root: Path, student: str, name: str, state: str) -> Non
     named = re.sub(
         r'(#([\w-]+)">)(Test cell|Written response)', r"\1\2", page.read_text()
     )
+    for cell in unread:
+        named = re.sub(rf'(#{cell}">.*?</a> \()Score: [\d.]+', r"\1not read yet", named)
     page.write_text(named + tag)
 
 

@@ -48,7 +48,7 @@ def marks(submission: Any) -> tuple[float, float | str, float | str]:
     a late submission loses; "unread" in place of points that nobody has given yet."""
     grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
     written = [grade for grade in grades if grade.cell.cell_type == "markdown"]
-    unread = any(g.auto_score is None and g.manual_score is None for g in written)
+    unread = any(map(is_unread, written))
     by_hand = sum(grade.score for grade in written)
     total = max(0.0, submission.score - submission.late_submission_penalty)
     machine = submission.score - by_hand
@@ -85,12 +85,17 @@ def write_table(book: Any, root: Path, done: set[tuple[str, str]], style: str) -
     return path
 
 
-def state(submission: Any) -> str:
-    """What a page shows of the gradebook."""
-    notebook = submission.notebooks[0]
+def state(submission: Any) -> tuple[str, list[str]]:
+    """What a page shows of the gradebook, and which answers nobody has read."""
+    (notebook,) = submission.notebooks
     points = sorted((g.name, g.score, g.needs_manual_grade) for g in notebook.grades)
     comments = sorted((c.name, c.comment or "") for c in notebook.comments)
-    return f"{points} {comments} {submission.late_submission_penalty}"
+    text = f"{points} {comments} {submission.late_submission_penalty}"
+    return text, [grade.name for grade in notebook.grades if is_unread(grade)]
+
+
+def is_unread(grade: Any) -> bool:
+    return grade.auto_score is None and grade.manual_score is None
 
 
 def write_zip(root: Path, name: str) -> None:
@@ -110,7 +115,7 @@ def summary(book: Any, root: Path, name: str) -> Iterator[str]:
     waiting = sum(one.needs_manual_grade for one in submissions)
     scores = [one.score for one in submissions]
     for grade in (grade for one in submissions for grade in one.grades):
-        if grade.auto_score is not None or grade.manual_score is not None:
+        if not is_unread(grade):
             parts[grade.name].append(grade.score / grade.max_score)
     mean = f"mean {sum(scores) / max(len(scores), 1):.1f} of 100 points"
     yield f"\n{name}: {len(scores)} submissions, {mean}"

@@ -70,7 +70,8 @@ def pack(path: Path, files: dict[str, str | bytes]) -> bytes:
 def collected(root: Path) -> tuple[list[str], dict[str, str]]:
     """Whose submissions there are, and what is told of each file."""
     index = collect.read_students(root / "students.csv")[1]
-    told = dict(collect.collect(root / "in", root, kit.NAMES, index))
+    problems = collect.collect(root / "in", root, kit.NAMES, index)
+    told = {file: text for text, files in problems.items() for file in files}
     return sorted(p.parts[-3] for p in root.glob("submitted/*/*/*.ipynb")), told
 
 
@@ -348,6 +349,8 @@ def test_feedback_shows_points_and_neither_scheme_nor_hidden_test(graded: Path) 
     page = (graded / f"class/feedback/eve/{NAME}/{NAME}.html").read_text()
     assert "BEGIN HIDDEN" not in page and "Marking scheme" not in page
     assert "not written yet" in page and "all tests pass" in page
+    abes = (graded / f"class/feedback/abe/{NAME}/{NAME}.html").read_text()
+    assert "read</a> (not read yet / 4.0)" in abes, "no 0 points"
     page = (graded / f"class/feedback/ada/{NAME}/{NAME}.html").read_text()
     assert "95.5" in page, "points for written answers, given since"
     assert "data:image/png" in page, "the picture that is asked about"
