@@ -122,6 +122,7 @@ def test_whatever_gives_no_submission_is_told(
     os.mkfifo(tmp_path / "in/pipe_A1.ipynb")
     got, told = collected(tmp_path)
     assert got == ["json", "ok", "text", "up"]
+    assert told["bomb.zip"].endswith("holds too much")
     missing = [*bad, "link_A1.ipynb", "pipe_A1.ipynb"]
     first = re.compile(r"/|\.zip|\.ipynb")
     assert {first.split(f)[0] for f in told} == {first.split(f)[0] for f in missing}
@@ -306,6 +307,9 @@ def test_copies_are_found_and_nobody_else() -> None:
         ("ada", "bob", "eve"): ["plan"],
         ("eve", "old"): ["read"],
     }
+    of = kit.assignment("A4_transformer")
+    stubs = of.restored(kit.submission(of, blank=True))[0]
+    assert tables.alike(of, {"ada": stubs, "bob": stubs}) == {}
 
 
 def test_times_are_the_teachers(graded: Path) -> None:
