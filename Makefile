@@ -26,7 +26,7 @@ export PYDEVD_DISABLE_FILE_VALIDATION := 1
 # What mypy knows about torch is kept with the environment: it saves half a minute.
 export MYPY_CACHE_DIR := $(abspath $(VENV))/.mypy_cache
 
-.PHONY: help run lab setup quick test tiny lint unit chapters planted seeds weekly other class grade test-class notebooks site browser links bench constraints clean
+.PHONY: help run lab setup quick test tiny lint unit chapters planted seeds weekly other class grade due extend test-class notebooks site browser links bench constraints clean
 
 help:
 	@awk -F ':.*## ' '/^##/ {print "\n" substr($$0, 4)} /^[a-z-]+:.*##/ {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -112,9 +112,14 @@ other: $(STAMP) ## with other versions: the lowest, Colab's, torchtext, Transfor
 class: $(STAMP) ## the assignments as an nbgrader course, in build/class: make class SEED=2027 COURSE=owner/name
 	$(BIN)/python -m nmt_book.course.course --seed "$(SEED)" --repo "$(COURSE)"
 
-grade: $(STAMP) ## collect, mark, feedback and export, by nbgrader: make grade DIR=… (TRUSTED=1: without bubblewrap)
-	@test -n "$(DIR)" || { echo 'error: name the folder of the submissions: make grade DIR=…' >&2; exit 2; }
-	$(BIN)/python -m nmt_book.course.grade "$(DIR)" $(if $(TRUSTED),--trusted)
+grade: $(STAMP) ## collect, mark, write pages and marks: make grade DIR=… (TRUSTED=1: without bubblewrap; AGAIN="A1 ada"; FORMAT=canvas or moodle)
+	$(BIN)/python -m nmt_book.course.grade $(if $(DIR),"$(DIR)") $(if $(AGAIN),--again $(AGAIN)) --format "$(FORMAT)" $(if $(TRUSTED),--trusted)
+
+due: $(STAMP) ## when assignments are due: make due A1="2027-02-01 18:00 UTC"
+	$(BIN)/python -m nmt_book.course.dates due $(foreach a,A1 A2 A3 A4 A5 A6,$(if $($(a)),"$(a)=$($(a))"))
+
+extend: $(STAMP) ## more time for a student: make extend STUDENT=ada DAYS=3 (FOR=A1: for this assignment only)
+	$(BIN)/python -m nmt_book.course.dates extend "$(STUDENT)" "$(DAYS)" "$(FOR)"
 
 test-class: $(STAMP) ## what `make test` leaves out of the assignments: where wrong answers fail, a hundred seeds, hostile submissions
 	$(BIN)/python -m tests.course.kill_table

@@ -9,6 +9,7 @@ import io
 import re
 from collections import defaultdict
 from contextlib import suppress
+from copy import deepcopy
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +24,9 @@ from .course import drawn_constants
 
 CELL_MAGIC = re.compile(r"\A\s*%%[^\n]*\n")
 LINE_MAGIC = re.compile(r"^([ \t]*)(?:[%!?]|[\w., ]+= *[%!]|[\w.]+\?).*$", re.MULTILINE)
+# Where each kind of node has a name.
+NAMED = {ast.FunctionDef: "name", ast.ClassDef: "name", ast.arg: "arg"}
+NAMED |= {ast.Name: "id", ast.Attribute: "attr"}
 LOOK = "PLEASE LOOK: "  # begins what only a teacher is told
 # A cell's source, the answer in whose place it is, and whether it is still its stub.
 Step = tuple[str, str, bool]
@@ -148,12 +152,12 @@ class Assignment:
         ours or taken from published solutions."""
 
         def bare(text: str) -> str:
-            return dumped(self.drawn.sub("_", text))
+            return shape(self.drawn.sub("_", text))
 
         ours = [plain_text(c) for c in (*self.released.cells, *self.source.cells)]
-        exact, alike = set(map(dumped, ours)), set(map(bare, ours))
+        exact, alike = set(map(shape, ours)), set(map(bare, ours))
         code = [plain_text(c) for c in handed_in.cells if c.cell_type == "code"]
-        n = sum(dumped(text) not in exact and bare(text) in alike for text in code)
+        n = sum(shape(text) not in exact and bare(text) in alike for text in code)
         if n <= 2:
             return []
         why = "was the class made again, or are these published solutions?"
@@ -195,13 +199,36 @@ def parsed(source: str) -> ast.Module:
     return ast.Module([], [])
 
 
-def dumped(source: str) -> str:
-    """A cell's code without layout and comments, for comparisons; unchanged if it is
-    nested too deeply, as a sum of 3,000 terms is."""
+@lru_cache(4096)
+def shape(source: str) -> str:
+    """A cell's code without layout, comments and docstrings, and with numbers in place
+    of the names that it gives, for comparisons; unchanged if it is nested too deeply,
+    as a sum of 3,000 terms is."""
+    numbers = dict[str, str]()
     try:
-        return ast.dump(parsed(source))
+        tree = deepcopy(parsed(source))
+        for renamed in (False, True):  # which names it gives is known at its end
+            for node in ast.walk(tree):
+                field = NAMED.get(type(node), "")
+                name = str(getattr(node, field, ""))
+                if isinstance(node, ast.Attribute):
+                    own = isinstance(node.value, ast.Name) and node.value.id == "self"
+                    name = f".{name}" if own else ""
+                stored = isinstance(getattr(node, "ctx", ast.Store()), ast.Store)
+                if renamed and name in numbers:
+                    setattr(node, field, numbers[name])
+                elif name and stored:
+                    numbers.setdefault(name, f"_{len(numbers)}")
+                if isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef)):
+                    rest = (n for n in node.body if not _is_text(n))
+                    node.body = [*rest] or [ast.Pass()]
+        return ast.unparse(tree)
     except RecursionError:
         return source
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def answer_names(source: str) -> dict[str, bool]:

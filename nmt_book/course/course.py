@@ -22,6 +22,7 @@ from nbformat import NotebookNode
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SOURCES = ROOT / "notebooks/assignments/source"
+OUT = ROOT / "build/class"
 COLAB = "https://colab.research.google.com"
 SHOWN = re.compile(r"\{\{(.*?)\}\}")  # in a marking scheme: what the picture shows
 SEED_WORD = "seed"  # among the choices of a drawn constant: any number
@@ -38,8 +39,8 @@ def load(name: str, seed: str = "", repo: str = "") -> NotebookNode:
     A seed draws each constant wherever it occurs: in text, solutions, public and hidden
     tests. Stored outputs are removed, since they came from other constants. Marking
     schemes say what the pictures show with these constants. The badge opens the
-    notebook in the repository ``owner/name`` where the teacher publishes it, and the
-    set-up cell installs the library from there; without one there is no badge.
+    notebook in the repository ``owner/name`` where the teacher publishes the release;
+    without one there is no badge. The library comes from this project's own address.
     """
     from tools import links  # in the checkout, where every class is made
 
@@ -57,12 +58,10 @@ def load(name: str, seed: str = "", repo: str = "") -> NotebookNode:
             cell.source = SHOWN.sub(lambda m: _shown(m[1]), cell.source)
         if seed and cell.cell_type == "code":
             cell.update(outputs=[], execution_count=None)
-    first, set_up = notebook.cells[:2]
+    first = notebook.cells[0]
     address = f"{COLAB}/github/{repo}/blob/main/{name}/{name}.ipynb"
     badge = f"[![Open in Colab]({COLAB}/assets/colab-badge.svg)]({address})"
     first.source = links.with_badge(first.source, badge if repo else "")
-    if repo:
-        set_up.source = links.with_set_up(set_up.source, repo)
     return notebook
 
 
@@ -89,8 +88,9 @@ def drawn_constants(source: NotebookNode) -> re.Pattern[str]:
 
 
 def make(seed: str, repo: str, out: Path) -> None:
-    """Writes the course, and the releases by nbgrader's own ``generate_assignment``.
-    On a shared server, only the teacher's account can read the folder.
+    """Writes the course, and the releases by nbgrader's own ``generate_assignment``,
+    as a folder that can be a repository of its own. On a shared server, only the
+    teacher's account can read the folder.
 
     Raises:
         ValueError: the course cannot be made; the message says why.
@@ -98,6 +98,8 @@ def make(seed: str, repo: str, out: Path) -> None:
     """
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import PyFileConfigLoader
+
+    from tools import links
 
     if repo and not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
         raise ValueError(f"{repo!r} is no owner/name: try make class COURSE=owner/name")
@@ -121,6 +123,13 @@ def make(seed: str, repo: str, out: Path) -> None:
         if not done["success"]:
             raise ValueError(f"nbgrader makes no release of {name}: {done['log']}")
         print(f"{name}: release for students in {out / 'release' / name}")
+    checks = out / "release/.github/workflows/checks.yml"
+    checks.parent.mkdir(parents=True, exist_ok=True)
+    text = (ROOT / ".github/classroom.yml").read_text(encoding="utf-8")
+    library = "@v".join(links.address())
+    checks.write_text(text.replace(links.PLACEHOLDER, library), encoding="utf-8")
+    if not links.published():
+        print("notebooks install no library: make links REPO=owner/name, and again")
     for path in (out / "gradebook.db", out / "source", *out.glob("source/**/*")):
         path.chmod(0o700 if path.is_dir() else 0o600)
 
@@ -137,7 +146,7 @@ def main() -> int:
         default="",
         help="owner/name of the repository where you will publish release/",
     )
-    parser.add_argument("--out", type=Path, default=ROOT / "build/class")
+    parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     try:
         make(options.seed, options.repo, options.out)

@@ -540,7 +540,7 @@ FILES = {  # what is in the file, and why it is not collected
         b'{"cells": [{"cell_type": "code", "sour',
         "not a notebook",
     ),
-    "too large": (b'{"cells": []}' + b" " * (17 << 20), "17 MB"),
+    "too large": (b'{"cells": []}' + b" " * (17 << 20), "16 MB"),
     "20,000 cells": (json.dumps({"cells": [CELL] * 20_000}).encode(), "20,000 cells"),
     "much text": (json.dumps({"cells": [LONG]}).encode(), "600,000 characters"),
     "an old format": (json.dumps(V3).encode(), ""),

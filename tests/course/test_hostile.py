@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from nmt_book.course import grade, sandbox
+from nmt_book.course import collect, sandbox
 from nmt_book.course.assignment import LOOK
 from tests.course import kit
 from tests.course.hostile import FILES, HOSTILE, OF, ROOT, Hostile
@@ -38,7 +39,7 @@ def try_hostile(hostile: Hostile, folder: Path) -> kit.Marked:
         pytest.skip(sandbox.unavailable())
     private = () if hostile.kernel else None
     seconds = 6 if hostile.slow else 100  # those that do not wait are never stopped
-    marks = kit.mark(OF, grade.read(path), seconds, private)
+    marks = kit.mark(OF, collect.read(partial(path.open, "rb")), seconds, private)
     said = f"{[s for s in marks.says.values() if s]} {marks.notes}"
     if hostile.blank:
         assert set(marks.shares.values()) == {0.0}, said
@@ -80,7 +81,7 @@ def test_files_that_are_no_notebooks(title: str, tmp_path: Path) -> None:
     data, reason = FILES[title]
     (tmp_path / "x.ipynb").write_bytes(data)
     try:
-        marks = kit.mark(OF, grade.read(tmp_path / "x.ipynb"))
+        marks = kit.mark(OF, collect.read(partial((tmp_path / "x.ipynb").open, "rb")))
         assert not reason and marks.shares["share-value"] == 0.5
-    except grade.Unreadable as error:
+    except collect.Unreadable as error:
         assert reason and reason in str(error)
