@@ -21,7 +21,9 @@ from .part import Part, gradient
 
 LAYERS = ("W_q", "W_k", "W_v", "W_o")
 # What chapter 04 says of an answer that returns no weights, and what they do not show.
-OTHER = "^return the|^these are|^use them|^right for one|heads in front|√d_v"
+OTHER = (
+    "^return the|^each row has|^these are|^use them|^right for one|heads in front|√d_v"
+)
 
 
 def qkv(seed: int, B: int, H: int, T: int, S: int, d_k: int, d_v: int = 0) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -36,6 +37,7 @@ class Part(Exercise):
         view: Callable[..., Any] = _plain,
     ) -> None:
         self.right, self.cases, self._call = right, cases, view
+        self._printed = io.StringIO()
         self.mistakes = {
             why: several if isinstance(several, list) else [several]
             for why, several in mistakes.items()
