@@ -35,10 +35,10 @@ def export_ctranslate2(
             is not installed.
         CheckpointError: the folder is not empty, or cannot be written.
     """
-    if missing := [n for n in ("ctranslate2", "transformers") if not find_spec(n)]:
-        names = " and ".join(missing)
+    if not all(map(find_spec, ("ctranslate2", "transformers"))):
         raise ConfigError(
-            f"exporting to CTranslate2 needs {names}: pip install {names}"
+            "exporting to CTranslate2 needs two packages: pip install ctranslate2 "
+            "transformers"
         )
     path = Path(folder).expanduser()
     try:
