@@ -72,7 +72,19 @@ def line_offsets(sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.i
     for i in reversed(range(n)):
         path[i] = OFFSETS[state]
         state = steps[i, state]
+    for offset in set(path.tolist()) - {0}:
+        rows = np.flatnonzero(path == offset)
+        moved = correlation(src[rows], tgt[(rows + offset).clip(0, n - 1)])
+        stays = correlation(src[rows], tgt[rows])
+        # Without clear evidence: lengths of few lines may agree by chance.
+        if moved < 0.3 + max(3 / len(rows) ** 0.5, stays):
+            path[rows] = 0
     return path
+
+
+def correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Pearson's correlation; 0 where one side is constant."""
+    return float(np.corrcoef(a, b)[0, 1]) if a.std() and b.std() else 0.0
 
 
 def log_lengths(texts: Sequence[str]) -> NDArray[np.float64]:
@@ -81,10 +93,7 @@ def log_lengths(texts: Sequence[str]) -> NDArray[np.float64]:
 
 def is_sorted(lengths: NDArray[np.float64]) -> bool:
     """Whether lines stand in the order of their lengths, or nearly so."""
-    here, there = lengths[:-1], lengths[1:]
-    if not (here.std() and there.std()):
-        return True
-    return bool(np.corrcoef(here, there)[0, 1] > 0.9)
+    return not lengths.std() or correlation(lengths[:-1], lengths[1:]) > 0.9
 
 
 def mend_text(text: str) -> str:

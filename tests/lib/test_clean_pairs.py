@@ -1,5 +1,6 @@
 """Cleaning counts what it leaves out; a split by group leaks nothing."""
 
+import itertools
 import random
 import warnings
 from collections import Counter
@@ -187,6 +188,14 @@ def test_nothing_moves_in_a_file_without_a_shift_or_a_sorted_one() -> None:
     report = Report()
     assert mend(ordered, report) == ordered and not report.mended
     assert list(report.odd) == ["a shift cannot be told: the lines are sorted"]
+
+
+def test_lengths_that_agree_by_chance_are_no_evidence() -> None:
+    """All sentences of few words: their lengths come again and again."""
+    words = [(("a" * i, "b" * (7 * i % 5 + 1)) for i in range(1, 6)) for _ in "123"]
+    rows = list(itertools.product(*map(list, words)))
+    pairs = [tuple(" ".join(w[side] for w in row) for side in (0, 1)) for row in rows]
+    assert not line_offsets(*zip(*pairs, strict=True)).any()
 
 
 @pytest.mark.parametrize(
