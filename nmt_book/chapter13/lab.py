@@ -94,13 +94,14 @@ def correlations(
     result: dict[str, list[float]] = {}
     for offset in OFFSETS:
         values = []
-        for first in range(0, len(pairs) - block + 1, block):
-            rows = range(first, first + block)
+        for first in range(0, max(1, len(pairs) - block + 1), block):
+            rows = range(first, min(first + block, len(pairs)))
             kept = [i for i in rows if 0 <= i + offset < len(pairs)]
             sources = torch.tensor([float(len(pairs[i][0])) for i in kept])
             targets = torch.tensor([float(len(pairs[i + offset][1])) for i in kept])
-            r = torch.corrcoef(torch.stack([sources, targets]))[0, 1]
-            values.append(r.nan_to_num().item())
+            both = torch.stack([sources, targets])  # (2, n)
+            r = torch.corrcoef(both)[0, 1].nan_to_num().item() if len(kept) > 1 else 0.0
+            values.append(r)
         result[f"{offset:+d}" if offset else "0"] = values
     return result
 
