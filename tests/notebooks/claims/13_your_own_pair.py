@@ -37,15 +37,26 @@ def test_the_random_split_leaks(chapter: Any) -> None:
 
 def test_the_shift_is_seen_and_mended(chapter: Any) -> None:
     lab, found = chapter.lab, chapter.found
-    middle = len(found) // 200
-    before, after = chapter.shifts["0"], chapter.curves_of_shift["-1"]
-    assert min(before[:middle]) > 0.7 and max(before[middle + 1 :]) < 0.35
-    assert min(after[middle + 1 :]) > 0.7 and max(after[:middle]) < 0.35
-    pairs = [chapter.nmt.Pair(*pair) for pair in found]
-    assert len(pairs) == 977
+    middle = len(found) // 200  # the block in which the line was lost
+    before, after = chapter.shifts["0"], chapter.shifts["-1"]
+    assert min(before[:middle]) > 0.6 and max(before[middle + 1 :]) < 0.35
+    assert min(after[middle + 1 :]) > 0.6 and max(after[:middle]) < 0.35
     moved = chapter.report.mended["shifted by a lost or an added line"]
     assert abs(moved - len(found) / 2) < 5
     assert lab.is_stand_in(chapter.config)
+
+
+def test_the_table_of_pairs_is_that_of_the_benchmark(chapter: Any) -> None:
+    path = ROOT / "notebooks/13_your_own_pair.ipynb"
+    text = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+    table = (ROOT / "benchmarks/results/own_pair_worth.md").read_text("utf-8")
+    rows = re.findall(r"(?m)^\| (\w\w-\w\w \|.*) \|$", table)
+    assert len(rows) == 7
+    for row in rows:
+        direction, n, start, updates, epochs, minutes, *quality = row.split(" | ")
+        said = [direction.replace("-", "–"), f"{int(n):,}", start]
+        said += [f"{int(updates):,} ({epochs})", minutes, *quality]
+        assert f"| {' | '.join(said)} |" in text, said
 
 
 def test_the_right_draw_holds_and_the_wrong_one_does_not(chapter: Any) -> None:
