@@ -20,7 +20,7 @@ from tools import budget, links, run
 PARAMETERS = 'config = "tiny"\noverrides = ""'
 EXEMPT, FOLDED = "nbval-ignore-output", "hide-input"
 MAX_BYTES, COLUMNS, DEEPER = 1_000_000, 88, 14
-LIMITS = {"longest": 14, "asserts": 8, "reading": 44, "doing": 25}  # lines, minutes
+LIMITS = {"longest": 14, "asserts": 8, "reading": 36, "doing": 25}  # lines, minutes
 # These differ from run to run or from machine to machine: addresses of objects,
 # folders, process ids in warnings.
 UNSTABLE = re.compile(

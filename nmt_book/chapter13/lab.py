@@ -87,6 +87,13 @@ def write_stand_in(file: Path) -> Path:
 OFFSETS = (-2, -1, 0, 1, 2)
 
 
+def lengths(pairs: Sequence[tuple[str, str]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The lengths of the sources and of the targets, each ``(N,)``, in letters."""
+    sides = [[float(len(text)) for text in pair] for pair in pairs]
+    sources, targets = torch.tensor(sides).reshape(-1, 2).unbind(1)
+    return sources, targets
+
+
 def correlations(
     pairs: Sequence[tuple[str, str]], block: int = 100
 ) -> dict[str, list[float]]:
@@ -97,10 +104,9 @@ def correlations(
         for first in range(0, max(1, len(pairs) - block + 1), block):
             rows = range(first, min(first + block, len(pairs)))
             kept = [i for i in rows if 0 <= i + offset < len(pairs)]
-            sources = torch.tensor([float(len(pairs[i][0])) for i in kept])
-            targets = torch.tensor([float(len(pairs[i + offset][1])) for i in kept])
-            both = torch.stack([sources, targets])  # (2, n)
-            r = torch.corrcoef(both)[0, 1].nan_to_num().item() if len(kept) > 1 else 0.0
+            both = [(pairs[i][0], pairs[i + offset][1]) for i in kept]
+            table = torch.stack(lengths(both))  # (2, n)
+            r = torch.corrcoef(table)[0, 1].nan_to_num().item() if kept[1:] else 0.0
             values.append(r)
         result[f"{offset:+d}" if offset else "0"] = values
     return result

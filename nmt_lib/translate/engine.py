@@ -27,8 +27,8 @@ def export_ctranslate2(
     Args:
         translator: what to export.
         folder: must be empty or not exist yet.
-        quantization: ``float32`` writes the same translations; ``int8`` is a quarter of
-            the size, and changes about one translation in twenty.
+        quantization: ``float32`` writes the same translations; ``int8`` is about a
+            third of the size, and changes about one translation in twenty.
 
     Raises:
         ConfigError: as in ``export_hugging_face``; ``ctranslate2`` or ``transformers``
