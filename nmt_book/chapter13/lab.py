@@ -13,6 +13,7 @@ import torch
 
 import nmt_lib as nmt
 from nmt_lib.data.corpora import is_file_of_pairs
+from nmt_lib.data.pairs import references_by_source
 from nmt_lib.data.split import group
 from nmt_lib.training.run_folder import runs_folder
 
@@ -166,14 +167,6 @@ def losses(runs: Sequence[nmt.Run]) -> torch.Tensor:
     return torch.tensor([[row["valid_loss"] for row in run.history] for run in runs])
 
 
-def by_source(pairs: Sequence[nmt.Pair]) -> dict[str, list[str]]:
-    """Each source once, with all its references."""
-    references: dict[str, list[str]] = {}
-    for pair in pairs:
-        references.setdefault(pair.src, []).append(pair.tgt)
-    return references
-
-
 def chrf_of(scores: nmt.Evaluation, pairs: Sequence[nmt.Pair]) -> torch.Tensor:
     """The chrF of each source, ``(N,)``, against all its references."""
     from sacrebleu.metrics import CHRF
@@ -183,14 +176,14 @@ def chrf_of(scores: nmt.Evaluation, pairs: Sequence[nmt.Pair]) -> torch.Tensor:
     return torch.tensor(
         [
             metric.sentence_score(outputs[src], references).score
-            for src, references in by_source(pairs).items()
+            for src, references in references_by_source(pairs).items()
         ]
     )
 
 
 def groups_of(pairs: Sequence[nmt.Pair]) -> torch.Tensor:
     """The number of each source's group, ``(N,)``: sources that share a target."""
-    sources = {src: i for i, src in enumerate(by_source(pairs))}
+    sources = {src: i for i, src in enumerate(references_by_source(pairs))}
     numbers = torch.zeros(len(sources), dtype=torch.long)
     for number, members in enumerate(group(pairs)):
         for pair in members:
@@ -202,7 +195,7 @@ def human_bleu(pairs: Sequence[nmt.Pair]) -> float:
     """BLEU of a person's second translation against the first, where there are two."""
     from sacrebleu.metrics import BLEU
 
-    texts = [refs[:2] for refs in by_source(pairs).values() if len(refs) > 1]
+    texts = [refs[:2] for refs in references_by_source(pairs).values() if len(refs) > 1]
     if not texts:
         return float("nan")
     first, second = map(list, zip(*texts, strict=True))
@@ -235,7 +228,7 @@ def show_side_by_side(
 ) -> None:
     """The first n different sources with their references and translations."""
     rows = {pair.src: i for i, pair in reversed(list(enumerate(pairs)))}
-    references = by_source(pairs)
+    references = references_by_source(pairs)
     for src in list(references)[:n]:
         print(f"source     {src}\nreference  {' / '.join(references[src])}")
         for title, scores in systems.items():

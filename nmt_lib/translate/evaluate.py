@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..data.batches import Example, example_lengths, make_batch, token_batches
 from ..data.corpora import Contrast
-from ..data.pairs import Pair
+from ..data.pairs import Pair, references_by_source
 from ..data.tokens import PAD
 from ..errors import CorpusError, ShapeError
 from ..training.loss import evaluation_mode, validation_loss
@@ -66,9 +66,7 @@ def evaluate(
 
     tokenize = tokenize or bleu_tokenizer(translator.config.data.tgt_lang)
     surprise = perplexity(translator, pairs)
-    references: dict[str, list[str]] = {}
-    for pair in pairs:
-        references.setdefault(pair.src, []).append(pair.tgt)
+    references = references_by_source(pairs)
     sources = list(references)
     translations = translator.translate(sources, beam_size=beam_size)
     by_source = dict(zip(sources, translations, strict=True))

@@ -54,8 +54,7 @@ def export_hugging_face(translator: Translator, folder: str | os.PathLike[str]) 
 
     Greedy search (``generate(..., num_beams=1)``) gives the tokens of ``Translator``.
     Beam search may differ: ``transformers`` divides a log-probability by length^α. For
-    CTranslate2, a C++ engine, use its own converter on the folder, as ``converted`` in
-    ``benchmarks/decoding.py`` does: its loader for Marian expects another ``<pad>``.
+    CTranslate2, a C++ engine, there is ``export_ctranslate2``.
 
     Args:
         translator: what to export.
