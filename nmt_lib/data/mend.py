@@ -53,10 +53,11 @@ def line_offsets(sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.i
     keeping an offset. All 0 where lengths say nothing, as in a file sorted by length.
     """
     src, tgt, n = log_lengths(sources), log_lengths(targets), len(sources)
-    if n < 3 or is_sorted(src):
+    ratios = (tgt - src)[(src > 0) & (tgt > 0)]
+    if len(ratios) < 3 or is_sorted(src):
         return np.zeros(n, dtype=np.int64)
-    middle = np.median(tgt - src)
-    spread = np.clip(1.4826 * np.median(abs(tgt - src - middle)), 0.1, 0.3)
+    middle = np.median(ratios)
+    spread = np.clip(1.4826 * np.median(abs(ratios - middle)), 0.1, 0.3)
     best, steps = CHANGE * (OFFSETS != 0), np.zeros((n, len(OFFSETS)), dtype=np.int8)
     for i in range(n):
         rows = i + OFFSETS
@@ -83,8 +84,11 @@ def line_offsets(sources: Sequence[str], targets: Sequence[str]) -> NDArray[np.i
 
 
 def correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Pearson's correlation; 0 where one side is constant."""
-    return float(np.corrcoef(a, b)[0, 1]) if a.std() and b.std() else 0.0
+    """Pearson's correlation of lengths, empty texts left out; 0 if one is constant."""
+    both = (a > 0) & (b > 0)
+    a, b = a[both], b[both]
+    varied = len({*a}) > 1 and len({*b}) > 1
+    return float(np.corrcoef(a, b)[0, 1]) if varied else 0.0
 
 
 def log_lengths(texts: Sequence[str]) -> NDArray[np.float64]:
@@ -93,7 +97,7 @@ def log_lengths(texts: Sequence[str]) -> NDArray[np.float64]:
 
 def is_sorted(lengths: NDArray[np.float64]) -> bool:
     """Whether lines stand in the order of their lengths, or nearly so."""
-    return not lengths.std() or correlation(lengths[:-1], lengths[1:]) > 0.9
+    return len({*lengths}) < 2 or correlation(lengths[:-1], lengths[1:]) > 0.9
 
 
 def mend_text(text: str) -> str:

@@ -181,6 +181,13 @@ def test_lines_that_lost_their_translations_find_them_again(lines: int) -> None:
     assert abs(moved - len(LINES) // 2) <= abs(lines) + 3
 
 
+def test_untranslated_lines_hide_no_shift() -> None:
+    pairs = [(src, tgt if i % 3 else "") for i, (src, tgt) in enumerate(LINES)]
+    offsets = line_offsets(*zip(*shifted(pairs, -1), strict=True))
+    assert abs((offsets == -1).sum() - len(LINES) // 2) < 5
+    assert not line_offsets(["a", "bb", "ccc"], [""] * 3).any()
+
+
 def test_nothing_moves_in_a_file_without_a_shift_or_a_sorted_one() -> None:
     ordered = sorted(LINES, key=lambda pair: len(pair[0]))
     for pairs in (LINES, LINES[:2], LINES[:1], [], shifted(ordered, 1)):

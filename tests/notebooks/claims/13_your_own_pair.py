@@ -59,6 +59,29 @@ def test_the_table_of_pairs_is_that_of_the_benchmark(chapter: Any) -> None:
         assert f"| {' | '.join(said)} |" in text, said
 
 
+def test_what_is_said_of_damage_is_in_the_tables(chapter: Any) -> None:
+    losses, chrf, bleu = (
+        [
+            column("own_pair_lost_line", title, i)[0]
+            for title in ("as they are", "one line lost")
+        ]
+        for i in (1, 3, 4)
+    )
+    assert (losses, chrf, bleu) == ([4.35, 4.60], [34.4, 24.7], [10.9, 4.8])
+    table = (ROOT / "benchmarks/results/own_pair_mended.md").read_text("utf-8")
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[4:15]]
+    assert len(rows) == 11 and {row[2] for row in rows} == {"0"}
+    repaired, before, after, lost = (
+        [float(row[i].strip(" %")) for row in rows] for i in (5, 6, 7, 8)
+    )
+    assert min(repaired) == 99.8
+    captions, europarl = 1, 3
+    assert [round(before[i]) for i in (captions, europarl)] == [41, 33]
+    assert [round(after[i]) for i in (captions, europarl)] == [95, 95]
+    assert [lost[i] for i in (captions, europarl)] == [0.1, 0.3]
+    assert min(after[4:]) > 87 and max(after[4:]) < 94
+
+
 def test_the_right_draw_holds_and_the_wrong_one_does_not(chapter: Any) -> None:
     assert round(100 * chapter.lab.coverage(False)) == 79
     assert round(100 * chapter.lab.coverage(True)) in (92, 93)
