@@ -64,7 +64,9 @@ def exercise(task: str, **about: Any) -> Callable[[Answer], Exercise]:
 
 
 def _converted(make: Answer, answer: Answer, *arguments: Any, **keywords: Any) -> Any:
-    return make(answer(*arguments, **keywords))
+    result = answer(*arguments, **keywords)
+    trains = any(getattr(value, "requires_grad", False) for value in arguments)
+    return result if trains and hasattr(result, "backward") else make(result)
 
 
 def _plain(answer: Answer, *arguments: Any) -> Any:

@@ -29,19 +29,6 @@ def with_lerp(theta, g, m, v, step, rate):
     return theta - rate / (1 - 0.9**step) * m / size, m, v
 
 
-def accuracy(count):
-    def answer(logits, tgt_out):
-        best, real = logits.argmax(-1), tgt_out != 0
-        return count(best == tgt_out, real)
-
-    return answer
-
-
-def half_sure(logits, tgt_out):
-    p = logits.softmax(-1).gather(-1, tgt_out[..., None])[..., 0]
-    return (p > 0.5)[tgt_out != 0].float().mean()
-
-
 RIGHT = {
     "my_shift": [
         lambda tgt: [tgt[:, :-1], tgt[:, 1:]],
@@ -55,15 +42,6 @@ RIGHT = {
         in_place,
         with_lerp,
     ],
-    "my_accuracy": [
-        accuracy(lambda hits, real: (hits & real).sum() / real.sum()),
-        lambda logits, tgt_out: (
-            (logits.argmax(-1)[tgt_out > 0] - tgt_out[tgt_out > 0])
-            .eq(0)
-            .double()
-            .mean()
-        ),
-    ],
 }
 WRONG = {
     "my_shift": [
@@ -74,8 +52,5 @@ WRONG = {
     ],
     "my_adam": [
         adam("1e-9 → 1e-3"),
-    ],
-    "my_accuracy": [
-        half_sure,
     ],
 }
