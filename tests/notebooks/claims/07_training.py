@@ -7,7 +7,6 @@ import pytest
 import torch
 
 import nmt_lib as nmt
-from nmt_book.chapter07 import lab
 
 
 def at_the_end(losses: list[float]) -> float:
@@ -62,13 +61,13 @@ def test_steps_in_concert_collapse_and_steps_of_the_same_length_do_not(
         assert max(ends) < 5e-3 if name == "as it is" else min(ends) > 0.1
 
 
-def test_the_controls_change_no_length() -> None:
+def test_the_controls_change_no_length(chapter: Any) -> None:
     step = torch.randn(64, 256).sign() * 3e-3
-    for change in (lab.shuffled, lab.spread):
+    for change in (chapter.lab.shuffled, chapter.lab.spread):
         changed = change(step)
         assert changed.norm() == pytest.approx(step.norm(), rel=1e-4)
         assert not torch.equal(changed, step)
-    assert lab.along_one_direction(torch.ones(64, 256)) == pytest.approx(1)
+    assert chapter.lab.along_one_direction(torch.ones(64, 256)) == pytest.approx(1)
 
 
 def test_a_fresh_model_begins_a_little_above_log_v(chapter: Any) -> None:
