@@ -65,9 +65,9 @@ def test_the_controls_change_no_length(chapter: Any) -> None:
     step = torch.randn(64, 256).sign() * 3e-3
     for change in (chapter.lab.shuffled, chapter.lab.spread):
         changed = change(step)
-        assert changed.norm() == pytest.approx(step.norm(), rel=1e-4)
+        assert float(changed.norm()) == pytest.approx(float(step.norm()), rel=1e-4)
         assert not torch.equal(changed, step)
-    assert chapter.lab.along_one_direction(torch.ones(64, 256)) == pytest.approx(1)
+    assert chapter.lab.along_one_direction(torch.ones(64, 256)) > 0.999
 
 
 def test_a_fresh_model_begins_a_little_above_log_v(chapter: Any) -> None:
