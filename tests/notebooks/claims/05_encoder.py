@@ -30,7 +30,7 @@ def test_with_weights_half_as_large_both_orders_keep_as_much(chapter: Any) -> No
 
 
 def test_only_in_pre_ln_late_layers_change_less(chapter: Any) -> None:
-    post, pre = chapter.moved["post-LN"], chapter.moved["pre-LN"]  # (5, 12) each
+    post, pre = chapter.by_layer["post-LN"], chapter.by_layer["pre-LN"]  # (5, 12) each
     assert (post[:, 11] > 0.8 * post[:, 0]).all()
     assert (pre[:, 11] < 0.8 * pre[:, 0]).all()
 
