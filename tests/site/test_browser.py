@@ -162,7 +162,7 @@ def test_the_clock_says_its_formulas(page: Any, tmp_path: Path) -> None:
         jobs = [["encoding", state], ["product", state]]
         (sine, cosine, *_), product = in_node("clock", jobs)
         assert readout(page) == (
-            f"Positions {position} (blue) and {position + distance} (gold). Of "
+            f"Positions {position} (thin) and {position + distance} (thick). Of "
             f"position {position}, hand 0 says sine {signed(sine)} and cosine "
             f"{signed(cosine)}. The dot product of the two positions is "
             f"{signed(product)}."
