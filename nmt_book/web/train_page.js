@@ -113,8 +113,8 @@ export function trainPage(host, data, template, script) {
   part.again.onclick = start;
   part.once.onclick = () => order("once");
   part.save.onclick = () => order("save");
-  start();
   host.classList.add("drawn");
+  start();
 }
 
 /** Gives orders to the worker, which is there from the first one on; `answers` are
