@@ -20,6 +20,7 @@ STYLE = (
     "background: #f8f8f8; color: #222; padding: 6px"
 )
 
+GUESS_FIRST = "Your guess first: write it in place of None, and run the cells again."
 IdPair = tuple[list[int], list[int]]  # of a source and its target
 
 # fmt: on
@@ -49,9 +50,12 @@ def without_docstrings(source: str) -> str:
 
 
 def compare_guess(guess: Any, measured: Any, unit: str = "") -> None:
-    """Prints a measured value beside the reader's guess; None is no guess."""
-    text = f"measured: {show(measured)}{unit}"
-    print(text if guess is None else f"{text}   your guess: {show(guess)}{unit}")
+    """Prints a measured value beside the reader's guess; with None, asks for one."""
+    print(
+        GUESS_FIRST
+        if guess is None
+        else f"measured: {show(measured)}{unit}   your guess: {show(guess)}{unit}"
+    )
 
 
 def long_and_short(pairs: Sequence[IdPair]) -> tuple[IdPair, IdPair]:

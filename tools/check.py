@@ -1,7 +1,7 @@
 """Lists the faults of stored notebooks: ``python -m tools.check [NOTEBOOK …]``.
 
 The stored outputs must come from one clean run, first cell to last, in chapters, deeper
-pages and the sources of the assignments. A chapter keeps to its frame and its size.
+pages and the sources of the assignments. A chapter keeps to its frame.
 The exit code is 1 if anything is wrong.
 """
 
@@ -15,12 +15,14 @@ from pathlib import Path
 
 import nbformat
 
-from tools import budget, links, run
+from nmt_book.notebook import GUESS_FIRST
+from tools import links, run
 
 PARAMETERS = 'config = "tiny"\noverrides = ""'
-EXEMPT, FOLDED = "nbval-ignore-output", "hide-input"
+EXEMPT, FOLDED, ANSWER = "nbval-ignore-output", "hide-input", "hide-output"
+STUB, EXPECT = "# replace this line", "<summary>What do you expect?"
 MAX_BYTES, COLUMNS, DEEPER = 1_000_000, 88, 14
-LIMITS = {"longest": 14, "asserts": 8, "reading": 36, "doing": 25}  # lines, minutes
+LONGEST_CELL, ASSERTS = 14, 8  # open lines
 # These differ from run to run or from machine to machine: addresses of objects,
 # folders, process ids in warnings.
 UNSTABLE = re.compile(
@@ -36,7 +38,7 @@ MACHINERY = re.compile(
 FRAME = [
     "**You will be able to**",
     "**You need**",
-    "**Time:** about ",
+    "**Time:** ",
 ]
 END = ["## Summary", "## Exercises", "## Where to read on"]
 
@@ -46,11 +48,6 @@ def main() -> int:
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all")
     notebooks = parser.parse_args().notebooks
     notebooks = notebooks or [*links.chapters(), *links.assignments()]
-    columns = ("reading", "doing", "words", "code", "cells", "stubs")
-    print(*(f"{column:>8}" for column in columns))
-    for path in notebooks:
-        n = budget.measure(path)
-        print(*(f"{n[column]:8.0f}" for column in columns), "", path.stem)
     faults = [f"{path.name}: {fault}" for path in notebooks for fault in problems(path)]
     print(*faults, f"{len(notebooks)} notebooks, {len(faults)} problems", sep="\n")
     return bool(faults)
@@ -63,7 +60,7 @@ def problems(path: Path) -> list[str]:
     if path.stat().st_size > MAX_BYTES:
         faults.append(f"more than {MAX_BYTES:,} bytes")
     if path.parent.name != "source":  # course.py checks the frame of an assignment
-        faults += [*frame(notebook, path), *size(notebook, path), *cells(notebook)]
+        faults += [*frame(notebook, path), *cells(notebook), *answers(notebook)]
     return faults
 
 
@@ -100,7 +97,7 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
     main_line = path.parent.name != "deeper"
     parameters, set_up = notebook.cells[1:3]
     tags = [set(cell.metadata.get("tags", [])) for cell in notebook.cells]
-    if extra_tags := set.union(*tags) - {"parameters", FOLDED, EXEMPT}:
+    if extra_tags := set.union(*tags) - {"parameters", FOLDED, EXEMPT, ANSWER}:
         faults.append(f"unknown tags: {', '.join(sorted(extra_tags))}")
     if "parameters" not in tags[1] or parameters.source != PARAMETERS:
         faults.append(f"the second cell must be {PARAMETERS!r}, tagged 'parameters'")
@@ -126,7 +123,7 @@ def frame(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
         code = [c for c in notebook.cells if c.cell_type == "code"]
         for stub, check in pairwise(code):
             has_check = check.source.startswith("check.")
-            if budget.STUB in stub.source and not has_check:
+            if STUB in stub.source and not has_check:
                 faults.append(f"{stub.source.splitlines()[0]!r}: no check follows")
     sections = [int(n) for n in re.findall(r"(?m)^## (\d+) · ", text)]
     if sections != list(range(1, len(sections) + 1)):
@@ -145,37 +142,22 @@ def is_folded(cell: nbformat.NotebookNode) -> bool:
     return hidden and FOLDED in cell.metadata.get("tags", [])
 
 
-def size(notebook: nbformat.NotebookNode, path: Path) -> list[str]:
-    """The limits, the minutes that the first cell names, and the deeper pages."""
-    n = budget.measure(path)
-    faults = [
-        f"{key}: {n[key]:.1f}, the limit is {limit}"
-        for key, limit in LIMITS.items()
-        if n[key] > limit
-    ]
-    time = r"\*\*Time:\*\* about (\d+) minutes to read, (\d+) to do"
-    match = re.search(time, notebook.cells[0].source)
-    reading, doing = map(int, match.groups()) if match else (0, 0)
-    if abs(reading - n["reading"]) > 1.5 or doing != n["doing"]:
-        minutes = f"{n['reading']:.0f} minutes to read, {n['doing']:.0f} to do"
-        faults.append(f"**Time:** should say 'about {minutes}'")
-    for i, cell in enumerate(notebook.cells):
-        if re.search(r"(?mi)^## going deeper", cell.source):
-            if len(notebook.cells) - i > DEEPER:
-                faults.append(f"more than {DEEPER} cells under Going deeper")
-            if not cell.metadata.get("jp-MarkdownHeadingCollapsed"):
-                faults.append("Going deeper must be collapsed")
-    return faults
-
-
 def cells(notebook: nbformat.NotebookNode) -> list[str]:
-    """Wide lines, traces of tests, cells folded in one place only, a lone $."""
-    faults = []
+    """Long cells, wide lines, traces of tests, what is folded in one place only."""
+    faults, n_asserts, optional = [], 0, False
     for i, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown":
             text = re.sub(r"```.*?```|`[^`\n]*`", "", cell.source, flags=re.DOTALL)
             if len(re.findall(r"(?<!\\)\$", text)) % 2:
                 faults.append(f"a $ is not closed in the text {cell.source[:40]!r}")
+            optional |= bool(
+                re.search(r"(?mi)^#+ .*(going deeper|more time)", cell.source)
+            )
+            if re.search(r"(?mi)^## going deeper", cell.source):
+                if len(notebook.cells) - i > DEEPER:
+                    faults.append(f"more than {DEEPER} cells under Going deeper")
+                if not cell.metadata.get("jp-MarkdownHeadingCollapsed"):
+                    faults.append("Going deeper must be collapsed")
         elif i != 2:  # links.py writes the set-up cell
             lines = cell.source.splitlines()
             if max(map(len, lines), default=0) > COLUMNS:
@@ -185,6 +167,42 @@ def cells(notebook: nbformat.NotebookNode) -> list[str]:
             hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
             if hidden != (FOLDED in cell.metadata.get("tags", [])):
                 faults.append(f"{lines[0]!r} is folded in one of JupyterLab and site")
+            if not (hidden or optional or STUB in cell.source):
+                code = [line.strip() for line in lines if line.strip()]
+                imports = [
+                    line for line in code if re.match("import |from .* import ", line)
+                ]
+                n_asserts += sum(line.startswith("assert") for line in code)
+                if len(code) - len(imports) > LONGEST_CELL:
+                    faults.append(
+                        f"{lines[0]!r} has more than {LONGEST_CELL} open lines"
+                    )
+    if n_asserts > ASSERTS:
+        faults.append(f"{n_asserts} asserts, the limit is {ASSERTS}")
+    return faults
+
+
+def answers(notebook: nbformat.NotebookNode) -> list[str]:
+    """What answers a question is folded, or waits for a guess."""
+    faults = []
+    for question, cell in pairwise(notebook.cells):
+        if cell.cell_type != "code" or not cell.outputs:
+            continue
+        folded = cell.metadata.get("jupyter", {}).get("outputs_hidden", False)
+        if EXPECT in question.source and not (
+            folded or GUESS_FIRST in str(cell.outputs)
+        ):
+            faults.append(
+                f"the answer of {cell.source.splitlines()[0]!r} is not folded"
+            )
+        if folded != (ANSWER in cell.metadata.get("tags", [])):
+            faults.append(
+                f"{cell.source.splitlines()[0]!r} is folded in one place only"
+            )
+        if "compare_guess" in cell.source and GUESS_FIRST not in str(cell.outputs):
+            faults.append(
+                f"{cell.source.splitlines()[0]!r} tells before one has guessed"
+            )
     return faults
 
 

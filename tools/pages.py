@@ -162,11 +162,9 @@ def chapter(path: str) -> str:
 
 def buttons(path: str, colab: str) -> str:
     """Links instead of the badge, which would be fetched from another site."""
-    reading, doing = minutes(notebook_at(path))
-    doing = f", {doing} to do" if doing else ""
     button = f'<a href="{colab}">{COLAB}Open in Colab</a> ' if colab else ""
     return (
-        f'<p class="doors"><span>{reading} min to read{doing}</span> '
+        f'<p class="doors"><span>{hour(notebook_at(path))}</span> '
         f"{live.door(path)}{button}"
         f'<a href="{Path(path).name}" download>{DOWN}Download</a></p>'
     )
@@ -257,12 +255,11 @@ def short(heading: str) -> str:
     return heading.partition(": ")[0]
 
 
-def minutes(notebook: nbformat.NotebookNode) -> tuple[str, str]:
-    """How many minutes to read and to do, according to the notebook."""
-    first = notebook.cells[0].source
-    match = re.search(r"about (\d+) minutes to read(?:, (\d+) to do)?", first)
-    assert match, f"{first.splitlines()[0]} does not say how long it takes"
-    return match[1], match[2] or ""
+def hour(notebook: nbformat.NotebookNode) -> str:
+    """How long a chapter takes, according to the notebook."""
+    match = re.search(r"\*\*Time:\*\* ([^,;.]+)", notebook.cells[0].source)
+    assert match, f"{title(notebook)} does not say how long it takes"
+    return match[1]
 
 
 def toctree(paths: list[str], *options: str) -> str:
@@ -281,7 +278,7 @@ def listing(paths: list[str]) -> str:
 
 
 def card(path: str) -> str:
-    """A chapter on the start page: picture, title, aim, minutes."""
+    """A chapter on the start page: picture, title, aim."""
     notebook = notebook_at(path)
     aim = r"\*\*You will be able to\*\*\s*(.*?)(?:\n\n|\Z)"
     match = re.search(aim, notebook.cells[0].source, re.DOTALL)
@@ -291,8 +288,7 @@ def card(path: str) -> str:
         f'<a href="{path.replace(".ipynb", ".html")}">'
         f'<div aria-hidden="true">{picture}</div>'
         f"<b>{plain(short(title(notebook)))}</b>"
-        f"<span>{goal[:1].upper()}{goal[1:]}</span>"
-        f"<i>{' + '.join(filter(None, minutes(notebook)))} min</i></a>"
+        f"<span>{goal[:1].upper()}{goal[1:]}</span></a>"
     )
 
 
