@@ -122,6 +122,9 @@ def _logits(seed, T, V):
         "this is the logarithm of the probability: softmax, not log_softmax": (
             "softmax → log_softmax"
         ),
+        "exp alone does not sum to 1: divide by the sum, with softmax": (
+            "softmax(-1) → exp()"
+        ),
         "one softmax is enough": "softmax(-1) → softmax(-1).softmax(-1)",
         "the id first, then the probability": (
             "best, float(probabilities[best]) → float(probabilities[best]), best"

@@ -128,6 +128,11 @@ def _joined(fits, first_stays=False):
     return my_merge
 
 
+def _from_the_right(subwords, pair):
+    texts = [tuple(part[::-1] for part in reversed(all)) for all in (subwords, pair)]
+    return tuple(part[::-1] for part in reversed(my_merge.right(*texts)))
+
+
 SLICE = "tuple(subwords[i : i + 2]) == pair"
 
 
@@ -177,6 +182,9 @@ SLICE = "tuple(subwords[i : i + 2]) == pair"
         ),
         "aaa with the pair a a is aa a: a joined subword cannot be joined again": (
             _joined(lambda last, part, before, pair: (before, part) == pair)
+        ),
+        "go from left to right: aaa with the pair a a is aa a, not a aa": (
+            _from_the_right
         ),
         "return a tuple of subwords, not one text": [
             'tuple(merged) → "".join(merged)',
