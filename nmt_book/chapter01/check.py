@@ -128,11 +128,6 @@ def _joined(fits, first_stays=False):
     return my_merge
 
 
-def _from_the_right(subwords, pair):
-    texts = [tuple(part[::-1] for part in reversed(all)) for all in (subwords, pair)]
-    return tuple(part[::-1] for part in reversed(my_merge.right(*texts)))
-
-
 SLICE = "tuple(subwords[i : i + 2]) == pair"
 
 
@@ -184,7 +179,9 @@ SLICE = "tuple(subwords[i : i + 2]) == pair"
             _joined(lambda last, part, before, pair: (before, part) == pair)
         ),
         "go from left to right: aaa with the pair a a is aa a, not a aa": (
-            _from_the_right
+            "= [], 0 → = [], 0; subwords, pair = subwords[::-1], pair[::-1]",
+            "subwords[i : i + size]) → subwords[i : i + size][::-1])",
+            "tuple(merged) → tuple(merged[::-1])",
         ),
         "return a tuple of subwords, not one text": [
             'tuple(merged) → "".join(merged)',
