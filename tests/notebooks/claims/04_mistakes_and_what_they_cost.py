@@ -28,7 +28,6 @@ def test_tiny_forgives_much_in_test_sentences_and_less_in_typed_ones(
     chapter: Any,
 ) -> None:
     """Six seeds kept, of 200 typed: 73 to 99, 75 to 109, 95 to 143 and 86 to 119."""
-    assert stay(chapter, chapter.typed, attention=chapter.no_root) < 11
     for part, function in (
         ("attention", chapter.no_root),
         ("attention", zero_scores),
