@@ -34,24 +34,6 @@ def by_loops(scores, mask):
     return rows
 
 
-def closed(lengths, budget, ends=lambda batches, batch: [*batches, batch]):
-    batches, batch = [], []
-    for length in lengths:
-        if batch and (len(batch) + 1) * length > budget:
-            batches, batch = [*batches, batch], []
-        batch.append(length)
-    return ends(batches, batch) if batch else []
-
-
-def from_an_empty_one(lengths, budget):
-    batches = [[]]
-    for length in lengths:
-        if batches[-1] and (len(batches[-1]) + 1) * length > budget:
-            batches.append([])
-        batches[-1].append(length)
-    return batches
-
-
 RIGHT = {
     "my_causal_mask": [
         by_arange,
@@ -67,10 +49,6 @@ RIGHT = {
     "packed_mask": [
         lambda sentence: same(sentence).tril(),
         lambda sentence: same(sentence) * past(sentence),
-    ],
-    "my_batches": [
-        closed,
-        from_an_empty_one,
     ],
 }
 WRONG = {
