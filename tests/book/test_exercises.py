@@ -36,7 +36,7 @@ from tests.book.mutants import missing_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 BY_NAME = {f"{e.module}.{e.name}": e for m in modules() for e in exercises(m)}
-SLOW = {"one_key", "next_word", "beam_step", "turn"}
+SLOW = {"next_word", "beam_step", "turn"}
 Said = Callable[[], str]
 
 
