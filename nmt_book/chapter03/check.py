@@ -30,10 +30,10 @@ FUTURE = "rows are queries: yours see the future instead of the past"
             ", dtype=torch.bool →",
             ", dtype=torch.bool → , dtype=torch.int",
         ],
-        "(T, T) is asked for; the library's two axes in front come in section 6": (
+        "(T, T) is asked for; the library's two axes in front come in section 4": (
             ".tril() → .tril()[None, None]"
         ),
-        "where it is 0, a score would stay; this is what is added to scores": (
+        "a mask says True or False; some programs add 0 and −∞ instead (chapter 04)": (
             "torch.full((T, T), -torch.inf).triu(1)"
         ),
     },

@@ -44,7 +44,8 @@ def by_loops(scores, mask):
     rows = []
     for row, seen in zip(scores.tolist(), mask.tolist(), strict=True):
         top = max(s for s, ok in zip(row, seen, strict=True) if ok)
-        e = [math.exp(s - top) * ok for s, ok in zip(row, seen, strict=True)]
+        both = zip(row, seen, strict=True)
+        e = [math.exp(s - top) if ok else 0.0 for s, ok in both]
         rows.append([x / sum(e) for x in e])
     return rows
 
