@@ -72,6 +72,7 @@ def _kept(scores, mask):
         ],
         "divide along the keys, so that each row sums to 1": [
             "softmax(-1) → softmax(0)",
+            "softmax(-1) → softmax(-2)",
             ("lowest) → -torch.inf)", "softmax(-1) → softmax(0)"),
         ],
         "keepdim=True keeps the axis of the sums, (T, 1), so that each divides a row": (
@@ -253,6 +254,11 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
             _exponentials(lambda e: e.sum(-1))
         ),
         "these are exponentials: divide by their sum": _exponentials(lambda e: 1),
+        "without a mask the softmax is missing": ".softmax(-1) →",
+        "with a mask the softmax comes twice: masked_softmax gives weights": (
+            "return masked_softmax(scores, mask) @ V → "
+            "scores = masked_softmax(scores, mask)"
+        ),
         "the softmax is missing": (INLINE, ".softmax(-1) →"),
         NO_MASK: UNUSED,
         INVERTED: [
@@ -302,7 +308,7 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
     says="the library gives the same, with and without a mask, for one head or many",
     difficulty=2,
     importance=3,
-    minutes=6,
+    minutes=5,
     part="attention",
     uses=(masked_softmax,),
     call=_attended,

@@ -16,7 +16,7 @@ def best_heads(chapter: Any) -> list[int]:
 def test_which_route_a_head_takes_depends_on_the_seed(chapter: Any) -> None:
     """The page's table, with room for another processor."""
     table = {0: (12, 36, 35), 1: (2, 3, 37), 2: (1, 23, 37), 3: (35, 37, 37)}
-    table |= {4: (0, 10, 37), 101: (0, 37, 22)}
+    table |= {4: (0, 10, 37), 101: (3, 37, 22)}
     row = table.get(chapter.config.train.seed, best_heads(chapter))
     for best, stored in zip(best_heads(chapter), row, strict=True):
         assert abs(best - stored) <= 4
