@@ -110,11 +110,12 @@ def exchange_of(translator: nmt.Translator) -> dict[str, list[float]]:
     scenes = pronouns.scenes(translator)
     rows = {
         "all open": believed(scenes),
-        "the noun closed": believed(scenes, closed=...),
+        "noun closed": believed(scenes, closed=...),
     }
     for head in range(translator.config.model.n_heads):
         rows[f"head {head} closed"] = believed(scenes, closed=(-1, head))
-    rows["noun closed, no detour"] = believed(scenes, closed=..., detour=False)
+    nothing: Any = {"closed": ..., "hidden": (1, 2, 4), "detour": False}
+    rows["noun, French words and detour closed"] = believed(scenes, **nothing)
     for frame in FRAMES:
         rows[frame] = believed(pronouns.scenes(translator, MORE, frame))
     return {name: row.tolist() for name, row in rows.items()}
