@@ -7,8 +7,8 @@ from ..exercise.exercise import exercise
 BEST = "(int(row.argmax()) - 1, t) for t, row in enumerate(weights)"
 
 
-def _rate(found, gold):
-    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+def _rate(links, gold):
+    return 1 - 2 * len(links & gold) / (len(links) + len(gold))
 
 
 def _columns(weights, first=0):
@@ -39,7 +39,7 @@ PALE = torch.tensor(
         [0.2, 0.2, 0.35, 0.25],
     ]
 )
-SHARED = "2 * len(found & gold) / (len(found) + len(gold))"
+SHARED = "2 * len(links & gold) / (len(links) + len(gold))"
 
 
 @exercise(
@@ -75,7 +75,7 @@ SHARED = "2 * len(found & gold) / (len(found) + len(gold))"
         ],
         "a link is (source, target), not (target, source)": [
             "(int(row.argmax()) - 1, t) → (t, int(row.argmax()) - 1)",
-            "found & gold → found & {(t, s) for s, t in gold}",
+            "links & gold → links & {(t, s) for s, t in gold}",
         ],
         "the largest weight of each row, not of each column": [
             "_rate(_columns(weights, 1), gold)",
@@ -84,25 +84,25 @@ SHARED = "2 * len(found & gold) / (len(found) + len(gold))"
         "this is the share of what fits: AER is 1 minus it": "1 - 2 → 2",
         "the links in both sets count twice: 2 |A ∩ G|": "2 *  →",
         "divide by |A| + |G|; this divides by |A| alone": (
-            f"{SHARED} → len(found & gold) / len(found)"
+            f"{SHARED} → len(links & gold) / len(links)"
         ),
         "divide by |A| + |G|; this divides by |G| alone": (
-            f"{SHARED} → len(found & gold) / len(gold)"
+            f"{SHARED} → len(links & gold) / len(gold)"
         ),
         "divide by |A| + |G|, not by the size of the union": [
-            f"{SHARED} → len(found & gold) / len(found | gold)",
-            "(len(found) + len(gold)) → len(found | gold)",
+            f"{SHARED} → len(links & gold) / len(links | gold)",
+            "(len(links) + len(gold)) → len(links | gold)",
         ],
         "first the fraction, then 1 minus it: check the brackets": [
-            "1 - 2 * len(found & gold) → (1 - 2 * len(found & gold))",
-            "(len(found) + len(gold)) → len(found) + len(gold)",
+            "1 - 2 * len(links & gold) → (1 - 2 * len(links & gold))",
+            "(len(links) + len(gold)) → len(links) + len(gold)",
         ],
         "a target word may have several gold links: keep them all": [
             _one_each(set),
             _one_each(sorted),
             _one_each(lambda gold: sorted(gold)[::-1]),
         ],
-        "`&` gives A ∩ G; `and` gives one of the two sets": "found & → found and",
+        "`&` gives A ∩ G; `and` gives one of the two sets": "links & → links and",
         "a number from 0 to 1, not percent": "1 - 2 → 100 - 200",
     },
     hints=(
@@ -117,8 +117,8 @@ SHARED = "2 * len(found & gold) / (len(found) + len(gold))"
     minutes=8,
 )
 def error_rate(weights, gold):
-    found = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
-    return 1 - 2 * len(found & gold) / (len(found) + len(gold))
+    links = {(int(row.argmax()) - 1, t) for t, row in enumerate(weights)}
+    return 1 - 2 * len(links & gold) / (len(links) + len(gold))
 
 
 def _asked(answer, gives):
