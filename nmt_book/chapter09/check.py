@@ -172,6 +172,16 @@ ABS_F = f"(abs({WITH_M}) + abs({WITH_F})) / 2"
         "average two differences, not four numbers: divide by 2": (
             f"{ENGLISH} / 2, {FRENCH} / 2"
         ),
+        "the whole sum is divided by 2, not its last term: check the brackets": (
+            f"{AFTER_M} + p_il(m, f) - p_il(f, f) / 2, "
+            f"{WITH_M} + p_il(f, m) - p_il(f, f) / 2"
+        ),
+        "both of your numbers exchange the same language": [
+            f"{AFTER_M}, {AFTER_F}",
+            f"{WITH_M}, {WITH_F}",
+            f"{ENGLISH}, {ENGLISH}",
+            f"{FRENCH}, {FRENCH}",
+        ],
         "masculine minus feminine: P(il) should be larger with the masculine noun": [
             f"{MINUS_E}, {MINUS_F}",
             f"{MINUS_E}, {FRENCH}",
@@ -186,7 +196,7 @@ ABS_F = f"(abs({WITH_M}) + abs({WITH_F})) / 2"
         "the two differences in a pair are added, not subtracted": (
             f"({AFTER_M} - ({AFTER_F})) / 2, ({WITH_M} - ({WITH_F})) / 2"
         ),
-        "these are two of the four probabilities: take differences": [
+        "these are probabilities, not differences of two of them": [
             "p_il(m, f), p_il(f, m)",
             "p_il(f, m), p_il(m, f)",
             "p_il(m, m), p_il(f, f)",
