@@ -10,6 +10,7 @@ import pytest
 import torch
 
 import nmt_book as book
+from nmt_book.chapter08 import lab
 from nmt_book.exercise.exercise import Exercise
 from nmt_book.exercise.saved import remember
 from nmt_book.yours.translator import eleven
@@ -91,3 +92,13 @@ def test_hers_are_taken_from_her_file(capsys: pytest.CaptureFixture[str]) -> Non
     assert said == "yours: my_greedy; printed answers: 10"
     assert len(unused) == 1 and "my_embed: not yet: " in unused[0]
     assert own["my_greedy"](lambda ids: torch.eye(4)[3], 5) == []
+
+
+def test_the_weights_are_those_of_chapter_07_if_it_has_kept_some(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    translator = load_cached("multi30k-en-de")
+    assert lab.by_hand(translator) is translator
+    translator.save(tmp_path / "by-hand")
+    assert lab.by_hand(translator)("A dog.").text == translator("A dog.").text
+    assert "the library" in capsys.readouterr().out.splitlines()[0]
