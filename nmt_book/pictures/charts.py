@@ -188,6 +188,7 @@ def plot_bars(
     stacked: bool = False,
     numbers: str = ".0f",
     marked: Sequence[str] = (),
+    roles: Sequence[str] = (),
     log: bool = False,
     xlabel: str = "",
 ) -> Figure:
@@ -199,6 +200,7 @@ def plot_bars(
         stacked: draws the series end to end instead of below each other.
         numbers: how the lengths are written, such as ``".2f"``.
         marked: labels whose bars have the colour of a mistake.
+        roles: of the series, for their colours.
         log: lengths on a logarithmic axis.
         xlabel: what the lengths are.
     """
@@ -211,9 +213,8 @@ def plot_bars(
     figure, (axis,) = new_figure(size=(WIDTH, 0.9 + max(0.34, 0.22 * n) * len(labels)))
     for i, (name, lengths) in enumerate(series.items()):
         shift = 0 if stacked else (i - (n - 1) / 2) * 0.8 / n
-        colors = [
-            LIGHT["mistake"] if label in marked else SERIES[i][0] for label in labels
-        ]
+        color = LIGHT[roles[i]] if roles else SERIES[i][0]
+        colors = [LIGHT["mistake"] if label in marked else color for label in labels]
         place = places + shift
         group = axis.barh(place, lengths, 0.76 / n, start, color=colors, label=name)
         style: Any = {"padding": 2}

@@ -12,6 +12,7 @@ import torch
 import nmt_book as book
 import nmt_lib as nmt
 from nmt_book.chapter07 import check, lab
+from nmt_book.chapter08.lab import by_hand
 from nmt_book.exercise.exercise import Exercise
 from nmt_book.exercise.saved import remember
 from nmt_book.yours.translator import eleven
@@ -134,3 +135,13 @@ def test_what_a_reader_trains_is_kept_for_chapter_08(
     lab.keep(translator, (check.my_shift, lambda tgt: (tgt[:, :-1], tgt[:, 1:])))
     assert "your my_shift" in capsys.readouterr().out
     assert nmt.Translator.load("by-hand")("A dog.").text == translator("A dog.").text
+
+
+def test_the_weights_are_those_of_chapter_07_if_it_has_kept_some(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    translator = load_cached("multi30k-en-de")
+    assert by_hand(translator) is translator
+    translator.save(tmp_path / "by-hand")
+    assert by_hand(translator)("A dog.").text == translator("A dog.").text
+    assert "the library" in capsys.readouterr().out.splitlines()[0]
