@@ -202,15 +202,6 @@ def _right(
     return sum(text.rstrip(" .") == pair.tgt.rstrip(" .") for text, pair in results)
 
 
-def batch_losses(
-    model: nmt.Transformer, examples: Sequence[Example], n_sentences: int
-) -> list[float]:
-    """The loss of each of a hundred batches, drawn at random."""
-    plan = nmt.sentence_batches(len(examples), n_sentences, 0)[:100]
-    batches = [nmt.make_batch(examples, rows) for rows in plan]
-    return [nmt.validation_loss(model, [batch]) for batch in batches]
-
-
 def error_of(call: Callable[..., object], *arguments: Any) -> Exception | None:
     """The error that a call raises, or None."""
     try:

@@ -116,12 +116,6 @@ class Experiments:
                 mean_loss(model, batch, eps).exp().item() for eps in (0, 0.1)
             )
         yield "validation with smoothing", "tiny: perplexity", plain, smoothed
-        spread_64, spread_8 = (
-            statistics.stdev(lab.batch_losses(model, self.learn.examples, n))
-            for n in (64, 8)
-        )
-        measure = "tiny: standard deviation, of 64 and 8"
-        yield "loss of the last 8 sentences", measure, spread_64, spread_8
 
     def deep(self) -> Iterator[Row]:
         n = 5 if benchmark.DRY else 300
