@@ -211,6 +211,12 @@ def error_of(call: Callable[..., object], *arguments: Any) -> Exception | None:
     return None
 
 
+def stop_of(line: str, names: Mapping[str, Any]) -> str:
+    """The error of a statement, and how its message begins."""
+    error = error_of(exec, line, dict(names))
+    return f"{type(error).__name__}: {re.split(r' [(]|[.] ', str(error))[0]}"
+
+
 def lowest_smoothed_loss(vocab_size: int, eps: float = 0.1) -> float:
     """The entropy of the target distribution: eps for all alike, the rest for one."""
     target = torch.full((vocab_size,), eps / vocab_size)
