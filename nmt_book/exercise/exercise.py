@@ -301,7 +301,7 @@ class Exercise:
         if fine:
             message = f"right in {', '.join(fine)}; {message}"
         if isinstance(outcomes[i], Exception):
-            return f"{message}\n  it raises {_explain(outcomes[i], answer)}"
+            return f"{message}\n  it raises {explain(outcomes[i], answer)}"
         if outcomes[i] is None:
             return f"{message}\n  nothing is returned there: it gives None"
         if isinstance(outcomes[i], tuple) and _equal(outcomes[i][:1], [expected[i]]):
@@ -383,11 +383,12 @@ def _names_used(answer: Any) -> dict[str, Any]:
     }
 
 
-def _explain(error: Exception, answer: Any) -> str:
+def explain(error: Exception, *answers: Any) -> str:
     """The error in one line, the reader's line of code, and the usual cause."""
     first_line = str(error).splitlines()[0] if str(error) else ""
     message = f"{type(error).__name__}: {first_line}"
-    files = {part.__code__.co_filename for part in _code(answer)}
+    code = [part for answer in answers for part in _code(answer)]
+    files = {part.__code__.co_filename for part in code}
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if frame.filename in files:
             line = linecache.getline(frame.filename, frame.lineno or 0).strip()

@@ -594,6 +594,14 @@ def test_what_stops_a_translation(hers: Any, sentence: str, said: Said) -> None:
     assert sentence in said()
 
 
+def test_the_line_that_stops_a_translation_is_named(said: Said) -> None:
+    def attention(Q: Any, K: Any, V: Any, mask: Any) -> Any:
+        return Q @ V.nothing
+
+    tried(attention=attention)
+    assert "in the line: return Q @ V.nothing" in said()
+
+
 def test_a_training_takes_lists_and_says_what_a_loss_needs(said: Said) -> None:
     rows = torch.Tensor.tolist
     tried(shift=lambda t: (rows(t[:, :-1]), rows(t[:, 1:])))
