@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, product
+from typing import Any
 
 import torch
 from torch import nn
@@ -87,7 +88,7 @@ class Experiments:
         """N(0, 1) times √D, and each part of its effect with and without the others."""
         cells = {}
         for parts in product((False, True), repeat=3):
-            planted = dict(zip(PARTS, parts, strict=True))
+            planted: Any = dict(zip(PARTS, parts, strict=True))
             change = partial(lab.embed, **planted)
             cells[parts] = self.late(change, norm="pre", tying="none")
             label = ", ".join(part for part, there in planted.items() if there)
