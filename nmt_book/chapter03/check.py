@@ -30,10 +30,10 @@ FUTURE = "rows are queries: yours see the future instead of the past"
             ", dtype=torch.bool →",
             ", dtype=torch.bool → , dtype=torch.int",
         ],
-        "(T, T) is asked for; the library's two axes in front come in section 6": (
+        "(T, T) is asked for; the library's two axes in front come in section 4": (
             ".tril() → .tril()[None, None]"
         ),
-        "where it is 0, a score would stay; this is what is added to scores": (
+        "a mask says True or False; some programs add 0 and −∞ instead (chapter 04)": (
             "torch.full((T, T), -torch.inf).triu(1)"
         ),
     },
@@ -134,115 +134,6 @@ WHOLE = f"return real & {PAST}"
 def my_target_mask(tgt_in):
     real = (tgt_in != nmt.PAD)[:, None, None, :]  # (B, 1, 1, T)
     return real & nmt.causal_mask(tgt_in.size(1))  # (B, 1, T, T)
-
-
-def _kept(scores, mask):
-    kept = scores.exp() * mask
-    return kept / kept.sum(-1, keepdim=True)
-
-
-@exercise(
-    "Softmax over the keys that the mask shows.",
-    cases={
-        "small scores": (
-            torch.tensor([[0.0, 2, 1, -3], [1, 0, -1, 2]]),
-            torch.tensor([[True, True, False, True], [True, True, True, True]]),
-        ),
-        "visible scores near −60": (
-            torch.tensor([[-60.0, -59, -7], [-62, 5, -60], [-1, -2, -3]]),
-            torch.tensor([[1, 1, 0], [1, 0, 1], [0, 1, 1]]).bool(),
-        ),
-        "scores of ±1,600, as in a trained model": (
-            torch.tensor([[1600.0, 1602, 0, 7, 1603], [1, 0, 2, 1600, -1600]]),
-            torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0]]).bool(),
-        ),
-        "visible scores near −16,000": (
-            torch.tensor([[-16000.0, -16002, 5, 0]]),
-            torch.tensor([[1, 1, 0, 0]]).bool(),
-        ),
-    },
-    mistakes={
-        "the mask has no effect; masked_fill, for one, returns new scores, and leaves "
-        "`scores` as they are": "scores.softmax(-1)",
-        "a hidden score near 0 still gets the weight e⁰ = 1: write a very low number": [
-            "lowest) → 0)",
-            "(scores * mask).softmax(-1)",
-        ],
-        "adding True adds 1: a hidden score must become very low": (
-            "(scores + mask).softmax(-1)"
-        ),
-        "the rows no longer sum to 1: the hidden keys are still in the denominator": [
-            "scores.softmax(-1) * mask",
-            "scores.exp() * mask / scores.exp().sum(-1, keepdim=True)",
-        ],
-        "the hidden keys are those where the mask is False": [
-            "~mask → mask",
-            "~mask, lowest → mask, -torch.inf",
-        ],
-        "divide along the keys, so that each row sums to 1": [
-            "softmax(-1) → softmax(0)",
-            ("lowest) → -torch.inf)", "softmax(-1) → softmax(0)"),
-        ],
-        "keepdim=True keeps the axis of the sums, (T, 1), so that each divides a row": (
-            "scores.exp() * mask / (scores.exp() * mask).sum(-1)"
-        ),
-        "divide by the sum of each row, not by the sum of all": (
-            "scores.exp() * mask / (scores.exp() * mask).sum()"
-        ),
-        "these are exponentials: divide by their sum": "scores.exp() * mask",
-        "the exponential is missing": (
-            "scores * mask / (scores * mask).sum(-1, keepdim=True)"
-        ),
-        "scores[mask] is one long list: the rows are lost": "scores[mask].softmax(-1)",
-        "these are the masked scores: the softmax is missing": [
-            ".softmax(-1) →",
-            *(
-                (f"lowest) → {low})", ".softmax(-1) →")
-                for low in ("-1e9", "-torch.inf")
-            ),
-            "scores * mask",
-        ],
-        "these are logarithms of weights: softmax, not log_softmax": [
-            ".softmax → .log_softmax",
-            *(
-                (f"lowest) → {n})", ".softmax → .log_softmax")
-                for n in ("-1e9", "-torch.inf")
-            ),
-        ],
-        "0 · ∞ is nan: `masked_fill` puts the −∞ only where it belongs": (
-            "(scores + (~mask) * -torch.inf).softmax(-1)"
-        ),
-        "right for small scores, but exp of a large one is infinite: take softmax, or "
-        "subtract the largest *visible* score first": [
-            _kept,
-            "_kept(scores.double(), mask)",
-        ],
-        "right for small scores, but the largest may be a hidden one, and then all "
-        "visible exponentials are 0: hide before you subtract or take the softmax": [
-            "_kept(scores.log_softmax(-1), mask)",
-            "_kept(scores - scores.amax(-1, keepdim=True), mask)",
-        ],
-        "your number is not low enough: a visible score may be lower still": [
-            *(f"lowest) → {-n})" for n in (1, 10, 20, 50, 100, 1000, 10000)),
-            *(f"(scores - {10**n} * ~mask).softmax(-1)" for n in (1, 2, 3, 4)),
-        ],
-    },
-    hints=(
-        "The softmax does the dividing. What must a hidden score become beforehand, so "
-        "that its exponential is 0? `torch.where(mask, a, b)` takes `a` where the mask "
-        "is True, and `b` elsewhere.",
-        "`scores.masked_fill(~mask, lowest)`, with the lowest number of the type, "
-        "`torch.finfo(scores.dtype).min`, or with −∞; then `softmax(-1)`.",
-    ),
-    says="hidden keys get nothing, and each row sums to 1, for scores of any size",
-    difficulty=2,
-    importance=3,
-    minutes=6,
-    part="masked_softmax",
-)
-def masked_softmax(scores, mask):
-    lowest = torch.finfo(scores.dtype).min
-    return scores.masked_fill(~mask, lowest).softmax(-1)
 
 
 Q, K = "sentence[:, :, None]", "sentence[:, None, :]"

@@ -4,6 +4,7 @@ import re
 from base64 import b64decode
 from collections.abc import Iterable
 from html import unescape
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,15 @@ def test_curves_have_their_positions_and_runs_their_mean() -> None:
     assert points(axis) == [[[1, 4], [1, 2]], [[1, 3], [3, 2]], [[2], [1]]]
     *_, mean = points(axis_of(book.plot_lines({"a": [[1, 2], [3, 4]]}, log="x")))
     assert mean == [[1, 2], [2, 3]], "a logarithmic axis has no 0"
+
+
+def test_five_curves_have_their_names_at_their_ends_and_apart() -> None:
+    axis = axis_of(book.plot_lines({f"{i}": [1, i // 3] for i in range(5)}))
+    ends = sorted((name.xy[1], name.get_text()) for name in axis.texts)
+    assert [text for _, text in ends] == [f"{s} {i}" for i, s in enumerate("●■▲◆▼")]
+    heights = [height for height, _ in ends]
+    assert min(b - a for a, b in pairwise(heights)) > 0.09
+    assert not axis.figure.legends
 
 
 def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:

@@ -22,18 +22,6 @@ def by_arange(T):
     return t <= t[:, None]
 
 
-def by_loops(scores, mask):
-    rows = []
-    for row, seen in zip(scores.tolist(), mask.tolist(), strict=True):
-        top = max(s for s, ok in zip(row, seen, strict=True) if ok)
-        e = [
-            torch.tensor(s - top).exp().item() if ok else 0.0
-            for s, ok in zip(row, seen, strict=True)
-        ]
-        rows.append([x / sum(e) for x in e])
-    return rows
-
-
 RIGHT = {
     "my_causal_mask": [
         by_arange,
@@ -41,10 +29,6 @@ RIGHT = {
     "my_target_mask": [
         lambda ids: real(ids) * past(ids),
         lambda ids: torch.where(real(ids), past(ids), False),
-    ],
-    "masked_softmax": [
-        by_loops,
-        lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(-1),
     ],
     "packed_mask": [
         lambda sentence: same(sentence).tril(),

@@ -41,10 +41,12 @@ def test_a_leak_of_one_position_grows_by_one_with_each_layer(chapter: Any) -> No
 def test_a_decoder_that_sees_the_answer_copies_it_and_cannot_write(
     chapter: Any,
 ) -> None:
-    assert chapter.cheat.share_right(chapter.test) > 0.97
+    assert chapter.cheat.share_right(chapter.test) > 0.98
     weights, _ = chapter.cheat.weights("Le chat boit du lait.")  # (T, T)
     assert weights.diagonal(1).mean() > 0.7, "one position to the right"
-    assert "femme femme" in chapter.cheat.write("La femme")
+    written = [chapter.cheat.write(start).split() for start in chapter.starts]
+    stammers = [any(map(str.__eq__, words, words[1:])) for words in written]
+    assert sum(stammers) >= 2, "twelve seeds: two or all three"
 
 
 def test_with_the_mask_it_is_right_less_than_half_of_the_time(chapter: Any) -> None:
