@@ -202,15 +202,6 @@ def _right(
     return sum(text.rstrip(" .") == pair.tgt.rstrip(" .") for text, pair in results)
 
 
-def batch_losses(
-    model: nmt.Transformer, examples: Sequence[Example], n_sentences: int
-) -> list[float]:
-    """The loss of each of a hundred batches, drawn at random."""
-    plan = nmt.sentence_batches(len(examples), n_sentences, 0)[:100]
-    batches = [nmt.make_batch(examples, rows) for rows in plan]
-    return [nmt.validation_loss(model, [batch]) for batch in batches]
-
-
 def error_of(call: Callable[..., object], *arguments: Any) -> Exception | None:
     """The error that a call raises, or None."""
     try:
@@ -218,6 +209,12 @@ def error_of(call: Callable[..., object], *arguments: Any) -> Exception | None:
     except Exception as error:
         return error
     return None
+
+
+def stop_of(line: str, names: Mapping[str, Any]) -> str:
+    """The error of a statement, and how its message begins."""
+    error = error_of(exec, line, dict(names))
+    return f"{type(error).__name__}: {re.split(r' [(]|[.] ', str(error))[0]}"
 
 
 def lowest_smoothed_loss(vocab_size: int, eps: float = 0.1) -> float:

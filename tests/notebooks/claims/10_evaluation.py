@@ -66,11 +66,10 @@ def test_seeds_matter_in_the_middle_of_training_and_not_at_its_end(
     rows = [line.split("|")[2:-1] for line in table("seeds")[4:9]]
     scores = [[float(cell) for cell in row] for row in rows]
     middle, end = (sorted(row[i] for row in scores) for i in (4, 5))
-    assert middle[-1] - middle[0] > 10 > 1 > end[-1] - end[0]
-    steepest = max(b - a for row in scores for a, b in pairwise(row[:5]))
-    assert steepest > 15, "50 updates are worth 20 BLEU"
-    for curve in chapter.bleus.values():
-        assert curve[0] < 5 and max(curve) > 20
+    assert round(middle[-1] - middle[0]) == 19 and round(end[-1] - end[0], 1) == 0.4
+    steps = [b - a for row in scores for a, b in pairwise(row[2:5])]
+    assert (round(min(steps)), round(max(steps))) == (8, 40)
+    assert all(curve[0] < 5 < curve[-1] - 20 for curve in chapter.bleus.values())
 
 
 def test_a_second_reference_helps_the_free_rewording_alone(chapter: Any) -> None:
