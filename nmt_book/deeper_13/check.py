@@ -4,8 +4,7 @@ from ..exercise.exercise import exercise
 
 
 def _lowest_of_all(losses, patience):
-    best, last = my_stop.right(losses, patience)
-    return losses.index(min(losses)), last
+    return losses.index(min(losses)), my_stop.right(losses, patience)[1]
 
 
 def _never(losses, patience):
@@ -65,9 +64,7 @@ def _total(losses, patience):
         "an equal loss is not a lower one": "< losses[best] → <= losses[best]",
         "that is one validation too late": "== patience → > patience",
         "that is one validation too early": "== patience → == patience - 1",
-        "first the lowest, then the last": (
-            "return best, last → return last, best",
-        ),
+        "first the lowest, then the last": ("return best, last → return last, best",),
         "validations are counted from 0": (
             "return best, last → return best + 1, last + 1"
         ),
@@ -106,7 +103,7 @@ REAL = [("A dog runs.", "Ein Hund rennt."), ("Yes.", "Ja.")]
         "only spaces": (REAL, ["A girl.", "  "], ["Ein Mädchen.", "Oh."], "★ "),
         "no tag": (REAL, ["A house."], ["Ein Haus."], ""),
         "the target is there already": (REAL, ["Yeah."], ["Ja."], "<bt> "),
-        "nothing real": ([], ["He sleep.", "A ball."], ["Er schläft.", "Ein Ball."], "★ "),
+        "nothing real": ([], ["He sleep.", "So."], ["Er schläft.", "Also."], "★ "),
         "nothing synthetic": (REAL, [], [], "★ "),
     },
     mistakes={
@@ -128,7 +125,7 @@ REAL = [("A dog runs.", "Ein Hund rennt."), ("Yes.", "Ja.")]
         "leave out the pairs with an empty source": " if source.strip() →",
         "a source of spaces is empty, too": "source.strip() → source",
         "a target may occur twice: with another source it is another pair": (
-            "if source.strip() → if source.strip() and target not in dict(real).values()"
+            ".strip() → .strip() and target not in dict(real).values()"
         ),
     },
     hints=(
