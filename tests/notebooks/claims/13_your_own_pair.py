@@ -94,8 +94,6 @@ def test_the_tables_are_those_of_the_benchmark(chapter: Any) -> None:
     for first, table, name, columns in (
         ("random", "own_pair_leaks", "random", [3, 5, 6, 7]),
         ("by group", "own_pair_leaks", "grouped", [5, 6, 7]),
-        ("from scratch", "own_pair_starts", "scratch", [2, 4, 5]),
-        ("from multi30k-en-fr", "own_pair_starts", "multi30k-en-fr", [2, 4, 5]),
     ):
         row = re.search(rf"(?m)^\| {first} \|(.*)\|$", text)
         assert row, first
