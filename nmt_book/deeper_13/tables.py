@@ -11,6 +11,7 @@ import argparse
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import nmt_lib as nmt
 
@@ -24,7 +25,9 @@ SMALL = {
     "data.vocab_size": 2000,
     "train.lr": 0.003,
 }
-STARTS: dict[str, tuple[dict[str, object], int]] = {  # changes to pair.yaml, updates of the longer runs
+STARTS: dict[
+    str, tuple[dict[str, Any], int]
+] = {  # changes to pair.yaml, updates of the longer runs
     "scratch": (SMALL, 1000),
     "multi30k-en-fr": ({"train.init_from": "multi30k-en-fr"}, 400),
 }
