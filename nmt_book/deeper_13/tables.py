@@ -49,10 +49,11 @@ def main() -> None:
                     folder, options.work / f"worth_de-en_{N_REAL}_{start}", captions
                 )
             changes = changes | {"data.corpus": str(folder), "data.tgt_lang": "de"}
+            changes["train.precision"] = "fp32"
             if benchmark.DRY:  # its corpus and its model are other ones
                 changes = {}
             n, results = updates // share, []
-            for seed in options.seeds:
+            for seed in options.seeds[: None if share == 1 else 1]:
                 numbers = {"train.max_steps": n, "train.seed": seed}
                 config = benchmark.load_config("pair", **changes | numbers)
                 run = nmt.train(config, run_dir=str(folder / f"{n}_{seed}"))
