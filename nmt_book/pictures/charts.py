@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from itertools import accumulate, cycle
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,9 @@ SERIES: list[tuple[str, Any, str]] = [  # colour, line style, marker
     (LIGHT["right"], (0, (5, 1)), "v"),
     (LIGHT["mistake"], (0, (1, 1, 4, 1)), "P"),
 ]
+HUES = 4  # of SERIES; where there are more curves, each has its name at its end
+GAP = 0.1  # between two such names, in heights of the axes
+SIGNS = dict(zip("os^DvP", "●■▲◆▼✚", strict=True))
 FEW = 12  # up to this many points get a marker and a tick each
 THIN: Any = {"color": GREY, "lw": 1, "ls": "--", "zorder": 0.9}
 NAME: Any = {"textcoords": "offset points", "color": GREY, "fontsize": FONT}
@@ -83,7 +86,10 @@ def plot_lines(
             set_ticks(axis, points, inches - 1)
     for axis in axes:
         set_heights(axis, axes if ylabel else [axis])
-    add_legend(figure)
+    if n == 1 and len(axes[0].get_legend_handles_labels()[0]) > HUES:
+        name_ends(axes[0])
+    else:
+        add_legend(figure)
     label_axes(figure, xlabel, ylabel)
     return figure
 
@@ -126,6 +132,21 @@ def draw_levels(axis: Axes, levels: Any) -> None:
         where: Any = {"xycoords": axis.get_yaxis_transform(), "va": "center"}
         words = textwrap.fill(name, 16)
         axis.annotate(words, (1, y), (4, 0), **where, **NAME, parse_math=False)
+
+
+def name_ends(axis: Axes) -> None:
+    """The name and the marker of each curve at its end, none on top of another."""
+    lines: Any = axis.get_legend_handles_labels()[0]
+    lines.sort(key=lambda line: line.get_ydata()[-1])
+    to_axes = axis.transData - axis.transAxes
+    ends = [to_axes.transform(line.get_xydata()[-1])[1] for line in lines]
+    up = accumulate(ends, lambda last, end: max(last + GAP, end))
+    down = accumulate(ends[::-1], lambda last, end: min(last - GAP, end))
+    for line, high, low in zip(lines, up, [*down][::-1], strict=True):
+        where: Any = {"xycoords": "axes fraction", "va": "center"}
+        style = NAME | where | {"color": line.get_color()}
+        name = f"{SIGNS.get(line.get_marker(), '')} {line.get_label()}"
+        axis.annotate(name, (1, (high + low) / 2), (4, 0), **style, parse_math=False)
 
 
 def set_ticks(axis: Axes, x: np.ndarray, inches: float) -> None:

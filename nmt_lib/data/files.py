@@ -471,8 +471,8 @@ def _entries(blocks: list[str], lost: Counter[str]) -> list[Any]:
     if half := len(blocks) // 2:  # which one it refuses
         return _entries(blocks[:half], lost) + _entries(blocks[half:], lost)
     lost[NO_PO] += max(1, n)
-    if lost[NO_PO] > 10_000:
-        raise CorpusError(f"more than 10,000 {NO_PO}")
+    if lost[NO_PO] > 1000:
+        raise CorpusError(f"more than 1,000 {NO_PO}")
     return []
 
 
