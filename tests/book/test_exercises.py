@@ -441,7 +441,7 @@ def test_her_functions_are_kept_when_they_translate(said: Said) -> None:
     """As in a notebook, where inspect finds no class; MultiHead calls her attention."""
     chapter = importlib.import_module("nmt_book.chapter04.check")
     wanted = [chapter.attention, chapter.split_heads, chapter.MultiHead]
-    text = "\n".join(one.source for one in wanted)
+    text = "\n".join(one.source for one in [chapter.masked_softmax, *wanted])
     text = text.replace("scores = Q @", "hers = 'hers'\n    scores = Q @")
     names = cell(text, torch=torch, math=math)
     for part, one in (("attention", chapter.attention), ("multi_head", wanted[2])):

@@ -23,6 +23,7 @@ LAYERS = ("W_q", "W_k", "W_v", "W_o")
 # What chapter 04 says of an answer that returns no weights, and what they do not show.
 OTHER = (
     "^return the|^each row has|^these are|^use them|^right for one|heads in front|√d_v"
+    "|^without a mask|^with a mask"  # 04's attention calls a function
 )
 
 

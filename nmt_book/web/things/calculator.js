@@ -4,8 +4,8 @@
 import { choice, panel, range, slider, sum } from "../kit.js";
 import { bars } from "../pictures.js";
 
-// Operations per second, the share of them that a step reaches from width 512 on, and the
-// power of the width with which it falls below: benchmarks/results, from 512 to 128.
+// Operations per second, the share of them that a step reaches from width 512 on, and
+// the power of the width with which it falls below: benchmarks/results, 512 to 128.
 const MACHINES = {
   gpu: { fp32: [19.5e12, 0.29, 0.37], bf16: [312e12, 0.29, 1.77] }, // A100, the paper
   core: { fp32: [0.165e12, 0.73, 0.37], bf16: [1.29e12, 0.19, 0.96] },
