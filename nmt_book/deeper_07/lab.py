@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import random
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
 from functools import cache, lru_cache
@@ -16,9 +17,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import nmt_lib as nmt
+from nmt_lib.training.loss import validation_loss
 
 from ..yours.fault import PUZZLES, Case, Fault, broken, plant
-from ..yours.symptoms import puzzle_translator, right_texts, texts
+from ..yours.symptoms import right_texts, texts
 from . import script
 
 Model = Callable[[Tensor, Tensor], Tensor]  # (B, S), (B, T) → (B, T, V)
@@ -31,7 +33,7 @@ OWN_ATTENTION = Fault(
 FLAT = "logits.flatten(0, 1), tgt_out.flatten()"
 ALL = "model.parameters()"
 
-# The place of a mistake → its name → what is wrong. "data" shows in the whole run only.
+# Place → name → what is wrong. The mistakes of "input" show in the whole run only.
 MISTAKES: dict[str, dict[str, tuple[Part, ...]]] = {
     "nothing": {"none": ()},
     "loss": {
@@ -134,7 +136,7 @@ MISTAKES: dict[str, dict[str, tuple[Part, ...]]] = {
         ),
         "texts in another order": ("for text in texts → for text in sorted(texts)",),
     },
-    "data": {
+    "input": {
         "files one line apart": (
             "in pairs], [p.tgt for p in pairs] → in pairs], [p.tgt for p in "
             "[*pairs[1:], pairs[0]]]",
@@ -205,14 +207,16 @@ def unseen(model: Model, batch: nmt.Batch) -> tuple[float, float]:
 
 
 @torch.no_grad()
-def written(model: Model, batch: nmt.Batch, tokenizer: nmt.Tokenizer) -> list[str]:
-    """Greedy translations, by whole passes over single sentences."""
+def written(model: Model, batch: nmt.Batch) -> list[tuple[list[int], float]]:
+    """Greedy translations and their log-probabilities, by passes over one sentence."""
     found, longest = [], batch.src.size(1) + 10
     for src in batch.src:
-        src, ids = src[src != 0], [2]
+        src, ids, score = src[src != 0], [2], 0.0
         while ids[-1] != 3 and len(ids) <= longest:
-            ids.append(int(model(src[None], torch.tensor([ids]))[0, -1].argmax()))
-        found.append(tokenizer.decode([i for i in ids[1:] if i != 3]))
+            best = model(src[None], torch.tensor([ids]))[0, -1].log_softmax(-1).max(-1)
+            ids.append(int(best.indices))
+            score += float(best.values)
+        found.append(([i for i in ids[1:] if i != 3], score))
     return found
 
 
@@ -227,10 +231,11 @@ def backwards(batch: nmt.Batch) -> nmt.Batch:
 
 
 class Answers(NamedTuple):
-    """What the questions found; the losses are means in nats per token."""
+    """What the questions found; losses are in nats per token."""
 
     own: float  # her loss of sixteen sentences
     loss: float  # ours, of the same
+    learnt: float  # ... after training on nothing else
     alone: float  # how far logits move without neighbours and padding
     future: float  # ... with another last token
     moved: float = 1.0  # the fraction of the tensors that training has changed
@@ -240,6 +245,7 @@ class Answers(NamedTuple):
     reversed: float = 9.0  # ... with the words of each source in reverse
     lost: float = 0.0  # by how much the loss grows when the model is loaded
     others: int = 0  # her translations that are not those of a plain search
+    map: float = 0.0  # how far the rows of a heatmap are from a sum of 1
 
 
 def place(a: Answers) -> str:
@@ -250,15 +256,15 @@ def place(a: Answers) -> str:
         return "loss"
     if max(a.alone, a.future) > 0.001:
         return "masks"
-    if a.loss > 0.2 or a.moved < 1:
+    if a.learnt > 0.2 or a.moved < 1:
         return "updates"
+    if a.new > 1 or min(a.exchanged, a.reversed) - a.new < 0.3:
+        return "input"
     if a.lost > 0.01:
         return "loading"
     if a.others:
         return "search"
-    if a.new > 1 or min(a.exchanged, a.reversed) - a.new < 0.3:
-        return "data"
-    return "nothing"
+    return "map" if a.map > 0.001 else "nothing"
 
 
 class Trial(NamedTuple):
@@ -310,13 +316,13 @@ def fitted(name: str, seed: int, whole: bool) -> tuple[nmt.Transformer, float]:
 def trial(name: str, seed: int = 0) -> Trial:
     """Asks the five questions about the script with this mistake.
 
-    All but the mistakes of "data" show on sixteen sentences; the search is asked about
+    All but the mistakes of "input" show on sixteen sentences; the search is asked about
     new ones, so its mistakes and those of loading get a whole run without mistakes.
     """
     _, corpus, tokenizers = setting()
     late = PLACES[name] in ("search", "loading", "nothing")
     trained = "none" if late else name
-    whole = late or PLACES[name] == "data"
+    whole = late or PLACES[name] == "input"
     model, moved = fitted(trained, seed, False)
     with mistaken(name) as own:
         few = own.read(corpus.train[:17])[:16]
@@ -324,19 +330,20 @@ def trial(name: str, seed: int = 0) -> Trial:
         src, tgt_in, tgt_out = own.make_batch(own.encode(few, tokenizers))
         with torch.no_grad():
             own_loss = float(own.loss_of(model(src, tgt_in), tgt_out))
-        answers = Answers(own_loss, loss(model, batch), *unseen(model, batch), moved)
+        known = loss(model, batch)
+        answers = Answers(own_loss, known, known, *unseen(model, batch), moved)
         asked = few
         if whole:
             model, _ = fitted(trained, seed, True)
-            known, asked = batch, own.read(corpus.valid[:41])[:40]
+            sixteen, asked = batch, own.read(corpus.valid[:41])[:40]
             batch = batch_of(script.encode(asked, tokenizers))
             exchanged = batch._replace(src=batch.src.roll(1, 0))
-            four = known, batch, exchanged, backwards(batch)
-            answers = Answers(*answers[:5], *(loss(model, b) for b in four))
+            four = sixteen, batch, exchanged, backwards(batch)
+            answers = Answers(*answers[:6], *(loss(model, b) for b in four))
         loaded, again = own.load(new_model(seed + 1), model.state_dict(), corpus.train)
         rows = batch_of(script.encode(asked, again))
         lost = loss(loaded, rows) - loss(model, batch)
-        plain = written(loaded, rows, again[1])
+        plain = [again[1].decode(ids) for ids, _ in written(loaded, rows)]
         texts = own.translate(loaded, [pair.src for pair in asked], again)
     others = sum(map(str.__ne__, plain, texts))
     answers = answers._replace(lost=lost, others=others)
@@ -347,7 +354,7 @@ def as_broken(name: str, model: Model) -> Model:
     """The model in a library that is as broken as the script's was."""
 
     def broken_model(src: Tensor, tgt_in: Tensor) -> Tensor:
-        with mistaken(name):
+        with mistaken(name), torch.no_grad():
             return model(src, tgt_in)
 
     return broken_model
@@ -355,17 +362,59 @@ def as_broken(name: str, model: Model) -> Model:
 
 def symptoms(texts: Sequence[str], pairs: Sequence[nmt.Pair]) -> list[str]:
     """What a reader sees of translations, in her words."""
-    n, words = len(texts), [text.split() for text in texts]
-    lengths = [(len(row), len(pair.tgt.split())) for row, pair in zip(words, pairs)]
-    runs = [any(a == b == c for a, b, c in zip(w, w[1:], w[2:])) for w in words]
+    n, twice = len(texts), re.compile(r"(\S+) \1 \1( |$)")
+    lengths = [
+        (len(text.split()), len(pair.tgt.split()))
+        for text, pair in zip(texts, pairs, strict=True)
+    ]
     seen = {
         "says the same for everything": 4 * len({*texts}) <= n,
         "writes nothing": 2 * texts.count("") > n,
         "only <unk>": 2 * sum("<unk>" in text for text in texts) > n,
-        "repeats a word": 2 * sum(runs) > n,
+        "repeats a word": 2 * sum(bool(twice.search(text)) for text in texts) > n,
         "never stops": 2 * sum(a > b + 5 for a, b in lengths) > n,
         "stops too early": 2 * sum(a < b - 1 for a, b in lengths) > n,
     }
     right = sum(text == pair.tgt for text, pair in zip(texts, pairs, strict=True))
     other = "nothing to see" if 4 * right > 3 * n else "wrong words"
     return [symptom for symptom, is_so in seen.items() if is_so] or [other]
+
+
+def examined(
+    translator: nmt.Translator, sources: Sequence[str], targets: Sequence[str]
+) -> Answers:
+    """The questions about a translator that was trained before something broke."""
+    model, tokenizers = (
+        translator.model,
+        (
+            translator.src_tokenizer,
+            translator.tgt_tokenizer,
+        ),
+    )
+    pairs = [nmt.Pair(*pair) for pair in zip(sources, targets, strict=True)]
+    examples = script.encode(pairs, tokenizers)
+    batch = batch_of(examples)
+    exchanged = batch._replace(src=batch.src.roll(1, 0))
+    losses = [loss(model, b) for b in (batch, batch, exchanged, backwards(batch))]
+    others = 0
+    greedy = translator.translate(sources, beam_size=1)
+    beams = translator.translate(sources, beam_size=4)
+    for g, b, (ids, score) in zip(greedy, beams, written(model, batch), strict=True):
+        same = g.text == tokenizers[1].decode(ids) and abs(g.score - score) < 0.01
+        others += not (same and b.score == max(s for _, s in b.n_best))
+    sums = greedy[0].attention.cross[-1].sum(-1)  # (1, H, T)
+    off = float((sums - 1).abs().max()) + (greedy[0].tgt_labels[-1] != "<eos>")
+    own = validation_loss(model, [nmt.make_batch(examples)])
+    hidden = unseen(model, batch)
+    return Answers(own, losses[0], 0.0, *hidden, 1.0, *losses, 0.0, others, off)
+
+
+def hide(number: int) -> Case:
+    """Plants one of the faults of ``book.plant`` without telling which."""
+    with redirect_stdout(io.StringIO()):
+        return plant(random.Random(number).randint(1, len(PUZZLES)))
+
+
+def ask(translator: nmt.Translator) -> Answers:
+    """``examined`` with twelve captions, and what a healthy model makes of them."""
+    return examined(translator, texts(), right_texts())

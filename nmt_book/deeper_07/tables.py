@@ -28,16 +28,17 @@ def main() -> None:
         named = f"{right} of {len(runs)}", "; ".join(symptoms)
         rows.append([name, lab.PLACES[name], *named, *columns, runs[0]["text"]])
     header = (
-        "mistake | place | found | what one sees | her loss | our loss | moves alone "
-        "| moves by the future | tensors moved | whole run: known | new | exchanged "
-        "| reversed | lost by loading | other texts | the first translation"
+        "mistake | place | found | what one sees | her loss | our loss | learnt "
+        "| moves alone | moves by the future | tensors moved | whole run: known | new "
+        "| exchanged | reversed | lost by loading | other texts | map "
+        "| the first translation"
     )
     notes = (
         "The corpus `tiny`, a model of one layer. Losses: nats per token, of sixteen "
         "sentences after 100 updates; “whole run”: after 200 updates with the whole "
-        "corpus, for “data”; mistakes of “loading” and “search” come after a whole run "
-        "without one. Least and most over the seeds "
-        f"{', '.join(map(str, seeds))}; 0 and 9: not measured"
+        "corpus, for “input”. Mistakes of “loading” and “search” come after a whole "
+        "run without one. Least and most over the seeds "
+        f"{', '.join(map(str, seeds))}; whole run, 0 and 9: not measured"
     )
     benchmark.write_table("symptoms", "What went wrong", header, rows, f"{notes}.")
 
