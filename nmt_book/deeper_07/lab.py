@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
-from functools import cache, lru_cache
+from functools import cache
 from types import ModuleType
 from typing import NamedTuple
 
@@ -125,7 +125,6 @@ MISTAKES: dict[str, dict[str, tuple[Part, ...]]] = {
         "search starts with <eos>": (", SOS) → , EOS)",),
         "only the last word fed": ("model(src, tgt) → model(src, tgt[:, -1:])",),
         "the first position's logits taken": ("logits[:, -1] → logits[:, 0]",),
-        "no stop at <eos>": ("row[: row.index(EOS)] if EOS in row else row → row",),
         "dropout on": ("    src = pad([tok →     model.train()\n    src = pad([tok",),
         "source cut at spaces": (
             "encode(text) → vocab(['<sos>', *text.split(), '<eos>'])",
@@ -291,7 +290,7 @@ def new_model(seed: int) -> nmt.Transformer:
     return nmt.Transformer(config.model, *map(len, tokenizers))
 
 
-@lru_cache(maxsize=4)
+@cache
 def fitted(name: str, seed: int, whole: bool) -> tuple[nmt.Transformer, float]:
     """A model that the script has trained, and the fraction of its tensors that moved.
 
@@ -306,13 +305,14 @@ def fitted(name: str, seed: int, whole: bool) -> tuple[nmt.Transformer, float]:
         random.Random(seed).shuffle(batches)
         model = new_model(seed)
         before = [weight.clone() for weight in model.parameters()]
-        steps = 20 if name == "20 updates" else 200 if whole else 100
+        steps = (20 if name == "20 updates" else 200) if whole else 100
         peak = 0.06 if "ten times" in name else 0.006 if whole else 0.003
         own.train(model, batches, steps, peak, warmup=steps // 4)
     unmoved = sum(map(torch.equal, before, model.parameters()))
     return model.eval(), 1 - unmoved / len(before)
 
 
+@cache
 def trial(name: str, seed: int = 0) -> Trial:
     """Asks the five questions about the script with this mistake.
 

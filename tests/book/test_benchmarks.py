@@ -43,7 +43,7 @@ COMMANDS += ["-m nmt_book.deeper_11.tables --dry"]
 COMMANDS += ["-m benchmarks.multi30k --dry --test --models multi30k-en-de"]
 LONG = [
     pytest.param(f"-m nmt_book.{folder}.tables --dry", marks=pytest.mark.weekly)
-    for folder in ("chapter11", "chapter13", "deeper_00", "deeper_04")
+    for folder in ("chapter11", "chapter13", "deeper_00", "deeper_04", "deeper_07")
 ]
 
 
