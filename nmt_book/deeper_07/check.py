@@ -54,10 +54,10 @@ def on_pairs(found):
     },
     mistakes={
         "the loss with the right source is missing: by how much does it grow?": (
-            " - loss(batch.src) →"
+            " - losses[1] →"
         ),
         "the sign: it should be positive if the source is read": (
-            "loss(exchanged) - loss(batch.src) → loss(batch.src) - loss(exchanged)"
+            "losses[0] - losses[1] → losses[1] - losses[0]"
         ),
         "dim 1 has the words of one sentence; exchange sentences, dim 0": (
             "roll(1, 0) → roll(1, 1)"
@@ -66,10 +66,13 @@ def on_pairs(found):
             "roll(1, 0) → roll(1)"
         ),
         "the targets move with their sources, so nothing is exchanged": _all_moved,
-        "padding is counted: ignore_index=nmt.PAD": ", ignore_index=nmt.PAD →",
-        "a difference, not a ratio": ") - loss( → ) / loss(",
+        "padding is counted: ignore_index=nmt.PAD": (
+            "nmt.cross_entropy(model(src, batch.tgt_in), → F.cross_entropy("
+            "model(src, batch.tgt_in).mT,"
+        ),
+        "a difference, not a ratio": "] - → ] /",
         "tgt_in is what the model reads; the loss is about tgt_out": (
-            "batch.tgt_out → batch.tgt_in"
+            "), batch.tgt_out → ), batch.tgt_in"
         ),
     },
     hints=(
@@ -83,12 +86,12 @@ def on_pairs(found):
     fixed=(1,),
 )
 def reads_source(model, batch):
-    def loss(src):
-        logits = model(src, batch.tgt_in)  # (B, T, V)
-        return F.cross_entropy(logits.mT, batch.tgt_out, ignore_index=nmt.PAD)
-
     exchanged = batch.src.roll(1, 0)  # (B, S)
-    return float(loss(exchanged) - loss(batch.src))
+    losses = [
+        nmt.cross_entropy(model(src, batch.tgt_in), batch.tgt_out)
+        for src in (exchanged, batch.src)
+    ]
+    return float(losses[0] - losses[1])
 
 
 @exercise(
