@@ -1,7 +1,8 @@
-"""Films the live page: ``python -m figures.film``, after ``make site``.
+"""Films the start page: ``python -m figures.film``, after ``make site``.
 
-It presses the button that switches off a head, then types a sentence, in a Chromium
-(Playwright, as for ``make browser``), and writes ``live.webp`` and ``live_still.webp``.
+It presses the button that switches off a head, types a sentence, and presses again, in
+a Chromium (Playwright, as for ``make browser``); it writes ``live.webp`` and
+``live_still.webp``.
 """
 
 import io
@@ -14,9 +15,11 @@ from tests.site.browser_site import SITE, served
 from tests.site.chromium import chromium
 
 HERE = Path(__file__).parent
-SIZE = {"width": 900, "height": 1000}
+SIZE = {"width": 900, "height": 800}
 ASKS = "Switch off the head that makes the car feminine"
-TYPED = "Two cats are sleeping on a red sofa."
+AGAIN = "Switch off the same head"
+TYPED = "A blue car is parked on the street."
+HEIGHT = 212  # of the card, with what a press adds below
 KEY = 160  # milliseconds a key, as people type
 DRAWN = ".ask[aria-busy=false]"  # the translation of what is typed is there
 # Holds what fades in at a moment after its start; false: all of it is over by then.
@@ -42,11 +45,10 @@ def film() -> None:
     frames: list[tuple[Image.Image, int]] = []  # a picture and its milliseconds
     with chromium() as browser, served(SITE) as address:
         page = browser.new_page(viewport=SIZE, color_scheme="light")
-        page.goto(f"{address}/live.html", wait_until="networkidle")
-        top = page.get_by_text("English → German").first.bounding_box()["y"]
-        end = page.get_by_role("button", name=ASKS).bounding_box()
-        area = {"x": 33, "y": top - 20, "width": 834}
-        area["height"] = end["y"] + end["height"] + 20 - area["y"]
+        page.goto(f"{address}/index.html", wait_until="networkidle")
+        page.locator(".nmt-live[aria-busy=false]").wait_for()
+        card = page.locator(".ask").bounding_box()
+        area = {"x": 33, "y": card["y"] - 12, "width": 834, "height": HEIGHT}
 
         def take(milliseconds: int) -> None:
             shot = Image.open(io.BytesIO(page.screenshot(clip=area)))
@@ -66,15 +68,16 @@ def film() -> None:
         still = len(frames) - 1
         press(page, "Switch the head on again", take, grow)
         page.evaluate("document.querySelector('#dot').remove()")
-        page.get_by_role("button", name="Get the model").click()
-        page.locator(".offer").wait_for(state="hidden")
+        page.locator("textarea").first.fill(TYPED)  # this fetches the model
+        page.locator(".result", has_text="bleue").wait_for()
         page.locator("textarea").first.fill("")
         for letter in TYPED:
             page.keyboard.type(letter)
             page.locator(DRAWN).wait_for()
             take(KEY)
         page.locator(".nmt-live[aria-busy=false]").wait_for()
-        take(3000)
+        take(1500)
+        press(page, AGAIN, take, grow)
     first, *others = [shot for shot, _ in frames]
     first.save(
         HERE / "live.webp",

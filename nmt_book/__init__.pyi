@@ -7,6 +7,7 @@ from .yours.translator import MyTransformer as MyTransformer
 from .yours.translator import your_functions as your_functions
 from .yours.fault import plant as plant
 from .exercise.progress import progress as progress
+from .loop import OwnUpdate as OwnUpdate
 from .notebook import show_source as show_source
 from .notebook import compare_guess as compare_guess
 from .notebook import long_and_short as long_and_short

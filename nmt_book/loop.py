@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
@@ -36,6 +37,36 @@ def updates(
         optimizer.step()
         optimizer.zero_grad()
         yield loss.detach()
+
+
+class OwnUpdate(Optimizer):
+    """An optimizer that moves each weight as a function says, such as a reader's Adam.
+
+    Args:
+        weights: the weights of a model.
+        update: ``update(theta, g, m, v, step, rate)`` gives the next theta, m and v.
+        lr: the learning rate.
+    """
+
+    def __init__(
+        self, weights: Iterable[Tensor], update: Callable[..., Any], lr: float = 1e-3
+    ) -> None:
+        super().__init__(weights, {"lr": lr})
+        self.update, self.n_steps = update, 0
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> None:  # type: ignore[override]
+        self.n_steps += 1
+        for options in self.param_groups:
+            for weight in options["params"]:
+                if weight.grad is None:
+                    continue
+                old = (weight, weight.grad, *self.state[weight].get("means", ()))
+                old += (torch.zeros_like(weight),) * (4 - len(old))
+                given = (tensor.detach().clone() for tensor in old)
+                theta, *means = self.update(*given, self.n_steps, options["lr"])
+                weight.copy_(theta)
+                self.state[weight]["means"] = means
 
 
 def per_token(total: Loss) -> Loss:

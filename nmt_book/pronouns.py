@@ -1,8 +1,9 @@
-"""Chapter 09 and its deeper page: which path brings a noun's gender to its pronoun."""
+"""Chapter 09 and its deeper page: does the English or the French decide the pronoun?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -14,81 +15,101 @@ NOUNS = {
     "il": ("sofa", "bed", "bench", "bicycle"),
     "elle": ("chair", "lamp", "car", "table"),
 }
+FRAME = "The {} is new and it is very comfortable."
+Exchange = Callable[[Callable[..., float], Any, Any], Sequence[float]]
 
 
 class Scene(NamedTuple):
-    """A translated sentence, with the positions of noun, "it" and pronoun."""
+    """A translated sentence, with the positions of noun and pronoun."""
 
     text: str
     src: Tensor  # (1, S)
     tgt: Tensor  # (1, T + 1)
-    noun: int  # columns of the encoder's maps
-    it: int
+    noun: int  # a column of the encoder's maps
     t: int  # the row in which the pronoun is written
     maps: nmt.Attention
 
 
-def scene(translator: nmt.Translator, noun: str) -> Scene:
-    """The sentence of section 3, with position 0 for a word that does not occur."""
+def scene(translator: nmt.Translator, noun: str, frame: str = FRAME) -> Scene:
+    """The sentence about a noun, with position 0 for a word that does not occur."""
 
     def find(words: Sequence[str], *targets: str) -> int:
         return next((i for i, word in enumerate(words) if word in targets), 0)
 
-    out = translator(f"The {noun} is new and it is very comfortable.")
+    out = translator(frame.format(noun))
     src, tgt = translator.encode(out.source), translator.tgt_tokenizer.encode(out.text)
     return Scene(
         out.text,
         torch.tensor([src]),
         torch.tensor([tgt]),
         find(out.src_labels, noun),
-        find(out.src_labels, "it"),
         find(out.tokens, "il", "elle", "er", "sie", "es"),
         out.attention,
     )
 
 
-def scenes(translator: nmt.Translator) -> dict[str, list[Scene]]:
-    """Four scenes for each pronoun."""
-    return {p: [scene(translator, noun) for noun in NOUNS[p]] for p in NOUNS}
-
-
-def names(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    return [" and ".join(row) or "nothing" for row in rows]
-
-
-def means(
-    probability: Callable[..., float],
-    scenes: dict[str, list[Scene]],
-    rows: Sequence[tuple[str, ...]],
-) -> Tensor:
-    """Mean probability with the paths of each row masked, ``(rows, pronouns)``."""
-    table = [
-        [sum(probability(s, *row) for s in group) / len(group) for row in rows]
-        for group in scenes.values()
-    ]
-    return torch.tensor(table).T
-
-
-def pronoun(
+def scenes(
     translator: nmt.Translator,
-    scene: Scene,
-    encoder: Tensor,
-    decoder: Tensor,
-    cross: Tensor,
+    nouns: Mapping[str, Sequence[str]] = NOUNS,
+    frame: str = FRAME,
+) -> dict[str, list[Scene]]:
+    """Pronoun → a scene for each of its nouns."""
+    return {
+        pronoun: [scene(translator, noun, frame) for noun in several]
+        for pronoun, several in nouns.items()
+    }
+
+
+def p_il(
+    translator: nmt.Translator,
+    english: Scene,
+    french: Scene,
+    closed: Any = None,
+    hidden: Sequence[int] = (),
+    detour: bool = True,
 ) -> float:
-    """The probability of the pronoun under these masks.
+    """P(il) after the French words of one scene, with the English of another.
 
     Args:
-        encoder, decoder: of self-attention, in all layers.
-        cross: of cross-attention, ``(n_layers, H, T, S)``.
+        closed: heads of cross-attention, as (layer, head), or ``...`` for all: they
+            may not look at the noun while the pronoun is written.
+        hidden: positions of French words that the decoder may not read in that step.
+        detour: whether other English words may read the noun in the encoder.
     """
-    model = translator.model
-    memory = model.encode(scene.src, encoder)  # (1, S, D)
-    x = model.tgt_embedding(scene.tgt[:, :-1])  # (1, T, D)
+    model, src = translator.model, english.src  # (1, S)
+    tgt_in = french.tgt[:, : french.t + 1]  # (1, T)
+    S, T, H = src.size(1), tgt_in.size(1), translator.config.model.n_heads
+    encoder, decoder = torch.ones(1, 1, S, S).bool(), nmt.causal_mask(T)
+    encoder[..., torch.arange(S) != english.noun, english.noun] = detour
+    decoder[..., french.t, list(hidden)] = False
+    cross = torch.ones(len(model.decoder.layers), H, T, S).bool()
+    if closed is not None:
+        cross[..., french.t, english.noun][closed] = False
+    memory = model.encode(src, encoder)  # (1, S, D)
+    x = model.tgt_embedding(tgt_in)  # (1, T, D)
     for layer, mask in zip(model.decoder.layers, cross, strict=True):
-        x = layer(x, memory, mask[None], decoder)  # (1, T, D)
-    logits = model.output(model.decoder.norm(x))[0, scene.t]  # (V,)
-    return float(logits.softmax(-1)[scene.tgt[0, scene.t + 1]])
+        x = layer(x, memory, mask[None], decoder)
+    logits = model.output(model.decoder.norm(x))[0, french.t]  # (V,)
+    return float(logits.softmax(-1)[word_id(translator, "il")])
+
+
+def believed(
+    exchange: Exchange,
+    translator: nmt.Translator,
+    scenes: Mapping[str, Sequence[Scene]],
+    **changes: Any,
+) -> Tensor:
+    """How much P(il) follows the English, and how much the French. (2,)
+
+    The mean over all couples of a masculine and a feminine scene.
+
+    Args:
+        exchange: chapter 09's.
+        changes: of ``p_il``.
+    """
+    p = partial(p_il, translator, **changes)
+    couples = [exchange(p, il, elle) for il in scenes["il"] for elle in scenes["elle"]]
+    return torch.tensor(couples).mean(0)
 
 
 def up_to_pronoun(
@@ -100,9 +121,9 @@ def up_to_pronoun(
     return src, torch.cat([scene.tgt[:, : scene.t + 1] for scene in examples])
 
 
-def one_word_id(translator: nmt.Translator, word: str) -> int:
-    (token_id,) = translator.tgt_tokenizer.encode(word, sos=False, eos=False)
-    return int(token_id)
+def word_id(translator: nmt.Translator, word: str) -> int:
+    """The id of a word, or of its last piece."""
+    return int(translator.tgt_tokenizer.encode(word, sos=False, eos=False)[-1])
 
 
 def table(

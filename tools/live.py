@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 import subprocess
+from functools import cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -23,6 +24,7 @@ from nmt_book import web
 from nmt_book.pictures import explore
 from nmt_book.pictures.explore import LIMIT, TRANSLATOR, live_page
 from nmt_book.pictures.viewer import static_table
+from nmt_book.web import train_page
 from nmt_lib.training.run_folder import PRETRAINED
 from nmt_lib.translate.heatmap import KINDS
 
@@ -155,6 +157,42 @@ def copy_explored(notebooks: Path, out: Path) -> None:
 
 def site_page() -> str:
     """The page as HTML."""
+    data, answers = page_data()
+    more: dict[str, Any] = {
+        "stored": [kept(answer) for answer in answers],
+        "ideas": [idea | {"address": urlencode(idea["shows"])} for idea in IDEAS],
+        "fragment": True,
+        "worker": WORKER,
+        "chapters": "notebooks/",
+    }
+    return live_page(data | more, table_of(answers))
+
+
+def start_page(ways: str) -> str:
+    """The beginning of the start page: one sentence, one head, and the maps.
+
+    Args:
+        ways: HTML to follow the translation.
+    """
+    data, answers = page_data()
+    car = [answer for answer in answers if answer["asked"] == CAR["text"]]
+    more: dict[str, Any] = {
+        "models": [one for one in data["models"] if one["name"] == CAR["model"]],
+        "stored": [kept(answer) for answer in car if not answer["prefix"]],
+        "ideas": IDEAS[:1],
+        "fragment": False,
+    }
+    return live_page(data | more, table_of(car) + ways, brief=True)
+
+
+def kept(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer as the page has it: what was asked, and all of it in JSON."""
+    return {key: answer[key] for key in QUESTION} | {"json": web.quoted(answer)}
+
+
+@cache
+def page_data() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What the pages show first, and what the models answer."""
     models = []
     for name, texts in EXAMPLES.items():
         file, (source, target) = model_path(name).read_bytes(), name.split("-")
@@ -171,28 +209,21 @@ def site_page() -> str:
             "bytes": len(file),
         }
         models.append(model)
-    data: dict[str, Any] = {
+    data = {
         "models": models,
-        "ideas": [idea | {"address": urlencode(idea["shows"])} for idea in IDEAS],
         "names": KINDS,
-        "fragment": True,
-        "worker": WORKER,
         "start": urlencode(START),
-        "chapters": "notebooks/",
+        "sentences": {"en": train_page.EXAMPLES},
     }
-    answers = answers_to(data)
-    data["stored"] = [
-        {key: answer[key] for key in QUESTION} | {"json": web.quoted(answer)}
-        for answer in answers
-    ]
-    return live_page(data, table_of(answers))
+    return data, answers_to(data)
 
 
 def answers_to(data: dict[str, Any]) -> list[dict[str, Any]]:
     """What the page's own scripts answer to its examples and ideas, in Node."""
     job = data | {"scripts": web.FILES.as_uri(), "worker": web.bundle(*TRANSLATOR)}
-    job |= {"limit": LIMIT, "files": {name: str(model_path(name)) for name in EXAMPLES}}
+    job |= {"files": {name: str(model_path(name)) for name in EXAMPLES}}
     job |= {"searched": {"model": "en-de", "text": BEAM, "beam": 3}, "stored": []}
+    job |= {"ideas": IDEAS, "limit": LIMIT}
     command: list[str | Path] = ["node", Path(__file__).with_name("answers.mjs")]
     answers = subprocess.check_output(command, input=json.dumps(job), text=True)
     return list(json.loads(answers))

@@ -199,7 +199,7 @@ def own(path: str) -> str:
         "colab": lambda _: COLAB_LATER if not PUBLISHED else COLAB_NOW,
         "names": lambda _: with_links(names.page(f"{REPOSITORY}/blob/main"), path),
         "one_page": lambda _: with_links(one_page(), path),
-        "viewer": lambda _: raw(viewer(notebook_at(chapters[0]))),
+        "start": lambda _: raw(live.start_page(read("site/ways.html"))),
         "live": lambda _: raw(live.site_page()),
         "train": lambda _: raw(train.site_page()),
     }
@@ -227,23 +227,6 @@ def one_page() -> str:
 
 def raw(page: str) -> str:
     return f"``````{{raw}} html\n{page}\n``````"
-
-
-def viewer(notebook: nbformat.NotebookNode) -> str:
-    """A sentence, its translation and its attention, from the outputs of a chapter."""
-    outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
-    htmls = (output.get("data", {}).get("text/html", "") for output in outputs)
-    view = next(page for page in htmls if 'nmt-view"' in page)
-    view = view.replace("; run the cell to explore all of them", "")
-    data = json.loads(re.findall(r"const data = (.*);\n", view)[0])
-    sides = []
-    for side in ("columns", "rows"):
-        tokens = data["kinds"]["cross"][side]
-        line = " ".join(token for token in tokens if not re.fullmatch(r"<\w+>", token))
-        sides.append(html.escape(re.sub(r" (?=[.,?!])", "", line)))
-    sentence = f'<span>{sides[0]}</span> → <b lang="fr">{sides[1]}</b>'
-    sentence += ' <a href="live.html">Type your own</a>'
-    return f'<p class="said">{sentence}</p>\n{view}'
 
 
 def title(notebook: nbformat.NotebookNode) -> str:

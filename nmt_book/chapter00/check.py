@@ -1,104 +1,8 @@
 """The exercises of chapter 00, start here."""
 
-from functools import cache
-from types import SimpleNamespace
-
 import torch
 
-import nmt_lib as nmt
-
 from ..exercise.exercise import exercise
-
-
-@cache
-def _english():
-    """A tokenizer that knows of the cases' tokens what the page's knows."""
-    lines = ["The old cat is eating, and the", "A a beautiful ."]
-    return nmt.WordTokenizer.train("spacy", "en", lines, 1, lowercase=False)
-
-
-class _Known:
-    """Its tokens; it is made when first used."""
-
-    def __contains__(self, token):
-        return token in _english().vocab
-
-
-tokenizer = SimpleNamespace(tokenize=lambda text: _english().tokenize(text))
-known = _Known()
-
-
-def _new(text, fits=lambda token: token not in known):
-    return [token for token in tokenizer.tokenize(text) if fits(token)]
-
-
-def _in_text(token):
-    return token not in " ".join(_english().vocab.get_itos())
-
-
-@exercise(
-    "The tokens of a text that the translator does not know.",
-    cases={
-        "a new word twice, in small letters and capitals": (
-            "A zebra, a Zyx and a ZEBRA.",
-        ),
-        "no new word": ("The cat is old.",),
-        "Cat, and a word inside a known one": ("the Cat, a Cat eat?",),
-    },
-    mistakes={
-        "these are all tokens": " if token not in known →",
-        "these are the tokens that it knows": "not in → in",
-        "split() leaves the comma at the word: use tokenizer.tokenize": [
-            "tokenizer.tokenize(text) → text.split()",
-            'tokenizer.tokenize(text) → text.split(" ")',
-        ],
-        "these are letters: tokenizer.tokenize(text) splits the text into tokens": (
-            "tokenizer.tokenize(text) → text"
-        ),
-        "small and capital letters are different tokens: change nothing": [
-            "tokenize(text) → tokenize(text.lower())",
-            "if token not → if token.lower() not",
-        ],
-        "keep the tokens as they are, in capitals too": (
-            "[token for → [token.lower() for"
-        ),
-        "compare with whole tokens: known is a list, not a text": (
-            "_new(text, _in_text)"
-        ),
-        "a word that occurs twice counts twice": "[*dict.fromkeys(_new(text))]",
-        "keep the order of the text": "sorted(_new(text))",
-        "keep the order, and a word that occurs twice": [
-            "set(_new(text))",
-            "sorted(set(_new(text)))",
-        ],
-        "a text of known words only gives an empty list": "_new(text) or None",
-        "give the words, not how many there are": "len(_new(text))",
-        "give the tokens, not whether each is new": (
-            "[token not in known for token in tokenizer.tokenize(text)]"
-        ),
-        "give the list, not one text": [
-            "' '.join(_new(text))",
-            "', '.join(_new(text))",
-        ],
-        "give the words themselves, not <unk>": "['<unk>' for token in _new(text)]",
-        "it stops too early: does `return` stand inside the loop?": [
-            "[t for t in tokenizer.tokenize(text)[:1] if t not in known]",
-            "_new(text)[:1] or None",
-            "_new(text)[0] if _new(text) else None",
-        ],
-    },
-    hints=(
-        "Which tokens has the text, and which of them does `known` not hold?",
-        "Go through `tokenizer.tokenize(text)`, and keep those `not in known`.",
-    ),
-    says="these tokens will all become <unk>",
-    difficulty=1,
-    importance=1,
-    minutes=4,
-)
-def unknown_words(text):
-    return [token for token in tokenizer.tokenize(text) if token not in known]
-
 
 ROW = "logits[0, -1].softmax(-1)"
 ROWS = "these are the best of every row: take the last one, logits[0, -1]"
@@ -121,6 +25,9 @@ def _logits(seed, T, V):
         "the logit is not a probability yet: softmax": ".softmax(-1) →",
         "this is the logarithm of the probability: softmax, not log_softmax": (
             "softmax → log_softmax"
+        ),
+        "exp alone does not sum to 1: divide by the sum, with softmax": (
+            "softmax(-1) → exp()"
         ),
         "one softmax is enough": "softmax(-1) → softmax(-1).softmax(-1)",
         "the id first, then the probability": (

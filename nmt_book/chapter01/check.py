@@ -178,6 +178,11 @@ SLICE = "tuple(subwords[i : i + 2]) == pair"
         "aaa with the pair a a is aa a: a joined subword cannot be joined again": (
             _joined(lambda last, part, before, pair: (before, part) == pair)
         ),
+        "go from left to right: aaa with the pair a a is aa a, not a aa": (
+            "= [], 0 → = [], 0; subwords, pair = subwords[::-1], pair[::-1]",
+            "subwords[i : i + size]) → subwords[i : i + size][::-1])",
+            "tuple(merged) → tuple(merged[::-1])",
+        ),
         "return a tuple of subwords, not one text": [
             'tuple(merged) → "".join(merged)',
             'tuple(merged) → " ".join(merged)',

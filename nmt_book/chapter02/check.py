@@ -206,6 +206,9 @@ ROWS = "P[: ids.size(1)]"
     mistakes={
         "the factor √D is missing": f"{WORD} → E[ids]",
         "multiply by √D, not by D": "math.sqrt(E.size(1)) → E.size(1)",
+        "multiply by √D; √(D/2) is the length of a position": (
+            "E.size(1)) → E.size(1) / 2)"
+        ),
         "multiply by √D; do not divide": f"{WORD} → E[ids] / math.sqrt(E.size(1))",
         "D is the last axis of E; V is the first": "E.size(1) → E.size(0)",
         "D is the width of E; this is the length of the sentences": (

@@ -1,4 +1,4 @@
-"""Codes of positions: bits that turn into waves, and clocks with many hands."""
+"""Codes of positions: clocks with many hands."""
 
 from __future__ import annotations
 
@@ -9,30 +9,11 @@ from typing import Any
 import torch
 from matplotlib.figure import Figure
 
-from nmt_lib.translate.heatmap import FONT, WIDTH, draw_grid, new_figure, set_title
+from nmt_lib.translate.heatmap import FONT, WIDTH, new_figure, set_title
 
 from ..pictures.charts import SERIES
 from ..pictures.data import as_numbers
 from ..pictures.palette import LIGHT
-
-
-def plot_bits(n_bits: int) -> Figure:
-    """The binary digits of all positions, and next to them a wave for each digit."""
-    count = torch.arange(2**n_bits)  # (n,)
-    bits = torch.stack([count // 2**k % 2 for k in range(n_bits)], dim=1)  # bit 0 first
-    figure, (left, right) = new_figure(1, 2, size=(WIDTH, 3.6), width_ratios=[1, 2])
-    names = [f"bit {k}" for k in range(n_bits)]
-    draw_grid(left, bits, list(map(str, count.tolist())), names, vmax=1.4)
-    left.set(ylabel="position")
-    fine = torch.linspace(0, len(count) - 1, 400)  # between the positions
-    for k in range(n_bits):
-        wave = 0.5 - 0.5 * (2 * math.pi * (fine + 0.5) / 2 ** (k + 1)).sin()
-        right.step(count, bits[:, k] - 1.6 * k, where="mid", color="0.6", lw=1.2)
-        right.plot(fine, wave - 1.6 * k, color=LIGHT["right"], lw=2)
-    right.set_yticks([0.5 - 1.6 * k for k in range(n_bits)], names)
-    right.set(xlabel="position", xticks=range(0, len(count), 2))
-    right.tick_params(left=False)
-    return figure
 
 
 def plot_hands(clocks: Mapping[str, Any], names: list[str]) -> Figure:

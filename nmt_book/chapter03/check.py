@@ -4,7 +4,6 @@ import torch
 
 import nmt_lib as nmt
 
-from ..cases import ONE_ROUND
 from ..exercise.exercise import exercise
 
 SELF = "a query may look at itself, too: its answer is one position further"
@@ -31,10 +30,10 @@ FUTURE = "rows are queries: yours see the future instead of the past"
             ", dtype=torch.bool →",
             ", dtype=torch.bool → , dtype=torch.int",
         ],
-        "(T, T) is asked for; the library's two axes in front come in section 6": (
+        "(T, T) is asked for; the library's two axes in front come in section 4": (
             ".tril() → .tril()[None, None]"
         ),
-        "where it is 0, a score would stay; this is what is added to scores": (
+        "a mask says True or False; some programs add 0 and −∞ instead (chapter 04)": (
             "torch.full((T, T), -torch.inf).triu(1)"
         ),
     },
@@ -137,115 +136,6 @@ def my_target_mask(tgt_in):
     return real & nmt.causal_mask(tgt_in.size(1))  # (B, 1, T, T)
 
 
-def _kept(scores, mask):
-    kept = scores.exp() * mask
-    return kept / kept.sum(-1, keepdim=True)
-
-
-@exercise(
-    "Softmax over the keys that the mask shows.",
-    cases={
-        "small scores": (
-            torch.tensor([[0.0, 2, 1, -3], [1, 0, -1, 2]]),
-            torch.tensor([[True, True, False, True], [True, True, True, True]]),
-        ),
-        "visible scores near −60": (
-            torch.tensor([[-60.0, -59, -7], [-62, 5, -60], [-1, -2, -3]]),
-            torch.tensor([[1, 1, 0], [1, 0, 1], [0, 1, 1]]).bool(),
-        ),
-        "scores of ±1,600, as in a trained model": (
-            torch.tensor([[1600.0, 1602, 0, 7, 1603], [1, 0, 2, 1600, -1600]]),
-            torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0]]).bool(),
-        ),
-        "visible scores near −16,000": (
-            torch.tensor([[-16000.0, -16002, 5, 0]]),
-            torch.tensor([[1, 1, 0, 0]]).bool(),
-        ),
-    },
-    mistakes={
-        "the mask has no effect; masked_fill, for one, returns new scores, and leaves "
-        "`scores` as they are": "scores.softmax(-1)",
-        "a hidden score near 0 still gets the weight e⁰ = 1: write a very low number": [
-            "lowest) → 0)",
-            "(scores * mask).softmax(-1)",
-        ],
-        "adding True adds 1: a hidden score must become very low": (
-            "(scores + mask).softmax(-1)"
-        ),
-        "the rows no longer sum to 1: the hidden keys are still in the denominator": [
-            "scores.softmax(-1) * mask",
-            "scores.exp() * mask / scores.exp().sum(-1, keepdim=True)",
-        ],
-        "the hidden keys are those where the mask is False": [
-            "~mask → mask",
-            "~mask, lowest → mask, -torch.inf",
-        ],
-        "divide along the keys, so that each row sums to 1": [
-            "softmax(-1) → softmax(0)",
-            ("lowest) → -torch.inf)", "softmax(-1) → softmax(0)"),
-        ],
-        "keepdim=True keeps the axis of the sums, (T, 1), so that each divides a row": (
-            "scores.exp() * mask / (scores.exp() * mask).sum(-1)"
-        ),
-        "divide by the sum of each row, not by the sum of all": (
-            "scores.exp() * mask / (scores.exp() * mask).sum()"
-        ),
-        "these are exponentials: divide by their sum": "scores.exp() * mask",
-        "the exponential is missing": (
-            "scores * mask / (scores * mask).sum(-1, keepdim=True)"
-        ),
-        "scores[mask] is one long list: the rows are lost": "scores[mask].softmax(-1)",
-        "these are the masked scores: the softmax is missing": [
-            ".softmax(-1) →",
-            *(
-                (f"lowest) → {low})", ".softmax(-1) →")
-                for low in ("-1e9", "-torch.inf")
-            ),
-            "scores * mask",
-        ],
-        "these are logarithms of weights: softmax, not log_softmax": [
-            ".softmax → .log_softmax",
-            *(
-                (f"lowest) → {n})", ".softmax → .log_softmax")
-                for n in ("-1e9", "-torch.inf")
-            ),
-        ],
-        "0 · ∞ is nan: `masked_fill` puts the −∞ only where it belongs": (
-            "(scores + (~mask) * -torch.inf).softmax(-1)"
-        ),
-        "right for small scores, but exp of a large one is infinite: take softmax, or "
-        "subtract the largest *visible* score first": [
-            _kept,
-            "_kept(scores.double(), mask)",
-        ],
-        "right for small scores, but the largest may be a hidden one, and then all "
-        "visible exponentials are 0: hide before you subtract or take the softmax": [
-            "_kept(scores.log_softmax(-1), mask)",
-            "_kept(scores - scores.amax(-1, keepdim=True), mask)",
-        ],
-        "your number is not low enough: a visible score may be lower still": [
-            *(f"lowest) → {-n})" for n in (1, 10, 20, 50, 100, 1000, 10000)),
-            *(f"(scores - {10**n} * ~mask).softmax(-1)" for n in (1, 2, 3, 4)),
-        ],
-    },
-    hints=(
-        "The softmax does the dividing. What must a hidden score become beforehand, so "
-        "that its exponential is 0? `torch.where(mask, a, b)` takes `a` where the mask "
-        "is True, and `b` elsewhere.",
-        "`scores.masked_fill(~mask, lowest)`, with the lowest number of the type, "
-        "`torch.finfo(scores.dtype).min`, or with −∞; then `softmax(-1)`.",
-    ),
-    says="hidden keys get nothing, and each row sums to 1, for scores of any size",
-    difficulty=2,
-    importance=3,
-    minutes=6,
-    part="masked_softmax",
-)
-def masked_softmax(scores, mask):
-    lowest = torch.finfo(scores.dtype).min
-    return scores.masked_fill(~mask, lowest).softmax(-1)
-
-
 Q, K = "sentence[:, :, None]", "sentence[:, None, :]"
 BEFORE = "nmt.causal_mask(sentence.size(1))"
 BOTH = f"return same[:, None] & {BEFORE}"
@@ -314,104 +204,3 @@ BOTH = f"return same[:, None] & {BEFORE}"
 def packed_mask(sentence):
     same = sentence[:, :, None] == sentence[:, None, :]  # (B, T, T)
     return same[:, None] & nmt.causal_mask(sentence.size(1))  # (B, 1, T, T)
-
-
-COUNT = "length * (len(batches[-1]) + 1)"
-
-
-def _cleared(lengths, budget):
-    batches, batch = [], []
-    for length in lengths:
-        if batch and length * (len(batch) + 1) > budget:
-            batches.append(batch)
-            batch.clear()
-        batch.append(length)
-    return [*batches, batch] if batch else batches
-
-
-def _first_lost(lengths, budget):
-    batches, batch = [], []
-    for length in lengths:
-        if length * (len(batch) + 1) > budget:
-            batches.append(batch)
-            batch = []
-        else:
-            batch.append(length)
-    return [*batches, batch]
-
-
-@exercise(
-    "Fills batches with sentences that are sorted by length.",
-    cases={
-        "a batch that fills the budget exactly": ([3, 3, 4, 5, 5, 6, 6], 18),
-        "a budget that is never full": ([4, 4, 4], 11),
-        "a long one at the end": ([1, 1, 1, 1, 6], 6),
-        "one sentence": ([5], 20),
-        "two sentences, both too long": ([7, 7], 6),
-    },
-    mistakes={
-        "count the padding too: sentences × longest, not the sum of the lengths": (
-            f"{COUNT} → sum(batches[-1]) + length"
-        ),
-        "the new sentence is now the longest: count with it, not with those before": (
-            f"{COUNT} → batches[-1][-1] * (len(batches[-1]) + 1)"
-        ),
-        "take the longest sentence, which comes last, not the first one": (
-            f"{COUNT} → batches[-1][0] * (len(batches[-1]) + 1)"
-        ),
-        "count the new sentence, too: its batch goes over the budget": (
-            "(len(batches[-1]) + 1) → len(batches[-1])"
-        ),
-        "a batch goes over its budget by a sentence: check before that one joins": (
-            f"{COUNT} → batches[-1][-1] * len(batches[-1])"
-        ),
-        "batches differ in size: count with the longest of this batch, not of all": [
-            f"{COUNT} → lengths[-1] * (len(batches[-1]) + 1)",
-        ],
-        "all are in one batch: the budget counts ids, sentences × longest": (
-            f"{COUNT} → len(batches[-1]) + 1"
-        ),
-        "a batch may fill the budget exactly": "> budget → >= budget",
-        "the last batch is missing": "return batches → return batches[:-1]",
-        "a sentence that is too long has its batch alone, and no batch is empty": (
-            "not batches or length → length",
-            "batches = [] → batches = [[]]",
-        ),
-        "the sentence that starts a new batch is lost": [
-            _first_lost,
-            "        batches[-1] →         else:\n            batches[-1]",
-        ],
-        "each batch needs a list of its own: `clear` empties those in batches, too": (
-            _cleared
-        ),
-        "give the lengths, not where they are in the list": (
-            "for length in lengths: → for i, length in enumerate(lengths):",
-            "append(length) → append(i)",
-        ),
-        "a batch takes sentences for as long as they fit; yours are all alone": (
-            "[[length] for length in lengths]"
-        ),
-        "give the lengths in each batch, not how many there are": (
-            "return batches → return [len(batch) for batch in batches]"
-        ),
-        ONE_ROUND: "    return →         return",
-    },
-    hints=(
-        "The lengths are sorted, so the new sentence is the longest of its batch. How "
-        "many ids has the batch with it?",
-        "A new batch starts if there is none yet, or if `length * (len(batches[-1]) + "
-        "1)` is over the budget.",
-    ),
-    says="every batch keeps to its budget",
-    difficulty=2,
-    importance=1,
-    minutes=8,
-    part="batches",
-)
-def my_batches(lengths, budget):
-    batches = []
-    for length in lengths:  # the longest of a batch is always the one that comes last
-        if not batches or length * (len(batches[-1]) + 1) > budget:
-            batches.append([])
-        batches[-1].append(length)
-    return batches

@@ -17,8 +17,130 @@ LATE = "after the softmax is too late: the rows no longer sum to 1"
 NOT_LOW = "your number is not low enough: a visible score may be lower still"
 
 
+PADDED = torch.tensor([[True] * 4, [True, True, False, False]])[:, None, None]
+
+
+def _kept(scores, mask):
+    kept = scores.exp() * mask
+    return kept / kept.sum(-1, keepdim=True)
+
+
+@exercise(
+    "Softmax over the keys that the mask shows.",
+    cases={
+        "small scores": (
+            torch.tensor([[0.0, 2, 1, -3], [1, 0, -1, 2]]),
+            torch.tensor([[True, True, False, True], [True, True, True, True]]),
+        ),
+        "visible scores near −60": (
+            torch.tensor([[-60.0, -59, -7], [-62, 5, -60], [-1, -2, -3]]),
+            torch.tensor([[1, 1, 0], [1, 0, 1], [0, 1, 1]]).bool(),
+        ),
+        "scores of ±1,600, as in a trained model": (
+            torch.tensor([[1600.0, 1602, 0, 7, 1603], [1, 0, 2, 1600, -1600]]),
+            torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0]]).bool(),
+        ),
+        "visible scores near −16,000": (
+            torch.tensor([[-16000.0, -16002, 5, 0]]),
+            torch.tensor([[1, 1, 0, 0]]).bool(),
+        ),
+        "two sentences and three heads in front, a padding mask": [
+            *numbers(17, (2, 3, 5, 4)),
+            PADDED,
+        ],
+    },
+    mistakes={
+        "with heads in front the keys are the last axis: softmax(-1)": (
+            "softmax(-1) → softmax(1)"
+        ),
+        "the mask has no effect; masked_fill, for one, returns new scores, and leaves "
+        "`scores` as they are": "scores.softmax(-1)",
+        "a hidden score near 0 still gets the weight e⁰ = 1: write a very low number": [
+            "lowest) → 0)",
+            "(scores * mask).softmax(-1)",
+        ],
+        "adding True adds 1: a hidden score must become very low": (
+            "(scores + mask).softmax(-1)"
+        ),
+        "the rows no longer sum to 1: the hidden keys are still in the denominator": [
+            "scores.softmax(-1) * mask",
+            "scores.exp() * mask / scores.exp().sum(-1, keepdim=True)",
+        ],
+        "the hidden keys are those where the mask is False": [
+            "~mask → mask",
+            "~mask, lowest → mask, -torch.inf",
+        ],
+        "divide along the keys, so that each row sums to 1": [
+            "softmax(-1) → softmax(0)",
+            "softmax(-1) → softmax(-2)",
+            ("lowest) → -torch.inf)", "softmax(-1) → softmax(0)"),
+        ],
+        "keepdim=True keeps the axis of the sums, (T, 1), so that each divides a row": (
+            "scores.exp() * mask / (scores.exp() * mask).sum(-1)"
+        ),
+        "divide by the sum of each row, not by the sum of all": (
+            "scores.exp() * mask / (scores.exp() * mask).sum()"
+        ),
+        "these are exponentials: divide by their sum": "scores.exp() * mask",
+        "the exponential is missing": (
+            "scores * mask / (scores * mask).sum(-1, keepdim=True)"
+        ),
+        "scores[mask] is one long list: the rows are lost": "scores[mask].softmax(-1)",
+        "these are the masked scores: the softmax is missing": [
+            ".softmax(-1) →",
+            *(
+                (f"lowest) → {low})", ".softmax(-1) →")
+                for low in ("-1e9", "-torch.inf")
+            ),
+            "scores * mask",
+        ],
+        "these are logarithms of weights: softmax, not log_softmax": [
+            ".softmax → .log_softmax",
+            *(
+                (f"lowest) → {n})", ".softmax → .log_softmax")
+                for n in ("-1e9", "-torch.inf")
+            ),
+        ],
+        "0 · ∞ is nan: `masked_fill` puts the −∞ only where it belongs": (
+            "(scores + (~mask) * -torch.inf).softmax(-1)"
+        ),
+        "right for small scores, but exp of a large one is infinite: take softmax, or "
+        "subtract the largest *visible* score first": [
+            _kept,
+            "_kept(scores.double(), mask)",
+        ],
+        "right for small scores, but the largest may be a hidden one, and then all "
+        "visible exponentials are 0: hide before you subtract or take the softmax": [
+            "_kept(scores.log_softmax(-1), mask)",
+            "_kept(scores - scores.amax(-1, keepdim=True), mask)",
+        ],
+        "your number is not low enough: a visible score may be lower still": [
+            *(f"lowest) → {-n})" for n in (1, 10, 20, 50, 100, 1000, 10000)),
+            *(f"(scores - {10**n} * ~mask).softmax(-1)" for n in (1, 2, 3, 4)),
+        ],
+    },
+    hints=(
+        "The softmax does the dividing. What must a hidden score become beforehand, so "
+        "that its exponential is 0? `torch.where(mask, a, b)` takes `a` where the mask "
+        "is True, and `b` elsewhere.",
+        "`scores.masked_fill(~mask, lowest)`, with the lowest number of the type, "
+        "`torch.finfo(scores.dtype).min`, or with −∞; then `softmax(-1)`.",
+    ),
+    says="hidden keys get nothing, and each row sums to 1, for scores of any size",
+    difficulty=2,
+    importance=3,
+    minutes=6,
+    part="masked_softmax",
+)
+def masked_softmax(scores, mask):
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~mask, lowest).softmax(-1)
+
+
 ROOT = "math.sqrt(K.size(-1))"
 LOWEST = "torch.finfo(scores.dtype).min"
+HIDDEN = f"scores.masked_fill(~mask, {LOWEST})"
+INLINE = f"return masked_softmax(scores, mask) @ V → scores = {HIDDEN}"
 END = "return scores.softmax(-1) @ V"
 UNUSED = "if mask is not None → if False"
 TURNED = "V, mask if mask is None else ~mask)"
@@ -62,7 +184,6 @@ def _split(answer, x, n_heads):
 
 
 CAUSAL = torch.ones(3, 5, dtype=torch.bool).tril(1)  # (T, S)
-PADDED = torch.tensor([[True] * 4, [True, True, False, False]])[:, None, None]
 FAR_BELOW = (  # the hidden score is the largest one of each query
     torch.tensor([[-30.0, 0], [-8000, 1]]),  # (T, d_k)
     torch.tensor([[2.0, 0], [2.1, 0.5], [-0.5, 0]]) * 2**0.5,  # (S, d_k)
@@ -103,18 +224,26 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
         "multiply by 1 / √d_k, don't multiply by √d_k": f"/ {ROOT} → * {ROOT}",
         "divide the scores by √d_k, before the softmax; this divides the weights": (
             f"/ {ROOT} →",
-            f"{END} → {END} / {ROOT}",
+            f" @ V → / {ROOT} @ V",
         ),
-        "softmax along the keys: each row must sum to 1": "softmax(-1) → softmax(-2)",
+        "softmax along the keys: each row must sum to 1": (
+            INLINE,
+            "softmax(-1) → softmax(-2)",
+        ),
         "with heads in front the keys are the last axis: softmax(-1)": (
-            "softmax(-1) → softmax(1)"
+            INLINE,
+            "softmax(-1) → softmax(1)",
         ),
         "with heads in front the width is the last axis: K.size(-1)": (
             "K.size(-1) → K.size(1)"
         ),
         "divide each row by its own sum": _exponentials(torch.sum),
         "each row has a softmax of its own: this is one softmax of the whole table": [
-            f"{END} → return scores.flatten({axis}).softmax(-1).view_as(scores) @ V"
+            (
+                INLINE,
+                f"{END} → "
+                f"return scores.flatten({axis}).softmax(-1).view_as(scores) @ V",
+            )
             for axis in (0, -2)
         ],
         "the weights mix the values, not the keys": "@ V → @ K",
@@ -125,16 +254,28 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
             _exponentials(lambda e: e.sum(-1))
         ),
         "these are exponentials: divide by their sum": _exponentials(lambda e: 1),
-        "the softmax is missing": ".softmax(-1) →",
+        "without a mask the softmax is missing": ".softmax(-1) →",
+        "with a mask the softmax comes twice: masked_softmax gives weights": (
+            "return masked_softmax(scores, mask) @ V → "
+            "scores = masked_softmax(scores, mask)"
+        ),
+        "the softmax is missing": (INLINE, ".softmax(-1) →"),
         NO_MASK: UNUSED,
-        INVERTED: ["~mask → mask", f"~mask, {LOWEST} → mask, -torch.inf", FUSED],
-        "a hidden score of 0 still gets a weight: it must be very low": [
-            f"{LOWEST} → 0",
-            f"scores.masked_fill(~mask, {LOWEST}) → scores * mask",
+        INVERTED: [
+            "(scores, mask) → (scores, ~mask)",
+            (INLINE, f"~mask, {LOWEST} → mask, -torch.inf"),
+            FUSED,
         ],
-        NOT_LOW: [f"{LOWEST} → {-n}" for n in (1, 10, 20, 50, 100, 1000, 10000)],
+        "a hidden score of 0 still gets a weight: it must be very low": [
+            (INLINE, f"{LOWEST} → 0"),
+            (INLINE, f"{HIDDEN} → scores * mask"),
+        ],
+        NOT_LOW: [
+            (INLINE, f"{LOWEST} → {-n}") for n in (1, 10, 20, 50, 100, 1000, 10000)
+        ],
         "adding True adds 1: a hidden score must become very low": (
-            f"scores.masked_fill(~mask, {LOWEST}) → scores + mask"
+            INLINE,
+            f"{HIDDEN} → scores + mask",
         ),
         LATE: (
             UNUSED,
@@ -145,10 +286,12 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
         "visible score first": _exponentials(lambda e: e.sum(-1, keepdim=True)),
         "these are the weights: use them to mix the values": "@ V →",
         "return the output alone, without the weights": (
-            f"{END} → {END}, scores.softmax(-1)"
+            INLINE,
+            f"{END} → {END}, scores.softmax(-1)",
         ),
         "these are the scores: take the softmax, and mix the values": (
-            f"{END} → return scores"
+            INLINE,
+            f"{END} → return scores",
         ),
         "right for one head. With sentences and heads in front, swap the last two axes "
         "only: K.transpose(-2, -1)": [
@@ -157,22 +300,23 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
         ],
     },
     hints=(
-        "Four lines: scores, mask, softmax, mean. Section 1 did them for one query; a "
-        "mask is only used if it is not None.",
+        "Scores, weights, mean: section 1 did them for one query. `masked_softmax` is "
+        "called only if the mask is not None.",
         "`scores = Q @ K.transpose(-2, -1) / math.sqrt(K.size(-1))` has the shape "
         "(…, T, S), also with sentences and heads in front.",
     ),
     says="the library gives the same, with and without a mask, for one head or many",
     difficulty=2,
     importance=3,
-    minutes=8,
+    minutes=5,
     part="attention",
+    uses=(masked_softmax,),
     call=_attended,
 )
 def attention(Q, K, V, mask=None):
     scores = Q @ K.transpose(-2, -1) / math.sqrt(K.size(-1))  # (…, T, S)
     if mask is not None:
-        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+        return masked_softmax(scores, mask) @ V
     return scores.softmax(-1) @ V  # (…, T, d_v)
 
 
@@ -375,140 +519,3 @@ class MultiHead(torch.nn.Module):
         V = split_heads(self.W_v(memory), self.n_heads)  # (B, H, S, d_k)
         heads = attention(Q, K, V, mask)  # (B, H, T, d_k)
         return self.W_o(heads.transpose(1, 2).flatten(2))  # (B, T, D)
-
-
-class TableError(RuntimeError):
-    """All keys were multiplied at once."""
-
-
-class OneByOne(torch.Tensor):
-    """Rows that can be read one after the other, but not multiplied all at once."""
-
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        products = "matmul", "mul", "mv", "mm", "einsum", "linear"
-        product = any(name in func.__name__ for name in products)
-        if product and any(isinstance(a, cls) and a.dim() > 1 for a in args):
-            raise TableError("all keys at once")
-        return super().__torch_function__(func, types, args, kwargs or {})
-
-
-def _one_by_one(answer, q, K, V):
-    given = answer(q, K.as_subclass(OneByOne), V)
-    if isinstance(given, torch.Tensor):
-        return given.as_subclass(torch.Tensor)
-    return given
-
-
-PLAIN = "-math.inf → 0.0", "max(largest, score) → 0.0"
-EXP = "math.exp(score - largest) → torch.tensor(score"
-FIRST = "max(largest, score) → score if largest == -math.inf else largest"
-
-
-def _scores(*scores, width=64):
-    """A query and keys with these scores."""
-    q = torch.full((width,), 4.0)
-    return q, torch.tensor(scores)[:, None] * torch.ones(width) / (4 * width**0.5)
-
-
-SHRINK = "shrink * total + e, shrink * mixed"
-LARGEST = "exp of a large score is infinite: keep the largest score so far"
-
-
-@exercise(
-    "Attention of one query without a table of weights: one key after the other.",
-    cases={
-        "small scores": numbers(10, (2,), (4, 2), (4, 3)),
-        "three scores of 128": [*_scores(128.0, 128, 128), *numbers(11, (3, 2))],
-        "scores of 100, 110 and 120": [
-            *_scores(100.0, 120, 110, width=16),
-            *numbers(12, (3, 2)),
-        ],
-        "all scores near −1,600": [*_scores(-1600.0, -1601), *numbers(13, (2, 3))],
-        "scores of −800, 0 and 800": [
-            *_scores(-800.0, 0, 800),
-            *numbers(14, (3, 2)),
-        ],
-        "scores of 800, 0 and −800": [
-            *_scores(800.0, 0, -800),
-            *numbers(15, (3, 2)),
-        ],
-    },
-    mistakes={
-        UNDIVIDED: "/ math.sqrt(len(q)) →",
-        BY_D_K: "math.sqrt(len(q)) → len(q)",
-        "divide by √d_k; this divides by √S, the number of keys": "len(q) → len(K)",
-        "divide by √d_k; this divides by √d_v, the width of the values": (
-            "len(q) → V.size(1)"
-        ),
-        "this makes the table: all keys at once. Take one after the other": (
-            "(K @ q / len(q) ** 0.5).softmax(-1) @ V"
-        ),
-        LARGEST: [
-            PLAIN,
-            (*PLAIN, f"{EXP}).exp()"),
-            (*PLAIN, f"{EXP}).double().exp()"),
-        ],
-        "a limit for the score makes large scores equal: keep the largest so far": [
-            (*PLAIN, f"{EXP}).clamp(max=80).exp()"),
-            (*PLAIN, f"{EXP}).clamp(max=88).exp()"),
-        ],
-        "scores differ by much: subtract the largest so far, not the first one": [
-            FIRST,
-            (FIRST, f"{EXP} - largest).exp()"),
-        ],
-        "far below 0 every exponential is 0: the largest so far must be one of the "
-        "scores, so begin with −∞ or the first one": [
-            "-math.inf → 0.0",
-            "max(largest, score) → max(largest, abs(score))",
-        ],
-        "when the largest score grows, multiply both sums by exp(old − new)": (
-            f"{SHRINK} → total + e, mixed"
-        ),
-        "multiply *both* sums by exp(old − new): the sum of the exponentials, too": (
-            f"{SHRINK} → total + e, shrink * mixed"
-        ),
-        "multiply *both* sums by exp(old − new): the sum of the values, too": (
-            f"{SHRINK} → shrink * total + e, mixed"
-        ),
-        "exp(old − new) for the old sums, exp(score − new) for the new key: yours has "
-        "an infinite exponential at the first key": [
-            "math.exp(old - largest) → math.exp(largest - old)",
-            "math.exp(score - largest) → math.exp(score - old)",
-        ],
-        "the new key's exponential is exp(score − largest), too": (
-            "math.exp(score - largest) → math.exp(score)"
-        ),
-        "keep the largest score, not the smallest": "max(largest → min(largest",
-        "keep the largest score so far, not the latest": (
-            "max(largest, score) → score"
-        ),
-        "this is the plain mean: weigh each value by its exponential": "V.mean(0)",
-        "the new value has a weight, too: its exponential": "e * v → v",
-        "the weights don't sum to 1: divide by their sum": "/ total →",
-        "divide once, after the last key: this divides in each round": (
-            "    return mixed / total →         mixed = mixed / total\n    return mixed"
-        ),
-        "return after the loop: this stops at the first key": "V[0]",
-    },
-    hints=(
-        "Three things are kept from key to key: the largest score, the sum of the "
-        "exponentials, and the sum of the values times them.",
-        "For each key: `old, largest = largest, max(largest, score)`; then both sums "
-        "times `math.exp(old - largest)`, plus the new key's share.",
-    ),
-    says="the mean that softmax gives, for scores of any size",
-    difficulty=3,
-    importance=1,
-    minutes=12,
-    part="one_key",
-    call=_one_by_one,
-)
-def one_key_at_a_time(q, K, V):
-    largest, total, mixed = -math.inf, 0.0, torch.zeros(V.size(1))
-    for k, v in zip(K, V):
-        score = (q @ k).item() / math.sqrt(len(q))
-        old, largest = largest, max(largest, score)
-        shrink, e = math.exp(old - largest), math.exp(score - largest)
-        total, mixed = shrink * total + e, shrink * mixed + e * v
-    return mixed / total

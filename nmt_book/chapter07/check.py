@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 import nmt_lib as nmt
 
-from ..exercise.exercise import exercise
+from ..exercise.exercise import exercise, unfilled
 from ..yours.trials import NO_GRADIENT
 
 
@@ -243,11 +243,21 @@ def my_loss(logits, tgt_out):
 M, V = "0.9 * m + 0.1 * g", "0.98 * v + 0.02 * g**2"
 M_HAT, V_HAT = "m / (1 - 0.9**step)", "v / (1 - 0.98**step)"
 ROOT = "(v_hat.sqrt() + 1e-9)"
-LOOP = "for step, g in enumerate(gradients, start=1):\n"
+
+
+def _updates(answer, gradients, rate):
+    """The weights, from 0, after an update for each row of gradients."""
+    theta = m = v = torch.zeros(gradients.size(1))
+    for step, g in enumerate(gradients, start=1):
+        found = answer(theta.clone(), g.clone(), m.clone(), v.clone(), step, rate)
+        if not (isinstance(found, tuple | list) and len(found) == 3) or unfilled(found):
+            return found
+        theta, m, v = map(torch.as_tensor, found)
+    return theta
 
 
 @exercise(
-    "Adam: the weights, from 0, after an update for each row of gradients.",
+    "One update of Adam: the new weights, and the two means for the next update.",
     cases={
         "gradients of very different sizes, a weight without any": (
             torch.tensor(
@@ -306,143 +316,41 @@ LOOP = "for step, g in enumerate(gradients, start=1):\n"
         ),
         "β₂ is 0.98 here, not 0.999": ("0.98 → 0.999", "0.02 → 0.001"),
         "ε is 1e-9 here, not 1e-8": "1e-9 → 1e-8",
-        "count the steps: this corrects with the number of gradients": (
-            "**step → **len(gradients)"
+        "the correction uses the same step each time: β to the power of step": (
+            "**step →"
         ),
-        "the correction uses the same step each time; count them": "**step →",
         "β to the power of the step: **, not *": "**step → *step",
+        "the first update has step = 1, and β is taken to the power of step": [
+            "**step → **(step + 1)",
+            "**step → **(step - 1)",
+        ],
         "the rate is missing": "rate *  →",
-        "add up the steps of all updates; this is the last one alone": (
-            "theta = theta - → theta = -"
+        "the step alone; the new weights are asked for": "theta - → -",
+        "return three: the new theta, m and v": "theta, m, v\n → theta\n",
+        "return m and v themselves: their hats are for this update only": (
+            "theta, m, v\n → theta, m_hat, v_hat\n"
         ),
-        "return after the loop: this is the first update alone": "return →     return",
-        "the weights after the last update alone are asked for": (
-            f"{LOOP} → steps = []\n    {LOOP}",
-            "+ 1e-9)\n → + 1e-9)\n        steps.append(theta)\n",
-            "return theta → return torch.stack(steps)",
+        "the order is theta, m, v": "theta, m, v\n → theta, v, m\n",
+        "the new m and v are returned, not those that came in": (
+            f"m, v = {M}, {V} → new_m, new_v = {M}, {V}",
+            f"m_hat, v_hat = {M_HAT}, {V_HAT} → "
+            "m_hat, v_hat = new_m / (1 - 0.9**step), new_v / (1 - 0.98**step)",
         ),
-        "a row holds the gradients of one update: go through the rows": (
-            "enumerate(gradients, → enumerate(gradients.T,"
-        ),
-        "m and v are 0 before the first update only; set them before the loop": (
-            f"{LOOP} → {LOOP}        m = v = torch.zeros(gradients.size(1))\n"
-        ),
-        "keep m and v: their hats are for this update only": (
-            "m_hat, v_hat = → m, v = m_hat, v_hat ="
-        ),
-        "the first update has step = 1, not 2": "start=1 → start=2",
-        "the first update has step = 1, not 0, where 1 − β⁰ is 0": ", start=1 →",
-        "`theta = m = v = …` is one tensor: a change in place (+=, mul_) changes all "
-        "three": [
-            (f"m, v = {M}, {V} → m *= 0.9; m += 0.1 * g; v *= 0.98; v += 0.02 * g**2"),
-            (
-                f"m, v = {M}, {V} → m *= 0.9; m += 0.1 * g; v *= 0.98; v += 0.02 * "
-                f"g**2",
-                "theta = theta - → theta -=",
-            ),
-        ],
     },
     hints=(
-        "The four formulas above, in a loop: m and v go from update to update, the "
-        "hats are used once. Where does step come from?",
-        "`for step, g in enumerate(gradients, start=1):` and in it "
-        "`m = 0.9 * m + 0.1 * g`; m, v, g and theta all have the shape (n,).",
+        "The formulas above, from top to bottom: first the new m and v, then their "
+        "hats, which are used for theta only.",
+        "`m = 0.9 * m + 0.1 * g`; m, v, g and theta all have one shape.",
     ),
-    says="PyTorch's Adam gives the same",
+    says="PyTorch's Adam gives the same, update after update",
     difficulty=2,
-    importance=2,
-    minutes=12,
+    importance=1,
+    minutes=8,
     part="adam",
+    call=_updates,
 )
-def my_adam(gradients, rate):
-    theta = m = v = torch.zeros(gradients.size(1))
-    for step, g in enumerate(gradients, start=1):
-        m, v = 0.9 * m + 0.1 * g, 0.98 * v + 0.02 * g**2
-        m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.98**step)
-        theta = theta - rate * m_hat / (v_hat.sqrt() + 1e-9)
-    return theta
-
-
-BEST = torch.tensor([[2, 1, 1, 1, 1, 1, 1], [0, 2, 1, 0, 1, 0, 1]])  # (2, 7)
-HITS = "hits[real].float().mean()"
-
-
-@exercise(
-    "The share of real positions at which the right token has the highest score.",
-    cases={
-        "a short sentence and a padded one": (SMALL, torch.tensor([[2, 1], [1, 0]])),
-        "two sentences of unequal length": (
-            4 * F.one_hot(BEST, 3).float(),
-            torch.tensor([[1, 1, 1, 2, 1, 1, 1], [1, 2, 0, 0, 0, 0, 0]]),
-        ),
-        "V = T = 5": (
-            SURE,
-            torch.tensor([[1, 3, 1, 4, 0], [4, 4, 3, 0, 0], [2, 3, 0, 0, 0]]),
-        ),
-        "one sentence, all of it wrong": (
-            torch.tensor([[[0.0, 1, 3, 2], [2, 0, 1, -1]]]),
-            torch.tensor([[1, 3]]),
-        ),
-        "a model that is not sure": (
-            torch.tensor([[[0.0, 0.2, 0.1], [0.1, 0.0, 0.2], [0.3, 0.2, 0.1]]]),
-            torch.tensor([[1, 2, 2]]),
-        ),
-    },
-    mistakes={
-        PADDING: "[real] →",
-        "this counts the padding only; real positions are tgt_out != nmt.PAD": (
-            "!= → =="
-        ),
-        "divided by all positions; only some are real": (
-            f"{HITS} → (hits & real).float().mean()"
-        ),
-        FROM_MODEL: "tgt_out != nmt.PAD → logits.argmax(-1) != nmt.PAD",
-        OF_SENTENCES: f"{HITS} → ((hits & real).sum(1) / real.sum(1)).mean()",
-        "a mean of the positions' means; add up all tokens and divide once": (
-            f"{HITS} → ((hits & real).sum(0) / real.sum(0).clamp(min=1)).mean()"
-        ),
-        SAID_PAD: "[real] → [real & (logits.argmax(-1) != nmt.PAD)]",
-        "a <pad> that the model says is counted as a hit": (
-            f"{HITS} → (hits.sum() / real.sum())"
-        ),
-        "divided by the length of the batch, not by the real positions": (
-            f"{HITS} → ((hits & real).sum() / hits.size(1))"
-        ),
-        "divided by the number of sentences, not by the real positions": (
-            f"{HITS} → ((hits & real).sum() / len(hits))"
-        ),
-        "the number of hits; divide by the real positions": "float().mean() → sum()",
-        "the share of mistakes, not of hits": ") == tgt → ) != tgt",
-        "a share from 0 to 1, not percent": f"{HITS} → (100 * {HITS})",
-        "logits and tgt_out at one position belong together: there is no shift here": (
-            "real = tgt_out → real = tgt_out[:, 1:]",
-            "argmax(-1) == tgt_out → argmax(-1)[:, :-1] == tgt_out[:, 1:]",
-        ),
-        "the vocabulary is the last axis: argmax(-1)": "argmax(-1) → argmax(1)",
-        "the highest score, not the lowest: argmax": "argmax → argmin",
-        "whole sentences are counted; the share of single tokens is asked for": (
-            f"{HITS} → (hits | ~real).all(1).float().mean()"
-        ),
-        "the mean probability of the right tokens; a hit counts 1, all else 0": (
-            f"{HITS} → logits.softmax(-1).gather(-1, tgt_out[..., "
-            "None])[..., 0][real].mean()"
-        ),
-        SPECIAL: [
-            "tgt_out != nmt.PAD → tgt_out > nmt.EOS",
-            "tgt_out != nmt.PAD → tgt_out > nmt.UNK",
-        ],
-    },
-    hints=(
-        "Two tables of booleans, both (B, T): where is the model right, and where is "
-        "there a real token?",
-        "`logits.argmax(-1) == tgt_out` has the shape (B, T); keep its real positions.",
-    ),
-    says="only real positions count, each of them once",
-    difficulty=1,
-    importance=2,
-    minutes=6,
-)
-def my_accuracy(logits, tgt_out):
-    real = tgt_out != nmt.PAD  # (B, T)
-    hits = logits.argmax(-1) == tgt_out  # (B, T)
-    return hits[real].float().mean().item()
+def my_adam(theta, g, m, v, step, rate):
+    m, v = 0.9 * m + 0.1 * g, 0.98 * v + 0.02 * g**2
+    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.98**step)
+    theta = theta - rate * m_hat / (v_hat.sqrt() + 1e-9)
+    return theta, m, v

@@ -1,4 +1,4 @@
-"""Chapter 07: a hundred sentences learnt by heart, with and without remedies."""
+"""Chapter 07: why a run is stuck, sentences memorised, and a translator by hand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import torch
 from torch import Tensor
 
 import nmt_lib as nmt
+from nmt_lib.training.run_folder import runs_folder
 
+from ..exercise.exercise import Exercise
 from ..loop import mean_loss, updates
 
 
@@ -63,3 +65,66 @@ def note_differences(encoder: torch.nn.Module) -> list[float]:
 
     encoder.register_forward_hook(note)
     return shares
+
+
+Step = Callable[[Tensor], Tensor]  # Adam's step of one matrix → the step that is taken
+
+
+def as_it_is(step: Tensor) -> Tensor:
+    return step
+
+
+def shuffled(step: Tensor) -> Tensor:
+    """The same numbers, dealt out at random among the weights of the matrix."""
+    return step.flatten()[torch.randperm(step.numel())].view_as(step)
+
+
+def spread(step: Tensor) -> Tensor:
+    """The step without a favourite direction: its singular values made equal."""
+    U, _, V = torch.linalg.svd(step, full_matrices=False)
+    return U @ V * (step.norm() / (U @ V).norm())
+
+
+def along_one_direction(step: Tensor) -> float:
+    """The fraction of a step, as a sum of squares, in its strongest direction."""
+    return float((torch.linalg.matrix_norm(step, 2) / step.norm()) ** 2)
+
+
+def first_steps(
+    model: nmt.Transformer, batches: Sequence[nmt.Batch], lr: float, change: Step
+) -> tuple[list[float], list[float]]:
+    """Updates of Adam, each of whose steps is changed in the matrices of the layers.
+
+    Returns:
+        What differs between the words in the decoder before each update (that is
+        ``note_differences``), and ``along_one_direction``, the mean of all matrices.
+    """
+    differs, favourite = note_differences(model.decoder), list[float]()
+    stacks = [*model.encoder.parameters(), *model.decoder.parameters()]
+    matrices = [weight for weight in stacks if weight.dim() == 2]
+    optimizer = torch.optim.Adam(model.parameters(), lr, (0.9, 0.98), 1e-9)
+    for batch in batches:
+        before = [weight.detach().clone() for weight in matrices]
+        next(updates(optimizer, partial(mean_loss, model), [batch]))
+        shares = []
+        with torch.no_grad():
+            for weight, old in zip(matrices, before, strict=True):
+                step = change(weight - old)
+                weight.copy_(old + step)
+                shares.append(along_one_direction(step))
+        favourite.append(sum(shares) / len(shares))
+    return differs, favourite
+
+
+def keep(translator: nmt.Translator, *stubs: tuple[Exercise, Any]) -> None:
+    """Saves a translator as the run ``by-hand``, for chapter 08.
+
+    Args:
+        translator: the trained one.
+        stubs: exercises, each with the function that the training run has used.
+    """
+    own = [exercise.name for exercise, used in stubs if used is not exercise.right]
+    if not own:
+        return print("nothing in it was yours, so it is not kept")
+    translator.save(runs_folder() / "by-hand")
+    print(f"kept as by-hand, trained with your {', '.join(own)}")

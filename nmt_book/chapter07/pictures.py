@@ -29,7 +29,7 @@ def plot_history(history: Sequence[dict[str, float]], config: Config) -> Figure:
         "validation (plain, dropout off)": column["valid_loss"],
     }
     panels = {
-        "loss (nats a token)": losses,
+        "loss (nats per token)": losses,
         "learning rate": {"learning rate": (updates, rates)},
     }
     return plot_lines(panels, column["step"], xlabel="update", stacked=True)
@@ -43,11 +43,11 @@ def plot_collapse(
     """Losses of several runs, and what differs between their words in each stack.
 
     Args:
-        losses: name → after each update, in nats a token.
+        losses: name → after each update, in nats per token.
         differs: stack → name → the share of chapter 05, on a logarithmic axis.
         frequencies: the loss of the word frequencies alone, a dashed line.
     """
-    panels = {"loss (nats a token)": losses}
+    panels = {"loss (nats per token)": losses}
     panels |= {f"{stack}: what differs": shares for stack, shares in differs.items()}
     n = len(next(iter(losses.values())))
     figure = plot_lines(panels, range(1, n + 1), xlabel="update", stacked=True)

@@ -1,11 +1,9 @@
-"""What chapter 08 measures: toys to search in, and caches that forget."""
-
-from unittest import mock
+"""What chapter 08 searches in: sentences, a toy, and a model trained by hand."""
 
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.translate.search import Scorer
+from nmt_lib.training.run_folder import runs_folder
 
 WOMEN = (
     "Two young women in colorful dresses are laughing and holding hands while they "
@@ -15,6 +13,18 @@ DUCKS = (
     "An elderly couple is sitting on a bench near the lake and feeding the ducks with "
     "old bread from a paper bag."
 )
+REFERENCES = {  # captions that greedy search translates badly
+    "The boy is throwing a ball to his dog.": (
+        "Der Junge wirft einen Ball zu seinem Hund."
+    ),
+    "Three men are pushing a broken car.": "Drei Männer schieben ein kaputtes Auto.",
+    "Three children are building a sandcastle on the beach.": (
+        "Drei Kinder bauen am Strand eine Sandburg."
+    ),
+    "A black cat is sitting on a window sill.": (
+        "Eine schwarze Katze sitzt auf einer Fensterbank."
+    ),
+}
 toy = {  # the words so far → each next word → its probability
     "": {"le": 0.6, "un": 0.4},
     "le": {"chien": 0.45, "chat": 0.55},
@@ -26,21 +36,6 @@ toy = {  # the words so far → each next word → its probability
 }
 
 
-def as_model(choices):
-    """A toy as a search sees it: its tokens, and its ``next_log_probs(ids)``, (V,).
-
-    A complete sentence is followed by ``<eos>``.
-    """
-    words = (word for follows in choices.values() for word in follows)
-    tokens = [*nmt.SPECIALS, *dict.fromkeys(words)]
-
-    def next_log_probs(ids):
-        follows = choices.get(" ".join(tokens[i] for i in ids), {"<eos>": 1.0})
-        return torch.tensor([follows.get(token, 0.0) for token in tokens]).log()  # (V,)
-
-    return tokens, next_log_probs
-
-
 def searched(translator, text, K, steps):
     """What ``plot_beam`` draws: candidates of some steps, words, the best ids."""
     src, trace = torch.tensor([translator.encode(text)]), []
@@ -49,15 +44,10 @@ def searched(translator, text, K, steps):
     return trace, translator.tgt_tokenizer.lookup_tokens, hypotheses[0].ids
 
 
-def forgetful_caches():
-    """While this context lasts, cached keys stay where they are when prefixes move.
-
-    Sentences that leave the batch still leave the caches.
-    """
-    select = Scorer.select
-
-    def forgetful(scorer, rows, sources=True):
-        if sources:
-            select(scorer, rows)
-
-    return mock.patch.object(Scorer, "select", forgetful)
+def by_hand(translator: nmt.Translator) -> nmt.Translator:
+    """The one that chapter 07 trains with the reader's functions, else this one."""
+    if not (runs_folder() / "by-hand").exists():
+        print("weights: of the library's training run")
+        return translator
+    print("weights: of your training run in chapter 07")
+    return nmt.Translator.load("by-hand", device="cpu")

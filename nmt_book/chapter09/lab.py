@@ -1,8 +1,9 @@
-"""Chapter 09: how well each head aligns words."""
+"""Chapter 09: how well each head aligns words, and which language a model believes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,20 +11,14 @@ from torch import Tensor
 
 import nmt_lib as nmt
 
+from .. import pronouns
+from . import check
+
 
 def find(pairs: Any, *parts: str) -> nmt.Pair:
     """The first pair whose source has all the parts; if none has, the first pair."""
     matches = (pair for pair in pairs if all(part in pair.src for part in parts))
     return next(matches, pairs[0])
-
-
-def embedded(translator: nmt.Translator, text: str) -> Tensor:
-    """What the first layer of the encoder projects, ``(S, D)``."""
-    x = translator.model.src_embedding(torch.tensor([translator.encode(text)]))
-    if translator.config.model.norm == "pre":
-        first: Any = translator.model.encoder.layers[0]
-        x = first.around_attention.norm(x)
-    return x[0]
 
 
 def score_heads(
@@ -88,19 +83,52 @@ def found_links(translator: nmt.Translator) -> Tensor:
     return torch.stack(right)
 
 
-def backwards(
-    translator: nmt.Translator, shown: nmt.Translation, layer: int, head: int
-) -> tuple[nmt.Translation, list[bool]]:
-    """The words in reverse order, translated; for each word that is written again,
-    whether the head looks at the same source word."""
-    words = translator.src_tokenizer.tokenize(shown.source)
-    out, sources = translator(" ".join(words[-2::-1]) + " ."), []
-    for translation in (shown, out):
-        best = translation.attention.cross[layer][0, head].argmax(-1).tolist()  # [T]
-        looks = zip(translation.tokens, best, strict=False)  # best: also of <eos>
-        sources.append({word: translation.src_labels[s] for word, s in looks})
-    return out, [
-        sources[0][word] == sources[1][word]
-        for word in sources[0]
-        if word in sources[1]
-    ]
+SIDES = {  # seed → P(il) follows the English, the French: all open; the noun closed
+    0: ((0.96, 0.00), (0.33, 0.13)),
+    1: ((0.03, 0.94), (0.00, 0.97)),
+    2: ((0.34, 0.62), (0.01, 0.91)),
+    3: ((0.86, 0.08), (0.23, 0.65)),
+    4: ((0.01, 0.95), (0.00, 0.96)),
+    5: ((0.81, 0.13), (0.04, 0.84)),
+}
+MORE = {
+    "il": (*pronouns.NOUNS["il"], "tree", "garden", "hat", "coat"),
+    "elle": (*pronouns.NOUNS["elle"], "house", "door", "window", "blanket"),
+}
+FRAMES = (
+    pronouns.FRAME,
+    "The {} is old but it is very beautiful.",
+    "The {} is dirty, but it is very heavy.",
+    "The {} is new and it is beautiful",
+)
+
+
+@torch.no_grad()
+def exchange_of(translator: nmt.Translator) -> dict[str, list[float]]:
+    """What is changed → how much P(il) follows the English, and the French."""
+    believed = partial(pronouns.believed, check.exchange.right, translator)
+    scenes = pronouns.scenes(translator)
+    rows = {
+        "all open": believed(scenes),
+        "noun closed": believed(scenes, closed=...),
+    }
+    for head in range(translator.config.model.n_heads):
+        rows[f"head {head} closed"] = believed(scenes, closed=(-1, head))
+    nothing: Any = {"closed": ..., "hidden": (1, 2, 4), "detour": False}
+    rows["noun, French words and detour closed"] = believed(scenes, **nothing)
+    for frame in FRAMES:
+        rows[frame] = believed(pronouns.scenes(translator, MORE, frame))
+    return {name: row.tolist() for name, row in rows.items()}
+
+
+def main() -> None:
+    """``python -m nmt_book.chapter09.lab``: the table of six training runs."""
+    for seed in SIDES:
+        translator = nmt.load_or_train("tiny", **{"train.seed": seed})
+        translator.model.cpu()
+        for name, (english, french) in exchange_of(translator).items():
+            print(f"seed {seed}  {english:5.2f} {french:5.2f}  {name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import torch
 
@@ -78,16 +77,6 @@ def print_by_form(
             print(f"{kind:<10}{form:<10}{row} of {len(group)}")
 
 
-class Reading(NamedTuple):
-    """What a model says after the right words, and what it writes on its own."""
-
-    pair: nmt.Pair
-    right: list[str]  # tokens, with <eos>
-    along: list[str]  # the most likely token at each position
-    text: str  # of these
-    own: nmt.Translation
-
-
 def lesson(config: nmt.Config) -> nmt.Config:
     """Of the tiny French model, with the config's seed: the grammar's rules are its."""
     if config.data.corpus == "tiny" and config.data.tgt_lang == "fr":
@@ -116,52 +105,6 @@ def train_students(
             model = copy.deepcopy(trainer.model).cpu()
             students[step] = nmt.Translator(model, *tokenizers, config)
     return students
-
-
-@torch.no_grad()
-def read_along(
-    translator: nmt.Translator,
-    pairs: Sequence[nmt.Pair],
-    translations: Sequence[nmt.Translation],
-) -> list[Reading]:
-    """Each pair as the model reads along, beside its own translation."""
-    tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
-    batch = nmt.make_batch(nmt.encode_pairs(pairs, tokenizers, translator.config))
-    likely = translator.model(batch.src, batch.tgt_in).argmax(-1)  # (B, T)
-    words, readings = tokenizers[1].lookup_tokens, []
-    for i, (pair, translation) in enumerate(zip(pairs, translations, strict=True)):
-        real = batch.tgt_out[i] != nmt.PAD  # (T,)
-        right, along = batch.tgt_out[i][real].tolist(), likely[i][real].tolist()
-        text = tokenizers[1].decode(along[:-1])
-        readings.append(Reading(pair, words(right), words(along), text, translation))
-    return readings
-
-
-def words_right(readings: Sequence[Reading]) -> float:
-    """Percent of the tokens that are right when the model reads along."""
-    right = [
-        a == b
-        for reading in readings
-        for a, b in zip(reading.along, reading.right, strict=True)
-    ]
-    return 100 * sum(right) / len(right)
-
-
-def score_all(
-    models: Mapping[int, nmt.Translator], pairs: Sequence[nmt.Pair]
-) -> tuple[dict[int, nmt.Evaluation], dict[int, list[Reading]], dict[str, list[float]]]:
-    """The scores and the readings of each model, and three curves of percent."""
-    evaluations = {n: nmt.evaluate(model, pairs) for n, model in models.items()}
-    readings = {
-        n: read_along(model, pairs, evaluations[n].translations)
-        for n, model in models.items()
-    }
-    curves = {
-        "words right, reading along": [*map(words_right, readings.values())],
-        "BLEU": [scores.bleu for scores in evaluations.values()],
-        "sentences right": [100 * scores.exact for scores in evaluations.values()],
-    }
-    return evaluations, readings, curves
 
 
 DOCTOR = "The doctor said that the patient may drink the water."

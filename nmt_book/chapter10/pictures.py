@@ -1,4 +1,4 @@
-"""Pictures of chapter 10: n-grams, and texts read side by side."""
+"""The picture of chapter 10: n-grams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from nmt_lib.translate.heatmap import FONT, WIDTH, new_figure, set_title
 
-from ..pictures.boxes import plot_words
 from ..pictures.palette import LIGHT, MIDDLE, pale
 
 
@@ -53,40 +52,3 @@ def plot_ngrams(output: Sequence[str], reference: Sequence[str]) -> Figure:
     axis.spines[:].set_visible(False)
     set_title(axis, "reference: " + " ".join(reference))
     return figure
-
-
-def plot_read_along(readings: Sequence[Any]) -> Figure:
-    """The short sentence that loses most words when the model writes on its own.
-
-    Words that differ from the reference at their position stand out; – is no word.
-
-    Args:
-        readings: with the tokens ``right`` and ``along``, which end with ``<eos>``, the
-            translation ``own``, and the ``pair``.
-    """
-    rows = {
-        reading.pair.src: (
-            reading.right[:-1],
-            reading.along[:-1],
-            [*reading.own.tokens],
-        )
-        for reading in readings
-        if max(len(reading.right) - 1, len(reading.own.tokens)) <= 10
-    }
-    source = max(rows, key=lambda src: _lead(*rows[src]))
-    right, along, translation = rows[source]
-    translation += ["–"] * (len(right) - len(translation))
-    marks = [
-        (row, x)
-        for row, words in enumerate((right, along, translation))
-        for x, word in enumerate(words)
-        if right[x : x + 1] != [word]
-    ]
-    names = {"reference": right, "reading along": along, "on its own": translation}
-    return plot_words(names, source, marked=marks, positions=False, role="mistake")
-
-
-def _lead(right: list[str], along: list[str], translation: list[str]) -> int:
-    """How many words more are right when it reads along than in its translation."""
-    read = sum(a == b for a, b in zip(along, right, strict=True))
-    return read - (Counter(translation) & Counter(right)).total()

@@ -27,6 +27,27 @@ def doubled(n: int, d: int) -> Tensor:
     return torch.where(i % 2 == 0, angle.sin(), angle.cos()).float()
 
 
+def embed(
+    model: nmt.Transformer,
+    large: bool = True,
+    slow: bool = True,
+    drowned: bool = True,
+) -> None:
+    """Plants the embeddings of A and B, N(0, 1) times √D, or a part of their effect.
+
+    ``large`` vectors have a standard deviation of √D instead of 1. An update moves
+    ``slow`` ones √D times less, compared with their size. ``drowned`` positions are √D
+    times smaller, compared with the vectors.
+    """
+    table = model.src_embedding.positions.table  # the target shares it
+    root = math.sqrt(table.size(1))
+    std, size = (1 if slow else 1 / root), (root if large else 1)
+    for embedding in (model.src_embedding, model.tgt_embedding):
+        torch.nn.init.normal_(embedding.lookup.weight, std=std)
+        embedding.factor = size / std
+    table *= size / (root if drowned else 1)
+
+
 SETTINGS = """\
 data.corpus data.tokenizer model.norm model.bias model.scale_embeddings
 train.optimizer train.lr train.warmup train.label_smoothing"""
@@ -73,15 +94,19 @@ class OneLayer:
             self.plan += nmt.token_batches(lengths, 256, seed=epoch)
 
     def __call__(
-        self, change: Callable[[nmt.Transformer], object] | None = None, seed: int = 0
+        self,
+        change: Callable[[nmt.Transformer], object] | None = None,
+        seed: int = 0,
+        **shape: str,
     ) -> list[float]:
         """The validation loss after every 50 of 500 updates, as in chapter 07.
 
-        ``change`` gets the new model, and may plant a mistake. ``model`` is the last
-        one that was trained.
+        ``change`` gets the new model, and may plant a mistake; ``shape`` changes its
+        config. ``model`` is the last one that was trained.
         """
         torch.manual_seed(seed)
-        self.model = nmt.Transformer(self.config.model, *self.sizes)
+        config = self.config.model.model_copy(update=shape)
+        self.model = nmt.Transformer(config, *self.sizes)
         if change:
             change(self.model)
         train, width = self.config.train, self.config.model.d_model
@@ -177,15 +202,6 @@ def _right(
     return sum(text.rstrip(" .") == pair.tgt.rstrip(" .") for text, pair in results)
 
 
-def batch_losses(
-    model: nmt.Transformer, examples: Sequence[Example], n_sentences: int
-) -> list[float]:
-    """The loss of each of a hundred batches, drawn at random."""
-    plan = nmt.sentence_batches(len(examples), n_sentences, 0)[:100]
-    batches = [nmt.make_batch(examples, rows) for rows in plan]
-    return [nmt.validation_loss(model, [batch]) for batch in batches]
-
-
 def error_of(call: Callable[..., object], *arguments: Any) -> Exception | None:
     """The error that a call raises, or None."""
     try:
@@ -193,6 +209,12 @@ def error_of(call: Callable[..., object], *arguments: Any) -> Exception | None:
     except Exception as error:
         return error
     return None
+
+
+def stop_of(line: str, names: Mapping[str, Any]) -> str:
+    """The error of a statement, and how its message begins."""
+    error = error_of(exec, line, dict(names))
+    return f"{type(error).__name__}: {re.split(r' [(]|[.] ', str(error))[0]}"
 
 
 def lowest_smoothed_loss(vocab_size: int, eps: float = 0.1) -> float:

@@ -35,7 +35,7 @@ DEFECTS = {
 
 def plot_defects() -> Figure:
     """A row for each defect: what, and a coloured cell for each who has it."""
-    figure, (axis,) = new_figure(size=(5.2, 7.4))
+    figure, (axis,) = new_figure(size=(5.2, 8.4))
     y = 0.0
     style: Any = MIDDLE | {"weight": "bold"}
     for verdict, defects in DEFECTS.items():

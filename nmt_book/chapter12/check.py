@@ -2,6 +2,7 @@
 
 import math
 
+from ..cases import ONE_ROUND
 from ..exercise.exercise import exercise
 
 
@@ -121,6 +122,112 @@ def encoder_flops(n_weights, n_layers, B, S, d_model):
 )
 def attention_bytes(B, T, d_model, n_heads):
     return 4 * (5 * B * T * d_model + B * n_heads * T * T)
+
+
+COUNT = "length * (len(batches[-1]) + 1)"
+
+
+def _cleared(lengths, budget):
+    batches, batch = [], []
+    for length in lengths:
+        if batch and length * (len(batch) + 1) > budget:
+            batches.append(batch)
+            batch.clear()
+        batch.append(length)
+    return [*batches, batch] if batch else batches
+
+
+def _first_lost(lengths, budget):
+    batches, batch = [], []
+    for length in lengths:
+        if length * (len(batch) + 1) > budget:
+            batches.append(batch)
+            batch = []
+        else:
+            batch.append(length)
+    return [*batches, batch]
+
+
+@exercise(
+    "Fills batches with sentences that are sorted by length.",
+    cases={
+        "a batch that fills the budget exactly": ([3, 3, 4, 5, 5, 6, 6], 18),
+        "a budget that is never full": ([4, 4, 4], 11),
+        "a long one at the end": ([1, 1, 1, 1, 6], 6),
+        "one sentence": ([5], 20),
+        "two sentences, both too long": ([7, 7], 6),
+        "no sentence at all": ([], 6),
+    },
+    mistakes={
+        "count the padding too: sentences × longest, not the sum of the lengths": (
+            f"{COUNT} → sum(batches[-1]) + length"
+        ),
+        "the new sentence is now the longest: count with it, not with those before": (
+            f"{COUNT} → batches[-1][-1] * (len(batches[-1]) + 1)"
+        ),
+        "take the longest sentence, which comes last, not the first one": (
+            f"{COUNT} → batches[-1][0] * (len(batches[-1]) + 1)"
+        ),
+        "count the new sentence, too: its batch goes over the budget": (
+            "(len(batches[-1]) + 1) → len(batches[-1])"
+        ),
+        "a batch goes over its budget by a sentence: check before that one joins": (
+            f"{COUNT} → batches[-1][-1] * len(batches[-1])"
+        ),
+        "batches differ in size: count with the longest of this batch, not of all": [
+            f"{COUNT} → lengths[-1] * (len(batches[-1]) + 1)",
+        ],
+        "all are in one batch: the budget counts ids, sentences × longest": (
+            f"{COUNT} → len(batches[-1]) + 1"
+        ),
+        "a batch may fill the budget exactly": "> budget → >= budget",
+        "the last batch is missing": "return batches → return batches[:-1]",
+        "a sentence that is too long has its batch alone, and no batch is empty": (
+            "not batches or length → length",
+            "batches = [] → batches = [[]]",
+        ),
+        "of no sentences there is no batch: yours has an empty one": (
+            "not batches or length → batches[-1] and length",
+            "batches = [] → batches = [[]]",
+        ),
+        "the sentence that starts a new batch is lost": [
+            _first_lost,
+            "        batches[-1] →         else:\n            batches[-1]",
+        ],
+        "each batch needs a list of its own: `clear` empties those in batches, too": (
+            _cleared
+        ),
+        "give the lengths, not where they are in the list": (
+            "for length in lengths: → for i, length in enumerate(lengths):",
+            "append(length) → append(i)",
+        ),
+        "a batch takes sentences for as long as they fit; yours are all alone": (
+            "[[length] for length in lengths]"
+        ),
+        "give the lengths in each batch, not how many there are": (
+            "return batches → return [len(batch) for batch in batches]"
+        ),
+        ONE_ROUND: "    return →         return",
+    },
+    hints=(
+        "The lengths are sorted, so the new sentence is the longest of its batch. How "
+        "many ids has the batch with it?",
+        "A new batch starts if there is none yet, or if `length * (len(batches[-1]) + "
+        "1)` is over the budget.",
+    ),
+    says="every batch keeps to its budget",
+    difficulty=2,
+    importance=1,
+    minutes=8,
+    part="batches",
+)
+def my_batches(lengths, budget):
+    batches = []
+    for length in lengths:  # the longest of a batch is always the one that comes last
+        if not batches or length * (len(batches[-1]) + 1) > budget:
+            batches.append([])
+        batches[-1].append(length)
+    return batches
 
 
 ROUNDED = "-int(-corpus_tokens * epochs // real)"

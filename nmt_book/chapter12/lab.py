@@ -1,5 +1,7 @@
 """What chapter 12 measures: what training costs, and padding."""
 
+from typing import Any
+
 import torch
 
 import nmt_lib as nmt
@@ -40,3 +42,45 @@ def most_padding(config):
 
 def _padding(batch):
     return batch.tgt_out.numel() - batch.n_tokens
+
+
+# Of Multi30k's 29,000 captions: how many have 4, 5, 6 … English words, and how many
+# German words more: −12, −11 …
+# fmt: off
+ENGLISH_WORDS = (
+    8, 32, 211, 772, 1705, 2427, 3049, 3330, 3193, 2849, 2522, 2117, 1558, 1326,
+    981, 793, 586, 445, 297, 211, 172, 111, 91, 53, 43, 31, 24, 12, 11, 9, 8, 10, 3,
+    1, 4, 2, 2, 1,
+)
+GERMAN_MINUS_ENGLISH = (
+    5, 4, 13, 21, 59, 113, 235, 612, 1293, 2601, 4646, 6260, 5742, 3450, 1922, 1048,
+    511, 249, 120, 44, 27, 11, 9, 2, 2, 1,
+)
+
+
+def caption_lengths() -> torch.Tensor:
+    """``(29000, 2)``: the ids of an English and a German caption of Multi30k.
+
+    The source has <sos> and <eos>, ``tgt_in`` one of them. Which difference goes with
+    which length is drawn by chance: that hardly changes the shares of padding.
+    """
+    english, differences = (
+        torch.arange(first, first + len(counts)).repeat_interleave(torch.tensor(counts))
+        for first, counts in ((4, ENGLISH_WORDS), (-12, GERMAN_MINUS_ENGLISH))
+    )
+    draw = torch.Generator().manual_seed(0)
+    differences = differences[torch.randperm(len(differences), generator=draw)]
+    return torch.stack([english + 2, (english + differences).clamp(min=1) + 1], dim=1)
+
+
+def padding_share(lengths: torch.Tensor, plan: Any, width: int = 0) -> float:
+    """The share of all ids in the batches of a plan that are padding.
+
+    Args:
+        lengths: ``(n, 2)``, of sources and of targets.
+        plan: batches, each a list of indices.
+        width: to which all are padded; 0 for the longest of each batch.
+    """
+    sides = [lengths[list(rows)] for rows in plan]  # (B, 2) each
+    room = sum(len(sizes) * (2 * width or int(sizes.amax(0).sum())) for sizes in sides)
+    return 1 - sum(int(sizes.sum()) for sizes in sides) / room

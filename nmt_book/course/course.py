@@ -13,6 +13,7 @@ import random
 import re
 import shutil
 import sys
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -26,6 +27,15 @@ OUT = ROOT / "build/class"
 COLAB = "https://colab.research.google.com"
 SHOWN = re.compile(r"\{\{(.*?)\}\}")  # in a marking scheme: what the picture shows
 SEED_WORD = "seed"  # among the choices of a drawn constant: any number
+
+
+def text_sum(notebook: NotebookNode) -> int:
+    return zlib.crc32("\n".join(cell.source for cell in notebook.cells).encode())
+
+
+def is_changed(notebook: NotebookNode) -> bool:
+    """Whether a teacher has corrected a source since ``make class`` wrote it."""
+    return bool(notebook.metadata.nmt.get("made") != text_sum(notebook))
 
 
 def names() -> list[str]:
@@ -92,6 +102,8 @@ def make(seed: str, repo: str, out: Path) -> None:
     as a folder that can be a repository of its own. On a shared server, only the
     teacher's account can read the folder.
 
+    A source that a teacher has corrected is kept.
+
     Raises:
         ValueError: the course cannot be made; the message says why.
         ImportError: nbgrader is missing.
@@ -118,7 +130,12 @@ def make(seed: str, repo: str, out: Path) -> None:
     for name in names():
         target = out / "source" / name / f"{name}.ipynb"
         target.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(load(name, seed, repo), target)
+        if target.exists() and is_changed(nbformat.read(target, as_version=4)):
+            print(f"{target} is kept as it was changed: remove it for this version's")
+        else:
+            notebook = load(name, seed, repo)
+            notebook.metadata.nmt.made = text_sum(notebook)
+            nbformat.write(notebook, target)
         done = api.generate_assignment(name, force=True, create=True)
         if not done["success"]:
             raise ValueError(f"nbgrader makes no release of {name}: {done['log']}")

@@ -26,10 +26,10 @@ def swap(model: nn.Module, old: type, make: Callable[[], nn.Module]) -> nn.Modul
     return model
 
 
-def fresh(config: nmt.Config, tokenizers: Any) -> nmt.Transformer:
-    """A model of the library, pre-LN, always with the same random weights."""
+def fresh(config: nmt.Config, tokenizers: Any, seed: int = 0) -> nmt.Transformer:
+    """A model of the library, pre-LN, with the random weights of a seed."""
     pre_ln = nmt.load_config(config, **{"model.norm": "pre"})
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     return nmt.Transformer(pre_ln.model, *map(len, tokenizers))
 
 

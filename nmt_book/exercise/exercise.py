@@ -34,6 +34,7 @@ USUAL = {  # what an exception says, and what to do about it
     "think about whether the numbers are still in this order",
     "must match the size of tensor": "two shapes do not fit: print them; a sum or mean "
     "keeps its axis with keepdim=True",
+    "bitwise": "& | ~ join booleans, and one of these is none: .bool()",
     "cannot be multiplied": "two shapes do not fit: print them before this line",
     "either a floating point or complex": "booleans and ids have no mean: .float()",
     "attribute '(append|insert|extend|sort)'": "`append`, `insert` and `sort` change "
@@ -64,7 +65,9 @@ def exercise(task: str, **about: Any) -> Callable[[Answer], Exercise]:
 
 
 def _converted(make: Answer, answer: Answer, *arguments: Any, **keywords: Any) -> Any:
-    return make(answer(*arguments, **keywords))
+    result = answer(*arguments, **keywords)
+    trains = any(getattr(value, "requires_grad", False) for value in arguments)
+    return result if trains and hasattr(result, "backward") else make(result)
 
 
 def _plain(answer: Answer, *arguments: Any) -> Any:
@@ -301,7 +304,7 @@ class Exercise:
         if fine:
             message = f"right in {', '.join(fine)}; {message}"
         if isinstance(outcomes[i], Exception):
-            return f"{message}\n  it raises {_explain(outcomes[i], answer)}"
+            return f"{message}\n  it raises {explain(outcomes[i], answer)}"
         if outcomes[i] is None:
             return f"{message}\n  nothing is returned there: it gives None"
         if isinstance(outcomes[i], tuple) and _equal(outcomes[i][:1], [expected[i]]):
@@ -355,7 +358,9 @@ def unfilled(value: Any) -> bool:
     """Whether a stub returned this: None, ``...``, a tuple of them, or its error."""
     if isinstance(value, tuple) and value:
         return all(map(unfilled, value))
-    return value is None or value is ... or isinstance(value, NotImplementedError)
+    if isinstance(value, NotImplementedError):  # torch raises it for types, too
+        return "not implemented for" not in str(value)
+    return value is None or value is ...
 
 
 def _equal(outcome: Any, expected: Any) -> bool:
@@ -383,11 +388,12 @@ def _names_used(answer: Any) -> dict[str, Any]:
     }
 
 
-def _explain(error: Exception, answer: Any) -> str:
+def explain(error: Exception, *answers: Any) -> str:
     """The error in one line, the reader's line of code, and the usual cause."""
     first_line = str(error).splitlines()[0] if str(error) else ""
     message = f"{type(error).__name__}: {first_line}"
-    files = {part.__code__.co_filename for part in _code(answer)}
+    code = [part for answer in answers for part in _code(answer)]
+    files = {part.__code__.co_filename for part in code}
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if frame.filename in files:
             line = linecache.getline(frame.filename, frame.lineno or 0).strip()

@@ -77,7 +77,8 @@ def functions(selection: list[Exercise]) -> dict[str, Any]:
             unused.append(f"{name}: {' '.join(why.split())}")
         elif f"{exercise.module}.{name}" in record.solved:
             unused.append(f"{name}: solved, but not kept: run its cells again")
-        exec(exercise.source, names := {**known, **made})
+        earlier = {one.name: one.right for one in exercise.uses}
+        exec(exercise.source, names := {**known, **earlier, **made})
         made[name] = names[name]
     n_printed = len(selection) - len(yours)
     print(f"yours: {', '.join(yours) or 'none yet'}; printed answers: {n_printed}")

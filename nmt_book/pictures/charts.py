@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from itertools import accumulate, cycle
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,9 @@ SERIES: list[tuple[str, Any, str]] = [  # colour, line style, marker
     (LIGHT["right"], (0, (5, 1)), "v"),
     (LIGHT["mistake"], (0, (1, 1, 4, 1)), "P"),
 ]
+HUES = 4  # of SERIES; where there are more curves, each has its name at its end
+GAP = 0.1  # between two such names, in heights of the axes
+SIGNS = dict(zip("os^DvP", "●■▲◆▼✚", strict=True))
 FEW = 12  # up to this many points get a marker and a tick each
 THIN: Any = {"color": GREY, "lw": 1, "ls": "--", "zorder": 0.9}
 NAME: Any = {"textcoords": "offset points", "color": GREY, "fontsize": FONT}
@@ -83,7 +86,10 @@ def plot_lines(
             set_ticks(axis, points, inches - 1)
     for axis in axes:
         set_heights(axis, axes if ylabel else [axis])
-    add_legend(figure)
+    if n == 1 and len(axes[0].get_legend_handles_labels()[0]) > HUES:
+        name_ends(axes[0])
+    else:
+        add_legend(figure)
     label_axes(figure, xlabel, ylabel)
     return figure
 
@@ -128,6 +134,21 @@ def draw_levels(axis: Axes, levels: Any) -> None:
         axis.annotate(words, (1, y), (4, 0), **where, **NAME, parse_math=False)
 
 
+def name_ends(axis: Axes) -> None:
+    """The name and the marker of each curve at its end, none on top of another."""
+    lines: Any = axis.get_legend_handles_labels()[0]
+    lines.sort(key=lambda line: line.get_ydata()[-1])
+    to_axes = axis.transData - axis.transAxes
+    ends = [to_axes.transform(line.get_xydata()[-1])[1] for line in lines]
+    up = accumulate(ends, lambda last, end: max(last + GAP, end))
+    down = accumulate(ends[::-1], lambda last, end: min(last - GAP, end))
+    for line, high, low in zip(lines, up, [*down][::-1], strict=True):
+        where: Any = {"xycoords": "axes fraction", "va": "center"}
+        style = NAME | where | {"color": line.get_color()}
+        name = f"{SIGNS.get(line.get_marker(), '')} {line.get_label()}"
+        axis.annotate(name, (1, (high + low) / 2), (4, 0), **style, parse_math=False)
+
+
 def set_ticks(axis: Axes, x: np.ndarray, inches: float) -> None:
     """A tick at each x, except where its number would touch the one before."""
     names = [f"{value:,g}" for value in x]
@@ -167,6 +188,7 @@ def plot_bars(
     stacked: bool = False,
     numbers: str = ".0f",
     marked: Sequence[str] = (),
+    roles: Sequence[str] = (),
     log: bool = False,
     xlabel: str = "",
 ) -> Figure:
@@ -178,6 +200,7 @@ def plot_bars(
         stacked: draws the series end to end instead of below each other.
         numbers: how the lengths are written, such as ``".2f"``.
         marked: labels whose bars have the colour of a mistake.
+        roles: of the series, for their colours.
         log: lengths on a logarithmic axis.
         xlabel: what the lengths are.
     """
@@ -190,9 +213,8 @@ def plot_bars(
     figure, (axis,) = new_figure(size=(WIDTH, 0.9 + max(0.34, 0.22 * n) * len(labels)))
     for i, (name, lengths) in enumerate(series.items()):
         shift = 0 if stacked else (i - (n - 1) / 2) * 0.8 / n
-        colors = [
-            LIGHT["mistake"] if label in marked else SERIES[i][0] for label in labels
-        ]
+        color = LIGHT[roles[i]] if roles else SERIES[i][0]
+        colors = [LIGHT["mistake"] if label in marked else color for label in labels]
         place = places + shift
         group = axis.barh(place, lengths, 0.76 / n, start, color=colors, label=name)
         style: Any = {"padding": 2}

@@ -29,20 +29,29 @@ TRANSLATOR = (
     *("beam_search", "translator", "page_look", "page_worker"),
 )
 PAGE = (
-    *("kit", "viewer", "tree", "page_state", "page_parts", "page_answers"),
-    *("page_models", "page_ask", "page_words", "page_heads", "page_maps"),
-    *("page_tree", "page_numbers", "page_machine", "page"),
+    *("kit", "viewer", "page_state", "page_parts", "page_answers"),
+    *("page_models", "page_ask", "page"),
 )
-START = 'import { livePage } from "./page.js";\n'
-START += "livePage(host, data, { page: PAGE, viewer: VIEWER }, WORKER, model);\n"
+SHARED = ("tree", "page_numbers")  # what these import
+BELOW = ("words", "heads", "maps", "machine", "tree")  # below the translation
+START = """import { livePage } from "./page.js";
+const templates = { page: PAGE, viewer: VIEWER };
+livePage(host, data, templates, WORKER, model, MAKERS);
+"""
 BEGIN = 'import { begin } from "./beside.js";\nbegin(host, data, PACKED);\n'
 LIMIT = 60  # subwords of a sentence that the page reads
-DEFAULTS: dict[str, Any] = {"unk": UNK, "limit": LIMIT, "start": ""}
 LARGEST = 12_000_000  # bytes: the largest model in a cell's output
 SENTENCES = {
     "en": "A man is reading a newspaper.",
     "de": "Ein Mann liest eine Zeitung.",
     "fr": "Un homme lit un journal.",
+}
+DEFAULTS: dict[str, Any] = {
+    "unk": UNK,
+    "limit": LIMIT,
+    "start": "",
+    "ideas": [],
+    "sentences": {language: [text] for language, text in SENTENCES.items()},
 }
 
 
@@ -148,21 +157,30 @@ def model_bytes(translator: Translator) -> bytes:
     )
 
 
-def live_page(data: dict[str, Any], table: str = "") -> str:
+def live_page(data: dict[str, Any], table: str = "", brief: bool = False) -> str:
     """The page as HTML; it fetches the model that it needs.
 
     Args:
         data: what ``nmt_book/web/page.js`` shows first; its head says what that is.
         table: HTML to show where no script runs.
+        brief: one sentence, one head and the maps, as on the start page.
     """
-    script = f"const model = null;\n{live_script()}"
-    return web.shell("nmt-live", DEFAULTS | data, table, script)
+    script = f"const model = null;\n{live_script(brief)}"
+    return web.shell("nmt-live", DEFAULTS | data | {"brief": brief}, table, script)
 
 
-def live_script() -> str:
+def live_script(brief: bool = False) -> str:
     """The script; it draws in ``host``, from ``data`` and ``model``, a file's bytes."""
+    styles = ["page.css", *["brief.css"] * brief]
+    below = ("maps",) if brief else BELOW
+    imports, makers = "", ""
+    for name in below:
+        imports += f'import {{ make{name.title()} }} from "./page_{name}.js";\n'
+        makers += f"{name}: make{name.title()}, "
+    modules = [*PAGE, *([] if brief else SHARED), *(f"page_{name}" for name in below)]
+    start = f"{imports}const MAKERS = {{ {makers}}};\n{START}"
     return f"""\
-const PAGE = {web.quoted(web.template("page.html", "page.css"))};
+const PAGE = {web.quoted(web.template("page.html", *styles))};
 const VIEWER = {web.quoted(web.template("viewer.html", "viewer.css"))};
 const WORKER = {web.quoted(web.squeezed(web.bundle(*TRANSLATOR)))};
-{web.bundle(*PAGE, start=START)}"""
+{web.bundle(*modules, start=start)}"""

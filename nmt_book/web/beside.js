@@ -42,7 +42,7 @@ export async function begin(host, data, packed) {
   const script = model && await unpacked(packed).text();
   if (script) return new Function("host", "data", "model", script)(host, data, model);
   const note = document.createElement("p");
-  note.textContent = "Run the cell: that writes the model, which is not here, to " +
-    `${data.file}, beside the notebook.`;
+  note.textContent = "The model is not stored in this page. Run the cell to save it " +
+    `to ${data.file}, beside the notebook; the box then comes alive.`;
   host.append(note);
 }

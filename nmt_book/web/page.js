@@ -6,6 +6,8 @@
 //             in the form of page_worker.js as `json`, which is a text
 //   names     what the rows and columns of each kind of attention are called
 //   ideas     [{says, asks, address, shows}]: heads that are worth switching off
+//   sentences by language: what a model of the reader's own may know
+//   brief     on a page where this is the beginning: one idea, for each sentence
 //   chapters  where the pages of the chapters are, if they are anywhere
 //   start     the address of the first state; fragment: the page keeps its state there
 //   worker    what serves the page without a network; unk, limit: numbers
@@ -13,39 +15,33 @@
 import { fromTemplate, say, sayAll } from "./kit.js";
 import { makeAnswers } from "./page_answers.js";
 import { makeAsk } from "./page_ask.js";
-import { makeHeads } from "./page_heads.js";
-import { makeMachine } from "./page_machine.js";
-import { makeMaps } from "./page_maps.js";
 import { makeModels } from "./page_models.js";
 import {
   isTouched, questionOf, readAddress, UNTOUCHED, writeAddress,
 } from "./page_state.js";
-import { makeTree } from "./page_tree.js";
-import { makeWords } from "./page_words.js";
 
 const PAUSE = 250; // milliseconds without a key: then all follows what is typed
 const frame = () =>
   new Promise((go) => requestAnimationFrame(() => setTimeout(go)));
 
-/** Draws the page in `host`; `templates` are {page, viewer}, and `model` holds the
- * bytes of a model file, or null. */
-export function livePage(host, data, templates, script, model) {
+/** Draws the page in `host`; `templates` are {page, viewer}, `model` holds the bytes of
+ * a model file, or null, and `makers` make what is below the translation, by name. */
+export function livePage(host, data, templates, script, model, makers) {
   const part = fromTemplate(host, templates.page), { offer, file } = part;
   const state = {}, answers = makeAnswers(data, script);
   const models = makeModels(data.models, answers, data.worker, onModel);
   const calls = { change, go, look, need, typed };
   const page =
     { state, data, templates, part, answers, models, shown: {}, ...calls };
-  const [ask, words, heads, maps, machine, tree] =
-    [makeAsk, makeWords, makeHeads, makeMaps, makeMachine, makeTree]
-      .map((make) => make(page));
-  const below = Object.entries({ words, heads, maps, machine, tree });
+  const ask = makeAsk(page), made = Object.entries(makers).map(([name, make]) =>
+    [name, make(page)]);
+  const below = Object.fromEntries(made), { words, machine } = below;
   let busy = new AbortController();
 
   // ------------------------------------------------------------------ changes
   /** Changes what is asked for; `typed`: the text is what the reader has typed. */
   function change(changes, typed = false) {
-    words.stop();
+    words?.stop();
     const differs = (name) => name in changes && changes[name] !== state[name];
     if (differs("model")) state.closed = new Set();
     if (differs("model") || differs("text")) // ids and places are those of the old one
@@ -63,20 +59,19 @@ export function livePage(host, data, templates, script, model) {
   function look(changes) { // at another map: nothing is translated
     Object.assign(state, changes);
     remember("replaceState");
-    machine.draw();
+    machine?.draw();
   }
 
   function go(step) {
     const { length } = page.shown.now.tokens;
     look({ step: Math.max(0, Math.min(length - 1, step)) });
-    words.draw();
-    maps.point(state.step);
+    words?.draw();
   }
 
   async function readState() {
     const address = data.fragment ? location.hash : "";
     Object.assign(state, readAddress(address, models.all, data.start));
-    words.stop();
+    words?.stop();
     ask.write();
     await frame(); // on arrival, the script has just been read
     run();
@@ -124,12 +119,10 @@ export function livePage(host, data, templates, script, model) {
     return open ? { now, open, same: same ?? null } : wanting(asked);
   }
 
-  /** While the model is not here: the nearest answer that is. */
-  function wanting(asked) {
-    const open = { ...asked, ...UNTOUCHED };
-    const { model } = asked, first = data.stored.find((one) => one.model === model);
-    const now = answers.find(open) ?? answers.find({ model, asked: asked.asked }) ??
-      (first && answers.find(first));
+  /** While the model is not here: a stored answer about the same text. */
+  function wanting({ model, asked, beam, alpha }) {
+    const now = answers.find({ model, asked, beam, alpha }) ??
+      answers.find({ model, asked });
     return { now, open: now, same: null, stored: true };
   }
 
@@ -148,10 +141,18 @@ export function livePage(host, data, templates, script, model) {
 
   async function openFile() {
     try {
-      const name = await models.openFile(file.files[0]);
+      const model = await models.openFile(file.files[0]);
+      const { text } = state, others = [...models.all.values()];
+      const ours = others.filter(({ source }) => source === model.source)
+        .flatMap(({ examples }) => examples);
+      const texts = [...data.sentences[model.source] ?? [], ...ours];
+      const known = await answers.known(model.name, texts);
+      const hers = !others.some(({ examples, failures = [] }) =>
+        [...examples, ...failures].includes(text));
+      model.examples = known.slice(0, 4);
       say(part.opened, "");
       ask.drawDirections();
-      change({ model: name });
+      change({ model: model.name, text: hers ? text : known[0] ?? "" });
     } catch (error) {
       say(part.opened, `This file cannot be used: ${error.message}.`);
     }
@@ -166,7 +167,7 @@ export function livePage(host, data, templates, script, model) {
     part.results.hidden = !now?.tokens.length;
     if (part.results.hidden) return true;
     state.step = Math.min(state.step, now.tokens.length - 1);
-    for (const [name, { draw }] of below) {
+    for (const [name, { draw }] of Object.entries(below)) {
       part[name].hidden = false;
       for (const _ of draw() ?? [0]) {
         await frame();
@@ -183,7 +184,7 @@ export function livePage(host, data, templates, script, model) {
     if (offer.hidden) return;
     // Asked for by something further down the page: there it is seen.
     const far = stored && now && (isTouched(state) || now.beam !== state.beam);
-    const place = far ? part.all : part.slot;
+    const place = far ? part.all : now ? part.slot : part.coming;
     if (offer.parentNode !== place) place.append(offer);
     offer.classList.toggle("below", Boolean(far));
     const why = far ? "To see what this changes" : "To translate your own sentences";

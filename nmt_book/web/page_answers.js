@@ -71,6 +71,9 @@ export function makeAnswers({ stored, names, limit }, script) {
     /** What the model computes for one word, in the form of page_look.js. */
     look: (asked) => send("look", asked),
 
+    /** Those of some texts of which the model knows every word. */
+    known: (model, texts) => send("known", { model, texts }),
+
     /** Undefined where neither the answer nor the model is here. */
     async ask(asked, options = {}) {
       const here = find(asked), key = keyOf(asked);

@@ -50,12 +50,14 @@ export function makeAsk(page) {
 
   /** What this sentence is shown for: a head to switch off, in one press. */
   function drawTries() {
-    const here = (data.ideas ?? []).filter(({ shows }) =>
-      shows.model === state.model && shows.text === state.text.trim());
+    const fits = (text) => text === state.text.trim();
+    const here = data.ideas.filter(({ shows: { model, text } }) =>
+      model === state.model && (fits(text) || data.brief));
     fill(part.tries, ...here.map(({ says, shows }, i) => {
       const { kind, layer, head, closed } = shows, map = { kind, layer, head };
       const off = state.closed.has(closed);
-      return button(off ? "Switch the head on again" : says, () =>
+      const switches = fits(shows.text) ? says : "Switch off the same head";
+      return button(off ? "Switch the head on again" : switches, () =>
         page.change({ ...map, closed: new Set(off ? [] : [closed]), prefix: [] }),
       { class: "main", "data-id": i, "aria-pressed": off });
     }));
@@ -78,14 +80,13 @@ export function makeAsk(page) {
 
   /** `typed`: another key may follow at once, so words do not fade in. */
   function draw(typed) {
-    const { now, open, stored, tooLong } = page.shown;
+    const { now, open, stored, tooLong } = page.shown, { size } = state.closed;
     const model = page.models.all.get(state.model);
     directions.set(state.model);
     text.lang = model.source;
     drawTexts(model);
     drawTries();
     drawSource(now);
-    const apart = stored && now && now.asked !== state.text.trim();
     const n = now?.length ?? tooLong, kept = stored ? "stored · " : "";
     sayAll(part, {
       learnt: model.learnt ?? "",
@@ -93,10 +94,13 @@ export function makeAsk(page) {
       to: languageOf(model.target) || "Translation",
       count: n ? `${n} of ${data.limit} subwords` : "",
       how: now ? `${kept}probability ${percent(whole(now))}` : "",
-      note: noteOf(now, apart),
+      note: noteOf(now), link: "Copy link",
+      send: model.url ? "" : "A link does not hold your model: send its file as well.",
     });
+    part.off.hidden = !size;
+    const off = `${size} ${size === 1 ? "head is" : "heads are"} off · `;
+    part.off.replaceChildren(off, html("u", "switch on"));
     result.lang = versus.lang = model.target;
-    result.classList.toggle("apart", Boolean(apart));
     result.classList.toggle("still", typed);
     const changed = now && isTouched(state) && !stored;
     const line = now ? wordsOf(now, changed ? open.text : null) : [];
@@ -107,33 +111,32 @@ export function makeAsk(page) {
     page.direction = directionOf(result);
     versus.hidden = !changed;
     if (!changed) return;
-    const before = `before, probability ${percent(whole(open))}`;
+    const without = state.hidden.size + state.prefix.length ? "before" : "all heads on";
+    const before = `${without}, probability ${percent(whole(open))}`;
     const small = html("small", { lang: "en", dir: "ltr" }, before);
     versus.replaceChildren(small, open.text);
   }
 
-  function noteOf(now, apart) {
+  function noteOf(now) {
     const { tooLong, failed } = page.shown;
     if (failed) return `This model cannot translate this text: ${failed}.`;
     const most = `This page reads ${data.limit} at most, and a shorter sentence ` +
       "comes out better, too.";
     if (tooLong) return `That makes ${tooLong} subwords. ${most}`;
     if (!state.text.trim()) return "Write a sentence, or take one of the examples.";
-    if (apart) return "Until the model is here, this is the stored translation of " +
-      `“${now.asked}”`;
     if (state.gone) return "This address is about a model that is not here; this is " +
-      "another one.";
+      "another one. If you have its file, open it below.";
     const unknown = now?.sourceIds.filter((id) => id === data.unk).length;
     const some = unknown === 1 ? "One subword is" : `${unknown} subwords are`;
     if (unknown) return `${some} not in the vocabulary (dashed): all that the model ` +
       "sees there is <unk>.";
+    if (state.hidden.size) return "The decoder does not see what is crossed out.";
     const full = text.value.length >= MOST;
     return full ? `The text is cut here, after ${MOST} letters.` : "";
   }
 
   /** The words that have been written so far, while others follow. */
   function drawGrowing(words) {
-    result.classList.remove("apart");
     result.replaceChildren(words);
   }
 
@@ -146,11 +149,14 @@ export function makeAsk(page) {
     event.preventDefault();
     page.change({ text: text.value }, true);
   };
+  part.off.onclick = () => page.change({ closed: new Set() });
   link.onclick = async () => {
-    const done = await navigator.clipboard?.writeText(location.href).catch(() => false);
-    const copied = done === undefined && navigator.clipboard;
-    say(link, copied ? "Copied" : "It is in the address bar");
-    setTimeout(() => say(link, "Copy link"), 2000);
+    try {
+      await navigator.clipboard.writeText(location.href);
+      say(link, "Copied");
+    } catch {
+      say(link, "It is in the address bar");
+    }
   };
   return { draw, drawDirections, drawGrowing, write };
 }

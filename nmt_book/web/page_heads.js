@@ -5,12 +5,12 @@ import { fill, percent, whole } from "./page_parts.js";
 import { isTouched, keyOf, questionOf, UNTOUCHED } from "./page_state.js";
 import { drawMap, TITLES, weightsOf } from "./viewer.js";
 
-const WORST = 1.5; // nats: from here on a square is as red as it gets
+const WORST = 1.5; // nats: from here on a frame is as strong as it gets
 
 export function makeHeads(page) {
-  const { state, part } = page, { echo, allOn, told } = part;
+  const { state, part } = page, { echo, told } = part;
   const measured = new Map(); // by question: head → how far log P falls without it
-  part.heads.append(...(page.data.ideas ?? []).map(({ asks, address }) =>
+  part.heads.append(...page.data.ideas.map(({ asks, address }) =>
     html("p.idea", html("a", { href: `#${address}` }, asks))));
 
   /** The names of the heads of a kind, or of one of its layers. */
@@ -23,9 +23,6 @@ export function makeHeads(page) {
   function* draw() { // a kind in each frame
     const falls = measured.get(keyOf(plain()));
     if (!falls) say(told, "");
-    allOn.hidden = !isTouched(state);
-    const { size } = state.closed;
-    say(allOn, size ? `Switch on all (${size} off)` : "Undo all");
     drawEcho();
     for (const kind of Object.keys(TITLES)) {
       fill(part[kind], tableOf(kind, falls));
@@ -99,8 +96,8 @@ export function makeHeads(page) {
     }
     measured.set(keyOf(asked), falls);
     const [worst] = [...falls].sort((a, b) => b[1] - a[1]);
-    say(told, "The redder, the more it matters for this sentence; most of all " +
-      `${worst[0].replaceAll("-", " ")}.`);
+    say(told, "The stronger its frame, the more it matters for this sentence; most " +
+      `of all ${worst[0].replaceAll("-", " ")}.`);
     for (const _ of draw());
   }
 
@@ -113,8 +110,6 @@ export function makeHeads(page) {
   for (const kind of Object.keys(TITLES))
     onArrows(part[kind], () => [...part[kind].querySelectorAll("tbody tr")].map((row) =>
       [...row.querySelectorAll(".switch")]));
-  allOn.onclick = () =>
-    page.change({ closed: new Set(), hidden: new Set(), prefix: [] });
   part.measure.onclick = weigh;
   return { draw };
 }

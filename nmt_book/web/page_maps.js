@@ -1,10 +1,9 @@
 // The live page: the attention viewer with the maps of the translation that is shown.
 
-import { table } from "./page_parts.js";
-import { attentionViewer, weightsOf } from "./viewer.js";
+import { attentionViewer } from "./viewer.js";
 
 export function makeMaps(page) {
-  const { state, part } = page, { mapAsTable } = part;
+  const { state, part } = page;
   let viewer = null;
 
   /** The maps of now; of a head that is switched off, its former one. */
@@ -24,37 +23,15 @@ export function makeMaps(page) {
     const { kind, layer, head } = state;
     const maps = { kinds: kinds(), gold: [], off: state.closed };
     if (!viewer) {
-      const start = { kind, layer, head };
-      const data = { ...maps, start }, { viewer: template } = page.templates;
-      viewer = attentionViewer(part.viewer, template, data, (chosen) => {
-        page.look({ kind: chosen.kind, layer: chosen.layer, head: chosen.head });
-        drawNumbers();
-      });
+      const data = { ...maps, start: { kind, layer, head } };
+      viewer = attentionViewer(part.viewer, page.templates.viewer, data,
+        ({ kind, layer, head }) => page.look({ kind, layer, head }));
     } else {
       Object.assign(viewer.state, { kind, layer, head });
       viewer.update(maps);
     }
     Object.assign(state, { layer: viewer.state.layer, head: viewer.state.head });
-    drawNumbers();
   }
 
-  function drawNumbers() {
-    if (!mapAsTable.open) return;
-    const map = kinds()[state.kind], { rows, columns } = map;
-    const weights = weightsOf(map, state.layer, state.head);
-    const line = (row) => columns.map((_, column) =>
-      weights[row * columns.length + column].toFixed(2).replace(/^0.00$/, ""));
-    part.map.replaceChildren(
-      table(["", ...columns], rows.map((word, row) => [word, ...line(row)])));
-  }
-
-  mapAsTable.ontoggle = drawNumbers;
-
-  /** Points at a word of the translation. */
-  function point(step) {
-    if (viewer && state.kind !== "encoder")
-      viewer.hold("from", step);
-  }
-
-  return { draw, point };
+  return { draw };
 }

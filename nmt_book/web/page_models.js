@@ -56,7 +56,7 @@ export function makeModels(models, answers, worker, changed) {
     await Promise.all(needed.map((one) => store.add(one).catch(() => {})));
   }
 
-  /** Opens a file of the reader's own, and gives its name; throws if it cannot. */
+  /** Opens a file of the reader's own, and gives its model; throws if it cannot. */
   async function openFile(file) {
     const n = ++files > 1 ? ` ${files}` : "";
     const name = `your file${n}`; // not the file's own: all trainings write that one
@@ -64,7 +64,7 @@ export function makeModels(models, answers, worker, changed) {
     const title = `${src_lang} → ${tgt_lang} (${name})`;
     const about = { name, title, source: src_lang, target: tgt_lang };
     all.set(name, { ...about, examples: [], bytes: file.size, url: "" });
-    return name;
+    return all.get(name);
   }
 
   return { all, get, openFile };

@@ -6,8 +6,8 @@ import { ALPHAS, BEAMS } from "./page_state.js";
 import { column, HIGH } from "./tree.js";
 
 const TREE = "A column is a step, a box a candidate with the log-probability of its " +
-  "whole path. Blue goes on, green is finished, grey is dropped; the thick path " +
-  "wins. Press a box, and the search starts from there.";
+  "whole path. A blue box goes on, a thick frame is finished, a broken one is " +
+  "dropped; the shaded path wins. Press a box, and the search starts from there.";
 const GREEDY = "Greedy search keeps one prefix: it takes the most likely word and " +
   "never takes it back. With a beam of two or more, the search becomes a tree.";
 

@@ -12,8 +12,6 @@ export function makeWords(page) {
   const names = { 0: "0, the most likely word" };
   const heats = choice({ label: "temperature", values: HEATS, names });
   part.heat.prepend(heats.element);
-  let grows = []; // the bars of now, and how long they become
-  const lengths = new Map(); // of the bars, by id: from there they grow to the new one
   let playing = 0;
 
   function draw() {
@@ -41,12 +39,7 @@ export function makeWords(page) {
     });
     was.hidden = !same;
     const mine = t < chosen && ids[t];
-    grows = [];
     fill(rows, ...steps[t].map((one) => line(one, same?.steps[t], mine)));
-    requestAnimationFrame(() => {
-      if (!rows.offsetWidth) return; // laid out once, from where they grow
-      for (const [bar, p] of grows) bar.style.setProperty("--p", p);
-    });
     heats.set(state.heat);
     part.redraw.hidden = !state.heat;
     part.again.hidden = !chosen;
@@ -56,9 +49,7 @@ export function makeWords(page) {
   function line({ id, token, p }, others, mine) {
     const old = others?.find((one) => one.id === id)?.p;
     const bar = html("div.bar");
-    bar.style.setProperty("--p", lengths.get(id) ?? p);
-    grows.push([bar, p]);
-    lengths.set(id, p);
+    bar.style.setProperty("--p", p);
     if (others) {
       bar.append(html("b"));
       bar.style.setProperty("--old", old ?? 0);

@@ -1,7 +1,7 @@
 // Translates for the live page in a worker, so that the page answers meanwhile.
 
 import { look } from "./page_look.js";
-import { PAD, SOS } from "./tokenizers.js";
+import { PAD, SOS, UNK } from "./tokenizers.js";
 import { load } from "./translator.js";
 
 const PAUSE = 30; // milliseconds between looks at whether the answer is still wanted
@@ -21,12 +21,17 @@ self.onmessage = async ({ data: { number, job, asked } }) => {
   running.delete(number);
 };
 
-const jobs = { load: open, translate: answer, look: lookAt };
+const jobs = { load: open, translate: answer, look: lookAt, known };
 
 async function open({ name, bytes }) {
   const translator = await load(bytes);
   translators.set(name, translator);
   return translator.config.data;
+}
+
+function known({ model, texts }) {
+  const translator = translators.get(model);
+  return texts.filter((text) => translator.encode(text).every(({ id }) => id !== UNK));
 }
 
 /** Which columns attention may not use: of heads that are off, of hidden subwords. */

@@ -135,11 +135,11 @@ export function bars({ label }) {
   return { element, draw };
 }
 
-/** A ring with two hands, blue and gold. `show({tips, text, aloud, between})`: `tips`
+/** A ring with two hands of some classes. `show({tips, text, aloud, between})`: `tips`
  * are "x y" of each, at most 50 from the centre, `between` is a path between them,
  * `text` stands under the ring, and `aloud` is for a screen reader. */
-export function dial(name) {
-  const [wedge, other, hand] = ["arc", "hand other", "hand"].map((kind) =>
+export function dial(name, thin = "hand", thick = "hand other") {
+  const [wedge, other, hand] = ["arc", thick, thin].map((kind) =>
     svg("path", { class: kind }));
   const ring = svg("circle.ring", { r: 56 }), says = html("b");
   const picture = svg("svg", { viewBox: "-60 -60 120 120", role: "img" },

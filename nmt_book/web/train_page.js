@@ -19,7 +19,9 @@ export function trainPage(host, data, template, script) {
   const draw = makeDrawing(part, data, example);
   const order = makeOrder(script, data.packed,
     { look, state: (state) => turn(state === "training"), file, failed });
-  const runs = { now: null, last: null }; // each {id, wanted, says, looks}
+  const stored = data.film && { says: "a stored run", looks: data.film };
+  const runs = { now: null, last: stored }; // each {id, wanted, says, looks}
+  const random = part.note.textContent;
   let training = false;
 
   /** A new model. The run before stays on the page, to compare with. */
@@ -32,15 +34,21 @@ export function trainPage(host, data, template, script) {
     order("pace", slow.value);
     order("start", { ...wanted, id, sentence: sentence() });
     part.save.disabled = true;
-    say(part.note, "");
+    say(part.note, random);
+  }
+
+  function take([, changes, says]) {
+    settings.set({ ...data.settings, ...changes });
+    say(part.idea, says);
+    start();
   }
 
   const sentence = () =>
     ({ text: text.value.trim(), reference: example()?.reference });
-  const ask = () => runs.now && order("ask", sentence());
+  const ask = () => order("ask", sentence());
 
   function play() {
-    if (!runs.now) start();
+    say(part.note, "");
     order(training ? "pause" : "go");
     turn(!training); // at once: a second press is another order
   }
@@ -62,6 +70,20 @@ export function trainPage(host, data, template, script) {
     part.save.disabled = step === 0 || wanted.without.positions;
     draw(runs);
     if (step % 100 === 0 && step) say(part.spoken, summary(runs.now));
+    if (step === SHOWN) invite(seen, wanted.without.causalMask);
+  }
+
+  /** At the end of the curve: what to try next. */
+  function invite({ right }, masked) {
+    const [text, idea] = masked ? ["Give the mask back →", IDEAS[0]]
+      : ["Now take away the mask →", IDEAS[3]];
+    const next = button(text, () => {
+      take(idea);
+      play();
+      say(part.note, idea[2]);
+      part.play.focus();
+    }, { class: "main" });
+    part.note.replaceChildren(html("b", `${right} of 100 right. `), next);
   }
 
   function failed(reason) {
@@ -76,7 +98,7 @@ export function trainPage(host, data, template, script) {
   }
 
   part.pace.append(slow.element);
-  part.pace.onchange = () => runs.now && order("pace", slow.value);
+  part.pace.onchange = () => order("pace", slow.value);
   part.settings.append(settings.element);
   part.settings.onchange = start; // a change makes a new model
   part.vocabulary.append(data.words.join(" "));
@@ -84,21 +106,15 @@ export function trainPage(host, data, template, script) {
     text.value = one.text;
     ask();
   })));
-  part.ideas.append(...IDEAS.map(([title, changes, says]) => button(title, () => {
-    settings.set({ ...data.settings, ...changes });
-    say(part.idea, says);
-    start();
-  })));
+  part.ideas.append(...IDEAS.map((idea) => button(idea[0], () => take(idea))));
   text.value = data.text ?? data.examples[0].text;
   text.onchange = ask;
   part.play.onclick = ({ detail }) => detail < 2 && play(); // once for a double click
   part.again.onclick = start;
-  part.once.onclick = () => {
-    if (!runs.now) start();
-    order("once");
-  };
+  part.once.onclick = () => order("once");
   part.save.onclick = () => order("save");
   host.classList.add("drawn");
+  start();
 }
 
 /** Gives orders to the worker, which is there from the first one on; `answers` are
@@ -144,10 +160,12 @@ function makeDrawing(part, data, example) {
 
   function drawNumbers({ step, loss, right, said, milliseconds, source, sourceIds }) {
     const strange = source.filter((_, i) => sourceIds[i] === data.unknown);
+    const long = SHOWN * milliseconds / step / 1000;
+    part.numbers.hidden = !step;
     sayAll(part, {
       said: short(said), step: `${step}`, loss: step ? loss.toFixed(2) : "–",
       right: right === null ? "–" : `${right}`,
-      speed: step > 1 ? `${Math.round(1000 * step / milliseconds)}` : "–",
+      time: step > 1 ? `${Math.ceil(long)}` : "–",
       words: strange.length ? `Not among its words: ${strange.join(", ")}.` : "",
     });
   }

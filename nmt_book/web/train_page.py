@@ -61,11 +61,13 @@ def train_page(live: str, film: dict[str, Any]) -> str:
 
     Args:
         live: the address of the page that opens a model file.
-        film: a stored training, to show where no script runs; see ``film_table``.
+        film: a stored run: the curve before the reader's, and all that is shown where
+            no script runs; see ``film_table``.
     """
     address = f'on the page <a href="{live}">Type a sentence</a> under “A model of '
     address += "your own”, or "
-    data = page_data() | {"packed": pack(training_data())}
+    frames = [{**frame, "weights": None} for frame in film["frames"]]
+    data = page_data() | {"packed": pack(training_data()), "film": frames}
     return web.shell("nmt-train", data, film_table(film), page_script(live=address))
 
 

@@ -44,9 +44,9 @@ export class Session {
   update() {
     const start = performance.now();
     this.losses = [...this.losses.slice(1 - EVERY), this.trainer.update()];
-    this.milliseconds += performance.now() - start;
     if (this.step % COUNT_EVERY === 0)
       this.right = countRight(this.model, this.data.heldOut);
+    this.milliseconds += performance.now() - start;
   }
 
   /** What the model makes of a text, and where it looked: while it wrote `reference`,

@@ -236,9 +236,5 @@ export function attentionViewer(host, template, data, told = () => {}) {
       state.seen = null;
       drawKind();
     },
-    hold(side, index) { // a word, as if the reader had
-      state.held = { side, index };
-      drawWord();
-    },
   };
 }

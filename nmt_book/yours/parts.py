@@ -252,17 +252,6 @@ def _attention(
     return ask(fn, Q, K, V, mask, like=V)
 
 
-@register("one_key", MultiHeadAttention, "attend")
-def _one_key(
-    fn: Function, self: Any, Q: Tensor, K: Tensor, V: Tensor, mask: Any
-) -> Tensor:
-    visible, results = full_mask(mask, scores_of(Q, K)), []
-    for b, h, t in torch.cartesian_prod(*map(torch.arange, Q.shape[:3])).tolist():
-        keys = visible[b, h, t]  # (S,)
-        results.append(ask(fn, Q[b, h, t], K[b, h, keys], V[b, h, keys], like=V))
-    return torch.stack(results).view(*Q.shape[:3], -1)
-
-
 @register("split_heads", MultiHeadAttention, "split_heads")
 def _split_heads(fn: Function, self: Any, x: Tensor) -> Tensor:
     return ask(fn, x, self.n_heads, like=x)

@@ -9,7 +9,8 @@ from functools import lru_cache, partial
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
+from torch.optim import Optimizer
 
 from nmt_lib.config import load_config
 from nmt_lib.data.batches import fill_batches, pad_batch
@@ -20,6 +21,7 @@ from nmt_lib.model.transformer import Transformer, count_parameters
 from nmt_lib.training.run_folder import PRETRAINED
 from nmt_lib.translate.translator import Translator
 
+from ..loop import OwnUpdate
 from .parts import Function, ask
 
 LEARNING_RATE = 1e-3
@@ -56,19 +58,18 @@ def trial_losses(
 ) -> list[float]:
     """The loss before each of twelve updates of a small new model, without dropout.
 
-    ``adam`` gets all gradients so far, ``(n, N)``, and the learning rate; it returns
-    what is to be added to the initial weights, ``(N,)``.
+    ``adam`` makes one update of the weights, as in ``OwnUpdate``.
     """
     sizes = len(translator.src_tokenizer), len(translator.tgt_tokenizer)
-    curve, gradients = [], []
+    curve = []
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         torch.manual_seed(0)
         model = Transformer(load_config("tiny").model, *sizes).eval()
-        weights = list(model.parameters())
-        optimizer = torch.optim.Adam(
-            weights, lr=LEARNING_RATE, betas=(0.9, 0.98), eps=1e-9
+        optimizer: Optimizer = torch.optim.Adam(
+            model.parameters(), lr=LEARNING_RATE, betas=(0.9, 0.98), eps=1e-9
         )
-        start = nn.utils.parameters_to_vector(weights).detach()  # (N,)
+        if adam is not None:
+            optimizer = OwnUpdate(model.parameters(), adam, LEARNING_RATE)
         for src, tgt in training_batches(translator):
             tgt_in, tgt_out = map(torch.as_tensor, shift(tgt))  # (B, T) each
             value = loss(model(src, tgt_in), tgt_out)
@@ -77,14 +78,7 @@ def trial_losses(
             curve.append(float(value.detach()))
             optimizer.zero_grad()
             value.backward()
-            if adam is None:
-                optimizer.step()
-                continue
-            flat = [w.grad.flatten() for w in weights if w.grad is not None]
-            gradients.append(torch.cat(flat))  # (N,)
-            change = adam(torch.stack(gradients), LEARNING_RATE)  # (N,)
-            with torch.no_grad():
-                nn.utils.vector_to_parameters(start + change, weights)
+            optimizer.step()
     return curve
 
 

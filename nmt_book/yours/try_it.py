@@ -20,7 +20,7 @@ from nmt_lib.model.attention import copy_modules
 from nmt_lib.translate.evaluate import perplexity
 from nmt_lib.translate.translator import Translator
 
-from ..exercise.exercise import VERDICTS
+from ..exercise.exercise import VERDICTS, explain
 from ..exercise.saved import remember
 from ..exercise.shown import show_printed
 from .parts import BEAM, PARTS, Function, NotWritten
@@ -73,7 +73,7 @@ def try_it(
             why = "with yours the scores become nan: is an exp infinite, or 0 / 0?"
             results = [(False, why)]
         except Exception as error:  # the reader's own code
-            why = f"yours stops it: {type(error).__name__}: {error}"[:200]
+            why = f"yours stops it: {explain(error, *parts.values())}"[:400]
             results = [(False, why)]
     for _, message in results:
         print(message)

@@ -199,6 +199,9 @@ class Translator:
         for i, text in enumerate(texts := list(texts)):
             if not isinstance(text, str):
                 raise TypeError(f"text number {i} must be a str, not {text!r}")
+            # Half of a character, as a cut leaves it, becomes U+FFFD.
+            units = text.encode("utf-16", "surrogatepass")
+            texts[i] = units.decode("utf-16", "replace")
         options = {
             "beam_size": beam_size,
             "length_penalty": length_penalty,

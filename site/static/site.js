@@ -1,5 +1,7 @@
-// The side bar begins at its top, unless its page is further down.
+// The side bar begins at its top, unless its page is further down. Tab reaches the page
+// before its forty links.
 const pages = document.querySelector(".bd-sidebar-primary");
+pages.parentElement.append(pages);
 window.addEventListener("load", () => {
   pages.scrollTop = 0;
   pages.querySelector("li.current.active > a")?.scrollIntoView({ block: "nearest" });

@@ -41,9 +41,11 @@ COMMANDS = [line for line in dict.fromkeys(OF_GPU) if line.startswith("-m ")]
 COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".split()]
 COMMANDS += ["-m nmt_book.deeper_11.tables --dry"]
 COMMANDS += ["-m benchmarks.multi30k --dry --test --models multi30k-en-de"]
+SLOW = "chapter11.tables chapter13.tables deeper_00.tables deeper_04.positions"
+QUICKER = "deeper_04.tables deeper_07.tables chapter10.tables deeper_12.tables"
 LONG = [
-    pytest.param(f"-m nmt_book.{folder}.tables --dry", marks=pytest.mark.weekly)
-    for folder in ("chapter11", "chapter13", "deeper_00", "deeper_04", "deeper_07")
+    pytest.param(f"-m nmt_book.{module} --dry", marks=pytest.mark.weekly)
+    for module in f"{SLOW} {QUICKER}".split()
 ]
 
 

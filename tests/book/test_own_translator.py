@@ -10,11 +10,16 @@ import pytest
 import torch
 
 import nmt_book as book
+import nmt_lib as nmt
+from nmt_book.chapter07 import check, lab
+from nmt_book.chapter08.lab import by_hand
 from nmt_book.exercise.exercise import Exercise
 from nmt_book.exercise.saved import remember
 from nmt_book.yours.translator import eleven
 from nmt_book.yours.trials import captions
 from nmt_book.yours.try_it import load_cached
+from nmt_lib.errors import CheckpointError
+from tests.book.answers_to import chapter07 as answers_07
 
 ELEVEN = eleven()
 ANSWERS = {one.name: one.right for one in ELEVEN}
@@ -91,3 +96,52 @@ def test_hers_are_taken_from_her_file(capsys: pytest.CaptureFixture[str]) -> Non
     assert said == "yours: my_greedy; printed answers: 10"
     assert len(unused) == 1 and "my_embed: not yet: " in unused[0]
     assert own["my_greedy"](lambda ids: torch.eye(4)[3], 5) == []
+
+
+@pytest.mark.parametrize("answer", answers_07.RIGHT["my_loss"])
+def test_a_loss_that_is_used_keeps_its_gradient(answer: Any) -> None:
+    logits = torch.randn(2, 3, 5).requires_grad_()
+    check.my_loss.use(answer)(logits, torch.tensor([[2, 3, 4], [1, 0, 0]])).backward()
+    assert logits.grad is not None and logits.grad[0].abs().sum() > 0
+
+
+@pytest.mark.parametrize("update", answers_07.RIGHT["my_adam"])
+def test_an_update_by_hand_is_that_of_pytorch(update: Any) -> None:
+    weights = [torch.ones(2, 3).requires_grad_() for _ in range(2)]
+    for weight, optimizer in zip(
+        weights,
+        [
+            book.OwnUpdate(weights[:1], check.my_adam.use(update), lr=0.1),
+            torch.optim.Adam(weights[1:], 0.1, (0.9, 0.98), 1e-9),
+        ],
+        strict=True,
+    ):
+        for k in range(3):
+            optimizer.zero_grad()
+            (weight * torch.arange(6).view(2, 3) * (k - 0.5)).sum().backward()
+            optimizer.step()
+    assert torch.allclose(*weights, atol=1e-5)
+
+
+def test_what_a_reader_trains_is_kept_for_chapter_08(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    translator = load_cached("multi30k-en-de")
+    stubs = (check.my_shift, check.my_shift.right), (check.my_loss, check.my_loss.right)
+    lab.keep(translator, *stubs)
+    assert "is not kept" in capsys.readouterr().out
+    with pytest.raises(CheckpointError):
+        nmt.Translator.load("by-hand")
+    lab.keep(translator, (check.my_shift, lambda tgt: (tgt[:, :-1], tgt[:, 1:])))
+    assert "your my_shift" in capsys.readouterr().out
+    assert nmt.Translator.load("by-hand")("A dog.").text == translator("A dog.").text
+
+
+def test_the_weights_are_those_of_chapter_07_if_it_has_kept_some(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    translator = load_cached("multi30k-en-de")
+    assert by_hand(translator) is translator
+    translator.save(tmp_path / "by-hand")
+    assert by_hand(translator)("A dog.").text == translator("A dog.").text
+    assert "the library" in capsys.readouterr().out.splitlines()[0]

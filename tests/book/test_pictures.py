@@ -4,7 +4,7 @@ import re
 from base64 import b64decode
 from collections.abc import Iterable
 from html import unescape
-from types import SimpleNamespace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,11 @@ import nmt_lib as nmt
 from nmt_book.chapter00.pictures import plot_links
 from nmt_book.chapter01.pictures import plot_subwords
 from nmt_book.chapter02.pictures import plot_hands
-from nmt_book.chapter03.pictures import plot_padding
 from nmt_book.chapter04.pictures import plot_steps
 from nmt_book.chapter06.pictures import plot_data_path
 from nmt_book.chapter07.pictures import plot_history
 from nmt_book.chapter08.pictures import FATES, plot_beam, plot_choices
-from nmt_book.chapter10.pictures import plot_ngrams, plot_read_along
+from nmt_book.chapter10.pictures import plot_ngrams
 from nmt_book.chapter11.pictures import (
     ARTICLES,
     DEFECTS,
@@ -31,6 +30,7 @@ from nmt_book.chapter11.pictures import (
     plot_defects,
     show_defects,
 )
+from nmt_book.chapter12.pictures import plot_padding
 from nmt_book.deeper_06.pictures import plot_parameters
 from nmt_book.pictures.data import BOOK, load_data
 from nmt_book.pictures.machine import machine, machine_svg
@@ -179,6 +179,15 @@ def test_curves_have_their_positions_and_runs_their_mean() -> None:
     assert mean == [[1, 2], [2, 3]], "a logarithmic axis has no 0"
 
 
+def test_five_curves_have_their_names_at_their_ends_and_apart() -> None:
+    axis = axis_of(book.plot_lines({f"{i}": [1, i // 3] for i in range(5)}))
+    ends = sorted((name.xy[1], name.get_text()) for name in axis.texts)
+    assert [text for _, text in ends] == [f"{s} {i}" for i, s in enumerate("●■▲◆▼")]
+    heights = [height for height, _ in ends]
+    assert min(b - a for a, b in pairwise(heights)) > 0.09
+    assert not axis.figure.legends
+
+
 def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
     axis = axis_of(book.plot_bars({"$5": 1, "<b>": 2.25}, numbers=".1f"))
     assert labels(axis)[0] == ["$5", "<b>"] and axis.yaxis_inverted()
@@ -270,20 +279,6 @@ def test_ngrams_are_clipped() -> None:
         "x" if colour == LIGHT["right"] else "." for colour in colours(axis)[:9]
     )
     assert seen == ".xxxx" + ".xx."
-
-
-def test_a_sentence_read_along_marks_what_differs_from_the_reference() -> None:
-    def reading(right: str, along: str, own: str) -> Any:
-        words = {"right": [*right, "<eos>"], "along": [*along, "<eos>"]}
-        own_words = SimpleNamespace(tokens=tuple(own))
-        return SimpleNamespace(**words, own=own_words, pair=nmt.Pair(f"in {own}", ""))
-
-    loses_most = reading("abcd", "abxd", "axb")
-    others = reading("abcd", "xbcd", "xbcd"), reading("ab" * 9, "ab" * 9, "x")
-    axis = axis_of(plot_read_along([others[0], loses_most, others[1]]))
-    assert axis.get_title() == "in axb"
-    assert "".join(texts(axis.texts)) == "abcd" + "abxd" + "axb–"
-    assert marked(axis.texts) == "...." + "..x." + ".xxx"
 
 
 def test_steps_write_scores_weights_and_outputs() -> None:

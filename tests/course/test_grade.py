@@ -391,6 +391,22 @@ def test_a_class_is_not_replaced_by_accident(tmp_path: Path) -> None:
     assert done.returncode == 2 and "another SEED" in done.stderr and path.exists()
 
 
+def test_a_corrected_source_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(course, "names", lambda: kit.NAMES[:2])
+    course.make("", "", tmp_path)
+    corrected, other = (
+        tmp_path / f"source/{name}/{name}.ipynb" for name in kit.NAMES[:2]
+    )
+    text = corrected.read_text().replace("import torch", "import torch  # mine", 1)
+    corrected.write_text(text)
+    course.make("", "ada/nmt", tmp_path)
+    assert corrected.read_text() == text and "ada/nmt" in other.read_text()
+    assert capsys.readouterr().out.count("is kept as it was changed") == 1
+    assert "# mine" in (tmp_path / f"release/{NAME}/{NAME}.ipynb").read_text()
+
+
 def test_a_release_can_be_a_repository_of_its_own() -> None:
     """Its badges open the notebooks there; the library comes from this project."""
     text = "".join(c.source for c in course.load(NAME, "1", "ada/nmt").cells)

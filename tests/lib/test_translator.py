@@ -161,6 +161,14 @@ def test_what_is_no_text_is_named(translator: nmt.Translator, bad: Any) -> None:
         translator(["ich", bad, "du"])
 
 
+@pytest.mark.parametrize("words", [True, False])
+def test_half_a_character_is_one_that_is_unknown(words: bool) -> None:
+    bundled = "multi30k-en-de"
+    translator = small_translator() if words else nmt.Translator.load(bundled)
+    whole, half = translator(["ich \ufffd", "ich \ud83d"])
+    assert half == whole and translator("🙂").source == "🙂"
+
+
 @pytest.mark.parametrize(
     "setting",
     [

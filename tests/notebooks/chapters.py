@@ -1,7 +1,8 @@
 """Checks what chapters claim of their models: ``pytest -p tests.notebooks.chapters``.
 
 Under nbval, each ``test_…(chapter)`` of ``claims/<chapter>.py`` runs in the chapter's
-kernel after its last cell; ``chapter`` holds the names that the cells have defined.
+kernel after its last cell; ``chapter`` holds the names that the cells have defined,
+and ``TYPED``, 200 short sentences as readers type them, none of them the grammar's.
 Those called ``test_real_…`` need ``NMT_DATA``. The checks of exercises are tested
 without a kernel, in ``tests/book/test_exercises.py``. A notebook that needs a package
 of an extra is skipped where that is not installed.
@@ -49,7 +50,9 @@ _torch.manual_seed = lambda seed: _seed(seed + {1000 * SEED})
 GUESS = re.compile(r"(?m)^my_guess = None.*\n")
 CLAIMS = Path(__file__).resolve().parent / "claims"
 CALL = """\
-import runpy, types
+import pathlib, runpy, types
+TYPED = pathlib.Path({path!r}).parents[1] / "typed.txt"
+TYPED = TYPED.read_text(encoding="utf-8").splitlines()
 runpy.run_path({path!r})[{name!r}](types.SimpleNamespace(**globals()))"""
 
 

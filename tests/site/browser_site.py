@@ -129,7 +129,7 @@ def main() -> int:
             found += [f"{name}: {fault} ({n})" for fault, n in count.items()]
             print(name, count or "", flush=True)
         if not named:
-            found += search(browser, address)
+            found += search(browser, address) + by_keys(browser, address)
             found += [
                 fault
                 for size in ((1280, 800), (390, 844))
@@ -223,18 +223,36 @@ def search(browser: Any, address: str) -> list[str]:
     return found
 
 
+TABS = 8  # presses until a reader without a mouse can type
+
+
+def by_keys(browser: Any, address: str) -> list[str]:
+    """Whether Tab reaches the text boxes before the links of the side bar."""
+    page, found = browser.new_page(), []
+    for name in ("index", "live", "train"):
+        page.goto(f"{address}/{name}.html", wait_until="load")
+        box = page.locator("#text")
+        for _ in range(TABS):
+            page.keyboard.press("Tab")
+            if box.evaluate("one => one.matches(':focus')"):
+                break
+        else:
+            found.append(f"{name}: no text box after {TABS} tabs")
+    page.close()
+    return found
+
+
 def first_screen(
     browser: Any, address: str, size: tuple[int, int], script: bool
 ) -> list[str]:
-    """Parts of the start page that are not seen at once; the maps may be below."""
+    """Parts of the start page that are not seen at once."""
     viewport = {"width": size[0], "height": size[1]}
     page = browser.new_page(viewport=viewport, java_script_enabled=script)
     page.goto(f"{address}/index.html", wait_until="load")
-    attention = ".nmt-attention" if script else ".nmt-attention table"
-    found = []
-    for part in (".bd-article h1", ".ways", ".said", attention):
+    found, parts = [], (".bd-article h1", "#text", ".result", ".tries button", ".ways")
+    for part in parts if script else (".bd-article h1", ".nmt-attention td"):
         box = page.locator(part).first.bounding_box()
-        if not box or box["y"] + min(box["height"], 340) > size[1]:
+        if not box or box["y"] + box["height"] > size[1]:
             found.append(f"first screen at {size}, script {script}: {part} at {box}")
     page.close()
     return found

@@ -114,7 +114,7 @@ def main() -> int:
         model.rename(model.with_suffix(".gone"))
         page = browser.new_page()
         page.goto(f"{address}/lab/tree/a%20folder/live.ipynb?reset")
-        page.get_by_text("Run the cell: that writes the model, which is not").wait_for()
+        page.get_by_text("The model is not stored in this page.").wait_for()
         page.close()
     print(f"the viewer shows the tensors' weights and obeys; screenshots: {OUT}")
     return 0

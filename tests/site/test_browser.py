@@ -53,9 +53,10 @@ def page(browser: Any) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server of the live page and the training page, and of nothing else."""
+    """A server of the start page's beginning, the live page and the training page."""
     folder = tmp_path_factory.mktemp("site")
-    for name, shown in {"live": live.site_page(), "train": train.site_page()}.items():
+    pages = {"index": live.start_page(""), "live": live.site_page()}
+    for name, shown in (pages | {"train": train.site_page()}).items():
         html = f'{HEAD}<link rel="icon" href="data:,"><main>{shown}</main>'
         (folder / f"{name}.html").write_text(html, encoding="utf-8")
     shutil.copy(web.FILES / "worker.js", folder / live.WORKER)
@@ -162,7 +163,7 @@ def test_the_clock_says_its_formulas(page: Any, tmp_path: Path) -> None:
         jobs = [["encoding", state], ["product", state]]
         (sine, cosine, *_), product = in_node("clock", jobs)
         assert readout(page) == (
-            f"Positions {position} (blue) and {position + distance} (gold). Of "
+            f"Positions {position} (thin) and {position + distance} (thick). Of "
             f"position {position}, hand 0 says sine {signed(sine)} and cosine "
             f"{signed(cosine)}. The dot product of the two positions is "
             f"{signed(product)}."
@@ -322,6 +323,96 @@ def weighed(page: Any, plain: dict[str, Any]) -> None:
         assert page.get_by_role("switch", name=name).count() == 1, name
 
 
+OFF = "1 head is off · switch on"
+OWN = "A blue car is parked on the street."
+
+
+def test_the_start_page_names_the_head_that_is_off(page: Any, address: str) -> None:
+    """While one types, too; and the model arrives where the translation will be."""
+    page.goto(f"{address}/index.html")
+    result, coming = page.locator(".result"), page.locator(".pair .offer")
+    chip, button = page.locator("[data-part=off]"), page.locator(".tries button")
+    first = settled(page)
+    assert first == browser_live.expected("en-fr", browser_live.FIRST).text
+    assert not chip.is_visible() and page.locator(".result mark").count() == 0
+    button.click()
+    assert settled(page) == browser_live.FIRST_OFF
+    assert chip.inner_text() == OFF and first in page.locator(".versus").inner_text()
+    answers: list[Any] = []
+    page.route("**/models/*", lambda route: answers.append(route))
+    page.locator("#text").fill(OWN)
+    coming.get_by_role("progressbar").wait_for()
+    assert result.inner_text() == "" and chip.inner_text() == OFF
+    assert not page.locator(".offer:visible:not(.pair .offer)").count()
+    answers[0].continue_()
+    coming.wait_for(state="hidden")
+    said = settled(page)
+    assert said == "Un voiture bleu est garé dans la rue." and chip.inner_text() == OFF
+    assert page.locator(".result mark").all_inner_texts() == ["Un", "bleu", "garé"]
+    chip.click()
+    assert settled(page) == browser_live.expected("en-fr", OWN).text
+    assert not chip.is_visible() and button.inner_text() == "Switch off the same head"
+    button.click()
+    assert settled(page) == said and chip.inner_text() == OFF
+
+
+def test_in_a_notebook_too_heads_that_are_off_are_named(
+    page: Any, tmp_path: Path
+) -> None:
+    opened(page, tmp_path, book.explore(small_translator(), ["ich sehe"], paste=True))
+    before, chip = settled(page), page.locator("[data-part=off]")
+    for count, text in ((1, OFF), (2, "2 heads are off · switch on")):
+        page.locator(".switch[aria-checked=true]").nth(2).click()
+        settled(page)
+        assert chip.inner_text() == text, count
+    page.locator("#text").press_sequentially(" du", delay=20)
+    assert settled(page) and chip.inner_text() == text
+    page.locator("#text").fill("ich sehe")
+    chip.click()
+    assert settled(page) == before and not chip.is_visible()
+
+
+def test_a_hidden_subword_looks_hidden(page: Any, address: str) -> None:
+    page.goto(f"{address}/live.html{GERMAN}")
+    word = page.locator(".chips button").nth(2)
+    get_model(page)
+    settled(page)
+    style = "one => [getComputedStyle(one).textDecorationLine, one.title]"
+    assert word.evaluate(style)[0] == "none"
+    word.click()
+    settled(page)
+    assert word.evaluate(style)[0] == "line-through"
+    note = page.locator(".note").first.inner_text()
+    assert note == "The decoder does not see what is crossed out."
+
+
+def test_a_model_of_ones_own_begins_with_what_it_knows(
+    page: Any, address: str, tmp_path: Path
+) -> None:
+    """Unless the reader has typed; and a link does not hold it."""
+    config = nmt.load_config("tiny", **train_page.CONFIG)
+    tokenizers = nmt.build_tokenizers(config.data, nmt.load_corpus(config.data).train)
+    model = nmt.Transformer(config.model, len(tokenizers[0]), len(tokenizers[1]))
+    translator = nmt.Translator(model, *tokenizers, config)
+    page.goto(f"{address}/live.html")
+    text, send = page.locator("#text"), page.get_by_text("send its file as well")
+    assert not send.count()
+    for typed in ("", OWN):
+        if typed:
+            text.fill(typed)
+        file = tmp_path / f"{len(typed)}/model.safetensors"
+        translator.save(file)
+        page.locator("#file").set_input_files(file)
+        name = "your file 2" if typed else "your file"
+        page.get_by_role("radio", name=f"({name})", checked=True).wait_for()
+        settled(page)
+        assert text.input_value() == (typed or train_page.EXAMPLES[0])
+        assert bool(page.locator(".chip.unknown").count()) == bool(typed)
+        tries = page.get_by_role("group", name="examples").get_by_role("button")
+        assert tries.all_inner_texts() == [*train_page.EXAMPLES[:4]]
+        assert send.count() == 1
+
+
 def test_own_sentences_and_searches(page: Any, address: str) -> None:
     page.goto(f"{address}/live.html{GERMAN}")
     get_model(page)
@@ -400,6 +491,45 @@ def test_the_training_page_says_what_it_is_told(page: Any, address: str) -> None
             text = slider.get_attribute("aria-valuetext")
             assert float(text) > settings[key]
             page.get_by_text(re.compile(rf"^Now: .*{words} {text}\b")).wait_for()
+
+
+# A worker that trains at once: its looks at updates 0 and 600, and nothing between.
+TRAINED = """window.Worker = class {
+    postMessage([order, { id } = {}]) {
+        this.id = id ?? this.id
+        const step = { start: 0, go: 600 }[order]
+        if (step === undefined) return
+        const look = { id: this.id, step, loss: 1.04, right: step ? 87 : null,
+            said: "neuf", source: ["The"], sourceIds: [9], tokens: ["Le"],
+            cross: [[[[1]]]], milliseconds: 12345, frequencyLoss: 4.7 }
+        setTimeout(() => this.onmessage({ data: { look, state: "resting" } }))
+    }
+}"""
+
+
+def test_the_training_page_begins_with_a_picture_and_ends_with_an_invitation(
+    page: Any, address: str
+) -> None:
+    page.add_init_script("window.Worker = class { postMessage() {} }")
+    page.goto(f"{address}/train.html")
+    assert not page.locator(".maps figcaption:visible").count(), "heads without maps"
+    page.add_init_script(TRAINED)
+    page.reload()
+    page.get_by_text("neuf", exact=True).first.wait_for()
+    maps = page.locator(".maps figure:visible")
+    maps.first.wait_for()
+    assert maps.count() == 1 and not page.locator(".maps figcaption:visible").count()
+    assert page.locator(".curve.last").count() == 1, "no curve of the run before"
+    assert "Press “Train”" in page.locator(".note").inner_text()
+    assert not page.get_by_text("–", exact=True).locator("visible=true").count()
+    page.get_by_role("button", name="Train", exact=True).click()
+    page.get_by_text("87 of 100 right.").wait_for()
+    page.get_by_text("13", exact=True).wait_for()  # seconds for 600 updates
+    mask = page.get_by_role("checkbox", name="take away the causal mask")
+    for name, taken in (("Now take away", True), ("Give the mask back", False)):
+        page.get_by_role("button", name=name).click()
+        assert mask.is_checked() == taken
+        page.get_by_text("87 of 100 right.").wait_for()
 
 
 def test_a_double_click_starts_one_training(page: Any, address: str) -> None:

@@ -426,7 +426,7 @@ const {makeModels} = await import(`${folder}/page_models.js`)
 const about = {src_lang: 'en', tgt_lang: 'fr'}
 const {openFile} = makeModels([], {open: () => about}, null, () => {})
 const opened = names.map(name => openFile({name, arrayBuffer: () => null}))
-process.stdout.write(JSON.stringify(await Promise.all(opened)))
+process.stdout.write(JSON.stringify((await Promise.all(opened)).map(({name}) => name)))
 """
 
 

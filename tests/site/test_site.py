@@ -156,9 +156,11 @@ def test_the_page_of_the_library_has_a_heading_a_file_and_links_to_chapters() ->
     )
 
 
-def test_the_start_page_has_a_viewer_and_a_card_for_each_chapter() -> None:
+@needs_node
+def test_the_start_page_has_a_sentence_two_ways_and_a_card_for_each_chapter() -> None:
     page, chapters = pages.own("site/index.md"), pages.found(pages.CHAPTERS)
-    assert page.count('<p class="said">') == page.count('nmt-view"') == 1
+    head, _, below = page.partition('slot="ways"')
+    assert live.CAR["text"] in head and below.index("live.html") < below.index("train.")
     assert page.count(
         '<svg xmlns="http://www.w3.org/2000/svg" class="nmt-machine'
     ) == len(chapters)

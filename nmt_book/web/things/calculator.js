@@ -4,9 +4,11 @@
 import { choice, panel, range, slider, sum } from "../kit.js";
 import { bars } from "../pictures.js";
 
-const MACHINES = { // operations a second, and the share of them that a step reaches
-  gpu: { fp32: [19.5e12, 0.29], bf16: [312e12, 0.29] }, // A100's sheet, paper's share
-  core: { fp32: [0.165e12, 0.73], bf16: [1.29e12, 0.19] }, // measured in chapter 12
+// Operations per second, the share of them that a step reaches from width 512 on, and the
+// power of the width with which it falls below: benchmarks/results, from 512 to 128.
+const MACHINES = {
+  gpu: { fp32: [19.5e12, 0.29, 0.37], bf16: [312e12, 0.29, 1.77] }, // A100, the paper
+  core: { fp32: [0.165e12, 0.73, 0.37], bf16: [1.29e12, 0.19, 0.96] },
 };
 
 /** The numbers that are learnt; the three matrices of words are one (section 3.4). */
@@ -47,7 +49,8 @@ export function memory({ precision, ...state }) {
 
 /** Hours until so many target tokens are read. */
 export function hours({ tokens, machine, precision, ...state }) {
-  const [peak, mfu] = MACHINES[machine][precision];
+  const [peak, share, power] = MACHINES[machine][precision];
+  const mfu = share * Math.min(1, state.d_model / 512) ** power;
   const each = total(operations(state)) / (state.B * state.T);
   return each * tokens / (3600 * mfu * peak);
 }

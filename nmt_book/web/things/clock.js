@@ -67,7 +67,7 @@ export function draw({ add, tell }, { d_model, ...state }) {
       });
     });
     const [sine, cosine] = encoding(asked).map(signed);
-    tell(`Positions ${at} (blue) and ${at + asked.distance} (gold). Of ` +
+    tell(`Positions ${at} (thin) and ${at + asked.distance} (thick). Of ` +
       `position ${at}, hand 0 says sine ${sine} and cosine ${cosine}. The dot ` +
       `product of the two positions is ${signed(dot)}.`);
   }

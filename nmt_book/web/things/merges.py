@@ -24,8 +24,8 @@ class Merges(Thing):
 
     title: ClassVar = "Boxes of letters that grow together"
     tries: ClassVar = (
-        "Type a text of your own, and move from 0 merges to all of them; a golden box "
-        "was made by the last merge."
+        "Type a text of your own, and move from 0 merges to all of them. Gold marks "
+        "the latest merge."
     )
     shows: ClassVar = (
         "Frequent words become one box early, and rare ones stay in parts, but even a "

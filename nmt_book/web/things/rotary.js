@@ -29,7 +29,8 @@ export function draw({ add, tell }, state, { query, key }) {
   const distance = slider({ label: "distance t − s", values: range(0, FARTHEST) });
   const go = player({ label: "Move both along", onTick: position.next });
   const controls = panel({ position, distance }, state, go);
-  const dials = angles(0, query.length).map((_, i) => dial(`pair ${i}:`));
+  const dials = angles(0, query.length).map((_, i) =>
+    dial(`pair ${i}:`, "hand query", "hand key"));
 
   function show() {
     const s = position.value, t = s + distance.value, all = products(query, key, t, s);
@@ -41,7 +42,7 @@ export function draw({ add, tell }, state, { query, key }) {
       one.show({ tips, text: signed(all[i]), aloud: `query ${q}, key ${k}` });
     });
     const terms = all.map(signed).join(" + ").replaceAll("+ −", "− ");
-    tell(`The query is at position ${t}, the key at ${s}. The score ` +
+    tell(`The query (thin) is at position ${t}, the key (thick) at ${s}. The score ` +
       `${terms} is ${signed(sum(all))}, wherever the two are at distance ${t - s}.`);
   }
   add(html("div.faces", ...dials), controls);

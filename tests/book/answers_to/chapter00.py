@@ -2,17 +2,7 @@
 
 import math
 
-from nmt_book.chapter00.check import known, tokenizer
-
-
-def tokens(text):
-    return tokenizer.tokenize(text)
-
-
 RIGHT = {
-    "unknown_words": [
-        lambda text: filter(lambda token: token not in known, tokens(text)),
-    ],
     "next_word": [
         lambda z: z[:, -1].softmax(-1).max(-1)[::-1],
     ],

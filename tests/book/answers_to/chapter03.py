@@ -22,36 +22,6 @@ def by_arange(T):
     return t <= t[:, None]
 
 
-def by_loops(scores, mask):
-    rows = []
-    for row, seen in zip(scores.tolist(), mask.tolist(), strict=True):
-        top = max(s for s, ok in zip(row, seen, strict=True) if ok)
-        e = [
-            torch.tensor(s - top).exp().item() if ok else 0.0
-            for s, ok in zip(row, seen, strict=True)
-        ]
-        rows.append([x / sum(e) for x in e])
-    return rows
-
-
-def closed(lengths, budget, ends=lambda batches, batch: [*batches, batch]):
-    batches, batch = [], []
-    for length in lengths:
-        if batch and (len(batch) + 1) * length > budget:
-            batches, batch = [*batches, batch], []
-        batch.append(length)
-    return ends(batches, batch) if batch else []
-
-
-def from_an_empty_one(lengths, budget):
-    batches = [[]]
-    for length in lengths:
-        if batches[-1] and (len(batches[-1]) + 1) * length > budget:
-            batches.append([])
-        batches[-1].append(length)
-    return batches
-
-
 RIGHT = {
     "my_causal_mask": [
         by_arange,
@@ -60,17 +30,9 @@ RIGHT = {
         lambda ids: real(ids) * past(ids),
         lambda ids: torch.where(real(ids), past(ids), False),
     ],
-    "masked_softmax": [
-        by_loops,
-        lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(-1),
-    ],
     "packed_mask": [
         lambda sentence: same(sentence).tril(),
         lambda sentence: same(sentence) * past(sentence),
-    ],
-    "my_batches": [
-        closed,
-        from_an_empty_one,
     ],
 }
 WRONG = {

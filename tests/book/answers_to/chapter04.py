@@ -36,24 +36,18 @@ class Chunks(nmt.MultiHeadAttention):
         return self.W_o(torch.cat([fused(*head, flat) for head in heads], -1))
 
 
-def kept_list(q, K, V):
-    scores = [float(q @ k) / len(q) ** 0.5 for k in K]
-    e = [math.exp(score - max(scores)) for score in scores]
-    return [
-        sum(a * b for a, b in zip(e, column, strict=True)) / sum(e)
-        for column in V.T.tolist()
-    ]
-
-
-def running_mean(q, K, V):
-    top, total, mean = float(q @ K[0]) / len(q) ** 0.5, 1.0, V[0]
-    for k, v in zip(K[1:], V[1:], strict=True):
-        score = float(q @ k) / len(q) ** 0.5
-        new = max(top, score)
-        total, e = total * math.exp(top - new), math.exp(score - new)
-        total, top = total + e, new
-        mean = mean + e / total * (v - mean)
-    return mean
+def by_loops(scores, mask):
+    """In numbers alone, for axes in front as well."""
+    if scores.dim() > 2:
+        every = torch.broadcast_tensors(scores, mask)
+        return [by_loops(*tables) for tables in zip(*every, strict=True)]
+    rows = []
+    for row, seen in zip(scores.tolist(), mask.tolist(), strict=True):
+        top = max(s for s, ok in zip(row, seen, strict=True) if ok)
+        both = zip(row, seen, strict=True)
+        e = [math.exp(s - top) if ok else 0.0 for s, ok in both]
+        rows.append([x / sum(e) for x in e])
+    return rows
 
 
 RIGHT = {
@@ -69,9 +63,9 @@ RIGHT = {
         Whole,
         Chunks,
     ],
-    "one_key_at_a_time": [
-        kept_list,
-        running_mean,
+    "masked_softmax": [
+        by_loops,
+        lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(-1),
     ],
 }
 WRONG = {

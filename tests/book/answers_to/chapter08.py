@@ -19,10 +19,6 @@ def step(*changes):
     return made(chapter08.my_beam_step, *changes)
 
 
-def best(*changes):
-    return made(chapter08.best_of_all, *changes)
-
-
 def by_tuples(next_log_probs, limit):
     written = ()
     for _ in range(limit):
@@ -44,20 +40,6 @@ def one_table(beam, next_log_probs, K):
     return [c for c in new if c not in ends][:K], ends
 
 
-toy = {}
-
-
-def by_keys(path="", probability=1.0):
-    choices = toy.get(path)
-    if choices is None:
-        return [probability, path]
-    both = [
-        by_keys((path + " " + word).strip(), probability * p)
-        for word, p in choices.items()
-    ]
-    return max(both, key=lambda pair: pair[0])
-
-
 RIGHT = {
     "my_greedy": [
         by_tuples,
@@ -66,10 +48,6 @@ RIGHT = {
     "my_beam_step": [
         one_table,
         step("total + log_prob → torch.tensor(total) + log_prob"),
-    ],
-    "best_of_all": [
-        by_keys,
-        best('f"{path} {word}".strip() → (path + " " + word).lstrip()'),
     ],
 }
 WRONG = {

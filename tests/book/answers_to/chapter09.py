@@ -18,24 +18,17 @@ def by_half(weights, gold):
     return 1 - both / ((weights.shape[0] + len(gold)) / 2)
 
 
-def by_einsum(x, attention, h):
-    layers = attention.W_q, attention.W_k
-    Q, K = (W(x).chunk(attention.n_heads, dim=-1)[h] for W in layers)
-    e = (torch.einsum("td,sd->ts", Q, K) * Q.size(-1) ** -0.5).exp()
-    return e / e.sum(-1, keepdim=True)
+def in_two_steps(p_il, m, f):
+    four = torch.tensor([[p_il(e, d) for d in (m, f)] for e in (m, f)])
+    english = (four[0] - four[1]).mean().item()
+    return [english, p_il(m, m) - p_il(f, f) - english]
 
 
-def as_table(weights, gold):
-    table = torch.zeros(weights.T.shape)
-    for link in gold:
-        table[link] = 1
-    return table[weights.argmax(-1), torch.arange(len(weights))].mean()
-
-
-def closed_in_zeros(H, T, S, head, t, s):
-    closed = torch.zeros(H, T, S, dtype=torch.bool)
-    closed[head][t][s] = True
-    return ~closed.unsqueeze(0)
+def from_names(p_il, masculine, feminine):
+    genders = masculine, feminine
+    exchanged = [p_il(masculine, g) - p_il(feminine, g) for g in genders]
+    other = [p_il(g, masculine) - p_il(g, feminine) for g in genders]
+    return sum(exchanged) / 2, sum(other) / 2
 
 
 RIGHT = {
@@ -43,14 +36,9 @@ RIGHT = {
         by_list,
         by_half,
     ],
-    "head_map": [
-        by_einsum,
-    ],
-    "cut_head": [
-        closed_in_zeros,
-    ],
-    "link_accuracy": [
-        as_table,
+    "exchange": [
+        in_two_steps,
+        from_names,
     ],
 }
 WRONG = {
@@ -58,5 +46,9 @@ WRONG = {
         lambda weights, gold: round(by_list(weights, gold).item(), 2),
         lambda weights, gold: max(0.2, by_list(weights, gold)),
         lambda weights, gold: by_list(weights.flip(1), gold),
+    ],
+    "exchange": [
+        lambda p_il, m, f: [round(x, 1) for x in in_two_steps(p_il, m, f)],
+        lambda p_il, m, f: [max(0, x) for x in from_names(p_il, m, f)],
     ],
 }

@@ -4,8 +4,6 @@ import numpy
 import torch
 from torch import nn
 
-import nmt_lib as nmt
-
 
 def by_norm(table):
     pairs = table.unflatten(1, (-1, 2))
@@ -20,19 +18,6 @@ def in_numpy(table):
 
 def by_where(scores, mask):
     return torch.where(mask, scores, torch.finfo(scores.dtype).min)
-
-
-def padded(lengths, batch_size, width=None):
-    rows = [[1] * n for n in lengths]
-    parts = [rows[i : i + batch_size] for i in range(0, len(rows), batch_size)]
-    return sum(nmt.pad_batch(part, width).numel() for part in parts) / sum(lengths)
-
-
-def by_split(lengths, batch_size, width=None):
-    if width is not None:
-        return torch.tensor(width * len(lengths)) / sum(lengths)
-    parts = torch.tensor(lengths).split(batch_size)
-    return sum(part.max() * part.numel() for part in parts) / sum(lengths)
 
 
 def rates(model):
@@ -58,10 +43,6 @@ RIGHT = {
         by_where,
         lambda scores, mask: scores.masked_fill(~mask, -torch.inf).nan_to_num(),
     ],
-    "positions_per_token": [
-        padded,
-        by_split,
-    ],
     "has_dropout": [
         step_by_step,
         lambda model, rate: 0 < len(rates(model)) == rates(model).count(rate),
@@ -70,9 +51,6 @@ RIGHT = {
 WRONG = {
     "hide": [
         lambda scores, mask: scores.masked_fill(~mask, scores.min()),
-    ],
-    "positions_per_token": [
-        lambda lengths, batch_size, width=None: round(padded(lengths, batch_size), 1),
     ],
     "has_dropout": [
         lambda model, rate: rates(model) == [rate] * 2,

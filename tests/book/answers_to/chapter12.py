@@ -24,6 +24,15 @@ def one_by_one(corpus, epochs, batch, padding, processes, accumulate):
     return updates
 
 
+def closed(lengths, budget, ends=lambda batches, batch: [*batches, batch]):
+    batches, batch = [], []
+    for length in lengths:
+        if batch and (len(batch) + 1) * length > budget:
+            batches, batch = [*batches, batch], []
+        batch.append(length)
+    return ends(batches, batch) if batch else []
+
+
 RIGHT = {
     "encoder_flops": [
         layer_by_layer,
@@ -32,6 +41,9 @@ RIGHT = {
     "attention_bytes": [
         head_by_head,
         lambda B, T, D, H: 4 * B * T * (5 * D + H * T),
+    ],
+    "my_batches": [
+        closed,
     ],
     "my_updates": [
         one_by_one,

@@ -5,7 +5,6 @@ from typing import Any
 import torch
 
 import nmt_lib as nmt
-from nmt_book.chapter03.lab import caption_lengths, padding_share
 
 SRC = torch.tensor([[2, 8, 3, 0, 0]])
 RIGHT = torch.tensor([[2, 8, 9, 0, 0, 0]])
@@ -42,22 +41,14 @@ def test_a_leak_of_one_position_grows_by_one_with_each_layer(chapter: Any) -> No
 def test_a_decoder_that_sees_the_answer_copies_it_and_cannot_write(
     chapter: Any,
 ) -> None:
-    assert chapter.cheat.share_right(chapter.test) > 0.97
+    assert chapter.cheat.share_right(chapter.test) > 0.98
     weights, _ = chapter.cheat.weights("Le chat boit du lait.")  # (T, T)
     assert weights.diagonal(1).mean() > 0.7, "one position to the right"
-    assert "femme femme" in chapter.cheat.write("La femme")
+    written = [chapter.cheat.write(start).split() for start in chapter.starts]
+    stammers = [any(map(str.__eq__, words, words[1:])) for words in written]
+    assert sum(stammers) >= 2, "twelve seeds: two or all three"
 
 
 def test_with_the_mask_it_is_right_less_than_half_of_the_time(chapter: Any) -> None:
     assert 0.35 < chapter.honest.share_right(chapter.test) < 0.5
     assert chapter.honest.weights("Le chat boit du lait.")[0].triu(1).max() == 0
-
-
-def test_padding_by_the_formula_is_padding_in_the_tensors(chapter: Any) -> None:
-    lengths = caption_lengths()  # (29000, 2)
-    pairs = [([5] * src, [5] * (tgt + 1)) for src, tgt in lengths.tolist()]
-    for plan in (chapter.drawn, chapter.buckets):
-        batches = [nmt.make_batch([pairs[i] for i in rows]) for rows in plan]
-        n_all = sum(batch.src.numel() + batch.tgt_in.numel() for batch in batches)
-        share = 1 - lengths.sum().item() / n_all
-        assert abs(padding_share(lengths, plan) - share) < 1e-6

@@ -1,27 +1,41 @@
 """What the page on mistakes says of the trained tiny model, in numbers."""
 
+from functools import partial
 from typing import Any
 
 import nmt_lib as nmt
-from nmt_book.yours.try_it import replace_parts
+from nmt_book.yours.try_it import limit_search, replace_parts
 
 
 def kept(chapter: Any, use_cache: bool = False, **parts: Any) -> tuple[int, float]:
     """How many of the 100 translations stay, and the perplexity of the references."""
-    yours, sources = (
-        replace_parts(chapter.tiny, **parts),
-        [p.src for p in chapter.pairs],
-    )
-    found = yours.translate(sources, use_cache=use_cache)
-    both = zip(found, chapter.tiny.translate(sources), strict=True)
-    same = sum(a.text == b.text for a, b in both)
-    return same, nmt.perplexity(yours, chapter.pairs)
+    perplexity = nmt.perplexity(replace_parts(chapter.tiny, **parts), chapter.pairs)
+    return stay(chapter, sources(chapter), use_cache, **parts), perplexity
 
 
-def test_tiny_forgives_a_missing_root_norm_and_gain(chapter: Any) -> None:
-    assert kept(chapter, attention=chapter.no_root)[0] >= 95
-    assert kept(chapter, encoder_layer=chapter.one_norm)[0] >= 95
-    assert kept(chapter, layer_norm=chapter.no_gain)[0] >= 95
+def sources(chapter: Any) -> list[str]:
+    return [pair.src for pair in chapter.pairs]
+
+
+def stay(chapter: Any, texts: list[str], use_cache: bool = False, **parts: Any) -> int:
+    library = limit_search(chapter.tiny, 1)
+    yours = replace_parts(library, **parts).translate(texts, use_cache=use_cache)
+    both = zip(yours, library.translate(texts), strict=True)
+    return sum(a.text == b.text for a, b in both)
+
+
+def test_tiny_forgives_much_in_test_sentences_and_less_in_typed_ones(
+    chapter: Any,
+) -> None:
+    """Six seeds kept, of 200 typed: 73 to 99, 75 to 109, 95 to 143 and 86 to 119."""
+    for part, function in (
+        ("attention", chapter.no_root),
+        ("attention", zero_scores),
+        ("encoder_layer", chapter.one_norm),
+        ("layer_norm", chapter.no_gain),
+    ):
+        assert stay(chapter, sources(chapter), **{part: function}) >= 95
+        assert 50 < stay(chapter, chapter.TYPED, **{part: function}) < 165
 
 
 def test_without_the_causal_mask_translations_stay_and_the_loss_does_not(
@@ -40,3 +54,34 @@ def test_the_cache_hides_a_softmax_over_the_whole_table(chapter: Any) -> None:
     without, surprise = kept(chapter, attention=chapter.whole_table)
     with_cache, _ = kept(chapter, use_cache=True, attention=chapter.whole_table)
     assert without < 40 and with_cache > without + 30 and surprise > 2
+
+
+def zero_scores(Q: Any, K: Any, V: Any, mask: Any) -> Any:
+    scores = Q @ K.mT / Q.size(-1) ** 0.5  # (B, H, T, S)
+    return scores.masked_fill(~mask, 0.0).softmax(-1) @ V  # (B, H, T, d_v)
+
+
+def test_typed_sentences_are_disturbed_as_much_and_the_model_is_less_sure(
+    chapter: Any,
+) -> None:
+    """Six seeds: perplexity 1.06 and 1.65 to 1.87; 15 to 18 % of the weight moves."""
+    model = replace_parts(chapter.tiny, attention=chapter.measured)
+    for texts, least, most in (sources(chapter), 1, 1.1), (chapter.TYPED, 1.4, 2.2):
+        chapter.moved.clear()
+        outputs = model.translate(texts, use_cache=False)
+        assert 0.12 < sum(chapter.moved) / len(chapter.moved) < 0.22
+        own = [nmt.Pair(output.source, output.text) for output in outputs]
+        assert least < nmt.perplexity(chapter.tiny, own) < most
+
+
+def test_a_move_by_one_is_harmless_in_test_sentences_only_and_five_is_not(
+    chapter: Any,
+) -> None:
+    """Six seeds kept 98 to 100 and 24 to 35 of 100, and 81 to 120 of 200 typed ones."""
+    for texts, start, least, most in (
+        (sources(chapter), 1, 95, 100),
+        (sources(chapter), 5, 0, 50),
+        (chapter.TYPED, 1, 50, 150),
+    ):
+        moved = partial(nmt.sinusoids, start=start)
+        assert least <= stay(chapter, texts, table=moved) <= most

@@ -29,6 +29,12 @@ def test_with_weights_half_as_large_both_orders_keep_as_much(chapter: Any) -> No
         assert min(last(chapter.halved, name)) > 0.6
 
 
+def test_only_in_pre_ln_late_layers_change_less(chapter: Any) -> None:
+    post, pre = chapter.by_layer["post-LN"], chapter.by_layer["pre-LN"]  # (5, 12) each
+    assert (post[:, 11] > 0.8 * post[:, 0]).all()
+    assert (pre[:, 11] < 0.8 * pre[:, 0]).all()
+
+
 def test_the_sum_explodes_and_the_norms_bound_the_length(chapter: Any) -> None:
     lengths = chapter.lengths
     assert max(last(lengths, "sub-layers only")) < 0.05

@@ -8,17 +8,7 @@ import torch
 def test_the_last_layer_aligns_and_rows_off_by_one_spoil_it(chapter: Any) -> None:
     rates = chapter.rates  # (n_layers, H)
     assert rates.min() < 0.3 and rates[-1].mean() + 0.15 < rates[0].mean()
-    assert chapter.shifted.min() > 0.6
-
-
-def test_even_a_perfect_head_misses_second_links(chapter: Any) -> None:
-    rates = []
-    for pair in chapter.corpus.valid[:100]:
-        targets = {target for _, target in pair.alignment}
-        # It finds one link for each word that has any.
-        n_found = 1 + max(targets)
-        rates.append(1 - 2 * len(targets) / (n_found + len(pair.alignment)))
-    assert 0.045 < sum(rates) / len(rates) < 0.055
+    assert chapter.shifted.min() > 0.75
 
 
 def test_the_eight_sentences_have_their_pronoun(chapter: Any) -> None:
@@ -26,49 +16,59 @@ def test_the_eight_sentences_have_their_pronoun(chapter: Any) -> None:
         assert all(pronoun in scene.text.split() for scene in several)
 
 
-@torch.no_grad()
-def test_two_paths_stand_in_for_each_other(chapter: Any) -> None:
-    """The encoder's is not needed; without both others, one of the pronouns falls.
+def test_whom_it_believes_is_as_the_page_says(chapter: Any) -> None:
+    """The six of the page, and in any model the two numbers add up to nearly 1."""
+    rows = chapter.lab.exchange_of(chapter.translator)
+    assert 0.9 < sum(rows["all open"]) < 1
+    nothing = rows["noun, French words and detour closed"]
+    assert max(map(abs, nothing)) < 0.1
+    sides = chapter.lab.SIDES.get(chapter.config.train.seed)
+    if sides:
+        measured = torch.tensor([rows["all open"], rows["noun closed"]])
+        assert (measured - torch.tensor(sides)).abs().max() < 0.1
+        english, french = sides[0]
+        others = [rows[frame] for frame in chapter.lab.FRAMES]
+        assert all((e > f) == (english > french) for e, f in others)
 
-    The other one falls less: in nine trainings, to 0.64 or higher.
-    """
-    rows = [(), ("encoder",), ("cross-attention", "decoder")]
-    nothing, encoder, both = chapter.pronouns.means(
-        chapter.probability, chapter.scenes, rows
-    )
-    assert nothing.min() > 0.9 and encoder.min() > 0.9
-    assert both.min() < 0.6 and both.min() + 0.1 < both.max()
+
+def test_in_our_run_the_model_believes_the_english_through_head_2(chapter: Any) -> None:
+    assert chapter.looks(chapter.translator) == [0, 0, 8, 0]
+    assert chapter.p_il(chapter.sofa, chapter.chair) > 0.9
+    assert chapter.p_il(chapter.chair, chapter.sofa) < 0.05
+    english, french = chapter.first.T  # (1 + H,) each
+    assert english[[0, 1, 2, 4]].min() > 0.9 and french[[0, 1, 2, 4]].max() < 0.05
+    assert 0.3 < english[3] < 0.5 and 0.05 < french[3] < 0.2
 
 
-@torch.no_grad()
-def test_in_our_run_head_2_looks_at_the_noun_and_only_its_cut_harms(
+def test_in_our_run_another_model_believes_its_french_when_a_head_is_closed(
     chapter: Any,
 ) -> None:
-    assert chapter.looks.tolist() == [0, 0, 8, 0]
-    alone = dict(
-        zip(chapter.pronouns.names(chapter.single), chapter.alone, strict=True)
-    )
-    assert alone.pop("head 2")[0] < 0.7
-    assert all(row.min() > 0.9 for row in alone.values())
-    cross, decoder, both = chapter.paths
-    assert both[0] < cross[0] - 0.05 and decoder.min() > 0.9
-    chosen = ("head 2", "adjective")
-    row = chapter.pronouns.means(chapter.probability, chapter.scenes, [chosen])[0]
-    assert row[0] > chapter.alone[chapter.single.index(("head 2",))][0] + 0.1
+    assert chapter.looks(chapter.other)[3] == 8
+    english, french = chapter.second.T  # (1 + H,) each
+    assert english[:4].min() > 0.7 and french[:4].max() < 0.25
+    assert english[4] < 0.15 and french[4] > 0.75
+    assert (english + french).min() > 0.85
+    for pronoun, several in chapter.pronouns.scenes(chapter.other).items():
+        for s in several:
+            p = chapter.pronouns.p_il(chapter.other, s, s, closed=(-1, 3))
+            assert p > 0.5 if pronoun == "il" else p < 0.1
+
+
+@torch.no_grad()
+def test_in_our_run_a_probability_after_a_cut_comes_back(chapter: Any) -> None:
+    wanted = (0.96, 0.0), (0.48, 0.02), (0.36, 0.01), (0.88, 0.0), (0.1, 0.04)
+    for cut, pair in zip(chapter.cuts.values(), wanted, strict=True):
+        for several, value in zip(chapter.scenes.values(), pair, strict=True):
+            p = [
+                chapter.pronouns.p_il(chapter.translator, s, s, **cut) for s in several
+            ]
+            assert abs(sum(p) / 4 - value) < 0.05
 
 
 def test_in_our_run_head_2_looks_from_elle_at_car(chapter: Any) -> None:
     translation = chapter.translation
     t, s = translation.tokens.index("elle"), translation.src_labels.index("car")
     assert int(translation.attention.cross[1][0, 2, t].argmax()) == s
-
-
-def test_all_english_words_carry_the_gender_on_a_fourth_path(chapter: Any) -> None:
-    assert chapter.detour.min() < chapter.paths[2].min() + 0.01
-
-
-def test_in_our_run_the_fourth_path_carries_most_of_what_is_left(chapter: Any) -> None:
-    assert chapter.detour[0] < 0.15 < 0.3 < chapter.paths[2][0]
 
 
 @torch.no_grad()
@@ -83,10 +83,10 @@ def test_in_our_run_what_a_head_is_worth_depends_on_the_others(chapter: Any) -> 
         for kind, head in heads:
             attention = getattr(layer, f"{kind}_attention")
             attention.W_o.weight.data[:, 16 * head : 16 * (head + 1)] = 0
-        logits = chapter.model(scene.src, scene.tgt[:, :-1])[0, scene.t]  # (V,)
+        p = chapter.p_il(scene, scene)
         for w, old in zip(kept, before, strict=True):
             w.data.copy_(old)
-        return float(logits.softmax(-1)[scene.tgt[0, scene.t + 1]])
+        return float(p)
 
     two, zero, own_two = ("cross", 2), ("cross", 0), ("self", 2)
     for heads, wanted in (
@@ -97,11 +97,6 @@ def test_in_our_run_what_a_head_is_worth_depends_on_the_others(chapter: Any) -> 
         ((two, own_two), 0.90),
     ):
         assert abs(off(*heads) - wanted) < 0.04
-
-
-def test_heads_find_half_of_the_words_in_a_nonsense_sentence(chapter: Any) -> None:
-    assert len(chapter.both) >= 2, "with seed 5 it writes Une plage."
-    assert sum(chapter.both) >= 0.4 * len(chapter.both)
 
 
 def test_the_larger_model_aligns_in_its_last_layers(chapter: Any) -> None:

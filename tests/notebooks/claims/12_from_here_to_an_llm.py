@@ -1,10 +1,16 @@
 """What the page on language models says of models that it trains for one pass."""
 
+import re
+from pathlib import Path
 from typing import Any
+
+import torch
 
 import nmt_lib as nmt
 from nmt_book.yours.trials import captions
 from nmt_book.yours.try_it import load_cached, replace_parts
+
+RESULTS = Path(__file__).resolve().parents[3] / "benchmarks/results"
 
 
 def test_the_gate_learns_fastest_and_added_sines_are_no_help_yet(chapter: Any) -> None:
@@ -13,8 +19,29 @@ def test_the_gate_learns_fastest_and_added_sines_are_no_help_yet(chapter: Any) -
     assert losses["gated"] < first - 0.1
     assert losses["gated"] == min(losses.values())
     assert max(losses["rotary"], losses["no positions"]) < first + 0.05
-    assert losses["RMSNorm"] > first
     assert all(abs(loss - first) < 0.6 for loss in losses.values())
+
+
+def test_rms_norm_is_behind_where_sines_with_a_mean_are_added(chapter: Any) -> None:
+    rows = (RESULTS / "rms_norm.md").read_text(encoding="utf-8").splitlines()[4:7]
+    pairs = [re.findall(r"([\d.]+) → ([\d.]+)", row) for row in rows]
+    gaps = [[round(float(b) - float(a), 2) for a, b in row] for row in pairs]
+    assert len(gaps[0]) == 7 and (min(gaps[0]), max(gaps[0])) == (0.07, 0.22)
+    assert max(map(abs, gaps[1] + gaps[2])) <= 0.04
+    means = nmt.sinusoids(15, 64).mean(-1)
+    assert 0.35 < means.min() < means.max() < 0.55
+
+
+def test_without_positions_nobody_can_tell_who_sees_whom(chapter: Any) -> None:
+    model = chapter.models["no positions"]
+    encode = chapter.tokenizers[0].encode
+    tgt_in = torch.tensor([[nmt.SOS, 7, 5, 9]])
+    sees, seen, other = (
+        model(torch.tensor([encode(f"The {a} sees the {b}.")]), tgt_in)
+        for a, b in (("dog", "cat"), ("cat", "dog"), ("cat", "cat"))
+    )
+    torch.testing.assert_close(sees, seen, rtol=0, atol=1e-4)
+    assert (sees - other).abs().max() > 0.01
 
 
 def test_in_our_run_one_group_is_behind(chapter: Any) -> None:

@@ -12,6 +12,7 @@ from torch.utils.flop_counter import FlopCounterMode
 import nmt_lib as nmt
 from nmt_book.chapter12 import costs
 from nmt_book.chapter12.costs import kept_mb
+from nmt_book.chapter12.lab import caption_lengths, padding_share
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -38,6 +39,9 @@ def test_speed_is_that_of_the_table(chapter: Any) -> None:
     per_token = sum(costs.flops_by_part(model, 1, 32, 32, 32).values()) / 32
     mfu = {name: speed[name] * per_token / peaks[name] / 1e12 for name in speed}
     assert [round(100 * mfu[name]) for name in ("fp32", "bf16")] == [73, 19]
+    narrow = [r[6] for r in stored("scaling") if r[:4:3] == ["d128 × 4 layers", "2048"]]
+    assert narrow == ["44 %", "5 %"]
+    assert [row[6] for row in stored("gpu/scaling") if row[3] == "65536"] == ["2 %"]
 
 
 def test_memory_of_a_corpus_is_that_of_the_table(chapter: Any) -> None:
@@ -94,3 +98,13 @@ def test_checkpointing_costs_one_more_pass_and_changes_no_gradient(
     parts = costs.flops_by_part(model, 4, 16, 16, batch.n_tokens)
     layers = parts["encoder"] + parts["decoder"]
     assert more - work == pytest.approx(layers / 3, rel=0.01), "a third more"
+
+
+def test_padding_by_the_formula_is_padding_in_the_tensors(chapter: Any) -> None:
+    lengths = caption_lengths()  # (29000, 2)
+    pairs = [([5] * src, [5] * (tgt + 1)) for src, tgt in lengths.tolist()]
+    for plan in (chapter.drawn, chapter.buckets):
+        batches = [nmt.make_batch([pairs[i] for i in rows]) for rows in plan]
+        n_all = sum(batch.src.numel() + batch.tgt_in.numel() for batch in batches)
+        share = 1 - lengths.sum().item() / n_all
+        assert abs(padding_share(lengths, plan) - share) < 1e-6

@@ -1,4 +1,4 @@
-"""The picture of chapter 03: padding in batches."""
+"""The picture of chapter 12: padding in batches."""
 
 from __future__ import annotations
 
