@@ -23,13 +23,17 @@ def main() -> None:
         answers = [lab.Answers(*run[0]) for run in runs]
         right = sum(lab.place(each) == lab.PLACES[name] for each in answers)
         seen = "; ".join(sorted({symptom for run in runs for symptom in run[1]}))
-        columns = map(spread, zip(*answers, strict=True))
+        grown = [
+            a._replace(exchanged=a.exchanged - a.new, reversed=a.reversed - a.new)
+            for a in answers
+        ]
+        columns = map(spread, zip(*grown, strict=True))
         named = name, lab.PLACES[name], f"{right} of {len(runs)}", seen
         rows.append([*named, *columns, runs[0][2]])
     header = (
         "mistake | place | found | what one sees | her loss | our loss | learnt "
         "| moves alone | moves by the future | tensors moved | whole run: new "
-        "| exchanged | reversed | lost by loading | other texts | map "
+        "| more if exchanged | more if reversed | lost by loading | other texts | map "
         "| the first translation"
     )
     notes = (
