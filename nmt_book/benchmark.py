@@ -99,6 +99,17 @@ def _small_corpus() -> Path:
     return folder
 
 
+def write_corpus(
+    folder: Path, langs: Sequence[str], **parts: Sequence[nmt.Pair]
+) -> None:
+    """Writes ``train.en``, ``train.de`` …, which ``data.corpus`` takes as a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, pairs in parts.items():
+        for lang, side in zip(langs, ("src", "tgt"), strict=True):
+            lines = "".join(f"{getattr(pair, side)}\n" for pair in pairs)
+            (folder / f"{name}.{lang}").write_text(lines, encoding="utf-8")
+
+
 def alternate(
     runs: Mapping[Any, Callable[[], object]],
     rounds: int,

@@ -40,8 +40,10 @@ def own_pair(config: str, overrides: str) -> nmt.Config:
     langs = settings.data.src_lang, settings.data.tgt_lang
     if is_file_of_pairs(settings.data.corpus, langs):
         usual = {"train.max_steps": 300} if config == "pair" else {}
-        print("Your file. Four training runs of", settings.train.max_steps, "updates:")
-        return nmt.load_config(config, **usual | changes)
+        settings = nmt.load_config(config, **usual | changes)
+        n = settings.train.max_steps
+        print(f"Your file: section 6 trains four times, {n} updates each.")
+        return settings
     if "data.corpus" in changes or config == "pair":
         raise nmt.CorpusError(
             f"there is no file {settings.data.corpus}: give its path in overrides, "

@@ -82,12 +82,8 @@ def leaks(pairs: list[nmt.Pair], work: Path) -> None:
         by_group = nmt.grouped_split(pairs, n, seed)
         for kind, split in (("random", at_random), ("grouped", by_group)):
             folder = work / f"leak_{kind}_{seed}"
-            folder.mkdir(parents=True, exist_ok=True)
-            for name in ("train", "valid", "test"):
-                for lang, side in (("en", "src"), ("es", "tgt")):
-                    lines = [getattr(pair, side) for pair in getattr(split, name)]
-                    text = "\n".join([*lines, ""])
-                    (folder / f"{name}.{lang}").write_text(text, encoding="utf-8")
+            parts = {"train": split.train, "valid": split.valid, "test": split.test}
+            benchmark.write_corpus(folder, ("en", "es"), **parts)
             config = config_of(folder, SMALL, folder)
             run = lab.trained(config, "run", **{"train.seed": seed})
             sources = {pair.src for pair in split.train}
@@ -167,22 +163,15 @@ def lost_line(work: Path) -> None:
     """Trains on 3,000 captions, as they are and without one target in their middle."""
     pairs = nmt.load_corpus(benchmark.load_config("multi30k").data).train
     n, rows = len(pairs[:3000]), []
+    parts = {"valid": pairs[27_000:27_300] or pairs, "test": pairs[28_000:] or pairs}
     for title in ("as they are", "one line lost"):
         targets = [pair.tgt for pair in pairs[:n]]
         if title == "one line lost":
             del targets[n // 2]
             targets.append(pairs[n].tgt if len(pairs) > n else "The end.")
         folder = work / title.replace(" ", "_")
-        folder.mkdir(parents=True, exist_ok=True)
-        parts = {"train": (0, n), "valid": (27_000, 27_300), "test": (28_000, 29_000)}
-        for name, (first, last) in parts.items():
-            part = pairs[first:last] or pairs
-            sides = {"en": [p.src for p in part], "de": [p.tgt for p in part]}
-            if name == "train":
-                sides["de"] = targets
-            for lang, lines in sides.items():
-                text = "\n".join([*lines, ""])
-                (folder / f"{name}.{lang}").write_text(text, encoding="utf-8")
+        train = [nmt.Pair(p.src, tgt) for p, tgt in zip(pairs, targets, strict=False)]
+        benchmark.write_corpus(folder, ("en", "de"), train=train, **parts)
         changes = {"data.tgt_lang": "de", "train.max_steps": 1180}
         run = lab.trained(config_of(folder, changes, folder), "run")
         loss = f"{min(row['valid_loss'] for row in run.history):.2f}"

@@ -95,7 +95,11 @@ def _drop_outliers(
 ) -> list[tuple[str, str]]:
     """Drops pairs unlike the others: in another script or in the language of the other
     side, with other tags, or of unusual lengths."""
-    main_scripts = [_common_scripts(texts) for texts in zip(*pairs, strict=True)]
+    columns = list(zip(*pairs, strict=True))
+    main_scripts, rare_scripts = (
+        [common(texts) for texts in columns]
+        for common in (_common_scripts, _rare_scripts)
+    )
     in_place = _in_their_language(pairs)
     ratios = [math.log((len(src) + 5) / (len(tgt) + 5)) for src, tgt in pairs]
     middle = statistics.median(ratios or [0])
@@ -117,7 +121,9 @@ def _drop_outliers(
         if reason:
             report.note(report.left_out, reason, pair)
             continue
-        if reason := _oddity(*pair):
+        if any(map(set.intersection, map(scripts, pair), rare_scripts)):
+            reason = "letters of a rare script"
+        if reason := reason or _oddity(*pair):
             report.note(report.odd, reason, pair)
         result.append(pair)
     return result
@@ -172,6 +178,7 @@ def _trigrams(text: str) -> list[str]:
 @cache
 def _script(letter: str) -> str:
     """The script of a letter, the first word of its Unicode name: LATIN, CJK …"""
+    letter = unicodedata.normalize("NFKC", letter)[0]  # º is an o
     return unicodedata.name(letter, "?").partition(" ")[0] if letter.isalpha() else ""
 
 
@@ -196,6 +203,13 @@ def _common_scripts(texts: Iterable[str]) -> set[str]:
         return set()
     main = counts.most_common(1)[0][0]
     return set().union({main}, *(group for group in TOGETHER if main in group))
+
+
+def _rare_scripts(texts: Sequence[str]) -> set[str]:
+    """The scripts that fewer than one in a hundred texts use, as Latin in Chinese may
+    not, but a Cyrillic *a* in a French word does."""
+    counts = Counter(script for text in texts for script in scripts(text))
+    return {script for script, n in counts.items() if 100 * n < len(texts)}
 
 
 def _fits(text: str, main_scripts: set[str]) -> bool:

@@ -19,8 +19,9 @@ from nmt_book.yours.translator import eleven
 from nmt_book.yours.trials import captions
 from nmt_book.yours.try_it import load_cached
 from nmt_lib.errors import CheckpointError
-from tests.book.answers_to import chapter07 as answers_07
+from tests.book.answers_to import chapter07
 
+OTHER: dict[str, Any] = chapter07.RIGHT  # other right answers
 ELEVEN = eleven()
 ANSWERS = {one.name: one.right for one in ELEVEN}
 MULTI_HEAD = next(one for one in ELEVEN if one.name == "MultiHead")
@@ -98,29 +99,26 @@ def test_hers_are_taken_from_her_file(capsys: pytest.CaptureFixture[str]) -> Non
     assert own["my_greedy"](lambda ids: torch.eye(4)[3], 5) == []
 
 
-@pytest.mark.parametrize("answer", answers_07.RIGHT["my_loss"])
+@pytest.mark.parametrize("answer", OTHER["my_loss"])
 def test_a_loss_that_is_used_keeps_its_gradient(answer: Any) -> None:
     logits = torch.randn(2, 3, 5).requires_grad_()
     check.my_loss.use(answer)(logits, torch.tensor([[2, 3, 4], [1, 0, 0]])).backward()
     assert logits.grad is not None and logits.grad[0].abs().sum() > 0
 
 
-@pytest.mark.parametrize("update", answers_07.RIGHT["my_adam"])
+@pytest.mark.parametrize("update", OTHER["my_adam"])
 def test_an_update_by_hand_is_that_of_pytorch(update: Any) -> None:
-    weights = [torch.ones(2, 3).requires_grad_() for _ in range(2)]
-    for weight, optimizer in zip(
-        weights,
-        [
-            book.OwnUpdate(weights[:1], check.my_adam.use(update), lr=0.1),
-            torch.optim.Adam(weights[1:], 0.1, (0.9, 0.98), 1e-9),
-        ],
-        strict=True,
+    hers, theirs = (torch.ones(2, 3).requires_grad_() for _ in range(2))
+    own = book.OwnUpdate([hers], check.my_adam.use(update), lr=0.1)
+    for weight, optimizer in (
+        (hers, own),
+        (theirs, torch.optim.Adam([theirs], 0.1, (0.9, 0.98), 1e-9)),
     ):
         for k in range(3):
             optimizer.zero_grad()
             (weight * torch.arange(6).view(2, 3) * (k - 0.5)).sum().backward()
             optimizer.step()
-    assert torch.allclose(*weights, atol=1e-5)
+    torch.testing.assert_close(hers, theirs, rtol=0, atol=1e-5)
 
 
 def test_what_a_reader_trains_is_kept_for_chapter_08(

@@ -225,8 +225,10 @@ def test_what_may_be_right_is_kept_and_shown() -> None:
     odd = {
         "other digits": ("Room 12 is free.", "房间13有空。"),
         "half of the words are equal": ("Open the Jupyter lab", "打开 Jupyter lab"),
+        "letters of a rare script": ("The cаts sleep.", "猫在睡觉。"),  # а is Cyrillic
     }
-    report, pairs = Report(), [*GOOD, *odd.values()]
+    often = [(f"Cat {i} sees the A.", f"第{i}只猫看见 A。") for i in range(90)]
+    report, pairs = Report(), [*GOOD, *often, *odd.values()]
     assert clean(pairs, report) == pairs
     assert report.odd == dict.fromkeys(odd, 1) and not report.left_out
     assert report.examples == odd

@@ -1,0 +1,1 @@
+"""The deeper page 13: its exercises and what it measures."""
