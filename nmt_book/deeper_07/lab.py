@@ -164,7 +164,7 @@ def fitted(name: str, seed: int, whole: bool) -> tuple[nmt.Transformer, float]:
         peak = 0.06 if "ten times" in name else 0.006 if whole else 0.003
         own.train(model, batches, steps, peak, warmup=steps // 4)
     unmoved = sum(map(torch.equal, before, model.parameters()))
-    return model.eval(), 1 - unmoved / len(before)
+    return model.eval().requires_grad_(False), 1 - unmoved / len(before)
 
 
 @cache
@@ -222,18 +222,17 @@ def symptoms(found: Sequence[str], pairs: Sequence[nmt.Pair]) -> list[str]:
     return [symptom for symptom, n in seen.items() if 2 * n > len(found)] or [other]
 
 
-def examined(
-    translator: nmt.Translator, sources: Sequence[str], targets: Sequence[str]
-) -> Answers:
-    """The questions about a translator that was trained before something broke."""
+def ask(translator: nmt.Translator) -> Answers:
+    """The questions about a translator that was trained before something broke, with
+    twelve captions and what a healthy library makes of them."""
     model = translator.model
     tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
-    pairs = list(map(nmt.Pair, sources, targets))
+    pairs = list(map(nmt.Pair, texts(), right_texts()))
     batch = batch_of(pairs, tokenizers)
     own = validation_loss(model, [nmt.make_batch(script.encode(pairs, tokenizers))])
     found, plain = (
-        translator.translate(list(sources), beam_size=4, use_cache=use_cache)
-        for use_cache in (True, False)
+        translator.translate(texts(), beam_size=4, use_cache=cached)
+        for cached in (True, False)
     )
     others = sum(
         abs(a.score - b.score) > 0.01 or a.score < max(score for _, score in a.n_best)
@@ -241,11 +240,8 @@ def examined(
     )
     sums = found[0].attention.cross[-1].sum(-1)  # (1, H, T)
     off = float((sums - 1).abs().max()) + (found[0].tgt_labels[-1] != "<eos>")
-    new, exchanged, turned = readings(model, batch)
-    first = Answers(own, new, 0, *unseen(model, batch), 1, new, exchanged, turned)
-    return first._replace(others=others, map=off)
-
-
-def ask(translator: nmt.Translator) -> Answers:
-    """``examined`` with twelve captions, and what a healthy model makes of them."""
-    return examined(translator, texts(), right_texts())
+    ours, *read = readings(model, batch)
+    first = Answers(own, ours, 0, *unseen(model, batch))
+    return first._replace(
+        new=ours, exchanged=read[0], reversed=read[1], others=others, map=off
+    )
