@@ -12,7 +12,7 @@ TABLE = (ROOT / "benchmarks/results/symptoms.md").read_text("utf-8")
 ROWS = {
     cells[0]: dict(zip(header, cells, strict=True))
     for header, *rows in [
-        [line.strip("| ").split(" | ") for line in TABLE.splitlines() if "| " in line]
+        [line[2:-2].split(" | ") for line in TABLE.splitlines() if "| " in line]
     ]
     for cells in rows[1:]
 }
