@@ -12,7 +12,7 @@ from unittest import mock
 import nbformat
 
 import nmt_lib as nmt
-from nmt_book.chapter03 import lab
+from nmt_book.chapter12 import lab
 
 PATH = Path(__file__).resolve().parents[3] / "notebooks/01_tokenization.ipynb"
 TEXT = "\n".join(
