@@ -12,9 +12,9 @@ from torch import cosine_similarity
 import nmt_lib as nmt
 
 from .. import benchmark
-from ..yours.fault import Fault
+from ..yours.fault import Fault, broken
 from ..yours.try_it import replace_parts
-from .tables import exact, fault, trained
+from .tables import exact, trained
 
 TABLES = {
     "none": None,
@@ -26,7 +26,7 @@ def main() -> None:
     seeds, rows = benchmark.seeds(0), []
     pairs = nmt.load_corpus(benchmark.load_config("tiny").data).test[:500]
     for name, mistake in TABLES.items():
-        with fault(mistake):
+        with broken(mistake):
             runs = [trained(name, seed).translator for seed in seeds]
             for start in 0, 1, 2, 3, 5:
                 move = partial(nmt.sinusoids, start=start)

@@ -8,15 +8,14 @@ are those of Multi30k's test set, in ``NMT_DATA``.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from sacrebleu.metrics import BLEU
 
 import nmt_lib as nmt
 
 from .. import benchmark
-from ..yours.fault import PUZZLES, Fault, function_of, wrong_code
+from ..yours.fault import PUZZLES, Fault, broken
 
 STEPS = 200, 400, 800  # updates after which the validation loss is shown
 MISTAKES = {
@@ -59,7 +58,7 @@ def main() -> None:
     captions = nmt.load_corpus(multi30k.data).test[: min(n, 100)]
     rows = []
     for name, mistake in MISTAKES.items():
-        with fault(mistake):
+        with broken(mistake):
             translator, captioner = copy_of(original), copy_of(german)
             cells = [
                 str(exact(translator, pairs, use_cache)) for use_cache in (False, True)
@@ -86,21 +85,6 @@ def main() -> None:
     )
     title = "What a mistake costs, put in and trained with"
     benchmark.write_table("mistakes", title, header, rows, notes)
-
-
-@contextmanager
-def fault(mistake: Fault | None) -> Iterator[None]:
-    """The library with a mistake in it."""
-    if mistake is None:
-        yield
-        return
-    function = function_of(mistake.function)
-    code = function.__code__
-    function.__code__ = wrong_code(mistake)
-    try:
-        yield
-    finally:
-        function.__code__ = code
 
 
 def copy_of(translator: nmt.Translator) -> nmt.Translator:

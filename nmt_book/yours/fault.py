@@ -10,6 +10,8 @@ broken library makes would outlive the kernel.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -308,3 +310,18 @@ def wrong_code(fault: Fault) -> CodeType:
         inner = [part for part in code.co_consts if isinstance(part, CodeType)]
         code = next(part for part in inner if part.co_name == name)
     return code
+
+
+@contextmanager
+def broken(fault: Fault | None) -> Iterator[None]:
+    """The library with a mistake in it; with None, as it is."""
+    if fault is None:
+        yield
+        return
+    function = function_of(fault.function)
+    code = function.__code__
+    function.__code__ = wrong_code(fault)
+    try:
+        yield
+    finally:
+        function.__code__ = code

@@ -42,7 +42,8 @@ COMMANDS += [f"-m benchmarks.{name} --dry" for name in f"{OTHERS} {RECIPES}".spl
 COMMANDS += ["-m nmt_book.deeper_11.tables --dry"]
 COMMANDS += ["-m benchmarks.multi30k --dry --test --models multi30k-en-de"]
 SLOW = "chapter11.tables chapter13.tables deeper_00.tables deeper_04.positions"
-QUICKER = "deeper_04.tables chapter10.tables deeper_12.tables deeper_13.tables"
+OTHER_PAGES = "deeper_07.tables deeper_12.tables deeper_13.tables"
+QUICKER = f"deeper_04.tables chapter10.tables {OTHER_PAGES}"
 LONG = [
     pytest.param(f"-m nmt_book.{module} --dry", marks=pytest.mark.weekly)
     for module in f"{SLOW} {QUICKER}".split()
