@@ -81,7 +81,7 @@ MORE = {  # with PLANT=all: weekly; chapter 07 trains for a minute before it see
         "fill_batches",
         "> batch_tokens:\n            batches.append",
         "> 2 * batch_tokens:\n            batches.append",
-        "03_masks",
+        "12_scaling_up",
     ),
     "positions not added": puzzle(
         "PositionalEncoding.forward", "02_positional_encoding"
