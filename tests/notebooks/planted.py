@@ -198,7 +198,7 @@ MORE = {  # with PLANT=all: weekly; chapter 07 trains for a minute before it see
         "EncoderLayer.forward",
         "self.self_attention(h, h, src_mask)",
         "self.self_attention(h, h, None)",
-        "05_encoder",
+        "06_decoder",
     ),
     "cross-attention sees padding": Mistake(
         "DecoderLayer.forward",

@@ -30,3 +30,22 @@ def test_the_trained_model_translates(chapter: Any) -> None:
     assert chapter.tgt_tok.encode(chapter.corpus.test[0].tgt)[1:-1] == [
         chapter.tgt_tok.encode(word)[1] for word in words
     ]
+
+
+def test_five_of_the_eight_tests_of_masks_pass(chapter: Any) -> None:
+    """The page prints it only to those who have guessed."""
+    assert chapter.n_passed == 5
+
+
+def test_a_longer_neighbour_moves_no_logit(chapter: Any) -> None:
+    """Neither the encoder nor cross-attention sees padding."""
+    translator = nmt.Translator.load("multi30k-en-de", device="cpu")
+    texts = "A dog.", "Two small dogs are running in the snow."
+    short, long = (torch.tensor(translator.encode(text)) for text in texts)
+    src = torch.nn.utils.rnn.pad_sequence([short, long], batch_first=True)  # (B, S)
+    tgt_in = torch.tensor([[nmt.SOS, 5, 6]] * 2)  # (B, T)
+    with torch.no_grad():
+        whole, alone = (
+            translator.model(s, tgt_in[: len(s)]) for s in (src, short[None])
+        )
+    torch.testing.assert_close(whole[:1], alone, rtol=0, atol=1e-3)
