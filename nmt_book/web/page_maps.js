@@ -1,6 +1,7 @@
 // The live page: the attention viewer with the maps of the translation that is shown.
 
-import { attentionViewer } from "./viewer.js";
+import { table } from "./page_parts.js";
+import { attentionViewer, weightsOf } from "./viewer.js";
 
 export function makeMaps(page) {
   const { state, part } = page;
@@ -25,13 +26,28 @@ export function makeMaps(page) {
     if (!viewer) {
       const data = { ...maps, start: { kind, layer, head } };
       viewer = attentionViewer(part.viewer, page.templates.viewer, data,
-        ({ kind, layer, head }) => page.look({ kind, layer, head }));
+        ({ kind, layer, head }) => {
+          page.look({ kind, layer, head });
+          drawNumbers();
+        });
     } else {
       Object.assign(viewer.state, { kind, layer, head });
       viewer.update(maps);
     }
     Object.assign(state, { layer: viewer.state.layer, head: viewer.state.head });
+    drawNumbers();
   }
+
+  /** The chosen map as a table, for who cannot see the shades. */
+  function drawNumbers() {
+    if (!part.mapAsTable.open) return;
+    const map = kinds()[state.kind], { rows, columns } = map;
+    const weights = weightsOf(map, state.layer, state.head);
+    part.map.replaceChildren(table(["", ...columns], rows.map((word, row) =>
+      [word, ...columns.map((_, i) => weights[row * columns.length + i].toFixed(2))])));
+  }
+
+  part.mapAsTable.ontoggle = drawNumbers;
 
   return { draw };
 }

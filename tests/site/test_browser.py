@@ -386,6 +386,22 @@ def test_a_hidden_subword_looks_hidden(page: Any, address: str) -> None:
     assert note == "The decoder does not see what is crossed out."
 
 
+def test_the_chosen_map_is_a_table_as_well(page: Any, address: str) -> None:
+    page.goto(f"{address}/live.html{GERMAN}")
+    get_model(page)
+    settled(page)
+    details = page.locator("details", has_text="The chosen map as a table")
+    details.locator("summary").click()
+    row = details.locator("tbody tr").nth(1)
+    before = row.inner_text()
+    weights = [float(text) for text in re.findall(r"\d\.\d\d", before)]
+    assert len(weights) > 3 and sum(weights) == pytest.approx(1, abs=0.05)
+    page.get_by_role("radiogroup", name="layer and head").get_by_role(
+        "radio"
+    ).first.click()
+    assert row.inner_text() != before, "another head, another table"
+
+
 def test_a_model_of_ones_own_begins_with_what_it_knows(
     page: Any, address: str, tmp_path: Path
 ) -> None:
