@@ -1,4 +1,4 @@
-"""What chapter 05 draws of twelve layers with random weights; ranges of 25 seeds."""
+"""What chapter 05 draws of twelve layers with random weights; ranges of 45 seeds."""
 
 from typing import Any
 
@@ -18,10 +18,9 @@ def test_sub_layers_collapse_with_and_without_a_norm(chapter: Any) -> None:
 
 
 def test_pre_ln_keeps_words_apart_and_post_ln_a_few_hundredths(chapter: Any) -> None:
-    assert min(last(chapter.shares, "post-LN")) > 0.01
-    assert max(last(chapter.shares, "post-LN")) < 0.08
-    assert min(last(chapter.shares, "pre-LN")) > 0.3
-    assert max(last(chapter.shares, "pre-LN")) < 0.55
+    post, pre = (last(chapter.shares, name) for name in ("post-LN", "pre-LN"))
+    assert 0.005 < min(post) and max(post) < 0.08
+    assert 0.25 < min(pre) and max(pre) < 0.6 and 0.33 < sum(pre) / 5 < 0.5
 
 
 def test_with_weights_half_as_large_both_orders_keep_as_much(chapter: Any) -> None:
