@@ -134,6 +134,11 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
         f"{len(pairs):,} kept; {split.largest} in the largest group that shares texts"
     )
     parts = [(name, getattr(split, name)) for name in ("train", "valid", "test")]
+    for name, part in parts if options.out else []:
+        for side, lang in zip(("src", "tgt"), langs, strict=True):
+            lines = "".join(f"{getattr(pair, side)}\n" for pair in part)
+            file = Path(os.path.expanduser(options.out), f"{name}.{lang}")
+            write_file(file, lines.encode())
     print(", ".join(f"{name} {len(part):,}" for name, part in parts))
     overlap = 100 * nmt.seen_share(split.test, split.train)
     shuffled, n = random.Random(0).sample(pairs, len(pairs)), len(split.test)
@@ -144,11 +149,6 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
         print(f"{pair.src}\n    {pair.tgt}")
     if looks_swapped(pairs, *langs):
         warn("the English sentences seem to be on the other side: change the languages")
-    for name, part in parts if options.out else []:
-        for side, lang in zip(("src", "tgt"), langs, strict=True):
-            lines = "".join(f"{getattr(pair, side)}\n" for pair in part)
-            file = Path(os.path.expanduser(options.out), f"{name}.{lang}")
-            write_file(file, lines.encode())
 
 
 def _utf8(arguments: list[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
@@ -12,7 +13,6 @@ from typing import Any
 import torch
 
 import nmt_lib as nmt
-from nmt_lib.data.corpora import is_file_of_pairs
 from nmt_lib.data.pairs import references_by_source
 from nmt_lib.data.split import group
 from nmt_lib.training.run_folder import runs_folder
@@ -33,26 +33,23 @@ def own_pair(config: str, overrides: str) -> nmt.Config:
     """The config of a reader's file, or of a stand-in where she gives none.
 
     Raises:
-        CorpusError: ``data.corpus`` names a file that does not exist.
+        CorpusError: ``data.corpus`` is no file of pairs in these languages.
     """
     changes = nmt.parse_overrides(overrides)
     settings = nmt.load_config(config, **changes)
-    langs = settings.data.src_lang, settings.data.tgt_lang
-    if is_file_of_pairs(settings.data.corpus, langs):
+    if "data.corpus" in changes or config == "pair":
+        data = settings.data
+        next(nmt.read_pairs(data.corpus, data.src_lang, data.tgt_lang, Counter()), None)
         usual = {"train.max_steps": 300} if config == "pair" else {}
         settings = nmt.load_config(config, **usual | changes)
         n = settings.train.max_steps
         print(f"Your file: section 6 trains four times, {n} updates each.")
         return settings
-    if "data.corpus" in changes or config == "pair":
-        raise nmt.CorpusError(
-            f"there is no file {settings.data.corpus}: give its path in overrides, "
-            "such as data.corpus=pol.txt"
-        )
     folder = Path(mkdtemp(prefix="nmt-own-pair-"))
-    changes = {"data.corpus": str(write_stand_in(folder / "pairs.tsv"))}
+    changes = {key: value for key, value in changes.items() if key[:6] == "train."}
+    changes["data.corpus"] = str(write_stand_in(folder / "pairs.tsv"))
     print("This is the stand-in: sentences of our grammar, English and French.")
-    return nmt.load_config("pair", run_dir=str(folder), **STAND_IN, **changes)
+    return nmt.load_config("pair", run_dir=str(folder), **STAND_IN | changes)
 
 
 def is_stand_in(config: nmt.Config) -> bool:

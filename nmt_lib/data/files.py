@@ -93,8 +93,12 @@ def read_pairs(
     try:
         with ExitStack() as stack:
             files = moses_files(path, langs)
+            if path.is_dir() and not files:
+                raise CorpusError("it is a folder: give a file in it")
             if not files and not path.is_file():
-                raise CorpusError("there is no such file")
+                raise CorpusError(
+                    f"there is no such file, nor two that end in .{src} and .{tgt}"
+                )
             for file in files or [path]:
                 check_content(file)
             kind = "" if files else path.suffix.lower()
@@ -134,6 +138,7 @@ def check_content(file: Path) -> None:
 
 def moses_files(path: Path, langs: tuple[str, str]) -> list[Path]:
     """Two Moses files of which ``path`` is one, or the stem; else an empty list."""
+    path = path.absolute()  # "." has no name
     name = path.name.removesuffix(".gz")
     for stem in (name.removesuffix(f".{lang}") for lang in langs):
         files = []

@@ -412,8 +412,13 @@ def test_a_file_that_cannot_be_used_says_why_in_one_line(
 
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
-    for path in (tmp_path / "no.tsv", tmp_path, tmp_path / "a\0.tsv"):
-        with pytest.raises(nmt.CorpusError, match=r"no such file|cannot be read"):
+    for path, why in {
+        tmp_path / "no.tsv": "no such file, nor two that end",
+        tmp_path: "is a folder",
+        Path("."): "is a folder",
+        tmp_path / "a\0.tsv": "no such file|cannot be read",
+    }.items():
+        with pytest.raises(nmt.CorpusError, match=why):
             read(path)
 
 
