@@ -260,23 +260,7 @@ def my_bleu(counts):
 bleu_of = my_bleu.right
 
 
-def _paired(beats):
-    """The share of samples for which ``beats(a, b, rows)``."""
-
-    def my_paired(a, b, draws):
-        return sum(float(beats(a, b, rows)) for rows in draws) / len(draws)
-
-    return my_paired
-
-
-def _of(counts, rows):
-    return bleu_of(counts[rows].sum(0))
-
-
-def _sentences(counts, rows):
-    return sum(map(bleu_of, counts[rows]))
-
-
+WIN = "bleu_of(a[rows].sum(0)) > bleu_of(b[rows].sum(0))"
 OF_12, OF_8, OF_5 = [12, 11, 10, 9, 12, 12], [8, 7, 6, 5, 8, 8], [5, 4, 3, 2, 5, 5]
 SAME = [5, 2, 1, 1, 6, 5, 4, 3, 6, 6]
 FIRST = torch.tensor(
@@ -310,24 +294,23 @@ DRAW = torch.Generator().manual_seed(0)
     },
     mistakes={
         "A must be better; a tie does not count": " >  →  >= ",
-        "a tie is no win, not half a one": _paired(
-            lambda a, b, rows: (
-                0.5 * (_of(a, rows) >= _of(b, rows))
-                + 0.5 * (_of(a, rows) > _of(b, rows))
-            )
+        "a tie is no win, not half a one": (
+            f"{WIN} → (({WIN}) + ({WIN.replace('>', '>=')})) / 2"
         ),
         "that is how often B wins": " >  →  < ",
         "that is how often A does *not* win": " >  →  <= ",
         "a sentence that is drawn twice counts twice": "[rows] → [rows.unique()]",
-        "add the counts of a sample, then one BLEU; no mean of sentences": _paired(
-            lambda a, b, rows: _sentences(a, rows) > _sentences(b, rows)
+        "add the counts of a sample, then one BLEU; no mean of sentences": (
+            f"{WIN} → sum(map(bleu_of, a[rows])) > sum(map(bleu_of, b[rows]))"
         ),
-        "one comparison a sample, of the sums; not one a sentence": _paired(
-            lambda a, b, rows: (
-                sum(bleu_of(a[i]) > bleu_of(b[i]) for i in rows) / len(rows)
-            )
+        "one comparison per sample, of the sums; not one per sentence": (
+            f"{WIN} → sum(bleu_of(a[i]) > bleu_of(b[i]) for i in rows) / len(rows)"
         ),
         "the number of samples; divide by how many there are": " / len(wins) →",
+        "a tie is neither won nor lost: divide by the number of samples": (
+            "len(wins) → sum(bleu_of(a[rows].sum(0)) != bleu_of(b[rows].sum(0)) "
+            "for rows in draws)"
+        ),
         "divide by the number of samples, not of sentences": [
             "len(wins) → len(a)",
             "len(wins) → draws.size(1)",
@@ -346,8 +329,8 @@ DRAW = torch.Generator().manual_seed(0)
             "[rows] →"
         ),
         "a row of draws is a sample, not a column": "in draws → in draws.T",
-        "the higher BLEU wins, not more n-grams found": _paired(
-            lambda a, b, rows: a[rows, :4].sum() > b[rows, :4].sum()
+        "the higher BLEU wins, not more n-grams found": (
+            f"{WIN} → a[rows, :4].sum() > b[rows, :4].sum()"
         ),
     },
     hints=(

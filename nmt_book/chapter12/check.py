@@ -6,11 +6,6 @@ from ..cases import ONE_ROUND
 from ..exercise.exercise import exercise
 
 
-def _flops(each, attention):
-    """Operations for each weight and position, and for each pair of positions."""
-    return lambda w, n, B, S, D: each * w * B * S + attention * n * B * S * S * D
-
-
 @exercise(
     "The operations of the whole encoder, forward and backward.",
     cases={
@@ -20,10 +15,17 @@ def _flops(each, attention):
     },
     mistakes={
         "this is the forward pass alone: the backward pass takes twice as much again": (
-            _flops(2, 4)
+            "6 * → 2 *",
+            "12 * → 4 *",
         ),
-        "the backward pass makes two products of each, not one": _flops(4, 8),
-        "a multiplication and an addition are two operations, not one": _flops(3, 6),
+        "the backward pass makes two products of each, not one": [
+            ("6 * → 4 *", "12 * → 8 *"),
+            "12 * → 8 *",
+        ],
+        "a multiplication and an addition are two operations, not one": (
+            "6 * → 3 *",
+            "12 * → 6 *",
+        ),
         "attention has a backward pass as well: 12, not 4": "12 * → 4 *",
         "the weights have a backward pass as well: 6, not 2": "6 * → 2 *",
         "the weights meet positions, not pairs of positions: B × S": (

@@ -59,23 +59,6 @@ def _sides_mixed(sources, targets):
     return group
 
 
-def _renumbered(sources, targets):
-    found = my_groups.right(sources, targets)
-    return [sorted(set(found)).index(group) for group in found]
-
-
-def _sizes(sources, targets):
-    found = my_groups.right(sources, targets)
-    return [found.count(group) for group in found]
-
-
-def _lists(sources, targets):
-    found = my_groups.right(sources, targets)
-    return [
-        [i for i, g in enumerate(found) if g == group] for group in sorted(set(found))
-    ]
-
-
 @exercise(
     "For each pair the number of its group, which is that of the group's first pair.",
     cases={
@@ -127,10 +110,15 @@ def _lists(sources, targets):
         ),
         "a source and a target that look alike are no link": _sides_mixed,
         "a group has the number of its first pair; do not count the groups": (
-            _renumbered
+            "return group → return [sorted({*group}).index(g) for g in group]"
         ),
-        "that is the size of each pair's group": _sizes,
-        "return a number for each pair, not a list for each group": _lists,
+        "that is the size of each pair's group": (
+            "return group → return [group.count(g) for g in group]"
+        ),
+        "return a number for each pair, not a list for each group": (
+            "return group → return [[i for i, g in enumerate(group) if g == first] "
+            "for first in sorted({*group})]"
+        ),
         "each pair has a group of its own here": ("list(range(len(sources)))"),
         "the *first* pair of a group gives its number: take the smallest": (
             "min( → max(",
@@ -172,33 +160,9 @@ def _lengths(n, offset, noise=3.0):
     return src[2 : n + 2], tgt[2 - offset : n + 2 - offset].round()
 
 
-def _rolled(src, tgt):
-    """The lines beyond the end come back at the beginning."""
-    rows = [torch.stack([src, tgt.roll(-o)]) for o in (0, 1, -1, 2, -2)]
-    values = [torch.corrcoef(row)[0, 1].nan_to_num() for row in rows]
-    return (0, 1, -1, 2, -2)[int(torch.stack(values).argmax())]
-
-
-def _nearest(src, tgt):
-    """The offset with the smallest difference of lengths."""
-    best, least = 0, float("inf")
-    for offset in (0, 1, -1, 2, -2):
-        a = src[max(0, -offset) : len(src) - max(0, offset)]
-        b = tgt[max(0, offset) : len(tgt) - max(0, -offset)]
-        if (difference := (a - b).abs().mean().item()) < least:
-            best, least = offset, difference
-    return best
-
-
-def _unspread(src, tgt):
-    """The mean product, without means and deviations taken out."""
-    best, highest = 0, float("-inf")
-    for offset in (0, 1, -1, 2, -2):
-        a = src[max(0, -offset) : len(src) - max(0, offset)]
-        b = tgt[max(0, offset) : len(tgt) - max(0, -offset)]
-        if (product := (a * b).mean().item()) > highest:
-            best, highest = offset, product
-    return best
+R = "r = torch.corrcoef(torch.stack([a, b]))[0, 1].item()"
+A = "a = src[max(0, -offset) : len(src) - max(0, offset)]"
+B = "b = tgt[max(0, offset) : len(tgt) - max(0, -offset)]"
 
 
 @exercise(
@@ -219,6 +183,10 @@ def _unspread(src, tgt):
         "eight short lines and a longer side": (
             torch.tensor([40.0, 20, 30, 40, 50, 30, 80, 30]),
             torch.tensor([40.0, 90, 70, 50, 60, 80, 80, 60]),
+        ),
+        "six lines that hardly correlate": (
+            torch.tensor([20.0, 30, 10, 30, 40, 30]),
+            torch.tensor([40.0, 60, 30, 10, 10, 50]),
         ),
         "all lines of one length": (torch.full((9,), 7.0), torch.full((9,), 8.0)),
         "the first line is out of place": (
@@ -244,9 +212,24 @@ def _unspread(src, tgt):
             "(0, 1, -1, 2, -2) → (0, 1, 2)",
         ],
         "return the offset, not the correlation": "return best → return highest",
-        "a line beyond the end has no partner: leave it out": _rolled,
-        "lengths in two languages differ by a factor: take the correlation": _nearest,
-        "a mean product is no correlation: long lines dominate it": _unspread,
+        "a line beyond the end has no partner: leave it out": (
+            f"{A} → a = src",
+            f"{B} → b = tgt.roll(-offset)",
+        ),
+        "lengths in two languages differ by a factor: take the correlation": (
+            f"{R} → r = -(a - b).abs().mean().item()",
+            "0, 0.0 → 0, -1e9",
+        ),
+        "a mean product is no correlation: long lines dominate it": (
+            f"{R} → r = (a * b).mean().item()"
+        ),
+        "a covariance is no correlation: divide by both standard deviations": (
+            "corrcoef → cov"
+        ),
+        "a strong negative correlation says that the lines do *not* fit": (
+            "[0, 1].item() → [0, 1].abs().item()"
+        ),
+        "the highest correlation wins, even if it is a low one": "0, 0.0 → 0, 0.5",
     },
     hints=(
         "At offset 1, line i belongs to line i + 1 of the other side, so the first "
@@ -280,17 +263,6 @@ def _drawn(n_groups, samples, most=4):
     return gains, groups[order], draws
 
 
-def _mean_of_means(gains, groups, draws):
-    n = int(groups.max()) + 1
-    total = torch.zeros(n).index_add(0, groups, gains)
-    means = (total / torch.bincount(groups, minlength=n))[draws].mean(1)
-    return means.quantile(torch.tensor([0.025, 0.975]))
-
-
-def _sentences(gains, groups, draws):
-    return gains[draws].mean(1).quantile(torch.tensor([0.025, 0.975]))
-
-
 @exercise(
     "The 95 % interval of the mean gain of a sentence, from samples of groups.",
     cases={
@@ -305,9 +277,11 @@ def _sentences(gains, groups, draws):
         "many samples": _drawn(30, 201),
     },
     mistakes={
-        "draw groups, not sentences: `draws` holds numbers of groups": _sentences,
+        "draw groups, not sentences: `draws` holds numbers of groups": (
+            "gains[draws].mean(1).quantile(torch.tensor([0.025, 0.975]))"
+        ),
         "long groups count more: divide the sum by the number of sentences": [
-            _mean_of_means,
+            "total[draws].sum(1) / size[draws].sum(1) → (total / size)[draws].mean(1)",
             "/ size[draws].sum(1) → / draws.size(1)",
         ],
         "95 % of the samples are between the fractions 0.025 and 0.975": [

@@ -31,10 +31,6 @@ def _mean(x):
     return x.mean(-1, keepdim=True)
 
 
-def _plus_weight(x, weight, eps=1e-6):
-    return rms_norm.right(x, 1, eps) + weight
-
-
 WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
 
 
@@ -62,20 +58,22 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
         "divide by the root of the mean square": ".sqrt() →",
         "the mean of the squares, not their sum": [
             "mean( → sum(",
-            _norm(lambda x, eps: x.norm(dim=-1, keepdim=True)),
-            _norm(lambda x, eps: x.norm(dim=-1, keepdim=True) + eps),
-            _norm(lambda x, eps: x.norm(dim=-1, keepdim=True).clamp(min=1e-12)),
+            "weight * x / x.norm(dim=-1, keepdim=True)",
+            "weight * x / (x.norm(dim=-1, keepdim=True) + eps)",
+            "weight * F.normalize(x, dim=-1)",
         ],
         "the mean *square*, not the mean of absolute values": [
-            _norm(lambda x, eps: x.abs().mean(-1, keepdim=True)),
-            _norm(lambda x, eps: x.abs().mean(-1, keepdim=True) + eps),
+            "weight * x / x.abs().mean(-1, keepdim=True)",
+            "weight * x / (x.abs().mean(-1, keepdim=True) + eps)",
         ],
         "square each number first, then take the mean": [
             ("x.square().mean(-1, keepdim=True) → x.mean(-1, keepdim=True).square()"),
             "x.square() → x",
         ],
         "multiply by the weight": ["weight *  →", "weight *  → 1 / weight * "],
-        "multiply by the weight, do not add it": _plus_weight,
+        "multiply by the weight, do not add it": (
+            "weight * x / (size + eps).sqrt() → x / (size + eps).sqrt() + weight"
+        ),
         "multiply by the weight itself: here 1 is not added to it": (
             "weight * → (1 + weight) *"
         ),
@@ -89,8 +87,8 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
         "eps is an argument: take the one that is given": [
             f"+ eps → + {eps}" for eps in (1e-5, 1e-6, 1e-8)
         ],
-        "eps belongs under the root, to the mean square": _norm(
-            lambda x, eps: x.square().mean(-1, keepdim=True).sqrt() + eps
+        "eps belongs under the root, to the mean square": (
+            "(size + eps).sqrt() → (size.sqrt() + eps)"
         ),
     },
     hints=(
@@ -111,17 +109,6 @@ def rms_norm(x, weight, eps=1e-6):
 def angles(n_positions, d):
     rate = 10000.0 ** (-torch.arange(0, d, 2) / d)  # (d/2,)
     return torch.arange(n_positions)[:, None] * rate  # (T, d/2)
-
-
-def _turned(pair):
-    """Pairs of neighbours, made of a, b, cosine and sine in another way."""
-
-    def my_rotate(x):
-        theta = angles(x.size(-2), x.size(-1))
-        a, b = x[..., 0::2], x[..., 1::2]
-        return torch.stack(pair(a, b, theta.cos(), theta.sin()), dim=-1).flatten(-2)
-
-    return my_rotate
 
 
 def _halves(x):
@@ -149,26 +136,29 @@ STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
         "a single position, which is not turned": _numbers(4, (1, 3, 1, 8)),
     },
     mistakes={
-        "turned the other way: check the signs": _turned(
-            lambda a, b, cos, sin: [a * cos + b * sin, b * cos - a * sin]
+        "turned the other way: check the signs": (
+            "- b → + b",
+            "second = a → second = -a",
         ),
         "the two halves are paired: here pairs are neighbours": [_halves, _half_turned],
         "right numbers, but all first ones come before all second ones": (
             f"{STACK} → torch.cat([first, second], dim=-1)"
         ),
-        "each number is multiplied by its cosine only": _turned(
-            lambda a, b, cos, sin: [a * cos, b * cos]
+        "each number is multiplied by its cosine only": (
+            f"{STACK} → (x * theta.cos().repeat_interleave(2, -1))"
         ),
-        "each number needs both the cosine and the sine": _turned(
-            lambda a, b, cos, sin: [a * cos, b * sin]
+        "each number needs both the cosine and the sine": (
+            " - b * theta.sin() →",
+            "a * theta.sin() + b * theta.cos() → b * theta.sin()",
         ),
-        "both sine terms have a minus: the second one needs a plus": _turned(
-            lambda a, b, cos, sin: [a * cos - b * sin, b * cos - a * sin]
+        "both sine terms have a minus: the second one needs a plus": (
+            "second = a → second = -a"
         ),
         "both sine terms have a plus: the first one needs a minus": "- b → + b",
-        "sine and cosine are exchanged: position 0 must stay as it is": [
-            _turned(lambda a, b, cos, sin: [a * sin - b * cos, a * cos + b * sin]),
-        ],
+        "sine and cosine are exchanged: position 0 must stay as it is": (
+            "a * theta.cos() - b * theta.sin() → a * theta.sin() - b * theta.cos()",
+            "a * theta.sin() + b * theta.cos() → a * theta.cos() + b * theta.sin()",
+        ),
         "first and second are exchanged: position 0 must stay as it is": (
             "[first, second] → [second, first]"
         ),
@@ -176,8 +166,14 @@ STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
             "second = a → second = first"
         ),
         "that is chapter 02: angles are added, here they turn": [
-            _turned(lambda a, b, cos, sin: [a + sin, b + cos]),
-            _turned(lambda a, b, cos, sin: [a + cos, b + sin]),
+            (
+                "a * theta.cos() - b * theta.sin() → a + theta.sin()",
+                "a * theta.sin() + b * theta.cos() → b + theta.cos()",
+            ),
+            (
+                "a * theta.cos() - b * theta.sin() → a + theta.cos()",
+                "a * theta.sin() + b * theta.cos() → b + theta.sin()",
+            ),
         ],
         "the T positions are axis −2; axis 1 are the heads": "size(-2) → size(1)",
         "row t is position t: position 0 is not turned": (
