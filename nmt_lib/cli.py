@@ -127,7 +127,8 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     print(f"{len(pairs) + report.left_out.total():,} found in {name}")
     if report.columns:
         print(f"columns: {' → '.join(map(printable, report.columns))}")
-    print(*report.lines(), sep="\n")
+    for line in report.lines():
+        print(line)
     if not pairs:
         raise nmt.CorpusError(f"{name}: no pair is left")
     print(

@@ -119,7 +119,8 @@ def draw_curve(
     color, dashes, marker = style
     for run in runs if len(runs) > 1 else ():
         axis.plot(positions, run, color=color, lw=0.8, alpha=0.5)
-    line: Any = {"lw": 2, "ls": dashes, "ms": 6} if n > 1 else {"ls": "", "ms": 10}
+    point: Any = {"ls": "", "ms": 10, "clip_on": False}
+    line: Any = {"lw": 2, "ls": dashes, "ms": 6} if n > 1 else point
     line |= {"marker": marker if n <= FEW else "", "mec": "white", "label": label}
     axis.plot(positions, runs.mean(0), color=color, **line)
     return positions

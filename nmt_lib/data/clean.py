@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from textwrap import shorten
 
 from ..errors import printable
 from .pairs import Pair
@@ -52,7 +51,12 @@ class Report:
             for reason, n in getattr(self, title).most_common():
                 yield f"{n:,} {title.replace('_', ' ')}: {reason}"
                 if example := self.examples.get(reason):
-                    yield "    " + shorten(printable("  |  ".join(example)), 76)
+                    yield "    " + "  |  ".join(_excerpt(side) for side in example)
+
+
+def _excerpt(text: str, limit: int = 38) -> str:
+    text = printable(" ".join(text.split()))
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def clean(pairs: Iterable[tuple[str, str]], report: Report) -> list[tuple[str, str]]:

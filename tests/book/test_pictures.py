@@ -176,6 +176,7 @@ def test_curves_have_their_positions_and_runs_their_mean() -> None:
     curves = {"$5": [1, 2], "<b>": ([1, 3], torch.tensor([3.0, 2.0]))}
     axis = axis_of(book.plot_lines(curves, [1, 4], dots={"d": (2, 1)}))
     assert points(axis) == [[[1, 4], [1, 2]], [[1, 3], [3, 2]], [[2], [1]]]
+    assert not axis.lines[-1].get_clip_on(), "a point may lie on the edge"
     *_, mean = points(axis_of(book.plot_lines({"a": [[1, 2], [3, 4]]}, log="x")))
     assert mean == [[1, 2], [2, 3]], "a logarithmic axis has no 0"
 

@@ -95,6 +95,7 @@ def test_data_shows_what_a_file_of_pairs_holds(tmp_path: Path, nmt_lib: Call) ->
         *("1 left out: there already", "1 left out: lines of too few columns"),
         *("200 kept; 2 in the largest", "train 180, valid 10, test 10"),
         "\n0.0 % of the test sources are in train\n",
+        "    The cat 3 sleeps.  |  \n",
     ):
         assert part in said, said
     assert float(said.partition(" % would be")[0].rpartition("\n")[2]) > 50
@@ -113,6 +114,19 @@ def test_data_that_cannot_be_used_is_one_line(
 ) -> None:
     options = ("--src-lang", "en", "--tgt-lang", lang)
     assert_one_line(nmt_lib("data", "none.tsv", *options, cwd=tmp_path), part)
+
+
+def test_both_sides_of_an_example_are_shown_and_no_empty_line(
+    tmp_path: Path, nmt_lib: Call
+) -> None:
+    lines = [f"The cat {i} sleeps on the sofa.\tKot {i} śpi.\n" for i in range(40)]
+    options = ("--src-lang", "en", "--tgt-lang", "pl")
+    example = "    The &quot;cat&quot; 0 sleeps on the s…  |  Kot 0 śpi.\n"
+    for first, said in (("cat", ""), ("&quot;cat&quot;", example)):
+        lines[0] = lines[0].replace("cat", first)
+        (tmp_path / "a.tsv").write_text("".join(lines), encoding="utf-8")
+        found = nmt_lib("data", "a.tsv", *options, cwd=tmp_path).stdout.decode()
+        assert f"{said or 'columns: 1 → 2' + chr(10)}40 kept" in found, found
 
 
 def test_data_that_keeps_nothing_is_a_mistake(tmp_path: Path, nmt_lib: Call) -> None:
