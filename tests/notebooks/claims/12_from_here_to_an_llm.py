@@ -1,5 +1,6 @@
 """What the page on language models says of models that it trains for one pass."""
 
+import copy
 import re
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ def test_rms_norm_is_behind_where_sines_with_a_mean_are_added(chapter: Any) -> N
     pairs = [re.findall(r"([\d.]+) → ([\d.]+)", row) for row in rows]
     gaps = [[round(float(b) - float(a), 2) for a, b in row] for row in pairs]
     assert len(gaps[0]) == 7 and (min(gaps[0]), max(gaps[0])) == (0.07, 0.22)
+    added, none = ([float(a) for a, _ in row] for row in pairs[:2])
+    assert all(b < a for a, b in zip(added, none, strict=True)), "none is ahead"
     assert max(map(abs, gaps[1] + gaps[2])) <= 0.04
     means = nmt.sinusoids(15, 64).mean(-1)
     assert 0.35 < means.min() < means.max() < 0.55
@@ -48,25 +51,31 @@ def test_in_our_run_one_group_is_behind(chapter: Any) -> None:
     assert chapter.losses["one group"] > chapter.losses["pre-LN"]
 
 
-def test_a_trained_translator_needs_the_mean_of_its_norms(chapter: Any) -> None:
-    theirs = load_cached("multi30k-en-de")
-    yours = replace_parts(theirs, rms_norm=chapter.check.rms_norm.right)
-    found, expected = (model.translate(captions()) for model in (yours, theirs))
-    both = zip(found, expected, strict=True)
-    assert not any(one.text == other.text for one, other in both)
+def test_a_trained_translator_misses_the_bias_and_hardly_the_mean(chapter: Any) -> None:
+    theirs, rms_norm = load_cached("multi30k-en-de"), chapter.check.rms_norm.right
+    without = replace_parts(theirs, rms_norm=rms_norm)
+    with_bias = copy.deepcopy(theirs)
+    norms = [m for m in with_bias.model.modules() if isinstance(m, torch.nn.LayerNorm)]
+    for norm in norms:
+        norm.forward = lambda x, norm=norm: (
+            rms_norm(x, norm.weight, norm.eps) + norm.bias
+        )
+    expected, *others = (
+        [translation.text for translation in model.translate(captions())]
+        for model in (theirs, without, with_bias)
+    )
+    same = [sum(map(str.__eq__, texts, expected)) for texts in others]
+    assert len(expected) == 50 and same[0] == 0 and abs(same[1] - 44) < 3
 
 
 def test_a_single_stack_needs_nearly_twice_the_operations(chapter: Any) -> None:
     batch = nmt.make_batch(chapter.examples[:64])
+    models = chapter.models["pre-LN"], chapter.single
     both, single = (
-        chapter.lab.operations(chapter.models[name], batch, chapter.n_src)
-        for name in ("pre-LN", "decoder only")
+        chapter.lab.operations(model, batch, chapter.n_src) for model in models
     )
     assert 1.7 < single / both < 2
-    both, single = (
-        nmt.count_parameters(chapter.models[name])
-        for name in ("pre-LN", "decoder only")
-    )
+    both, single = map(nmt.count_parameters, models)
     assert round(100 * (1 - single / both)) == 13
 
 
