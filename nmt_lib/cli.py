@@ -94,7 +94,7 @@ def train(options: argparse.Namespace, overrides: dict[str, Any]) -> None:
     if os.environ.get("RANK", "0") == "0":  # of several processes, one reports
         print(
             f"{run.path}: {int(row['step'])} updates, validation loss "
-            f"{row['valid_loss']:.3f} nats a token (best at {run.best_step})"
+            f"{row['valid_loss']:.3f} nats per token (best at {run.best_step})"
         )
 
 

@@ -62,7 +62,7 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
 
 
 @exercise(
-    "The share of the output's n-grams that are found in the reference, clipped.",
+    "The fraction of the output's n-grams that are found in the reference, clipped.",
     cases={
         "four times the": _case(
             "the the the the cat milk", "the cat drank the milk", 1
@@ -125,7 +125,7 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
         "look up the output's n-grams in the reference, not the other way round": (
             _share(lambda mine, theirs: theirs)
         ),
-        "percent; return a share from 0 to 1": f"{TOTAL} → 100 * found / total",
+        "percent; return a fraction from 0 to 1": f"{TOTAL} → 100 * found / total",
         "n-grams overlap: what was used for one may still be part of another": _used_up,
         "the same words in another order are another n-gram": _share(
             min, lambda words, n: [tuple(sorted(gram)) for gram in _grams(words, n)]
@@ -315,7 +315,7 @@ DRAW = torch.Generator().manual_seed(0)
             "len(wins) → len(a)",
             "len(wins) → draws.size(1)",
         ],
-        "percent; return a share from 0 to 1": "return sum → return 100 * sum",
+        "percent; return a fraction from 0 to 1": "return sum → return 100 * sum",
         "how often A wins, not by how much": " >  →  - ",
         "both models need the same rows of a sample": [
             "b[rows] → b",

@@ -84,7 +84,7 @@ def encoder_flops(n_weights, n_layers, B, S, d_model):
         "these are numbers: each takes 4 bytes": "4 * ( → (",
         "a number of fp32 takes 4 bytes, not 2": "4 * ( → 2 * (",
         "these are bits: 8 of them are a byte": "4 * ( → 32 * (",
-        "all of it takes 4 bytes a number: mind the brackets": (
+        "all of it takes 4 bytes per number: mind the brackets": (
             "4 * (5 * B * T * d_model + B * n_heads * T * T) → 4 * 5 * "
             "B * T * d_model + B * n_heads * T * T"
         ),
@@ -270,7 +270,7 @@ ROUNDED = "-int(-corpus_tokens * epochs // real)"
         "each process makes `accumulate` batches for one update": " * accumulate →",
         "several processes share an update": " * processes →",
         "one update is processes × accumulate batches": " * processes * accumulate →",
-        "more processes or batches an update make fewer updates, not more": [
+        "more processes or batches per update make fewer updates, not more": [
             ("(1 - padding) * processes * acc → (1 - padding) / processes / acc"),
             ("(1 - padding) * processes * acc → (1 - padding) / processes * acc"),
             "* accumulate → / accumulate",
@@ -289,7 +289,7 @@ ROUNDED = "-int(-corpus_tokens * epochs // real)"
     hints=(
         "How many real tokens does one update read, over all processes and their "
         "batches?",
-        "`batch_tokens * (1 - padding)` real tokens a batch; `math.ceil` rounds up "
+        "`batch_tokens * (1 - padding)` real tokens per batch; `math.ceil` rounds up "
         "(it needs `import math`).",
     ),
     says="75, 38, 50 and 11 updates",

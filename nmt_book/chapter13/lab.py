@@ -22,10 +22,10 @@ from . import check
 
 STAND_IN = {
     "data.vocab_size": 500,
-    "train.max_steps": 80,
+    "train.max_steps": 40,
     "train.batch_tokens": 512,
-    "train.warmup": 20,
-    "train.validate_every": 20,
+    "train.warmup": 10,
+    "train.validate_every": 10,
     "train.threads": 1,
 }
 

@@ -221,7 +221,7 @@ def my_rotate(x):
         "bytes are asked for, not bits": "n_tokens * 2 → n_tokens * 16",
         "bytes are asked for, not gigabytes": "2  # → 2 / 1e9  #",
         "each head of keys has its own": "n_kv_heads *  →",
-        "twice as much: 2 bytes a number, keys and values once each": "2  # → 4  #",
+        "twice as much: 2 bytes per number, keys and values once each": "2  # → 4  #",
         "keys and values are kept, queries are not": "return 2 → return 3",
         "weights are T × T, but keys and values are T rows": (
             "n_tokens * → n_tokens**2 *"
@@ -233,7 +233,7 @@ def my_rotate(x):
         "A product of six numbers. What is kept twice, and what takes two bytes?",
         "One layer keeps `2 * n_kv_heads * d_k` numbers for each token.",
     ),
-    says="keys and values, 2 bytes a number",
+    says="keys and values, 2 bytes per number",
     difficulty=1,
     importance=3,
     minutes=3,

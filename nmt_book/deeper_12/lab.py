@@ -74,7 +74,7 @@ def one_pass(
     n_src: int,
     seed: int = 0,
 ) -> float:
-    """Trains on each batch once; the validation loss, in nats a target token."""
+    """Trains on each batch once; the validation loss, in nats per target token."""
     torch.manual_seed(seed)
     for part in model.modules():  # all begin alike, old parts and new ones
         if isinstance(part, nn.Linear) and part is not model.output:

@@ -76,7 +76,7 @@ def load_corpus(data: DataConfig) -> Corpus:
         pairs = splits["train"]
         split = grouped_split(pairs, held_out(len(pairs)), data.seed)
         splits = {"train": split.train, "valid": split.valid, "test": split.test}
-        provenance += f"; the largest group has {split.largest} pairs"
+        provenance += f"; pairs in the largest group: {split.largest}"
     train = splits["train"][: data.limit]
     if not train or not splits["valid"]:
         raise CorpusError(

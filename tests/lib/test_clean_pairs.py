@@ -147,7 +147,7 @@ def test_a_file_is_a_corpus(tmp_path: Path) -> None:
     # Groups of two do not fill three places.
     assert [len(p) for p in (corpus.train, corpus.valid, corpus.test)] == [56, 2, 2]
     assert seen_share(corpus.test, corpus.train) == 0
-    assert "the largest group has 2 pairs" in corpus.provenance
+    assert "pairs in the largest group: 2" in corpus.provenance
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         nmt.load_corpus(data(write(tmp_path)))  # nothing to say
