@@ -49,11 +49,6 @@ def _in_text(output, reference, n):
     return found / (len(output) - n + 1)
 
 
-def _kinds(output, reference, n):
-    mine = {*_grams(output, n)}
-    return len(mine & {*_grams(reference, n)}) / len(mine)
-
-
 def _case(output, reference, n):
     return output.split(), reference.split(), n
 
@@ -111,7 +106,10 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
         "the last n-gram is missing in both: there are len(…) - n + 1": (
             " - n + 1 →  - n"
         ),
-        "with sets, an n-gram that occurs twice counts once": _kinds,
+        "with sets, an n-gram that occurs twice counts once": (
+            "len({*_grams(output, n)} & {*_grams(reference, n)}) "
+            "/ len({*_grams(output, n)})"
+        ),
         "the output has len(output) - n + 1 n-grams: divide by as many": (
             f"{TOTAL} → found / (len(output) - n)"
         ),

@@ -13,22 +13,16 @@ def _numbers(seed, *shapes):
     return [torch.randn(*shape, generator=draw) for shape in shapes]
 
 
-def _norm(size, mean=lambda x: 0):
-    """``weight`` times what is divided by a size of another kind."""
-    return lambda x, weight, eps=1e-6: weight * (x - mean(x)) / size(x, eps)
-
-
-def _std(unbiased):
-    """Three places for ε."""
-    return [
-        lambda x, eps: x.std(-1, keepdim=True, unbiased=unbiased),
-        lambda x, eps: x.std(-1, keepdim=True, unbiased=unbiased) + eps,
-        lambda x, eps: (x.var(-1, keepdim=True, unbiased=unbiased) + eps).sqrt(),
-    ]
-
-
-def _mean(x):
-    return x.mean(-1, keepdim=True)
+MEAN = "x.mean(-1, keepdim=True)"
+DEVIATIONS = [  # three places for ε
+    text.format(unbiased)
+    for unbiased in (False, True)
+    for text in (
+        "x.std(-1, keepdim=True, unbiased={})",
+        "(x.std(-1, keepdim=True, unbiased={}) + eps)",
+        "(x.var(-1, keepdim=True, unbiased={}) + eps).sqrt()",
+    )
+]
 
 
 WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
@@ -47,14 +41,14 @@ WIDE, NARROW = _numbers(0, (2, 3, 8), (8,)), _numbers(1, (3, 4, 5), (5,))
         "that is layer norm: RMSNorm does not subtract the mean": [
             "F.layer_norm(x, weight.shape, weight, eps=eps)",
             "F.layer_norm(x, weight.shape, weight)",
-            *(_norm(size, _mean) for size in _std(False) + _std(True)),
+            *(f"weight * (x - {MEAN}) / {size}" for size in DEVIATIONS),
         ],
         "that is layer norm, and the weight is missing": [
             "F.layer_norm(x, weight.shape, eps=eps)",
             "F.layer_norm(x, weight.shape)",
         ],
         "that is the standard deviation, from which the mean is subtracted; here it is "
-        "the mean square": [*map(_norm, _std(False) + _std(True))],
+        "the mean square": [f"weight * x / {size}" for size in DEVIATIONS],
         "divide by the root of the mean square": ".sqrt() →",
         "the mean of the squares, not their sum": [
             "mean( → sum(",
@@ -111,20 +105,8 @@ def angles(n_positions, d):
     return torch.arange(n_positions)[:, None] * rate  # (T, d/2)
 
 
-def _halves(x):
-    theta, (a, b) = angles(x.size(-2), x.size(-1)), x.chunk(2, -1)
-    first = a * theta.cos() - b * theta.sin()
-    return torch.cat([first, a * theta.sin() + b * theta.cos()], -1)
-
-
-def _half_turned(x):
-    """As in other libraries, with the angles of neighbours."""
-    theta = angles(x.size(-2), x.size(-1)).repeat_interleave(2, -1)  # (T, d)
-    a, b = x.chunk(2, -1)
-    return x * theta.cos() + torch.cat([-b, a], -1) * theta.sin()
-
-
 STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
+SIDE_BY_SIDE = "torch.cat([first, second], dim=-1)"
 
 
 @exercise(
@@ -140,9 +122,21 @@ STACK = "torch.stack([first, second], dim=-1).flatten(-2)"
             "- b → + b",
             "second = a → second = -a",
         ),
-        "the two halves are paired: here pairs are neighbours": [_halves, _half_turned],
+        "the two halves are paired: here pairs are neighbours": [
+            (
+                "x[..., 0::2], x[..., 1::2] → x.chunk(2, -1)",
+                f"{STACK} → {SIDE_BY_SIDE}",
+            ),
+            (
+                "x.size(-1)) → x.size(-1)).repeat_interleave(2, -1)",
+                "x[..., 0::2], x[..., 1::2] → x.chunk(2, -1)",
+                "a * theta.cos() - b * theta.sin() → x * theta.cos()",
+                "a * theta.sin() + b * theta.cos() → torch.cat([-b, a], -1)",
+                f"{STACK} → (first + second * theta.sin())",
+            ),
+        ],
         "right numbers, but all first ones come before all second ones": (
-            f"{STACK} → torch.cat([first, second], dim=-1)"
+            f"{STACK} → {SIDE_BY_SIDE}"
         ),
         "each number is multiplied by its cosine only": (
             f"{STACK} → (x * theta.cos().repeat_interleave(2, -1))"

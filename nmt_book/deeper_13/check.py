@@ -3,15 +3,6 @@
 from ..exercise.exercise import exercise
 
 
-def _lowest_of_all(losses, patience):
-    return losses.index(min(losses)), my_stop.right(losses, patience)[1]
-
-
-def _never(losses, patience):
-    best = losses.index(min(losses))
-    return best, len(losses) - 1
-
-
 def _compared_with_the_last(losses, patience):
     """Counts validations that are worse than the one before them."""
     best = waited = 0
@@ -52,10 +43,10 @@ def _total(losses, patience):
     },
     mistakes={
         "the run stops: a lower loss that would come later is never seen": (
-            _lowest_of_all
+            "return best → return losses.index(min(losses))"
         ),
         "stop when `patience` validations have passed without a new lowest loss": (
-            _never
+            "== patience → == -1"
         ),
         "compare with the lowest loss so far, not with the loss before": (
             _compared_with_the_last
