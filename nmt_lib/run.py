@@ -14,6 +14,7 @@ from torch import Tensor
 from .config import Config, load_config
 from .data.corpora import load_corpus
 from .data.tokenizers import Tokenizers, build_tokenizers
+from .errors import warn
 from .model.transformer import Transformer
 from .training.device import default_device
 from .training.model_file import load_weights
@@ -61,8 +62,9 @@ TURN = threading.RLock()  # all threads draw from the same random numbers
 def train(config: Config | str | Path, **overrides: Any) -> Run:
     """Trains a model for ``train.max_steps`` updates, or resumes an interrupted run.
 
-    A finished run is loaded without reading its corpus. Threads of one process train
-    in turn: the random numbers belong to all of them.
+    A finished run is loaded without reading its corpus; a warning says if a file of it
+    is newer than the model. Threads of one process train in turn: the random numbers
+    belong to all of them.
 
     Args:
         config: a ``Config``, or what ``load_config`` takes.
@@ -77,6 +79,11 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
     config, device = load_config(config, **overrides), default_device()
     folder = RunFolder(config, writes=rank == 0)
     if saved := folder.final_model():
+        corpus_path = Path(config.data.corpus).expanduser()
+        trained = (folder.path / "model.safetensors").stat().st_mtime
+        for file in [corpus_path, *corpus_path.glob("train.*")]:
+            if file.is_file() and file.stat().st_mtime > trained:
+                warn(f"{file} is newer than its model: to train, delete {folder.path}")
         progress = Progress(**saved.state)
         return Run(config, saved.build_model(), saved.tokenizers, progress)
     threads, gpus = torch.get_num_threads(), [] if device.type == "cpu" else [device]

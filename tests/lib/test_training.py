@@ -423,6 +423,14 @@ def test_patience_ends_a_run_that_no_longer_gets_better(train: Train) -> None:
     assert train(still).progress.step == 12, "without patience it goes on"
 
 
+def test_a_corpus_that_changed_after_its_run_is_named(train: Train) -> None:
+    run = train("train.max_steps=1")
+    file = Path(run.config.data.corpus) / "train.en"
+    os.utime(file, (2e9, 2e9))
+    with pytest.warns(UserWarning, match=r"train\.en is newer than its model"):
+        train("train.max_steps=1")
+
+
 def test_accumulated_batches_equal_one_large_batch(train: Train) -> None:
     options = f"{SGD} train.lr=0.5 train.label_smoothing=0.1 train.max_steps=3"
     options += " train.select=last train.batch_sentences="
