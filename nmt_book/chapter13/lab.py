@@ -140,7 +140,7 @@ def several_runs(
             trained(
                 config,
                 f"{'own' if start is None else 'moved'}-{seed}",
-                **{"train.seed": seed, "train.init_from": start},
+                **{"train.seed": config.train.seed + seed, "train.init_from": start},
             )
             for seed in range(n_seeds)
         ]

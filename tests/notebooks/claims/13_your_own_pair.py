@@ -18,6 +18,8 @@ def column(table: str, which: str, i: int) -> list[float]:
 
 
 def test_each_seed_gains_from_the_bundled_model(chapter: Any) -> None:
+    seeds = [run.config.train.seed for run in chapter.runs["from scratch"]]
+    assert seeds == [chapter.config.train.seed + i for i in range(3)]
     scratch, moved = chapter.curves.values()
     assert (scratch[:, -1].min() - moved[:, -1].max()).item() > 0.3
     first, second = chapter.chrf.values()
