@@ -41,14 +41,6 @@ def _used_up(output, reference, n):
     return found / (len(output) - n + 1)
 
 
-def _in_text(output, reference, n):
-    """Looks for n-grams inside the joined text."""
-    mine, text = " ".join(output), " ".join(reference)
-    grams = {" ".join(gram) for gram in _grams(output, n)}
-    found = sum(min(mine.count(gram), text.count(gram)) for gram in grams)
-    return found / (len(output) - n + 1)
-
-
 def _case(output, reference, n):
     return output.split(), reference.split(), n
 
@@ -131,7 +123,10 @@ TOTAL, USED = "found / total", "left.remove(output[i : i + n])  # used up"
         "joined without a space, other words may look the same": _share(
             min, lambda words, n: ["".join(gram) for gram in _grams(words, n)]
         ),
-        "compare words: in a joined text *he* is also found in *the*": _in_text,
+        "compare words: in a joined text *he* is also found in *the*": (
+            "sum(min(' '.join(output).count(gram), ' '.join(reference).count(gram)) "
+            "for gram in {*map(' '.join, _grams(output, n))}) / (len(output) - n + 1)"
+        ),
         "The and the are two words: change no letter": (
             "_share(min)(*([w.lower() for w in x] for x in (output, reference)), n)"
         ),

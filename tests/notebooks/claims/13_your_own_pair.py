@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -88,11 +89,8 @@ def test_what_is_said_of_damage_is_in_the_tables(chapter: Any) -> None:
 def test_what_is_no_file_of_pairs_is_no_stand_in(chapter: Any) -> None:
     own_pair, folder = chapter.lab.own_pair, chapter.data.corpus.rpartition("/")[0]
     for overrides in ("", f"data.corpus={folder}", "data.corpus=no.tsv"):
-        try:
+        with pytest.raises(chapter.nmt.CorpusError):
             own_pair("pair", overrides)
-        except chapter.nmt.CorpusError:
-            continue
-        raise AssertionError(overrides)
     own = own_pair("pair", f"data.corpus={chapter.data.corpus}")
     assert own.data == chapter.data.model_copy(update={"vocab_size": 4000})
     assert own_pair("tiny", "train.max_steps=7").train.max_steps == 7
@@ -101,11 +99,12 @@ def test_what_is_no_file_of_pairs_is_no_stand_in(chapter: Any) -> None:
 def test_settings_and_a_mended_file_have_runs_of_their_own(chapter: Any) -> None:
     file = Path(chapter.data.corpus).with_name("own.tsv")
     file.write_text("A cat.\tUn chat.\n", "utf-8")
-    where = []
-    for more in ("", "", " train.max_steps=7", " train.max_steps=7"):
-        where.append(chapter.lab.own_pair("pair", f"data.corpus={file}{more}").run_dir)
-        if len(where) == 3:
-            file.write_text("A cat.\tUne chatte.\n", "utf-8")
+    where = [
+        chapter.lab.own_pair("pair", f"data.corpus={file} {more}").run_dir
+        for more in ("", "", "train.max_steps=7")
+    ]
+    file.write_text("A cat.\tUne chatte.\n", "utf-8")
+    where.append(chapter.lab.own_pair("pair", f"data.corpus={file}").run_dir)
     assert where[0] == where[1] and len({*where}) == 3
 
 
