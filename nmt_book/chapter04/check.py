@@ -367,7 +367,7 @@ def _counted(*shape):
         "this puts the heads together again: leave out the flatten": (
             ".transpose(1, 2) → .transpose(1, 2).flatten(2)"
         ),
-        "the order of the axes is another one: (B, H, T, d_k) is asked for": [
+        "the axes are in another order: (B, H, T, d_k) is asked for": [
             "transpose(1, 2) → transpose(0, 1)",
             "transpose(1, 2) → transpose(2, 3)",
             "transpose(1, 2) → transpose(0, 2)",
@@ -464,7 +464,7 @@ JOINED = "heads.transpose(1, 2).flatten(2)"
             "(Q, → (Q * self.n_heads**-0.5,"
         ),
         "divide by √d_k, not by √H": "(Q, → (Q * (Q.size(-1) / self.n_heads) ** 0.5,",
-        "divide by √d_k only once, and `attention` does so": (
+        "divide by √d_k once: `attention` does it already": (
             "(Q, → (Q * Q.size(-1) ** -0.5,"
         ),
         "keys and values come from memory, not from x": "(memory) → (x)",
