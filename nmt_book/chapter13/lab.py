@@ -102,11 +102,12 @@ def correlations(
     result: dict[str, list[float]] = {}
     (src, tgt), n = lengths(pairs), len(pairs)
     for offset in (-2, -1, 0, 1, 2):
-        values = result[f"{offset:+d}" if offset else "0"] = []
+        values: list[float] = []
         for first in range(0, max(1, n - block + 1), block):
             rows = torch.arange(max(first, -offset), min(first + block, n, n - offset))
             table = torch.stack([src[rows], tgt[rows + offset]])  # (2, rows)
             values.append(torch.corrcoef(table)[0, 1].nan_to_num().item())
+        result[f"{offset:+d}" if offset else "0"] = values
     return result
 
 
