@@ -57,9 +57,10 @@ RATE = f"10000 ** (-{EVEN} / d_model)"
         "a sine and the cosine beside it share one exponent, that of the even column": (
             _by_column(1)
         ),
-        "divide the position by 10000^(2i/d_model); you have multiplied": (
-            "-torch → torch"
-        ),
+        "divide the position by 10000^(2i/d_model); you have multiplied": [
+            "-torch → torch",
+            f"{RATE} → torch.exp({EVEN} * (math.log(10000.0) / d_model))",
+        ],
         "the exponent is a fraction: divide it with /, not with //": [
             "/ d_model → // d_model",
             f"-{EVEN} / d_model → -({EVEN} // d_model)",

@@ -152,7 +152,7 @@ def _tidy(answer, table, beam, K):
         going, finished = (list(part) for part in found)
         if not all(_is_key(ids) for ids, _ in going + finished):
             raise NotAKey(
-                "the ids of a pair are a tuple of whole numbers, (*ids, token)"
+                "a pair is (ids, total), the ids a tuple of whole numbers, (*ids, i)"
             )
         return tuple(
             sorted(
@@ -246,7 +246,7 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
             ": 2 * K → :",
         ],
         "add to the total so far": "total + log_prob → log_prob",
-        "the ids are keys of a dict later: a tuple of whole numbers, (*ids, token)": [
+        "a pair is (ids, total), the ids a tuple of whole numbers, (*ids, i)": [
             "(*ids, token) → [*ids, token]",
             "(*ids, token) → (*ids, torch.tensor(token))",
         ],
