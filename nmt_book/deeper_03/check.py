@@ -150,7 +150,7 @@ TESTS = f"return same and not torch.allclose(attend({ON_WORDS})[~hidden], before
         "other vectors, not zeros: at <pad> there may be zeros already": (
             f"{ON_PAD} → x * ~pad"
         ),
-        "you say False of every mask, the right ones too: are results at hidden "
+        "it says False of every mask, the right ones too: are results at hidden "
         "positions compared?": "False",
         "True in hidden means <pad>, not a word": (
             "before = → hidden = ~hidden\n    before ="

@@ -59,9 +59,9 @@ def test_the_gradient_falls_before_training(chapter: Any) -> None:
 def test_after_training_the_gradient_is_largest_at_the_first_words(
     chapter: Any,
 ) -> None:
-    """Three seeds: at the second or third word, five times that at the last one."""
+    """Three seeds: it is largest at the first, second or third word."""
     for curve in chapter.curves["trained, 13 words"].values():
-        assert curve.argmax() <= 3 and curve[11:14].max() < 0.5
+        assert curve.argmax() <= 3 and curve[9:14].mean() < curve[1:4].mean() / 2
 
 
 def test_both_layers_do_as_many_operations_at_n_equal_to_d(chapter: Any) -> None:
