@@ -126,13 +126,13 @@ def gap_to_library(read: Any, translator: nmt.Translator, texts: list[str]) -> f
 
 def gradients(
     translators: dict[str, nmt.Translator], pairs: Sequence[nmt.Pair]
-) -> dict[str, dict[str, Tensor]]:
-    """The gradient by source word, the largest 1: new and trained models.
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The gradient by source word, the largest 1: of untrained and trained models.
 
-    The loss is that of the first word of the translation. New models read 64 random
-    words, trained ones the pairs with 13 English words.
+    The loss is that of the first word of the translation. Untrained models read 64
+    random words, trained ones the pairs with 13 English words.
     """
-    tables: dict[str, dict[str, Tensor]] = {}
+    untrained, trained = dict[str, Tensor](), dict[str, Tensor]()
     for name, translator in translators.items():
         model: Any = translator.model
         tokenizers = translator.src_tokenizer, translator.tgt_tokenizer
@@ -146,12 +146,11 @@ def gradients(
         examples = nmt.encode_pairs(pairs, tokenizers, translator.config)
         selection = [(s, t[:2]) for s, t in examples if len(s) == 15]
         src, tgt = (torch.tensor(side) for side in zip(*selection, strict=True))
-        for title, norms in {
-            "random weights, 64 words": gradient_by_word(new, ids[:, :64], ids[:, 64:]),
-            "trained, 13 words": gradient_by_word(model, src, tgt),
-        }.items():
-            tables.setdefault(title, {})[name] = norms / norms.max()
-    return tables
+        norms = gradient_by_word(new, ids[:, :64], ids[:, 64:])  # (64,)
+        untrained[name] = norms / norms.max()
+        norms = gradient_by_word(model, src, tgt)  # (15,)
+        trained[name] = norms / norms.max()
+    return untrained, trained
 
 
 def plug_in(translator: nmt.Translator, attend: Any) -> None:

@@ -50,7 +50,7 @@ def test_in_our_run_a_third_of_the_wrong_sentences_differ_in_one_word(
 
 
 def test_the_gradient_falls_before_training(chapter: Any) -> None:
-    random, _ = chapter.curves.values()
+    random = chapter.untrained
     falls = random["one vector"][1:] / random["one vector"][:-1]
     assert 1.5 < falls.mean() < 1.75 and random["one vector"][0] < 1e-10
     assert random["Transformer"].min() > 0.3
@@ -60,7 +60,7 @@ def test_after_training_the_gradient_is_largest_at_the_first_words(
     chapter: Any,
 ) -> None:
     """Three seeds: it is largest at the first, second or third word."""
-    for curve in chapter.curves["trained, 13 words"].values():
+    for curve in chapter.trained.values():
         assert curve.argmax() <= 3 and curve[9:14].mean() < curve[1:4].mean() / 2
 
 
