@@ -86,8 +86,17 @@ def test_couples_by_source_cannot_be_won_blind_and_pronouns_are_a_taste(
     moves = [a + b for a, b in zip(tastes[::2], tastes[1::2], strict=True)]
     assert max(map(abs, tastes)) < 6 and max(moves) < 1.6, "1 to 6 nats, 0.1 to 1.5"
     assert sum(move < 0 for move in moves) == 1, "once the wrong way"
+
+
+def test_a_noun_that_is_split_goes_by_its_ending(chapter: Any) -> None:
     museum, hand, school = chapter.trapped
     assert min(museum, hand) > 2 and school < -2
+    for english, noun in (("trophy", "trophée"), ("scarab", "scarabée")):
+        text = f"Un homme regarde [un|une] {noun}."
+        pair = chapter.lab.contrast(f"A man is looking at a {english}.", text)
+        ids = chapter.real.tgt_tokenizer.encode(noun, sos=False, eos=False)
+        (margin,) = chapter.margins(chapter.real, [pair])
+        assert margin > 2 if len(ids) == 1 else margin < -2
 
 
 def test_the_table_is_that_of_the_benchmark(chapter: Any) -> None:
@@ -107,6 +116,7 @@ def test_real_counts_of_words_in_the_training_captions(chapter: Any) -> None:
         "it was": 0,
         "*jolie femme*": 8,
         "*femme jolie*": 0,
+        **{"*main*": 455, "*musée*": 19, "*lycée*": 1},
         **{
             word: int(n.replace(",", ""))
             for word, n in zip(words[1:], counts[1:], strict=True)
