@@ -127,7 +127,7 @@ class OneLayer:
 
 
 def without_the_end(
-    model: nmt.Transformer, translator: nmt.Translator, pairs: Sequence[nmt.Pair]
+    translator: nmt.Translator, pairs: Sequence[nmt.Pair]
 ) -> dict[str, int]:
     """What a source lacks → how many of the pairs are right.
 
@@ -141,31 +141,26 @@ def without_the_end(
         "full stop": [ids[:-2] + ids[-1:] for ids in whole],
         "both": [ids[:-2] for ids in whole],
     }
-    return {
-        lack: _right(model, translator, rows, pairs) for lack, rows in sources.items()
-    }
+    return {lack: _right(translator, rows, pairs) for lack, rows in sources.items()}
 
 
-def with_dropout(
-    model: nmt.Transformer, translator: nmt.Translator, pairs: Sequence[nmt.Pair]
-) -> int:
+def with_dropout(translator: nmt.Translator, pairs: Sequence[nmt.Pair]) -> int:
     """How many are right while the embeddings drop numbers, as in training."""
     rows = [translator.encode(pair.src) for pair in pairs]
-    model.eval()
+    model = translator.model.eval()
     for embedding in (model.src_embedding, model.tgt_embedding):
         embedding.dropout.train()
-    n = _right(model, translator, rows, pairs)
+    n = _right(translator, rows, pairs)
     model.eval()
     return n
 
 
 def _right(
-    model: nmt.Transformer,
     translator: nmt.Translator,
     rows: Sequence[Sequence[int]],
     pairs: Sequence[nmt.Pair],
 ) -> int:
-    hypotheses = nmt.greedy_search(model, nmt.pad_batch(rows))
+    hypotheses = nmt.greedy_search(translator.model, nmt.pad_batch(rows))
     texts = [
         translator.tgt_tokenizer.decode(hypothesis.ids) for hypothesis in hypotheses
     ]

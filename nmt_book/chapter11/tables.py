@@ -56,7 +56,7 @@ class Experiments:
     def rows(self) -> Iterator[Row]:
         return chain(
             self.one_layer(),
-            self.in_use("tiny", self.translator.model),
+            self.in_use("tiny", self.translator),
             self.deep(),
             self.toy(),
             self.embeddings(),
@@ -70,11 +70,13 @@ class Experiments:
 
     def one_layer(self) -> Iterator[Row]:
         right = self.late(None)
-        model = self.learn.model
+        whole = self.translator
+        tokenizers = whole.src_tokenizer, whole.tgt_tokenizer
+        small = nmt.Translator(self.learn.model, *tokenizers, whole.config)
         measure = "one layer: validation loss from update 250 on"
         yield "exponent doubled", measure, right, self.late(lab.double)
         yield "norms never trained", measure, right, self.late(forget)
-        yield from self.in_use("one layer", model)
+        yield from self.in_use("one layer", small)
 
     def embeddings(self) -> Iterator[Row]:
         """N(0, 1) times √D, and each part of its effect with and without the others."""
@@ -88,10 +90,10 @@ class Experiments:
             measure = f"one layer, {norm}-LN: validation loss from update 250 on"
             yield f"embeddings {label}", measure, right, loss
 
-    def in_use(self, name: str, model: nmt.Transformer) -> Iterator[Row]:
+    def in_use(self, name: str, translator: nmt.Translator) -> Iterator[Row]:
         """Of 200 sentences right: without the source's end, and with dropout on."""
-        right = lab.without_the_end(model, self.translator, self.pairs)
-        dropout = lab.with_dropout(model, self.translator, self.pairs)
+        right = lab.without_the_end(translator, self.pairs)
+        dropout = lab.with_dropout(translator, self.pairs)
         measure = f"{name}: of 200 right"
         whole = right["nothing"]
         yield "source without <eos>", measure, whole, right["<eos>"]
@@ -129,9 +131,8 @@ class Experiments:
             for _, examples in zip(steps, trainer.batches(), strict=False):
                 trainer.update([examples])
             translator = nmt.Translator(trainer.model, *tokenizers, config)
-            call = trainer.model.eval(), translator, corpus.train
             exact = nmt.evaluate(translator, corpus.train).exact
-            draws = [lab.with_dropout(*call) for _ in range(30)]
+            draws = [lab.with_dropout(translator, corpus.train) for _ in range(30)]
             measure = "E's toy: of 2 right, without dropout and in 30 draws"
             yield label, measure, 2 * exact, min(draws)
 

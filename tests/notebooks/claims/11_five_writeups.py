@@ -105,7 +105,7 @@ def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
         nmt.cross_entropy(logits, batch.tgt_out, eps).item() for eps in (0.0, 0.1)
     )
     assert math.exp(plain) < 1.15 and 2.4 < math.exp(smoothed) < 2.8
-    V = chapter.sizes[1]
+    V = logits.size(-1)
     top, rest = 0.9 + 0.1 / V, 0.1 / V
     assert smoothed > -top * math.log(top) - (V - 1) * rest * math.log(rest) > 0.87, (
         "the floor"
@@ -114,13 +114,16 @@ def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
 
 def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
     pairs = chapter.corpus.valid[:200]
-    assert chapter.lab.with_dropout(chapter.trained.model, chapter.trained, pairs) > 185
+    assert chapter.lab.with_dropout(chapter.trained, pairs) > 185
 
 
 def test_dropout_shows_in_two_losses_and_spares_most_translations(chapter: Any) -> None:
     """The fourth of the five checks; the translations *may* be right: most are."""
     lab, trained = chapter.lab, chapter.trained
-    batch, pairs = nmt.make_batch(chapter.examples[:16]), chapter.corpus.train[:16]
+    batch, pairs = (
+        nmt.make_batch(chapter.learn.examples[:16]),
+        chapter.corpus.train[:16],
+    )
     trained.model.train()
     with torch.no_grad():
         one, other = (
@@ -128,7 +131,7 @@ def test_dropout_shows_in_two_losses_and_spares_most_translations(chapter: Any) 
             for _ in range(2)
         )
     assert abs(one - other) > 1e-4
-    assert lab.with_dropout(trained.model, trained, pairs) > 8
+    assert lab.with_dropout(trained, pairs) > 8
 
 
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:
@@ -172,7 +175,7 @@ def test_rows_of_the_table(chapter: Any) -> None:
         found = BLEU().corpus_score([f"<sos> {words}"], [[words]]).score
         assert found == pytest.approx(bleu, abs=0.5)
 
-    batch = nmt.make_batch(chapter.examples[:8])
+    batch = nmt.make_batch(chapter.learn.examples[:8])
     model = chapter.learn.model.eval()
 
     def gradient(passes: list[tuple[torch.Tensor, torch.Tensor]]) -> torch.Tensor:
