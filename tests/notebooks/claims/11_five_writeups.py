@@ -68,17 +68,19 @@ def test_the_text_has_the_ranges_of_the_table_with_four_seeds(chapter: Any) -> N
 
 
 def test_each_effect_of_large_first_weights_costs_alone(chapter: Any) -> None:
-    times = {
-        label.removeprefix("embeddings "): [b / a for a, b in seeds]
-        for (label, where), seeds in table().items()
-        if where == "one layer, pre-LN"
-    }
-    every = times["large, slow, drowned"]
-    alone = [times[part] for part in ("drowned", "slow", "large")]
-    assert all(1.4 < min(some) < max(some) < min(every) for some in alone)
     text = (ROOT / "notebooks/11_five_writeups.ipynb").read_text(encoding="utf-8")
-    for some in times.values():
-        assert f"{min(some):.1f} to {max(some):.1f} times" in text
+    for norm, costliest in (("pre", "slow"), ("post", "large")):
+        times = {
+            label.removeprefix("embeddings "): [b / a for a, b in seeds]
+            for (label, where), seeds in table().items()
+            if where == f"one layer, {norm}-LN"
+        }
+        every = times["large, slow, drowned"]
+        alone = {part: times[part] for part in ("drowned", "slow", "large")}
+        assert all(1.3 < min(some) < max(some) < min(every) for some in alone.values())
+        assert max(alone, key=lambda part: min(alone[part])) == costliest
+        for some in times.values():
+            assert f"{min(some):.1f} to {max(some):.1f} times" in text
 
 
 def test_large_first_weights_learn_far_slower_and_the_curve_falls(chapter: Any) -> None:
