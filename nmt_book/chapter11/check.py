@@ -50,9 +50,9 @@ def _halves(table):
         "column 1 belongs to column 0, not to the first of the second half": _halves,
         "these are the pairs on the circle": ("> 0.001).any( → <= 0.001).all("),
         "square both numbers: sin² + cos²": "** 2 →",
-        "all computers round: only more than 0.001 is off": "> 0.001 → > 0",
+        "computers round: only a difference above 0.001 counts": "> 0.001 → > 0",
         "count them: this only says whether there is one": "int( → bool(",
-        "count them: this says of each pair whether it is broken": (
+        "count them: this tells whether each pair is broken": (
             "int( → (",
             ".sum() →",
         ),
@@ -60,7 +60,7 @@ def _halves(table):
             ".sum()) → .sum()) / length.size(1)"
         ),
         "count pairs: each of them has two columns": "int( → 2 * int(",
-        "columns 1 and 2 are no pair: go on by two": (
+        "columns 1 and 2 are no pair: go in steps of two": (
             "table[:, 0::2] ** 2 + table[:, 1::2] → table[:, :-1] ** 2 + table[:, 1:]"
         ),
     },
@@ -148,7 +148,7 @@ def _converted(number):
             *map(_converted, (-1e10, -1e9, -1e6)),
             _added(None),
         ],
-        "the result has another format than the scores: all three formats must stay": [
+        "the result has a different format from the scores: keep theirs": [
             ("scores.float().masked_fill(~mask, torch.finfo(torch.float32).min)"),
             "scores + ~mask * torch.finfo(scores.dtype).min",
             "scores + ~mask * -1000000000.0",
@@ -165,7 +165,7 @@ def _converted(number):
             "~mask → mask",
             "scores.masked_fill(mask, -torch.inf)",
         ],
-        "a score of 0 is not hidden: softmax makes exp(0) = 1 of it": [
+        "a score of 0 is not hidden: softmax turns it into exp(0) = 1": [
             _fill(0.0),
             "scores * mask",
         ],
@@ -292,10 +292,10 @@ def _asked(answer, model, rate):
         "their mean hides that they differ: compare each": (
             "sum(_rates(model) or [-1]) == rate * len(_rates(model))"
         ),
-        "it says True of each model that has dropout: compare the rates": (
+        "it says True for every model with dropout: compare the rates": (
             "bool(_rates(model))"
         ),
-        "it says False of every model: ask each part with isinstance, and compare its "
+        "it says False for every model: ask each part with isinstance, and compare its "
         ".p with the rate": "False",
     },
     hints=(
