@@ -25,10 +25,13 @@ def table(text: str, first: str) -> list[list[str]]:
 
 
 def test_each_model_is_at_home_in_its_own_language(chapter: Any) -> None:
-    cat, woman, chair = (chapter.real(text).text for text in chapter.of_b)
-    assert chapter.tiny(chapter.of_b[0]).text == "Le chat a bu le lait." != cat
-    assert woman != "La femme jolie est rentrée."
-    assert not chair.startswith("Elle s'est assise sur la chaise, elle")
+    right = [
+        "Le chat a bu le lait.",
+        "La femme jolie est rentrée.",
+        "Elle s'est assise sur la chaise, elle était très confortable.",
+    ]
+    assert [chapter.tiny(text).text for text in chapter.of_b] == right
+    assert not {chapter.real(text).text for text in chapter.of_b} & {*right}
     dogs = chapter.captions[0]
     expected = "Deux chiens jouent dans la neige."
     assert chapter.real(dogs).text == expected != chapter.tiny(dogs).text
