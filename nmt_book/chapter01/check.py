@@ -7,7 +7,7 @@ from ..exercise.exercise import exercise
 
 SPECIAL = {"<pad>": 0, "<unk>": 1, "<sos>": 2, "<eos>": 3}
 SMALL = {**SPECIAL, "a": 4, "dog": 5}
-OTHER = {**SPECIAL, "dog": 4, "<3": 5, "the": 6, "a": 7, "sees": 8}
+OTHER = {**SPECIAL, "dog": 4, "<b>": 5, "the": 6, "a": 7, "sees": 8}
 
 NO_ENDS = "<sos> (2) in front and <eos> (3) at the end are missing"
 ONLY_A_WORD = "a special token in the text must become <unk>, 1: it is only a word"
@@ -27,8 +27,8 @@ FIRST = "in words → in words[:1]"
             SMALL,
         ),
         "only <pad>, in another table": (["<pad>"], OTHER),
-        "a table with <3, and with the, but not The": (
-            ["The", "dog", "<3", "a", "cat"],
+        "a table with <b>, and with the, but not The": (
+            ["The", "dog", "<b>", "a", "cat"],
             OTHER,
         ),
         "no word": ([], OTHER),
@@ -75,7 +75,7 @@ FIRST = "in words → in words[:1]"
             "[2] → [1]",
             "[3] → [1]",
         ),
-        "<3 is a word: a special token is one whose id is 0 to 3": (
+        "<b> is a word: a special token is one whose id is 0 to 3": (
             "[2, *(1 if '<' in word else stoi.get(word, 1) for word in words), 3]"
         ),
         "these are tokens: give their ids": "['<sos>', *words, '<eos>']",

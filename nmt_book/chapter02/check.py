@@ -57,9 +57,10 @@ RATE = f"10000 ** (-{EVEN} / d_model)"
         "a sine and the cosine beside it share one exponent, that of the even column": (
             _by_column(1)
         ),
-        "divide the position by 10000^(2i/d_model); you have multiplied": (
-            "-torch → torch"
-        ),
+        "divide the position by 10000^(2i/d_model); you have multiplied": [
+            "-torch → torch",
+            f"{RATE} → torch.exp({EVEN} * (math.log(10000.0) / d_model))",
+        ],
         "the exponent is a fraction: divide it with /, not with //": [
             "/ d_model → // d_model",
             f"-{EVEN} / d_model → -({EVEN} // d_model)",
@@ -75,9 +76,7 @@ RATE = f"10000 ** (-{EVEN} / d_model)"
         "a rate is an angle already: leave 2π out": "rate = → rate = 2 * math.pi *",
         "positions count from 0": "n_positions)[ → 1, n_positions + 1)[",
         "the cosines are missing": ".cos() → .cos() * 0",
-        "both go into the even columns: the cosines belong into 1::2": (
-            "1::2] → 0::2]"
-        ),
+        "both go into the even columns: the cosines belong in 1::2": ("1::2] → 0::2]"),
         "(n, D) is asked for, without an axis in front": (
             f"{TABLE} → return table[None]"
         ),
@@ -220,7 +219,7 @@ ROWS = "P[: ids.size(1)]"
         "the factor goes to the word, not to the position": (
             f"{WORD} + {ROWS} → E[ids] + math.sqrt(E.size(1)) * {ROWS}"
         ),
-        "a position is a place in the sentence, not an id: take the first T rows": (
+        "P is for positions in the sentence, not for ids: take its first T rows": (
             f"{ROWS} → P[ids]"
         ),
         "this is a width of the page; E may have another: take D from its shape": [

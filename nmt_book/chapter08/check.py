@@ -40,7 +40,7 @@ def _played(answer, V, story, then, limit):
         wish = [*story, *[then] * 99][len(ids)] if follows else V - 1
         asked[ids] += 1
         if wish == nmt.EOS and asked[ids] > 3:
-            raise NeverStops("it goes on asking after <eos>")
+            raise NeverStops("it keeps asking after <eos>")
         if asked[ids] > limit + 3:
             raise NeverGrows("it never ends: so_far does not grow")
         p = torch.arange(V, 0, -1) / 100  # (V,)
@@ -79,10 +79,10 @@ APPEND = "        written.append(token)\n"
             (f"{STOP} →     {APPEND}{STOP}", "return written → return written[:-1]"),
         ],
         "it goes one word beyond the limit": "< limit → <= limit",
-        "the limit is not used: nothing forces a model to say <eos>": (
+        "the limit is not used: nothing forces a model to write <eos>": (
             "len(written) < limit → True"
         ),
-        "it goes on asking after <eos>: stop there": f"{STOP} →             continue\n",
+        "it keeps asking after <eos>: stop there": f"{STOP} →             continue\n",
         "it goes on after <eos>": f"        if token == nmt.EOS:\n{STOP} →",
         "stop at <eos>: taking it out of the list afterwards leaves what follows it": (
             f"        if token == nmt.EOS:\n{STOP} →",
@@ -152,7 +152,7 @@ def _tidy(answer, table, beam, K):
         going, finished = (list(part) for part in found)
         if not all(_is_key(ids) for ids, _ in going + finished):
             raise NotAKey(
-                "the ids of a pair are a tuple of whole numbers, (*ids, token)"
+                "a pair is (ids, total), the ids a tuple of whole numbers, (*ids, i)"
             )
         return tuple(
             sorted(
@@ -203,7 +203,7 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
 
 
 @exercise(
-    "One step of beam search: extend, keep the best 2K, part what has finished.",
+    "One step of beam search: extend, keep the best 2K, set apart what has finished.",
     cases={
         "two prefixes": (SIX, [((4,), math.log(0.5)), ((5,), math.log(0.3))], 2),
         "one of them nearly certain": (
@@ -239,21 +239,21 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
         ),
     },
     mistakes={
-        "look at the best 2K, not K: too few go on": "2 * K → K",
+        "look at the best 2K, not K: too few continue": "2 * K → K",
         "only an <eos> among the best 2K of all extensions has finished": [
             _kept(lambda K: 2 * K),
             f"{ENDS} → for c in candidates if c[0][-1] == nmt.EOS",
             ": 2 * K → :",
         ],
         "add to the total so far": "total + log_prob → log_prob",
-        "the ids are keys of a dict later: a tuple of whole numbers, (*ids, token)": [
+        "a pair is (ids, total), the ids a tuple of whole numbers, (*ids, i)": [
             "(*ids, token) → [*ids, token]",
             "(*ids, token) → (*ids, torch.tensor(token))",
         ],
         "no division by the length here: the page's loop compares the plain totals": (
             "total + log_prob → (total + log_prob) / (len(ids) + 1)"
         ),
-        "K prefixes go on, whatever has finished": "[:K] → [: K - len(finished)]",
+        "K prefixes continue, whatever has finished": "[:K] → [: K - len(finished)]",
         "log-probabilities are added, not multiplied": "total + log → total * log",
         "add log-probabilities as they are, without exp": (
             "total + log_prob → total + math.exp(log_prob)"
@@ -263,10 +263,10 @@ TOGETHER = "the best 2K of all prefixes together, not the best of each"
             _kept(lambda K: K, lambda K: 2 * K),
             _kept(lambda K: K),
         ],
-        "what has ended should not go on": " if c[0][-1] != nmt.EOS →",
+        "what has ended should not continue": " if c[0][-1] != nmt.EOS →",
         "the next beam has K prefixes at most": "EOS][:K] → EOS]",
         "the next beam has K prefixes, not K + 1": "[:K] → [: K + 1]",
-        "<eos> takes no place of the next beam: first leave it out, then take K": (
+        "<eos> takes no slot of the next beam: first leave it out, then take K": (
             f"{GOES} → for c in best[:K] if c[0][-1] != nmt.EOS]"
         ),
         "the two lists are swapped: the next beam comes first": (

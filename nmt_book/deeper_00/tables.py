@@ -24,7 +24,6 @@ from . import lab
 from .recurrent import Bahdanau, OneVector
 
 RATES = 0.003, 0.006, 0.012, 0.024, 0.048
-POINTS = 50, 100, 150, 200, 300, 400, 600, 800  # updates
 GOOD = 0.2  # a validation loss that each may reach
 Make = Callable[[int, int], nn.Module]
 MODELS: dict[str, Make] = {
@@ -37,7 +36,6 @@ CONTROLS: dict[str, tuple[Make, int]] = {  # the model, and how many times the u
     "one vector, 3 × the updates": (OneVector, 3),
     "one vector, state of 300": (partial(OneVector, hidden=300), 1),
 }
-SIZES = 8, 16, 32, 64, 128, 256, 512
 STEPS = (33, 64), (257, 512), (1025, 2048)
 
 
@@ -45,7 +43,6 @@ def main() -> None:
     seeds = benchmark.seeds(0, 1, 2)
     torch.set_num_threads(1)
     quality(rates(seeds[0]), seeds)
-    layers()
     writing()
 
 
@@ -78,18 +75,12 @@ def quality(best: Mapping[str, float], seeds: Sequence[int]) -> None:
     rows = []
     for name, (make, times, lr) in models.items():
         runs = [measurement(make, lr, seed, times) for seed in seeds]
-        mean = [
-            f"{statistics.mean(run['curve'][step] for run in runs):.2f}"
-            for step in POINTS
-            if step in runs[0]["curve"]
-        ]
         cells = zip(*(run["right"] for run in runs), strict=True)
         rows.append(
             [
                 *(name, f"{runs[0]['parameters']:,}", lr),
                 *map(listing, cells),
                 listing(f"{run['loss']:.3f}" for run in runs),
-                listing(mean),
                 listing(run["reached"] for run in runs),
                 listing(f"{run['seconds']:.0f}" for run in runs),
                 listing(f"{run['aer']:.3f}" for run in runs),
@@ -99,8 +90,7 @@ def quality(best: Mapping[str, float], seeds: Sequence[int]) -> None:
         "recurrent",
         "Recurrent translators and the Transformer: exactly right test sentences",
         f"model | parameters | learning rate | {' | '.join(runs[0]['groups'])} | "
-        f"validation loss | it after {listing(POINTS)} updates | updates to {GOOD} | "
-        "CPU s | alignment error rate",
+        f"validation loss | updates to {GOOD} | CPU s | alignment error rate",
         rows,
         "The config `tiny`: same batches, 800 updates, mean of the last five "
         "checkpoints, greedy search. GRUs: gradients clipped at 1.0. Seeds "
@@ -152,7 +142,6 @@ def measurement(make: Make, lr: float, seed: int, times: int = 1) -> dict[str, A
         "right": [*map(sum, groups.values())],
         "groups": [f"{name} ({len(group)})" for name, group in groups.items()],
         "loss": nmt.validation_loss(model, valid),
-        "curve": curve,
         "reached": next((step for step in curve if curve[step] <= GOOD), "–"),
         "seconds": seconds,
         "aer": error_rate(translator, corpus),
@@ -180,79 +169,45 @@ def error_rate(translator: nmt.Translator, corpus: nmt.Corpus) -> float:
     return float(of_heads(corpus.test)[best])
 
 
-# What does a layer take?
-
-
-def layers() -> None:
-    """One sentence through a layer of the width of the paper's, n words long."""
-    D, n_heads, sizes = (16, 2, SIZES[:2]) if benchmark.DRY else (512, 8, SIZES)
-    torch.manual_seed(0)
-    shape = {"model.d_model": D, "model.n_heads": n_heads, "model.d_ff": 4 * D}
-    config = nmt.load_config("tiny", **shape, **{"model.dropout": 0.0})
-    gru, attention = lab.two_layers(D, n_heads).values()
-    encoder = nmt.EncoderLayer(config.model)
-    variants: dict[str, lab.Layer] = {
-        "nn.GRU": gru,
-        "GRUCell in a Python loop": lab.CellLoop(D),
-        "nmt.MultiHeadAttention": attention,
-        "encoder layer": lambda x: encoder(x, None),
-    }
-    rows = [[name, "ms"] for name in variants]
-    rows += [[name, "MFLOP, forward"] for name in variants]
-    for n in sizes:
-        x = torch.randn(1, n, D)
-        seconds = lab.seconds_of_step(variants, x, max(3, 160 // n))
-        cells = [f"{1000 * median:.3g}" for median in seconds.values()]
-        cells += [
-            f"{benchmark.flops(partial(f, x)) / 1e6:.1f}" for f in variants.values()
-        ]
-        for row, cell in zip(rows, cells, strict=True):
-            row.append(cell)
-    benchmark.write_table(
-        "recurrent_layers",
-        f"A layer of width {D}: one training step on one sentence of n words",
-        f"layer | unit | {' | '.join(f'n = {n}' for n in sizes)}",
-        rows,
-        "Forward and backward, the median, in CPU milliseconds on one thread. "
-        "Operations are counted by PyTorch, 2 for a multiplication and an addition.",
-    )
-
-
 # What does a written word take?
 
 
 @torch.inference_mode()
 def writing() -> None:
-    sizes = 184, 255  # the vocabularies of tiny
     torch.manual_seed(0)
-    names = "one vector", "Bahdanau", "Transformer"
-    models = {name: MODELS[name](*sizes) for name in names}
-    models["Transformer, cached"] = models.pop("Transformer")
-    steps = STEPS[:1] if benchmark.DRY else STEPS
-    rows = []
-    for B in (1, 64):
-        for name, model in models.items():
-            src, token = torch.randint(4, sizes[0], (B, 12)), torch.full((B, 1), 4)
-            writer, times = lab.Writer(model.eval(), src), []
-            reach = steps if B == 1 else steps[:2]
-            for _ in range(reach[-1][1]):
-                start = time.process_time()
-                writer(token)
-                times.append(time.process_time() - start)
-            medians = [statistics.median(times[low - 1 : high]) for low, high in reach]
-            cells = [f"{1e6 * median:.0f}" for median in medians]
-            cells += ["–"] * (len(steps) - len(reach))
-            rows.append([B, name, *cells, f"{writer.n_bytes() / B:,.0f}", reach[-1][1]])
+    sizes = 184, 255  # the vocabularies of tiny
+    one: Any = MODELS["one vector"](*sizes).eval()
+    transformer: Any = MODELS["Transformer"](*sizes).eval()
+    src, token = torch.randint(4, sizes[0], (1, 12)), torch.full((1, 1), 4)
+    mask = nmt.padding_mask(src)  # (1, 1, 1, S)
+    state = one.encode(src)  # (1, 1, H)
+    memory = transformer.encode(src, mask)  # (1, S, D)
+    caches = transformer.decoder.make_caches(memory)
+
+    def recurrent() -> None:
+        nonlocal state
+        x, state = one.decoder(one.tgt_embedding(token), state)
+        one.output(x)
+
+    def cached() -> None:
+        transformer.output(transformer.decode(token, memory, mask, caches=caches))
+
+    steps, rows = STEPS[:1] if benchmark.DRY else STEPS, []
+    for name, write in {"one vector": recurrent, "Transformer, cached": cached}.items():
+        times = []
+        for _ in range(steps[-1][1]):
+            start = time.process_time()
+            write()
+            times.append(time.process_time() - start)
+        medians = [statistics.median(times[low - 1 : high]) for low, high in steps]
+        rows.append([name, *(f"{1e6 * median:.0f}" for median in medians)])
     benchmark.write_table(
         "recurrent_writing",
-        "What writing one more word takes, in µs for the whole batch",
-        "sentences | model | "
-        + " | ".join(f"step {low} to {high}" for low, high in steps)
-        + " | bytes kept a sentence | after step",
+        "What writing one more word takes, in µs",
+        f"model | {' | '.join(f'words {low} to {high}' for low, high in steps)}",
         rows,
-        "Greedy, the median, CPU time on one thread; sources of 12 tokens, random "
-        "weights in the shapes of `recurrent.md`. The cache grows in blocks, and its "
-        "bytes count the room that it has.",
+        "One sentence, greedy, the median, CPU time on one thread; a source of 12 "
+        "tokens, random weights in the shapes of `recurrent.md`.",
     )
 
 

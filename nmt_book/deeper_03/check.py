@@ -9,6 +9,7 @@ from ..exercise.exercise import exercise
 END = torch.tensor([False, False, True])  # True = <pad>
 SECOND = torch.tensor([False, True, False])
 START = torch.tensor([True, True, False, False, False])
+WHOLE = torch.tensor([[2.0, -1, 0, 3], [1, 1, -2, 0], [-1, 2, 4, -3]])  # (S, D)
 
 
 def attend(mask):
@@ -48,6 +49,10 @@ def lowered(x):
     return x - x[END].square().sum()
 
 
+def after_a_norm(mask):
+    return lambda x: attend(mask)(F.layer_norm(x, (4,)))
+
+
 def words_ignored(x):
     return END[:, None] * x.sum(0)
 
@@ -64,7 +69,8 @@ def _on_a_copy(mask_works, attend, x, hidden):
     return found
 
 
-TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before)"
+ON_PAD, ON_WORDS = "x + noise * pad", "x + noise * ~pad"
+TESTS = f"return same and not torch.allclose(attend({ON_WORDS})[~hidden], before)"
 
 
 @exercise(
@@ -99,6 +105,8 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
             torch.tensor([False, False, True, True]),
         ),
         "one word alone is read": (attend(SECOND), *numbers(7, (3, 4)), END),
+        "the right mask, after a layer norm": (after_a_norm(~END), WHOLE, END),
+        "no mask, after a layer norm": (after_a_norm(None), WHOLE, END),
         "no mask, and vectors of zeros at <pad>": (
             attend(None),
             numbers(5, (3, 4))[0] * ~END[:, None],
@@ -107,39 +115,39 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
     },
     mistakes={
         "a result at a visible position must depend on the visible ones: you let pass "
-        "one that does not": (
-            "~hidden] += torch.randn(int((~hidden).sum()), x.size(1)) → hidden] += 1",
-            f"{TESTS} → return same",
-        ),
+        "one that does not": f"{TESTS} → return same",
         "hidden positions must not matter, and you let pass a mask with which they do: "
         "change them by more than rounding, and compare": [
             "return same and not → return not",
-            "other_pad[hidden] += 1 → other_pad[hidden] += 1e-9",
+            f"{ON_PAD} → x + 1e-9 * noise * pad",
+        ],
+        "add another number to each number of a vector: a layer norm takes out one "
+        "that is added to all": [
+            f"{ON_PAD} → x + 1 * pad",
+            f"{ON_WORDS} → x + 1 * ~pad",
+            "torch.randn_like → torch.ones_like",
         ],
         "results at hidden positions may be anything: look at the visible ones only": (
-            "attend(x)[~hidden] → attend(x)",
-            "_pad)[~hidden] → _pad)",
-            "_words)[~hidden] → _words)",
+            "[~hidden] →"
         ),
         "even the right mask fails: is 0 · nan, or 0 · ∞, in the sum? Put in finite "
         "numbers": [
-            "+= 1 → = torch.nan",
-            "+= 1 → = torch.inf",
+            f"{ON_PAD} → x.masked_fill(pad, torch.nan)",
+            f"{ON_PAD} → x.masked_fill(pad, torch.inf)",
         ],
         "change the vector of each <pad>: this changes the first one alone": (
-            "other_pad[hidden] → other_pad[int(hidden.nonzero()[0])]"
+            "* pad → * pad * (pad.cumsum(0) == 1)"
         ),
         "change the vector of each word: this changes the first one alone": (
-            "other_words[~hidden] += torch.randn(int((~hidden).sum()), x.size(1)) → "
-            "other_words[int((~hidden).nonzero()[0])] += 1"
+            "* ~pad → * ~pad * ((~pad).cumsum(0) == 1)"
         ),
         "x itself is changed, and others may need it: clone it for each trial": (
-            "x.clone(), x.clone() → x, x"
+            "before = → x += 1\n    before ="
         ),
         "other vectors, not zeros: at <pad> there may be zeros already": (
-            "other_pad[hidden] += 1 → other_pad[hidden] = 0"
+            f"{ON_PAD} → x * ~pad"
         ),
-        "you say False of every mask, the right ones too: are results at hidden "
+        "it says False of every mask, the right ones too: are results at hidden "
         "positions compared?": "False",
         "True in hidden means <pad>, not a word": (
             "before = → hidden = ~hidden\n    before ="
@@ -151,7 +159,7 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
         "result before?": "True",
     },
     hints=(
-        "Two trials, each with a clone of x: other vectors where it is hidden, other "
+        "Two trials, each with a new x: other vectors where it is hidden, other "
         "vectors where it is visible. Which results do you compare, and what do you "
         "want of each?",
         "`before = attend(x)[~hidden]` has the shape (words, D). After the first "
@@ -166,8 +174,6 @@ TESTS = "return same and not torch.allclose(attend(other_words)[~hidden], before
 )
 def mask_works(attend, x, hidden):
     before = attend(x)[~hidden]  # (words, D)
-    other_pad, other_words = x.clone(), x.clone()
-    other_pad[hidden] += 1
-    other_words[~hidden] += torch.randn(int((~hidden).sum()), x.size(1))
-    same = torch.allclose(attend(other_pad)[~hidden], before)
-    return same and not torch.allclose(attend(other_words)[~hidden], before)
+    noise, pad = torch.randn_like(x), hidden[:, None]  # (S, D), (S, 1)
+    same = torch.allclose(attend(x + noise * pad)[~hidden], before)
+    return same and not torch.allclose(attend(x + noise * ~pad)[~hidden], before)

@@ -10,7 +10,7 @@ from torch import nn
 
 import nmt_lib as nmt
 from nmt_book.deeper_00 import check as deeper_00
-from nmt_book.deeper_00.lab import CellLoop, fit
+from nmt_book.deeper_00.lab import fit
 from nmt_book.deeper_00.recurrent import Bahdanau, OneVector
 from tests.lib.small import SRC, TGT
 
@@ -65,11 +65,3 @@ def test_fit_trains_as_the_library_does(tmp_path: Path) -> None:
     assert steps == [*range(1, 13)]
     for name, weight in found.state_dict().items():
         torch.testing.assert_close(weight, expected[name])
-
-
-def test_the_loop_in_python_is_a_gru() -> None:
-    loop, gru = CellLoop(5), nn.GRU(5, 5, batch_first=True)
-    for name, weight in gru.named_parameters():
-        getattr(loop.cell, name.removesuffix("_l0")).data.copy_(weight)
-    x = torch.randn(2, 4, 5)
-    torch.testing.assert_close(loop(x), gru(x)[0])

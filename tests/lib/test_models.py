@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 import nmt_lib as nmt
 from nmt_book.chapter03.lab import SmallDecoder
-from nmt_book.deeper_00.lab import Writer, gradient_by_word
+from nmt_book.deeper_00.lab import gradient_by_word
 from nmt_book.deeper_00.recurrent import Bahdanau, OneVector
 from tests.lib.small import SRC, TGT, VARIANTS, small_model
 
@@ -95,25 +95,16 @@ def test_the_gradient_reaches_every_parameter(model: Any) -> None:
 
 
 @torch.no_grad()
-def test_writing_word_by_word_gives_the_same_scores(model: Any) -> None:
-    tgt = TGT[1].expand(3, -1)  # (3, 7) without padding
-    writer, together = Writer(model, SRC), model(SRC, tgt)
-    for t in range(7):
-        close(writer(tgt[:, t : t + 1]), together[:, t])
-    assert writer.n_bytes() > 0
-
-
-@torch.no_grad()
 def test_the_search_of_the_library_finds_the_same_words(model: Any) -> None:
     eos = torch.tensor([nmt.EOS])
     model.output.register_forward_hook(lambda *args: args[2].index_fill(-1, eos, -50.0))
     greedy = nmt.greedy_search(model, SRC, 1, use_cache=False)
-    writer, token = Writer(model, SRC), torch.full((3, 1), nmt.SOS)
+    tgt_in = torch.full((3, 1), nmt.SOS)  # (3, t)
     for t in range(4):
-        logits = writer(token)
+        logits = model(SRC, tgt_in)[:, -1]  # (3, 13)
         logits[:, [nmt.PAD, nmt.SOS]] = -torch.inf
-        token = logits.argmax(-1, keepdim=True)
-        assert token[:, 0].tolist() == [hypothesis.ids[t] for hypothesis in greedy]
+        tgt_in = torch.cat([tgt_in, logits.argmax(-1, keepdim=True)], dim=1)
+        assert tgt_in[:, -1].tolist() == [hypothesis.ids[t] for hypothesis in greedy]
     best = nmt.beam_search(model, SRC, 2, 0.0, 1, use_cache=False)
     for beam, hypothesis in zip(best, greedy, strict=True):
         assert beam[0].log_prob >= hypothesis.log_prob - 1e-4

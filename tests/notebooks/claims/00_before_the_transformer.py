@@ -1,6 +1,7 @@
 """What the page on recurrent translators says of its models, its tables and a GRU."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from torch import nn
 
 import nmt_lib as nmt
+from nmt_book import benchmark
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = ROOT / "notebooks/deeper/00_before_the_transformer.ipynb"
@@ -31,50 +33,50 @@ def table(name: str) -> list[list[str]]:
 
 
 def test_in_our_run_long_sentences_suffer_most_with_one_vector(chapter: Any) -> None:
-    share = chapter.lab.right_by_length(
-        chapter.translator, chapter.said, chapter.corpus.test
-    )
-    short, _, long = share.values()
-    assert short > 85 and long < short - 20
+    short, _, long = (sum(group) / len(group) for group in chapter.groups.values())
+    assert short > 0.85 and long < short - 0.2
 
 
 def test_attention_with_half_the_updates_is_far_better(chapter: Any) -> None:
     assert chapter.right > 490 and chapter.right > 500 - len(chapter.wrong) + 50
 
 
-def test_in_our_run_most_wrong_sentences_have_the_right_number_of_words(
+def test_in_our_run_a_third_of_the_wrong_sentences_differ_in_one_word(
     chapter: Any,
 ) -> None:
-    same = [
-        len(one.text.split()) == len(pair.tgt.split()) for one, pair in chapter.wrong
-    ]
-    assert sum(same) > len(same) / 2
+    pairs = [(one.text.split(), pair.tgt.split()) for one, pair in chapter.wrong]
+    off = [sum(map(str.__ne__, a, b)) for a, b in pairs if len(a) == len(b)]
+    assert len(pairs) / 3 < off.count(1) < len(pairs) / 2
 
 
 def test_the_gradient_falls_before_training(chapter: Any) -> None:
-    random, _ = chapter.curves.values()
+    random = chapter.untrained
     falls = random["one vector"][1:] / random["one vector"][:-1]
     assert 1.5 < falls.mean() < 1.75 and random["one vector"][0] < 1e-10
     assert random["Transformer"].min() > 0.3
 
 
-def test_in_our_run_the_gradient_does_not_fall_after_training(chapter: Any) -> None:
-    _, trained = chapter.curves.values()
-    assert trained["one vector"][1:].min() > 0.005
+def test_after_training_the_gradient_is_largest_at_the_first_words(
+    chapter: Any,
+) -> None:
+    """Three seeds: it is largest at the first, second or third word."""
+    for curve in chapter.trained.values():
+        assert curve.argmax() <= 3 and curve[9:14].mean() < curve[1:4].mean() / 2
 
 
 def test_both_layers_do_as_many_operations_at_n_equal_to_d(chapter: Any) -> None:
-    cells = {row[0]: row for row in table("recurrent_layers") if "MFLOP" in row[1]}
     shown = {row[0]: row for row in page() if row[0] in ("GRU", "self-attention")}
-    names = {"nn.GRU": "GRU", "nmt.MultiHeadAttention": "self-attention"}
-    for theirs, ours in names.items():
-        measured = [f"{float(cells[theirs][i]):,.1f}" for i in (2, 6, 8)]
-        assert shown[ours][3:6] == measured and measured[-1] == "1,610.6"
+    gru, attention = nn.GRU(512, 512, batch_first=True), nmt.MultiHeadAttention(512, 8)
+    for name, layer in ("GRU", gru), ("self-attention", lambda x: attention(x, x)):
+        xs = [torch.randn(1, n, 512) for n in (8, 128, 512)]
+        counts = [benchmark.flops(partial(layer, x)) / 1e6 for x in xs]
+        assert shown[name][3:6] == [f"{count:,.1f}" for count in counts]
+        assert shown[name][5] == "1,610.6"
 
 
 def test_the_table_of_the_page_is_that_of_the_benchmark(chapter: Any) -> None:
     measured = {row[0]: row for row in table("recurrent")[2:]}
-    found = [row for row in page() if row[0] in measured]
+    found = [row for row in page() if row[0] in measured and len(row) == 6]
     assert len(found) == len(measured)
     for name, parameters, right, long, updates, seconds in found:
         row = measured[name]
@@ -82,18 +84,18 @@ def test_the_table_of_the_page_is_that_of_the_benchmark(chapter: Any) -> None:
             row[1],
             row[3],
             row[6],
+            row[8],
             row[9],
-            row[10],
         ]
 
 
 def test_the_writing_of_the_page_is_that_of_the_benchmark(chapter: Any) -> None:
-    measured = {tuple(row[:2]): row for row in table("recurrent_writing")[2:]}
-    found = [row for row in page() if row[0] == "1"]
-    assert len(found) == 3
-    for row in found:
-        theirs = measured[row[0], row[1]]
-        assert row[2:] == [*theirs[2:5], theirs[5]]
+    measured = table("recurrent_writing")[2:]
+    assert len(measured) == 2
+    assert all(row in page() for row in measured)
+    kept = chapter.both["Transformer"].config.model
+    assert kept.n_layers * 2 * kept.d_model * 4 == 1024  # keys and values, float32
+    assert chapter.translator.model.encoder.hidden_size * 4 == 600
 
 
 def test_without_tanh_the_answer_is_always_the_same(chapter: Any) -> None:
