@@ -110,10 +110,10 @@ def rewritten(path: Path, **metadata: str) -> bytes:
     return safetensors_bytes(tensors, changed)
 
 
-def read_lines(path: Path) -> list[str]:
-    """The lines of a file of a corpus, without the spaces around them."""
-    with open(path, encoding="utf-8", newline="\n") as file:
-        return [line.strip() for line in file]
+def rows(table: str) -> list[list[str]]:
+    """The rows of a table in a text, with " | " between their cells."""
+    lines = (line for line in table.splitlines() if line.strip())
+    return [[cell.strip() for cell in line.split(" | ")] for line in lines]
 
 
 def made_translation(
