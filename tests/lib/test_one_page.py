@@ -49,8 +49,9 @@ def vocabularies(pairs: list[tuple[str, str]]) -> list[dict[str, int]]:
 
 def library_config(options: str = "") -> nmt.Config:
     """The page's constants as a config of the library."""
-    text = f"""model.d_model={page.d_model} model.d_ff={page.d_ff} model.n_heads={page.h}
-    model.n_layers={page.N} model.dropout={page.P_drop} train.schedule=noam train.lr=0.5
+    text = f"""model.d_model={page.d_model} model.d_ff={page.d_ff}
+    model.n_layers={page.N}
+    model.n_heads={page.h} model.dropout={page.P_drop} train.schedule=noam train.lr=0.5
     train.warmup={page.warmup_steps} train.max_steps={page.train_steps}
     train.batch_by=sentences train.batch_sentences={page.batch_size}
     train.label_smoothing={page.epsilon_ls} {options}"""
