@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch import nn
 
 import nmt_lib as nmt
 from nmt_lib.config import Config, DataConfig, DecodeConfig, ModelConfig
+from nmt_lib.data.tiny.corpus import generate
 from nmt_lib.data.tokenizers import WordTokenizer
 from nmt_lib.training.model_file import file_digest
 
@@ -108,6 +110,9 @@ def rewritten(path: Path, **metadata: str) -> bytes:
     del changed["digest"]
     changed["digest"] = file_digest(tensors, changed)
     return safetensors_bytes(tensors, changed)
+
+
+tiny_corpus = cache(generate)  # with seed=…, by the grammar
 
 
 def rows(table: str) -> list[list[str]]:
