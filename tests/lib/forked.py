@@ -19,7 +19,7 @@ def start(function: Callable[..., Any], *arguments: Any) -> BaseProcess:
 
 
 def exit_codes(*processes: BaseProcess) -> list[int | None]:
-    """Waits two minutes for them at most."""
+    """Waits ten minutes for them at most: a machine may be busy."""
     for process in processes:
-        process.join(120)
+        process.join(600)
     return [process.exitcode for process in processes]

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch import nn
 
 import nmt_lib as nmt
 from nmt_lib.config import Config, DataConfig, DecodeConfig, ModelConfig
+from nmt_lib.data.tiny.corpus import generate
 from nmt_lib.data.tokenizers import WordTokenizer
 from nmt_lib.training.model_file import file_digest
 
@@ -110,10 +112,13 @@ def rewritten(path: Path, **metadata: str) -> bytes:
     return safetensors_bytes(tensors, changed)
 
 
-def read_lines(path: Path) -> list[str]:
-    """The lines of a file of a corpus, without the spaces around them."""
-    with open(path, encoding="utf-8", newline="\n") as file:
-        return [line.strip() for line in file]
+tiny_corpus = cache(generate)  # with seed=…, by the grammar
+
+
+def rows(table: str) -> list[list[str]]:
+    """The rows of a table in a text, with " | " between their cells."""
+    lines = (line for line in table.splitlines() if line.strip())
+    return [[cell.strip() for cell in line.split(" | ")] for line in lines]
 
 
 def made_translation(

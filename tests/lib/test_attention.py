@@ -27,12 +27,10 @@ def random_mask() -> torch.Tensor:
 
 @pytest.mark.parametrize(("d_value", "bias"), [(None, True), (3, False), (9, True)])
 def test_both_paths_equal_a_loop_over_heads(d_value: int | None, bias: bool) -> None:
+    """Gradients are compared with those of torch, in test_torch_equality.py."""
     torch.manual_seed(0)
     attention, mask = MultiHeadAttention(D, H, d_value, bias).double(), random_mask()
-    x, memory = (
-        torch.randn(B, length, D, dtype=torch.float64, requires_grad=True)
-        for length in (T, S)
-    )
+    x, memory = (torch.randn(B, n, D, dtype=torch.float64) for n in (T, S))
     q, k, v = attention.W_q(x), attention.W_k(memory), attention.W_v(memory)
     heads, maps = [], []
     for query, key, value in zip(*(y.chunk(H, -1) for y in (q, k, v)), strict=True):
@@ -40,15 +38,10 @@ def test_both_paths_equal_a_loop_over_heads(d_value: int | None, bias: bool) -> 
         maps.append(scores.masked_fill(~mask[:, 0], -math.inf).softmax(-1).nan_to_num())
         heads.append(maps[-1] @ value)
     expected = attention.W_o(torch.cat(heads, -1))
-    results = []
     watched, weights = collect_weights(attention)
     for module in (attention, watched):
-        out = module(x, memory, mask)
-        torch.testing.assert_close(out, expected)
-        results.append(torch.autograd.grad(out.square().sum(), (x, memory)))
+        torch.testing.assert_close(module(x, memory, mask), expected)
     torch.testing.assert_close(weights[attention], torch.stack(maps, dim=1))
-    torch.testing.assert_close(*results)
-    assert all(gradient.isfinite().all() for gradient in results[0])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])

@@ -15,6 +15,7 @@ from nmt_lib.config import DataConfig
 from nmt_lib.data.clean import Report, clean, looks_swapped
 from nmt_lib.data.mend import line_offsets, mend, mend_text
 from nmt_lib.data.split import fold, grouped_split, seen_share
+from tests.lib.small import rows
 
 GOOD = [(f"The {n} cats sleep.", f"有{n}只猫在睡觉。") for n in range(20)]
 DIRTY = {
@@ -51,16 +52,13 @@ def test_each_reason_is_counted_and_the_rest_is_kept() -> None:
     assert report.examples == {reason: pairs[0] for reason, pairs in DIRTY.items()}
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["ねこ", "猫が好き", "ネコ", "東京"],  # three scripts, one way of writing
-        ["Мачка", "Mačka", "Кућа", "Kuća"],  # Serbian has two
-        ["고양이", "韓國", "집에", "물"],
-    ],
-)
-def test_a_language_of_several_scripts_loses_nothing(texts: list[str]) -> None:
-    pairs = [(f"cat {i}", text) for i, text in enumerate(texts * 5)]
+# Three scripts, one way of writing; Serbian has two ways.
+SCRIPTS = "ねこ 猫が好き ネコ 東京", "Мачка Mačka Кућа Kuća", "고양이 韓國 집에 물"
+
+
+@pytest.mark.parametrize("texts", SCRIPTS)
+def test_a_language_of_several_scripts_loses_nothing(texts: str) -> None:
+    pairs = [(f"cat {i}", text) for i, text in enumerate(texts.split() * 5)]
     report = Report()
     assert clean(pairs, report) == pairs and not report.left_out
 
@@ -69,10 +67,15 @@ def test_accents_are_written_in_one_way() -> None:
     assert clean([("an e\u0301", "zażo\u0301łć")], Report()) == [("an é", "zażółć")]
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("Été !", "ete"), ("Straße", "STRASSE"), ("it's", "Its."), ("مَرحبا", "مرحبا")],
-)
+SAME = """
+Été ! | ete
+Straße | STRASSE
+it's | Its.
+مَرحبا | مرحبا
+"""
+
+
+@pytest.mark.parametrize(("one", "other"), rows(SAME))
 def test_what_counts_as_the_same_sentence(one: str, other: str) -> None:
     assert fold(one) == fold(other)
 
@@ -205,18 +208,18 @@ def test_lengths_that_agree_by_chance_are_no_evidence() -> None:
     assert not line_offsets(*zip(*pairs, strict=True)).any()
 
 
-@pytest.mark.parametrize(
-    ("text", "mended"),
-    [
-        ("&quot;A &amp; B&quot;", '"A & B"'),
-        ("&amp;quot;no&amp;quot;", '"no"'),
-        ("it&#39;s &#x27;so&#x27;", "it's 'so'"),
-        ("R&D; AT&T, 1 &lt 2", "R&D; AT&T, 1 &lt 2"),
-        ("ZaÅ¼Ã³Å‚Ä‡ gÄ™Å›lÄ…", "Zażółć gęślą"),
-        ("Ã\xa0 bientÃ´t", "à bientôt"),
-        ("Ça va, à bientôt, 咖啡", "Ça va, à bientôt, 咖啡"),
-    ],
-)
+MENDED = """
+&quot;A &amp; B&quot; | "A & B"
+&amp;quot;no&amp;quot; | "no"
+it&#39;s &#x27;so&#x27; | it's 'so'
+R&D; AT&T, 1 &lt 2 | R&D; AT&T, 1 &lt 2
+ZaÅ¼Ã³Å‚Ä‡ gÄ™Å›lÄ… | Zażółć gęślą
+Ã\xa0 bientÃ´t | à bientôt
+Ça va, à bientôt, 咖啡 | Ça va, à bientôt, 咖啡
+"""
+
+
+@pytest.mark.parametrize(("text", "mended"), rows(MENDED))
 def test_entities_and_wrong_encodings_are_mended(text: str, mended: str) -> None:
     assert mend_text(text) == mended
 

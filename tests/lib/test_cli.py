@@ -13,6 +13,7 @@ import pytest
 
 import nmt_lib as nmt
 from nmt_lib import cli, train
+from tests.lib.small import rows
 
 Done = subprocess.CompletedProcess[bytes]
 Call = Callable[..., Done]
@@ -105,17 +106,6 @@ def test_data_shows_what_a_file_of_pairs_holds(tmp_path: Path, nmt_lib: Call) ->
     assert [len(p) for p in (folder.train, folder.valid, folder.test)] == [180, 10, 10]
 
 
-@pytest.mark.parametrize(
-    ("lang", "part"),
-    [("pl", "there is no such file"), ("Polish", "'Polish' is no language")],
-)
-def test_data_that_cannot_be_used_is_one_line(
-    lang: str, part: str, tmp_path: Path, nmt_lib: Call
-) -> None:
-    options = ("--src-lang", "en", "--tgt-lang", lang)
-    assert_one_line(nmt_lib("data", "none.tsv", *options, cwd=tmp_path), part)
-
-
 def test_both_sides_of_an_example_are_shown_and_no_empty_line(
     tmp_path: Path, nmt_lib: Call
 ) -> None:
@@ -131,8 +121,8 @@ def test_both_sides_of_an_example_are_shown_and_no_empty_line(
 
 def test_data_that_keeps_nothing_is_a_mistake(tmp_path: Path, nmt_lib: Call) -> None:
     (tmp_path / "a.tsv").write_text("OK\tOK\n")
-    langs = ("--src-lang", "en", "--tgt-lang", "pl")
-    result = nmt_lib("data", "a.tsv", *langs, cwd=tmp_path)
+    command = "data a.tsv --src-lang en --tgt-lang pl"
+    result = nmt_lib(*command.split(), cwd=tmp_path)
     assert result.returncode == 2 and b"1 left out: both sides equal" in result.stdout
     assert result.stderr == b"error: a.tsv: no pair is left\n"
 
@@ -144,26 +134,28 @@ def assert_one_line(result: Done, *parts: str) -> None:
     assert all(part in error for part in parts), error
 
 
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (["train", "nowhere.yaml"], ["unknown config 'nowhere.yaml'"]),
-        (["train", "tiny", "--set", "train.sed=1"], ["'train.sed'", "train.seed"]),
-        (["train", "tiny", "--set", "train.seed"], ["key=value"]),
-        (["train", "toy", "--set", "run_dir=file"], ["file"]),
-        (["train", "multi30k-en-de"], ["unknown config"]),
-        (["train", "multi30k"], ["no file", "multi30k/train.en", "NMT_DATA"]),
-        (["translate", "tiny", "--text", "Hello"], ["no model file"]),
-        (["evaluate", "tiny", "--split", "train"], ["--split"]),
-        ([], ["train|translate|evaluate"]),
-    ],
-    ids=lambda value: " ".join(value[:4]),
-)
+MISTAKES = """
+train nowhere.yaml | unknown config 'nowhere.yaml'
+train tiny --set train.sed=1 | 'train.sed' | train.seed
+train tiny --set train.seed | key=value
+train toy --set run_dir=file | file
+train multi30k-en-de | unknown config
+train multi30k | no file | multi30k/train.en | NMT_DATA
+translate tiny --text Hello | no model file
+evaluate tiny --split train | --split
+data none.tsv --src-lang en --tgt-lang pl | there is no such file
+data none.tsv --src-lang en --tgt-lang Polish | 'Polish' is no language
+ | train|translate|evaluate
+"""
+
+
+@pytest.mark.parametrize("line", rows(MISTAKES), ids=lambda line: line[0])
 def test_a_mistake_is_one_line_and_exit_code_2(
-    tmp_path: Path, nmt_lib: Call, arguments: list[str], parts: list[str]
+    tmp_path: Path, nmt_lib: Call, line: list[str]
 ) -> None:
+    command, *parts = line
     (tmp_path / "file").write_text("a file where a folder should be", encoding="utf-8")
-    result = nmt_lib(*arguments, cwd=tmp_path, NMT_DATA=str(tmp_path))
+    result = nmt_lib(*command.split(), cwd=tmp_path, NMT_DATA=str(tmp_path))
     assert_one_line(result, *parts)
 
 

@@ -9,7 +9,7 @@ import pytest
 import nmt_lib as nmt
 from nmt_lib.config import CONFIG_FOLDER, Config, Section, config_names
 from nmt_lib.training.run_folder import run_path
-from tests.lib.small import SMALL
+from tests.lib.small import SMALL, rows
 
 NAMED = pytest.mark.parametrize("name", config_names())
 
@@ -20,85 +20,69 @@ def write(folder: Path, text: str | bytes) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("key", "nearest"),
-    [
-        ("train.sed", "train.seed"),
-        ("model.dmodel", "model.d_model"),
-        ("d_model", "model.d_model"),
-        ("data.source_lang", "data.src_lang"),
-        ("nam", "name"),
-    ],
-)
+NEAREST = """
+train.sed | train.seed
+model.dmodel | model.d_model
+d_model | model.d_model
+data.source_lang | data.src_lang
+nam | name
+"""
+
+
+@pytest.mark.parametrize(("key", "nearest"), rows(NEAREST))
 def test_an_unknown_key_is_named_with_the_nearest_valid_one(
     key: str, nearest: str, tmp_path: Path
 ) -> None:
     section, _, last = key.rpartition(".")
     path = write(tmp_path, f"{section}:\n  {last}: 1\n" if section else f"{last}: 1\n")
-    for load in (
-        lambda: nmt.load_config("tiny", **{key: 1}),
-        lambda: nmt.load_config(path),
-    ):
-        message = rf"unknown key '{key}'.*did you mean '{nearest}'"
+    message = rf"unknown key '{key}'.*did you mean '{nearest}'"
+    for config, options in (("tiny", {key: 1}), (path, {})):
         with pytest.raises(nmt.ConfigError, match=message):
-            load()
+            nmt.load_config(config, **options)
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("train.seed", "1"),
-        ("train.seed", True),
-        ("train.seed", 2**70),
-        ("train.lr", float("nan")),
-        ("train.lr", 0),
-        ("train.betas", [0.9, 1.5]),
-        ("train.max_steps", 0),
-        ("model.dropout", 1.0),
-        ("model.norm", "middle"),
-        ("data.lowercase", "yes"),
-        ("data.corpus", ""),
-        ("data.src_lang", "Spanish"),
-        ("data.tgt_lang", "jp"),
-        ("data.tgt_lang", "es-" + "x" * 999),
-        ("decode.beam_size", 0),
-        ("run_dir", None),
-        ("model.d_ff", 10**9),
-        ("model.n_decoder_layers", 10**9),
-        ("data.vocab_size", 2**31),
-        ("train.accumulate", 10**9),
-        ("train.threads", 10**9),
-        ("train.warmup", 10**400),
-        ("decode.length_penalty", 1e4),
-        ("data.seed", "long" * 10**6),
-        ("data.seed", [[[1] * 99] * 99] * 99),
-    ],
-)
-def test_a_wrong_type_or_value_is_named_with_its_key(key: str, value: Any) -> None:
+WRONG = """train.seed='1' train.seed=true train.seed=1180591620717411303424
+train.lr=.nan train.lr=0 train.betas=[0.9,1.5] train.max_steps=0 model.dropout=1.0
+model.norm=middle data.lowercase=yes data.corpus='' data.src_lang=Spanish
+data.tgt_lang=jp decode.beam_size=0 run_dir=null model.d_ff=1000000000
+model.n_decoder_layers=1000000000 data.vocab_size=2147483648 train.accumulate=1000000000
+train.threads=1000000000 decode.length_penalty=10000.0"""
+HUGE: dict[str, Any] = {
+    "data.tgt_lang": "es-" + "x" * 999,
+    "train.warmup": 10**400,
+    "data.seed": "long" * 10**6,
+    "data.limit": [[[1] * 99] * 99] * 99,
+}
+
+
+@pytest.mark.parametrize("option", [*WRONG.split(), *HUGE])
+def test_a_wrong_type_or_value_is_named_with_its_key(option: str) -> None:
+    key = option.partition("=")[0]
+    values = nmt.parse_overrides(option) if key != option else {key: HUGE[key]}
     with pytest.raises(nmt.ConfigError, match=re.escape(key)) as error:
-        nmt.load_config("tiny", **{key: value})
+        nmt.load_config("tiny", **values)
     assert len(str(error.value)) < 600
 
 
-@pytest.mark.parametrize(
-    ("overrides", "message"),
-    [
-        ({"model.d_model": 30}, "d_model=30 is not divisible by model.n_heads=4"),
-        ({"model.d_model": 33, "model.n_heads": 3}, "must be even .*33"),
-        ({"data.src_lang": "fr"}, "both 'fr'"),
-        ({"model.tying": "three-way"}, "data.joint=true"),
-        ({"data.bpe_dropout": 0.1}, "'spacy' has none: use tokenizer=bpe"),
-        ({"data.joint": True}, "needs subwords"),
-        ({"train": 3}, "unknown key 'train'"),
-        ({"data.tgt_lang": "cz"}, r"tgt_lang='cz' is no language: .*\(cs\)"),
-        ({"data.tgt_lang": "pl"}, "data.tokenizer=bpe.*, and another data.corpus"),
-    ],
-)
+UNFIT = r"""
+model.d_model=30 | d_model=30 is not divisible by model.n_heads=4
+model.d_model=33 model.n_heads=3 | must be even .*33
+data.src_lang=fr | both 'fr'
+model.tying=three-way | data.joint=true
+data.bpe_dropout=0.1 | 'spacy' has none: use tokenizer=bpe
+data.joint=true | needs subwords
+train=3 | unknown key 'train'
+data.tgt_lang=cz | tgt_lang='cz' is no language: .*\(cs\)
+data.tgt_lang=pl | data.tokenizer=bpe.*, and another data.corpus
+"""
+
+
+@pytest.mark.parametrize(("options", "message"), rows(UNFIT))
 def test_values_that_do_not_fit_together_are_explained(
-    overrides: dict[str, Any], message: str
+    options: str, message: str
 ) -> None:
     with pytest.raises(nmt.ConfigError, match=message):
-        nmt.load_config("tiny", **overrides)
+        nmt.load_config("tiny", **nmt.parse_overrides(options))
 
 
 @pytest.mark.parametrize("code", ["zh", "no", "pt-BR", "haw"])
@@ -156,22 +140,20 @@ def test_overrides_win_over_the_file() -> None:
     assert nmt.load_config(config, name="other").train.seed == 7
 
 
-@pytest.mark.parametrize(
-    ("overrides", "name"),
-    [
-        ({"train.seed": 1}, "tiny-en-de-seed1"),
-        ({"data.tgt_lang": "fr"}, "tiny-seed1"),
-        ({"train.seed": 12}, "tiny-en-de-seed12"),
-        ({"train.seed": 0}, "tiny-en-de"),
-        ({"train.seed": 0, "data.tgt_lang": "fr"}, "tiny"),
-        ({"train.seed": 2, "name": "mine"}, "mine"),
-    ],
-)
-def test_each_seed_and_direction_has_a_run_of_its_own(
-    overrides: dict[str, Any], name: str
-) -> None:
+NAMES = """
+train.seed=1 | tiny-en-de-seed1
+data.tgt_lang=fr | tiny-seed1
+train.seed=12 | tiny-en-de-seed12
+train.seed=0 | tiny-en-de
+train.seed=0 data.tgt_lang=fr | tiny
+train.seed=2 name=mine | mine
+"""
+
+
+@pytest.mark.parametrize(("options", "name"), rows(NAMES))
+def test_each_seed_and_direction_has_a_run_of_its_own(options: str, name: str) -> None:
     config = nmt.load_config("tiny", **{"train.seed": 1, "data.tgt_lang": "de"})
-    assert nmt.load_config(config, **overrides).name == name
+    assert nmt.load_config(config, **nmt.parse_overrides(options)).name == name
 
 
 def test_names_of_directions_do_not_pile_up(tmp_path: Path) -> None:

@@ -179,17 +179,6 @@ def test_each_pair_of_europarl_is_in_one_split(
     assert "\n" not in str(caught.value)
 
 
-def test_a_corpus_of_the_hub_is_prepared_once(hub: Path) -> None:
-    def written() -> dict[Path, int]:
-        files = (hub / "cache").rglob("*.arrow")
-        return {file: file.stat().st_mtime_ns for file in files}
-
-    nmt.load_corpus(data("multi30k"))
-    first = written()
-    nmt.load_corpus(data("multi30k"))
-    assert first and written() == first
-
-
 def test_without_network_the_cache_of_datasets_is_read(hub: Path) -> None:
     nmt.load_corpus(data("multi30k"))
     # In the cache as a repository of the hub, which cannot be reached, is.

@@ -25,18 +25,24 @@ DTYPES += [torch.bool, torch.complex64, torch.float8_e4m3fn]
 SHAPES = [(), (0,), (3,), (1, 8), (8, 1), (1, 8, 8), (10**5,)]
 NUMBERS = [0.0, -1.0, 1e38, math.nan, math.inf]
 CHANGES = ["missing", *DTYPES, *SHAPES, *NUMBERS]  # of a tensor
-TENSORS = ["model.output.weight", "random.cpu", "random.cuda", "other", "optimizer.x"]
-TENSORS += [f"optimizer.{i}.{n}" for i in (0, 3) for n in ("step", "exp_avg")]
-TENSORS += ["optimizer.1.exp_avg_sq", "optimizer.99.exp_avg"]
-STATE = ["corpus", "step", "epoch", "position", "loss_sum", "loss_tokens", "best_loss"]
-STATE += ["best_step", "checkpoints", "history", "other"]
-ROW = ["step", "epoch", "lr", "train_loss", "valid_loss", "other"]  # of the history
+TENSORS = """model.output.weight random.cpu random.cuda other optimizer.x
+ optimizer.0.step optimizer.0.exp_avg optimizer.3.step optimizer.3.exp_avg
+ optimizer.1.exp_avg_sq optimizer.99.exp_avg"""
+STATE = """corpus step epoch position loss_sum loss_tokens best_loss best_step
+ checkpoints history other"""
+ROW = "step epoch lr train_loss valid_loss other"  # of the history
 VALUES: list[Any] = [None, -1, 0, 10**9, 10**400, 1.5, math.nan, math.inf, -math.inf]
 VALUES += ["", "x", "../best", [], [1], ["x", "../best"], {}, [{}], True, "missing"]
-HEADER = ["format", "config", "src_tokenizer", "tgt_tokenizer", "state"]
+HEADER = "format config src_tokenizer tgt_tokenizer state"
 TEXTS = ["", "{}", "[]", "null", "1", "[[1, 2]]", "{", '{"step": 1}', "[" * 10**5]
-CASES = [*product(["tensor"], TENSORS, CHANGES), *product(["state"], STATE, VALUES)]
-CASES += [*product(["row"], ROW, VALUES), *product(["header"], HEADER, TEXTS)]
+CASES = [
+    *product(["tensor"], TENSORS.split(), CHANGES),
+    *product(["state"], STATE.split(), VALUES),
+]
+CASES += [
+    *product(["row"], ROW.split(), VALUES),
+    *product(["header"], HEADER.split(), TEXTS),
+]
 Case = tuple[str, str, Any]
 
 

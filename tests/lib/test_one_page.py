@@ -3,10 +3,10 @@
 import ast
 import io
 import math
-import os
 import random
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 import torch
@@ -21,6 +22,7 @@ from torch import Tensor, nn
 
 import nmt_lib as nmt
 from nmt_lib import one_page as page
+from tests.lib.small import rows
 
 PAGE = Path(page.__file__)
 
@@ -28,15 +30,11 @@ PAGE = Path(page.__file__)
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
     """What the page sets for the whole process."""
-    threads, dtype, state = (
-        torch.get_num_threads(),
-        torch.get_default_dtype(),
-        random.getstate(),
-    )
+    state = random.getstate()
     with torch.random.fork_rng():
         yield
-    torch.set_num_threads(threads)
-    torch.set_default_dtype(dtype)
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float32)
     random.setstate(state)
 
 
@@ -49,51 +47,26 @@ def vocabularies(pairs: list[tuple[str, str]]) -> list[dict[str, int]]:
     return [page.make_vocabulary(texts) for texts in zip(*pairs, strict=True)]
 
 
-def library_config(**options: Any) -> Any:
+def library_config(options: str = "") -> nmt.Config:
     """The page's constants as a config of the library."""
-    sizes: dict[str, Any] = {"d_model": page.d_model, "d_ff": page.d_ff}
-    sizes |= {"n_layers": page.N, "n_heads": page.h, "dropout": page.P_drop}
-    train: dict[str, Any] = {"schedule": "noam", "lr": 0.5, "warmup": page.warmup_steps}
-    train |= {"batch_by": "sentences", "batch_sentences": page.batch_size}
-    train |= {"max_steps": page.train_steps, "label_smoothing": page.epsilon_ls}
-    options |= {f"model.{name}": value for name, value in sizes.items()}
-    options |= {f"train.{name}": value for name, value in train.items()}
-    return nmt.load_config("tiny", **options)
+    text = f"""model.d_model={page.d_model} model.d_ff={page.d_ff}
+    model.n_layers={page.N}
+    model.n_heads={page.h} model.dropout={page.P_drop} train.schedule=noam train.lr=0.5
+    train.warmup={page.warmup_steps} train.max_steps={page.train_steps}
+    train.batch_by=sentences train.batch_sentences={page.batch_size}
+    train.label_smoothing={page.epsilon_ls} {options}"""
+    return nmt.load_config("tiny", **nmt.parse_overrides(text))
 
 
-def both_models(
-    pairs: list[tuple[str, str]], seed: int = 3
-) -> tuple[Any, nmt.Transformer]:
-    """The page's and the library's new model, from the same seed."""
-    sizes = vocabularies(pairs)
-    torch.manual_seed(seed)
-    ours = page.Transformer(*sizes)
-    torch.manual_seed(seed)
-    theirs = nmt.Transformer(library_config().model, *map(len, sizes))
-    return ours, theirs
-
-
-def copy_weights(source: nn.Module, target: nn.Module) -> None:
-    """Both models have the same parameters in the same order."""
-    with torch.no_grad():
-        for old, new in zip(target.parameters(), source.parameters(), strict=True):
+def library_model(ours: Any) -> nmt.Transformer:
+    """The library's model, with the weights of the page's; no dropout in either."""
+    sizes = len(ours.source), len(ours.target)
+    theirs = nmt.Transformer(library_config().model, *sizes).eval()
+    with torch.no_grad():  # both have the same parameters in the same order
+        for old, new in zip(theirs.parameters(), ours.eval().parameters(), strict=True):
             assert old.shape == new.shape
             old.copy_(new)
-
-
-def rough_models(pairs: list[tuple[str, str]]) -> tuple[Any, nmt.Transformer]:
-    """Equal models in which no weight is 0 or 1, without dropout."""
-    ours, theirs = both_models(pairs)
-    for weight in ours.parameters():
-        nn.init.normal_(weight, std=0.3)
-    copy_weights(ours, theirs)
-    return ours.eval(), theirs.eval()
-
-
-def test_the_same_seed_gives_the_librarys_first_weights_bit_for_bit() -> None:
-    ours, theirs = both_models(make_pairs(200))
-    for weight, expected in zip(ours.parameters(), theirs.parameters(), strict=True):
-        assert torch.equal(weight, expected)
+    return theirs
 
 
 def test_vocabulary_and_batch_equal_the_librarys() -> None:
@@ -114,39 +87,27 @@ def test_vocabulary_and_batch_equal_the_librarys() -> None:
     assert torch.equal(tgt_in[real], batch.tgt_in[real]) and not real.all()
 
 
+@torch.no_grad()
 def test_logits_and_all_maps_equal_the_librarys() -> None:
     pairs = make_pairs(32)
-    ours, theirs = rough_models(pairs)
+    ours = page.Transformer(*vocabularies(pairs))
+    for weight in ours.parameters():
+        nn.init.normal_(weight, std=0.3)  # none is 0 or 1
+    theirs = library_model(ours)
     src, tgt_in, _ = page.make_batch(pairs, ours.source, ours.target)
     assert (src == nmt.PAD).any() and (tgt_in == nmt.PAD).any()
-    with torch.no_grad():
-        torch.testing.assert_close(
-            ours(src, tgt_in), theirs(src, tgt_in), rtol=1e-4, atol=1e-4
-        )
-        maps = theirs.attention(src, tgt_in)
-    for stack, name, expected in (
+    logits, expected = ours(src, tgt_in), theirs(src, tgt_in)
+    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
+    maps = theirs.attention(src, tgt_in)
+    for stack, name, layers in (
         (ours.encoder, "self_attention", maps.encoder),
         (ours.decoder, "self_attention", maps.decoder),
         (ours.decoder, "cross_attention", maps.cross),
     ):
-        for layer, weights in zip(stack, expected, strict=True):
-            assert torch.equal(getattr(layer, name).weights == 0, weights == 0)
-            torch.testing.assert_close(
-                getattr(layer, name).weights, weights, rtol=0, atol=1e-5
-            )
-
-
-def test_loss_and_gradients_equal_the_librarys() -> None:
-    pairs = make_pairs(32)
-    ours, theirs = both_models(pairs)
-    src, tgt_in, tgt_out = page.make_batch(pairs, ours.source, ours.target)
-    loss = page.cross_entropy(ours.eval()(src, tgt_in), tgt_out)
-    expected = nmt.cross_entropy(theirs.eval()(src, tgt_in), tgt_out, page.epsilon_ls)
-    torch.testing.assert_close(loss, expected, rtol=0, atol=1e-6)
-    loss.backward()
-    expected.backward()
-    for weight, other in zip(ours.parameters(), theirs.parameters(), strict=True):
-        torch.testing.assert_close(weight.grad, other.grad, rtol=0, atol=1e-6)
+        for layer, weights in zip(stack, layers, strict=True):
+            found = getattr(layer, name).weights
+            assert torch.equal(found == 0, weights == 0)
+            torch.testing.assert_close(found, weights, rtol=0, atol=1e-5)
 
 
 def test_the_learning_rate_is_half_the_papers() -> None:
@@ -162,19 +123,18 @@ def test_the_learning_rate_is_half_the_papers() -> None:
 def test_28_updates_equal_those_of_train(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """From the same seed: first weights, losses, gradients, schedule, optimizer."""
     torch.set_default_dtype(torch.float64)
     monkeypatch.setattr(page, "train_steps", 28)
     monkeypatch.setattr(page, "batch_size", 16)
     pairs = make_pairs(28 * 16)
     for split, some in (("train", pairs), ("valid", pairs[:4]), ("test", pairs[:4])):
         for column, lang in enumerate(("en", "fr")):
-            lines = [f"{pair[column]}\n" for pair in some]
-            path = tmp_path / f"{split}.{lang}"
-            path.write_text("".join(lines), encoding="utf-8")
-    options: dict[str, Any] = {"data.tokenizer": "whitespace", "data.min_freq": 2}
-    options |= {"data.corpus": str(tmp_path), "run_dir": str(tmp_path / "run")}
-    options |= {"train.validate_every": 1, "train.select": "last"}
-    run = nmt.train(library_config(**options))
+            lines = "".join(f"{pair[column]}\n" for pair in some)
+            (tmp_path / f"{split}.{lang}").write_text(lines, encoding="utf-8")
+    options = f"data.tokenizer=whitespace data.min_freq=2 data.corpus={tmp_path}"
+    options += f" run_dir={tmp_path}/run train.validate_every=1 train.select=last"
+    run = nmt.train(library_config(options))
 
     losses: list[float] = []
     cross_entropy, batches = page.cross_entropy, nmt.sentence_batches(len(pairs), 16, 0)
@@ -201,33 +161,29 @@ def test_28_updates_equal_those_of_train(
 
     expected = [row["train_loss"] for row in run.history]
     assert losses == pytest.approx(expected, rel=0, abs=1e-12) and len(losses) == 28
-    for weight, other in zip(model.parameters(), run.model.parameters(), strict=True):
-        torch.testing.assert_close(weight, other, rtol=0, atol=1e-9)
+    ours, theirs = [*model.parameters()], [*run.model.parameters()]
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-9)
 
 
 @pytest.fixture(scope="module")
 def whole_run() -> SimpleNamespace:
     """The page from its first line to its last: ten seconds."""
-    seen = SimpleNamespace(known=[], asked=[])
-    train, translate = page.train, page.translate
-
-    def watched_train(model: Any, pairs: list[tuple[str, str]], example: str) -> None:
-        seen.known = pairs
-        train(model, pairs, example)
-
-    def watched_translate(model: Any, text: str) -> str:
-        seen.asked.append(text)
-        return translate(model, text)
-
     out, state = io.StringIO(), random.getstate()
-    with pytest.MonkeyPatch.context() as patch, torch.random.fork_rng():
-        patch.setattr(page, "train", watched_train)
-        patch.setattr(page, "translate", watched_translate)
-        with redirect_stdout(out):
-            seen.model = page.main()
+    with (
+        mock.patch.object(page, "train", wraps=page.train) as train,
+        mock.patch.object(page, "translate", wraps=page.translate) as translate,
+        torch.random.fork_rng(),
+        redirect_stdout(out),
+    ):
+        model = page.main()
     random.setstate(state)
-    seen.lines = out.getvalue().splitlines()
-    return seen
+    known, asked = train.call_args.args[1], translate.call_args_list
+    return SimpleNamespace(
+        model=model,
+        known={source for source, _ in known},
+        asked={call.args[1] for call in asked},
+        lines=out.getvalue().splitlines(),
+    )
 
 
 def test_the_page_learns_and_prints_how(whole_run: SimpleNamespace) -> None:
@@ -251,8 +207,7 @@ def test_the_page_learns_and_prints_how(whole_run: SimpleNamespace) -> None:
 
 
 def test_the_sentences_that_count_are_unseen(whole_run: SimpleNamespace) -> None:
-    known = {source for source, _ in whole_run.known}
-    assert len(set(whole_run.asked)) == 100 and known.isdisjoint(whole_run.asked)
+    assert len(whole_run.asked) == 100 and whole_run.known.isdisjoint(whole_run.asked)
 
 
 def test_the_map_crosses_where_french_puts_the_colour_last(
@@ -272,37 +227,32 @@ def test_the_map_crosses_where_french_puts_the_colour_last(
 
 
 def test_translate_finds_the_words_of_greedy_search(whole_run: SimpleNamespace) -> None:
-    model = whole_run.model
-    config = library_config().model
-    theirs = nmt.Transformer(config, len(model.source), len(model.target)).eval()
-    copy_weights(model, theirs)
-    texts = [source for source, _ in make_pairs(40)]
+    model, texts = whole_run.model, [source for source, _ in make_pairs(40)]
     random.seed(0)
     scrambled = [" ".join(random.choices(list(model.source), k=9)) for _ in range(20)]
     texts += [*scrambled, "", "zebra", "red " * 40]  # wrong, empty, unknown, long
     src = page.pad([page.encode(text, model.source) for text in texts])
-    words = list(model.target)
-    for text, hypothesis in zip(texts, nmt.greedy_search(theirs, src), strict=True):
+    words, found = list(model.target), nmt.greedy_search(library_model(model), src)
+    for text, hypothesis in zip(texts, found, strict=True):
         expected = " ".join(words[i] for i in hypothesis.ids)
         assert page.translate(model, text) == expected, text
 
 
-@pytest.mark.parametrize("option", ["-I", "-u"])
-def test_a_copy_runs_alone_on_a_file_of_pairs(tmp_path: Path, option: str) -> None:
+# As `python -I mine.py pairs.tsv`, where standard output has another encoding.
+ALONE = """import io, runpy, sys
+sys.stdout, sys.argv = io.TextIOWrapper(sys.stdout.buffer, "cp1252"), sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")"""
+
+
+def test_a_copy_runs_alone_on_a_file_of_pairs(tmp_path: Path) -> None:
     shorter = re.sub("(batch_size) = [0-9]+,", r"\1 = 25,", PAGE.read_text("utf-8"))
     (tmp_path / "mine.py").write_text(shorter, encoding="utf-8")
     lines = ["Ich sehe ein Haus.\tI see a house.", "Er sieht sie!\tHe sees her!\tCC"]
     lines = lines * 20 + [f"Wort{i} ist neu.\tWord{i} is new." for i in range(30)]
     text = "\n".join([*lines, "", "kaputt", "leer\t", "\tempty"])
     (tmp_path / "pairs.tsv").write_text(text, encoding="utf-8-sig")
-    environment = os.environ | {"PYTHONIOENCODING": "cp1252"}  # -I does not read it
-    done = subprocess.run(
-        [sys.executable, option, "mine.py", "pairs.tsv"],
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        env=environment,
-    )
+    command = [sys.executable, "-I", "-c", ALONE, "mine.py", "pairs.tsv"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8")
     assert done.returncode == 0 and done.stderr == ""
     lines = done.stdout.splitlines()
     assert lines[0] == "70 of the 73 lines of pairs.tsv hold a pair"
@@ -310,31 +260,31 @@ def test_a_copy_runs_alone_on_a_file_of_pairs(tmp_path: Path, option: str) -> No
     assert re.fullmatch(r"\d of 4 unseen sentences are translated exactly", lines[4])
 
 
-@pytest.mark.parametrize(
-    ("content", "arguments", "message"),
-    [
-        (None, "pairs.tsv", r"cannot read pairs\.tsv: No such file or directory"),
-        (b"", "pairs.tsv", r"pairs\.tsv needs two lines or more: .*"),
-        (b"a house\nun livre\n\n", "pairs.tsv", r"pairs\.tsv needs two lines .*"),
-        (b"one\tun\none\tune\n", "pairs.tsv", r"pairs\.tsv needs two lines .*"),
-        (b"\xff\xfeo\x00n\x00", "pairs.tsv", r"cannot read .*: it is not UTF-8"),
-        (None, "", "cannot read : .*"),
-        (None, ".", r"cannot read \.: .*"),
-        (None, "a.tsv b.tsv", "give one file of pairs, or none"),
-    ],
-)
+REFUSED = r"""
+no file | pairs.tsv | cannot read pairs\.tsv: No such file or directory
+'' | pairs.tsv | pairs\.tsv needs two lines or more: .*
+'a house\nun livre\n\n' | pairs.tsv | pairs\.tsv needs two lines .*
+'one\tun\none\tune\n' | pairs.tsv | pairs\.tsv needs two lines .*
+'\xff\xfeo\x00n\x00' | pairs.tsv | cannot read .*: it is not UTF-8
+no file | '' | cannot read : .*
+no file | . | cannot read \.: .*
+no file | a.tsv b.tsv | give one file of pairs, or none
+"""
+
+
+@pytest.mark.parametrize(("content", "arguments", "message"), rows(REFUSED))
 def test_what_cannot_be_used_is_one_sentence_and_no_training(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    content: bytes | None,
+    content: str,
     arguments: str,
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    if content is not None:
-        Path("pairs.tsv").write_bytes(content)
-    monkeypatch.setattr(sys, "argv", ["one_page.py", *arguments.split(" ")])
+    if content != "no file":
+        Path("pairs.tsv").write_bytes(ast.literal_eval(f"b{content}"))
+    monkeypatch.setattr(sys, "argv", ["one_page.py", *shlex.split(arguments)])
     with pytest.raises(SystemExit) as stopped:
         runpy.run_path(str(PAGE), run_name="__main__")
     out, err = capsys.readouterr()

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.lib.small import rows
 from tools import quick
 
 TEXTS = {
@@ -39,32 +40,32 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "path, tests",
-    [
-        ("nmt_lib/model/masks.py", ["lib/test_masks"]),
-        ("nmt_lib/errors.py", ["lib/test_masks", "lib/test_cli"]),
-        ("nmt_book/chapter03/check.py", ["book/test_exercises.py -k chapter03"]),
-        ("nmt_book/chapter03/lab.py", ["book/test_exercises.py -k chapter03"]),
-        ("nmt_book/web/kit.js", ["site/test_viewer"]),
-        ("nmt_book/web/train.js", ["site/test_train"]),
-        ("nmt_book/course/marking.py", ["course/test_grade"]),
-        ("nmt_book/pictures/grids.py", ["book/test_pictures"]),
-        ("benchmarks/decoding.py", ["book/test_benchmarks"]),
-        ("tools/pages.py", ["notebooks/test_chapters"]),
-        ("notebooks/03_masks.ipynb", ["notebooks/test_chapters.py -k 03_masks"]),
-        ("tests/notebooks/claims/03_masks.py", []),
-        ("tests/lib/small.py", ["lib/test_cli"]),
-        ("tests/lib/test_cli.py", ["lib/test_cli"]),
-        ("figures/new.py", []),
-    ],
-)
-def test_the_tests_of(path: str, tests: list[str]) -> None:
+TESTS = """
+nmt_lib/model/masks.py | lib/test_masks.py
+nmt_lib/errors.py | lib/test_masks.py | lib/test_cli.py
+nmt_book/chapter03/check.py | book/test_exercises.py -k chapter03
+nmt_book/chapter03/lab.py | book/test_exercises.py -k chapter03
+nmt_book/web/kit.js | site/test_viewer.py
+nmt_book/web/train.js | site/test_train.py
+nmt_book/course/marking.py | course/test_grade.py
+nmt_book/pictures/grids.py | book/test_pictures.py
+benchmarks/decoding.py | book/test_benchmarks.py
+tools/pages.py | notebooks/test_chapters.py
+notebooks/03_masks.ipynb | notebooks/test_chapters.py -k 03_masks
+tests/notebooks/claims/03_masks.py
+tests/lib/small.py | lib/test_cli.py
+tests/lib/test_cli.py | lib/test_cli.py
+figures/new.py
+"""
+
+
+@pytest.mark.parametrize("line", rows(TESTS), ids=lambda line: line[0])
+def test_the_tests_of(line: list[str]) -> None:
+    path, *tests = line
     found = quick.tests_of([path], TEXTS)
     pages = [test for test in found if test.endswith(".ipynb")]
     assert pages == ["notebooks/03_masks.ipynb"] * ("03" in path)
-    names = {f"tests/{name}{'' if '.py' in name else '.py'}" for name in tests}
-    assert {*found} - {*pages} == names
+    assert {*found} - {*pages} == {f"tests/{name}" for name in tests}
 
 
 def test_with_many_tests_the_one_of_that_name_is_enough() -> None:

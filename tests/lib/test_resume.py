@@ -16,7 +16,7 @@ from nmt_lib.training.trainer import Trainer
 from tests.lib.forked import exit_codes, start
 from tests.lib.small import write_corpus
 
-STEPS, EVERY = 24, 3
+STEPS, EVERY = 16, 2
 OPTIONS = f"""data.tokenizer=bpe data.vocab_size=60 data.bpe_dropout=0.3
  model.dropout=0.1 model.d_model=16 train.batch_sentences=4 train.max_steps={STEPS}
  train.validate_every={EVERY} train.checkpoint_every={EVERY}"""
@@ -103,6 +103,7 @@ def test_killed_three_times_and_while_a_file_is_written(
     killed(folder, draw.choice(["validate", "rename"]), draw.randint(2, 4))
     for select in ("best", "last"):  # the same killed run, ended in other ways
         shutil.copytree(run, folder / select)
+        shutil.copytree(alone.path, folder / f"alone-{select}")
         ours = train(folder, select, select)
         assert_same_run(ours, train(folder, f"alone-{select}", select))
     assert_same_run(train(folder, "run"), alone)

@@ -9,9 +9,9 @@ import nmt_lib as nmt
 from nmt_lib.config import DataConfig
 from nmt_lib.data import tokenizers as module
 from nmt_lib.data.batches import encode_pairs
-from nmt_lib.data.tiny.corpus import generate
 from nmt_lib.data.tokenizers import WordTokenizer, load_tokenizer
 from nmt_lib.data.tokens import SPECIALS, join_words, spacy_words
+from tests.lib.small import tiny_corpus
 
 STRANGE = ["<pad>", "<sos> a </s> <eos>", "a\0b", "▁▁a", "\u200b", "😀 👩‍👩‍👧", "中文"]
 STRANGE += ["e\u0301", "\t\n ", "", "x" * 5000]
@@ -203,7 +203,7 @@ def test_words_join_to_the_sentence_they_were_split_from(lang: str, text: str) -
 
 @pytest.mark.parametrize("lang", ["en", "de", "fr"])
 def test_every_sentence_of_the_tiny_corpus_comes_back(lang: str) -> None:
-    texts = [triple.text(lang) for triple in generate()["valid"]]
+    texts = [triple.text(lang) for triple in tiny_corpus(seed=0)["valid"]]
     tokenizer = WordTokenizer.train("spacy", lang, texts, 1, False)
     assert [tokenizer.decode(tokenizer.encode(text)) for text in texts] == texts
 

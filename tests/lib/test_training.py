@@ -26,7 +26,7 @@ from nmt_lib.training.model_file import load, save
 from nmt_lib.training.run_folder import RunFolder
 from nmt_lib.training.trainer import Trainer
 from tests.lib.forked import exit_codes, start
-from tests.lib.small import write_corpus
+from tests.lib.small import rows, write_corpus
 
 # A run of a second, on the corpus that write_corpus makes.
 MINI = """data.tokenizer=whitespace model.d_model=16 model.n_heads=2 model.n_layers=1
@@ -237,87 +237,60 @@ def test_the_best_step_survives_a_crash(
 
 
 # --- what is refused
-def nothing(run: nmt.Run) -> None:
-    """The folder stays as the run left it."""
+def change(run: nmt.Run, what: str) -> None:
+    """What is done to the folder of a finished run."""
+    final = run.path / "model.safetensors"
+    last, pairs = checkpoints(run.config)[-1], Path(run.config.data.corpus, "valid.en")
+    if what == "only checkpoints":
+        final.unlink()
+    elif what == "other pairs":
+        pairs.write_text(pairs.read_text().replace("dog", "cat"))
+        nmt.train(run.config)  # finished, so its corpus is not read
+    elif what == "other version":
+        saved = load(final)
+        saved.state["invented"] = 1
+        save(final, saved)
+    elif what == "cut off":
+        last.with_name(".step-00000016.safetensors-1-2.tmp").write_bytes(b"half")
+        newest = RunFolder(run.config).last_checkpoint()
+        assert newest is not None and newest.state["step"] == 12
+        last.write_bytes(last.read_bytes()[:-1])
+    elif what == "translator":
+        run.translator.save(run.path)
+    elif what in ("best", "checkpoint"):
+        shutil.copy(run.path / "best.safetensors" if what == "best" else last, final)
+    elif what == "file":
+        run.path.rename(run.path.with_name("away"))
+        run.path.write_text("kept")
 
 
-def checkpoints_alone(run: nmt.Run) -> None:
-    (run.path / "model.safetensors").unlink()
+# Options, what is done to the folder, options then, the error.
+REFUSED = r"""
+train.schedule=cosine | - | train.max_steps=16 | max_steps=12, not 16
+ - | - | train.lr=0.5 | train.lr=.*: set run_dir
+ - | - | model.n_heads=1 | n_heads=2, not 1.*: set run_dir
+ - | - | data.lowercase=true | =False, not True.*: set run_dir
+ - | - | train.max_steps=7 | has 12 updates, more than .*: set run_dir
+ - | other pairs | train.max_steps=16 | on other pairs.*data\.corpus
+ - | other version | - | another version of nmt_lib
+ - | cut off | train.max_steps=16 | 0012.* is damaged
+ - | only checkpoints | model.d_ff=32 | model.d_ff=24, not 32.*delete
+ - | translator | - | a saved translator.*Translator\.load
+train.select=average | best | - | is a checkpoint, not the final
+ - | checkpoint | train.max_steps=16 | is a checkpoint, not the final
+ - | file | - | cannot use .*run for a run
+"""
 
 
-def other_pairs(run: nmt.Run) -> None:
-    file = Path(run.config.data.corpus) / "valid.en"
-    file.write_text(file.read_text().replace("dog", "cat"))
-    nmt.train(run.config)  # finished, so its corpus is not read
-
-
-def other_version(run: nmt.Run) -> None:
-    saved = load(run.path / "model.safetensors")
-    saved.state["invented"] = 1
-    save(run.path / "model.safetensors", saved)
-
-
-def cut_off(run: nmt.Run) -> None:
-    *_, last = checkpoints(run.config)
-    last.with_name(".step-00000016.safetensors-1-2.tmp").write_bytes(b"half")
-    newest = RunFolder(run.config).last_checkpoint()
-    assert newest is not None and newest.state["step"] == 12
-    last.write_bytes(last.read_bytes()[:-1])
-
-
-def saved_there(run: nmt.Run) -> None:
-    run.translator.save(run.path)
-
-
-def best_there(run: nmt.Run) -> None:
-    shutil.copy(run.path / "best.safetensors", run.path / "model.safetensors")
-
-
-def checkpoint_there(run: nmt.Run) -> None:
-    shutil.copy(checkpoints(run.config)[-1], run.path / "model.safetensors")
-
-
-def a_file_there(run: nmt.Run) -> None:
-    run.path.rename(run.path.with_name("away"))
-    run.path.write_text("kept")
-
-
-LONGER = "train.max_steps=16"
-REFUSED = {  # what: options, what is done to the folder, options then, the error
-    "a cosine ends where it was meant to": (
-        ("train.schedule=cosine", nothing, LONGER, "max_steps=12, not 16")
-    ),
-    "another rate": ("", nothing, "train.lr=0.5", "train.lr=.*: set run_dir"),
-    "heads": ("", nothing, "model.n_heads=1", "n_heads=2, not 1.*: set run_dir"),
-    "case": ("", nothing, "data.lowercase=true", "=False, not True.*: set run_dir"),
-    "fewer updates": (
-        ("", nothing, "train.max_steps=7", "has 12 updates, more than .*: set run_dir")
-    ),
-    "another corpus": ("", other_pairs, LONGER, r"on other pairs.*data\.corpus"),
-    "another version": ("", other_version, "", "another version of nmt_lib"),
-    "the newest checkpoint must be whole": ("", cut_off, LONGER, "0012.* is damaged"),
-    "another run's checkpoints": (
-        ("", checkpoints_alone, "model.d_ff=32", "model.d_ff=24, not 32.*delete")
-    ),
-    "a translator": ("", saved_there, "", r"a saved translator.*Translator\.load"),
-    "the best weights so far": (
-        ("train.select=average", best_there, "", "is a checkpoint, not the final")
-    ),
-    "a checkpoint": ("", checkpoint_there, LONGER, "is a checkpoint, not the final"),
-    "a file": ("", a_file_there, "", "cannot use .*run for a run"),
-}
-
-
-@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize(("options", "what", "then", "message"), rows(REFUSED))
 def test_another_run_in_the_same_folder_is_refused_by_key(
-    what: str, train: Train
+    options: str, what: str, then: str, message: str, train: Train
 ) -> None:
-    options, change, then, message = REFUSED[what]
-    run = train(options)
-    change(run)
+    run = train(options := options.strip("-"))
+    change(run, what)
     before = {path: path.read_bytes() for path in run.path.rglob("*.safetensors")}
     with pytest.raises(nmt.CheckpointError, match=message):
-        train(f"{options} {then}")
+        train(f"{options} {then.strip('-')}")
     assert all(path.read_bytes() == content for path, content in before.items())
 
 
@@ -384,19 +357,18 @@ def test_the_learning_rate_of_each_update_is_that_of_the_schedule(train: Train) 
     assert [row["lr"] for row in run.history] == pytest.approx(rates)
 
 
-def test_bf16_gives_nearly_the_losses_of_fp32(train: Train) -> None:
-    runs = [train(f"train.precision={p}", p) for p in ("fp32", "bf16")]
-    losses = [[row["train_loss"] for row in run.history] for run in runs]
-    assert losses[1] == pytest.approx(losses[0], rel=0.02) and losses[1] != losses[0]
-    assert {p.dtype for p in runs[1].model.parameters()} == {torch.float32}
-
-
-def test_fp16_gives_nearly_the_losses_of_fp32(train: Train) -> None:
-    clipped = "train.clip_norm=0.5 train.precision="
-    runs = [train(f"{clipped}{p}", p) for p in ("fp32", "fp16")]
-    losses = [[row["train_loss"] for row in run.history] for run in runs]
-    assert losses[1] == pytest.approx(losses[0], rel=0.02) and losses[1] != losses[0]
-    assert runs[1].progress.scale == 2**16
+def test_half_precision_gives_nearly_the_losses_of_fp32(train: Train) -> None:
+    clipped, precisions = (
+        "train.clip_norm=0.5 train.precision=",
+        ("fp32", "bf16", "fp16"),
+    )
+    exact, *halves = (train(f"{clipped}{p}", p) for p in precisions)
+    losses = [row["train_loss"] for row in exact.history]
+    for half in halves:
+        found = [row["train_loss"] for row in half.history]
+        assert found == pytest.approx(losses, rel=0.02) and found != losses
+        assert {p.dtype for p in half.model.parameters()} == {torch.float32}
+    assert halves[1].progress.scale == 2**16
 
 
 def test_after_an_overflow_the_weights_stay_and_the_scale_halves(

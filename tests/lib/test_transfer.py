@@ -12,7 +12,7 @@ from nmt_lib.data.tokenizers import WordTokenizer
 from nmt_lib.data.tokens import UNK
 from nmt_lib.training import transfer
 from nmt_lib.training.model_file import load
-from tests.lib.small import SMALL, small_model, write_corpus
+from tests.lib.small import SMALL, rows, small_model, write_corpus
 
 STEPS = 4
 
@@ -125,17 +125,14 @@ def test_two_vocabularies_and_a_subword_that_is_cut_into_nothing() -> None:
         assert torch.equal(found[name], weights[name][[0, 1, 2, 3, 4, 6]])
 
 
-@pytest.mark.parametrize(
-    ("model", "message"),
-    [
-        ("nowhere", "train.init_from: no trained model in nowhere"),
-        (
-            "multi30k-en-fr",
-            r"another shape: set model.d_model=128 model.n_layers=4.* model.d_ff=256",
-        ),
-        ("''", "train.init_from"),
-    ],
-)
+REFUSED = r"""
+nowhere | train.init_from: no trained model in nowhere
+multi30k-en-fr | another shape: set model.d_model=128 model.n_layers=4.* model.d_ff=256
+'' | train.init_from
+"""
+
+
+@pytest.mark.parametrize(("model", "message"), rows(REFUSED))
 def test_what_cannot_be_begun_with_is_a_config_error(
     model: str, message: str, tmp_path: Path
 ) -> None:
