@@ -25,14 +25,14 @@ from nmt_lib.translate.translator import Translator
 from .. import web
 
 TRANSLATOR = (
-    *("model_file", "tokenizers", "wasm", "train_ops", "train_kernel", "transformer"),
+    *("model_file", "tokenizers", "train_ops", "train_kernel", "transformer"),
     *("beam_search", "translator", "page_look", "page_worker"),
 )
 PAGE = (
     *("kit", "viewer", "page_state", "page_parts", "page_answers"),
     *("page_models", "page_ask", "page"),
 )
-SHARED = ("tree", "page_numbers")  # what these import
+SHARED = ("tree",)  # what these import
 BELOW = ("words", "heads", "maps", "machine", "tree")  # below the translation
 START = """import { livePage } from "./page.js";
 const templates = { page: PAGE, viewer: VIEWER };

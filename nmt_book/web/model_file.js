@@ -15,10 +15,10 @@ export function readFile(buffer) {
     const { __metadata__: metadata = {}, ...tensors } = JSON.parse(header);
     return [metadata, Object.entries(tensors), start];
   });
-  if (metadata.format !== FORMAT && /^\d+$/.test(metadata.format))
-    throw new Error("it was made by a newer nmt_lib than this page");
   if (metadata.format !== FORMAT)
-    throw new Error("it is not a model file of nmt_lib, or from before its release");
+    throw new Error(/^\d+$/.test(metadata.format)
+      ? "it was made by a newer nmt_lib than this page"
+      : "it is not a model file of nmt_lib, or from before its release");
   return attempt(() => {
     const found = place(tensors, new Uint8Array(buffer, start));
     const fits = digest(metadata, found) === metadata.digest;
@@ -125,35 +125,30 @@ export function* shapes(config, S, V) {
     yield [`${name}.weight`, D];
     if (config.norm_bias) yield [`${name}.bias`, D];
   }
-  function* attention(name, around) {
-    yield* linear(`${name}.W_q`, D, D);
-    yield* linear(`${name}.W_k`, D, D);
-    yield* linear(`${name}.W_v`, H * d_v, D);
-    yield* linear(`${name}.W_o`, D, H * d_v);
-    yield* layerNorm(`${around}.norm`);
-  }
-  function* feedForward(layer) {
-    yield* linear(`${layer}.feed_forward.W_1`, d_ff, D);
-    yield* linear(`${layer}.feed_forward.W_2`, D, d_ff);
-    yield* layerNorm(`${layer}.around_feed_forward.norm`);
-  }
   yield ["src_embedding.lookup.weight", S, D];
   if (tying !== "three-way") yield ["tgt_embedding.lookup.weight", V, D];
   if (tying === "none") yield ["output.weight", V, D];
   if (config.bias) yield ["output.bias", V];
-  for (let i = 0; i < n_layers; i++) {
-    const layer = `encoder.layers.${i}`;
-    yield* attention(`${layer}.self_attention`, `${layer}.around_attention`);
-    yield* feedForward(layer);
+  for (const [stack, n, ...parts] of [
+    ["encoder", n_layers, ["self_attention", "attention"]],
+    ["decoder", counts.n_decoder_layers, ["self_attention", "self_attention"],
+      ["cross_attention", "cross_attention"]],
+  ]) {
+    for (let i = 0; i < n; i++) {
+      const layer = `${stack}.layers.${i}`;
+      for (const [part, around] of parts) {
+        yield* linear(`${layer}.${part}.W_q`, D, D);
+        yield* linear(`${layer}.${part}.W_k`, D, D);
+        yield* linear(`${layer}.${part}.W_v`, H * d_v, D);
+        yield* linear(`${layer}.${part}.W_o`, D, H * d_v);
+        yield* layerNorm(`${layer}.around_${around}.norm`);
+      }
+      yield* linear(`${layer}.feed_forward.W_1`, d_ff, D);
+      yield* linear(`${layer}.feed_forward.W_2`, D, d_ff);
+      yield* layerNorm(`${layer}.around_feed_forward.norm`);
+    }
+    if (finalNorm) yield* layerNorm(`${stack}.norm`);
   }
-  for (let i = 0; i < counts.n_decoder_layers; i++) {
-    const layer = `decoder.layers.${i}`;
-    for (const part of ["self_attention", "cross_attention"])
-      yield* attention(`${layer}.${part}`, `${layer}.around_${part}`);
-    yield* feedForward(layer);
-  }
-  if (finalNorm) yield* layerNorm("encoder.norm");
-  if (finalNorm) yield* layerNorm("decoder.norm");
 }
 
 // The number behind each of the 65,536 patterns of sixteen bits.

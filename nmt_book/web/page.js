@@ -30,12 +30,13 @@ export function livePage(host, data, templates, script, model, makers) {
   const part = fromTemplate(host, templates.page), { offer, file } = part;
   const state = {}, answers = makeAnswers(data, script);
   const models = makeModels(data.models, answers, data.worker, onModel);
-  const calls = { change, go, look, need, typed };
-  const page =
-    { state, data, templates, part, answers, models, shown: {}, ...calls };
-  const ask = makeAsk(page), made = Object.entries(makers).map(([name, make]) =>
-    [name, make(page)]);
-  const below = Object.fromEntries(made), { words, machine } = below;
+  const need = () => models.get(state.model, true);
+  const typed = () => navigator.connection?.saveData || need();
+  const page = { state, data, templates, part, answers, models, shown: {},
+    change, go, look, need, typed };
+  const ask = makeAsk(page), below = {};
+  for (const [name, make] of Object.entries(makers)) below[name] = make(page);
+  const { words, machine } = below;
   let busy = new AbortController();
 
   // ------------------------------------------------------------------ changes
@@ -116,23 +117,17 @@ export function livePage(host, data, templates, script, model, makers) {
     const plain = { ...plainly, beam: 1, alpha: null, heat: 0, draw: 0 };
     const same = off
       ? await answers.ask({ ...plain, prefix: now.ids }, { signal }) : null;
-    return open ? { now, open, same: same ?? null } : wanting(asked);
+    return open ? { now, open, same } : wanting(asked);
   }
 
   /** While the model is not here: a stored answer about the same text. */
   function wanting({ model, asked, beam, alpha }) {
     const now = answers.find({ model, asked, beam, alpha }) ??
       answers.find({ model, asked });
-    return { now, open: now, same: null, stored: true };
+    return { now, open: now, stored: true };
   }
 
   const shared = data.fragment && location.hash.length > 1;
-  function need() {
-    return models.get(state.model, true);
-  }
-  function typed() {
-    if (!navigator.connection?.saveData) need();
-  }
 
   function onModel(name, what) {
     if (name === state.model) drawOffer(); // at once, although keys come in
@@ -143,8 +138,8 @@ export function livePage(host, data, templates, script, model, makers) {
     try {
       const model = await models.openFile(file.files[0]);
       const { text } = state, others = [...models.all.values()];
-      const ours = others.filter(({ source }) => source === model.source)
-        .flatMap(({ examples }) => examples);
+      const ours = others.flatMap(({ source, examples }) =>
+        (source === model.source ? examples : []));
       const texts = [...data.sentences[model.source] ?? [], ...ours];
       const known = await answers.known(model.name, texts);
       const hers = !others.some(({ examples, failures = [] }) =>

@@ -25,7 +25,7 @@ export function makeAnswers({ stored, names, limit }, script) {
     try {
       worker = workerOf(script);
       worker.onmessage = receive;
-      worker.onerror = () => here();
+      worker.onerror = here;
     } catch {
       here();
     }
@@ -40,9 +40,9 @@ export function makeAnswers({ stored, names, limit }, script) {
 
   function send(job, asked, { onWords, signal } = {}) {
     if (!worker) start();
-    const message = { number: ++number, job, asked }, mine = number;
-    const stop = () => worker.postMessage({ number: mine, job: "stop" });
-    signal?.addEventListener("abort", stop);
+    const mine = ++number, message = { number: mine, job, asked };
+    signal?.addEventListener("abort", () =>
+      worker.postMessage({ number: mine, job: "stop" }));
     return new Promise((resolve, reject) => {
       waiting.set(mine, { resolve, reject, onWords, message });
       worker.postMessage(message);

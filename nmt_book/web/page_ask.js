@@ -8,7 +8,6 @@ const UNKNOWN = "not in the vocabulary: the model sees <unk>";
 
 export function makeAsk(page) {
   const { state, data, part } = page, { text, result, versus, link } = part;
-  let listed = ""; // the model whose examples are there
   let directions;
   part.share.hidden = !data.fragment;
   text.maxLength = MOST;
@@ -18,12 +17,12 @@ export function makeAsk(page) {
   const write = () => { text.value = state.text; };
 
   function drawDirections() {
-    const models = [...page.models.all.values()];
-    const each = (what) =>
-      Object.fromEntries(models.map((model) => [model.name, what(model)]));
-    const texts = each(({ title, source, target }) => [html("span", title),
-      html("span.short", `${source} → ${target}`)]);
-    const names = each(({ title }) => title);
+    const texts = {}, names = {};
+    for (const { name, title, source, target } of page.models.all.values()) {
+      texts[name] =
+        [html("span", title), html("span.short", `${source} → ${target}`)];
+      names[name] = title;
+    }
     directions = choice({ label: "direction", texts, names });
     directions.element.oninput = () => {
       const { name, examples: [first] } = page.models.all.get(directions.value);
@@ -33,33 +32,26 @@ export function makeAsk(page) {
   }
 
   function drawTexts(model) {
-    const { examples, failures } = part;
     const made = (one, i) => button(one, () => page.change({ text: one }), {
       class: "example", lang: model.source, dir: "auto", "data-id": i,
+      "aria-pressed": one === state.text,
     });
     const line = (says, texts = []) =>
       (texts.length ? [html("span", says), ...texts.map(made)] : []);
-    if (listed !== model.name) {
-      fill(examples, ...line("Try", model.examples));
-      fill(failures, ...line("Not a caption, and so it fails:", model.failures));
-    }
-    listed = model.name;
-    for (const one of part.ask.querySelectorAll(".example"))
-      one.setAttribute("aria-pressed", one.textContent === state.text);
+    fill(part.examples, ...line("Try", model.examples));
+    fill(part.failures, ...line("Not a caption, and so it fails:", model.failures));
   }
 
   /** What this sentence is shown for: a head to switch off, in one press. */
   function drawTries() {
-    const fits = (text) => text === state.text.trim();
-    const here = data.ideas.filter(({ shows: { model, text } }) =>
-      model === state.model && (fits(text) || data.brief));
-    fill(part.tries, ...here.map(({ says, shows }, i) => {
-      const { kind, layer, head, closed } = shows, map = { kind, layer, head };
-      const off = state.closed.has(closed);
-      const switches = fits(shows.text) ? says : "Switch off the same head";
-      return button(off ? "Switch the head on again" : switches, () =>
-        page.change({ ...map, closed: new Set(off ? [] : [closed]), prefix: [] }),
-      { class: "main", "data-id": i, "aria-pressed": off });
+    fill(part.tries, ...data.ideas.flatMap(({ says, shows }, i) => {
+      const { model, text, kind, layer, head, closed } = shows;
+      const fits = text === state.text.trim(), off = state.closed.has(closed);
+      if (model !== state.model || !(fits || data.brief)) return [];
+      const switches = fits ? says : "Switch off the same head";
+      return [button(off ? "Switch the head on again" : switches, () => page.change({
+        kind, layer, head, closed: new Set(off ? [] : [closed]), prefix: [],
+      }), { class: "main", "data-id": i, "aria-pressed": off })];
     }));
   }
 
@@ -98,8 +90,8 @@ export function makeAsk(page) {
       send: model.url ? "" : "A link does not hold your model: send its file as well.",
     });
     part.off.hidden = !size;
-    const off = `${size} ${size === 1 ? "head is" : "heads are"} off · `;
-    part.off.replaceChildren(off, html("u", "switch on"));
+    part.off.replaceChildren(`${size} ${size === 1 ? "head is" : "heads are"} off · `,
+      html("u", "switch on"));
     result.lang = versus.lang = model.target;
     result.classList.toggle("still", typed);
     const changed = now && isTouched(state) && !stored;
@@ -112,9 +104,8 @@ export function makeAsk(page) {
     versus.hidden = !changed;
     if (!changed) return;
     const without = state.hidden.size + state.prefix.length ? "before" : "all heads on";
-    const before = `${without}, probability ${percent(whole(open))}`;
-    const small = html("small", { lang: "en", dir: "ltr" }, before);
-    versus.replaceChildren(small, open.text);
+    versus.replaceChildren(html("small", { lang: "en", dir: "ltr" },
+      `${without}, probability ${percent(whole(open))}`), open.text);
   }
 
   function noteOf(now) {
@@ -131,23 +122,22 @@ export function makeAsk(page) {
     if (unknown) return `${some} not in the vocabulary (dashed): all that the model ` +
       "sees there is <unk>.";
     if (state.hidden.size) return "The decoder does not see what is crossed out.";
-    const full = text.value.length >= MOST;
-    return full ? `The text is cut here, after ${MOST} letters.` : "";
+    return text.value.length < MOST ? ""
+      : `The text is cut here, after ${MOST} letters.`;
   }
 
   /** The words that have been written so far, while others follow. */
-  function drawGrowing(words) {
-    result.replaceChildren(words);
-  }
+  const drawGrowing = (words) => result.replaceChildren(words);
 
+  const follow = () => page.change({ text: text.value }, true);
   text.oninput = () => {
-    page.change({ text: text.value }, true);
+    follow();
     page.typed();
   };
   text.onkeydown = (event) => {
     if (event.key !== "Enter" || event.isComposing) return;
     event.preventDefault();
-    page.change({ text: text.value }, true);
+    follow();
   };
   part.off.onclick = () => page.change({ closed: new Set() });
   link.onclick = async () => {
@@ -168,18 +158,12 @@ const directionOf = (element) => (element.matches(":dir(rtl)") ? "rtl" : "ltr");
  * is another translation, words that are new are marked. */
 function wordsOf({ text, tokens, logProbs }, before) {
   const words = text.split(" "), sure = surenessOf(words, tokens, logProbs);
-  const all = words.map(() => true);
-  const kept = before === null ? all : inCommon(words, before.split(" "));
-  const made = words.map((word, i) => {
-    const one = html(kept[i] ? "span" : "mark", { class: "word" }, word);
-    one.style.setProperty("--i", i);
-    if (sure) {
-      one.style.setProperty("--unsure", (1 - sure[i]).toFixed(2));
-      one.title = `probability ${percent(sure[i])}`;
-    }
-    return one;
-  });
-  return made.flatMap((one, i) => (i ? [" ", one] : [one]));
+  const kept = inCommon(words, (before ?? text).split(" "));
+  return words.flatMap((word, i) => [...(i ? [" "] : []),
+    html(kept[i] ? "span" : "mark", {
+      class: "word", title: sure && `probability ${percent(sure[i])}`,
+      style: `--i: ${i}${sure ? `; --unsure: ${(1 - sure[i]).toFixed(2)}` : ""}`,
+    }, word)]);
 }
 
 /** The probability of each word: of its subwords, the product; null if they differ. */
@@ -199,8 +183,8 @@ function surenessOf(words, tokens, logProbs) {
 /** Which of the words belong to a longest sequence that both have in common. */
 function inCommon(words, others) {
   const common = [...words, ""].map(() => Array(others.length + 1).fill(0));
-  for (let i = words.length - 1; i >= 0; i--)
-    for (let j = others.length - 1; j >= 0; j--)
+  for (let i = words.length; i--;)
+    for (let j = others.length; j--;)
       common[i][j] = words[i] === others[j] ? 1 + common[i + 1][j + 1]
         : Math.max(common[i + 1][j], common[i][j + 1]);
   let j = 0;

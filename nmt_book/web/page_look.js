@@ -14,8 +14,8 @@ export function look(translator, { sourceIds, ids, place, step, layer, head }, c
   const { model, tgtTokenizer } = translator, seen = {};
   const read = [SOS, ...ids].slice(0, step + 1); // what the decoder has read
   model.watch = (name, tensors, weights) => {
-    const rows = Object.entries(tensors).map(([part, one]) => [part, rowsOf(one)]);
-    seen[name] = { ...seen[name], ...Object.fromEntries(rows), weights };
+    const at = seen[name] ??= { weights };
+    for (const [part, one] of Object.entries(tensors)) at[part] = rowsOf(one);
   };
   const batch = { src: tokensOf(sourceIds), tgtIn: tokensOf(read) };
   let logits;

@@ -2,9 +2,7 @@
 // unfolds into its numbers for one word of this sentence, which page_look.js computes.
 
 import { button, html, sayAll } from "./kit.js";
-import {
-  attended, embedded, fed, likely, remembered, subwords,
-} from "./page_numbers.js";
+import { percent, subword, table } from "./page_parts.js";
 import { questionOf } from "./page_state.js";
 
 const LOOKS = " The query of the word is multiplied with each key, q · k. The " +
@@ -46,11 +44,10 @@ export function makeMachine(page) {
 
   /** The station that is open; the numbers before stay until the new ones are here. */
   async function show() {
-    const { value: id } = open;
-    const { now, stored } = page.shown, { step, layer } = state;
-    const { sourceIds, ids } = now, head = Math.max(0, state.head);
+    const { value: id } = open, { now, stored } = page.shown;
+    const { sourceIds, ids } = now, { step, layer, head } = state;
     const there = page.answers.has(state.model);
-    const where = { sourceIds, ids, place, step, layer, head, mean: state.head < 0 };
+    const where = { sourceIds, ids, place, step, layer, head };
     const question = { ...questionOf(state), ...where };
     const mine = JSON.stringify([id, there, question]);
     if (mine === asked || (there && stored)) return; // there already, or on its way
@@ -58,7 +55,8 @@ export function makeMachine(page) {
     if (id === "subwords") return fill(subwords(now));
     if (!there) return fill(wanting());
     try {
-      const found = await page.answers.look(question);
+      const found =
+        await page.answers.look({ ...question, head: Math.max(0, head) });
       if (mine === asked) fill(numbersOf(id, found));
     } catch (error) {
       if (mine === asked) fill([html("p", error.message)]);
@@ -91,23 +89,21 @@ export function makeMachine(page) {
   }
 
   function numbersOf(id, found) {
-    const { source, tokens, ids } = page.shown.now, one = found[id];
-    const word = ["<sos>", ...tokens][state.step];
+    const { source, tokens, ids, kinds } = page.shown.now, one = found[id];
+    const written = ["<sos>", ...tokens], word = written[state.step];
     if (id === "source") return embedded(source[place], one);
     if (id === "target") return embedded(word, one);
     if (id === "memory") return remembered(source, one);
     if (id === "output") return likely(one, ids[state.step]);
-    const kind = id.replace("Fed", "");
-    const token = kind === "encoder" ? source[place] : word;
-    const { length } = page.shown.now.kinds[kind].weights;
-    const layer = Math.min(state.layer, length - 1), head = Math.max(0, state.head);
+    const kind = id.replace("Fed", ""), head = Math.max(0, state.head);
+    const layer = Math.min(state.layer, kinds[kind].weights.length - 1);
     if (kind !== id) return fed(`Layer ${layer}, as in the maps above.`, one);
     const mean = state.head < 0 ? " (the maps show the mean of all heads)" : "";
     const off = state.closed.has(`${kind}-${layer}-${head}`)
       ? " It is switched off: its weights are zero." : "";
     const where = `Layer ${layer}, head ${head}, as in the maps above${mean}.${off}`;
-    const keys = kind === "decoder" ? ["<sos>", ...tokens] : source;
-    return attended(where, token, keys, one);
+    return attended(where, kind === "encoder" ? source[place] : word,
+      kind === "decoder" ? written : source, one);
   }
 
   for (const one of stations) one.onclick = () => unfold(one);
@@ -117,4 +113,86 @@ export function makeMachine(page) {
   };
   write.onchange = () => page.go(+write.value);
   return { draw };
+}
+
+// The numbers of one station, as tables.
+
+const N = 8; // numbers of a vector that are shown
+
+const digits = (x) => x.toFixed(2).replace("-", "−").replace("−0.00", "0.00");
+
+/** The first numbers of a vector as coloured cells: blue is positive, grey negative. */
+const cells = (vector) => [...vector].slice(0, N).map((x) => html("td", {
+  class: x < 0 && "below", style: `--w: ${Math.min(1, Math.abs(x) / 2)}`,
+}, digits(x)));
+
+/** A number from 0 to 1, with a bar behind it. */
+const bar = (p) => html("td.weight", { style: `--p: ${p}` }, percent(p));
+
+const plain = (token) => token.replace(/^▁(?=.)/, "");
+const firstOf = ({ length }) => `the first ${Math.min(N, length)} of ${length} numbers`;
+const VECTORS = ["", ["", N]];
+
+/** A table under its title; it scrolls by itself. */
+function numberTable(label, heads, rows) {
+  const made = table(heads, rows, "look");
+  made.ariaLabel = label;
+  const region = { tabindex: 0, role: "region", "aria-label": label };
+  return html("div", html("p", label), html("div.scroll", region, made));
+}
+
+const subwords = ({ source, sourceIds }) => [numberTable(
+  `${source.length} subwords, each with its number in the vocabulary`,
+  ["subword", "number"],
+  source.map((token, i) => [subword(token), `${sourceIds[i]}`]))];
+
+/** A token's vector, and that of its position. */
+function embedded(token, { vector, position, sum, factor }) {
+  const times = factor === 1 ? "" : `, times √${vector.length}`;
+  return [numberTable(`${plain(token)}: ${firstOf(vector)}`, VECTORS, [
+    [`its vector${times}`, ...cells(vector)], ["+ its position", ...cells(position)],
+    ["= what is read", ...cells(sum)]])];
+}
+
+/** What the head that `where` names does with the query of a token. */
+function attended(where, token, words, found) {
+  const { query, keys, products, scores, weights, values, sum } = found;
+  const names = words.slice(0, keys.length);
+  const score = (x) => (Number.isFinite(x) ? digits(x) : "hidden");
+  const told = html("p.note", `${where} Of each vector, ${firstOf(query)} are shown.`);
+  const each = (cellsOf) => names.map((name, s) => [subword(name), ...cellsOf(s)]);
+  return [told, html("div.tables",
+    numberTable(`1. The query of ${plain(token)}, and the keys`,
+      ["", ["query, keys", N]],
+      [["query", ...cells(query)], ...each((s) => cells(keys[s]))]),
+    numberTable("2. From products to weights",
+      ["", "q · k", `÷ √${query.length}`, "softmax"],
+      each((s) => [digits(products[s]), score(scores[s]), bar(weights[s])])),
+    numberTable("3. The values, and their sum by these weights",
+      ["", "weight", ["values", N]],
+      [...each((s) => [bar(weights[s]), ...cells(values[s])]),
+        ["sum", "", ...cells(sum)]]))];
+}
+
+function fed(where, { hidden, y, result }) {
+  const above = hidden.filter((x) => x > 0).length;
+  const told = html("p.note", `${where} After the ReLU, ${above} of ` +
+    `${hidden.length} numbers are above zero.`);
+  return [told, numberTable(`The first ${N} numbers of each vector`, VECTORS, [
+    ["after the ReLU", ...cells(hidden)], ["after both layers", ...cells(y)],
+    ["what comes out", ...cells(result)]])];
+}
+
+const remembered = (source, rows) => [numberTable(
+  `One vector for each subword: ${firstOf(rows[0])}`, VECTORS,
+  rows.map((row, s) => [subword(source[s]), ...cells(row)]))];
+
+/** The most likely words; `taken` is the id of the one that was written. */
+function likely(best, taken) {
+  const heads = ["word", "logit", "probability"];
+  const made = numberTable("The eight most likely words", heads,
+    best.map(({ token, logit, p }) => [subword(token), digits(logit), bar(p)]));
+  const at = best.findIndex(({ id }) => id === taken);
+  made.querySelectorAll("tbody tr")[at]?.classList.add("taken");
+  return [made];
 }

@@ -52,19 +52,21 @@ export function makeModels(models, answers, worker, changed) {
     const parts = performance.getEntriesByType("resource").map(({ name }) => name);
     const own = parts.filter((part) =>
       part.startsWith(location.origin) && !part.endsWith(url));
-    const needed = [location.pathname, ...new Set(own)];
-    await Promise.all(needed.map((one) => store.add(one).catch(() => {})));
+    await Promise.all([location.pathname, ...own].map((one) =>
+      store.add(one).catch(() => {})));
   }
 
   /** Opens a file of the reader's own, and gives its model; throws if it cannot. */
   async function openFile(file) {
     const n = ++files > 1 ? ` ${files}` : "";
     const name = `your file${n}`; // not the file's own: all trainings write that one
-    const { src_lang, tgt_lang } = await answers.open(name, await file.arrayBuffer());
-    const title = `${src_lang} → ${tgt_lang} (${name})`;
-    const about = { name, title, source: src_lang, target: tgt_lang };
-    all.set(name, { ...about, examples: [], bytes: file.size, url: "" });
-    return all.get(name);
+    const { src_lang: source, tgt_lang: target } =
+      await answers.open(name, await file.arrayBuffer());
+    const title = `${source} → ${target} (${name})`;
+    const model =
+      { name, title, source, target, examples: [], bytes: file.size, url: "" };
+    all.set(name, model);
+    return model;
   }
 
   return { all, get, openFile };

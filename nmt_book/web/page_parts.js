@@ -43,10 +43,9 @@ const LANGUAGES = new Map(
 /** The name of a language in English. The browser knows all of them, but to ask it
  * takes 15 ms the first time. */
 export function languageOf(code) {
-  const known = LANGUAGES.get(code) ?? code;
-  if (!code || known !== code) return known;
   try {
-    return new Intl.DisplayNames("en", { type: "language" }).of(code);
+    return LANGUAGES.get(code) ??
+      new Intl.DisplayNames("en", { type: "language" }).of(code);
   } catch {
     return code;
   }

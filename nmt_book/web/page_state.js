@@ -8,7 +8,7 @@ const KINDS = ["encoder", "decoder", "cross"];
 
 /** The state that an address asks for; `start` is the state without any address. */
 export function readAddress(fragment, models, start) {
-  const asked = new URLSearchParams(fragment.replace(/^#/, "") || start);
+  const asked = new URLSearchParams(fragment.slice(1) || start);
   const known = models.get(asked.get("model"));
   const list = (name, form = /^\d+$/) => // ids and heads are of that model
     (known && asked.get(name) || "").split("_", MOST).filter((one) => form.test(one));

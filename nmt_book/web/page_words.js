@@ -9,13 +9,13 @@ const PACE = 700; // milliseconds a word
 
 export function makeWords(page) {
   const { state, part } = page, { written, was, next: rows } = part;
-  const names = { 0: "0, the most likely word" };
-  const heats = choice({ label: "temperature", values: HEATS, names });
+  const heats = choice({ label: "temperature", values: HEATS,
+    names: { 0: "0, the most likely word" } });
   part.heat.prepend(heats.element);
   let playing = 0;
 
   function draw() {
-    const { now, same } = page.shown, { tokens, steps, logProbs, ids } = now;
+    const { now, same } = page.shown, { tokens, steps, logProbs } = now;
     const t = state.step, chosen = state.prefix.length;
     written.dir = page.direction;
     fill(written, html("span.chip.special", "<sos>"),
@@ -23,14 +23,12 @@ export function makeWords(page) {
         const p = Math.exp(logProbs[i]);
         const time = i === t ? " now" : i > t ? " later" : "";
         const by = i < chosen ? ", chosen by you" : "";
-        const made = button(subword(token), () => go(i), {
+        return button(subword(token), () => go(i), {
           class: `chip${time}${by && " mine"}`, "data-id": i,
-          tabindex: i === t ? 0 : -1,
+          tabindex: i === t ? 0 : -1, style: `--p: ${p}`,
           "aria-label": `${i + 1}: ${token}, probability ${percent(p)}${by}`,
           "aria-pressed": i === t,
         });
-        made.style.setProperty("--p", p);
-        return made;
       }));
     const last = ["<sos>", ...tokens.slice(0, t)].slice(-3).join(" ");
     sayAll(part, {
@@ -38,32 +36,26 @@ export function makeWords(page) {
       asks: `After ${last.replaceAll("▁", "")}, the most likely of all next words`,
     });
     was.hidden = !same;
-    const mine = t < chosen && ids[t];
-    fill(rows, ...steps[t].map((one) => line(one, same?.steps[t], mine)));
+    fill(rows, ...steps[t].map((one) => line(one, same?.steps[t])));
     heats.set(state.heat);
     part.redraw.hidden = !state.heat;
     part.again.hidden = !chosen;
   }
 
   /** One of the next words: its probability, and `others` with all heads on. */
-  function line({ id, token, p }, others, mine) {
+  function line({ id, token, p }, others) {
+    const { ids } = page.shown.now, { step, prefix } = state;
     const old = others?.find((one) => one.id === id)?.p;
-    const bar = html("div.bar");
-    bar.style.setProperty("--p", p);
-    if (others) {
-      bar.append(html("b"));
-      bar.style.setProperty("--old", old ?? 0);
-    }
-    const taken = id === page.shown.now.ids[state.step];
-    const kind = taken ? (id === mine ? "taken mine" : "taken") : "";
+    const bar = html("div.bar", { style: `--p: ${p}; --old: ${old ?? 0}` },
+      ...(others ? [html("b")] : []));
+    const taken = id === ids[step], mine = step < prefix.length ? " mine" : "";
     const before = old === undefined ? "–" : percent(old);
     const pressed = { "data-id": id, "aria-pressed": taken };
-    const made = html("tr", { class: kind },
-      html("th", { scope: "row" }, button(subword(token), () => {}, pressed)),
+    const made = html("tr", { class: taken && `taken${mine}` },
+      html("th", { scope: "row" }, button(subword(token), null, pressed)),
       html("td.wide", bar), html("td", percent(p)),
       ...(others ? [html("td.faint", before)] : []));
-    made.onclick = () =>
-      page.change({ prefix: [...page.shown.now.ids.slice(0, state.step), id] });
+    made.onclick = () => page.change({ prefix: [...ids.slice(0, step), id] });
     return made;
   }
 
@@ -83,7 +75,7 @@ export function makeWords(page) {
   };
   part.moves.onclick = ({ target: { value } }) => {
     if (value === "0") play();
-    else if (value) go(state.step + Number(value));
+    else if (value) go(state.step + +value);
   };
   onArrows(written, () => [[...written.querySelectorAll("button")]],
     ({ dataset: { id } }) => go(+id));

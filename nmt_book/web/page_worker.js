@@ -21,7 +21,8 @@ self.onmessage = async ({ data: { number, job, asked } }) => {
   running.delete(number);
 };
 
-const jobs = { load: open, translate: answer, look: lookAt, known };
+const jobs = { load: open, translate: answer, known,
+  look: (asked) => look(translators.get(asked.model), asked, closedBy(asked)) };
 
 async function open({ name, bytes }) {
   const translator = await load(bytes);
@@ -40,10 +41,6 @@ function closedBy(asked) {
   const closed = (kind, layer, head, column) =>
     off.has(`${kind}-${layer}-${head}`) || (kind === "cross" && columns.has(column));
   return off.size + columns.size ? closed : undefined;
-}
-
-function lookAt(asked) {
-  return look(translators.get(asked.model), asked, closedBy(asked));
 }
 
 async function answer(asked, number, { signal }) {
@@ -71,13 +68,12 @@ async function answer(asked, number, { signal }) {
 /** A translation with its maps as the viewer reads them: thousandths, row by row. */
 function flat({ maps, ...found }) {
   const { source, tokens } = found, read = ["<sos>", ...tokens.slice(0, -1)];
-  const words = { encoder: [source, source], decoder: [tokens, read] };
-  words.cross = [tokens, source];
   const thousandths = (head) =>
     head.flatMap((row) => Array.from(row, (weight) => Math.round(1000 * weight)));
-  const kinds = Object.entries(maps).map(([name, layers]) => {
-    const weights = layers.map((heads) => heads.map(thousandths));
-    return [name, { rows: words[name][0], columns: words[name][1], weights }];
-  });
-  return { ...found, kinds: Object.fromEntries(kinds) };
+  const kind = (name, rows, columns) => ({ rows, columns,
+    weights: maps[name].map((heads) => heads.map(thousandths)) });
+  return { ...found, kinds: {
+    encoder: kind("encoder", source, source), decoder: kind("decoder", tokens, read),
+    cross: kind("cross", tokens, source),
+  } };
 }

@@ -151,8 +151,8 @@ export class WordTokenizer {
   /** Cuts off punctuation and clitics. spaCy's lists of abbreviations, units and web
    * addresses are not here. */
   split(word) {
-    const parts = /^([\p{P}\p{S}]*)(.*?)([\p{P}\p{S}]*)$/u.exec(word);
-    const [, before, middle, after] = parts;
+    const [, before, middle, after] =
+      /^([\p{P}\p{S}]*)(.*?)([\p{P}\p{S}]*)$/u.exec(word);
     const { cut } = LANGUAGES[this.lang];
     const inside = this.ids.has(middle) ? [middle] : middle.split(cut);
     const marks = (text) => text.match(/(.)\1*/gu) ?? []; // "..." is one

@@ -1,12 +1,37 @@
-// `multiplyAdd` of train_ops.js in WebAssembly: it takes most of the time. Letters are
-// those of `multiplyAdd`; sizes and steps are in bytes, 4 a number.
+// `multiplyAdd` of train_ops.js in WebAssembly, four numbers at once (SIMD): it takes
+// most of the time. The program is put together byte by byte, so that nothing is hidden
+// in it.
 
 import { Plain, Tape } from "./train_ops.js";
-import {
-  add, advance, again, at, each, F32, FOUR, get, I32, isAbove, makeProgram, number, ONE,
-  set, subtract, tee, times, until, V128,
-} from "./wasm.js";
 
+// The instructions.
+const I32 = 0x7f, F32 = 0x7d, V128 = 0x7b; // types
+const get = (i) => [0x20, i], set = (i) => [0x21, i];
+const number = (i) => [0x41, i]; // below 64: one byte
+const add = 0x6a, times = 0x6c, isAbove = 0x4b;
+const advance = (i, by) => [get(i), by, add, set(i)];
+const at = (offset) => [2, offset]; // 2: addresses are multiples of 2² bytes
+const until = (done, inside) => // a loop that ends when `done`
+  [0x02, 0x40, 0x03, 0x40, done, 0x0d, 1, inside, 0x0c, 0, 0x0b, 0x0b];
+// Four numbers at once, and one: how to read, write, add and multiply.
+const FOUR = {
+  read: [0xfd, 0x00], readA: [0xfd, 0x09], write: [0xfd, 0x0b], // readA: four times
+  add: [0xfd, 0xe4, 0x01], times: [0xfd, 0xe6, 0x01],
+};
+const ONE = { read: 0x2a, readA: 0x2a, write: 0x38, add: 0x92, times: 0x94 };
+
+const each = (count, make) => Array.from({ length: count }, (_, i) => make(i));
+
+function leb(value) { // an unsigned integer, seven bits a byte
+  return value < 128 ? [value] : [(value & 127) | 128, ...leb(value >>> 7)];
+}
+const sized = (...inside) => {
+  const bytes = inside.flat(Infinity);
+  return [leb(bytes.length), bytes];
+};
+const text = (letters) => sized(...new TextEncoder().encode(letters));
+
+// Letters are those of `multiplyAdd`; sizes and steps are in bytes, 4 a number.
 const [C, A, B, M, ROW, K, DOWN, RIGHT] = [0, 1, 2, 3, 4, 5, 6, 7]; // parameters
 const [m, n, k, a, b, p] = [8, 9, 10, 11, 12, 13]; // variables; p: where a row begins
 
@@ -22,8 +47,8 @@ function tile(rows, width) {
     inRows(ROW, (r) => each(parts, (i) =>
       [get(p), kind.read, at(16 * i), set(sum(r, i))])),
     [get(A), get(m), get(DOWN), times, add, set(a), get(B), get(n), add, set(b)],
-    [get(K), set(k)],
-    again([
+    [number(0), set(k)],
+    until([get(k), number(1), add, get(K), isAbove], [
       each(parts, (i) => [get(b), kind.read, at(16 * i), set(B_(i))]),
       [get(a), set(p)],
       inRows(DOWN, (r) => [
@@ -31,8 +56,8 @@ function tile(rows, width) {
         each(parts, (i) =>
           [get(sum(r, i)), get(A_), get(B_(i)), kind.times, kind.add, set(sum(r, i))]),
       ]),
-      [advance(a, get(RIGHT)), advance(b, get(ROW))],
-    ], [get(k), number(1), subtract, tee(k)]), // until k is 0
+      [advance(a, get(RIGHT)), advance(b, get(ROW)), advance(k, number(1))],
+    ]),
     toC,
     inRows(ROW, (r) => each(parts, (i) =>
       [get(p), get(sum(r, i)), kind.write, at(16 * i)])),
@@ -53,11 +78,21 @@ const program = () => [4, 1].map((rows) =>
 
 /** Memory for a Tape, and `multiply` for numbers in it. */
 export async function makeKernel(bytes) {
-  const variables = [[6, I32], [11, V128], [11, F32]];
-  const { memory, run } = await makeProgram(bytes, 8, variables, program());
-  const multiply = (C, A, B, M, N, K, down, right) =>
-    run(C.byteOffset, A.byteOffset, B.byteOffset, M, 4 * N, K, 4 * down, 4 * right);
-  return { memory, multiply };
+  const variables = [3, [6, I32], [11, V128], [11, F32]]; // numbered from 8 on
+  const code = Uint8Array.from([
+    [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    [1, sized(1, 0x60, sized(each(8, () => I32)), 0)], // one type: takes 8 integers
+    [2, sized(1, text("page"), text("memory"), 2, 0, 1)], // imports
+    [3, sized(1, 0)], // one function, of the first type
+    [7, sized(1, text("run"), 0, 0)], // exports
+    [10, sized(1, sized(variables, program(), 0x0b))],
+  ].flat(Infinity));
+  const pages = Math.ceil(bytes / 65536);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const { instance } = await WebAssembly.instantiate(code, { page: { memory } });
+  const multiply = (C, A, B, M, N, K, down, right) => instance.exports.run(
+    C.byteOffset, A.byteOffset, B.byteOffset, M, 4 * N, K, 4 * down, 4 * right);
+  return { memory: memory.buffer, multiply };
 }
 
 /** A Plain with this `multiply`, for a translator: its matrices stay in memory, and

@@ -17,10 +17,11 @@ export function trainPage(host, data, template, script) {
   const settings = makeControls(data.settings), slow = toggle("slowly");
   const example = () => data.examples.find((one) => one.text === text.value.trim());
   const draw = makeDrawing(part, data, example);
+  const failed = (reason) => say(part.note, `This does not work here: ${reason}.`);
   const order = makeOrder(script, data.packed,
     { look, state: (state) => turn(state === "training"), file, failed });
   const stored = data.film && { says: "a stored run", looks: data.film };
-  const runs = { now: null, last: stored }; // each {id, wanted, says, looks}
+  const runs = { last: stored }; // and now: each {id, wanted, says, looks}
   const random = part.note.textContent;
   let training = false;
 
@@ -62,11 +63,11 @@ export function trainPage(host, data, template, script) {
   }
 
   function look(seen) {
-    const { id, looks, wanted } = runs.now, before = looks.at(-1), { step } = seen;
+    const { id, looks, wanted } = runs.now, { step } = seen;
     if (seen.id !== id) return; // of the run before
-    if (before?.step === step) looks.pop(); // the same model, asked again
+    if (looks.at(-1)?.step === step) looks.pop(); // the same model, asked again
+    else write(part.log, seen);
     looks.push(seen);
-    if (before?.step !== step) write(part.log, seen);
     part.save.disabled = step === 0 || wanted.without.positions;
     draw(runs);
     if (step % 100 === 0 && step) say(part.spoken, summary(runs.now));
@@ -84,10 +85,6 @@ export function trainPage(host, data, template, script) {
       part.play.focus();
     }, { class: "main" });
     part.note.replaceChildren(html("b", `${right} of 100 right. `), next);
-  }
-
-  function failed(reason) {
-    say(part.note, `This does not work here: ${reason}.`);
   }
 
   function file(blob) {
@@ -117,21 +114,15 @@ export function trainPage(host, data, template, script) {
   start();
 }
 
-/** Gives orders to the worker, which is there from the first one on; `answers` are
- * what hears it. */
+/** Gives orders to the worker; `answers` are what hears it. */
 function makeOrder(script, packed, answers) {
-  let worker = null;
-  return (...message) => {
-    if (!worker) {
-      worker = workerOf(script);
-      worker.onerror = ({ message }) => answers.failed(message);
-      worker.onmessage = ({ data }) => {
-        for (const [name, value] of Object.entries(data)) answers[name](value);
-      };
-      worker.postMessage(["data", packed]);
-    }
-    worker.postMessage(message);
+  const worker = workerOf(script);
+  worker.onerror = ({ message }) => answers.failed(message);
+  worker.onmessage = ({ data }) => {
+    for (const [name, value] of Object.entries(data)) answers[name](value);
   };
+  worker.postMessage(["data", packed]);
+  return (...message) => worker.postMessage(message);
 }
 
 function summary({ looks }) {
@@ -158,19 +149,20 @@ function makeDrawing(part, data, example) {
   part.maps.append(...grids.map(({ element }) => element));
   part.curve.append(curve.element);
 
-  function drawNumbers({ step, loss, right, said, milliseconds, source, sourceIds }) {
+  return atMostEvery(400, ({ now, last }) => {
+    const look = now.looks.at(-1);
+    if (!look) return;
+    const { step, loss, right, said, milliseconds, source, sourceIds } = look;
     const strange = source.filter((_, i) => sourceIds[i] === data.unknown);
     const long = SHOWN * milliseconds / step / 1000;
     part.numbers.hidden = !step;
     sayAll(part, {
       said: short(said), step: `${step}`, loss: step ? loss.toFixed(2) : "–",
-      right: right === null ? "–" : `${right}`,
+      right: `${right ?? "–"}`,
       time: step > 1 ? `${Math.ceil(long)}` : "–",
       words: strange.length ? `Not among its words: ${strange.join(", ")}.` : "",
     });
-  }
-
-  function drawMaps({ source, tokens, cross }) {
+    const { tokens, cross, frequencyLoss } = look;
     const heads = cross.at(-1) ?? [], gold = new Set(example()?.gold);
     grids.forEach(({ element, draw }, head) => {
       element.hidden = head >= heads.length;
@@ -178,9 +170,6 @@ function makeDrawing(part, data, example) {
       const weights = heads[head]?.map((row) => [...row]);
       if (weights) draw({ rows: tokens, columns: source, weights, gold });
     });
-  }
-
-  function drawCurve({ frequencyLoss }, { now, last }) {
     const lines = Object.entries({ last, now }).filter(([, run]) => run)
       .map(([name, { looks }]) => ({ name, points: looks.filter(({ step }) => step)
         .map(({ step, loss }) => [step, loss]) }));
@@ -190,13 +179,5 @@ function makeDrawing(part, data, example) {
     curve.draw({ lines, rules, end, top: 6, summary: summary(now) });
     const before = last ? `Before, in grey: ${last.says}. ${summary(last)}` : "";
     sayAll(part, { now: `Now: ${now.says}.`, before });
-  }
-
-  return atMostEvery(400, (runs) => {
-    const look = runs.now.looks.at(-1);
-    if (!look) return;
-    drawNumbers(look);
-    drawMaps(look);
-    drawCurve(look, runs);
   });
 }

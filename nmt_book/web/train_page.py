@@ -39,7 +39,6 @@ HELD_OUT = 100  # pairs
 WORKER = (
     "model_file",
     "tokenizers",
-    "wasm",
     "train_ops",
     "train_kernel",
     "transformer",

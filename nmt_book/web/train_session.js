@@ -15,20 +15,21 @@ const COUNT_EVERY = 100; // updates from one count of right translations to the 
 export class Session {
   /** `data` is what train_page.py packed: {config, tokenizers, train, heldOut}. What is
    * asked replaces parts of its config, {model, train, seed}; `without` is what the
-   * Model lacks. Without `kernel`, all is computed in plain JavaScript. */
-  static async create(data, { model, train, seed, without, kernel = true }) {
+   * Model lacks. */
+  static async create(data, { model, train, seed, without }) {
     const config = structuredClone(data.config);
     Object.assign(config.model, model);
     Object.assign(config.train, train);
     const tokenizers = await Promise.all(data.tokenizers.map(makeTokenizer));
     const sizes = tokenizers.map(({ tokens }) => tokens.length);
     const random = generator(seed);
-    const tape = new Tape(await memoryFor(config.model, kernel));
+    const tape = new Tape(await memoryFor(config.model));
     const made = new Model(config.model, ...sizes, { tape, random, without });
     const trainer = new Trainer(made, data.train, config.train, random);
-    const parts = { data, config, tokenizers, sizes, model: made, trainer };
-    const seen = { losses: [], right: null, milliseconds: 0 };
-    return Object.assign(new Session(), parts, seen);
+    return Object.assign(new Session(), {
+      data, config, tokenizers, sizes, model: made, trainer,
+      losses: [], right: null, milliseconds: 0,
+    });
   }
 
   /** The loss of a model that gives each word its frequency, whatever it translates. */
@@ -58,8 +59,8 @@ export class Session {
     const { source, sourceIds, tokens, maps } =
       await translator.translate(text, { prefix });
     const loss = losses.reduce((a, b) => a + b, 0) / losses.length; // of the last 25
-    const seen = { source, sourceIds, tokens, cross: maps.cross };
-    return { step, loss, right, milliseconds, said: own.text, ...seen };
+    const said = own.text, { cross } = maps;
+    return { step, loss, right, milliseconds, said, source, sourceIds, tokens, cross };
   }
 
   idsOf(target) {
@@ -78,7 +79,7 @@ export class Session {
     const { model: { weights }, config: { model }, sizes } = this;
     return Object.fromEntries([...shapes(model, ...sizes)].map(([name]) => {
       const { data, shape } = weights[name];
-      const longer = factor > 1 && /\.W_q\./.test(name);
+      const longer = name.includes(".W_q.");
       return [name, { data: longer ? data.map((x) => x * factor) : data, shape }];
     }));
   }
@@ -97,8 +98,7 @@ export class Session {
 }
 
 /** Memory for one update, and, where the browser has SIMD, the kernel that uses it. */
-async function memoryFor({ n_layers, d_model }, kernel) {
+function memoryFor({ n_layers, d_model }) {
   const bytes = 2 ** 24 * (1 + n_layers * Math.ceil(d_model / 32));
-  const plain = () => ({ memory: new ArrayBuffer(bytes) });
-  return kernel ? makeKernel(bytes).catch(plain) : plain();
+  return makeKernel(bytes).catch(() => ({ memory: new ArrayBuffer(bytes) }));
 }

@@ -51,14 +51,10 @@ export function makeControls(settings) {
 
 /** What train_session.js takes. */
 export function asked(values) {
-  const take = (...names) =>
-    Object.fromEntries(names.map((name) => [name, values[name]]));
-  const model = take("norm", "n_layers", "n_heads", "d_model");
+  const { norm, n_layers, n_heads, d_model, lr, warmup, schedule, ...without } = values;
   return {
-    model: { ...model, d_ff: 2 * model.d_model },
-    train: take("lr", "warmup", "schedule"),
-    without: take(...Object.keys(WITHOUT)),
-    seed: 1,
+    model: { norm, n_layers, n_heads, d_model, d_ff: 2 * d_model },
+    train: { lr, warmup, schedule }, without, seed: 1,
   };
 }
 

@@ -74,9 +74,9 @@ export class Translator {
       p[PAD] = p[SOS] = 0;
       const best = largest(p, Math.max(8, 2 * beamSize));
       const choices = best.slice(0, 8).map((id) => ({ ...name(id), p: p[id] }));
-      const drawn = temperature ? draw(p, temperature, random()) : null;
-      const one = t > limit ? EOS : prefix[t - 1] ?? drawn;
-      return (one === null ? best : [one]).map((token) =>
+      const drawn = temperature ? [draw(p, temperature, random())] : best;
+      const one = t > limit ? EOS : prefix[t - 1];
+      return (one === undefined ? drawn : [one]).map((token) =>
         ({ token, logProb: Math.log(p[token]), seen: { ...now, choices } }));
     };
     const most = beamSize === 1 ? 1 : 2 * beamSize, trace = [];
@@ -91,12 +91,10 @@ export class Translator {
       await onStep?.(step.open[0]?.path ?? []);
       signal?.throwIfAborted();
     }
-    const nBest = found.slice(0, beamSize).map(({ path, score }) =>
-      ({ text: this.tgtTokenizer.decode(path), score }));
-    const steps = [], [{ path: ids }] = found;
-    for (let one = found[0]; one.parent; one = one.parent) steps.unshift(one);
+    const steps = [], [best] = found, { path: ids, score } = best;
+    for (let one = best; one.parent; one = one.parent) steps.unshift(one);
     return {
-      ...nBest[0], nBest, trace, ids, sourceIds,
+      text: this.tgtTokenizer.decode(ids), score, trace, ids, sourceIds,
       source: source.map(({ token }) => token),
       tokens: ids.map((id) => name(id).token),
       logProbs: steps.map(({ logProb }) => logProb),

@@ -102,13 +102,13 @@ export function attentionViewer(host, template, data, told = () => {}) {
 
   function drawHead() {
     const { kind, layer, head } = state, maps = [...grid.querySelectorAll("button")];
-    const chosen = maps.find(({ dataset }) =>
-      +dataset.layer === layer && +dataset.head === head);
+    const chosen = grid.querySelector(
+      `[data-layer="${layer}"][data-head="${head}"]`);
     for (const one of maps) one.setAttribute("aria-checked", one === chosen);
     reach(maps, chosen);
     const off = isOff(layer, head) ? ", switched off: where it looked before" : "";
-    const name = headName(head);
-    part.caption.textContent = `${TITLES[kind]}, layer ${layer}, ${name}${off}`;
+    part.caption.textContent =
+      `${TITLES[kind]}, layer ${layer}, ${headName(head)}${off}`;
     drawWord();
   }
 
@@ -145,7 +145,7 @@ export function attentionViewer(host, template, data, told = () => {}) {
     }
     if (!chosen) return readout.replaceChildren(html("span", HINT));
     const most = others.map((word, i) => [word, toward[i]])
-      .filter(([, weight]) => weight >= 0.005).sort((a, b) => b[1] - a[1]);
+      .filter(([, weight]) => weight >= least).sort((a, b) => b[1] - a[1]);
     const words = most.slice(0, 5).flatMap(([word, weight], i) =>
       [i ? ", " : " ", text(word), `\u00a0${weight.toFixed(2)}`]);
     readout.replaceChildren(
@@ -183,7 +183,7 @@ export function attentionViewer(host, template, data, told = () => {}) {
     const row = at(rows, (clientY - top) / height);
     const column = at(columns, (clientX - left) / width);
     const weight =
-      weightsOf(current(), +layer, +head)[row * columns.length + column];
+      weightsOf(current(), layer, head)[row * columns.length + column];
     readout.replaceChildren(html("b", text(rows[row])), " looks at: ",
       text(columns[column]), `\u00a0${weight.toFixed(3)}`);
   };
@@ -197,24 +197,20 @@ export function attentionViewer(host, template, data, told = () => {}) {
   function hold(side, index) {
     const again = is(state.held, side, index);
     state.held = again ? null : { side, index };
-    told(state);
     see(side, again && touch ? undefined : index);
   }
   for (const [side, list] of Object.entries(sides)) {
-    const word = ({ target }) => target.closest("button");
-    list.onpointerdown = ({ pointerType }) => {
-      touch = pointerType === "touch";
-    };
-    list.onpointerover = (event) => {
-      if (event.pointerType !== "touch" && word(event))
-        see(side, +word(event).dataset.index);
+    list.onpointerdown = ({ pointerType }) => { touch = pointerType === "touch"; };
+    list.onpointerover = ({ target, pointerType }) => {
+      const word = target.closest("button");
+      if (word && pointerType !== "touch") see(side, +word.dataset.index);
     };
     list.onpointerleave = ({ pointerType }) => {
       if (pointerType !== "touch") see();
     };
-    list.addEventListener("focusin", (event) => {
-      reach(list.children, word(event));
-      see(side, +word(event).dataset.index);
+    list.addEventListener("focusin", ({ target }) => {
+      reach(list.children, target);
+      see(side, +target.dataset.index);
     });
     list.addEventListener("focusout", () => see());
   }

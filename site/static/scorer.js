@@ -8,8 +8,7 @@ var Scorer = {
     const chapter = /^notebooks\/\d\d_/.test(page);
     const named = chapter && asked && name.startsWith(asked);
     const exactly = named && name === asked;
-    return score + (chapter ? 20 : 0) + (named ? 15 : 0) + (exactly ? 60 : 0) -
-      (page === "api" ? 10 : 0);
+    return score + 20 * chapter + 15 * named + 60 * exactly - 10 * (page === "api");
   },
   objNameMatch: 11, objPartialMatch: 6,
   objPrio: { 0: 15, 1: 5, 2: -5 }, objPrioDefault: 0,

@@ -2,16 +2,14 @@
 // before its forty links.
 const pages = document.querySelector(".bd-sidebar-primary");
 pages.parentElement.append(pages);
-window.addEventListener("load", () => {
+addEventListener("load", () => {
   pages.scrollTop = 0;
   pages.querySelector("li.current.active > a")?.scrollIntoView({ block: "nearest" });
 });
 
 // A name for the arrows that open a part of the contents.
-for (const arrow of document.querySelectorAll(".bd-sidebar-primary summary")) {
-  const { textContent } = arrow.closest("li").querySelector("a");
-  arrow.setAttribute("aria-label", "Pages of " + textContent);
-}
+for (const arrow of document.querySelectorAll(".bd-sidebar-primary summary"))
+  arrow.ariaLabel = `Pages of ${arrow.closest("li").querySelector("a").textContent}`;
 
 // Named by what stands on it: "Search", and its keys.
 for (const button of document.querySelectorAll(".search-button-field"))
@@ -30,22 +28,21 @@ for (const pre of document.querySelectorAll(".cell_output .output pre"))
   if (!/\S {3,}[-+.\d]|\S {4,}\S/.test(pre.textContent)) pre.classList.add("prose");
 
 // On a phone, the parts of a formula stand one below the other.
-const narrow = window.innerWidth < 768;
 function parts(tex) {
   const found = [""];
   let depth = 0;
   for (const [token] of tex.matchAll(/\\(?:[a-zA-Z]+|.)|[{}]|[^\\{}]+/gs)) {
-    depth += /^(\{|\\begin|\\left)$/.test(token) - /^(\}|\\end|\\right)$/.test(token);
+    depth += ["{", "\\begin", "\\left"].includes(token);
+    depth -= ["}", "\\end", "\\right"].includes(token);
     if (token === "\\qquad" && depth === 0) found.push("");
     else found[found.length - 1] += token;
   }
   return found;
 }
-for (const math of narrow ? document.querySelectorAll("div.math") : []) {
-  const tex = math.textContent.trim().replace(/^\\\[|\\\]$/g, "").trim();
+for (const math of innerWidth < 768 ? document.querySelectorAll("div.math") : []) {
+  const tex = math.textContent.trim().slice(2, -2); // without \[ and \]
   // Sphinx puts this around a formula with line ends of its own, such as a matrix.
-  const split = /^\\begin\{split\}(.*)\\end\{split\}$/s.exec(tex);
-  const rows = parts(split ? split[1] : tex);
+  const rows = parts(tex.replace("\\begin{split}", "").replace("\\end{split}", ""));
   const all = rows.join("\\\\[0.4em]");
   if (rows.length > 1)
     math.textContent = `\\[\\begin{gathered}${all}\\end{gathered}\\]`;
@@ -59,23 +56,23 @@ function reach() {
     if (scrolls && box.scrollWidth > box.clientWidth) box.tabIndex = 0;
   }
 }
-window.addEventListener("load", async () => {
+addEventListener("load", async () => {
   await window.MathJax?.startup?.promise;
   reach();
   // A phone that is turned, too.
-  window.addEventListener("resize", () => requestAnimationFrame(reach));
+  addEventListener("resize", () => requestAnimationFrame(reach));
 });
 
 // On paper, what is folded stands open, and the page is white.
 const theme = document.documentElement.dataset;
 let shown, before;
-window.addEventListener("beforeprint", () => {
+addEventListener("beforeprint", () => {
   before = theme.theme;
   theme.theme = "light";
   shown = [...document.querySelectorAll(".bd-article details:not([open])")];
   for (const fold of shown) fold.open = true;
 });
-window.addEventListener("afterprint", () => {
+addEventListener("afterprint", () => {
   theme.theme = before;
   for (const fold of shown) fold.open = false;
 });

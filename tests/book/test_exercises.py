@@ -66,9 +66,13 @@ def answers(one: Exercise, kind: str) -> list[Any]:
     return found.get(one.name, [])
 
 
-@pytest.fixture(params=BY_NAME)
-def one(request: pytest.FixtureRequest) -> Exercise:
-    return BY_NAME[request.param]
+def named(one: Exercise) -> str:
+    return f"{one.module}.{one.name}"
+
+
+@pytest.fixture(params=BY_NAME.values(), ids=named)
+def one(request: pytest.FixtureRequest) -> Any:
+    return request.param
 
 
 FORMS: dict[type, list[Callable[[Any], Any]]] = {  # in which a value may be returned
@@ -138,10 +142,9 @@ def shape_of(argument: Any) -> tuple[int, ...] | None:
     return (argument,) if isinstance(argument, int) else None
 
 
+@pytest.mark.parametrize("one", [e for e in BY_NAME.values() if e.part], ids=named)
 def test_the_part_does_as_the_library(one: Exercise, said: Said) -> None:
     """In a translation, in a training, in subwords or batches."""
-    if not one.part:
-        pytest.skip("this exercise does not run in a translator")
     few = 2 if one.part in SLOW else 10
     tried(few, **{one.part: lambda *args: None})
     assert said().startswith("not written yet") or one.uses
@@ -241,29 +244,8 @@ def double(n: int) -> int:
     return 2 * n
 
 
-@pytest.mark.parametrize(
-    ("answer", "sentence"),
-    [
-        (lambda n: n + n, "right: it is twice as much"),
-        (lambda n: (2 * n for _ in range(1)), "not yet: wrong in the case “small”"),
-        (lambda n: 3 * n, "not yet: twice, not three times"),
-        (
-            lambda n: min(2 * n, 99),
-            "not yet: right in “small”; wrong in the case “large”\n"
-            "  n = 500\n  expected 1000, got 99",
-        ),
-        (lambda n: None if n > 9 else 4, "nothing is returned there"),
-        (lambda n: ..., "not written yet"),
-        (7, "not yet: give the function itself, check.double(double)"),
-        (lambda n: n.sizes, "AttributeError: 'int' object has no attribute 'sizes'"),
-        (
-            lambda n: 2 * n if torch.ones(2) else 0,
-            "write `mask is not None`, and & | ~ for tensors",
-        ),
-    ],
-)
-def test_what_a_check_says(answer: Any, sentence: str) -> None:
-    assert sentence in double.verdict(answer)
+NORM, LAYER = BY_NAME["chapter05.layer_norm"], BY_NAME["chapter05.encoder_layer"]
+MASK, BEAM_STEP = BY_NAME["chapter03.my_target_mask"], BY_NAME["chapter08.my_beam_step"]
 
 
 def third_norm(part: Any, x: Any, mask: Any) -> Any:
@@ -284,51 +266,50 @@ def no_single_truth(ids: Any) -> Any:
     return (ids != 0)[:, None, None] and torch.ones(1)
 
 
+def emptied(beam: list[Any], *given: Any) -> Any:
+    found = BEAM_STEP.right(beam, *given)
+    beam.clear()
+    return found
+
+
 def numbers_joined(ids: Any) -> Any:
     return (ids != 0)[:, None, None] & torch.ones(ids.size(1), ids.size(1)).tril()
 
 
 @pytest.mark.parametrize(
-    ("name", "answer", "sentence"),
+    ("one", "answer", "sentence"),
     [
-        ("chapter05.encoder_layer", third_norm, "norm2 is used 2 times, not 1"),
-        ("chapter05.encoder_layer", joined_first, "reads; norm1 reads something else"),
-        ("chapter05.layer_norm", lambda x, g, b, eps=0: 2 * x, "x = [[["),  # its input
-        ("chapter06.decoder_layer", decoded, "of your 2 results"),
+        (double, lambda n: n + n, "right: it is twice as much"),
+        (double, lambda n: (2 * n for _ in "1"), "not yet: wrong in the case “small”"),
+        (double, lambda n: 3 * n, "not yet: twice, not three times"),
+        (
+            double,
+            lambda n: min(2 * n, 99),
+            "not yet: right in “small”; wrong in the case “large”\n"
+            "  n = 500\n  expected 1000, got 99",
+        ),
+        (double, lambda n: None if n > 9 else 4, "nothing is returned there"),
+        (double, lambda n: ..., "not written yet"),
+        (double, 7, "not yet: give the function itself, check.double(double)"),
+        (double, lambda n: n.sizes, "AttributeError: 'int' object has no attribute 's"),
+        (
+            double,
+            lambda n: 2 * n if torch.ones(2) else 0,
+            "write `mask is not None`, and & | ~ for tensors",
+        ),
+        (LAYER, third_norm, "norm2 is used 2 times, not 1"),
+        (LAYER, joined_first, "reads; norm1 reads something else"),
+        (NORM, lambda x, g, b, eps=0: 2 * x, "x = [[["),  # its input
+        (BY_NAME["chapter06.decoder_layer"], decoded, "of your 2 results"),
         # not what another RuntimeError is told
-        ("chapter03.my_target_mask", no_single_truth, "ask for a single truth value"),
-        ("chapter03.my_target_mask", numbers_joined, "& | ~ join booleans"),
+        (MASK, no_single_truth, "ask for a single truth value"),
+        (MASK, numbers_joined, "& | ~ join booleans"),
+        (BEAM_STEP, emptied, "but it changes beam, which"),
+        (BEAM_STEP, emptied, "but it changes beam, which"),  # a fresh one
     ],
 )
-def test_what_a_check_says_of_an_unknown_mistake(
-    name: str, answer: Any, sentence: str
-) -> None:
-    assert sentence in BY_NAME[name].verdict(answer)
-
-
-@exercise(
-    "The largest number.",
-    cases={"two": ([3, 1],), "three": ([3, 1, 2],)},
-    mistakes={},
-    hints=("", ""),
-    says="so it is",
-    difficulty=1,
-    importance=1,
-    minutes=1,
-)
-def largest(numbers: list[int]) -> int:
-    return sorted(numbers)[-1]
-
-
-def test_arguments_are_fresh_in_each_case() -> None:
-    def emptied(numbers: list[int]) -> int:
-        found = max(numbers)
-        numbers.clear()
-        return found
-
-    for _ in range(2):
-        said = largest.verdict(emptied)
-        assert said.startswith("right: so it is\n  but it changes numbers, ")
+def test_what_a_check_says(one: Exercise, answer: Any, sentence: str) -> None:
+    assert sentence in one.verdict(answer)
 
 
 def test_a_mutant_that_passes_shows_a_missing_case() -> None:
@@ -546,17 +527,6 @@ def test_a_notebook_shows_a_verdict_in_colour() -> None:
     assert repr(Verdict("right: it is")) == "✓ right: it is"
 
 
-def test_a_beam_that_is_emptied_is_mentioned() -> None:
-    step = BY_NAME["chapter08.my_beam_step"]
-
-    def emptied(beam: list[Any], *given: Any) -> Any:
-        found = step.right(beam, *given)
-        beam.clear()
-        return found
-
-    assert "but it changes beam, which" in step.verdict(emptied)
-
-
 def test_what_a_perplexity_is_of(said: Said) -> None:
     attention = BY_NAME["chapter04.attention"].right
     tried(attention=attention)
@@ -565,11 +535,6 @@ def test_what_a_perplexity_is_of(said: Said) -> None:
     assert "perplexity of the references: " in said()
     tried(next_word=BY_NAME["chapter00.next_word"].right)
     assert "perplexity" not in said(), "the search has no part in it"
-
-
-def test_texts_that_are_none(said: Said) -> None:
-    tried(few=0, attention=lambda *given: None)
-    assert said().startswith("there is no text to translate: ")
 
 
 def test_a_matrix_is_tried_with_both_columns(said: Said) -> None:
@@ -588,33 +553,52 @@ def test_a_trial_that_looks_fine_says_so(said: Said) -> None:
     assert said().endswith("this does not show the mistake that the check has found\n")
 
 
+def stops(Q: Any, K: Any, V: Any, mask: Any) -> Any:
+    return Q @ V.nothing
+
+
+def cut(word: str, merges: list[tuple[str, str]]) -> tuple[str, ...]:
+    parts = tuple("▁" + word)
+    for pair in merges:
+        parts = BY_NAME["chapter01.my_merge"].right(parts, pair)
+    return parts
+
+
+def not_shifted(tgt: Any) -> Any:
+    return tgt[:, :-1], tgt[:, :-1]
+
+
 @pytest.mark.parametrize(
-    ("hers", "sentence"),
+    ("part", "hers", "sentence"),
     [
-        (lambda Q, K, V, mask: V.new_full((*Q.shape[:3], 32), torch.nan), "nan"),
-        (lambda Q, K, V, mask: 1 / 0, "yours stops it: ZeroDivisionError"),
+        (
+            "attention",
+            lambda Q, K, V, mask: V.new_full((*Q.shape[:3], 32), torch.nan),
+            "nan",
+        ),
+        ("attention", lambda *given: 1 / 0, "yours stops it: ZeroDivisionError"),
+        ("attention", stops, "in the line: return Q @ V.nothing"),
+        ("loss", lambda z, y: z.mean().item(), "it: TypeError: backward() starts from"),
+        ("shift", not_shifted, "lower is not better here"),
+        ("cut", cut, "197 of 197 words are cut as by the model\n"),
+        ("batches", lambda lengths, budget: [lengths], "1 batches (the library: 29)"),
     ],
 )
-def test_what_stops_a_translation(hers: Any, sentence: str, said: Said) -> None:
-    tried(attention=hers)
+def test_what_a_trial_says(part: str, hers: Any, sentence: str, said: Said) -> None:
+    tried(**{part: hers})
     assert sentence in said()
 
 
-def test_the_line_that_stops_a_translation_is_named(said: Said) -> None:
-    def attention(Q: Any, K: Any, V: Any, mask: Any) -> Any:
-        return Q @ V.nothing
-
-    tried(attention=attention)
-    assert "in the line: return Q @ V.nothing" in said()
+def test_texts_that_are_none(said: Said) -> None:
+    tried(few=0, attention=stops)
+    assert said().startswith("there is no text to translate: ")
 
 
-def test_a_training_takes_lists_and_says_what_a_loss_needs(said: Said) -> None:
+def test_a_training_takes_lists(said: Said) -> None:
     rows = torch.Tensor.tolist
     tried(shift=lambda t: (rows(t[:, :-1]), rows(t[:, 1:])))
     yours, theirs = re.findall(r"([\d.]+ → [\d.]+)", said())
     assert yours == theirs
-    tried(loss=lambda z, y: z.mean().item())
-    assert "stops it: TypeError: backward() starts from" in said()
 
 
 def test_the_translator_is_left_as_it_was() -> None:
@@ -633,24 +617,12 @@ def test_the_translator_is_left_as_it_was() -> None:
     assert not any("attend" in vars(m) for m in translator.model.modules())
 
 
-def test_what_no_translation_calls(said: Said) -> None:
-    def cut(word: str, merges: list[tuple[str, str]]) -> tuple[str, ...]:
-        parts = tuple("▁" + word)
-        for pair in merges:
-            parts = BY_NAME["chapter01.my_merge"].right(parts, pair)
-        return parts
-
-    tried(cut=cut)
-    assert said() == "197 of 197 words are cut as by the model\n"
+def test_a_mistake_that_no_translation_calls_is_seen(said: Said) -> None:
     tried(cut=lambda word, merges: cut(word, merges[::-1]))
     assert not said().startswith("197 of")
-    tried(batches=lambda lengths, budget: [lengths])
-    assert "1 batches (the library: 29)" in said()
-    tried(shift=lambda tgt: (tgt[:, :-1], tgt[:, :-1]))
+    tried(shift=not_shifted)
     yours, library = re.findall(r"→ ([\d.]+)", said())
     assert float(yours) < float(library) - 1, "it learns to copy"
-    tried(shift=lambda tgt: (tgt[:, :-1], tgt[:, :-1]))
-    assert "lower is not better here" in said()
 
 
 def test_an_unknown_part_is_named() -> None:

@@ -12,7 +12,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import nmt_book as book
@@ -23,8 +22,26 @@ from tests.site.chromium import ROOT
 
 DRIVER = ROOT / "build/firefox/node_modules/puppeteer-core"
 THINGS = ROOT / "build/firefox/things"
-SCRIPT = ROOT / "tests/site/firefox.mjs"
 WIDTHS = (390, 1280)
+TEXT = """new Promise(go => setTimeout(go, 1500)).then(() =>
+    document.querySelector('.nmt-live').shadowRoot.querySelector('#text').value)"""
+RESULT = "document.querySelector('.nmt-live').shadowRoot.querySelector('.result')"
+WIDE = """new Promise(go => setTimeout(go, 300)).then(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    if (scrollWidth > clientWidth) console.error(location + ": " + scrollWidth)
+})"""
+SAYS = """document.querySelector(".nmt-attention").shadowRoot
+    .querySelector(".readout, [data-part=log]").innerText"""
+# Focuses the first control of a thing; on the training page, what begins it.
+KEY = f"""(() => {{
+    globalThis.before = {SAYS}
+    const root = document.querySelector(".nmt-attention").shadowRoot
+    const one = root.querySelector("[type=range], .cell, button.main") ??
+        root.querySelector("input")
+    one.focus()
+    if (one.type === "range") return one.value === one.max ? "ArrowLeft" : "ArrowRight"
+    return one.type === "text" ? "x" : "Enter"
+}})()"""
 
 
 def main() -> int:
@@ -36,41 +53,51 @@ def main() -> int:
         DRIVER.parents[1].mkdir(parents=True, exist_ok=True)
         npm = ["npm", "install", "--silent", "--prefix", str(DRIVER.parents[1])]
         subprocess.run([*npm, "puppeteer-core@24"], check=True)
-    pages = sorted(str(path.relative_to(SITE)) for path in SITE.rglob("*.html"))
     if sys.argv[1:] != ["things"]:
-        on_the_site(firefox, pages)
+        with served(SITE) as address:
+            on_the_site(firefox, address)
     things = [*NAMES, "train"]
+    THINGS.mkdir(exist_ok=True)
     for name in things:
         page = f"{HEAD}<main>{book.play(name)._repr_html_()}</main>"
-        THINGS.mkdir(exist_ok=True)
-        (THINGS / name).with_suffix(".html").write_text(page, encoding="utf-8")
-    found = used(firefox, THINGS, things=[f"{name}.html" for name in things])
-    changed = {
-        name for name, (before, after) in found["things"].items() if before != after
-    }
-    assert len(changed) == len(things) and not found["errors"], found
+        (THINGS / f"{name}.html").write_text(page, encoding="utf-8")
+    with served(THINGS) as address:
+        steps: list[Any] = []
+        for name in things:
+            steps += [["goto", f"{address}/{name}.html"], ["evaluate", KEY], ["press"]]
+            steps += [["waitForFunction", f"{SAYS} !== before"]]
+        answers(firefox, steps)
     print(f"Firefox: {', '.join(things)} answer a key")
     return 0
 
 
-def on_the_site(firefox: str, pages: list[str]) -> None:
-    speeds = [80, 230, 330]
-    found = used(firefox, SITE, pages=pages, widths=WIDTHS, typed=TYPED, speeds=speeds)
-    assert found["typed"] == [TYPED] * 3, found["typed"]
-    assert found["result"] == expected("en-de", TYPED).text, found["result"]
-    assert not found["wide"] and not found["errors"], found
+def on_the_site(firefox: str, address: str) -> None:
+    steps: list[Any] = [["goto", f"{address}/live.html#model=en-de&text=Two+dogs."]]
+    for delay in (80, 230, 330):
+        steps += [["click", ">>> #text", {"count": 3}], ["press", "Backspace"]]
+        steps += [["type", ">>> #text", TYPED, {"delay": delay}], ["evaluate", TEXT]]
+    steps += [["waitForSelector", ">>> .offer", {"hidden": True, "timeout": 120_000}]]
+    steps += [["waitForSelector", ">>> .ask[aria-busy=false]"]]
+    steps += [["evaluate", f"{RESULT}.innerText"]]
+    pages = [str(path.relative_to(SITE)) for path in SITE.rglob("*.html")]
+    for width in WIDTHS:
+        steps += [["setViewport", {"width": width, "height": 900}]]
+        for page in pages:
+            steps += [["goto", f"{address}/{page}"], ["evaluate", WIDE]]
+    *typed, result = answers(firefox, steps)[:4]
+    assert typed == [TYPED] * 3, typed
+    assert result == expected("en-de", TYPED).text, result
     print(f"Firefox: {len(pages)} pages at {WIDTHS}, every letter is there")
 
 
-def used(firefox: str, folder: Path, **asked: Any) -> Any:
-    """What firefox.mjs has found on pages of a folder."""
-    job = {"pages": [], "widths": [], "speeds": [], "typed": "", "things": []} | asked
+def answers(firefox: str, steps: list[Any]) -> list[Any]:
+    """What Firefox answers to the steps, without an error."""
     module = DRIVER / "lib/esm/puppeteer/puppeteer-core.js"
-    with served(folder) as address:
-        command = ["node", str(SCRIPT), str(module), address, json.dumps(job)]
-        env = os.environ | {"FIREFOX": firefox}
-        answer = subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True)
-    return json.loads(answer.stdout)
+    command = ["node", str(ROOT / "tests/site/firefox.mjs"), str(module), firefox]
+    output = subprocess.check_output(command, input=json.dumps(steps), text=True)
+    found = json.loads(output)
+    assert not found["errors"], found["errors"]
+    return list(found["answers"])
 
 
 if __name__ == "__main__":

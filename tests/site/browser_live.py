@@ -1,6 +1,7 @@
 """Uses the live page of build/site as a reader would, and looks for barriers.
 
-Part of ``make browser``. Screenshots go to build/live.
+Part of ``make browser``. Screenshots go to build/live. Some of the walks are part of
+``make test``, too: see test_browser.py.
 """
 
 from __future__ import annotations
@@ -53,19 +54,12 @@ def main() -> int:
             page.goto(url)
             get_model(page)  # before the browser has said that it has none
         with watched(browser) as page:
-            first_state(page, url)
-        with watched(browser) as page:
-            shared_address(page, url)
-        with watched(browser) as page:
             fetched = first_own_sentence(page, url)
-            heads(page)
             page.goto(url)
             other_directions(page)
             ideas(page)
             for slowed in (1, 4):
                 typing(page, url, slowed)
-            no_stale_answers(page)
-            sampling_and_tree(page)
             offline(page, url)
             damaged_cache(page, url)
         for width, scheme in ((1280, "light"), (390, "dark")):

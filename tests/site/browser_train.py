@@ -46,10 +46,6 @@ def main() -> int:
             learns(page)
             asked(page)
             handed_over(page, address)
-        with watched(browser) as page:
-            page.goto(url)
-            keyboard(page)
-            compared(page)
         with watched(browser, java_script_enabled=False) as page:
             page.goto(url)
             film = page.locator(".nmt-train > table")

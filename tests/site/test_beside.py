@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from nmt_book import web
 from tests.site.node import needs_node, run_node
 
@@ -37,8 +35,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_addresses(name: str) -> None:
-    at, expected = CASES[name]
-    calls: list[Any] = [[FILE, at]]
-    assert run_node(NODE, {"folder": str(web.FILES), "calls": calls}) == [expected]
+def test_addresses() -> None:
+    calls: list[Any] = [[FILE, at] for at, _ in CASES.values()]
+    found = run_node(NODE, {"folder": str(web.FILES), "calls": calls})
+    assert dict(zip(CASES, found, strict=True)) == {
+        name: expected for name, (_, expected) in CASES.items()
+    }

@@ -67,6 +67,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture
+def german(page: Any, address: str) -> Any:
+    """The live page with a sentence, and its model."""
+    page.goto(f"{address}/live.html{GERMAN}")
+    get_model(page)
+    settled(page)
+    return page
+
+
 def opened(page: Any, folder: Path, *outputs: web.Html) -> None:
     """Shows outputs of cells on a page."""
     file = folder / "page.html"
@@ -273,12 +282,11 @@ def test_an_address_is_a_sentence_and_a_search(page: Any, address: str) -> None:
     browser_live.shared_address(page, f"{address}/live.html")
 
 
-def test_a_word_that_is_chosen_and_heads_that_are_off(page: Any, address: str) -> None:
-    page.goto(f"{address}/live.html{GERMAN}")
-    get_model(page)
+def test_a_word_that_is_chosen_and_heads_that_are_off(german: Any) -> None:
+    page = german
     text, file = live.EXAMPLES["en-de"][0], live.model_path("en-de")
     assert settled(page) == browser_live.expected("en-de", text).text
-    (plain,) = node(file, [{"text": text}])
+    ((plain,),) = node(file, [{"text": text}])
     rows = page.locator(".bars tbody tr").all()
     for row, choice in zip(rows, plain["steps"][0], strict=True):
         p = choice["p"]
@@ -287,7 +295,7 @@ def test_a_word_that_is_chosen_and_heads_that_are_off(page: Any, address: str) -
         if p > 0.1:
             assert filled(bar) == pytest.approx(p, abs=0.03)
     jobs = [{"text": text, "prefix": [choice["id"]]} for choice in plain["steps"][0]]
-    texts = [answer["text"] for answer in node(file, jobs)]
+    texts = [answer["text"] for answer in node(file, jobs)[0]]
     other = next(i for i, words in enumerate(texts) if words != plain["text"])
     page.locator(".bars tbody").get_by_role("button").nth(other).click()
     assert settled(page) == texts[other]
@@ -317,7 +325,7 @@ def weighed(page: Any, plain: dict[str, Any]) -> None:
     job = {"text": live.EXAMPLES["en-de"][0], "prefix": plain["ids"]}
     heads = [("encoder", 0, 1), ("decoder", 1, 3), ("cross", 3, 2), ("cross", 2, 0)]
     jobs = [job | {"closed": [[*head, None]]} for head in heads]
-    for (kind, layer, head), off in zip(heads, node(file, jobs), strict=True):
+    for (kind, layer, head), off in zip(heads, node(file, jobs)[0], strict=True):
         fall = f"{whole - sum(off['logProbs']):.2f}"
         name = f"{kind}, layer {layer}, head {head}: without it, log P falls by {fall}"
         assert page.get_by_role("switch", name=name).count() == 1, name
@@ -372,33 +380,26 @@ def test_in_a_notebook_too_heads_that_are_off_are_named(
     assert settled(page) == before and not chip.is_visible()
 
 
-def test_a_hidden_subword_looks_hidden(page: Any, address: str) -> None:
-    page.goto(f"{address}/live.html{GERMAN}")
-    word = page.locator(".chips button").nth(2)
-    get_model(page)
-    settled(page)
+def test_a_hidden_subword_looks_hidden(german: Any) -> None:
+    word = german.locator(".chips button").nth(2)
     style = "one => [getComputedStyle(one).textDecorationLine, one.title]"
     assert word.evaluate(style)[0] == "none"
     word.click()
-    settled(page)
+    settled(german)
     assert word.evaluate(style)[0] == "line-through"
-    note = page.locator(".note").first.inner_text()
+    note = german.locator(".note").first.inner_text()
     assert note == "The decoder does not see what is crossed out."
 
 
-def test_the_chosen_map_is_a_table_as_well(page: Any, address: str) -> None:
-    page.goto(f"{address}/live.html{GERMAN}")
-    get_model(page)
-    settled(page)
-    details = page.locator("details", has_text="The chosen map as a table")
+def test_the_chosen_map_is_a_table_as_well(german: Any) -> None:
+    details = german.locator("details", has_text="The chosen map as a table")
     details.locator("summary").click()
     row = details.locator("tbody tr").nth(1)
     before = row.inner_text()
     weights = [float(text) for text in re.findall(r"\d\.\d\d", before)]
     assert len(weights) > 3 and sum(weights) == pytest.approx(1, abs=0.05)
-    page.get_by_role("radiogroup", name="layer and head").get_by_role(
-        "radio"
-    ).first.click()
+    maps = german.get_by_role("radiogroup", name="layer and head")
+    maps.get_by_role("radio").first.click()
     assert row.inner_text() != before, "another head, another table"
 
 
@@ -429,11 +430,9 @@ def test_a_model_of_ones_own_begins_with_what_it_knows(
         assert send.count() == 1
 
 
-def test_own_sentences_and_searches(page: Any, address: str) -> None:
-    page.goto(f"{address}/live.html{GERMAN}")
-    get_model(page)
-    browser_live.no_stale_answers(page)
-    browser_live.sampling_and_tree(page)
+def test_own_sentences_and_searches(german: Any) -> None:
+    browser_live.no_stale_answers(german)
+    browser_live.sampling_and_tree(german)
 
 
 def test_each_opened_model_answers_for_itself(

@@ -62,10 +62,11 @@ ANSWER = """async (load, file, jobs) => {
 }"""
 NODE = f"""
 import {{readFileSync}} from 'fs'
-const {{script, file, jobs, kernel}} = JSON.parse(readFileSync(0, 'utf8'))
+const {{script, file, jobs, kernels}} = JSON.parse(readFileSync(0, 'utf8'))
 const {{load}} = await import(script), bytes = new Uint8Array(readFileSync(file))
-const read = file => load(file, {{kernel}})
-const answers = await ({ANSWER})(read, bytes.buffer, jobs)
+const ask = {ANSWER}, answers = []
+for (const kernel of kernels)
+    answers.push(await ask(file => load(file, {{kernel}}), bytes.buffer, jobs))
 process.stdout.write(JSON.stringify(answers))
 """
 Job = dict[str, Any]
@@ -93,10 +94,10 @@ ODD = [
 ]
 
 
-def node(file: Path, jobs: list[Job], kernel: bool = True) -> list[dict[str, Any]]:
-    """The answers of the translator in Node; ``kernel``: with WebAssembly."""
-    job = {"script": SCRIPT, "file": str(file), "jobs": jobs, "kernel": kernel}
-    found: list[dict[str, Any]] = run_node(NODE, job)
+def node(file: Path, jobs: list[Job], kernels: Any = (True,)) -> list[Any]:
+    """The translator's answers in Node, by kernel: with WebAssembly and without it."""
+    job = {"script": SCRIPT, "file": str(file), "jobs": jobs, "kernels": kernels}
+    found: list[Any] = run_node(NODE, job)
     return found
 
 
@@ -129,30 +130,42 @@ def masked(model: nmt.Transformer, cells: list[list[Any]]) -> Iterator[None]:
         yield
 
 
-def answers(file: Path, jobs: list[Job], kernel: bool = True) -> list[dict[str, Any]]:
-    """The answers in Node, which are all equal to Python's."""
+def encoded(translator: nmt.Translator, text: str) -> list[dict[str, Any]]:
+    ids = translator.encode(text)
+    labels = translator._source_labels(text, ids)
+    return [{"id": i, "token": t} for i, t in zip(ids, labels, strict=True)]
+
+
+def same_tokens(file: Path, texts: list[str]) -> None:
+    """The source tokens in Node are Python's."""
     translator = nmt.Translator.load(file, device="cpu")
-    found = node(file, jobs, kernel)
-    for job, answer in zip(jobs, found, strict=True):
-        text, ids = job["text"], translator.encode(job["text"])
-        labels = translator._source_labels(text, ids)
-        both = zip(ids, labels, strict=True)
-        assert answer["encoded"] == [{"id": i, "token": t} for i, t in both]
-        if job.get("encode"):
-            continue
-        beam, closed = job.get("beamSize", 1), job.get("closed") or []
-        with masked(translator.model, closed):
-            wanted = translator.translate(text, beam, job.get("alpha"), use_cache=False)
+    (found,) = node(file, [{"text": text, "encode": True} for text in texts])
+    for text, answer in zip(texts, found, strict=True):
+        assert answer["encoded"] == encoded(translator, text)
+
+
+def answers(file: Path, jobs: list[Job]) -> list[Any]:
+    """The answers in Node, with both kernels, which are all equal to Python's."""
+    translator = nmt.Translator.load(file, device="cpu")
+    found = node(file, jobs, (True, False))
+    for job, *both in zip(jobs, *found, strict=True):
+        text, cells = job["text"], job.get("closed") or []
+        with masked(translator.model, cells):
+            wanted = translator.translate(
+                text, job.get("beamSize", 1), job.get("alpha"), use_cache=False
+            )
             maps = wanted.attention
-        assert answer["tokens"] == list(wanted.tgt_labels)
-        assert answer["text"] == wanted.text
-        assert answer["score"] == pytest.approx(wanted.score, abs=1e-4)
-        if job.get("maps") and text:
-            tensors = [*maps.encoder, *maps.decoder, *maps.cross]
-            weights = torch.cat([tensor.flatten() for tensor in tensors])
-            shown = torch.tensor(answer["maps"])
-            torch.testing.assert_close(shown, weights, atol=1e-3, rtol=0)
-    return found
+        for answer in both:
+            assert answer["encoded"] == encoded(translator, text)
+            assert answer["tokens"] == list(wanted.tgt_labels)
+            assert answer["text"] == wanted.text
+            assert answer["score"] == pytest.approx(wanted.score, abs=1e-4)
+            if job.get("maps") and text:
+                tensors = [*maps.encoder, *maps.decoder, *maps.cross]
+                weights = torch.cat([tensor.flatten() for tensor in tensors])
+                shown = torch.tensor(answer["maps"])
+                torch.testing.assert_close(shown, weights, atol=1e-3, rtol=0)
+    return list(found[0])
 
 
 def random_texts(n: int) -> list[str]:
@@ -168,14 +181,24 @@ def random_texts(n: int) -> list[str]:
     return ["".join(c for c in row if known(c) != "Cn") for row in rows]
 
 
-def save(file: Path, src: Tokenizer, tgt: Tokenizer) -> Path:
+def save(file: Path, src: Tokenizer, tgt: Tokenizer) -> None:
     """A random model with these tokenizers."""
     model, config = small_model(0, len(src), len(tgt)), small_translator().config
     nmt.Translator(model, src, tgt, config).save(file)
-    return file
 
 
-@pytest.mark.parametrize("kernel", [True, False], ids=["kernel", "plain"])
+@pytest.fixture
+def small() -> nmt.Translator:
+    return small_translator(1)
+
+
+@pytest.fixture
+def file(tmp_path: Path, small: nmt.Translator) -> Path:
+    """The file of the small translator, unless a test writes another one."""
+    small.save(tmp_path / "model.safetensors")
+    return tmp_path / "model.safetensors"
+
+
 @pytest.mark.parametrize(
     ("options", "dtype"),
     [
@@ -185,9 +208,8 @@ def save(file: Path, src: Tokenizer, tgt: Tokenizer) -> Path:
     ],
 )
 def test_any_model_translates_as_in_python(
-    options: dict[str, Any], dtype: torch.dtype, kernel: bool, tmp_path: Path
+    options: dict[str, Any], dtype: torch.dtype, file: Path
 ) -> None:
-    file = tmp_path / "model.safetensors"
     small_translator(3, src_specials=dtype != torch.float16, **options).save(file)
     saved = model_file.load(file)
     tensors = {name: value.to(dtype) for name, value in saved.tensors.items()}
@@ -199,26 +221,22 @@ def test_any_model_translates_as_in_python(
     ways += [{"closed": cells, "maps": True} for cells in (head, word, head + word)]
     ways += [{"closed": [["decoder", 0, None, None]], "maps": True}]
     jobs = [{"text": text, **way} for way in ways for text in TEXTS]
-    found = answers(file, jobs, kernel)
+    found = answers(file, jobs)
     assert len({str(answer["maps"]) for answer in found}) > len(TEXTS)
 
 
-@pytest.mark.parametrize("kernel", [True, False], ids=["kernel", "plain"])
 @pytest.mark.parametrize("name", nmt.Translator.pretrained())
-def test_the_models_of_the_page(name: str, kernel: bool) -> None:
+def test_the_models_of_the_page(name: str) -> None:
     texts = CAPTIONS[name.split("-")[1]]
     jobs = [{"text": texts[0], "maps": True}, {"text": texts[1], "beamSize": 3}]
-    answers(PRETRAINED / name / "model.safetensors", jobs, kernel)
+    answers(PRETRAINED / name / "model.safetensors", jobs)
 
 
-def test_the_beam_is_the_same_tree(tmp_path: Path) -> None:
-    file = tmp_path / "model.safetensors"
-    translator = small_translator(1, decode={"length_penalty": 1.4})
-    translator.save(file)
-    (found,) = answers(file, [{"text": TEXTS[0], "beamSize": 3}])
+def test_the_beam_is_the_same_tree(file: Path, small: nmt.Translator) -> None:
+    (found,) = answers(file, [{"text": TEXTS[0], "beamSize": 3, "alpha": 1.4}])
     trace: list[Candidate] = []
-    src = torch.tensor([translator.encode(TEXTS[0])])
-    nmt.beam_search(translator.model, src, 3, 1.4, 6, trace=trace)
+    src = torch.tensor([small.encode(TEXTS[0])])
+    nmt.beam_search(small.model, src, 3, 1.4, 6, trace=trace)
     keys = ("step", "prefix", "id", "fate")
     tree = [(c.step, list(c.prefix), c.token, c.fate) for c in trace]
     assert [tuple(c[key] for key in keys) for c in found["trace"]] == tree
@@ -227,17 +245,15 @@ def test_the_beam_is_the_same_tree(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_it_goes_on_from_any_word(beam: int, tmp_path: Path) -> None:
-    file, prefix = tmp_path / "model.safetensors", [7, 7, 12]
-    translator = small_translator(1)
-    translator.save(file)
+def test_it_goes_on_from_any_word(beam: int, file: Path, small: nmt.Translator) -> None:
+    prefix = [7, 7, 12]
     job = {"text": TEXTS[0], "beamSize": beam, "prefix": prefix, "closed": None}
-    (found,) = node(file, [job])
+    ((found,),) = node(file, [job])
     ids = found["ids"]
     assert ids[:3] == prefix and ids[-1] == nmt.EOS
-    src = torch.tensor([translator.encode(TEXTS[0])])
+    src = torch.tensor([small.encode(TEXTS[0])])
     tgt_in = torch.tensor([[nmt.SOS, *ids[:-1]]])
-    log_probs = translator.model(src, tgt_in)[0].log_softmax(-1)  # (T, V)
+    log_probs = small.model(src, tgt_in)[0].log_softmax(-1)  # (T, V)
     wanted = log_probs[torch.arange(len(ids)), ids].tolist()
     assert found["logProbs"] == pytest.approx(wanted, abs=1e-4)
     log_probs[:, [nmt.PAD, nmt.SOS]] = -torch.inf
@@ -249,21 +265,21 @@ def test_it_goes_on_from_any_word(beam: int, tmp_path: Path) -> None:
         assert [c["p"] for c in choices] == pytest.approx(p, rel=1e-5)
 
 
-def test_words_are_drawn_as_often_as_their_probability_says(tmp_path: Path) -> None:
-    file, text = tmp_path / "model.safetensors", "ich sehe ein haus"
-    translator = small_translator(1)
-    translator.save(file)
+def test_words_are_drawn_as_often_as_their_probability_says(
+    file: Path, small: nmt.Translator
+) -> None:
+    text = "ich sehe ein haus"
     jobs: list[Job] = [
         {"text": text, "temperature": heat, "seed": seed, "closed": None}
         for heat in (1.0, 2.0)
         for seed in range(1000)
     ]
     cold: Job = {"text": text, "temperature": 0.01, "seed": 5, "closed": None}
-    found = node(file, [*jobs, cold, jobs[7], {"text": text, "closed": None}])
+    (found,) = node(file, [*jobs, cold, jobs[7], {"text": text, "closed": None}])
     *drawn, cold_one, again, greedy = [one["ids"] for one in found]
     assert cold_one == greedy and again == drawn[7]
-    src = torch.tensor([translator.encode(text)])
-    logits = translator.model(src, torch.tensor([[nmt.SOS]]))[0, 0]  # [V]
+    src = torch.tensor([small.encode(text)])
+    logits = small.model(src, torch.tensor([[nmt.SOS]]))[0, 0]  # [V]
     logits[[nmt.PAD, nmt.SOS]] = -torch.inf
     for i, heat in enumerate((1.0, 2.0)):
         p = (logits / heat).softmax(-1)
@@ -283,25 +299,22 @@ def test_words_are_drawn_as_often_as_their_probability_says(tmp_path: Path) -> N
         ("unigram", "identity"),
     ],
 )
-def test_subwords_of_any_text(kind: str, rules: str, tmp_path: Path) -> None:
+def test_subwords_of_any_text(kind: str, rules: str, file: Path) -> None:
     lines = Path("README.md").read_text(encoding="utf-8").splitlines()
     tokenizer = SentencePieceTokenizer.train(kind, lines, 400, 1.0, True, rules)
-    file = save(tmp_path / "model.safetensors", tokenizer, tokenizer)
-    short = [text for text in ODD if len(text) < 100]
-    texts = [*lines, *ODD, *random_texts(100)]
-    jobs: list[Job] = [{"text": text, "encode": True} for text in texts]
-    answers(file, jobs + [{"text": text} for text in short])
+    save(file, tokenizer, tokenizer)
+    same_tokens(file, [*lines, *ODD, *random_texts(100)])
+    answers(file, [{"text": text} for text in ODD if len(text) < 100])
 
 
-def test_words_of_the_tiny_corpus(tmp_path: Path) -> None:
+def test_words_of_the_tiny_corpus(file: Path) -> None:
     pairs = nmt.load_corpus(nmt.load_config("tiny").data).train[:400]
     src = WordTokenizer.train("spacy", "en", [p.src for p in pairs[:300]], 1, False)
     words = Vocab([*SPECIALS, "Un", "l'", "d'", "est", "-", "-il", ",", "!", "(", '"'])
-    file = tmp_path / "model.safetensors"
     save(file, src, WordTokenizer("spacy", "fr", words))
     texts = [pair.src for pair in pairs] + ["He didn't (see) it!", "...", "<eos>"]
-    jobs: list[Job] = [{"text": text, "encode": True} for text in texts]
-    answers(file, jobs + [{"text": text} for text in texts[-9:]])
+    same_tokens(file, texts)
+    answers(file, [{"text": text} for text in texts[-9:]])
 
 
 EXTRA = "max_extra_tokens"
@@ -322,14 +335,6 @@ def refusals(files: list[bytes]) -> list[str]:
     texts = [b64encode(content).decode() for content in files]
     says: list[str] = run_node(REFUSALS, {"script": SCRIPT, "files": texts})
     return says
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """The model of ``small_translator()``."""
-    file = tmp_path / "model.safetensors"
-    small_translator().save(file)
-    return file
 
 
 def test_a_damaged_file_is_noticed(file: Path) -> None:
@@ -388,11 +393,12 @@ def test_a_whole_file_is_not_trusted_either(file: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [torch.inf, torch.nan])
-def test_weights_that_are_not_finite_are_named(number: float, tmp_path: Path) -> None:
-    file, translator = tmp_path / "model.safetensors", small_translator()
+def test_weights_that_are_not_finite_are_named(
+    number: float, file: Path, small: nmt.Translator
+) -> None:
     with torch.no_grad():
-        translator.model.output.weight[5] = number
-    translator.save(file, half=True)
+        small.model.output.weight[5] = number
+    small.save(file, half=True)
     with pytest.raises(AssertionError, match="the weights are not finite"):
         node(file, [{"text": TEXTS[0]}])
 
@@ -481,8 +487,7 @@ def test_a_file_of_any_language_becomes_a_translator_in_the_browser(
     made = tmp_path / "mine.safetensors"
     run.translator.save(made)
     texts = [pair.src for pair in [*corpus.test, *corpus.train[:8]]]
-    jobs: list[Job] = [{"text": text, "maps": True} for text in texts]
-    answers(made, [*jobs, *({"text": text, "encode": True} for text in texts)])
+    answers(made, [{"text": text, "maps": True} for text in texts])
 
 
 LOOK = """
@@ -499,10 +504,9 @@ process.stdout.write(JSON.stringify(found, plain))
 
 
 @pytest.mark.parametrize("options", [{}, {"norm": "pre"}, UNUSUAL])
-def test_the_numbers_of_each_station(options: dict[str, Any], tmp_path: Path) -> None:
+def test_the_numbers_of_each_station(options: dict[str, Any], file: Path) -> None:
     """Of each layer and head, at the first, a middle and the last position."""
-    file, ids = tmp_path / "model.safetensors", [7, 9, 12, 5, nmt.EOS]
-    translator = small_translator(4, **options)
+    translator, ids = small_translator(4, **options), [7, 9, 12, 5, nmt.EOS]
     translator.save(file)
     model, source = translator.model, translator.encode("ich sehe ein haus")
     known: dict[Any, list[torch.Tensor]] = {}  # by module: what it computes, B left out

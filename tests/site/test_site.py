@@ -146,8 +146,10 @@ def test_symbols_are_set_in_headings_and_left_in_code() -> None:
     )
 
 
-def test_the_page_of_the_library_has_a_heading_a_file_and_links_to_chapters() -> None:
+def test_the_page_of_the_library_has_each_name_once_and_links_to_chapters() -> None:
     page = names.page("…")
+    directive = r"(?m)^\.\. (?:auto\w+|py:data):: nmt_lib\.(\w+)$"
+    assert sorted(re.findall(directive, page)) == sorted(nmt.__all__)
     headings = re.findall(r"(?m)^## (.*)$", page)
     assert len(headings) == len({*headings}) > 25
     attention = page.split("## model.attention\n")[1].split("\n## ")[0]
@@ -231,8 +233,3 @@ def test_the_training_page_brings_all_that_it_shows_first() -> None:
         assert example["reference"] and example["gold"]
     assert page.count("</script>") == 1, "a word ends the script"
     assert len(page) < 600_000
-
-
-def test_the_page_of_the_library_has_every_public_name_once() -> None:
-    directive = r"(?m)^\.\. (?:auto\w+|py:data):: nmt_lib\.(\w+)$"
-    assert sorted(re.findall(directive, names.page("…"))) == sorted(nmt.__all__)
