@@ -60,8 +60,8 @@ def on_pairs(found):
         "without dims, roll moves words from sentence to sentence: give it dim 0": (
             "roll(1, 0) → roll(1)"
         ),
-        "always 0: both losses are of the same pairs. Did the targets move as well, did "
-        "batch.src itself change, or did a random order change nothing?": "0.0",
+        "always 0: both losses are of the same pairs. Did the targets move as well? "
+        "Did batch.src itself change? Did a random order change nothing?": "0.0",
         "a source can do harm, too: no abs": "return float( → return abs(",
         "padding is counted: ignore_index=nmt.PAD": (
             "nmt.cross_entropy(model(src, batch.tgt_in), → F.cross_entropy("
