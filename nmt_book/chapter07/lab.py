@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import cycle, islice
 from typing import Any
@@ -30,7 +30,7 @@ def overfit(
     unseen: nmt.Batch,
     smoothing: float,
     n_updates: int = 150,
-) -> tuple[tuple[float, ...], ...]:
+) -> Iterable[list[float]]:
     """Losses on known and on unseen sentences, after every five updates."""
     optimizer = torch.optim.Adam(model.parameters(), 3e-3, (0.9, 0.98), 1e-9)
     loss_of = partial(mean_loss, model, smoothing=smoothing)
@@ -40,7 +40,7 @@ def overfit(
         for step, loss in enumerate(updates(optimizer, loss_of, batches), start=1)
         if step % 5 == 0
     ]
-    return tuple(zip(*losses, strict=True))
+    return map(list, zip(*losses, strict=True))
 
 
 def note_differences(encoder: torch.nn.Module) -> list[float]:

@@ -56,9 +56,9 @@ def test_steps_in_concert_collapse_and_steps_of_the_same_length_do_not(
     assert min(chapter.favourite["as it is"]) > 0.4
     assert max(chapter.favourite["shuffled"] + chapter.favourite["spread"]) < 0.1
     for name, runs in chapter.apart.items():
-        assert len(runs) == 5 and all(len(differs) == 11 for differs in runs)
-        ends = [differs[10] for differs in runs]
-        assert max(ends) < 5e-3 if name == "as it is" else min(ends) > 0.1
+        assert len(runs) == 5 and all(len(differs) == 6 for differs in runs)
+        ends = [differs[5] for differs in runs]
+        assert max(ends) < 0.01 if name == "as it is" else min(ends) > 0.1
 
 
 def test_the_controls_change_no_length(chapter: Any) -> None:
