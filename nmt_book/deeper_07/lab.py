@@ -63,7 +63,7 @@ def loss(model: Model, batch: nmt.Batch) -> float:
 
 
 @torch.no_grad()
-def unseen(model: Model, batch: nmt.Batch) -> list[float]:
+def unseen(model: Model, batch: nmt.Batch) -> tuple[float, float]:
     """How far logits move when what they must not see is gone: padding and the
     neighbours in the batch; and when the last token of ``tgt_in`` is another."""
     moves, logits = [], model(batch.src, batch.tgt_in)  # (B, T, V)
@@ -73,7 +73,8 @@ def unseen(model: Model, batch: nmt.Batch) -> list[float]:
         alone, changed = (model(src, ids)[0] for ids in (tgt, other))  # (T, V) each
         apart = alone - row[: len(alone)], (changed - alone)[:-1]
         moves.append([each.abs().max() for each in apart])
-    return torch.tensor(moves).amax(0).tolist()
+    alone, future = torch.tensor(moves).amax(0).tolist()
+    return alone, future
 
 
 def readings(model: Model, batch: nmt.Batch) -> list[float]:
