@@ -69,7 +69,7 @@ WHOLE = f"return real & {PAST}"
         ),
     },
     mistakes={
-        "with | one permission is enough; a key needs both": "real & → real |",
+        "with | or + one permission is enough; a key needs both": "real & → real |",
         "padding is not hidden": (
             f"{WHOLE} → return {PAST}.expand(len(tgt_in), -1, -1, -1)"
         ),

@@ -56,7 +56,7 @@ class SmallDecoder(nn.Module):
         return self
 
     @torch.no_grad()
-    def share_right(self, lines: Sequence[str]) -> float:
+    def accuracy(self, lines: Sequence[str]) -> float:
         """How often the word that it finds most likely is the one that it must say."""
         batch = pad_batch([self.tokenizer.encode(line) for line in lines])
         predictions = self(batch[:, :-1]).argmax(-1)  # (B, T)

@@ -88,18 +88,14 @@ def _kept(scores, mask):
         "scores[mask] is one long list: the rows are lost": "scores[mask].softmax(-1)",
         "these are the masked scores: the softmax is missing": [
             ".softmax(-1) →",
-            *(
-                (f"lowest) → {low})", ".softmax(-1) →")
-                for low in ("-1e9", "-torch.inf")
-            ),
+            ("lowest) → -1e9)", ".softmax(-1) →"),
+            ("lowest) → -torch.inf)", ".softmax(-1) →"),
             "scores * mask",
         ],
         "these are logarithms of weights: softmax, not log_softmax": [
             ".softmax → .log_softmax",
-            *(
-                (f"lowest) → {n})", ".softmax → .log_softmax")
-                for n in ("-1e9", "-torch.inf")
-            ),
+            ("lowest) → -1e9)", ".softmax → .log_softmax"),
+            ("lowest) → -torch.inf)", ".softmax → .log_softmax"),
         ],
         "0 · ∞ is nan: `masked_fill` puts the −∞ only where it belongs": (
             "(scores + (~mask) * -torch.inf).softmax(-1)"
@@ -114,7 +110,7 @@ def _kept(scores, mask):
             "_kept(scores.log_softmax(-1), mask)",
             "_kept(scores - scores.amax(-1, keepdim=True), mask)",
         ],
-        "your number is not low enough: a visible score may be lower still": [
+        NOT_LOW: [
             *(f"lowest) → {-n})" for n in (1, 10, 20, 50, 100, 1000, 10000)),
             *(f"(scores - {10**n} * ~mask).softmax(-1)" for n in (1, 2, 3, 4)),
         ],
@@ -167,8 +163,9 @@ def _usable(answer, first, *others):
     given = answer(first, *others)
     if isinstance(given, tuple) and all(isinstance(x, torch.Tensor) for x in given):
         return given  # the weights as well: a usual mistake
-    kind = getattr(given, "dtype", type(given).__name__)
-    if isinstance(given, torch.Tensor) and not given.is_floating_point():
+    is_tensor = isinstance(given, torch.Tensor)
+    kind = given.dtype if is_tensor else type(given).__name__
+    if is_tensor and not given.is_floating_point():
         return given
     if unfilled(given) or kind == first.dtype:
         return given
@@ -183,7 +180,6 @@ def _split(answer, x, n_heads):
     return _usable(answer, x, n_heads)
 
 
-CAUSAL = torch.ones(3, 5, dtype=torch.bool).tril(1)  # (T, S)
 FAR_BELOW = (  # the hidden score is the largest one of each query
     torch.tensor([[-30.0, 0], [-8000, 1]]),  # (T, d_k)
     torch.tensor([[2.0, 0], [2.1, 0.5], [-0.5, 0]]) * 2**0.5,  # (S, d_k)
@@ -196,7 +192,10 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
     "Attention: scores, mask, softmax, mean of the values.",
     cases={
         "no mask": numbers(1, (2, 3), (4, 3), (4, 2)),
-        "with a mask": [*numbers(2, (3, 6), (5, 6), (5, 2)), CAUSAL],
+        "with a mask": [
+            *numbers(2, (3, 6), (5, 6), (5, 2)),
+            nmt.causal_mask(5)[0, 0, :3],
+        ],
         "visible scores near −60 and −16,000": FAR_BELOW,
         "scores of more than 1,000, as in a trained model": [
             1000 * numbers(4, (2, 4))[0],
@@ -255,10 +254,11 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
         ),
         "these are exponentials: divide by their sum": _exponentials(lambda e: 1),
         "without a mask the softmax is missing": ".softmax(-1) →",
-        "with a mask the softmax comes twice: masked_softmax gives weights": (
+        "with a mask the softmax comes twice: masked_softmax gives weights": [
             "return masked_softmax(scores, mask) @ V → "
-            "scores = masked_softmax(scores, mask)"
-        ),
+            "scores = masked_softmax(scores, mask)",
+            "masked_softmax(scores, → masked_softmax(scores.softmax(-1),",
+        ],
         "the softmax is missing": (INLINE, ".softmax(-1) →"),
         NO_MASK: UNUSED,
         INVERTED: [
@@ -284,7 +284,10 @@ FAR_BELOW = (  # the hidden score is the largest one of each query
         ),
         "exp of a large score is infinite: take `softmax`, or subtract the largest "
         "visible score first": _exponentials(lambda e: e.sum(-1, keepdim=True)),
-        "these are the weights: use them to mix the values": "@ V →",
+        "these are the weights: use them to mix the values": [
+            "@ V →",
+            "mask) @ V → mask)",
+        ],
         "return the output alone, without the weights": (
             INLINE,
             f"{END} → {END}, scores.softmax(-1)",
@@ -364,7 +367,7 @@ def _counted(*shape):
         "this puts the heads together again: leave out the flatten": (
             ".transpose(1, 2) → .transpose(1, 2).flatten(2)"
         ),
-        "transpose the axes 1 and 2, the positions and the heads": [
+        "the axes are in another order: (B, H, T, d_k) is asked for": [
             "transpose(1, 2) → transpose(0, 1)",
             "transpose(1, 2) → transpose(2, 3)",
             "transpose(1, 2) → transpose(0, 2)",
@@ -387,9 +390,6 @@ def split_heads(x, n_heads):
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # (B, T, H, d_k), then swap
 
 
-NAMES = "W_q", "W_k", "W_v", "W_o"
-
-
 def _layer(D, H):
     """A layer of the library whose weights come from D and H."""
     with torch.random.fork_rng(devices=[]):
@@ -400,12 +400,10 @@ def _layer(D, H):
 def _with_weights(answer, D, H, x, memory, mask):
     """What a class gives with the weights of that layer."""
     theirs, own = _layer(D, H), answer(D, H)
-    if missing := [name for name in NAMES if not hasattr(own, name)]:
-        raise ValueError(f"keep the names of the four layers: {missing[0]} is missing")
-    for name in NAMES:
-        layer = getattr(own, name)
-        layer.load_state_dict(getattr(theirs, name).state_dict())
-        layer.register_forward_pre_hook(
+    if lost := own.load_state_dict(theirs.state_dict(), strict=False).unexpected_keys:
+        raise ValueError(f"keep the four layers as they are: {lost[0]} is missing")
+    for name in "W_q", "W_k", "W_v", "W_o":
+        getattr(own, name).register_forward_pre_hook(
             lambda _, args, name=name: record_step(name, args)
         )
     with torch.no_grad():
@@ -421,16 +419,16 @@ zero, late = attention.mistakes[ZERO][0], attention.mistakes[LATE][0]
 JOINED = "heads.transpose(1, 2).flatten(2)"
 
 
-NEAR = torch.eye(5, dtype=torch.bool)
-NEAR = (NEAR | NEAR.roll(1, 0))[None, None]  # (1, 1, T, T) itself and the word before
-ALONE = numbers(8, (2, 5, 12))[0]  # (B, T, D)
-
-
 @exercise(
     "The whole layer: project, split into heads, attend, join, apply W_o.",
     cases={
         "cross-attention, no mask": (12, 3, *numbers(7, (2, 5, 12), (2, 7, 12)), None),
-        "self-attention with a mask": (12, 3, ALONE, ALONE, NEAR),
+        "self-attention with a mask": (
+            12,
+            3,
+            *2 * numbers(8, (2, 5, 12)),
+            nmt.causal_mask(5),
+        ),
         "D = 8, four heads, a padding mask": (
             8,
             4,
@@ -466,7 +464,9 @@ ALONE = numbers(8, (2, 5, 12))[0]  # (B, T, D)
             "(Q, → (Q * self.n_heads**-0.5,"
         ),
         "divide by √d_k, not by √H": "(Q, → (Q * (Q.size(-1) / self.n_heads) ** 0.5,",
-        BY_D_K: "(Q, → (Q * Q.size(-1) ** -0.5,",
+        "divide by √d_k once: `attention` does it already": (
+            "(Q, → (Q * Q.size(-1) ** -0.5,"
+        ),
         "keys and values come from memory, not from x": "(memory) → (x)",
         "the keys come from memory, too": "W_k(memory) → W_k(x)",
         "the values come from memory, too": "W_v(memory) → W_v(x)",

@@ -81,7 +81,7 @@ SHARED = "2 * len(links & gold) / (len(links) + len(gold))"
             "_rate(_columns(weights, 1), gold)",
             "_rate(_columns(weights[:, 1:]), gold)",
         ],
-        "this is the share of what fits: AER is 1 minus it": "1 - 2 → 2",
+        "this is the fraction that fits: AER is 1 minus it": "1 - 2 → 2",
         "the links in both sets count twice: 2 |A ∩ G|": "2 *  →",
         "divide by |A| + |G|; this divides by |A| alone": (
             f"{SHARED} → len(links & gold) / len(links)"

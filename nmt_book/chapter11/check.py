@@ -6,9 +6,7 @@ from torch import nn
 import nmt_lib as nmt
 
 from ..exercise.exercise import exercise
-from .lab import (
-    doubled,
-)
+from .lab import doubled
 
 
 def _dented():
@@ -52,9 +50,9 @@ def _halves(table):
         "column 1 belongs to column 0, not to the first of the second half": _halves,
         "these are the pairs on the circle": ("> 0.001).any( → <= 0.001).all("),
         "square both numbers: sin² + cos²": "** 2 →",
-        "all computers round: only more than 0.001 is off": "> 0.001 → > 0",
+        "computers round: only a difference above 0.001 counts": "> 0.001 → > 0",
         "count them: this only says whether there is one": "int( → bool(",
-        "count them: this says of each pair whether it is broken": (
+        "count them: this tells whether each pair is broken": (
             "int( → (",
             ".sum() →",
         ),
@@ -62,7 +60,7 @@ def _halves(table):
             ".sum()) → .sum()) / length.size(1)"
         ),
         "count pairs: each of them has two columns": "int( → 2 * int(",
-        "columns 1 and 2 are no pair: go on by two": (
+        "columns 1 and 2 are no pair: go in steps of two": (
             "table[:, 0::2] ** 2 + table[:, 1::2] → table[:, :-1] ** 2 + table[:, 1:]"
         ),
     },
@@ -127,8 +125,8 @@ def _converted(number):
         "float16": (SCORES.half(), KEPT),
         "visible scores near −60,000": (LOW, LOW_KEPT),
         "visible scores near −60,000, in float16": (LOW.half(), LOW_KEPT),
-        "visible scores near −1,000,000": (
-            torch.tensor([[-1e6, 2 - 1e6, 5, 0, -1e6]]),
+        "visible scores near −1,000,000, in bfloat16": (
+            torch.tensor([[-1e6, 2 - 1e6, 5, 0, -1e6]]).bfloat16(),
             LOW_KEPT,
         ),
         "a row in which everything is hidden": NOTHING,
@@ -150,7 +148,7 @@ def _converted(number):
             *map(_converted, (-1e10, -1e9, -1e6)),
             _added(None),
         ],
-        "the result has another format than the scores: all three formats must stay": [
+        "the result has a different format from the scores: keep theirs": [
             ("scores.float().masked_fill(~mask, torch.finfo(torch.float32).min)"),
             "scores + ~mask * torch.finfo(scores.dtype).min",
             "scores + ~mask * -1000000000.0",
@@ -167,7 +165,7 @@ def _converted(number):
             "~mask → mask",
             "scores.masked_fill(mask, -torch.inf)",
         ],
-        "a score of 0 is not hidden: softmax makes exp(0) = 1 of it": [
+        "a score of 0 is not hidden: softmax turns it into exp(0) = 1": [
             _fill(0.0),
             "scores * mask",
         ],
@@ -183,6 +181,7 @@ def _converted(number):
         "your number is not low enough: a visible score may be lower still": [
             *map(_fill, (-1.0, -5.0, -10.0, -20.0, -50.0, -100.0, -1e3, -1e4, -5e4)),
             _fill(-65504.0),
+            "scores.masked_fill(~mask, scores.min())",
             *map(_added, (-1e2, -1e3, -1e4)),
         ],
     },
@@ -244,7 +243,7 @@ def _asked(answer, model, rate):
         ),
         "0.1 everywhere, asked for 0.3": (_stack(0.1, 0.1), 0.3),
         "no nn.Dropout at all": (nn.Linear(2, 2), 0.3),
-        "0.5, 0.3 and 0.1": (_stack(0.5, 0.3, 0.1), 0.3),
+        "0.75, 0.5 and 0.25": (_stack(0.75, 0.5, 0.25), 0.5),
         "0.3, then 0.5": (_stack(0.3, 0.5), 0.3),
         "0.5, then 0.3": (_stack(0.5, 0.3), 0.3),
         "0.1, then 0.3": (_stack(0.1, 0.3), 0.3),
@@ -279,6 +278,9 @@ def _asked(answer, model, rate):
             _named(nn.Module.named_children),
         ],
         "the rate is an argument, not always 0.3": "{rate} → {0.3}",
+        "they have one rate: is it the one that was asked for?": (
+            "len(set(_rates(model))) == 1"
+        ),
         "a higher rate is wrong, too": "min(_rates(model), default=-1) >= rate",
         "every one of them: this looks at the first one only": [
             "_rates(model)[:1] == [rate]",
@@ -288,13 +290,12 @@ def _asked(answer, model, rate):
             "_rates(model)[-1:] == [rate]"
         ),
         "their mean hides that they differ: compare each": (
-            "bool(_rates(model)) and abs(sum(_rates(model)) / "
-            "len(_rates(model)) - rate) < 1e-06"
+            "sum(_rates(model) or [-1]) == rate * len(_rates(model))"
         ),
-        "it says True of each model that has dropout: compare the rates": (
+        "it says True for every model with dropout: compare the rates": (
             "bool(_rates(model))"
         ),
-        "it says False of every model: ask each part with isinstance, and compare its "
+        "it says False for every model: ask each part with isinstance, and compare its "
         ".p with the rate": "False",
     },
     hints=(

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from itertools import count, cycle, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.distributions import Categorical
 
 import nmt_lib as nmt
-from nmt_lib.data.batches import Example
 from nmt_lib.training.optim import build_optimizer
 
-from ..loop import mean_loss, per_token, updates
+from ..loop import per_token, updates
 
 
 def doubled(n: int, d: int) -> Tensor:
@@ -25,6 +24,12 @@ def doubled(n: int, d: int) -> Tensor:
     i = torch.arange(d).double()
     angle = torch.arange(n).double()[:, None] / 10000 ** (2 * i / d)  # (n, D)
     return torch.where(i % 2 == 0, angle.sin(), angle.cos()).float()
+
+
+def double(model: nmt.Transformer) -> None:
+    """Plants that table."""
+    positions = model.src_embedding.positions  # the target shares them
+    positions.table = doubled(*positions.table.shape)  # (n, D)
 
 
 def embed(
@@ -86,12 +91,9 @@ class OneLayer:
         )
         plan = nmt.token_batches(nmt.example_lengths(validation), 4096, 0)
         self.valid = [nmt.make_batch(validation, rows) for rows in plan]
-        self.plan: list[list[int]] = []
         lengths = nmt.example_lengths(self.examples)
-        for epoch in count():
-            if len(self.plan) >= 500:
-                break
-            self.plan += nmt.token_batches(lengths, 256, seed=epoch)
+        plans = (nmt.token_batches(lengths, 256, seed=epoch) for epoch in count())
+        self.plan = [*islice(chain.from_iterable(plans), 500)]
 
     def __call__(
         self,
@@ -113,7 +115,7 @@ class OneLayer:
         losses = updates(
             build_optimizer(train, self.model.parameters()),
             per_token(nmt.Objective(self.model, 0.1)),
-            (nmt.make_batch(self.examples, rows) for rows in self.plan[:500]),
+            (nmt.make_batch(self.examples, rows) for rows in self.plan),
             lambda step: nmt.learning_rate(step, train, width),
         )
         curve = []
@@ -124,36 +126,13 @@ class OneLayer:
         return curve
 
 
-def train_deep(
-    rate: float,
-    examples: Sequence[Example],
-    sizes: Sequence[int],
-    n_updates: int = 60,
-    seed: int = 0,
-) -> list[float]:
-    """The loss of each update of six post-LN layers, with four batches."""
-    shape: dict[str, Any] = {"n_layers": 6, "d_model": 128, "d_ff": 512, "dropout": 0.0}
-    shape |= {"tying": "none", "init": "xavier-all"}
-    config = nmt.load_config("tiny").model.model_copy(update=shape)
-    plan = nmt.sentence_batches(min(32, len(examples)), 8, 0)
-    torch.manual_seed(seed)
-    model = nmt.Transformer(config, *sizes)
-    optimizer = torch.optim.Adam(model.parameters(), lr=rate, eps=1e-9)
-    batches = cycle(nmt.make_batch(examples, rows) for rows in plan)
-    losses = updates(optimizer, partial(mean_loss, model), batches)
-    return [loss.item() for loss in islice(losses, n_updates)]
-
-
 def without_the_end(
-    models: Mapping[str, nmt.Transformer],
-    translator: nmt.Translator,
-    pairs: Sequence[nmt.Pair],
-) -> dict[str, list[int]]:
-    """Prints how many of the pairs each model gets right when the source has no end.
+    translator: nmt.Translator, pairs: Sequence[nmt.Pair]
+) -> dict[str, int]:
+    """What a source lacks → how many of the pairs are right.
 
-    Returns a list for each model: with nothing missing, without ``<eos>``, without the
-    full stop, without both. A full stop at the end of a translation does not count:
-    without one in the source, why write one?
+    A full stop at the end of a translation does not count: without one in the source,
+    why write one?
     """
     whole = [translator.encode(pair.src) for pair in pairs]
     sources = {
@@ -162,39 +141,26 @@ def without_the_end(
         "full stop": [ids[:-2] + ids[-1:] for ids in whole],
         "both": [ids[:-2] for ids in whole],
     }
-    print(
-        f"{'missing on the source:':<24}" + "".join(f"{kind:>11}" for kind in sources)
-    )
-    exact = {}
-    for name, model in models.items():
-        exact[name] = [
-            _right(model, translator, rows, pairs) for rows in sources.values()
-        ]
-        row = "".join(f"{n:>11}" for n in exact[name])
-        print(f"{f'{name}, right of {len(pairs)}':<24}{row}")
-    return exact
+    return {lack: _right(translator, rows, pairs) for lack, rows in sources.items()}
 
 
-def with_dropout(
-    model: nmt.Transformer, translator: nmt.Translator, pairs: Sequence[nmt.Pair]
-) -> int:
+def with_dropout(translator: nmt.Translator, pairs: Sequence[nmt.Pair]) -> int:
     """How many are right while the embeddings drop numbers, as in training."""
     rows = [translator.encode(pair.src) for pair in pairs]
-    model.eval()
+    model = translator.model.eval()
     for embedding in (model.src_embedding, model.tgt_embedding):
         embedding.dropout.train()
-    n = _right(model, translator, rows, pairs)
+    n = _right(translator, rows, pairs)
     model.eval()
     return n
 
 
 def _right(
-    model: nmt.Transformer,
     translator: nmt.Translator,
     rows: Sequence[Sequence[int]],
     pairs: Sequence[nmt.Pair],
 ) -> int:
-    hypotheses = nmt.greedy_search(model, nmt.pad_batch(rows))
+    hypotheses = nmt.greedy_search(translator.model, nmt.pad_batch(rows))
     texts = [
         translator.tgt_tokenizer.decode(hypothesis.ids) for hypothesis in hypotheses
     ]
@@ -217,13 +183,6 @@ def stop_of(line: str, names: Mapping[str, Any]) -> str:
     return f"{type(error).__name__}: {re.split(r' [(]|[.] ', str(error))[0]}"
 
 
-def lowest_smoothed_loss(vocab_size: int, eps: float = 0.1) -> float:
-    """The entropy of the target distribution: eps for all alike, the rest for one."""
-    target = torch.full((vocab_size,), eps / vocab_size)
-    target[0] += 1 - eps
-    return float(-(target * target.log()).sum())
-
-
 @torch.no_grad()
 def print_smoothed(model: nmt.Transformer, batch: nmt.Batch) -> None:
     """The validation loss as it is and as C computes it, and the least it can be."""
@@ -233,5 +192,7 @@ def print_smoothed(model: nmt.Transformer, batch: nmt.Batch) -> None:
         perplexity = math.exp(loss)
         print(f"{name:<15} validation loss {loss:.2f}, perplexity {perplexity:.1f}")
     for V in (logits.size(-1), 8014):
-        least = lowest_smoothed_loss(V)
+        target = torch.full((V,), 0.1 / V)  # all alike, and the right one besides
+        target[0] += 0.9
+        least = Categorical(target).entropy()
         print(f"lowest smoothed loss with {V} tokens: {least:.2f}")

@@ -1,8 +1,8 @@
 """What a mistake in the model costs: put into trained models, and trained with.
 
 Run: ``NMT_DATA=… OMP_NUM_THREADS=1 python -m nmt_book.deeper_04.tables [--seeds 0 1]``.
-A run that was cut off resumes; each training takes about a minute. The German captions
-are those of Multi30k's test set, in ``NMT_DATA``.
+A run that was cut off resumes; each takes about a minute. The German captions are those
+of Multi30k's test set, in ``NMT_DATA``.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def trained(name: str, seed: int) -> nmt.Run:
 
 
 def measurement(name: str, seed: int, pairs: Sequence[nmt.Pair]) -> list[float]:
-    """Exact translations, perplexity, and validation losses of a training."""
+    """Exact translations, perplexity, and validation losses of a training run."""
     run = trained(name, seed)
     translator = copy_of(run.translator)
     numbers = [float(exact(translator, pairs)), nmt.perplexity(translator, pairs)]

@@ -32,7 +32,7 @@ from ..exercise.exercise import exercise
             "2], margins[len(margins) // 2 :]"
         ),
         "a margin of 0 is no win": "> 0 → >= 0",
-        "a loss is as true as a win: ask whether both are > 0": (
+        "a negative number is True as well: ask whether both are > 0": (
             "min(pair) > 0 → all(pair)"
         ),
         "these couples are lost, or half lost": "> 0 → <= 0",

@@ -29,5 +29,5 @@ def test_the_weights_that_it_shows_are_those_that_it_uses() -> None:
 def test_it_learns_two_sentences_and_writes_one_of_them() -> None:
     model = decoder().train_on(LINES, 30)
     # After "le chat" both are possible; every other word is certain.
-    assert round(12 * model.share_right(LINES)) == 11
+    assert round(12 * model.accuracy(LINES)) == 11
     assert model.write("le chat boit") == "le chat boit du lait . <eos>"

@@ -36,20 +36,6 @@ class Chunks(nmt.MultiHeadAttention):
         return self.W_o(torch.cat([fused(*head, flat) for head in heads], -1))
 
 
-def by_loops(scores, mask):
-    """In numbers alone, for axes in front as well."""
-    if scores.dim() > 2:
-        every = torch.broadcast_tensors(scores, mask)
-        return [by_loops(*tables) for tables in zip(*every, strict=True)]
-    rows = []
-    for row, seen in zip(scores.tolist(), mask.tolist(), strict=True):
-        top = max(s for s, ok in zip(row, seen, strict=True) if ok)
-        both = zip(row, seen, strict=True)
-        e = [math.exp(s - top) if ok else 0.0 for s, ok in both]
-        rows.append([x / sum(e) for x in e])
-    return rows
-
-
 RIGHT = {
     "attention": [
         fused,
@@ -64,7 +50,6 @@ RIGHT = {
         Chunks,
     ],
     "masked_softmax": [
-        by_loops,
         lambda scores, mask: scores.masked_fill(~mask, -torch.inf).softmax(-1),
     ],
 }

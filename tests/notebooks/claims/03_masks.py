@@ -41,7 +41,7 @@ def test_a_leak_of_one_position_grows_by_one_with_each_layer(chapter: Any) -> No
 def test_a_decoder_that_sees_the_answer_copies_it_and_cannot_write(
     chapter: Any,
 ) -> None:
-    assert chapter.cheat.share_right(chapter.test) > 0.98
+    assert chapter.cheat.accuracy(chapter.test) > 0.98
     weights, _ = chapter.cheat.weights("Le chat boit du lait.")  # (T, T)
     assert weights.diagonal(1).mean() > 0.7, "one position to the right"
     written = [chapter.cheat.write(start).split() for start in chapter.starts]
@@ -50,5 +50,5 @@ def test_a_decoder_that_sees_the_answer_copies_it_and_cannot_write(
 
 
 def test_with_the_mask_it_is_right_less_than_half_of_the_time(chapter: Any) -> None:
-    assert 0.35 < chapter.honest.share_right(chapter.test) < 0.5
+    assert 0.35 < chapter.honest.accuracy(chapter.test) < 0.5
     assert chapter.honest.weights("Le chat boit du lait.")[0].triu(1).max() == 0

@@ -20,6 +20,10 @@ def test_which_route_a_head_takes_depends_on_the_seed(chapter: Any) -> None:
     row = table.get(chapter.config.train.seed, best_heads(chapter))
     for best, stored in zip(best_heads(chapter), row, strict=True):
         assert abs(best - stored) <= 4
+    both = [*chapter.corpus.valid, *chapter.corpus.test]
+    pairs = [pair for pair in both if chapter.pictures.KIND.match(pair.src)]
+    translations = chapter.translator.translate([pair.src for pair in pairs])
+    assert [translation.text for translation in translations] == [p.tgt for p in pairs]
 
 
 def test_only_the_root_gives_the_same_softmax_at_every_width(chapter: Any) -> None:
@@ -52,6 +56,8 @@ def test_undivided_scores_let_little_gradient_through(chapter: Any) -> None:
         assert 0.25 < divided[-1] < 0.35
         assert 0.25 < undivided[4] / divided[4] < 0.55  # d_k is 64
         assert undivided[7] / divided[7] < 1 / 200  # d_k is 512
+    table = chapter.jacobian(chapter.random_products(512).softmax(-1))
+    assert 0.15 < (table.norm(dim=(1, 2)) > 0.1).float().mean() < 0.27
 
 
 def test_a_wrong_view_leaks_and_two_cut_attention_into_blocks(chapter: Any) -> None:

@@ -41,7 +41,7 @@ def test_whom_it_believes_is_as_the_page_says(chapter: Any) -> None:
 
 
 def test_in_our_run_the_model_believes_the_english_through_head_2(chapter: Any) -> None:
-    assert chapter.looks(chapter.translator) == [0, 0, 8, 0]
+    assert chapter.looks == [0, 0, 8, 0]
     assert chapter.p_il(chapter.sofa, chapter.chair) > 0.9
     assert chapter.p_il(chapter.chair, chapter.sofa) < 0.05
     english, french = chapter.first.T  # (1 + H,) each
@@ -49,18 +49,24 @@ def test_in_our_run_the_model_believes_the_english_through_head_2(chapter: Any) 
     assert 0.3 < english[3] < 0.5 and 0.05 < french[3] < 0.2
 
 
-def test_in_our_run_another_model_believes_its_french_when_a_head_is_closed(
+def test_the_other_model_believes_its_french_when_head_3_is_closed(
     chapter: Any,
 ) -> None:
-    assert chapter.looks(chapter.other)[3] == 8
-    english, french = chapter.second.T  # (1 + H,) each
-    assert english[:4].min() > 0.7 and french[:4].max() < 0.25
-    assert english[4] < 0.15 and french[4] > 0.75
-    assert (english + french).min() > 0.85
-    for pronoun, several in chapter.pronouns.scenes(chapter.other).items():
-        for s in several:
-            p = chapter.pronouns.p_il(chapter.other, s, s, closed=(-1, 3))
-            assert p > 0.5 if pronoun == "il" else p < 0.1
+    """Seed 5; and what the page says of the maps and habits of the others."""
+    seed, pronouns = chapter.config.train.seed, chapter.pronouns
+    most = max(chapter.looks)
+    assert most == {1: 0, 4: 3}.get(seed, most)
+    if seed in (1, 3, 4):
+        for s in chapter.scenes["elle"]:
+            cut = chapter.cuts["the detour"]
+            assert pronouns.p_il(chapter.translator, s, s, **cut) > 0.7
+    if seed == 5:
+        assert chapter.looks[3] == 8
+        assert (chapter.first - chapter.second).abs().max() < 0.1
+        for pronoun, several in chapter.scenes.items():
+            for s in several:
+                p = pronouns.p_il(chapter.translator, s, s, closed=(-1, 3))
+                assert p > 0.5 if pronoun == "il" else p < 0.1
 
 
 @torch.no_grad()
