@@ -53,9 +53,8 @@ WHOLE = "W_2(W_1(x).relu())"
                 for name in ("leaky_relu", "silu", "elu")
             ),
         ],
-        "W_1 comes first: it makes d_ff numbers of the D": (
-            f"{WHOLE} → W_1(W_2(x).relu())"
-        ),
+        "W_1(x) comes first: it makes d_ff numbers of the D (its weight is stored "
+        "transposed)": [f"{WHOLE} → W_1(W_2(x).relu())", f"{WHOLE} → x @ W_1.weight"],
         "a linear layer has a bias, too: call it, W_1(x)": [
             "W_1(x) → (x @ W_1.weight.T)",
             f"{WHOLE} → W_1(x).relu() @ W_2.weight.T",
@@ -211,7 +210,10 @@ FEED = "part.norm2(x1 + part.feed_forward(x1))"
             "x, x, mask → x, x, ~mask"
         ),
         "keys and values both come from `memory`, which is x here: "
-        "part.self_attention(x, x, mask)": "x, x, mask → x, x, x, mask",
+        "part.self_attention(x, x, mask)": [
+            "x, x, mask → x, x, x, mask",
+            "x, x, mask → x, x, x, mask=mask",
+        ],
         "the second input is missing, `memory`, which is x here: "
         "part.self_attention(x, x, mask)": "x, x, mask → x, mask",
         "x is not added to self-attention": "x + part.self → part.self",

@@ -30,6 +30,7 @@ def _case(seed, D, H, T, S, *lengths):
         "an attention takes two inputs and a mask, (x, memory, mask): keys and values "
         "both come from `memory`": [
             "x, x, tgt_mask → x, x, x, tgt_mask",
+            "x, x, tgt_mask → x, x, x, mask=tgt_mask",
             "x1, memory, src_mask → x1, memory, memory, src_mask",
         ],
         "self-attention lacks its second input, which is x, too: (x, x, tgt_mask)": (

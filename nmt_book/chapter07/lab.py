@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import cycle, islice
 from typing import Any
@@ -24,31 +24,23 @@ def of_frequencies(batches: Sequence[nmt.Batch]) -> float:
     return -(share * share.log()).sum().item()
 
 
-Curves = dict[str, list[float]]  # name → losses
-
-
 def overfit(
-    fresh: Callable[..., nmt.Transformer],
+    model: nmt.Transformer,
     known: Sequence[nmt.Batch],
     unseen: nmt.Batch,
-    n_updates: int = 250,
-    every: int = 5,
-) -> tuple[Curves, Curves]:
-    """Losses on known and on unseen sentences, by name, after every few updates."""
-    training: Curves = {}
-    validation: Curves = {}
-    ways = {"plain": (0.0, 0.0), "smoothing": (0.0, 0.1), "dropout": (0.1, 0.0)}
-    for name, (dropout, smoothing) in (ways | {"both": (0.1, 0.1)}).items():
-        model = fresh(n_layers=1, dropout=dropout)
-        optimizer = torch.optim.Adam(model.parameters(), 3e-3, (0.9, 0.98), 1e-9)
-        training[name], validation[name] = [], []
-        loss_of = partial(mean_loss, model, smoothing=smoothing)
-        batches = islice(cycle(known), n_updates)
-        for step, loss in enumerate(updates(optimizer, loss_of, batches), start=1):
-            if step % every == 0:
-                training[name].append(loss.item())
-                validation[name].append(nmt.validation_loss(model, [unseen]))
-    return training, validation
+    smoothing: float,
+    n_updates: int = 150,
+) -> Iterable[list[float]]:
+    """Losses on known and on unseen sentences, after every five updates."""
+    optimizer = torch.optim.Adam(model.parameters(), 3e-3, (0.9, 0.98), 1e-9)
+    loss_of = partial(mean_loss, model, smoothing=smoothing)
+    batches = islice(cycle(known), n_updates)
+    losses = [
+        (loss.item(), nmt.validation_loss(model, [unseen]))
+        for step, loss in enumerate(updates(optimizer, loss_of, batches), start=1)
+        if step % 5 == 0
+    ]
+    return map(list, zip(*losses, strict=True))
 
 
 def note_differences(encoder: torch.nn.Module) -> list[float]:

@@ -43,9 +43,9 @@ def on_pairs(found):
 @exercise(
     "By how much does the loss grow when each sentence gets another one's source?",
     cases={
-        "a model that reads its source": (lookup(1, S=1), TWO),
-        "another that reads it": (lookup(2, S=1), TWO),
-        "a model that reads no source, three sentences": (lookup(3), BATCH),
+        "a model that reads its source": (lookup(3, S=1), TWO),
+        "a model that the right source misleads": (lookup(1, S=1), TWO),
+        "a model that reads no source, three sentences": (lookup(2), BATCH),
     },
     mistakes={
         "the loss with the right source is missing: by how much does it grow?": (
@@ -60,7 +60,9 @@ def on_pairs(found):
         "without dims, roll moves words from sentence to sentence: give it dim 0": (
             "roll(1, 0) → roll(1)"
         ),
-        "always 0: do the targets move with their sources?": lambda model, batch: 0.0,
+        "always 0: both losses are of the same pairs. Did the targets move as well? "
+        "Did batch.src itself change? Did a random order change nothing?": "0.0",
+        "a source can do harm, too: no abs": "return float( → return abs(",
         "padding is counted: ignore_index=nmt.PAD": (
             "nmt.cross_entropy(model(src, batch.tgt_in), → F.cross_entropy("
             "model(src, batch.tgt_in).mT,"

@@ -1,39 +1,36 @@
 """Broken scripts, what one sees of them, and what five questions find.
 
 Run: ``OMP_NUM_THREADS=1 python -m nmt_book.deeper_07.tables --seeds 0 1 2 3 4``. A seed
-takes about a minute; one that is done is not measured again.
+takes about a minute.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from typing import Any
 
 from .. import benchmark
 from . import lab
 
 
 def main() -> None:
-    seeds = benchmark.seeds(0, 1, 2, 3, 4)
-    names = list(lab.PLACES)[: 2 if benchmark.DRY else None]
-    found, rows = [measured(names, seed) for seed in seeds], []
-    for name in names:
-        runs = [seed[name] for seed in found]
-        answers = [lab.Answers(*run[0]) for run in runs]
-        right = sum(lab.place(each) == lab.PLACES[name] for each in answers)
-        seen = "; ".join(sorted({symptom for run in runs for symptom in run[1]}))
+    seeds, rows = benchmark.seeds(0, 1, 2, 3, 4), []
+    for name in list(lab.PLACES)[: 2 if benchmark.DRY else None]:
+        runs = [lab.trial(name, seed) for seed in seeds]
+        seen = {sign for run in runs for sign in lab.symptoms(run.texts, run.pairs)}
+        right = sum(lab.place(run.answers) == lab.PLACES[name] for run in runs)
         grown = [
             a._replace(exchanged=a.exchanged - a.new, reversed=a.reversed - a.new)
-            for a in answers
+            for a in (run.answers for run in runs)
         ]
         columns = map(spread, zip(*grown, strict=True))
-        named = name, lab.PLACES[name], f"{right} of {len(runs)}", seen
-        rows.append([*named, *columns, runs[0][2]])
+        named = name, lab.PLACES[name], f"{right} of {len(runs)}"
+        shown = "; ".join(sorted(seen))
+        rows.append([*named, shown, *columns, runs[0].texts[0][:60]])
+        print(*rows[-1][:4], flush=True)
     header = (
         "mistake | place | found | what one sees | her loss | our loss | learnt "
         "| moves alone | moves by the future | tensors moved | whole run: new "
-        "| more if exchanged | more if reversed | lost by loading | other texts | map "
+        "| more if exchanged | more if reversed | lost by loading | other texts "
         "| the first translation"
     )
     notes = (
@@ -44,20 +41,6 @@ def main() -> None:
         f"{', '.join(map(str, seeds))}; whole run, 0 and 9: not measured"
     )
     benchmark.write_table("symptoms", "What went wrong", header, rows, f"{notes}.")
-
-
-def measured(names: Sequence[str], seed: int) -> dict[str, Any]:
-    """Answers, symptoms and the first translation of each mistake."""
-    file = benchmark.home() / f"symptoms-{seed}.json"
-    found: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
-    for name in names:
-        if name not in found:
-            trial = lab.trial(name, seed)
-            seen = lab.symptoms(trial.texts, trial.pairs)
-            found[name] = trial.answers, seen, trial.texts[0][:60]
-            print(seed, name, *found[name], flush=True)
-            file.write_text(json.dumps(found))
-    return found
 
 
 def spread(values: Sequence[float]) -> str:

@@ -1,9 +1,12 @@
 """What chapter 06 says about models with random weights, and about what they write."""
 
+import io
+from contextlib import redirect_stdout
 from typing import Any
 
 import torch
 
+import nmt_book as book
 import nmt_lib as nmt
 
 
@@ -49,3 +52,17 @@ def test_a_longer_neighbour_moves_no_logit(chapter: Any) -> None:
             translator.model(s, tgt_in[: len(s)]) for s in (src, short[None])
         )
     torch.testing.assert_close(whole[:1], alone, rtol=0, atol=1e-3)
+
+
+def test_mistakes_that_the_corpus_forgives_change_what_readers_type(
+    chapter: Any,
+) -> None:
+    """Six seeds: 0 to 3 of 50 of the corpus, 9 to 24 of 50 that are typed."""
+    for mistake in (chapter.last_norm_missing, chapter.target_mask_unused):
+        corpus = [pair.src for pair in chapter.corpus.test[:50]]
+        with redirect_stdout(io.StringIO()) as printed:
+            for texts in (corpus, chapter.TYPED[:50]):
+                book.try_it(chapter.translator, texts, decoder_layer=mistake)
+        lines = printed.getvalue().splitlines()
+        same = [int(line.split()[2]) for line in lines if "with yours, " in line]
+        assert same[0] >= 45 and same[1] <= same[0] - 5

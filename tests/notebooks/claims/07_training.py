@@ -56,9 +56,9 @@ def test_steps_in_concert_collapse_and_steps_of_the_same_length_do_not(
     assert min(chapter.favourite["as it is"]) > 0.4
     assert max(chapter.favourite["shuffled"] + chapter.favourite["spread"]) < 0.1
     for name, runs in chapter.apart.items():
-        assert len(runs) == 5 and all(len(differs) == 11 for differs in runs)
-        ends = [differs[10] for differs in runs]
-        assert max(ends) < 5e-3 if name == "as it is" else min(ends) > 0.1
+        assert len(runs) == 5 and all(len(differs) == 6 for differs in runs)
+        ends = [differs[5] for differs in runs]
+        assert max(ends) < 0.01 if name == "as it is" else min(ends) > 0.1
 
 
 def test_the_controls_change_no_length(chapter: Any) -> None:
@@ -108,18 +108,6 @@ def test_an_update_by_hand_trains_as_the_one_of_pytorch(chapter: Any) -> None:
     assert chapter.by_adam == pytest.approx(chapter.honest_losses[:20], abs=0.02)
 
 
-def test_in_our_run_a_collapsed_encoder_leaves_a_model_of_french(chapter: Any) -> None:
-    """With one of six seeds, it is no better than the word frequencies."""
-
-    def one_vector(encoder: Any, given: Any, memory: torch.Tensor) -> torch.Tensor:
-        return memory.mean((0, 1), keepdim=True).expand_as(memory).detach()
-
-    model = chapter.fresh(n_layers=6)
-    model.encoder.register_forward_hook(one_vector)
-    losses = list(chapter.fit(model, chapter.four, 120 * [1e-3]))
-    assert at_the_end(losses) < chapter.entropy - 0.2  # five seeds: 2.5 to 3.7
-
-
 def test_a_leak_has_a_splendid_loss_and_no_translations(chapter: Any) -> None:
     for losses in (chapter.honest_losses, chapter.leaky_losses):
         assert (
@@ -142,17 +130,12 @@ def test_in_our_run_the_leaky_model_translates_nothing(chapter: Any) -> None:
     assert not any(text == pair.tgt for text, pair in zip(said, pairs, strict=True))
 
 
-def test_a_hundred_sentences_are_memorised_unless_smoothed(chapter: Any) -> None:
+def test_a_hundred_sentences_are_memorised_without_remedies(chapter: Any) -> None:
     assert chapter.training["plain"][-1] < 0.05
-    plain, smoothing, dropout, both = chapter.validation.values()
-    assert 4 < plain.index(min(plain)) < 24 and plain[-1] > min(plain) + 0.2
-    assert dropout[-1] > min(dropout) + 0.2
-    assert smoothing[-1] < min(smoothing) + 0.2 and both[-1] < min(both) + 0.2
-    assert min(both) < min(plain) and both[-1] < min(smoothing[-1], plain[-1])
-
-
-def test_a_validation_loss_does_not_uncover_the_leak(chapter: Any) -> None:
-    assert chapter.loss < 0.2 and chapter.share > 0.95 and chapter.n_right <= 1
+    plain, both = chapter.validation.values()
+    assert 6 < plain.index(min(plain)) < 20 and plain[-1] > min(plain) + 0.2
+    assert both[-1] < min(both) + 0.2
+    assert all(a < b for a, b in zip(both[16:], plain[16:], strict=True))
 
 
 def test_the_trained_model_and_dropout(chapter: Any) -> None:
