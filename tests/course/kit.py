@@ -51,9 +51,10 @@ class Marked:
 
 @cache
 def made(seed: str = "") -> Path:
-    """A course, as ``make class`` writes it."""
-    folder = Path(mkdtemp())
-    course.make(seed, "", folder)
+    """A course, as ``make class`` writes it; with a seed, of the first assignment."""
+    folder, some = Path(mkdtemp()), NAMES[:1] if seed else NAMES
+    with mock.patch.object(course, "names", lambda: some):
+        course.make(seed, "", folder)
     return folder
 
 
@@ -110,6 +111,18 @@ def wrong_code(source: NotebookNode, wrong: Wrong) -> str:
     return code
 
 
+def tries(name: str) -> dict[str, tuple[str, str, list[str]]]:
+    """Each answer of a table: its cell, its code, and the parts where it must fail."""
+    source, these = assignment(name).source, table(name)
+    found = {
+        title: (w.cell, wrong_code(source, w), w.fails)
+        for title, w in these.WRONG.items()
+    }
+    for cell, variants in these.RIGHT.items():
+        found |= {f"right: {cell}, {t}": (cell, c, []) for t, c in variants.items()}
+    return found
+
+
 def submission(
     of: Assignment, answers: dict[str, str] | None = None, blank: bool = False
 ) -> NotebookNode:
@@ -160,15 +173,3 @@ def failed_here(of: Assignment, answers: dict[str, str]) -> dict[str, str]:
     torch.set_default_dtype(torch.float32)
     torch.set_grad_enabled(True)
     return said
-
-
-def bundles(items: dict[str, str]) -> list[dict[str, str]]:
-    """Puts names into few groups so that no two of a group share their value: one
-    submission tries several cells."""
-    groups: list[dict[str, str]] = []
-    for name, cell in items.items():
-        group = next((g for g in groups if cell not in g.values()), None)
-        if group is None:
-            groups.append(group := {})
-        group[name] = cell
-    return groups

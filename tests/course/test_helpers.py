@@ -101,21 +101,6 @@ def test_shapes_that_do_not_fit_are_told_in_words() -> None:
         kit.ask(torch.add, torch.ones(2), torch.ones(3))
 
 
-def test_a_helper_runs_where_the_answer_is() -> None:
-    """Whatever has a method ``beside`` is asked to run it."""
-
-    class Away:
-        def beside(self, function: Any, args: Any, kwargs: Any) -> Any:
-            return function.__name__, len(args), kwargs
-
-    helper = kit.beside_answer(lambda *args, **kwargs: "here")
-    assert helper(1, 2) == "here" and helper(1, Away(), a=3) == (
-        "<lambda>",
-        2,
-        {"a": 3},
-    )
-
-
 def test_changed_arguments_are_noticed() -> None:
     kit.spares(lambda rows: sorted(rows), [3, 1])
     for change, given in (
