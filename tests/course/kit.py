@@ -6,7 +6,6 @@ from __future__ import annotations
 import importlib
 import io
 import json
-import random
 import warnings
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass
@@ -51,14 +50,15 @@ class Marked:
 
 @cache
 def made(seed: str = "") -> Path:
-    """A course, as ``make class`` writes it; with a seed, of the first assignment."""
-    folder, some = Path(mkdtemp()), NAMES[:1] if seed else NAMES
-    with mock.patch.object(course, "names", lambda: some):
-        course.make(seed, "", folder)
-    return folder
+    """The folder of a course, with the assignments that were asked for."""
+    return Path(mkdtemp())
 
 
+@cache
 def assignment(name: str, seed: str = "") -> Assignment:
+    """One assignment, as ``make class`` writes it."""
+    with mock.patch.object(course, "names", lambda: [name]):
+        course.make(seed, "", made(seed))
     return load(made(seed), name)
 
 
@@ -145,31 +145,30 @@ def hand_in(path: Path, notebook: NotebookNode) -> None:
     path.write_text(json.dumps(notebook))  # half a character, too
 
 
+class Here:
+    """In place of a student's process: answers that are defined in this one."""
+
+    def __init__(self, of: Assignment, answers: dict[str, str]) -> None:
+        self.names = dict(of.namespace)
+        for cell in of.answers:
+            with suppress(Exception):
+                self.ask("give", answers.get(cell, ""))
+
+    def ask(self, request: str, *args: str) -> Any:
+        torch.set_default_dtype(torch.float32)
+        torch.set_grad_enabled(True)
+        if request == "give":
+            return exec(compile(args[0], "answer", "exec"), self.names)
+        return eval(args[1], self.names)
+
+
 def failed_here(of: Assignment, answers: dict[str, str]) -> dict[str, str]:
     """The parts that fail with these answers and no others, and why, tested in this
     process: ten times faster than ``mark``, for answers that leave alone what they are
     given."""
-    namespace, said = dict(of.namespace), {}
     with redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what an answer does is its own
-        for cell in of.answers:
-            with suppress(Exception):
-                exec(compile(answers.get(cell, ""), cell, "exec"), namespace)
-        for part, source in of.tests.items():
-            random.seed(0)
-            torch.manual_seed(0)
-            torch.set_default_dtype(torch.float32)
-            torch.set_grad_enabled(True)
-            for target, helpers in of.given.items():
-                if any(
-                    f"{name}" in source.split("\n", 2)[1] for name in of.answers[target]
-                ):
-                    for helper in helpers:
-                        exec(compile(of.solutions[helper], helper, "exec"), namespace)
-            try:
-                exec(compile(source, "tests", "exec"), dict(namespace))
-            except Exception as error:
-                said[part] = f"{type(error).__name__}: {error}"
-    torch.set_default_dtype(torch.float32)
-    torch.set_grad_enabled(True)
-    return said
+        here = Here(of, answers)
+        said = {part: marking.run_tests(of, of.tests[part], here) for part in of.tests}
+        here.ask("give", "")  # torch as it was
+    return {part: text for part, text in said.items() if text}

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -116,11 +117,10 @@ def test_whatever_gives_no_submission_is_told(
     fine = "ok/A1.ipynb", "ok/notes.txt", "json/A1.ipynb.json", "text/A1.IPYNB.txt"
     files: dict[str, str | bytes] = dict.fromkeys(fine, EMPTY)
     files |= {"up.zip": zipped("../../up/A1.ipynb", EMPTY)}
-    bad: dict[str, str | bytes] = {
-        f"{title.replace(' ', '-')}_A1.ipynb": data
-        for title, (data, reason) in FILES.items()
-        if reason
-    }
+    reasons = {f"{t.replace(' ', '-')}_A1.ipynb": why for t, (_, why) in FILES.items()}
+    contents = [data for data, _ in FILES.values()]
+    bad: dict[str, str | bytes] = dict(zip(reasons, contents, strict=True))
+    files["old/A1.ipynb"] = bad.pop("an-old-format_A1.ipynb")
     bad |= {f"{end}/A1.{end}": "x" for end in ("py", "html", "pdf", "rar", "zip")}
     deep = zipped("A1.ipynb", EMPTY)
     for _ in range(4):
@@ -133,7 +133,8 @@ def test_whatever_gives_no_submission_is_told(
     (tmp_path / "in/link_A1.ipynb").symlink_to("/etc/passwd")
     os.mkfifo(tmp_path / "in/pipe_A1.ipynb")
     got, told = collected(tmp_path)
-    assert got == ["json", "ok", "text", "up"]
+    assert got == ["json", "ok", "old", "text", "up"]
+    assert all(why in told[file] for file, why in reasons.items() if why)
     assert told["bomb.zip"].endswith("holds too much")
     missing = [*bad, "link_A1.ipynb", "pipe_A1.ipynb"]
     first = re.compile(r"/|\.zip|\.ipynb")
@@ -174,9 +175,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     end, marking bob is cut off, and a test is corrected."""
     folder = tmp_path_factory.mktemp("graded")
     root = folder / "class"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(course, "names", lambda: [NAME])
-        course.make("", "", root)
+    shutil.copytree(kit.made(), root)
     people = [f"{who},Family,{who},{who}@example.org,\n" for who in WHO]
     hand_in(folder / "1/ada/A1.ipynb", answers="mine")
     hand_in(folder / "1/=cmd;x/A1.ipynb", answers="mine")
@@ -546,6 +545,5 @@ def test_nothing_is_broken_while_a_submission_is_graded() -> None:
 
 def test_the_case_does_not_tell_the_grader_its_fault() -> None:
     of = kit.assignment("A4_transformer")
-    for asked in ("case.fault[0]", "case.fault.function"):
-        marks = kit.mark(of, kit.submission(of, {"fault": f"suspect = {asked}"}))
-        assert marks.failed() == {"fault-found"}, marks.says
+    marks = kit.mark(of, kit.submission(of, {"fault": "suspect = case.fault.function"}))
+    assert marks.failed() == {"fault-found"}, marks.says
