@@ -49,7 +49,7 @@ class Marked:
 
 
 @cache
-def made(seed: str = "") -> Path:
+def made(seed: str) -> Path:
     """The folder of a course, with the assignments that were asked for."""
     return Path(mkdtemp())
 

@@ -175,7 +175,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     end, marking bob is cut off, and a test is corrected."""
     folder = tmp_path_factory.mktemp("graded")
     root = folder / "class"
-    shutil.copytree(kit.made(), root)
+    shutil.copytree(kit.made(""), root)
     people = [f"{who},Family,{who},{who}@example.org,\n" for who in WHO]
     hand_in(folder / "1/ada/A1.ipynb", answers="mine")
     hand_in(folder / "1/=cmd;x/A1.ipynb", answers="mine")
@@ -383,7 +383,7 @@ def test_one_sentence_where_nothing_can_be_graded(
     monkeypatch.setenv("PATH", "/nowhere")
     sandbox.unavailable.cache_clear()
     monkeypatch.setattr(
-        sys, "argv", ["grade", str(tmp_path), "--course", str(kit.made())]
+        sys, "argv", ["grade", str(tmp_path), "--course", str(kit.made(""))]
     )
     assert grade.main() == 2
     sandbox.unavailable.cache_clear()
@@ -426,7 +426,7 @@ def test_a_release_can_be_a_repository_of_its_own() -> None:
     """Its badges open the notebooks there; the library comes from this project."""
     text = "".join(c.source for c in course.load(NAME, "1", "ada/nmt").cells)
     assert text.count("ada/nmt") == text.count(f"ada/nmt/blob/main/{NAME}") == 1
-    release = kit.made() / "release"
+    release = kit.made("") / "release"
     kinds = {path.suffix for path in release.rglob("*") if path.is_file()}
     assert kinds == {".ipynb", ".yml"}
     checks = (release / ".github/workflows/checks.yml").read_text()

@@ -44,6 +44,21 @@ def test_a_package_is_hidden_with_all_its_files() -> None:
     assert "tiny.yaml" in names and not sandbox.source_files("torch.nn")
 
 
+@pytest.mark.parametrize(
+    ("got", "right", "near"),
+    [
+        (torch.ones(2, 3), torch.ones(2, 3) + 9e-4, True),
+        (torch.ones(2, 3), torch.ones(2, 3) + 2e-3, False),
+        (torch.ones(2, 3), torch.ones(3), False),  # no broadcasting
+        (float("nan"), float("nan"), False),
+        (torch.tensor([1000.5, 0.0]), torch.tensor([1000.0, 0.0]), True),
+        (torch.zeros(0), torch.zeros(0), True),
+    ],
+)
+def test_near(got: Any, right: Any, near: bool) -> None:
+    assert kit.near(got, right) is near
+
+
 def test_an_example_shows_both_and_names_the_usual_mistake(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from ..standins.a4 import *
 from .kit import *
-from .part import gradient
+from .part import gradient as gradient
+from .part import reached
 
 
 def trained(norm_class: Any, start: float) -> None:
@@ -22,7 +23,7 @@ def trained(norm_class: Any, start: float) -> None:
     bare, new = run(layer, x) / start, fill(layer)
     right = bare * new["norm_gain"] + new["norm_shift"]
     match(run(layer, x), right, "with another gain and shift, x becomes")
-    gradient(layer, x)
+    reached(layer, x)
     done("the gradient")
 
 
