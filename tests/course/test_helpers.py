@@ -148,16 +148,6 @@ def test_an_operator_is_taken_away_by_all_its_names() -> None:
     assert done.stdout.split() == ["refused"] * 4
 
 
-def test_all_gradients_come_by_name() -> None:
-    layer, x, mask = torch.nn.Linear(2, 1), torch.ones(1, 2), torch.ones(1).bool()
-    found = kit.slopes(
-        lambda *args: (layer(args[0]), mask), [x, mask], torch.ones(1, 1)
-    )
-    assert found.keys() == {"0"} and torch.equal(found["0"], layer.weight)
-    found = kit.slopes(layer, [x], torch.ones(1, 1))
-    assert found.keys() == {"0", "weight", "bias"} and torch.equal(found["weight"], x)
-
-
 @pytest.mark.parametrize(
     ("suspect", "said"),
     [

@@ -73,6 +73,11 @@ class Part(Exercise):
         return list(own) if "args" in names or "arguments" in names else names
 
 
+def _first(answer: Any, *args: Any) -> Any:
+    out = kit.ask(answer, *args)
+    return out[0] if isinstance(out, (tuple, list)) else out
+
+
 def reached(answer: Any, *args: Any, but: str = "") -> tuple[Any, dict[str, Any]]:
     """The gradients of a sum of the result with random weights; before them, the
     weights.
@@ -81,9 +86,7 @@ def reached(answer: Any, *args: Any, but: str = "") -> tuple[Any, dict[str, Any]
         Hint: none reaches a number among the arguments, or a parameter of a layer
             (except those whose name ends with ``but``).
     """
-    out = kit.ask(answer, *args)
-    out = out[0] if isinstance(out, (tuple, list)) else out
-    toward = kit.random_numbers(*out.shape)
+    toward = kit.random_numbers(*_first(answer, *args).shape)
     found = kit.ask(slopes, answer, args, toward)
     for name, slope in found.items():
         which = f"argument {int(name) + 1}" if name.isdigit() else name
@@ -115,9 +118,7 @@ def gradient(answer: Any, *args: Any, but: str = "") -> bool:
             if own:  # not strictly: a parameter may have several names
                 moved = {name: start[name] + size * steps[name] for name in own}
                 answer.load_state_dict(moved, False)
-            out = kit.ask(answer, *args)
-            out = out[0] if isinstance(out, (tuple, list)) else out
-            ends.append((out * toward).sum())
+            ends.append((_first(answer, *args) * toward).sum())
         right = sum((found[name] * step).sum() for name, step in steps.items())
         error = abs((ends[0] - ends[1]) / 0.006 - right)
         expect(error < 0.1 + 0.03 * abs(right), "the gradient is not how out changes")
