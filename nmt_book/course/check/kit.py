@@ -155,10 +155,12 @@ def slopes_of(
 
 def near(got: Any, right: Any) -> bool:
     """Whether shapes are equal, and numbers to a thousandth of 1, or of the largest
-    right one."""
+    right one. A plain number stands for a tensor full of it."""
+    full = isinstance(right, (int, float))
     got, right = (torch.as_tensor(x, dtype=torch.float64) for x in (got, right))
     largest = torch.cat([right.abs().flatten(), torch.ones(1)]).max().item()
-    return got.shape == right.shape and torch.allclose(got, right, 0, 1e-3 * largest)
+    alike = full or got.shape == right.shape
+    return alike and torch.allclose(got, right, 0, 1e-3 * largest)
 
 
 def gives(
