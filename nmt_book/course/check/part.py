@@ -110,7 +110,7 @@ def gradient(answer: Any, *args: Any, but: str = "") -> bool:
             for name, slope in found.items()
         }
         ends = []
-        for size in (0.003, -0.003):
+        for size in (0.001, -0.001):
             args = tuple(
                 x + size * steps[str(i)] if str(i) in steps else x
                 for i, x in enumerate(first)
@@ -120,7 +120,7 @@ def gradient(answer: Any, *args: Any, but: str = "") -> bool:
                 answer.load_state_dict(moved, False)
             ends.append((_first(answer, *args) * toward).sum())
         right = sum((found[name] * step).sum() for name, step in steps.items())
-        error = abs((ends[0] - ends[1]) / 0.006 - right)
+        error = abs((ends[0] - ends[1]) / 0.002 - right)
         expect(error < 0.1 + 0.03 * abs(right), "the gradient is not how out changes")
     if own:
         answer.load_state_dict(start)
