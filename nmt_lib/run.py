@@ -18,7 +18,7 @@ from .model.transformer import Transformer
 from .training.device import default_device
 from .training.model_file import load_weights
 from .training.run_folder import Progress, Row, RunFolder, run_path
-from .training.trainer import Trainer, join_processes
+from .training.trainer import Trainer, join_processes, progress_bar
 from .training.transfer import start_from_model
 from .translate.translator import Translator
 
@@ -86,18 +86,20 @@ def train(config: Config | str | Path, **overrides: Any) -> Run:
             torch.set_num_threads(config.train.threads or threads)
             saved, corpus = folder.last_checkpoint(), load_corpus(config.data)
             weights: dict[str, Tensor] = {}
-            if saved:
-                tokenizers = saved.tokenizers
-            elif config.train.init_from:
-                tokenizers, weights = start_from_model(config, corpus.train)
-            else:
-                tokenizers = build_tokenizers(config.data, corpus.train)
-            trainer = Trainer(config, corpus, tokenizers)
-            if saved:
-                trainer.resume(saved)
-            elif weights:
-                load_weights(trainer.model, weights)
-            trainer.run()
+            with progress_bar(config, is_hidden=rank > 0) as bar:
+                if saved:
+                    tokenizers = saved.tokenizers
+                elif config.train.init_from:
+                    tokenizers, weights = start_from_model(config, corpus.train)
+                else:
+                    tokenizers = build_tokenizers(config.data, corpus.train)
+                bar.set_description(f"{config.name}: model")
+                trainer = Trainer(config, corpus, tokenizers)
+                if saved:
+                    trainer.resume(saved)
+                elif weights:
+                    load_weights(trainer.model, weights)
+                trainer.run(bar)
             trainer.finish()
         finally:
             torch.set_num_threads(threads)

@@ -19,6 +19,7 @@ from nmt_lib.data.tokenizers import Tokenizers
 from nmt_lib.training import transfer
 from nmt_lib.training.model_file import load_weights
 from nmt_lib.training.run_folder import run_path
+from nmt_lib.training.trainer import progress_bar
 
 ROWS = 400  # positions that the output layer takes at a time
 # A recipe that learns faster than multi30k.yaml.
@@ -77,7 +78,8 @@ def train(
         trainer.resume(saved)
     elif start:
         trainer.model.load_state_dict(start.model.state_dict())
-    trainer.run()
+    with progress_bar(config, is_hidden=False) as bar:
+        trainer.run(bar)
     trainer.finish()
     return nmt.Translator(trainer.model, *tokenizers, config)
 

@@ -36,6 +36,22 @@ from .optim import build_optimizer, learning_rate
 from .run_folder import Progress, Row, RunFolder, is_over
 
 
+def progress_bar(config: Config, is_hidden: bool) -> Any:
+    """The progress bar of a run, there before its tokenizers are, and gone on an error.
+
+    ``TQDM_DISABLE=1`` hides it.
+    """
+    from tqdm.auto import tqdm
+
+    return tqdm(
+        desc=f"{config.name}: tokenizers",
+        total=config.train.max_steps,
+        unit="step",
+        leave=False,
+        disable=is_hidden or "TQDM_DISABLE" in os.environ,
+    )
+
+
 class Trainer:
     """One training run: the model, the optimizer, the data and the progress."""
 
@@ -64,33 +80,24 @@ class Trainer:
             self.objective = DistributedDataParallel(self.objective)
             self.objective.broadcast_buffers = False
 
-    def run(self) -> None:
+    def run(self, bar: Any) -> None:
         """The training loop: update, validate and save, until the run is over."""
         train, progress = self.config.train, self.progress
-        with self.progress_bar() as bar:
-            stream, size = self.batches(), self.n_processes * train.accumulate
-            while not is_over(train, progress):
-                self.update(list(islice(stream, size)))
-                bar.update()
-                is_last = progress.step == train.max_steps
-                if is_last or progress.step % train.validate_every == 0:
-                    loss = self.validate()
-                    bar.set_postfix(valid_loss=f"{loss:.3f}")
-                due = progress.step % train.checkpoint_every == 0
-                if due or is_over(train, progress):
-                    self.save()
-
-    def progress_bar(self) -> Any:
-        """The progress bar of the first process; ``TQDM_DISABLE=1`` hides it."""
-        from tqdm.auto import tqdm
-
-        return tqdm(
-            desc=self.config.name,
-            total=self.config.train.max_steps,
-            initial=self.progress.step,
-            unit="step",
-            disable=self.rank > 0 or "TQDM_DISABLE" in os.environ,
-        )
+        stream, size = self.batches(), self.n_processes * train.accumulate
+        bar.reset()  # its seconds begin here
+        bar.initial = bar.n = progress.step
+        bar.leave = True
+        bar.set_description(self.config.name)
+        while not is_over(train, progress):
+            self.update(list(islice(stream, size)))
+            bar.update()
+            is_last = progress.step == train.max_steps
+            if is_last or progress.step % train.validate_every == 0:
+                loss = self.validate()
+                bar.set_postfix(valid_loss=f"{loss:.3f}")
+            due = progress.step % train.checkpoint_every == 0
+            if due or is_over(train, progress):
+                self.save()
 
     def batches(self) -> Iterator[list[Example]]:
         """All further batches, epoch by epoch; they depend only on seed and epoch."""

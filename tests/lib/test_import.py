@@ -47,6 +47,24 @@ def test_progress_bars_without_ipywidgets_come_without_a_warning() -> None:
     assert subprocess.run(command, stderr=-1, check=True).stderr == b""
 
 
+def test_a_run_shows_its_bar_while_it_prepares_and_hides_it_on_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    monkeypatch.setenv("NMT_RUNS", str(tmp_path))
+    short = {"train.max_steps": 2, "train.validate_every": 1}
+    nmt.train("toy", **short)
+    shown = capsys.readouterr().err
+    for name in ("toy: tokenizers:   0%", "toy: model:   0%", "toy: 100%"):
+        assert name in shown
+        shown = shown.partition(name)[2]
+    with pytest.raises(nmt.ConfigError):
+        nmt.train("toy", **short | {"train.init_from": "y", "train.seed": 1})
+    shown = capsys.readouterr().err
+    assert "tokenizers" in shown
+    assert not shown.rpartition("\r")[0].rpartition("\r")[2].strip()
+
+
 @pytest.mark.parametrize("name", nmt.__all__)
 def test_every_public_name_resolves_and_is_explained(name: str) -> None:
     value = getattr(nmt, name)
