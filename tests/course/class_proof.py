@@ -6,7 +6,9 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
+from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from tests.course import kit
 from tests.course.hostile import GREEDY, HOSTILE, OF
 from tests.course.test_hostile import try_hostile
 
-HONEST, KINDS = 48, 5
+HONEST = 48
 NAME = "A1_tokenization"
 
 
@@ -36,20 +38,12 @@ def test_hostile_that_waits(title: str, tmp_path: Path) -> None:
     try_hostile(HOSTILE[title], tmp_path)
 
 
-def honest(number: int) -> NotebookNode:
-    """The reference, other right answers, wrong ones, some answers, nothing."""
-    table, kind = kit.table(NAME), number % KINDS
-    if kind == 1:
-        right = {c: list(v.values())[number % len(v)] for c, v in table.RIGHT.items()}
-        return kit.submission(OF, right)
-    if kind == 2:
-        wrong = list(table.WRONG.values())[number % len(table.WRONG)]
-        return kit.submission(OF, {wrong.cell: kit.wrong_code(OF.source, wrong)})
-    if kind == 3:
-        cell = list(table.RIGHT)[number % len(table.RIGHT)]
-        answer = {cell: kit.solution(OF.source, cell)}
-        return kit.submission(OF, answer, blank=True)
-    return kit.submission(OF, blank=kind == 4)
+def honest() -> Iterator[NotebookNode]:
+    """The reference and nothing, then right and wrong answers, alone or with all
+    others."""
+    yield from (kit.submission(OF, blank=blank) for blank in (False, True))
+    for i, (cell, code, _) in enumerate(kit.tries(NAME).values()):
+        yield kit.submission(OF, {cell: code}, blank=i % 3 == 0)
 
 
 def graded(folder: Path, number: str, busy: int) -> dict[str, str]:
@@ -69,11 +63,11 @@ def graded(folder: Path, number: str, busy: int) -> dict[str, str]:
 
 @pytest.mark.skipif(bool(sandbox.unavailable()), reason=sandbox.unavailable())
 def test_sixty_mixed_submissions(tmp_path: Path) -> None:
-    """48 honest ones get the same marks on a quiet machine, and on a busy one with 12
+    """Honest ones get the same marks on a quiet machine, and on a busy one with 12
     hostile ones among them; each of these gets its own."""
     hostile = {**GREEDY, **{title: h for title, h in HOSTILE.items() if h.slow}}
-    for i in range(HONEST):
-        kit.hand_in(tmp_path / f"in/student{i:02}/A1.ipynb", honest(i))
+    for i, notebook in enumerate(islice(cycle(honest()), HONEST)):
+        kit.hand_in(tmp_path / f"in/student{i:02}/A1.ipynb", notebook)
     before = graded(tmp_path, "quiet", busy=0)
     for i, one in enumerate(list(hostile.values())[:12]):
         notebook = kit.submission(OF, blank=one.blank)

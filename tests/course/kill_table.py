@@ -13,17 +13,12 @@ def main() -> int:
     for name in kit.NAMES:
         if sys.argv[1:] and name.partition("_")[0] not in sys.argv[1:]:
             continue
-        of, table = kit.assignment(name), kit.table(name)
+        of = kit.assignment(name)
         print(
             f"\n## {name}\n\n| answer | fails in | the student is told |\n|---|---|---|"
         )
-        tries = {title: (w.cell, w.fails) for title, w in table.WRONG.items()}
-        code = {title: kit.wrong_code(of.source, w) for title, w in table.WRONG.items()}
-        for cell, variants in table.RIGHT.items():
-            tries |= {f"right: {title}": (cell, []) for title in variants}
-            code |= {f"right: {title}": text for title, text in variants.items()}
-        for title, (cell, fails) in tries.items():
-            marks = kit.mark(of, kit.submission(of, {cell: code[title]}))
+        for title, (cell, code, fails) in kit.tries(name).items():
+            marks = kit.mark(of, kit.submission(of, {cell: code}))
             wanted = "" if marks.failed() == set(fails) else f" **not {fails}**"
             bad += bool(wanted)
             told = next((said for said in marks.says.values() if said), "")

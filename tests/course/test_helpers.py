@@ -1,9 +1,7 @@
-"""What checks and grader build on: how numbers are compared, and where the library
-hides what is to be written."""
+"""What checks and grader build on, and what hides what is to be written."""
 
 from __future__ import annotations
 
-import math
 import re
 import subprocess
 import sys
@@ -52,12 +50,10 @@ def test_a_package_is_hidden_with_all_its_files() -> None:
         (torch.ones(2, 3), torch.ones(2, 3) + 9e-4, True),
         (torch.ones(2, 3), torch.ones(2, 3) + 2e-3, False),
         (torch.ones(2, 3), torch.ones(3), False),  # no broadcasting
-        (torch.ones(2, 3), 1.0, True),  # but a plain number stands for all
-        (torch.tensor([1.0, 2.0]), 1.0, False),
-        (math.nan, math.nan, False),
+        (torch.ones(1), 1.0, True),  # but a plain number stands for all
+        (float("nan"), float("nan"), False),
         (torch.tensor([1000.5, 0.0]), torch.tensor([1000.0, 0.0]), True),
         (torch.zeros(0), torch.zeros(0), True),
-        (torch.tensor([True]), torch.tensor([1]), True),
     ],
 )
 def test_near(got: Any, right: Any, near: bool) -> None:
@@ -99,21 +95,6 @@ def test_hidden_tests_quote_neither_arguments_nor_results(
 def test_shapes_that_do_not_fit_are_told_in_words() -> None:
     with pytest.raises(kit.Hint, match="shapes do not fit together"):
         kit.ask(torch.add, torch.ones(2), torch.ones(3))
-
-
-def test_a_helper_runs_where_the_answer_is() -> None:
-    """Whatever has a method ``beside`` is asked to run it."""
-
-    class Away:
-        def beside(self, function: Any, args: Any, kwargs: Any) -> Any:
-            return function.__name__, len(args), kwargs
-
-    helper = kit.beside_answer(lambda *args, **kwargs: "here")
-    assert helper(1, 2) == "here" and helper(1, Away(), a=3) == (
-        "<lambda>",
-        2,
-        {"a": 3},
-    )
 
 
 def test_changed_arguments_are_noticed() -> None:
@@ -166,18 +147,6 @@ def test_an_operator_is_taken_away_by_all_its_names() -> None:
     run = [sys.executable, "-c", FORBIDDEN]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["refused"] * 4
-
-
-def test_all_gradients_come_by_name() -> None:
-    layer, x, mask = torch.nn.Linear(2, 1), torch.ones(1, 2), torch.ones(1).bool()
-    found = kit.slopes(
-        lambda *args: (layer(args[0]), mask), [x, mask], torch.ones(1, 1)
-    )
-    assert found.keys() == {"0"} and torch.equal(found["0"], layer.weight)
-    found = kit.slopes(layer, [x], torch.ones(1, 1))
-    assert found.keys() == {"0", "weight", "bias"} and torch.equal(found["weight"], x)
-    with pytest.raises(kit.Hint, match=r"no gradient reaches query"):
-        kit.learns(lambda x: layer(x.detach()), [x], "query")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from nmt_book.course import collect, sandbox
 from nmt_book.course.assignment import LOOK
 from tests.course import kit
-from tests.course.hostile import FILES, HOSTILE, OF, ROOT, Hostile
+from tests.course.hostile import HOSTILE, OF, ROOT, Hostile
 
 
 @pytest.fixture(autouse=True)
@@ -74,14 +74,3 @@ def test_answers_of_the_book_are_hidden(
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     size = (ROOT / "nmt_book" / files[-1]).stat().st_size
     assert done.stdout.strip() == str([0, 0, 7, False, False, size]), done.stderr
-
-
-@pytest.mark.parametrize("title", FILES)
-def test_files_that_are_no_notebooks(title: str, tmp_path: Path) -> None:
-    data, reason = FILES[title]
-    (tmp_path / "x.ipynb").write_bytes(data)
-    try:
-        marks = kit.mark(OF, collect.read(partial((tmp_path / "x.ipynb").open, "rb")))
-        assert not reason and marks.shares["share-value"] == 0.5
-    except collect.Unreadable as error:
-        assert reason and reason in str(error)

@@ -105,10 +105,11 @@ def pull(toy: Toy, group: Any, pad: int) -> tuple[float, Tensor]:
 def as_one_batch(
     function: Any, toy: Toy, groups: Any, pad: int, *known: Any, limit: float = math.inf
 ) -> None:
-    """The gradient, as a multiple of the right one, and the loss."""
-    loss, right = pull(toy, groups[0], pad)
-    right *= min(1, limit / right.norm().item())
-    for value, moved in ask(updates, function, toy, groups, pad):
+    """The gradient of each group, as a multiple of the right one, and the loss."""
+    rows = ask(updates, function, toy, groups, pad)
+    for (value, moved), group in zip(rows, groups, strict=True):
+        loss, right = pull(toy, group, pad)
+        right *= min(1, limit / right.norm().item())
         times = (moved[0] / right[0]).item()
         match(times, 1.0, "as a multiple of the right one, the gradient is", *known)
         expect(near(moved, right), "the gradient is wrong")
