@@ -166,7 +166,7 @@ def film_table(film: dict[str, Any], ask: str = "allow scripts") -> str:
         f'<table class="dataframe"><caption>To train a model here, {ask}. This '
         f"one was asked to translate “{escape(film['text'])}” while it was trained. A "
         f"map has a row for each of {escape(' '.join(film['rows']))}, and a column for "
-        f"each of {escape(' '.join(film['columns']))}: the darker a square, the more "
+        f"each of {escape(' '.join(film['columns']))}: the stronger a square, the more "
         "the French word looks at the English one.</caption><tr><th>update</th>"
         f"<th>loss</th><th>translation</th><th>cross-attention</th></tr>{rows}</table>"
     )
