@@ -309,7 +309,7 @@ def test_copies_are_found_and_nobody_else() -> None:
         "ada": kit.submission(OF, {"plan": mine, "share": "share = 1"}, blank=True),
         "bob": kit.submission(OF, {"plan": renamed, "share": "share = 1"}, blank=True),
         "eve": kit.submission(OF, {"plan": documented}, blank=True),
-        "gil": kit.submission(OF, {"plan": kit.table(NAME).RIGHT["plan"].popitem()[1]}),
+        "gil": kit.submission(OF, {"plan": kit.tries(NAME)["right: plan, tensors"][1]}),
         "old": kit.submission(kit.assignment(NAME, "2026"), blank=True),
         "older": kit.submission(kit.assignment(NAME, "2026"), blank=True),
     }
