@@ -13,6 +13,7 @@ from nbconvert.filters import markdown2html
 
 from nmt_book.course import sanitize
 from nmt_book.course.assignment import plain_text
+from nmt_book.course.preprocessors import BOX
 from tests.course import kit
 from tests.course.hostile import PAYLOADS
 
@@ -92,3 +93,8 @@ def test_outputs_attachments_and_raw_cells_are_not_kept() -> None:
     assert [cell.source for cell in got] == [FINE, "x", "< b>raw< /b>"]
     assert got[1].outputs == [] and "attachments" not in got[0]
     assert got[2].metadata == {"nbgrader": {"grade_id": "?"}}
+
+
+def test_no_students_cell_looks_like_the_graders() -> None:
+    assert "<div" in markdown2html(BOX)
+    assert "<div" not in markdown2html(sanitize.harmless(f"{BOX}all points</div>"))
