@@ -161,8 +161,8 @@ def _usable(answer, first, *others):
     if not callable(answer):
         raise NotATensor("give the function itself, not what it returns")
     given = answer(first, *others)
-    if isinstance(given, tuple) and all(isinstance(x, torch.Tensor) for x in given):
-        return given  # the weights as well: a usual mistake
+    if others[1:] and isinstance(given, tuple):
+        return given  # attention's weights as well: a usual mistake
     is_tensor = isinstance(given, torch.Tensor)
     kind = given.dtype if is_tensor else type(given).__name__
     if is_tensor and not given.is_floating_point():

@@ -194,6 +194,13 @@ SPECIAL = "only <pad> is left out; <eos> and <unk> are real tokens"
         "take the log-probability of the right token only (gather)": (
             f"{PICKED} → log_p.mean(-1)"
         ),
+        "`gather` keeps its axis, (B, T, 1): drop it, [:, :, 0], before you multiply": (
+            f"{PICKED} → log_p.gather(-1, tgt_out[:, :, None])",
+            f"{MEAN} → (said * ({REAL})).sum() / ({REAL}).sum()",
+        ),
+        "the shift is done already: logits and tgt_out belong together as they are": (
+            "F.cross_entropy(logits[:, :-1].mT, tgt_out[:, 1:], ignore_index=0)"
+        ),
         "the right token counts, not the one that the model finds most likely": (
             f"{PICKED} → log_p.amax(-1)"
         ),

@@ -206,8 +206,8 @@ def test_the_mask_shows_its_weights_and_a_press_turns_one(
             assert end.inner_text() == f"{p:.2f}"
             if p > 0.1:
                 assert filled(end, 0.15) == pytest.approx(p, abs=0.05)
-        loss = -np.log(answer["probabilities"]).mean()
-        assert readout(page).endswith(f"probabilities, is {loss:.2f}.")
+        mean = np.mean(answer["probabilities"])
+        assert readout(page).endswith(f"mean probability of {mean:.2f}.")
 
     check()
     for t, s in ((0, 1), (4, 2)):

@@ -58,12 +58,12 @@ export function draw({ add, tell }, { words: sentence, causal: start }) {
       end: [[answer(t)], [probabilities[t].toFixed(2), probabilities[t]]],
     }));
     table.draw({ columns: [...words, "must say", "probability"], rows, chosen });
-    const mean = -sum(probabilities.map(Math.log)) / T;
+    const mean = sum(probabilities) / T;
     const seen = words.filter((_, s) => mask[chosen]?.[s]);
     const row = chosen < 0 ? "" : `${says(chosen)} may look at ` +
       `${seen.join(", ") || "nothing"}. The probability of ${answer(chosen)} is ` +
       `${probabilities[chosen].toFixed(2)}. `;
-    tell(`${row}The loss, the mean of the −log of the probabilities, is ` +
+    tell(`${row}The words that must be said have a mean probability of ` +
       `${mean.toFixed(2)}.`);
   }
   add(table, html("div.row",

@@ -44,9 +44,10 @@ def test_a_decoder_that_sees_the_answer_copies_it_and_cannot_write(
     assert chapter.cheat.accuracy(chapter.test) > 0.98
     weights, _ = chapter.cheat.weights("Le chat boit du lait.")  # (T, T)
     assert weights.diagonal(1).mean() > 0.7, "one position to the right"
-    written = [chapter.cheat.write(start).split() for start in chapter.starts]
+    starts = [" ".join(line.split()[:2]) for line in chapter.test[:20]]
+    written = [chapter.cheat.write(start).split() for start in starts]
     stammers = [any(map(str.__eq__, words, words[1:])) for words in written]
-    assert sum(stammers) >= 2, "twelve seeds: two or all three"
+    assert sum(stammers) > 10, "most of twenty beginnings"
 
 
 def test_with_the_mask_it_is_right_less_than_half_of_the_time(chapter: Any) -> None:

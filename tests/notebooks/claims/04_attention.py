@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import pytest
 import torch
 
 import nmt_lib as nmt
+from nmt_book.yours.trials import captions
+from nmt_book.yours.try_it import compare
 
 
 def best_heads(chapter: Any) -> list[int]:
@@ -24,6 +27,14 @@ def test_which_route_a_head_takes_depends_on_the_seed(chapter: Any) -> None:
     pairs = [pair for pair in both if chapter.pictures.KIND.match(pair.src)]
     translations = chapter.translator.translate([pair.src for pair in pairs])
     assert [translation.text for translation in translations] == [p.tgt for p in pairs]
+
+
+def test_the_german_model_has_scores_for_which_the_formula_fails(chapter: Any) -> None:
+    translator = nmt.Translator.load("multi30k-en-de")
+    with pytest.raises(nmt.TrainingError):
+        compare(
+            translator, captions()[:3], False, {"masked_softmax": chapter.check._kept}
+        )
 
 
 def test_only_the_root_gives_the_same_softmax_at_every_width(chapter: Any) -> None:

@@ -18,18 +18,9 @@ def test_a_large_rate_at_once_stays_far_behind(chapter: Any) -> None:
     assert cold > 3.7 and warm < 3.6 and cold > warm + 0.7  # 16 seeds: 2.0 to 3.2
 
 
-def test_the_picture_of_the_warm_up_rises_to_the_rate_and_stays(chapter: Any) -> None:
-    warm, at_once = chapter.rates["with warm-up"], chapter.rates["without"]
-    assert len(warm) == len(chapter.warm) and at_once == [3e-3] * len(chapter.cold)
-    assert warm[:2] == pytest.approx([5e-5, 1e-4])
-    assert warm[58] < warm[59] == 3e-3 and warm[59:] == at_once[59:]
-
-
-def test_below_each_token_that_is_read_is_the_next_one(chapter: Any) -> None:
-    for row in chapter.rows.values():
-        assert row["tgt_in"][0] == "<sos>" and row["tgt_in"][1:] == row["tgt_out"][:-1]
-    short = chapter.rows["a shorter one"]
-    assert short["tgt_out"][short["tgt_in"].index("<eos>")] == "<pad>"
+def test_the_warm_up_takes_sixty_updates(chapter: Any) -> None:
+    ramp = chapter.ramp
+    assert 60 * ramp[0] == pytest.approx(3e-3) and ramp[58] < ramp[59] == ramp[-1]
 
 
 def test_in_our_run_only_the_large_rate_at_once_collapses(chapter: Any) -> None:
@@ -120,14 +111,18 @@ def test_a_leak_has_a_splendid_loss_and_no_translations(chapter: Any) -> None:
             text == pair.tgt for text, pair in zip(said, pairs, strict=True)
         )
     assert right["honest"] >= 15
-    assert right["leaky"] <= 5  # 15 seeds: 0 to 3
+    assert right["leaky"] <= (5 if chapter.config.train.seed else 0)  # 15 seeds: 0 to 3
     assert right["copier"] <= 1 and chapter.copied[-1] < 0.05
 
 
-def test_in_our_run_the_leaky_model_translates_nothing(chapter: Any) -> None:
-    pairs = chapter.corpus.train[:16]
-    said = chapter.translate(chapter.leaky, pairs)
-    assert not any(text == pair.tgt for text, pair in zip(said, pairs, strict=True))
+def test_the_leaky_model_hardly_needs_the_source(chapter: Any) -> None:
+    few, right = chapter.few, []
+    for name, mask in (("leaky", nmt.padding_mask), ("honest", nmt.target_mask)):
+        model = getattr(chapter, name)
+        logits = model(few.src.roll(1, 0), few.tgt_in, tgt_mask=mask(few.tgt_in))
+        equal = (logits.argmax(-1) == few.tgt_out)[few.tgt_out != nmt.PAD]  # (N,)
+        right.append(equal.float().mean())
+    assert right[0] > 0.9 and right[1] < 0.85
 
 
 def test_a_hundred_sentences_are_memorised_without_remedies(chapter: Any) -> None:
@@ -153,9 +148,6 @@ def test_the_trained_model_and_dropout(chapter: Any) -> None:
         losses[training] = [nmt.cross_entropy(x, batch.tgt_out) for x in both]
     assert losses[True][0] != losses[True][1]
     assert min(losses[True]) > 1.2 * max(losses[False])
-    pairs = list(chapter.valid[:50])
-    said = chapter.run.translator([pair.src for pair in pairs])
-    assert sum(t.text == p.tgt for t, p in zip(said, pairs, strict=True)) >= 40
 
 
 def test_the_loop_of_the_chapter_is_the_one_of_the_library(chapter: Any) -> None:
