@@ -107,9 +107,7 @@ def test_a_leak_has_a_splendid_loss_and_no_translations(chapter: Any) -> None:
     pairs, right = chapter.corpus.train[:16], {}
     for name in ("honest", "leaky", "copier"):
         said = chapter.translate(getattr(chapter, name), pairs)
-        right[name] = sum(
-            text == pair.tgt for text, pair in zip(said, pairs, strict=True)
-        )
+        right[name] = sum(map(str.__eq__, said, (pair.tgt for pair in pairs)))
     assert right["honest"] >= 15
     assert right["leaky"] <= (5 if chapter.config.train.seed else 0)  # 15 seeds: 0 to 3
     assert right["copier"] <= 1 and chapter.copied[-1] < 0.05
