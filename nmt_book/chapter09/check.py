@@ -49,9 +49,9 @@ SHARED = "2 * len(links & gold) / (len(links) + len(gold))"
         "the same weights, other links": (HAT, {(2, 0), (2, 1), (4, 2), (1, 3)}),
         "a row that is largest at <sos>": (
             PALE,
-            {(1, 0), (2, 1), (1, 1), (1, 2), (2, 2), (0, 4), (2, 3)},
+            {(1, 0), (0, 1), (2, 1), (1, 1), (2, 2), (0, 4), (2, 3)},
         ),
-        "target words without a gold link": (HAT, {(0, 0), (1, 0), (4, 2)}),
+        "a target word without a gold link": (HAT, {(0, 0), (1, 0), (4, 1), (4, 2)}),
         "a single word": (torch.tensor([[0.2, 0.7, 0.1]]), {(0, 0)}),
     },
     mistakes={
@@ -63,9 +63,10 @@ SHARED = "2 * len(links & gold) / (len(links) + len(gold))"
             " - 1, t → , t",
             " - 1, t →  + 1, t",
         ],
-        "a row may be largest at <sos>: its link counts, as a wrong one": (
-            "row.argmax()) - 1 → row[1:].argmax())"
-        ),
+        "a row may be largest at <sos>: its link counts, as a wrong one": [
+            "row.argmax()) - 1 → row[1:].argmax())",
+            "int(row.argmax()) - 1 → max(0, int(row.argmax()) - 1)",
+        ],
         "a row that is largest at <sos> has a link, too: count it in |A|": (
             "(weights) → (weights) if row.argmax()"
         ),

@@ -82,7 +82,10 @@ def broken_pairs(table):
 
 KEPT = torch.tensor([[True, False, True], [True, False, False], [True, True, False]])
 SCORES = torch.tensor([[1.0, 3, 2], [0, 2, 1], [-16, -14, 5]])
-NOTHING = torch.tensor([[-40.0, -30, -50, -24]]), torch.zeros(1, 4, dtype=torch.bool)
+NOTHING = (
+    torch.tensor([[-40.0, -30, -50, -24], [2, 1, 3, 0]]),
+    torch.tensor([[False] * 4, [True, True, False, False]]),
+)
 LOW = torch.tensor([[-60_000.0, -59_936, 5, 0, -60_000]])  # (1, 5)
 LOW_KEPT = torch.tensor([[True, True, False, False, False]])
 
@@ -129,6 +132,7 @@ def _converted(number):
             torch.tensor([[-1e6, 2 - 1e6, 5, 0, -1e6]]).bfloat16(),
             LOW_KEPT,
         ),
+        "one row of the mask for three rows of scores": (SCORES, KEPT[:1]),
         "a row in which everything is hidden": NOTHING,
         "such a row in float16": (NOTHING[0].half(), NOTHING[1]),
     },
@@ -228,7 +232,7 @@ def _named(find):
 
 def _asked(answer, model, rate):
     """An empty or full list is as good as False or True."""
-    found = answer(model, rate)
+    found = answer(model, rate * 1.0)  # an object of its own: `is` finds no other
     return bool(found) if isinstance(found, list) else found
 
 
@@ -247,6 +251,7 @@ def _asked(answer, model, rate):
         "0.3, then 0.5": (_stack(0.3, 0.5), 0.3),
         "0.5, then 0.3": (_stack(0.5, 0.3), 0.3),
         "0.1, then 0.3": (_stack(0.1, 0.3), 0.3),
+        "0.12, asked for 0.1": (_stack(0.12), 0.1),
         "D's layer, asked for 0.1": (_layer_of_d(), 0.1),
         "a rate of 0": (_stack(0.0, 0.0), 0.0),
         "a layer of PyTorch with 0.1": (nn.TransformerEncoderLayer(4, 2, 8, 0.1), 0.1),

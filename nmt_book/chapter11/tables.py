@@ -139,18 +139,30 @@ class Experiments:
 
 
 def europarl() -> str:
-    """How long the sentences are for which D has 80 positions, and A 200."""
+    """How long the sentences are for which D has 80 positions, and A 200.
+
+    A token more is ``<sos>``, and A's ``<eos>``. A's own vocabulary is four times as
+    large, and was learnt from more pairs than are here.
+    """
+    a = nmt.load_config("writeup_a", **{"data.vocab_size": 4000}).data
     corpus = nmt.load_corpus(nmt.load_config("writeup_d").data)
     pairs = [*corpus.train, *corpus.valid, *corpus.test]
-    cut = spacy_words("en"), spacy_words("fr")
-    lengths = [(len(cut[0](pair.src)), len(cut[1](pair.tgt)) + 1) for pair in pairs]
-    means = [statistics.mean(side) for side in zip(*lengths, strict=True)]
-    long, longer = (sum(max(pair) > n for pair in lengths) for n in (80, 200))
-    return (
-        f"Europarl, {len(pairs)} pairs, in spaCy's tokens: {means[0]:.1f} on average, "
-        f"and with <sos> {means[1]:.1f}; {long} pairs have more than 80, {longer} more "
-        "than 200."
-    )
+    subwords = [tokenizer.tokenize for tokenizer in nmt.build_tokenizers(a, pairs)]
+    text = f"Europarl, {len(pairs)} pairs."
+    for name, (source, target), end, limit in (
+        ("spaCy's tokens", (spacy_words("en"), spacy_words("fr")), 0, 80),
+        ("4,000 subwords", subwords, 1, 200),
+    ):
+        lengths = [
+            (len(source(pair.src)) + end, len(target(pair.tgt)) + 1) for pair in pairs
+        ]
+        means = [f"{statistics.mean(side):.1f}" for side in zip(*lengths, strict=True)]
+        long = [n for n in map(max, lengths) if n > limit]
+        text += (
+            f" In {name}: {' and '.join(means)} on average; {len(long)} pairs have "
+            f"more than {limit}, {max(long, default=0)} at most."
+        )
+    return text
 
 
 def main() -> None:
