@@ -148,6 +148,7 @@ ABS_F = f"(abs({WITH_M}) + abs({WITH_F})) / 2"
         "both count": ({"mm": 0.9, "mf": 0.5, "fm": 0.2, "ff": 0.1},),
         "the French counts more": ({"mm": 0.8, "mf": 0.05, "fm": 0.65, "ff": 0.15},),
         "it contradicts the English": ({"mm": 0.5, "mf": 0.2, "fm": 0.9, "ff": 0.7},),
+        "it contradicts the French": ({"mm": 0.6, "mf": 0.7, "fm": 0.1, "ff": 0.3},),
     },
     call=_asked,
     mistakes={

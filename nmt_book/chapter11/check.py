@@ -231,9 +231,9 @@ def _named(find):
 
 
 def _asked(answer, model, rate):
-    """An empty or full list is as good as False or True."""
-    found = answer(model, rate * 1.0)  # an object of its own: `is` finds no other
-    return bool(found) if isinstance(found, list) else found
+    """An empty list is as good as False; the rate is an object of its own."""
+    found = answer(model, rate * 1.0)
+    return False if isinstance(found, list) and not found else found
 
 
 @exercise(
@@ -253,10 +253,10 @@ def _asked(answer, model, rate):
         "0.1, then 0.3": (_stack(0.1, 0.3), 0.3),
         "0.12, asked for 0.1": (_stack(0.12), 0.1),
         "D's layer, asked for 0.1": (_layer_of_d(), 0.1),
-        "a rate of 0": (_stack(0.0, 0.0), 0.0),
+        "a rate of 0": (_stack(0.0), 0.0),
         "a layer of PyTorch with 0.1": (nn.TransformerEncoderLayer(4, 2, 8, 0.1), 0.1),
         "beside a loss that has a p, too": (
-            nn.Sequential(nn.Dropout(0.3), nn.TripletMarginLoss(p=2)),
+            nn.Sequential(_stack(0.3, 0.3), nn.TripletMarginLoss(p=2)),
             0.3,
         ),
     },

@@ -20,6 +20,10 @@ def by_where(scores, mask):
     return torch.where(mask, scores, torch.finfo(scores.dtype).min)
 
 
+def lowest(scores):
+    return scores.new_tensor(torch.finfo(scores.dtype).min)
+
+
 def rates(model):
     return [m.p for _, m in model.named_modules() if isinstance(m, nn.Dropout)]
 
@@ -51,8 +55,12 @@ RIGHT = {
 WRONG = {
     "hide": [
         lambda scores, mask: torch.where(mask, scores, scores.amin(-1, True) - 20),
+        lambda scores, mask: scores.index_put((~mask,), lowest(scores)),
+        lambda scores, mask: scores.masked_fill(~mask, -torch.inf * mask.any()),
     ],
     "has_dropout": [
-        lambda model, rate: rates(model) == [rate] * 2,
+        lambda model, rate: len(rates(model)) > 1 and {*rates(model)} == {rate},
+        lambda model, rate: {round(p, 1) for p in rates(model)} == {round(rate, 1)},
+        lambda model, rate: [p == rate for p in rates(model)],
     ],
 }
