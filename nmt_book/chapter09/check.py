@@ -63,10 +63,9 @@ SHARED = "2 * len(links & gold) / (len(links) + len(gold))"
             " - 1, t → , t",
             " - 1, t →  + 1, t",
         ],
-        "a row may be largest at <sos>: its link counts, as a wrong one": [
-            "row.argmax()) - 1 → row[1:].argmax())",
-            "int(row.argmax()) - 1 → max(0, int(row.argmax()) - 1)",
-        ],
+        "a row may be largest at <sos>: its link counts, as a wrong one": (
+            "row.argmax()) - 1 → row[1:].argmax())"
+        ),
         "a row that is largest at <sos> has a link, too: count it in |A|": (
             "(weights) → (weights) if row.argmax()"
         ),
@@ -74,10 +73,9 @@ SHARED = "2 * len(links & gold) / (len(links) + len(gold))"
             f"{BEST} → (s - 1, t) for t, s in (weights {limit}).nonzero().tolist()"
             for limit in (">= 0.5", "> 0.5", "> 0.3")
         ],
-        "a link is (source, target), not (target, source)": [
-            "(int(row.argmax()) - 1, t) → (t, int(row.argmax()) - 1)",
-            "links & gold → links & {(t, s) for s, t in gold}",
-        ],
+        "a link is (source, target), not (target, source)": (
+            "(int(row.argmax()) - 1, t) → (t, int(row.argmax()) - 1)"
+        ),
         "the largest weight of each row, not of each column": [
             "_rate(_columns(weights, 1), gold)",
             "_rate(_columns(weights[:, 1:]), gold)",

@@ -20,10 +20,6 @@ def by_where(scores, mask):
     return torch.where(mask, scores, torch.finfo(scores.dtype).min)
 
 
-def lowest(scores):
-    return scores.new_tensor(torch.finfo(scores.dtype).min)
-
-
 def rates(model):
     return [m.p for _, m in model.named_modules() if isinstance(m, nn.Dropout)]
 
@@ -55,7 +51,7 @@ RIGHT = {
 WRONG = {
     "hide": [
         lambda scores, mask: torch.where(mask, scores, scores.amin(-1, True) - 20),
-        lambda scores, mask: scores.index_put((~mask,), lowest(scores)),
+        lambda scores, mask: scores.index_put((~mask,), by_where(scores, mask).min()),
         lambda scores, mask: scores.masked_fill(~mask, -torch.inf * mask.any()),
     ],
     "has_dropout": [
