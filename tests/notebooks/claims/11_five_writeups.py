@@ -42,26 +42,28 @@ def test_verdicts_of_28_defects_in_30_rows(chapter: Any) -> None:
     assert set(DEFECTS["some"][0].lines) == set("ABCDE"), "no score: all five"
 
 
-def test_the_text_has_the_ranges_of_the_table_with_four_seeds(chapter: Any) -> None:
+def test_the_text_has_the_ranges_of_the_table_with_five_seeds(chapter: Any) -> None:
     measured = table()
-    assert {len(seeds) for seeds in measured.values()} == {4}
+    assert {len(seeds) for seeds in measured.values()} == {5}
     more = [100 * (b / a - 1) for a, b in measured["exponent doubled", "one layer"]]
     assert (round(min(more)), round(max(more))) == (14, 29)
     worse = [b - a for a, b in measured["norms never trained", "one layer"]]
     assert (round(min(worse), 2), round(max(worse), 2)) == (0.01, 0.04)
     on = measured["never calls eval()", "one layer"]
     ends = [end(n) for n in zip(*on, strict=True) for end in (min, max)]
-    assert ends == [146, 151, 135, 138]
+    assert ends == [135, 151, 129, 138]
+    assert sorted(a - b for a, b in on)[:: len(on) - 1] == [6, 14]
     assert max(a - b for a, b in measured["never calls eval()", "tiny"]) == 1
-    assert all(a == b for a, b in measured["source without <eos>", "tiny"])
+    assert all(a <= b for a, b in measured["source without <eos>", "tiny"])
     both = measured["without <eos> and full stop", "tiny"]
     assert min(b for _, b in both) == 188 and max(b for _, b in both) == 199
-    assert [150, 99] in measured["without <eos> and full stop", "one layer"]
+    lost = sorted(a - b for a, b in measured["source without <eos>", "one layer"])
+    assert lost[3:] == [5, 52]
     rates = zip(*measured["ten times C's rate", "six layers"], strict=True)
     ends = [end(losses) for losses in rates for end in (min, max)]
     assert [f"{end:.2g}" for end in ends] == ["0.13", "0.14", "3.5", "3.9"]
     for label in ("never calls eval()", "with E's norms"):
-        assert measured[label, "E's toy"] == [[2, 2]] * 4
+        assert measured[label, "E's toy"] == [[2, 2]] * 5
     text = (ROOT / "benchmarks/results/writeups.md").read_text(encoding="utf-8")
     assert "28.7 and 32.0 on average; 74 pairs have more than 80, 162 at most" in text
     assert "34.1 and 40.8 on average; 2 pairs have more than 200, 202 at" in text
