@@ -1,7 +1,7 @@
 """What the defects of chapter 11 cost, each with several seeds.
 
-Run: ``OMP_NUM_THREADS=1 python -m nmt_book.chapter11.tables [--seeds 0 1 2 3 4]``. A seed
-takes about eight minutes. Europarl is read from ``NMT_DATA``.
+Run: ``OMP_NUM_THREADS=1 python -m nmt_book.chapter11.tables [--seeds 0 1 2 3 4]``. A
+seed takes about eight minutes. Europarl is read from ``NMT_DATA``.
 """
 
 from __future__ import annotations
@@ -141,28 +141,23 @@ class Experiments:
 def europarl() -> str:
     """How long the sentences are for which D has 80 positions, and A 200.
 
-    A token more is ``<sos>``, and A's ``<eos>``. A's own vocabulary is four times as
-    large, and was learnt from more pairs than are here.
+    D cuts like spaCy. A's own vocabulary is four times as large.
     """
-    a = nmt.load_config("writeup_a", **{"data.vocab_size": 4000}).data
     corpus = nmt.load_corpus(nmt.load_config("writeup_d").data)
     pairs = [*corpus.train, *corpus.valid, *corpus.test]
+    a = nmt.load_config("writeup_a", **{"data.vocab_size": 4000}).data
     subwords = [tokenizer.tokenize for tokenizer in nmt.build_tokenizers(a, pairs)]
-    text = f"Europarl, {len(pairs)} pairs."
-    for name, (source, target), end, limit in (
-        ("spaCy's tokens", (spacy_words("en"), spacy_words("fr")), 0, 80),
-        ("4,000 subwords", subwords, 1, 200),
+    text = f"Europarl, {len(pairs)} pairs"
+    for (source, target), ends, limit, name in (
+        ((spacy_words("en"), spacy_words("fr")), 0, 80, "spaCy's tokens and D's <sos>"),
+        (subwords, 1, 200, "4,000 subwords and A's <eos> and <sos>"),
     ):
-        lengths = [
-            (len(source(pair.src)) + end, len(target(pair.tgt)) + 1) for pair in pairs
-        ]
+        lengths = [(len(source(p.src)) + ends, len(target(p.tgt)) + 1) for p in pairs]
         means = [f"{statistics.mean(side):.1f}" for side in zip(*lengths, strict=True)]
-        long = [n for n in map(max, lengths) if n > limit]
-        text += (
-            f" In {name}: {' and '.join(means)} on average; {len(long)} pairs have "
-            f"more than {limit}, {max(long, default=0)} at most."
-        )
-    return text
+        most, long = max(map(max, lengths)), sum(max(pair) > limit for pair in lengths)
+        text += f"; in {name}: {means[0]} and {means[1]} on average, {most} at most, "
+        text += f"{long} longer than {limit}"
+    return f"{text}."
 
 
 def main() -> None:

@@ -52,21 +52,21 @@ def test_the_text_has_the_ranges_of_the_table_with_five_seeds(chapter: Any) -> N
     on = measured["never calls eval()", "one layer"]
     ends = [end(n) for n in zip(*on, strict=True) for end in (min, max)]
     assert ends == [135, 151, 129, 138]
-    assert sorted(a - b for a, b in on)[:: len(on) - 1] == [6, 14]
+    assert {a - b for a, b in on} == {6, 11, 13, 14}
     assert max(a - b for a, b in measured["never calls eval()", "tiny"]) == 1
     assert all(a <= b for a, b in measured["source without <eos>", "tiny"])
     both = measured["without <eos> and full stop", "tiny"]
     assert min(b for _, b in both) == 188 and max(b for _, b in both) == 199
-    lost = sorted(a - b for a, b in measured["source without <eos>", "one layer"])
-    assert lost[3:] == [5, 52]
+    lost = {a - b for a, b in measured["source without <eos>", "one layer"]}
+    assert lost == {5, 2, -1, 52}
     rates = zip(*measured["ten times C's rate", "six layers"], strict=True)
     ends = [end(losses) for losses in rates for end in (min, max)]
     assert [f"{end:.2g}" for end in ends] == ["0.13", "0.14", "3.5", "3.9"]
     for label in ("never calls eval()", "with E's norms"):
         assert measured[label, "E's toy"] == [[2, 2]] * 5
     text = (ROOT / "benchmarks/results/writeups.md").read_text(encoding="utf-8")
-    assert "28.7 and 32.0 on average; 74 pairs have more than 80, 162 at most" in text
-    assert "34.1 and 40.8 on average; 2 pairs have more than 200, 202 at" in text
+    assert "28.7 and 32.0 on average, 162 at most, 74 longer than 80" in text
+    assert "34.1 and 40.8 on average, 202 at most, 2 longer than 200" in text
 
 
 def test_each_effect_of_large_first_weights_costs_alone(chapter: Any) -> None:
@@ -118,23 +118,6 @@ def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
 def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
     pairs = chapter.corpus.valid[:200]
     assert chapter.lab.with_dropout(chapter.trained, pairs) > 185
-
-
-def test_dropout_shows_in_two_losses_and_spares_most_translations(chapter: Any) -> None:
-    """The fourth of the five checks; the translations *may* be right: most are."""
-    lab, trained = chapter.lab, chapter.trained
-    batch, pairs = (
-        nmt.make_batch(chapter.learn.examples[:16]),
-        chapter.corpus.train[:16],
-    )
-    trained.model.train()
-    with torch.no_grad():
-        one, other = (
-            nmt.cross_entropy(trained.model(batch.src, batch.tgt_in), batch.tgt_out)
-            for _ in range(2)
-        )
-    assert abs(one - other) > 1e-4
-    assert lab.with_dropout(trained, pairs) > 8
 
 
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:
