@@ -37,7 +37,7 @@ def score_heads(
         maps = torch.cat(translator.attend(translator.encode(pair.src), target).cross)
         links = {*pair.alignment} or {(0, 0)}  # where no links are known
         heads = maps[:, :, shift:][:, :, : len(target)].flatten(0, 1)  # (…, T, S)
-        scores.append([score(head, links) for head in heads])
+        scores.append([score(head, {*links}) for head in heads])
     return torch.tensor(scores).view(len(pairs), len(maps), -1).mean(0)
 
 

@@ -3,18 +3,8 @@
 import torch
 from torch import nn
 
+from ..cases import drawn, numbers
 from ..exercise.exercise import exercise
-
-
-def _numbers(seed, *shapes):
-    draw = torch.Generator().manual_seed(seed)
-    return [torch.randn(*shape, generator=draw) for shape in shapes]
-
-
-def _cell(width, hidden, seed):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return nn.GRUCell(width, hidden).requires_grad_(False)
 
 
 def _real(lengths, S):
@@ -40,57 +30,43 @@ def _mean(cell, x, real):
     return states.sum(1) / real.sum(1, keepdim=True)
 
 
-def _from_zeros(cell, x, real):
-    return cell(_at(x, real.sum(1) - 1))
-
-
 def _each_state(cell, x, real):
     parts = [read.right(cell, x[:, :n], real) for n in range(1, x.size(1) + 1)]
     return torch.stack(parts, 1)
 
 
-def _backwards(cell, x, real):
-    return read.right(cell, x.flip(1), real.flip(1))
-
-
-(WORDS,) = _numbers(0, (3, 5, 4))
-(LONGER,) = _numbers(1, (2, 7, 3))
-(SAME,) = _numbers(2, (2, 4, 4))
+(WORDS,) = numbers(0, (3, 5, 4))
+(LONGER,) = numbers(1, (2, 7, 3))
+(SAME,) = numbers(2, (2, 4, 4))
 
 
 @exercise(
     "Read each sentence word by word; give the state after its last real word.",
     cases={
         "two words and a padded one": (
-            _cell(2, 1, 3),
+            drawn(nn.GRUCell, 2, 1, seed=3),
             torch.tensor([[[1.0, 2], [3, 4], [5, 6]]]),
             _real([2], 3),
         ),
-        "lengths 5, 3 and 2": (_cell(4, 6, 0), WORDS, _real([5, 3, 2], 5)),
+        "lengths 5, 3 and 2": (drawn(nn.GRUCell, 4, 6), WORDS, _real([5, 3, 2], 5)),
         "seven columns, of which the last two are padding": (
-            _cell(3, 5, 1),
+            drawn(nn.GRUCell, 3, 5, seed=1),
             LONGER,
             _real([4, 5], 7),
         ),
-        "no padding": (_cell(4, 6, 2), SAME, _real([4, 4], 4)),
+        "no padding": (drawn(nn.GRUCell, 4, 6, seed=2), SAME, _real([4, 4], 4)),
     },
     mistakes={
-        "padding was read as well: where there is no word, keep the old state": [
-            "torch.where(real[:, t, None], new, h) → new",
-            "_states(cell, x)[:, -1]",
-        ],
-        "the state was not handed on: every word was read from zeros": [
-            _from_zeros,
-            "cell(x[:, t], h) → cell(x[:, t])",
-        ],
-        "the sentence was read from right to left": [
-            _backwards,
-            "range(x.size(1)) → reversed(range(x.size(1)))",
-        ],
-        "True is a word: here only padding was read": [
-            "real[:, t, None] → ~real[:, t, None]",
-            "new, h) → h, new)",
-        ],
+        "padding was read as well: where there is no word, keep the old state": (
+            "torch.where(real[:, t, None], new, h) → new"
+        ),
+        "the state was not handed on: every word was read from zeros": (
+            "cell(x[:, t], h) → cell(x[:, t])"
+        ),
+        "the sentence was read from right to left": (
+            "range(x.size(1)) → reversed(range(x.size(1)))"
+        ),
+        "True is a word: here only padding was read": "new, h) → h, new)",
         "the last state is asked for, not the mean of all": _mean,
         "the last state alone is asked for, (B, H), not all of them": [
             "_states(cell, x)",
@@ -108,10 +84,9 @@ def _backwards(cell, x, real):
         "this is the state before the last word: the last one is at n − 1": (
             "_at(_states(cell, x), real.sum(1) - 2)"
         ),
-        "on padding the state was set to 0: keep it": [
-            ("torch.where(real[:, t, None], new, h) → new * real[:, t, None]"),
-            "new, h) → new, torch.zeros_like(h))",
-        ],
+        "on padding the state was set to 0: keep it": (
+            "new, h) → new, torch.zeros_like(h))"
+        ),
         "this is the state one word too late: the last word is at n − 1": (
             "_at(_states(cell, x), real.sum(1))"
         ),
@@ -162,7 +137,7 @@ def _softmax(scores, real):
 
 
 def _case(seed, B, S, H, A, lengths):
-    s, memory, W, U, v = _numbers(seed, (B, H), (B, S, H), (A, H), (A, H), (A,))
+    s, memory, W, U, v = numbers(seed, (B, H), (B, S, H), (A, H), (A, H), (A,))
     return s, memory, W, U, v, _real(lengths, S)
 
 

@@ -2,12 +2,8 @@
 
 import torch
 
+from ..cases import numbers
 from ..exercise.exercise import exercise, unfilled
-
-
-def _numbers(seed, *shapes):
-    draw = torch.Generator().manual_seed(seed)
-    return [torch.randn(*shape, generator=draw) for shape in shapes]
 
 
 def _and_what_is_left(patch, x, other, at):
@@ -30,19 +26,16 @@ def _swapped(x, other, at):
             torch.tensor([[[5.0, 6], [7, 8]]]),
             1,
         ),
-        "four sentences, position 2": (*_numbers(0, (4, 6, 5), (4, 6, 5)), 2),
-        "one sentence, the first position": (*_numbers(1, (1, 3, 4), (1, 3, 4)), 0),
-        "two sentences, the last position": (*_numbers(2, (2, 4, 8), (2, 4, 8)), 3),
+        "four sentences, position 2": (*numbers(0, (4, 6, 5), (4, 6, 5)), 2),
+        "one sentence, the first position": (*numbers(1, (1, 3, 4), (1, 3, 4)), 0),
+        "two sentences, the last position": (*numbers(2, (2, 4, 8), (2, 4, 8)), 3),
     },
     call=_and_what_is_left,
     mistakes={
         "the activation itself was changed, and others may still need it: clone it": (
             "x = x.clone() → x = x"
         ),
-        "that is the whole other run: patch one position": [
-            "other",
-            "other.clone()",
-        ],
+        "that is the whole other run: patch one position": "other",
         "the wrong way round: all but this position came from the other run": (
             _swapped
         ),
@@ -68,10 +61,7 @@ def _swapped(x, other, at):
         "this patches every position up to there": (
             "x[:, at] = other[:, at] → x[:, : at + 1] = other[:, : at + 1]"
         ),
-        "nothing has changed: the position must come from the other run": [
-            "x",
-            "x.clone()",
-        ],
+        "nothing has changed: the position must come from the other run": "x",
     },
     hints=(
         "Three lines: a copy, one assignment, the copy returned. Which axis is the "

@@ -233,7 +233,7 @@ class Exercise:
                 for name, after, before in zip(
                     self._parameters, arguments, case, strict=False
                 )
-                if isinstance(before, torch.Tensor | list | dict)
+                if isinstance(before, torch.Tensor | list | dict | set)
                 and not values.same(after, before)
             }
         return names

@@ -50,5 +50,6 @@ WRONG = {
     "exchange": [
         lambda p_il, m, f: [round(x, 1) for x in in_two_steps(p_il, m, f)],
         lambda p_il, m, f: [max(0, x) for x in from_names(p_il, m, f)],
+        lambda p_il, m, f: (from_names(p_il, m, f)[0], abs(from_names(p_il, m, f)[1])),
     ],
 }

@@ -51,8 +51,12 @@ RIGHT = {
 WRONG = {
     "hide": [
         lambda scores, mask: torch.where(mask, scores, scores.amin(-1, True) - 20),
+        lambda scores, mask: scores.index_put((~mask,), by_where(scores, mask).min()),
+        lambda scores, mask: scores.masked_fill(~mask, -torch.inf * mask.any()),
     ],
     "has_dropout": [
-        lambda model, rate: rates(model) == [rate] * 2,
+        lambda model, rate: len(rates(model)) > 1 and {*rates(model)} == {rate},
+        lambda model, rate: {round(p, 1) for p in rates(model)} == {round(rate, 1)},
+        lambda model, rate: [p == rate for p in rates(model)],
     ],
 }

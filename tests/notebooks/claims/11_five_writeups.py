@@ -36,35 +36,37 @@ def late(runs: list[list[float]]) -> float:
 
 def test_verdicts_of_28_defects_in_30_rows(chapter: Any) -> None:
     counts = {verdict: len(defects) for verdict, defects in DEFECTS.items()}
-    assert counts == {"fatal": 5, "some": 6, "open": 5, "dormant": 10, "none": 4}
+    assert counts == {"fatal": 4, "some": 6, "open": 5, "dormant": 11, "none": 4}
     whats = [defect.what for defects in DEFECTS.values() for defect in defects]
     assert sum("positions" in what and "table" in what for what in whats) == 3
     assert set(DEFECTS["some"][0].lines) == set("ABCDE"), "no score: all five"
 
 
-def test_the_text_has_the_ranges_of_the_table_with_four_seeds(chapter: Any) -> None:
+def test_the_text_has_the_ranges_of_the_table_with_five_seeds(chapter: Any) -> None:
     measured = table()
-    assert {len(seeds) for seeds in measured.values()} == {4}
+    assert {len(seeds) for seeds in measured.values()} == {5}
     more = [100 * (b / a - 1) for a, b in measured["exponent doubled", "one layer"]]
     assert (round(min(more)), round(max(more))) == (14, 29)
     worse = [b - a for a, b in measured["norms never trained", "one layer"]]
     assert (round(min(worse), 2), round(max(worse), 2)) == (0.01, 0.04)
     on = measured["never calls eval()", "one layer"]
     ends = [end(n) for n in zip(*on, strict=True) for end in (min, max)]
-    assert ends == [146, 151, 135, 138]
+    assert ends == [135, 151, 129, 138]
+    assert {a - b for a, b in on} == {6, 11, 13, 14}
     assert max(a - b for a, b in measured["never calls eval()", "tiny"]) == 1
-    assert all(a == b for a, b in measured["source without <eos>", "tiny"])
+    assert all(a <= b for a, b in measured["source without <eos>", "tiny"])
     both = measured["without <eos> and full stop", "tiny"]
     assert min(b for _, b in both) == 188 and max(b for _, b in both) == 199
-    assert [150, 99] in measured["without <eos> and full stop", "one layer"]
+    lost = {a - b for a, b in measured["source without <eos>", "one layer"]}
+    assert lost == {5, 2, -1, 52}
     rates = zip(*measured["ten times C's rate", "six layers"], strict=True)
     ends = [end(losses) for losses in rates for end in (min, max)]
     assert [f"{end:.2g}" for end in ends] == ["0.13", "0.14", "3.5", "3.9"]
     for label in ("never calls eval()", "with E's norms"):
-        assert measured[label, "E's toy"] == [[2, 2]] * 4
+        assert measured[label, "E's toy"] == [[2, 2]] * 5
     text = (ROOT / "benchmarks/results/writeups.md").read_text(encoding="utf-8")
-    assert "2994 pairs, in spaCy's tokens: 28.7 on average" in text
-    assert "with <sos> 32.0; 74 pairs have more than 80, 0 more than 200" in text
+    assert "28.7 and 32.0 on average, 162 at most, 74 longer than 80" in text
+    assert "34.1 and 40.8 on average, 202 at most, 2 longer than 200" in text
 
 
 def test_each_effect_of_large_first_weights_costs_alone(chapter: Any) -> None:
@@ -116,23 +118,6 @@ def test_smoothed_validation_loss_makes_a_good_model_look_mediocre(
 def test_a_model_that_learnt_with_dropout_bears_it(chapter: Any) -> None:
     pairs = chapter.corpus.valid[:200]
     assert chapter.lab.with_dropout(chapter.trained, pairs) > 185
-
-
-def test_dropout_shows_in_two_losses_and_spares_most_translations(chapter: Any) -> None:
-    """The fourth of the five checks; the translations *may* be right: most are."""
-    lab, trained = chapter.lab, chapter.trained
-    batch, pairs = (
-        nmt.make_batch(chapter.learn.examples[:16]),
-        chapter.corpus.train[:16],
-    )
-    trained.model.train()
-    with torch.no_grad():
-        one, other = (
-            nmt.cross_entropy(trained.model(batch.src, batch.tgt_in), batch.tgt_out)
-            for _ in range(2)
-        )
-    assert abs(one - other) > 1e-4
-    assert lab.with_dropout(trained, pairs) > 8
 
 
 def test_a_full_stop_does_the_work_of_eos(chapter: Any) -> None:
