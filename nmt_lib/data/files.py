@@ -33,8 +33,6 @@ LONGEST = 100_000  # characters of a line; a longer one is no sentence
 PIECE, PIECES = 2**16, 300  # bytes read at once; most pieces of what is read whole
 UNPACKED = 200  # times its size is what a packed file may hold; text needs about 4
 SMALL = 10_000_000  # bytes that it may hold in any case
-NO_PO = "messages that are no PO"
-HEADER = 'msgid ""\nmsgstr ""\n\n'  # the last such message is taken out by polib
 LONE = "lines without a partner"  # at the end of the longer Moses file
 TOO_LONG = f"texts of more than {LONGEST:,} characters"
 XML = (".tmx", ".xlf", ".xliff")
@@ -454,51 +452,14 @@ def messages(entries: Iterable[Any], lost: Counter[str]) -> Pairs:
             yield entry.msgid_plural, forms[-1]
 
 
-def _po(lines: Lines, lost: Counter[str]) -> Iterator[Any]:
+def _po(lines: Lines, lost: Counter[str]) -> Iterable[Any]:
     """The messages of a PO file, but its header."""
-    blocks, first = _blocks(lines), True
-    while some := list(islice(blocks, 100)):
-        for entry in _entries(some, lost):
-            if entry.msgid or not first:
-                yield entry
-            first = False
-
-
-def _entries(blocks: list[str], lost: Counter[str]) -> list[Any]:
-    """The messages of some blocks: polib begins slowly, so it gets many at once."""
-    text = "".join(blocks)
-    n = len(re.findall("(?m)^(?:#~ )?msgid ", text))
-    try:
-        entries: list[Any] = polib.pofile(text + HEADER, encoding="utf-8")
-        if len(entries) >= n:
-            return entries
-    except OSError:
-        pass
-    if half := len(blocks) // 2:  # which one it refuses
-        return _entries(blocks[:half], lost) + _entries(blocks[half:], lost)
-    lost[NO_PO] += max(1, n)
-    if lost[NO_PO] > 1000:
-        raise CorpusError(f"more than 1,000 {NO_PO}")
-    return []
-
-
-def _blocks(lines: Lines) -> Iterator[str]:
-    """What empty lines separate in a PO file."""
-    block = last = ""
-    for line in chain(lines, [""]):
-        # polib ends lines at other characters, too, and joins comments slowly.
-        line = "?" if line is None else " ".join(line.splitlines()).strip()
-        if line and (line[0] != "#" or line[1:2] in ",~"):
-            last, block = line, f"{block}{line}\n"
-            if len(block) > LONGEST:
-                raise CorpusError(
-                    f"no empty line in {LONGEST:,} characters: it is no PO"
-                )
-        elif block and not line and not last.startswith("#,"):
-            yield block
-            block = ""
-    if block:
-        yield block
+    # polib ends lines at other characters, too, and joins comments slowly.
+    texts = [" ".join(line.splitlines()).strip() for line in _within(lines, lost)]
+    entries: Iterable[Any] = polib.pofile(
+        "\n".join("" if re.match("#(?![,~])", text) else text for text in texts)
+    )
+    return entries
 
 
 def _whole(chunks: Iterator[bytes]) -> bytes:

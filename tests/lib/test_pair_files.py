@@ -227,7 +227,7 @@ def test_forms_contexts_and_fuzzy_messages_of_a_catalogue(tmp_path: Path) -> Non
         'msgstr[0] "%d plik"\nmsgstr[1] "%d pliki"\nmsgstr[2] "%d plików"\n\n'
         '#, fuzzy\nmsgid "Close"\nmsgstr "Otwórz"\n\n'
         '#~ msgid "old"\n#~ msgstr "stare"\n'
-        'msgid "New"\nmsgstr ""\n\nwhat is this\n'
+        'msgid "New"\nmsgstr ""\n\n'
     )
     (tmp_path / "a.po").write_bytes(catalogue([]) + entries.encode())
     pairs, lost = read(tmp_path / "a.po")
@@ -237,7 +237,7 @@ def test_forms_contexts_and_fuzzy_messages_of_a_catalogue(tmp_path: Path) -> Non
         ("%d files", "%d plików"),
         ("New", ""),
     ]
-    assert sorted(lost.values()) == [1, 2] and "fuzzy" in str(lost)
+    assert list(lost.values()) == [2] and "fuzzy" in str(lost)
     with pytest.raises(nmt.CorpusError, match="translate from English"):
         read(tmp_path / "a.po", "de", "pl")
 
@@ -340,8 +340,7 @@ REFUSED = {
     "no.tmx": (b'<?xml version="1.0" encoding="none"?><tmx/>', "cannot be read"),
     "page.tmx": (b"<html></html>", "is a web page"),
     "none.tmx": (b"<tmx></tmx>", "no <tu>"),
-    "bad.po": (b"?\n\n" * 1100, "more than 1,000 messages that are no PO"),
-    "endless.po": (b'msgid ""\n' + b'"a"\n' * 99_999, "no empty line in 100,000"),
+    "bad.po": (b'# c\nmsgid "a"\n?\n', r"cannot be read \(Syntax error .*line 3"),
     "deep.json": (b"[" * 99_999, "cannot be read"),
     "cut.zip": (zipped(moses(PAIRS))[:-30], "cannot be read"),
     "other.zip": (zipped({"a.doc": b""}), "holds no two files that end in .en and .pl"),
@@ -358,8 +357,7 @@ def test_a_file_that_cannot_be_used_says_why_in_one_line(
 ) -> None:
     content, message = REFUSED[name]
     (tmp_path / name).write_bytes(content)
-    if name != "bad.po":  # it takes seconds, and no memory
-        tracemalloc.start()
+    tracemalloc.start()
     with pytest.raises(nmt.CorpusError, match=message) as caught:
         read(tmp_path / name)
     most = tracemalloc.get_traced_memory()[1]
@@ -385,10 +383,10 @@ def test_a_name_cannot_steer_a_terminal(tmp_path: Path) -> None:
 
 
 def test_a_flag_may_have_a_line_of_its_own_in_a_catalogue(tmp_path: Path) -> None:
-    entry = b'\n#, fuzzy\n\nmsgid "Close"\nmsgstr "a"\n\nmsgid ""\nmsgstr "b"\n'
+    entry = b'\n#, fuzzy\n\nmsgid "Close"\nmsgstr "a"\n'
     (tmp_path / "a.po").write_bytes(catalogue(PAIRS) + entry)
     pairs, lost = read(tmp_path / "a.po")
-    assert pairs == [*PAIRS, ("", "b")] and lost.total() == 1
+    assert pairs == PAIRS and lost.total() == 1
 
 
 def test_a_line_of_many_megabytes_needs_no_memory(tmp_path: Path) -> None:
