@@ -88,7 +88,7 @@ def read_pairs(
         CorpusError: there is no such file, its kind is unknown, it is damaged or not
             UTF-8, or it lacks one of the languages.
     """
-    path, langs = Path(os.path.expanduser(path)), (src, tgt)
+    path, langs = Path(os.path.expanduser(path)).absolute(), (src, tgt)
     try:
         with ExitStack() as stack:
             files = moses_files(path, langs)
