@@ -306,8 +306,8 @@ def test_what_cannot_be_used_is_counted(name: str, tmp_path: Path) -> None:
 LAUGHS = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9))
 REFUSED = {
     "latin.tsv": (
-        "a\tż\n".encode("iso8859-2") * 3,
-        "not UTF-8 .* in line 1: save it as UTF-8",
+        "a\tb\na\tż\n".encode("iso8859-2"),
+        "not UTF-8 .* in line 2: save it as UTF-8",
     ),
     "pairs.doc": (b"a\tb\n", "no known kind of file"),
     "unnamed.csv": (b"Englisch,Polnisch\na,b\n", "seem to be Englisch, Polnisch: name"),
