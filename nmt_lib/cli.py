@@ -21,7 +21,6 @@ from typing import Any, NoReturn
 import nmt_lib as nmt
 
 from .config import config_names
-from .data.clean import looks_swapped
 from .data.corpora import held_out
 from .errors import one_line, printable, warn
 from .training.atomic_write import write_file
@@ -148,8 +147,6 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
     print(f"{leak:.1f} % would be, if pairs were drawn one by one\n")
     for pair in split.train[:10]:
         print(f"{pair.src}\n    {pair.tgt}")
-    if looks_swapped(pairs, *langs):
-        warn("the English sentences seem to be on the other side: change the languages")
 
 
 def _utf8(arguments: list[str]) -> list[str]:

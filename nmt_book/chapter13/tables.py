@@ -19,8 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polib
+
 import nmt_lib as nmt
 from nmt_lib.data.clean import Report, clean
+from nmt_lib.data.files import messages
 from nmt_lib.data.mend import line_offsets, mend
 
 from .. import benchmark
@@ -68,7 +71,7 @@ def spanish(folder: Path) -> list[nmt.Pair]:
     texts = [
         pair
         for file in files
-        for pair in nmt.read_pairs(file, "en", "es", report.left_out)
+        for pair in messages(polib.mofile(str(file)), report.left_out)
     ]
     return [nmt.Pair(*sides) for sides in clean(texts, report)]
 

@@ -53,7 +53,7 @@ def main() -> None:
             if benchmark.DRY:  # its corpus and its model are other ones
                 changes = {}
             n, results = updates // share, []
-            for seed in options.seeds[: None if share == 1 else 1]:
+            for seed in options.seeds:
                 numbers = {"train.max_steps": n, "train.seed": seed}
                 config = benchmark.load_config("pair", **changes | numbers)
                 run = nmt.train(config, run_dir=str(folder / f"{n}_{seed}"))

@@ -32,12 +32,13 @@ TOGETHER = ({"CJK", "HIRAGANA", "KATAKANA"}, {"HANGUL", "CJK"})  # scripts in on
 class Report:
     """What became of a file's pairs: how many, and one of them, for each reason.
 
-    ``odd`` pairs are kept: they are worth a look.
+    ``odd`` pairs are kept: they are worth a look. A remark is about the whole file.
     """
 
     left_out: Counter[str] = field(default_factory=Counter)
     mended: Counter[str] = field(default_factory=Counter)
     odd: Counter[str] = field(default_factory=Counter)
+    remarks: list[str] = field(default_factory=list)
     examples: dict[str, tuple[str, str]] = field(default_factory=dict)
     columns: list[str] = field(default_factory=list)  # where a table has several
 
@@ -46,7 +47,8 @@ class Report:
         self.examples.setdefault(reason, pair)
 
     def lines(self) -> Iterator[str]:
-        """A line for each reason, and one with its example."""
+        """The remarks, then a line for each reason, and one with its example."""
+        yield from self.remarks
         for title in ("mended", "left_out", "odd"):
             for reason, n in getattr(self, title).most_common():
                 yield f"{n:,} {title.replace('_', ' ')}: {reason}"
@@ -104,7 +106,7 @@ def _drop_outliers(
         [common(texts) for texts in columns]
         for common in (_common_scripts, _rare_scripts)
     )
-    in_place = _in_their_language(pairs)
+    in_place = _in_their_language(pairs, report)
     ratios = [math.log((len(src) + 5) / (len(tgt) + 5)) for src, tgt in pairs]
     middle = statistics.median(ratios or [0])
     # 1.48 median deviations are a standard deviation; few pairs say little about it.
@@ -149,7 +151,7 @@ TAG = re.compile(r"</?[a-zA-Z][^<>]{0,200}>")
 SHORT = 20  # letters; the language of fewer cannot be told
 
 
-def _in_their_language(pairs: Sequence[tuple[str, str]]) -> list[bool]:
+def _in_their_language(pairs: Sequence[tuple[str, str]], report: Report) -> list[bool]:
     """Whether neither side is in the language of the other, by the file's own trigrams.
 
     A third language is not noticed. True for all if the languages are too alike.
@@ -160,6 +162,11 @@ def _in_their_language(pairs: Sequence[tuple[str, str]]) -> list[bool]:
         for count, text in zip(counts, pair, strict=True):
             count.update(_trigrams(text))
     src, tgt = counts
+    products = [
+        sum(a[t] * b[t] for t in a) for a, b in ((src, tgt), (src, src), (tgt, tgt))
+    ]
+    if len(pairs) > 60 and products[0] ** 2 > 0.9 * products[1] * products[2]:
+        report.remarks.append("both sides seem to be in one language")
     shift = math.log((tgt.total() + 1) / (src.total() + 1))
     odds = {t: math.log((src[t] + 0.5) / (tgt[t] + 0.5)) + shift for t in src | tgt}
     result = []

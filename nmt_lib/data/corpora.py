@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from ..config import DataConfig
-from ..errors import CorpusError, warn
+from ..errors import CorpusError, printable, warn
 from .clean import Report, clean, looks_swapped
 from .files import moses_files, read_pairs
 from .mend import mend
@@ -159,8 +159,8 @@ def _from_pair_file(
             provenance += f", {what}: {numbers}"
     if report.left_out or report.mended:
         warn(provenance)
-    if looks_swapped(pairs, *langs):
-        warn(f"{name}: the English sentences seem to be on the other side")
+    for remark in report.remarks:
+        warn(f"{name}: {remark}")
     return {"train": pairs}, provenance
 
 
@@ -173,5 +173,13 @@ def load_pairs(
     """
     report = Report()
     texts = list(read_pairs(path, src, tgt, report.left_out, report.columns))
-    texts = clean(mend(texts, report), report)
-    return [Pair(*sentences) for sentences in texts], report
+    try:
+        texts = clean(mend(texts, report), report)
+    except CorpusError as error:
+        raise CorpusError(f"{printable(path)}: {error}") from None
+    pairs = [Pair(*sentences) for sentences in texts]
+    if looks_swapped(pairs, src, tgt):
+        report.remarks.append(
+            "English seems to be on the other side: change the languages"
+        )
+    return pairs, report

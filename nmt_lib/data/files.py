@@ -1,5 +1,5 @@
 """Files of sentence pairs as people have them: text in columns, CSV, JSON, Parquet,
-Moses and zip files of it, TMX, XLIFF, and message catalogues of programs (PO and MO).
+Moses and zip files of it, TMX, XLIFF, and message catalogues of programs (PO).
 
 ``read_pairs`` yields one pair after another. Whatever cannot be used is counted with
 its reason; a damaged file is a single ``CorpusError``. Lines, cells and what is
@@ -14,7 +14,6 @@ import gzip
 import json
 import os
 import re
-import struct
 import zipfile
 import zlib
 from collections import Counter
@@ -34,11 +33,10 @@ LONGEST = 100_000  # characters of a line; a longer one is no sentence
 PIECE, PIECES = 2**16, 300  # bytes read at once; most pieces of what is read whole
 UNPACKED = 200  # times its size is what a packed file may hold; text needs about 4
 SMALL = 10_000_000  # bytes that it may hold in any case
-NO_PO = "messages that are no PO"
-HEADER = 'msgid ""\nmsgstr ""\n\n'  # the last such message is taken out by polib
+LONE = "lines without a partner"  # at the end of the longer Moses file
 TOO_LONG = f"texts of more than {LONGEST:,} characters"
 XML = (".tmx", ".xlf", ".xliff")
-EXTENSIONS = (".tsv", ".txt", ".csv", ".jsonl", ".json", *XML, ".po", ".mo")
+EXTENSIONS = (".tsv", ".txt", ".csv", ".jsonl", ".json", *XML, ".po")
 SIDES = ("src", "source"), ("tgt", "trg", "target")  # names of columns
 NO_DATA = {  # what is often downloaded in place of a file
     b"version https://git-lfs": "a Git LFS pointer: `git lfs pull` fetches the file",
@@ -46,7 +44,7 @@ NO_DATA = {  # what is often downloaded in place of a file
 }
 UNREADABLE = (
     *(OSError, EOFError, LookupError, RuntimeError, ValueError, SyntaxError),
-    *(OverflowError, struct.error, zlib.error, zipfile.BadZipFile),
+    *(OverflowError, zlib.error, zipfile.BadZipFile),
 )
 
 Pairs = Iterator[tuple[str, str]]
@@ -68,9 +66,10 @@ def read_pairs(
     - ``.csv``, ``.jsonl`` with one object on each line, ``.json`` with an array of
       them, and ``.parquet``: columns with names, or one with the name ``translation``
       that holds two.
-    - ``name.en`` and ``name.pl`` (Moses), given as either of them, or as ``name``.
+    - ``name.en`` and ``name.pl`` (Moses), given as either of them, or as ``name``. If
+      one is longer, ``mend`` looks for the place where the other lost lines.
     - ``.tmx``, ``.xlf`` and ``.xliff``.
-    - ``.po`` and ``.mo``, which translate from English.
+    - ``.po``, which translates from English.
     - ``.zip`` with two Moses files, as from OPUS, or with one file of another kind,
       but not ``.parquet``.
 
@@ -89,7 +88,7 @@ def read_pairs(
         CorpusError: there is no such file, its kind is unknown, it is damaged or not
             UTF-8, or it lacks one of the languages.
     """
-    path, langs = Path(os.path.expanduser(path)), (src, tgt)
+    path, langs = Path(os.path.expanduser(path)).absolute(), (src, tgt)
     try:
         with ExitStack() as stack:
             files = moses_files(path, langs)
@@ -169,12 +168,12 @@ def _pairs(
         return _objects(_json(chunks, lost), langs, lost, columns)
     if kind in XML:
         return read_units(chunks, langs, lost)
-    if kind in (".po", ".mo"):
-        entries = _po(_lines(chunks), lost) if kind == ".po" else _mo(_whole(chunks))
+    if kind == ".po":
+        entries = _po(_lines(chunks), lost)
         if langs[1].startswith("en"):
-            return ((b, a) for a, b in _messages(entries, lost))
+            return ((b, a) for a, b in messages(entries, lost))
         if langs[0].startswith("en"):
-            return _messages(entries, lost)
+            return messages(entries, lost)
         raise CorpusError("catalogues translate from English: one language must be en")
     raise CorpusError(
         f"no known kind of file: it must end in {', '.join(EXTENSIONS)}, .parquet "
@@ -241,23 +240,25 @@ def _members(archive: zipfile.ZipFile, langs: tuple[str, str]) -> list[zipfile.Z
 
 
 def _lines(chunks: Iterator[bytes]) -> Lines:
-    """Lines of UTF-8, or of UTF-16 with a mark; only line feeds end a line."""
+    """Lines of UTF-8, or of UTF-16 with a mark. Only line feeds end them, or carriage
+    returns in a file that begins without a line feed."""
     head = next(chunks, b"")
+    end = "\r" if b"\r" in head and b"\n" not in head else "\n"
     marked = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     encoding = "utf-16" if marked else "utf-8-sig"
     rest, too_long, n = "", False, 0
     try:
         for text in codecs.iterdecode(chain([head], chunks), encoding):
-            *complete, rest = (rest + text).split("\n")
+            *complete, rest = (rest + text).split(end)
             for line in complete:
                 yield None if too_long or len(line) > LONGEST else line
                 too_long, n = False, n + 1
             if len(rest) > LONGEST:
                 rest, too_long = "", True
     except UnicodeDecodeError as error:
+        n += 1 + error.object[: error.start].count(b"\n")
         raise CorpusError(
-            f"not UTF-8 ({error.reason}), somewhere from line {n + 1} on: save it as "
-            "UTF-8"
+            f"not UTF-8 ({error.reason}) in line {n}: save it as UTF-8"
         ) from None
     if rest or too_long:
         yield None if too_long else rest
@@ -273,18 +274,14 @@ def _within(lines: Lines, lost: Counter[str]) -> Iterator[str]:
 
 def _moses(sources: Lines, targets: Lines, lost: Counter[str]) -> Pairs:
     end: Any = object()
-    n_src = n_tgt = 0
     for source, target in zip_longest(sources, targets, fillvalue=end):
-        n_src, n_tgt = n_src + (source is not end), n_tgt + (target is not end)
         if source is None or target is None:
             lost[TOO_LONG] += 1
-        elif n_src == n_tgt:
-            yield source.removesuffix("\r"), target.removesuffix("\r")
-    if n_src != n_tgt:
-        raise CorpusError(
-            f"one side has {n_src} lines, the other {n_tgt}: line n of one must "
-            "translate line n of the other"
-        )
+            continue
+        src, tgt = ("" if t is end else t.removesuffix("\r") for t in (source, target))
+        if end in (source, target) and (src or tgt):
+            lost[LONE] += 1
+        yield src, tgt
 
 
 def find_columns(titles: tuple[str, ...], langs: tuple[str, str]) -> list[int]:
@@ -300,9 +297,9 @@ def find_columns(titles: tuple[str, ...], langs: tuple[str, str]) -> list[int]:
 
 
 def _unnamed(titles: Iterable[str], langs: tuple[str, str]) -> CorpusError:
+    names = one_line(", ".join(titles), 100) or "unreadable"
     return CorpusError(
-        f"its columns seem to be {one_line(', '.join(titles), 100)}: name two of them "
-        f"{langs[0]} and {langs[1]}"
+        f"its columns seem to be {names}: name two of them {langs[0]} and {langs[1]}"
     )
 
 
@@ -351,7 +348,9 @@ def _table(
             yield cells[where[0]], cells[where[1]]
         else:
             few = any(map(str.strip, cells))
-            lost["lines of too few columns" if few else "empty"] += 1
+            lost[
+                f"lines without two columns, parted by {sep!r}" if few else "empty"
+            ] += 1
 
 
 def _quoted(texts: Iterator[str], sep: str, lost: Counter[str]) -> Iterator[list[str]]:
@@ -437,7 +436,7 @@ def _objects(
         raise _unnamed(unnamed, langs)
 
 
-def _messages(entries: Iterable[Any], lost: Counter[str]) -> Pairs:
+def messages(entries: Iterable[Any], lost: Counter[str]) -> Pairs:
     """The messages of a catalogue, in English, with their translations.
 
     A message about numbers has two English forms, and as many in the other language as
@@ -453,65 +452,14 @@ def _messages(entries: Iterable[Any], lost: Counter[str]) -> Pairs:
             yield entry.msgid_plural, forms[-1]
 
 
-def _po(lines: Lines, lost: Counter[str]) -> Iterator[Any]:
+def _po(lines: Lines, lost: Counter[str]) -> Iterable[Any]:
     """The messages of a PO file, but its header."""
-    blocks, first = _blocks(lines), True
-    while some := list(islice(blocks, 100)):
-        for entry in _entries(some, lost):
-            if entry.msgid or not first:
-                yield entry
-            first = False
-
-
-def _entries(blocks: list[str], lost: Counter[str]) -> list[Any]:
-    """The messages of some blocks: polib begins slowly, so it gets many at once."""
-    text = "".join(blocks)
-    n = len(re.findall("(?m)^(?:#~ )?msgid ", text))
-    try:
-        entries: list[Any] = polib.pofile(text + HEADER, encoding="utf-8")
-        if len(entries) >= n:
-            return entries
-    except OSError:
-        pass
-    if half := len(blocks) // 2:  # which one it refuses
-        return _entries(blocks[:half], lost) + _entries(blocks[half:], lost)
-    lost[NO_PO] += max(1, n)
-    if lost[NO_PO] > 1000:
-        raise CorpusError(f"more than 1,000 {NO_PO}")
-    return []
-
-
-def _blocks(lines: Lines) -> Iterator[str]:
-    """What empty lines separate in a PO file."""
-    block = last = ""
-    for line in chain(lines, [""]):
-        # polib ends lines at other characters, too, and joins comments slowly.
-        line = "?" if line is None else " ".join(line.splitlines()).strip()
-        if line and (line[0] != "#" or line[1:2] in ",~"):
-            last, block = line, f"{block}{line}\n"
-            if len(block) > LONGEST:
-                raise CorpusError(
-                    f"no empty line in {LONGEST:,} characters: it is no PO"
-                )
-        elif block and not line and not last.startswith("#,"):
-            yield block
-            block = ""
-    if block:
-        yield block
-
-
-def _mo(data: bytes) -> Iterable[Any]:
-    """The messages of an MO file; with texts that overlap, they could be gigabytes."""
-    order = "<" if data.startswith(b"\xde") else ">"
-    n, *tables = struct.unpack_from(f"{order}3I", data, 8)
-    room = 2 * len(data)
-    for table in tables:
-        rows = data[table : table + 8 * n]
-        for size, start in struct.iter_unpack(f"{order}2I", rows):
-            room -= size
-            if room < 0 or start + size > len(data):
-                raise CorpusError("it is damaged: a message lies outside the file")
-    return polib.mofile(data, encoding="utf-8")
+    # polib ends lines at other characters, too, and joins comments slowly.
+    texts = [" ".join(line.splitlines()).strip() for line in _within(lines, lost)]
+    entries: Iterable[Any] = polib.pofile(
+        "\n".join("" if re.match("#(?![,~])", text) else text for text in texts)
+    )
+    return entries
 
 
 def _whole(chunks: Iterator[bytes]) -> bytes:

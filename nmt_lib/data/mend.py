@@ -11,7 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import CorpusError
 from .clean import Report
+from .files import LONE
 
 OFFSETS = np.arange(-10, 11)  # lines that a translation may have moved
 CHANGE = 12.0  # what another offset costs, in nats
@@ -25,13 +27,22 @@ def mend(pairs: Sequence[tuple[str, str]], report: Report) -> list[tuple[str, st
     Args:
         pairs: (source, target), in the order of the file: no pair is left out yet.
         report: counts what is mended, and the lines that lost their translation.
+
+    Raises:
+        CorpusError: one Moses file is longer, and lengths do not tell why.
     """
     sources, targets = [src for src, _ in pairs], [tgt for _, tgt in pairs]
     if len(pairs) > 99 and is_sorted(log_lengths(sources)):
-        reason = "a shift cannot be told: the lines are sorted"
-        report.note(report.odd, reason, pairs[0])
+        report.remarks.append("a shift cannot be told: the lines are sorted")
+    offsets = line_offsets(sources, targets).tolist()
+    lone = report.left_out.pop(LONE, 0)
+    if lone and lone != abs(offsets[-1]):
+        raise CorpusError(
+            f"one side is longer by {lone}, and lengths do not tell where the other "
+            "lost lines: line n of one must translate line n of the other"
+        )
     result = []
-    for i, offset in enumerate(line_offsets(sources, targets).tolist()):
+    for i, offset in enumerate(offsets):
         if not 0 <= i + offset < len(pairs):
             report.note(report.left_out, "beyond the end of a shifted side", pairs[i])
             continue

@@ -184,6 +184,23 @@ def test_lines_that_lost_their_translations_find_them_again(lines: int) -> None:
     assert abs(moved - len(LINES) // 2) <= abs(lines) + 3
 
 
+@pytest.mark.parametrize("side", [0, 1])
+def test_a_moses_file_that_lost_lines_is_mended_or_refused(
+    side: int, tmp_path: Path
+) -> None:
+    for lost, lines in ((2, LINES), (11, LINES), (1, LINES[:60])):
+        texts = list(map(list, zip(*lines, strict=True)))
+        del texts[side][50 : 50 + lost]
+        for lang, column in zip(("en", "fr"), texts, strict=True):
+            (tmp_path / f"a.{lang}").write_text("\n".join(column) + "\n")
+        if lost == 2:
+            pairs = nmt.load_pairs(tmp_path / "a", "en", "fr")[0]
+            assert len({*lines} & {(p.src, p.tgt) for p in pairs}) >= len(lines) - 5
+        else:
+            with pytest.raises(nmt.CorpusError, match=rf"a: .* longer by {lost}, and"):
+                nmt.load_pairs(tmp_path / "a", "en", "fr")
+
+
 def test_untranslated_lines_hide_no_shift() -> None:
     pairs = [(src, tgt if i % 3 else "") for i, (src, tgt) in enumerate(LINES)]
     offsets = line_offsets(*zip(*shifted(pairs, -1), strict=True))
@@ -197,7 +214,7 @@ def test_nothing_moves_in_a_file_without_a_shift_or_a_sorted_one() -> None:
         assert not any(line_offsets(*zip(*pairs, strict=True)) if pairs else [])
     report = Report()
     assert mend(ordered, report) == ordered and not report.mended
-    assert list(report.odd) == ["a shift cannot be told: the lines are sorted"]
+    assert report.remarks == ["a shift cannot be told: the lines are sorted"]
 
 
 def test_lengths_that_agree_by_chance_are_no_evidence() -> None:
@@ -234,10 +251,13 @@ def test_what_may_be_right_is_kept_and_shown() -> None:
     report, pairs = Report(), [*GOOD, *often, *odd.values()]
     assert clean(pairs, report) == pairs
     assert report.odd == dict.fromkeys(odd, 1) and not report.left_out
-    assert report.examples == odd
+    assert report.examples == odd and not report.remarks
 
 
 def test_languages_too_alike_lose_nothing() -> None:
     pairs = [(f"{src} British", f"{src} American") for src, _ in LINES]
     report = Report()
-    assert clean(pairs, report) == pairs
+    assert clean(pairs, report) == pairs and not report.remarks
+    sources = [src for src, _ in LINES]
+    clean(zip(sources, sources[7:], strict=False), report)
+    assert report.remarks == ["both sides seem to be in one language"]

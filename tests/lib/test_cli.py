@@ -93,7 +93,10 @@ def test_data_shows_what_a_file_of_pairs_holds(tmp_path: Path, nmt_lib: Call) ->
             "1 left out: empty",
             "1 left out: both sides equal",
         ),
-        *("1 left out: there already", "1 left out: lines of too few columns"),
+        *(
+            "1 left out: there already",
+            "1 left out: lines without two columns, parted by '\\t'",
+        ),
         *("200 kept; 2 in the largest", "train 180, valid 10, test 10"),
         "\n0.0 % of the test sources are in train\n",
         "    The cat 3 sleeps.  |  \n",

@@ -6,7 +6,6 @@ import io
 import json
 import random
 import re
-import struct
 import tracemalloc
 import zipfile
 from collections import Counter
@@ -96,18 +95,6 @@ def catalogue(pairs: Texts) -> bytes:
     return f"{head}{each(ENTRY, pairs, quoted)}".encode()
 
 
-def binary_catalogue(pairs: Texts, order: str = "<") -> bytes:
-    texts = [("", "Content-Type: text/plain\n"), *pairs]
-    at, tables, strings = 28 + 16 * len(texts), [b"", b""], b""
-    for column in (0, 1):
-        for text in (pair[column].encode() for pair in texts):
-            tables[column] += struct.pack(f"{order}2I", len(text), at + len(strings))
-            strings += text + b"\0"
-    n = len(texts)
-    numbers = (0x950412DE, 0, n, 28, 28 + 8 * n, 0, 0)
-    return struct.pack(f"{order}7I", *numbers) + b"".join(tables) + strings
-
-
 def zipped(files: dict[str, bytes]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -125,6 +112,7 @@ MADE = {
     "a.tsv": tsv(PAIRS),
     "bom.txt": b"\xef\xbb\xbf" + tsv(PAIRS),
     "windows.tsv": tsv(PAIRS).replace(b"\n", b"\r\n"),
+    "mac.tsv": tsv(PAIRS).replace(b"\n", b"\r"),
     "excel.txt": tsv(PAIRS).decode().encode("utf-16"),
     "named.tsv": each("id\t{1}\t{0}\n", [("EN", "PL"), *PAIRS]).encode(),
     "tatoeba.tsv": each("7\t{0}\t63\t{1}\n", PAIRS).encode(),
@@ -145,8 +133,6 @@ MADE = {
         [{"id": 7, "translation": {"pl": b, "en": a}} for a, b in PAIRS]
     ),
     "a.po": catalogue(PAIRS),
-    "a.mo": binary_catalogue(PAIRS),
-    "big-endian.mo": binary_catalogue(PAIRS, ">"),
     "opus.zip": zipped(moses(PAIRS)),
     "pol-eng.zip": zipped({"pol.txt": tsv(PAIRS)}),
 }
@@ -222,8 +208,8 @@ def test_two_moses_files_are_named_by_either_or_by_their_stem(
     (tmp_path / "Set.en-pl.pl.gz").write_bytes(gzip.compress(polish))
     assert read(tmp_path / given) == (PAIRS, Counter())
     (tmp_path / "Set.en-pl.en").write_bytes(english + b"more\n")
-    with pytest.raises(nmt.CorpusError, match="one side has 7 lines, the other 6"):
-        read(tmp_path / given)
+    with pytest.raises(nmt.CorpusError, match=r"-pl.*: one side is longer by 1"):
+        nmt.load_pairs(tmp_path / given, "en", "pl")
 
 
 def test_a_stem_may_end_in_a_language(tmp_path: Path) -> None:
@@ -241,7 +227,7 @@ def test_forms_contexts_and_fuzzy_messages_of_a_catalogue(tmp_path: Path) -> Non
         'msgstr[0] "%d plik"\nmsgstr[1] "%d pliki"\nmsgstr[2] "%d plików"\n\n'
         '#, fuzzy\nmsgid "Close"\nmsgstr "Otwórz"\n\n'
         '#~ msgid "old"\n#~ msgstr "stare"\n'
-        'msgid "New"\nmsgstr ""\n\nwhat is this\n'
+        'msgid "New"\nmsgstr ""\n\n'
     )
     (tmp_path / "a.po").write_bytes(catalogue([]) + entries.encode())
     pairs, lost = read(tmp_path / "a.po")
@@ -251,10 +237,7 @@ def test_forms_contexts_and_fuzzy_messages_of_a_catalogue(tmp_path: Path) -> Non
         ("%d files", "%d plików"),
         ("New", ""),
     ]
-    assert sorted(lost.values()) == [1, 2] and "fuzzy" in str(lost)
-    forms = [("menu\x04File\0Files", "Plik\0Pliki\0Plików")]
-    (tmp_path / "a.mo").write_bytes(binary_catalogue(forms))
-    assert read(tmp_path / "a.mo")[0] == [("File", "Plik"), ("Files", "Plików")]
+    assert list(lost.values()) == [2] and "fuzzy" in str(lost)
     with pytest.raises(nmt.CorpusError, match="translate from English"):
         read(tmp_path / "a.po", "de", "pl")
 
@@ -266,12 +249,12 @@ COUNTED = {  # content → pairs that are read, and what is lost
     "one.tsv": (
         "a\tb\nnothing\n\nd\te\n",
         2,
-        {"lines of too few columns": 1, "empty": 1},
+        {"lines without two columns, parted by '\\t'": 1, "empty": 1},
     ),
     "open.csv": ('en,pl\n"a,b\nc,d\ne,f\n', 0, {"quotation marks do not": 3}),
     "sloppy.csv": ('en,pl\na,"b "c" d"\ne,f\n', 1, {"quotation marks do not": 1}),
     "cell.csv": ('en,pl\na,"b\nc"\ne,f\n', 1, {"run over several": 2}),
-    "short.csv": ("en,pl\na\n\nb,c\n", 1, {"too few": 1, "empty": 1}),
+    "short.csv": ("en,pl\na\n\nb,c\n", 1, {"without two columns": 1, "empty": 1}),
     "odd.jsonl": (
         '{"en": "a", "pl": "b"}\n{"en": 1, "pl": "c"}\n{"en": "d"}\n[1]\n{\n'
         + "[" * 50_000
@@ -322,7 +305,10 @@ def test_what_cannot_be_used_is_counted(name: str, tmp_path: Path) -> None:
 
 LAUGHS = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 9))
 REFUSED = {
-    "latin.tsv": ("a\tż\n".encode("iso8859-2") * 3, "not UTF-8.*save it as UTF-8"),
+    "latin.tsv": (
+        "a\tb\na\tż\n".encode("iso8859-2"),
+        "not UTF-8 .* in line 2: save it as UTF-8",
+    ),
     "pairs.doc": (b"a\tb\n", "no known kind of file"),
     "unnamed.csv": (b"Englisch,Polnisch\na,b\n", "seem to be Englisch, Polnisch: name"),
     "prompts.tsv": (b"a\tb\tc\nd e\tf g\th i\n", "seem to be a, b, c: name two"),
@@ -354,16 +340,8 @@ REFUSED = {
     "no.tmx": (b'<?xml version="1.0" encoding="none"?><tmx/>', "cannot be read"),
     "page.tmx": (b"<html></html>", "is a web page"),
     "none.tmx": (b"<tmx></tmx>", "no <tu>"),
-    "bad.po": (b"?\n\n" * 1100, "more than 1,000 messages that are no PO"),
-    "endless.po": (b'msgid ""\n' + b'"a"\n' * 99_999, "no empty line in 100,000"),
+    "bad.po": (b'# c\nmsgid "a"\n?\n', r"cannot be read \(Syntax error .*line 3"),
     "deep.json": (b"[" * 99_999, "cannot be read"),
-    "cut.mo": (binary_catalogue(PAIRS)[:-40], "lies outside|cannot be read"),
-    "no.mo": (b"hello", "cannot be read"),
-    "bomb.mo": (
-        struct.pack("<5I", 0x950412DE, 0, 900, 28, 28)
-        + struct.pack("<2I", 7000, 0) * 1000,
-        "lies outside",
-    ),
     "cut.zip": (zipped(moses(PAIRS))[:-30], "cannot be read"),
     "other.zip": (zipped({"a.doc": b""}), "holds no two files that end in .en and .pl"),
     "steering.zip": (zipped({"\x1b]0;\x9b.doc": b""}), r"but .*\\x1b\]0;\\x9b\.doc"),
@@ -379,8 +357,7 @@ def test_a_file_that_cannot_be_used_says_why_in_one_line(
 ) -> None:
     content, message = REFUSED[name]
     (tmp_path / name).write_bytes(content)
-    if name != "bad.po":  # it takes seconds, and no memory
-        tracemalloc.start()
+    tracemalloc.start()
     with pytest.raises(nmt.CorpusError, match=message) as caught:
         read(tmp_path / name)
     most = tracemalloc.get_traced_memory()[1]
@@ -391,7 +368,7 @@ def test_a_file_that_cannot_be_used_says_why_in_one_line(
 
 def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
     for path, why in {
-        tmp_path / "no.tsv": "no such file, nor two that end",
+        Path("no.tsv"): re.escape(f"{Path.cwd() / 'no.tsv'}: there is no such file"),
         tmp_path: "is a folder",
         Path("."): "is a folder",
         tmp_path / "a\0.tsv": "no such file|cannot be read",
@@ -406,10 +383,10 @@ def test_a_name_cannot_steer_a_terminal(tmp_path: Path) -> None:
 
 
 def test_a_flag_may_have_a_line_of_its_own_in_a_catalogue(tmp_path: Path) -> None:
-    entry = b'\n#, fuzzy\n\nmsgid "Close"\nmsgstr "a"\n\nmsgid ""\nmsgstr "b"\n'
+    entry = b'\n#, fuzzy\n\nmsgid "Close"\nmsgstr "a"\n'
     (tmp_path / "a.po").write_bytes(catalogue(PAIRS) + entry)
     pairs, lost = read(tmp_path / "a.po")
-    assert pairs == [*PAIRS, ("", "b")] and lost.total() == 1
+    assert pairs == PAIRS and lost.total() == 1
 
 
 def test_a_line_of_many_megabytes_needs_no_memory(tmp_path: Path) -> None:
@@ -464,7 +441,7 @@ def test_damage_is_one_error_or_is_counted(name: str, tmp_path: Path) -> None:
 
 def expected(name: str, content: bytes) -> int:
     """How many pairs or lines a file holds, counted without reading it."""
-    if name.endswith((".gz", ".zip", ".mo", ".parquet")):
+    if name.endswith((".gz", ".zip", ".parquet")):
         return 0  # packed, or with offsets
     if name.endswith((".tmx", ".xlf", ".xliff")):
         return sum(

@@ -91,7 +91,7 @@ def test_what_is_no_file_of_pairs_is_no_stand_in(chapter: Any) -> None:
     for overrides in ("", f"data.corpus={folder}", "data.corpus=no.tsv"):
         with pytest.raises(chapter.nmt.CorpusError):
             own_pair("pair", overrides)
-    own = own_pair("pair", f"data.corpus={chapter.data.corpus}")
+    own = own_pair("tiny", f"data.corpus={chapter.data.corpus}")
     assert own.data == chapter.data.model_copy(update={"vocab_size": 4000})
     assert own_pair("tiny", "train.max_steps=7").train.max_steps == 7
 
