@@ -89,23 +89,23 @@ def first_steps(
 
     Returns:
         What differs between the words in the decoder before each update (that is
-        ``note_differences``), and ``along_one_direction``, the mean of all matrices.
+        ``note_differences``), and ``along_one_direction`` of the first step, the mean
+        of all matrices.
     """
-    differs, favourite = note_differences(model.decoder), list[float]()
+    differs, shares = note_differences(model.decoder), list[float]()
     stacks = [*model.encoder.parameters(), *model.decoder.parameters()]
     matrices = [weight for weight in stacks if weight.dim() == 2]
     optimizer = torch.optim.Adam(model.parameters(), lr, (0.9, 0.98), 1e-9)
     for batch in batches:
         before = [weight.detach().clone() for weight in matrices]
         next(updates(optimizer, partial(mean_loss, model), [batch]))
-        shares = []
         with torch.no_grad():
             for weight, old in zip(matrices, before, strict=True):
                 step = change(weight - old)
                 weight.copy_(old + step)
-                shares.append(along_one_direction(step))
-        favourite.append(sum(shares) / len(shares))
-    return differs, favourite
+                if len(differs) == 1:
+                    shares.append(along_one_direction(step))
+    return differs, [sum(shares) / len(shares)]
 
 
 def keep(translator: nmt.Translator, *stubs: tuple[Exercise, Any]) -> None:

@@ -186,9 +186,8 @@ class Exercise:
             )
         equal = list(map(_equal, outcomes, expected))
         if all(equal):
-            changes = sorted(
-                self._changed_arguments(answer) - self._changed_arguments(self.right)
-            )
+            changed = self._changed_arguments(answer)
+            changes = sorted(changed and changed - self._changed_arguments(self.right))
             but = "\n  but it changes {}, which belongs to the caller: work on a copy"
             return f"right: {self.says}{but.format(', '.join(changes)) * bool(changes)}"
         for earlier in self.uses:

@@ -7,7 +7,7 @@ from typing import Any
 
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["pytest", "tests.lib.small", "nmt_lib.cli", "nmt_lib.run"]
+    ["pytest", "tests.lib.small", "nmt_lib.cli", "nmt_lib.run", "torch._dynamo"]
 )
 
 

@@ -167,7 +167,8 @@ def test_28_updates_equal_those_of_train(
 
 @pytest.fixture(scope="module")
 def whole_run() -> SimpleNamespace:
-    """The page from its first line to its last: ten seconds."""
+    """The page from its first line to its last: ten seconds. Notebook 00 runs it, too,
+    and compares what it prints."""
     out, state = io.StringIO(), random.getstate()
     with (
         mock.patch.object(page, "train", wraps=page.train) as train,
@@ -186,6 +187,7 @@ def whole_run() -> SimpleNamespace:
     )
 
 
+@pytest.mark.weekly
 def test_the_page_learns_and_prints_how(whole_run: SimpleNamespace) -> None:
     sizes, head, *rest = whole_run.lines
     assert re.fullmatch(
@@ -206,10 +208,12 @@ def test_the_page_learns_and_prints_how(whole_run: SimpleNamespace) -> None:
     assert max(map(len, whole_run.lines)) <= 88
 
 
+@pytest.mark.weekly
 def test_the_sentences_that_count_are_unseen(whole_run: SimpleNamespace) -> None:
     assert len(whole_run.asked) == 100 and whole_run.known.isdisjoint(whole_run.asked)
 
 
+@pytest.mark.weekly
 def test_the_map_crosses_where_french_puts_the_colour_last(
     whole_run: SimpleNamespace, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -226,8 +230,13 @@ def test_the_map_crosses_where_french_puts_the_colour_last(
     assert darkest["voiture"] == "car" and darkest["rouge"] == "red"
 
 
-def test_translate_finds_the_words_of_greedy_search(whole_run: SimpleNamespace) -> None:
-    model, texts = whole_run.model, [source for source, _ in make_pairs(40)]
+def test_translate_finds_the_words_of_greedy_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page, "train_steps", 25)
+    pairs = make_pairs(400)
+    model, texts = page.Transformer(*vocabularies(pairs)), [*dict(pairs[:40])]
+    page.train(model, pairs, texts[0])
     random.seed(0)
     scrambled = [" ".join(random.choices(list(model.source), k=9)) for _ in range(20)]
     texts += [*scrambled, "", "zebra", "red " * 40]  # wrong, empty, unknown, long

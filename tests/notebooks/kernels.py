@@ -16,7 +16,8 @@ from jupyter_client.provisioning import local_provisioner
 
 LOADED = """
     IPython ipykernel.kernelapp matplotlib.figure matplotlib.font_manager numpy pydantic
-    ruamel.yaml sacrebleu safetensors.torch sentencepiece spacy torch tqdm.auto
+    ruamel.yaml sacrebleu safetensors.torch sentencepiece spacy.lang.fr spacy.pipeline
+    torch._dynamo tqdm.auto
 """
 COPIES = get_context("forkserver")
 COPIES.set_forkserver_preload(LOADED.split())
