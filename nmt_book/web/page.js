@@ -159,8 +159,8 @@ export function livePage(host, data, templates, script, model, makers) {
   async function drawParts(signal) {
     const { now } = page.shown;
     drawOffer();
-    part.results.hidden = !now?.tokens.length;
-    if (part.results.hidden) return true;
+    part.results.inert = !now?.tokens.length; // it is of the sentence before
+    if (part.results.inert) return true;
     state.step = Math.min(state.step, now.tokens.length - 1);
     for (const [name, { draw }] of Object.entries(below)) {
       part[name].hidden = false;

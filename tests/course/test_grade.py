@@ -141,6 +141,18 @@ def test_whatever_gives_no_submission_is_told(
     assert {first.split(f)[0] for f in told} == {first.split(f)[0] for f in missing}
 
 
+def test_the_list_knows_one_person_on_two_platforms(tmp_path: Path) -> None:
+    (tmp_path / "students.csv").write_text(HEAD + "bob,Müller,Bob,,121 octo-bob\n")
+    people, _ = collect.read_students(tmp_path / "students.csv")
+    assert people[0]["lms_user_id"] == "121", "what Canvas imports"
+    moodle, github = "Bob Müller_7_assignsubmission_file_A1.ipynb", "A1-octo-bob"
+    github, canvas = f"{github}/{NAME}.ipynb", "bobby_121_1_A2.ipynb"
+    pack(tmp_path / "in", dict.fromkeys([moodle, github, canvas], EMPTY))
+    got, told = collected(tmp_path)
+    assert got == ["bob"] * 2
+    assert told == {moodle: f"not collected: {NAME}.ipynb counts"}
+
+
 def test_with_a_list_nobody_else_is_collected(tmp_path: Path) -> None:
     """Nor does a student's own name for a file make it another's."""
     (tmp_path / "students.csv").write_text(PEOPLE + "third,Müller,Bob,,\n")
