@@ -42,8 +42,6 @@ EXPECT = (
     "<details><summary>What do you expect?",
     '<details class="expect"><summary><b>What do you expect?</b>',
 )
-COLAB_NOW = "On Colab, press “Open in Colab” above a chapter."
-COLAB_LATER = "On Colab, once `make links` has written the repository's address."
 SUMMARY_OF_SITE = (
     "Notebooks in which the reader writes the Transformer of Attention Is All You "
     "Need, trains it on one processor core, and looks inside it."
@@ -196,7 +194,8 @@ def own(path: str) -> str:
         ),
         "cards": lambda _: "\n".join(card(path) for path in chapters),
         "summary": lambda _: SUMMARY_OF_SITE,
-        "colab": lambda _: COLAB_LATER if not PUBLISHED else COLAB_NOW,
+        "colab": lambda _: "On Colab, press “Open in Colab” above a chapter. "
+        * PUBLISHED,
         "names": lambda _: with_links(names.page(f"{REPOSITORY}/blob/main"), path),
         "one_page": lambda _: with_links(one_page(), path),
         "start": lambda _: raw(live.start_page(read("site/ways.html"))),

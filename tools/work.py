@@ -24,7 +24,9 @@ def main() -> None:
     for sentence in copy_pages(work):
         print(sentence)
     root = hasattr(os, "geteuid") and os.geteuid() == 0  # as in most containers
-    options = [str(work), *(["--allow-root"] if root else []), *sys.argv[1:]]
+    # From the project's folder, as links of the pages lead to files beside work/.
+    options = [str(ROOT), f"--FileContentsManager.preferred_dir={work}"]
+    options += [*(["--allow-root"] if root else []), *sys.argv[1:]]
     os.execv(sys.executable, [sys.executable, "-m", "jupyter", "lab", *options])
 
 

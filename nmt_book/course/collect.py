@@ -171,14 +171,15 @@ def read_students(path: Path) -> tuple[list[dict[str, str]], Index]:
                 for row in DictReader(stream)
             ]
         for row in rows:
-            id, last, first, email, lms = row.values()
+            id, last, first, email, names = row.values()
+            row["lms_user_id"] = number = (names.split() or [""])[0]
             if not id:
                 raise ValueError(f"{path}: each line needs {', '.join(COLUMNS)}")
             login = email.partition("@")[0]
-            called = [id, lms, email, login, first + last, last + first]
+            called = [id, *names.split(), email, login, first + last, last + first]
             person = {c: text.lstrip("=+-@") for c, text in row.items()}
             person["id"] = safe(id)
-            for name in {*map(fold, called), f"number {lms}"} - {""}:
+            for name in {*map(fold, called), f"number {number}"} - {""}:
                 index.setdefault(name, set()).add(person["id"])
             people.append(person)
     return people, index
@@ -247,7 +248,7 @@ def collect(folder: Path, root: Path, names: list[str], index: Index) -> Problem
             found[key].append(file)
     new = set[Key]()
     for (student, name), several in found.items():
-        if len({file.paper for file in several}) > 1:
+        if len({file.paper for file in several} - {""}) > 1:
             for file in several:
                 tell(file, "two people have this name: put it into a folder of its id")
             continue

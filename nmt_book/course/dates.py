@@ -72,7 +72,7 @@ def main(task: str, *words: str, root: Path = OUT) -> None:
 
     names = {path.name[:2]: path.name for path in root.glob("source/A*")}
     index = read_students(root / STUDENTS)[1]
-    if task == "due":
+    if task == "due" and words:
         with Gradebook(f"sqlite:///{root}/gradebook.db", "nmt") as book:
             for number, text in (word.split("=", 1) for word in words):
                 book.update_or_create_assignment(names[number], duedate=utc(text))

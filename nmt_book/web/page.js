@@ -157,10 +157,11 @@ export function livePage(host, data, templates, script, model, makers) {
   /** All below the translation, a step in each frame, so that keys come in between;
    * false if something else was asked for meanwhile. */
   async function drawParts(signal) {
-    const { now } = page.shown;
+    const { now, stored } = page.shown, { results } = part;
     drawOffer();
-    part.results.hidden = !now?.tokens.length;
-    if (part.results.hidden) return true;
+    results.inert = stored && !now; // of the sentence before, until a model is here
+    results.hidden = !results.inert && !now?.tokens.length;
+    if (results.inert || results.hidden) return true;
     state.step = Math.min(state.step, now.tokens.length - 1);
     for (const [name, { draw }] of Object.entries(below)) {
       part[name].hidden = false;

@@ -84,7 +84,7 @@ export function makeAsk(page) {
       learnt: model.learnt ?? "",
       from: languageOf(model.source) || "Sentence",
       to: languageOf(model.target) || "Translation",
-      count: n ? `${n} of ${data.limit} subwords` : "",
+      count: n ? `${n} of ${data.limit} tokens` : "",
       how: now ? `${kept}probability ${percent(whole(now))}` : "",
       note: noteOf(now), link: "Copy link",
       send: model.url ? "" : "A link does not hold your model: send its file as well.",
@@ -113,13 +113,13 @@ export function makeAsk(page) {
     if (failed) return `This model cannot translate this text: ${failed}.`;
     const most = `This page reads ${data.limit} at most, and a shorter sentence ` +
       "comes out better, too.";
-    if (tooLong) return `That makes ${tooLong} subwords. ${most}`;
+    if (tooLong) return `That makes ${tooLong} tokens. ${most}`;
     if (!state.text.trim()) return "Write a sentence, or take one of the examples.";
     if (state.gone) return "This address is about a model that is not here; this is " +
       "another one. If you have its file, open it below.";
     const unknown = now?.sourceIds.filter((id) => id === data.unk).length;
-    const some = unknown === 1 ? "One subword is" : `${unknown} subwords are`;
-    if (unknown) return `${some} not in the vocabulary (dashed): all that the model ` +
+    const some = unknown === 1 ? "One token is" : `${unknown} tokens are`;
+    if (unknown) return `${some} not in the vocabulary (dotted): all that the model ` +
       "sees there is <unk>.";
     if (state.hidden.size) return "The decoder does not see what is crossed out.";
     return text.value.length < MOST ? ""
@@ -139,7 +139,10 @@ export function makeAsk(page) {
     event.preventDefault();
     follow();
   };
-  part.off.onclick = () => page.change({ closed: new Set() });
+  part.off.onclick = () => {
+    page.change({ closed: new Set() });
+    result.focus(); // the chip goes
+  };
   link.onclick = async () => {
     try {
       await navigator.clipboard.writeText(location.href);

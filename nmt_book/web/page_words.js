@@ -83,6 +83,9 @@ export function makeWords(page) {
     page.change({ heat: heats.value, draw: 0, prefix: [], step: 0 });
   part.redraw.onclick = () =>
     page.change({ draw: state.draw + 1, step: 0 });
-  part.again.onclick = () => page.change({ prefix: [] });
+  part.again.onclick = () => {
+    written.querySelector("[tabindex='0']").focus(); // this button goes
+    page.change({ prefix: [] });
+  };
   return { draw, stop };
 }

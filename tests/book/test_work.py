@@ -1,8 +1,13 @@
 """The reader's copies of the chapters: none that she has changed is overwritten."""
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from tools import work as lab
 from tools.work import copy_pages
 
 
@@ -47,3 +52,13 @@ def test_without_the_list_of_editions_everything_of_hers_stays(tmp_path: Path) -
         (work / ".editions.json").write_text(record)
         assert len(copy_pages(work, pages)) == 1
         assert "hers" in (work / "00.ipynb").read_text()
+
+
+def test_links_of_the_pages_lead_to_files_that_jupyterlab_serves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[Any] = []
+    monkeypatch.setattr(lab, "copy_pages", said.extend)
+    monkeypatch.setattr(os, "execv", lambda _, command: said.extend(command))
+    lab.main()
+    assert str(lab.ROOT) in said and str(lab.ROOT / "work") not in said

@@ -56,7 +56,7 @@ muller{w}_LATE_12{k}_9{i}2_{n}-1.ipynb
 {W} Müller_7{i}{k}_assignsubmission_file_/{t}.ipynb
 {W} Müller_7{i}{k}_assignsubmission_file_{n} (1).ipynb
 {n}_{w}_attempt_2027-02-0{i}-15-00-00_x.ipynb.txt
-{n}-submissions/{n}-{w}/{t}.ipynb
+{n}-submissions/{n}-{w}-m/{t}.ipynb
 Copy of {t}.ipynb - {W} Müller.ipynb.json
 {W} Müller - {n}.ipynb
 {w}/{t}/{t}.ipynb
@@ -64,7 +64,7 @@ Copy of {t}.ipynb - {W} Müller.ipynb.json
 {w}_{n}-Copy1.ipynb
 """.splitlines()
 HEAD = "id,last_name,first_name,email,lms_user_id\n"
-PEOPLE = f"{HEAD}bob,Müller,Bob,,121\neve,Müller,Eve,,122\n"
+PEOPLE = f"{HEAD}bob,Müller,Bob,,121 bob-m\neve,Müller,Eve,,122 eve-m\n"
 
 
 def pack(path: Path, files: dict[str, str | bytes]) -> bytes:
@@ -176,7 +176,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("graded")
     root = folder / "class"
     shutil.copytree(kit.made(""), root)
-    people = [f"{who},Family,{who},{who}@example.org,\n" for who in WHO]
+    people = [f"{who},Family,{who},{who}@example.org,7 {who}-f\n" for who in WHO]
     hand_in(folder / "1/ada/A1.ipynb", answers="mine")
     hand_in(folder / "1/=cmd;x/A1.ipynb", answers="mine")
     hand_in(folder / "1/bob/A1.ipynb", blank=True)
@@ -270,7 +270,7 @@ def test_the_platforms_import_the_table(graded: Path) -> None:
     canvas, moodle = table(graded, "-canvas"), table(graded, "-moodle")
     assert canvas[0] == f"Student,ID,SIS User ID,SIS Login ID,Section,{NAME}".split(",")
     assert canvas[1] == ["Points Possible", "", "", "", "", "100"]
-    assert ["Family, ada", "", "ada", "ada@example.org", "", "95.5"] in canvas
+    assert ["Family, ada", "7", "ada", "ada@example.org", "", "95.5"] in canvas
     assert ["bob", "Family", "bob", "bob@example.org", ""] in moodle, "unread is no 0"
     assert moodle[0] == [
         *("First name", "Last name", "ID number", "Email address"),
@@ -334,12 +334,17 @@ def test_times_are_the_teachers(graded: Path) -> None:
 
 
 def test_of_two_files_the_one_with_the_assignments_name_counts(tmp_path: Path) -> None:
-    for file in ("A1 (1)", "A1_tokenization", "A1 last"):
-        hand_in(tmp_path / f"in/ada/{file}.ipynb", answers=file)
+    for file in ("ada_7_assignsubmission_/A1", "ada/A1_tokenization", "ada/A1 last"):
+        hand_in(tmp_path / f"in/{file}.ipynb", answers=file)
     told = collected(tmp_path)[1]
     text = (tmp_path / f"submitted/ada/{NAME}/{NAME}.ipynb").read_text()
-    assert "By A1_tokenization hand" in text
-    assert {*told} == {"ada/A1 (1).ipynb", "ada/A1 last.ipynb"}
+    assert "By ada/A1_tokenization hand" in text
+    assert {*told} == {"ada_7_assignsubmission_/A1.ipynb", "ada/A1 last.ipynb"}
+
+
+def test_a_due_date_of_nothing_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError):
+        dates.main("due", root=tmp_path)
 
 
 @pytest.mark.parametrize("line", ["ada,A1,yesterday", "ada,A9,2027-01-02", "ada"])

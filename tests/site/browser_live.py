@@ -198,7 +198,7 @@ def no_stale_answers(page: Any) -> None:
     """Of no text, or of too long a one, nothing is shown that belongs to another."""
     for text in ("", "  ", "the dog and " * 30):
         assert write(page, text) == "" and not page.locator(".two").is_visible()
-    assert "90 subwords" in page.locator(".note").inner_text()
+    assert "90 tokens" in page.locator(".note").inner_text()
     assert write(page, OWN) == expected("en-de", OWN).text
 
 

@@ -351,14 +351,17 @@ def test_the_start_page_names_the_head_that_is_off(page: Any, address: str) -> N
     page.locator("#text").fill(OWN)
     coming.get_by_role("progressbar").wait_for()
     assert result.inner_text() == "" and chip.inner_text() == OFF
+    page.locator("[inert]").get_by_text("See where each word looks").wait_for()
     assert not page.locator(".offer:visible:not(.pair .offer)").count()
     answers[0].continue_()
     coming.wait_for(state="hidden")
     said = settled(page)
     assert said == "Un voiture bleu est garé dans la rue." and chip.inner_text() == OFF
+    assert not page.locator("[inert]").count()
     assert page.locator(".result mark").all_inner_texts() == ["Un", "bleu", "garé"]
     chip.click()
     assert settled(page) == browser_live.expected("en-fr", OWN).text
+    assert page.locator(".result:focus").count(), "the chip took the focus with it"
     assert not chip.is_visible() and button.inner_text() == "Switch off the same head"
     button.click()
     assert settled(page) == said and chip.inner_text() == OFF
@@ -470,7 +473,7 @@ def test_each_opened_model_answers_for_itself(
 @pytest.mark.parametrize(
     ("asked", "note"),
     [
-        ("model=en-de&text=" + "x" * 300_000, "That makes 1000 subwords."),
+        ("model=en-de&text=" + "x" * 300_000, "That makes 1000 tokens."),
         (f"{GERMAN[1:]}&prefix=" + "_".join(3_000 * ["200"]), ""),
         ("model=mine&text=Two+dogs.&prefix=200_300", "a model that is not here"),
     ],
@@ -541,8 +544,12 @@ def test_the_training_page_begins_with_a_picture_and_ends_with_an_invitation(
     page.get_by_text("87 of 100 right.").wait_for()
     page.get_by_text("13", exact=True).wait_for()  # seconds for 600 updates
     mask = page.get_by_role("checkbox", name="take away the causal mask")
+    page.set_viewport_size({"width": 390, "height": 844})
     for name, taken in (("Now take away", True), ("Give the mask back", False)):
-        page.get_by_role("button", name=name).click()
+        button = page.get_by_role("button", name=name)
+        top = (button.bounding_box() or {})["y"]
+        assert top + 44 < 844 - 211, "under a title, below a phone's first screen"
+        button.click()
         assert mask.is_checked() == taken
         page.get_by_text("87 of 100 right.").wait_for()
 

@@ -167,6 +167,7 @@ def test_the_start_page_has_a_sentence_two_ways_and_a_card_for_each_chapter() ->
         '<svg xmlns="http://www.w3.org/2000/svg" class="nmt-machine'
     ) == len(chapters)
     assert "\\sqrt" not in page.partition("## Chapters")[2], "a card shows LaTeX"
+    assert "make links" not in page, "a visitor cannot run it"
 
 
 @needs_node
