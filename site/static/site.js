@@ -23,9 +23,13 @@ for (const image of document.querySelectorAll(".cell_output img")) {
   link.append(image);
 }
 
-// On a phone, a printed output without columns wraps instead of scrolling.
+// A printed output without columns wraps instead of scrolling.
 for (const pre of document.querySelectorAll(".cell_output .output pre"))
-  if (!/\S {3,}[-+.\d]|\S {4,}\S/.test(pre.textContent)) pre.classList.add("prose");
+  if (!/\S {3,}[-+.\d]|\S {4,}\S|▒/.test(pre.textContent)) pre.classList.add("prose");
+
+// A name in a table breaks between its words.
+for (const code of document.querySelectorAll(".bd-article table .pre"))
+  code.innerHTML = code.innerHTML.replace(/\w{4,}[_./|](?=\w)|[a-z](?=[A-Z])/g, "$&<wbr>");
 
 // On a phone, the parts of a formula stand one below the other.
 function parts(tex) {
