@@ -69,12 +69,8 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     draw_vectors(axis, RIGHT, 1.1, model.tgt_embedding(tgt_in)[0], legend.format("T"))
     sublayers = ["self-attention", "feed-forward"]
     draw_block(axis, LEFT, "encoder", len(model.encoder.layers), sublayers)
-    decoder_sublayers = [
-        "self-attention to the past",
-        "cross-attention to memory",
-        sublayers[1],
-    ]
-    draw_block(axis, RIGHT, "decoder", len(model.decoder.layers), decoder_sublayers)
+    sublayers[:1] = ["self-attention to the past", "cross-attention to memory"]
+    draw_block(axis, RIGHT, "decoder", len(model.decoder.layers), sublayers)
     draw_vectors(axis, LEFT, 4.2, memory[0], "memory (B, S, D)")
     draw_vectors(axis, RIGHT, 4.2, states[0], "decoded (B, T, D)")
     draw_choice(
@@ -89,15 +85,9 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     axis.text(LEFT + 0.42, 6.23, "the chapter that explains it", color=GREY)
     axis.text(LEFT, 5.65, "A column of colours is a vector,", color=GREY)
     axis.text(LEFT, 5.4, f"the first 16 of its {memory.size(-1)} numbers:", color=GREY)
+    circle: Any = {"boxstyle": "circle,pad=0.22", "fc": LIGHT["right"], "lw": 0}
     for x, y, number in CHAPTERS:
-        circle: Any = {
-            "boxstyle": "circle,pad=0.22",
-            "fc": LIGHT["right"],
-            "ec": "none",
-        }
-        axis.text(
-            x, y, number, bbox=circle, **MIDDLE, color="white"
-        )
+        axis.text(x, y, number, bbox=circle, color="white", **MIDDLE)
     axis.set(xlim=(-0.15, 8.1), ylim=(0.1, 7.2), aspect="auto")
     axis.axis("off")
     return figure
