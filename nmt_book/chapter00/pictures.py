@@ -16,7 +16,7 @@ from nmt_lib.data.pairs import Pair
 from nmt_lib.data.tokenizers import Tokenizer
 from nmt_lib.data.tokens import SOS
 from nmt_lib.model.attention import padding_mask
-from nmt_lib.translate.heatmap import new_figure
+from nmt_lib.translate.heatmap import WIDTH, new_figure
 
 from ..pictures.boxes import plot_words
 from ..pictures.grids import draw_arrow
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 
 LEFT, RIGHT, STEP = 0.35, 4.35, 0.34  # where the two halves begin; width of a token
-SMALL: Any = {"color": GREY, "fontsize": 9}
+SMALL: Any = {"color": GREY}
 CHAPTERS = (  # x, y, the chapters that explain this part
     (0.08, 0.6, "01"),
     (0.08, 1.5, "02"),
     (LEFT + 0.25, 3.53, "05"),
     (LEFT + 2.75, 3.53, "04"),
     (RIGHT + 0.25, 3.53, "06"),
-    (RIGHT + 2.35, 3.53, "03"),
+    (RIGHT + 2.3, 3.53, "03"),
     (RIGHT + 2.75, 3.53, "04"),
     (RIGHT + 2.6, 5.63, "07"),
-    (RIGHT + 3.0, 5.63, "08"),
+    (RIGHT + 3.05, 5.63, "08"),
     (LEFT + 0.13, 6.3, "00"),
 )
 
@@ -61,7 +61,7 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     states = model.decode(tgt_in, memory, padding_mask(src))  # (1, T, D)
     top = model.output(states)[0, -1].softmax(-1).topk(4)  # (4,)
 
-    figure, (axis,) = new_figure(size=(6.8, 6.6))
+    figure, (axis,) = new_figure(size=(WIDTH, 6.6))
     draw_column(axis, LEFT, translator.src_tokenizer.lookup_tokens(src_ids))
     draw_column(axis, RIGHT, tokenizer.lookup_tokens(tgt_in[0].tolist()))
     legend = "embeddings + positions (B, {}, D)"
@@ -69,12 +69,8 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     draw_vectors(axis, RIGHT, 1.1, model.tgt_embedding(tgt_in)[0], legend.format("T"))
     sublayers = ["self-attention", "feed-forward"]
     draw_block(axis, LEFT, "encoder", len(model.encoder.layers), sublayers)
-    decoder_sublayers = [
-        "self-attention to the past",
-        "cross-attention to the memory",
-        sublayers[1],
-    ]
-    draw_block(axis, RIGHT, "decoder", len(model.decoder.layers), decoder_sublayers)
+    sublayers[:1] = ["self-attention to the past", "cross-attention to memory"]
+    draw_block(axis, RIGHT, "decoder", len(model.decoder.layers), sublayers)
     draw_vectors(axis, LEFT, 4.2, memory[0], "memory (B, S, D)")
     draw_vectors(axis, RIGHT, 4.2, states[0], "decoded (B, T, D)")
     draw_choice(
@@ -86,18 +82,12 @@ def plot_machine(translator: Translator, text: str, n_words: int = 5) -> Figure:
     axis.text(
         RIGHT, 7.0, "… and writes, word by word.", color=LIGHT["decoder"], **title
     )
-    axis.text(LEFT + 0.35, 6.23, "the chapter that explains it", color=GREY)
+    axis.text(LEFT + 0.42, 6.23, "the chapter that explains it", color=GREY)
     axis.text(LEFT, 5.65, "A column of colours is a vector,", color=GREY)
     axis.text(LEFT, 5.4, f"the first 16 of its {memory.size(-1)} numbers:", color=GREY)
+    circle: Any = {"boxstyle": "circle,pad=0.22", "fc": LIGHT["right"], "lw": 0}
     for x, y, number in CHAPTERS:
-        circle: Any = {
-            "boxstyle": "circle,pad=0.22",
-            "fc": LIGHT["right"],
-            "ec": "none",
-        }
-        axis.text(
-            x, y, number, bbox=circle, **MIDDLE | {"color": "white", "fontsize": 8.5}
-        )
+        axis.text(x, y, number, bbox=circle, color="white", **MIDDLE)
     axis.set(xlim=(-0.15, 8.1), ylim=(0.1, 7.2), aspect="auto")
     axis.axis("off")
     return figure
@@ -141,7 +131,7 @@ def draw_choice(axis: Axes, probabilities: Any, words: Sequence[str]) -> None:
         axis.text(x - 0.07, y, word, ha="right", va="center", parse_math=False)
         label = f"{p:.2f}" if p >= 0.005 else "< 0.01"
         axis.text(x + 0.07 + 1.5 * p, y, label, va="center", **SMALL)
-    axis.text(RIGHT, 5.58, "logits → probabilities (B, T, V)", **SMALL)
+    axis.text(RIGHT, 5.58, "probabilities (B, T, V)", **SMALL)
 
 
 def draw_paths(axis: Axes, n_src: int, n_tgt: int) -> None:

@@ -34,15 +34,12 @@ def plot_padding(
         sizes = lengths[list(rows)]  # (B,)
         batches[name] = sizes, width or int(sizes.max())
     widest = max(width for _, width in batches.values())
+    colors = ListedColormap([pale("masked", 0.35), LIGHT["encoder"]])
     figure, axes = new_figure(len(batches), 1, size=(WIDTH, 4.4), sharex=True)
     for axis, (name, (sizes, width)) in zip(axes, batches.items(), strict=True):
         text = torch.arange(width) < sizes[:, None]  # (B, width)
-        colors, shades = (
-            ListedColormap([pale("masked", 0.35), LIGHT["encoder"]]),
-            text.int().numpy(),
-        )
         style: Any = {"aspect": "auto", "interpolation": "nearest"}
-        axis.imshow(shades, colors, vmin=0, vmax=1, **style)
+        axis.imshow(text.int().numpy(), colors, vmin=0, vmax=1, **style)
         share = f"{1 - text.float().mean():.0%} padding"
         set_title(axis, f"{name}: {len(sizes)} × {width} ids, {share}")
         axis.set(xlim=(-0.5, widest - 0.5), yticks=[])

@@ -150,7 +150,7 @@ def plot_words(
     panels = as_panels(rows)
     lines = [[*map(str, row)] for part in panels.values() for row in part.values()]
     columns = zip_longest(*lines, fillvalue="")
-    longest = [LETTER * max(2, *map(len, column)) for column in columns]  # in inches
+    longest = [LETTER * max(2, *map(letters, column)) for column in columns]
     names = [name for part in panels.values() for name in part]
     margin = LETTER * max(map(len, names)) + 0.3
     room = (WIDTH - margin - sum(longest)) / len(longest)
@@ -177,6 +177,11 @@ def plot_words(
                 draw_link(axis, at[x], r - first, at[y], s - first, color)
         first = end
     return figure
+
+
+def letters(word: str) -> int:
+    """The length of a token, in letters; the angles of a special one are wide."""
+    return len(word) + word.count("<")
 
 
 def draw_link(

@@ -24,7 +24,7 @@ from .translator import Translation
 GOLD = "#a98420"
 FONT = 10  # points
 # Width of a letter, and of a picture that is still legible on a phone, in inches.
-LETTER, WIDTH = 0.083, 6.2
+LETTER, WIDTH = 0.083, 5.9
 STYLE: Any = {
     "font.size": FONT,
     "axes.titlesize": FONT,

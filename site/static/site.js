@@ -15,17 +15,13 @@ for (const arrow of document.querySelectorAll(".bd-sidebar-primary summary"))
 for (const button of document.querySelectorAll(".search-button-field"))
   button.removeAttribute("aria-label");
 
-// A picture opens alone, to be enlarged with two fingers.
-for (const image of document.querySelectorAll(".cell_output img")) {
-  const link = document.createElement("a");
-  link.href = image.src;
-  image.replaceWith(link);
-  link.append(image);
-}
-
 // On a phone, a printed output without columns wraps instead of scrolling.
 for (const pre of document.querySelectorAll(".cell_output .output pre"))
-  if (!/\S {3,}[-+.\d]|\S {4,}\S/.test(pre.textContent)) pre.classList.add("prose");
+  if (!/\S {3,}[-+.\d]|\S {4,}\S|▒/.test(pre.textContent)) pre.classList.add("prose");
+
+// A name in a table breaks between its words.
+for (const code of document.querySelectorAll(".bd-article table .pre"))
+  code.innerHTML = code.innerHTML.replace(/[^\W_]{4,}[_./|(](?=\S)|[a-z](?=[A-Z])/g, "$&<wbr>");
 
 // On a phone, the parts of a formula stand one below the other.
 function parts(tex) {

@@ -36,7 +36,7 @@ from nmt_book.pictures.data import BOOK, load_data
 from nmt_book.pictures.machine import machine, machine_svg
 from nmt_book.pictures.palette import DARK, LIGHT, ROLES
 from nmt_lib.config import DataConfig
-from nmt_lib.translate.heatmap import WIDTH
+from nmt_lib.translate.heatmap import FONT, WIDTH
 from nmt_lib.translate.search import Candidate
 from tests.lib.small import small_model, small_translator
 
@@ -140,6 +140,7 @@ def test_as_many_grids_share_a_line_as_a_phone_can_show() -> None:
     places: list[Any] = [axis.get_subplotspec() for axis in figure.axes]
     lines = [place.rowspan.start for place in places]
     assert lines == [0, 0, 1, 1] and figure.get_figwidth() <= WIDTH
+    assert FONT / 72 * 386 / WIDTH >= 9, "pixels of a letter on a phone"
 
 
 def test_grids_have_their_words_and_their_numbers() -> None:
@@ -225,6 +226,14 @@ def test_links_join_the_words_of_two_rows_and_bow_within_one() -> None:
     assert points(first) == [[*map(list, zip(at["red"], at["😀"], strict=True))]]
     assert (bow.xyann[0], bow.xy[0]) == (at["😀"][0], at["$5"][0])
     assert marked(first.texts[:5]) == "....x"
+
+
+def test_special_tokens_beside_each_other_do_not_touch() -> None:
+    figure: Any = book.plot_words({"row": ["<unk>", "<eos>"] * 7})
+    figure._repr_png_()
+    words = axis_of(figure).texts
+    boxes = [word.get_bbox_patch().get_window_extent() for word in words]
+    assert all(a.x1 + 1 < b.x0 for a, b in pairwise(boxes))
 
 
 def test_hands_start_at_twelve_and_turn_clockwise() -> None:
