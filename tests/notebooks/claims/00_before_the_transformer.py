@@ -59,7 +59,7 @@ def test_the_gradient_falls_before_training(chapter: Any) -> None:
 def test_after_training_the_gradient_is_largest_at_the_first_words(
     chapter: Any,
 ) -> None:
-    """Three seeds: it is largest at the first, second or third word."""
+    """Five seeds: it is largest at the first, second or third word."""
     for curve in chapter.trained.values():
         assert curve.argmax() <= 3 and curve[9:14].mean() < curve[1:4].mean() / 2
 
