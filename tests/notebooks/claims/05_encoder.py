@@ -30,7 +30,8 @@ def test_with_weights_half_as_large_both_orders_keep_as_much(chapter: Any) -> No
 
 def test_only_in_pre_ln_late_layers_change_less(chapter: Any) -> None:
     post, pre = chapter.by_layer["post-LN"], chapter.by_layer["pre-LN"]  # (5, 12) each
-    assert (post[:, 11] > 0.8 * post[:, 0]).all()
+    # 155 seeds: 0.69 to 1.40, on average over five 0.90 to 1.20; pre-LN 0.31 to 0.70
+    assert 0.8 < post[:, 11].mean() / post[:, 0].mean() < 1.3
     assert (pre[:, 11] < 0.8 * pre[:, 0]).all()
 
 
