@@ -221,8 +221,8 @@ def first_own_sentence(page: Any, url: str) -> int:
     Returns:
         The bytes that a server which compresses text sends until then.
     """
-    sizes = list[Any]()
-    page.on("response", sizes.append)
+    sizes = []
+    page.on("response", lambda answer: sizes.append(answer))
     page.goto(url + GERMAN, wait_until="networkidle")
     first = live.EXAMPLES["en-de"][0]
     assert settled(page) == expected("en-de", first).text and len(odds(page)) == 8

@@ -206,11 +206,7 @@ def search(browser: Any, address: str) -> list[str]:
     """Whether the search finds the chapter of a subject first, and fits on a phone."""
     size = {"width": 390, "height": 844}
     page, found = browser.new_page(viewport=size), []
-    for query, chapter in {
-        "attention": "04",
-        "masks": "03",
-        "beam search": "08",
-    }.items():
+    for query, chapter in ("attention", "04"), ("masks", "03"), ("beam search", "08"):
         page.goto(f"{address}/search.html?q={query}", wait_until="networkidle")
         page.wait_for_timeout(2000)
         first = page.locator("#search-results li a").first.inner_text()
