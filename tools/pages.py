@@ -194,8 +194,9 @@ def own(path: str) -> str:
         ),
         "cards": lambda _: "\n".join(card(path) for path in chapters),
         "summary": lambda _: SUMMARY_OF_SITE,
-        "colab": lambda _: "On Colab, press “Open in Colab” above a chapter. "
-        * PUBLISHED,
+        "colab": lambda _: (
+            "On Colab, press “Open in Colab” above a chapter. " * PUBLISHED
+        ),
         "names": lambda _: with_links(names.page(f"{REPOSITORY}/blob/main"), path),
         "one_page": lambda _: with_links(one_page(), path),
         "start": lambda _: raw(live.start_page(read("site/ways.html"))),

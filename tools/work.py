@@ -26,7 +26,7 @@ def main() -> None:
     root = hasattr(os, "geteuid") and os.geteuid() == 0  # as in most containers
     # From the project's folder, as links of the pages lead to files beside work/.
     options = [str(ROOT), f"--FileContentsManager.preferred_dir={work}"]
-    options += [*(["--allow-root"] if root else []), *sys.argv[1:]]
+    options += [*["--allow-root"] * root, *sys.argv[1:]]
     os.execv(sys.executable, [sys.executable, "-m", "jupyter", "lab", *options])
 
 

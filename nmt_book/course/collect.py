@@ -172,7 +172,7 @@ def read_students(path: Path) -> tuple[list[dict[str, str]], Index]:
             ]
         for row in rows:
             id, last, first, email, names = row.values()
-            row["lms_user_id"] = number = (names.split() or [""])[0]
+            row["lms_user_id"] = number = [*names.split(), ""][0]
             if not id:
                 raise ValueError(f"{path}: each line needs {', '.join(COLUMNS)}")
             login = email.partition("@")[0]

@@ -186,15 +186,15 @@ export function livePage(host, data, templates, script, model, makers) {
     const why = far ? "To see what this changes" : "To translate your own sentences";
     const needs = `${why}, your browser needs the model: ${size}, once. It is kept ` +
       "here and works offline; what you type never leaves this page.";
-    const open = "A page from a folder may not read other files: open the model " +
-      "below, under “A model of your own”.";
-    const folder = location.protocol === "file:" ? open : "";
+    const folder = location.protocol === "file:"
+      ? "A page from a folder may not read other files: open the model below, under " +
+        "“A model of your own”." : "";
     const there = `${((progress || 0) * bytes / 1e6).toFixed(1)} of ${size}`;
     sayAll(part, {
       why: failed ? `${failed} ${folder}` : needs,
       get: progress ? there : `Get the model (${size})`,
     });
-    part.get.disabled = Boolean(progress) || !url;
+    part.get.disabled = progress || !url;
     part.progress.hidden = !progress;
     part.progress.value = progress || 0;
   }

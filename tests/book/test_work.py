@@ -3,7 +3,6 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -57,8 +56,8 @@ def test_without_the_list_of_editions_everything_of_hers_stays(tmp_path: Path) -
 def test_links_of_the_pages_lead_to_files_that_jupyterlab_serves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    said: list[Any] = []
-    monkeypatch.setattr(lab, "copy_pages", said.extend)
+    said = list[str]()
+    monkeypatch.setattr(lab, "copy_pages", lambda work: [])
     monkeypatch.setattr(os, "execv", lambda _, command: said.extend(command))
     lab.main()
-    assert str(lab.ROOT) in said and str(lab.ROOT / "work") not in said
+    assert said[4] == str(lab.ROOT)

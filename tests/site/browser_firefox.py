@@ -14,10 +14,10 @@ import subprocess
 import sys
 from typing import Any
 
-import nmt_book as book
 from tests.site.browser_live import TYPED, expected
-from tests.site.browser_play import HEAD, NAMES
+from tests.site.browser_play import NAMES
 from tests.site.browser_site import SITE, served
+from tests.site.browser_train import outputs
 from tests.site.chromium import ROOT
 
 DRIVER = ROOT / "build/firefox/node_modules/puppeteer-core"
@@ -59,8 +59,7 @@ def main() -> int:
     things = [*NAMES, "train"]
     THINGS.mkdir(exist_ok=True)
     for name in things:
-        page = f"{HEAD}<main>{book.play(name)._repr_html_()}</main>"
-        (THINGS / f"{name}.html").write_text(page, encoding="utf-8")
+        list(outputs(THINGS, name))
     with served(THINGS) as address:
         steps: list[Any] = []
         for name in things:

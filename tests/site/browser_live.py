@@ -13,11 +13,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import nmt_lib as nmt
-from tests.site.browser_site import SITE, served
+from tests.site.browser_site import SITE, listen, served
 from tests.site.chromium import ROOT, barriers, chromium
 from tools import live
 
@@ -88,13 +89,7 @@ def watched(
     context = browser.new_context(viewport=size, color_scheme=scheme, **options)
     page, found = context.new_page(), Counter[str]()
     page.set_default_timeout(120_000)
-    page.on("pageerror", lambda error: found.update([f"script: {error.stack}"]))
-    page.on("console", lambda said: found.update([said.text] * (said.type == "error")))
-    own = ("http://127.0.0.1", "ws://127.0.0.1", "file:", "data:", "blob:")
-    page.on(
-        "request",
-        lambda one: found.update([one.url] * (not one.url.startswith(own))),
-    )
+    listen(page, found)
     yield page
     context.close()
     assert not found, found
@@ -303,7 +298,7 @@ def machine(browser: Any, url: str, width: int, scheme: str) -> None:
                 chosen.select_option(index=1)
                 page.wait_for_timeout(200)
             if i in (2, 7, 9):
-                check(page, f"{width}-{scheme}-station-{i}")
+                check(page, OUT / f"{width}-{scheme}-station-{i}.png")
         rows = panel.locator("tbody tr").all_inner_texts()
         assert len(rows) == 8 and "Hunde" in rows[0]
         stations.nth(9).click()
@@ -396,19 +391,21 @@ def no_barriers(browser: Any, url: str, width: int, scheme: str) -> None:
         )
         page.locator(".offer").wait_for(state="hidden")  # an address is worth a model
         settled(page)
-        check(page, f"{width}-{scheme}-arrival")
+        check(page, OUT / f"{width}-{scheme}-arrival.png")
         page.locator(".page summary").evaluate_all("all => all.map(one => one.click())")
         page.locator(".bars tbody tr").nth(1).click()
         settled(page)
-        check(page, f"{width}-{scheme}")
+        check(page, OUT / f"{width}-{scheme}.png")
 
 
-def check(page: Any, name: str) -> None:
+def check(page: Any, picture: Path) -> None:
+    """Nothing that axe-core finds, and nothing sideways, in what is pictured."""
     page.wait_for_timeout(1000)  # colours that fade
-    page.screenshot(path=OUT / f"{name}.png", full_page=True)
-    found = barriers(page, ".nmt-live", ("minor", "moderate", "serious", "critical"))
-    assert not found, (name, found)
-    assert not page.evaluate(SIDEWAYS), f"{name} scrolls sideways"
+    page.screenshot(path=picture, full_page=True)
+    impacts = "minor", "moderate", "serious", "critical"
+    found = barriers(page, ".nmt-attention", impacts)
+    assert not found, (picture, found)
+    assert not page.evaluate(SIDEWAYS), f"{picture} scrolls sideways"
 
 
 if __name__ == "__main__":

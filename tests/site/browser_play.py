@@ -7,24 +7,20 @@ from __future__ import annotations
 
 import shutil
 import sys
-from html import escape
+from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_output
 
 import nmt_book as book
 from nmt_book.web.play import FOLDER
-from tests.site.browser_live import SIDEWAYS, watched
-from tests.site.browser_train import IMPACTS, TARGETS
-from tests.site.chromium import ROOT, barriers, chromium
-from tests.site.jupyterlab import jupyterlab, run_all
+from tests.site.browser_live import check, watched
+from tests.site.browser_train import TARGETS, outputs
+from tests.site.chromium import ROOT, chromium
+from tests.site.jupyterlab import COUNT, jupyterlab, run_all, write
 
 OUT = ROOT / "build" / "play"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.js"))
-HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>play</title>
-<meta name="viewport" content="width=device-width"><style>
-@media (prefers-color-scheme: dark) { body { background: #111; } }</style>"""
 # Every event that controls send while the reader uses them.
 LISTEN = """host => {
     host.heard = []
@@ -32,29 +28,21 @@ LISTEN = """host => {
         host.shadowRoot.addEventListener(kind, () => host.heard.push(kind))
 }"""
 HEARD = "host => host.heard.splice(0)"
-COUNT = "window.jupyterapp.shell.currentWidget.content.widgets.length"
 
 
 def main() -> int:
     shutil.rmtree(OUT, ignore_errors=True)
-    (OUT / "notebooks").mkdir(parents=True)
-    pages = {name: book.play(name)._repr_html_() for name in NAMES}
-    for name, shown in pages.items():
-        file = OUT / f"{name}.html"
-        file.write_text(f"{HEAD}<main>{shown}</main>", encoding="utf-8")
-        frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(shown)}" '
-        frame += 'style="width: 100%; height: 1000px" title="an output"></iframe>'
-        framed = OUT / f"{name}-framed.html"
-        framed.write_text(f"{HEAD}<main>{frame}</main>", encoding="utf-8")
-    all_cells(pages)
+    OUT.mkdir(parents=True)
+    all_cells()
     with chromium() as browser:
         for name in NAMES:
-            on_a_page(browser, name)
+            file, framed = outputs(OUT, name)
+            on_a_page(browser, name, file)
             with watched(browser) as page:
-                page.goto((OUT / f"{name}-framed.html").as_uri())
+                page.goto(framed.as_uri())
                 use(page, page.frame_locator("iframe").locator(".nmt-play"))
             with watched(browser, java_script_enabled=False) as page:
-                page.goto((OUT / f"{name}.html").as_uri())
+                page.goto(file.as_uri())
                 table = page.locator(".nmt-play > table")
                 assert "run the cell" in table.inner_text(), f"{name}: no table"
         with jupyterlab(OUT, PYTHONPATH=str(ROOT)) as address, watched(browser) as page:
@@ -63,34 +51,30 @@ def main() -> int:
     return 0
 
 
-def all_cells(pages: dict[str, str]) -> None:
+def all_cells() -> None:
     """A notebook with a cell for each, and the outputs of a run."""
     cells = [new_code_cell("import nmt_book as book")]
-    for name, shown in pages.items():
-        stored = new_output("execute_result", {"text/html": shown}, execution_count=1)
+    for name in NAMES:
+        shown = {"text/html": book.play(name)._repr_html_()}
+        stored = new_output("execute_result", shown, execution_count=1)
         cells.append(new_code_cell(f"book.play({name!r})", outputs=[stored]))
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    notebook = new_notebook(cells=cells, metadata=kernel)
-    nbformat.write(notebook, OUT / "notebooks" / "play.ipynb")
+    write(OUT / "notebooks/play.ipynb", *cells)
 
 
-def on_a_page(browser: Any, name: str) -> None:
+def on_a_page(browser: Any, name: str, file: Path) -> None:
     """No barrier, nothing sideways, and room for a finger; first and last look."""
     for width in (390, 1280):
         for scheme in ("light", "dark"):
             touch = {"is_mobile": True, "has_touch": True} if width < 500 else {}
             with watched(browser, width, scheme, **touch) as page:
-                page.goto((OUT / f"{name}.html").as_uri())
+                page.goto(file.as_uri())
                 host = page.locator(".nmt-play")
                 host.screenshot(path=OUT / f"{name}-{width}-{scheme}-first.png")
                 use(page, host)
-                found = barriers(page, ".nmt-play", IMPACTS)
-                assert not found, (name, width, scheme, found)
-                assert not page.evaluate(SIDEWAYS), f"{name} scrolls sideways"
+                check(page, OUT / f"{name}-{width}-{scheme}-used.png")
                 targets = page.evaluate(TARGETS.replace("nmt-train", "nmt-play"))
                 small = [one for one in targets if touch and min(one[1:]) < 44]
                 assert not small, (name, small)
-                host.screenshot(path=OUT / f"{name}-{width}-{scheme}-used.png")
                 mouse(page, host)
 
 

@@ -123,7 +123,7 @@ def main() -> int:
     found = []
     with chromium() as browser, served(SITE) as address:
         page, now = browser.new_page(), Counter[str]()
-        listen(page, address, now)
+        listen(page, now)
         for name in names:
             count = faults(page, f"{address}/{name}", now, "--axe" in sys.argv)
             found += [f"{name}: {fault} ({n})" for fault, n in count.items()]
@@ -140,11 +140,16 @@ def main() -> int:
     return bool(found)
 
 
-def listen(page: Any, address: str, count: Counter[str]) -> None:
-    """Counts errors, and requests that leave the site, of all that a page loads."""
-    page.on("pageerror", lambda error: count.update([f"script: {error.message}"]))
+OWN = "http://127.0.0.1", "ws://127.0.0.1", "file:", "data:", "blob:"
+
+
+def listen(page: Any, count: Counter[str]) -> None:
+    """Counts errors, and requests to another machine, of all that a page loads."""
+    page.on("pageerror", lambda error: count.update([f"script: {error.stack}"]))
     page.on("console", lambda said: count.update([said.text] * (said.type == "error")))
-    page.on("request", lambda request: count.update(outside(request.url, address)))
+    page.on(
+        "request", lambda one: count.update([one.url] * (not one.url.startswith(OWN)))
+    )
 
 
 def faults(page: Any, url: str, now: Counter[str], axe: bool) -> Counter[str]:
@@ -186,12 +191,6 @@ def placed(
     return {f"{fault} {where}": n for fault, n in count.items()}
 
 
-def outside(url: str, address: str) -> list[str]:
-    """A request that leaves the site."""
-    own = url.startswith((address, "data:", "blob:"))
-    return [] if own else [f"request to {url}"]
-
-
 FOUND = """() => {
     const [icon, field] = document.querySelectorAll('main .bd-search > :is(i, input)')
     const {left} = field.getBoundingClientRect()
@@ -207,11 +206,7 @@ def search(browser: Any, address: str) -> list[str]:
     """Whether the search finds the chapter of a subject first, and fits on a phone."""
     size = {"width": 390, "height": 844}
     page, found = browser.new_page(viewport=size), []
-    for query, chapter in {
-        "attention": "04",
-        "masks": "03",
-        "beam search": "08",
-    }.items():
+    for query, chapter in ("attention", "04"), ("masks", "03"), ("beam search", "08"):
         page.goto(f"{address}/search.html?q={query}", wait_until="networkidle")
         page.wait_for_timeout(2000)
         first = page.locator("#search-results li a").first.inner_text()

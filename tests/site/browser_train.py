@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import nmt_book as book
 import nmt_lib as nmt
 from nmt_book.web.train_page import EXAMPLES
-from tests.site.browser_live import SIDEWAYS, settled, watched
+from tests.site.browser_live import check, settled, watched
 from tests.site.browser_site import SITE, served
-from tests.site.chromium import ROOT, barriers, chromium
+from tests.site.chromium import ROOT, chromium
 
 OUT = ROOT / "build" / "train"
 OWN = "The small girl is eating an apple."
-HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>train</title>
-<meta name="viewport" content="width=device-width">"""
-IMPACTS = ("minor", "moderate", "serious", "critical")
+HEAD = """<!doctype html><html lang="en"><meta charset="utf-8"><title>output</title>
+<meta name="viewport" content="width=device-width"><style>
+@media (prefers-color-scheme: dark) { body { background: #111; } }</style>"""
 # The elements that a finger presses: their width and height.
 TARGETS = """() => {
     const root = document.querySelector(".nmt-train").shadowRoot
@@ -167,21 +169,13 @@ def no_barriers(browser: Any, url: str, width: int, scheme: str) -> None:
     """On arrival, and after some updates: no finding of axe-core."""
     with watched(browser, width, scheme) as page:
         page.goto(url)
-        check(page, f"{width}-{scheme}-arrival")
+        check(page, OUT / f"{width}-{scheme}-arrival.png")
         page.get_by_text("The words that it can learn").click()
         page.get_by_role("button", name="The model as it is").click()
         page.get_by_role("button", name="Train", exact=True).click()
         wait(page, 100)
         pause(page)
-        check(page, f"{width}-{scheme}")
-
-
-def check(page: Any, name: str) -> None:
-    page.wait_for_timeout(500)
-    page.screenshot(path=OUT / f"{name}.png", full_page=True)
-    found = barriers(page, ".nmt-train", IMPACTS)
-    assert not found, (name, found)
-    assert not page.evaluate(SIDEWAYS), f"{name} scrolls sideways"
+        check(page, OUT / f"{width}-{scheme}.png")
 
 
 def fingers(browser: Any, url: str) -> None:
@@ -192,22 +186,29 @@ def fingers(browser: Any, url: str) -> None:
         assert not small, small
 
 
-def in_an_output(browser: Any) -> None:
-    """``book.play("train")`` trains on a page and in a frame as Colab's."""
-    shown = book.play("train")._repr_html_()
+def outputs(folder: Path, name: str) -> Iterator[Path]:
+    """Pages with what ``book.play`` shows, also in a frame as Colab's."""
+    shown = book.play(name)._repr_html_()
     frame = f'<iframe sandbox="allow-scripts" srcdoc="{escape(shown)}" '
     frame += 'style="width: 100%; height: 1000px" title="an output"></iframe>'
-    for name, body in {"output": shown, "framed": frame}.items():
-        file = OUT / f"{name}.html"
-        file.write_text(f"{HEAD}<main>{body}</main>", encoding="utf-8")
+    for file, body in {name: shown, f"{name}-framed": frame}.items():
+        path = folder / f"{file}.html"
+        path.write_text(f"{HEAD}<main>{body}</main>", encoding="utf-8")
+        yield path
+
+
+def in_an_output(browser: Any) -> None:
+    """``book.play("train")`` trains on a page and in a frame as Colab's."""
+    for file in outputs(OUT, "train"):
+        framed = "framed" in file.stem
         with watched(browser) as page:
             page.goto(file.as_uri())
-            inside = page.frame_locator("iframe") if name == "framed" else page
+            inside = page.frame_locator("iframe") if framed else page
             inside.get_by_role("button", name="Train", exact=True).click()
             inside.locator("[data-part=log] tr").nth(4).wait_for()  # update 100
-            if name == "output":
+            if not framed:
                 pause(page)
-                check(page, name)
+                check(page, OUT / "output.png")
 
 
 if __name__ == "__main__":

@@ -11,13 +11,13 @@ from typing import Any
 
 import nbformat
 import torch
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_output
 
 import nmt_book as book
 from tests.lib.small import made_translation
-from tests.site.browser_live import expected, settled, watched
+from tests.site.browser_live import SIDEWAYS, expected, settled, watched
 from tests.site.chromium import ROOT, barriers, chromium
-from tests.site.jupyterlab import do, jupyterlab, run_all
+from tests.site.jupyterlab import COUNT, do, jupyterlab, run_all, write
 
 OUT = ROOT / "build" / "viewer"
 SRC = ["Der", "<b>Hund</b>", "trank", "שלום", "</script>", "🙂", "."]
@@ -54,7 +54,7 @@ READ_KIND = """host => {
 
 def main() -> int:
     shutil.rmtree(OUT, ignore_errors=True)
-    (OUT / "notebooks").mkdir(parents=True)
+    OUT.mkdir(parents=True)
     html = book.view_attention(PAIR, gold=GOLD)._repr_html_()
     page_with_two = OUT / "viewer.html"
     head = '<!doctype html><html lang="en"><title>viewer</title><meta charset="utf-8">'
@@ -62,15 +62,10 @@ def main() -> int:
     code = "import nmt_book as book\nfrom tests.site import browser_viewer as our\n"
     code += "book.view_attention(our.PAIR, gold=our.GOLD)"
     stored = new_output("execute_result", {"text/html": html}, execution_count=1)
-    cells = [new_code_cell(code, outputs=[stored]), new_code_cell(code)]
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
-    notebook = new_notebook(cells=cells, metadata=kernel)
-    nbformat.write(notebook, OUT / "notebooks" / "viewer.ipynb")
-    cells = [new_code_cell(EXPLORE)]
-    notebook = new_notebook(cells=cells, metadata=kernel)
-    folder = OUT / "notebooks" / "a folder"
-    folder.mkdir()
-    nbformat.write(notebook, folder / "live.ipynb")
+    cells = new_code_cell(code, outputs=[stored]), new_code_cell(code)
+    write(OUT / "notebooks/viewer.ipynb", *cells)
+    folder = OUT / "notebooks/a folder"
+    write(folder / "live.ipynb", new_code_cell(EXPLORE))
     with chromium() as browser, jupyterlab(OUT, PYTHONPATH=str(ROOT)) as address:
         for width, scheme in ((1280, "light"), (390, "dark")):
             touch = width < 500
@@ -78,8 +73,7 @@ def main() -> int:
                 page.goto(page_with_two.as_uri())
                 look_and_use(page, f"page-{width}")
                 assert not page.locator(f"{VIEWER} table").first.is_visible()
-                sideways = "document.documentElement.scrollWidth > innerWidth"
-                assert not page.evaluate(sideways), "the page scrolls sideways"
+                assert not page.evaluate(SIDEWAYS), "the page scrolls sideways"
         with watched(browser, java_script_enabled=False) as page:
             page.goto(page_with_two.as_uri())
             table = page.locator(f"{VIEWER} table").first
@@ -91,8 +85,7 @@ def main() -> int:
             assert not trusted, "a script ran in a notebook that is not trusted"
             run_all(page)
             look_and_use(page, "lab")
-            count = "window.jupyterapp.shell.currentWidget.content.widgets.length"
-            assert page.evaluate(count) == 2, "keys of the viewer changed the notebook"
+            assert page.evaluate(COUNT) == 2, "keys of the viewer changed the notebook"
         with watched(browser) as page:
             page.goto(f"{address}/lab/tree/a%20folder/live.ipynb?reset")
             run_all(page)
@@ -100,7 +93,7 @@ def main() -> int:
             page.locator("#text").fill("")
             page.locator("#text").press_sequentially("Two dogs.", delay=20)
             assert settled(page) == expected("en-de", "Two dogs.").text
-            assert page.evaluate(count) == 1, "typing changed the notebook"
+            assert page.evaluate(COUNT) == 1, "typing changed the notebook"
             page.screenshot(path=OUT / "live.png")
             do(page, "commands.execute('docmanager:save')")
             (model,) = (folder / "explore").iterdir()

@@ -14,6 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import nbformat
+from nbformat.v4 import new_notebook
+
 READY = """() => {
     const session = window.jupyterapp.shell.currentWidget?.sessionContext
     return session?.isReady && session.kernelDisplayStatus === 'idle'
@@ -21,6 +24,16 @@ READY = """() => {
 }"""
 RUNNING = """() => window.jupyterapp.shell.currentWidget.content.widgets.some(
     cell => cell.model.type === 'code' && cell.model.executionState === 'running')"""
+
+
+COUNT = "window.jupyterapp.shell.currentWidget.content.widgets.length"  # of cells
+
+
+def write(path: Path, *cells: Any) -> None:
+    """Writes a notebook."""
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(new_notebook(cells=[*cells], metadata=kernel), path)
 
 
 def do(page: Any, call: str) -> None:

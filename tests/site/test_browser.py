@@ -27,8 +27,9 @@ from nmt_book.web.things.mask import Mask
 from tests.lib.small import small_translator
 from tests.site import browser_live, browser_play, browser_train, browser_viewer
 from tests.site.browser_live import GERMAN, get_model, settled, watched
-from tests.site.browser_play import HEAD, LISTEN, move
+from tests.site.browser_play import LISTEN, move
 from tests.site.browser_site import served
+from tests.site.browser_train import HEAD
 from tests.site.chromium import launched, needs_chromium
 from tests.site.node import needs_node
 from tests.site.test_live import TEXTS, node
