@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 LEFT, RIGHT, STEP = 0.35, 4.35, 0.34  # where the two halves begin; width of a token
-SMALL: Any = {"color": GREY}
 CHAPTERS = (  # x, y, the chapters that explain this part
     (0.08, 0.6, "01"),
     (0.08, 1.5, "02"),
@@ -108,7 +107,7 @@ def draw_vectors(axis: Axes, x: float, y: float, table: Tensor, label: str) -> N
         left = x + STEP * i
         box = (left + 0.02, left + STEP - 0.02, y, y + 0.8)
         axis.imshow(vector[:16, None], shades, vmin=-2.5, vmax=2.5, extent=box)
-    axis.text(x, y + 0.86, label, **SMALL)
+    axis.text(x, y + 0.86, label, color=GREY)
 
 
 def draw_block(
@@ -130,8 +129,8 @@ def draw_choice(axis: Axes, probabilities: Any, words: Sequence[str]) -> None:
         axis.barh(y, 1.5 * p, 0.16, left=x, color="0.6" if i else LIGHT["decoder"])
         axis.text(x - 0.07, y, word, ha="right", va="center", parse_math=False)
         label = f"{p:.2f}" if p >= 0.005 else "< 0.01"
-        axis.text(x + 0.07 + 1.5 * p, y, label, va="center", **SMALL)
-    axis.text(RIGHT, 5.58, "probabilities (B, T, V)", **SMALL)
+        axis.text(x + 0.07 + 1.5 * p, y, label, va="center", color=GREY)
+    axis.text(RIGHT, 5.58, "probabilities (B, T, V)", color=GREY)
 
 
 def draw_paths(axis: Axes, n_src: int, n_tgt: int) -> None:

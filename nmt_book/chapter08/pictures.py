@@ -13,7 +13,7 @@ from nmt_lib.data.tokens import EOS
 from nmt_lib.translate.heatmap import FONT, WIDTH, new_figure
 from nmt_lib.translate.search import Candidate
 
-from ..pictures.boxes import boxed
+from ..pictures.boxes import GROUND, boxed
 from ..pictures.palette import LIGHT, pale
 
 
@@ -45,8 +45,7 @@ def _draw_fork(
     span: float,
 ) -> None:
     """The fork after the words of a path, and all forks behind it."""
-    text: Any = {"va": "center", "fontsize": FONT}
-    text["bbox"] = {"facecolor": "white", "lw": 0, "pad": 1}
+    text: Any = {"va": "center", "fontsize": FONT, "bbox": GROUND}
     x, n = len(path.split()), len(choices[path])
     for i, (word, p) in enumerate(choices[path].items()):
         new, total = f"{path} {word}".strip(), probability * p
@@ -103,9 +102,8 @@ def plot_beam(
             ends = [x - 1, x], [heights[c.prefix], y]
             axis.plot(*ends, color=LIGHT[role], lw=3 if thick else 1, zorder=0)
             label = f"{lookup([c.token])[0]}\n{c.log_prob:.2f}"
-            line: Any = {"edge": LIGHT[role], "lw": 2 if thick else 1}
-            line["ls"] = "--" if c.fate == "dropped" else "-"
-            boxed(axis, x, y, label, pale(role), **line, **style)
+            ls = "--" if c.fate == "dropped" else "-"
+            boxed(axis, x, y, label, pale(role), LIGHT[role], 1 + thick, ls, **style)
             heights[path] = y
     for fate, role in FATES.items():
         axis.plot([], [], color=LIGHT[role], lw=3, label=fate)

@@ -53,8 +53,8 @@ def plot_padding(
 def _typical(lengths: Tensor, plan: Sequence[Sequence[int]]) -> Sequence[int]:
     sizes = [lengths[list(rows)].float() for rows in plan]
     room = sum(len(batch) * float(batch.max()) for batch in sizes)
-    share = float(sum(float(batch.sum()) for batch in sizes)) / room
+    share = sum(float(batch.sum()) for batch in sizes) / room
     shares = [float(batch.mean() / batch.max()) for batch in sizes]
-    candidates = [i for i, batch in enumerate(sizes) if 55 < len(batch) < 73]
-    every_batch = range(len(plan))
-    return plan[min(candidates or every_batch, key=lambda i: abs(shares[i] - share))]
+    usual = [i for i, batch in enumerate(sizes) if 55 < len(batch) < 73]
+    indices = usual or range(len(plan))
+    return plan[min(indices, key=lambda i: abs(shares[i] - share))]

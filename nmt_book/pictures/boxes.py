@@ -30,8 +30,8 @@ TOKENS: dict[str, Any] = {
 MARKED = 0.35  # how opaque a marked box is
 ARROW: Any = {"shrinkA": 0, "shrinkB": 1, "color": "0.3"}
 DASHED: Any = {"ec": "0.6", "ls": "--"}
-NOTE: Any = MIDDLE | {"color": GREY}
-NOTE["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+GROUND = {"facecolor": "white", "lw": 0, "pad": 1}
+NOTE: Any = MIDDLE | {"color": GREY, "bbox": GROUND}
 
 
 def plot_boxes(name: str) -> Figure:
@@ -150,7 +150,10 @@ def plot_words(
     panels = as_panels(rows)
     lines = [[*map(str, row)] for part in panels.values() for row in part.values()]
     columns = zip_longest(*lines, fillvalue="")
-    longest = [LETTER * max(2, *map(letters, column)) for column in columns]
+    longest = [  # in inches; the angles of a special token are wide
+        LETTER * max(2, *(len(word.replace("<", "<<")) for word in column))
+        for column in columns
+    ]
     names = [name for part in panels.values() for name in part]
     margin = LETTER * max(map(len, names)) + 0.3
     room = (WIDTH - margin - sum(longest)) / len(longest)
@@ -177,11 +180,6 @@ def plot_words(
                 draw_link(axis, at[x], r - first, at[y], s - first, color)
         first = end
     return figure
-
-
-def letters(word: str) -> int:
-    """The length of a token, in letters; the angles of a special one are wide."""
-    return len(word) + word.count("<")
 
 
 def draw_link(

@@ -20,8 +20,9 @@ for (const pre of document.querySelectorAll(".cell_output .output pre"))
   if (!/\S {3,}[-+.\d]|\S {4,}\S|▒/.test(pre.textContent)) pre.classList.add("prose");
 
 // A name in a table breaks between its words.
+const ENDS = /[^\W_]{4,}[_./|(](?=\S)|[a-z](?=[A-Z])/g;
 for (const code of document.querySelectorAll(".bd-article table .pre"))
-  code.innerHTML = code.innerHTML.replace(/[^\W_]{4,}[_./|(](?=\S)|[a-z](?=[A-Z])/g, "$&<wbr>");
+  code.innerHTML = code.innerHTML.replace(ENDS, "$&<wbr>");
 
 // On a phone, the parts of a formula stand one below the other.
 function parts(tex) {
@@ -38,7 +39,7 @@ function parts(tex) {
 for (const math of innerWidth < 768 ? document.querySelectorAll("div.math") : []) {
   const tex = math.textContent.trim().slice(2, -2); // without \[ and \]
   // Sphinx puts this around a formula with line ends of its own, such as a matrix.
-  const rows = parts(tex.replace("\\begin{split}", "").replace("\\end{split}", ""));
+  const rows = parts(tex.replace(/\\(begin|end)\{split\}/g, ""));
   const all = rows.join("\\\\[0.4em]");
   if (rows.length > 1)
     math.textContent = `\\[\\begin{gathered}${all}\\end{gathered}\\]`;
@@ -48,8 +49,8 @@ for (const math of innerWidth < 768 ? document.querySelectorAll("div.math") : []
 function reach() {
   const boxes = document.querySelectorAll("pre, .cell_output, .math, mjx-container");
   for (const box of boxes) {
-    const scrolls = getComputedStyle(box).overflowX === "auto";
-    if (scrolls && box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    const wide = box.scrollWidth > box.clientWidth;
+    if (wide && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
   }
 }
 addEventListener("load", async () => {

@@ -162,8 +162,9 @@ def test_diagrams_have_their_boxes_in_the_axes_and_an_arrow_between_two() -> Non
     diagrams = [file for file in BOOK.glob("*[0-9]/*.yaml") if file.stem not in data]
     assert len(diagrams) == 9
     for file in diagrams:
-        figure = book.plot_boxes(f"{file.parent.name}/{file.stem}")
-        panels = load_data(f"{file.parent.name}/{file.stem}")["panels"]
+        name = f"{file.parent.name}/{file.stem}"
+        figure, panels = book.plot_boxes(name), load_data(name)["panels"]
+        assert figure.get_figwidth() <= WIDTH
         for axis, (title, panel) in zip(figure.axes, panels.items(), strict=True):
             at, boxes = words_at(axis), panel["boxes"]
             assert axis.get_title() == title
