@@ -10,17 +10,19 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from copy import deepcopy
 from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 
 from nmt_book.notebook import GUESS_FIRST
-from tools import links, run
+from tools import answers, links, run
+from tools.answers import ANSWER, EXEMPT
 
 PARAMETERS = 'config = "tiny"\noverrides = ""'
-EXEMPT, FOLDED, ANSWER = "nbval-ignore-output", "hide-input", "hide-output"
-STUB, EXPECT = "# replace this line", "<summary>What do you expect?"
+FOLDED, STUB = "hide-input", "# replace this line"
+EXPECT = "<summary>What do you expect?"
 MAX_BYTES, COLUMNS, DEEPER = 1_000_000, 88, 14
 LONGEST_CELL, ASSERTS = 14, 8  # open lines
 # These differ from run to run or from machine to machine: addresses of objects,
@@ -55,12 +57,15 @@ def main() -> int:
 
 def problems(path: Path) -> list[str]:
     """The faults of a chapter, a deeper page or the source of an assignment."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook = answers.read(path)
     faults = [*stored_run(notebook), *alt_texts(notebook)]
+    answers.hide(copy := deepcopy(notebook))
+    if copy != nbformat.read(path, as_version=4):
+        faults.append("an answer is not out of sight: run make notebooks")
     if path.stat().st_size > MAX_BYTES:
         faults.append(f"more than {MAX_BYTES:,} bytes")
     if path.parent.name != "source":  # course.py checks the frame of an assignment
-        faults += [*frame(notebook, path), *cells(notebook), *answers(notebook)]
+        faults += [*frame(notebook, path), *cells(notebook), *guesses(notebook)]
     return faults
 
 
@@ -182,23 +187,16 @@ def cells(notebook: nbformat.NotebookNode) -> list[str]:
     return faults
 
 
-def answers(notebook: nbformat.NotebookNode) -> list[str]:
-    """What answers a question is folded, or waits for a guess."""
+def guesses(notebook: nbformat.NotebookNode) -> list[str]:
+    """What answers a question is out of sight, or waits for a guess."""
     faults = []
     for question, cell in pairwise(notebook.cells):
         if cell.cell_type != "code" or not cell.outputs:
             continue
-        folded = cell.metadata.get("jupyter", {}).get("outputs_hidden", False)
         if EXPECT in question.source and not (
-            folded or GUESS_FIRST in str(cell.outputs)
+            ANSWER in cell.metadata.get("tags", []) or GUESS_FIRST in str(cell.outputs)
         ):
-            faults.append(
-                f"the answer of {cell.source.splitlines()[0]!r} is not folded"
-            )
-        if folded != (ANSWER in cell.metadata.get("tags", [])):
-            faults.append(
-                f"{cell.source.splitlines()[0]!r} is folded in one place only"
-            )
+            faults.append(f"{cell.source.splitlines()[0]!r} needs the tag {ANSWER!r}")
         if "compare_guess" in cell.source and GUESS_FIRST not in str(cell.outputs):
             faults.append(
                 f"{cell.source.splitlines()[0]!r} tells before one has guessed"

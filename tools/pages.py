@@ -17,7 +17,7 @@ from urllib.parse import unquote
 import nbformat
 
 from nmt_book.pictures.machine import machine_svg
-from tools import links, live, names, train
+from tools import answers, links, live, names, train
 from tools.links import ROOT
 
 REPOSITORY = "https://github.com/" + links.address()[0]
@@ -66,7 +66,7 @@ def read(path: str) -> str:
 
 
 def notebook_at(path: str) -> nbformat.NotebookNode:
-    return nbformat.read(ROOT / path, as_version=4)
+    return answers.read(ROOT / path)
 
 
 def page(path: str) -> str:

@@ -23,7 +23,7 @@ from papermill.exceptions import PapermillExecutionError
 
 import nmt_lib as nmt
 from nmt_lib.training.run_folder import run_path
-from tools import links
+from tools import answers, links
 
 # The metadata of cells to keep: tags, alt texts (nmt.alt), whether they are folded.
 FOLDED = ["jupyter", "jp-MarkdownHeadingCollapsed", "collapsed", "cellView"]
@@ -100,6 +100,7 @@ def clean(notebook: NotebookNode, path: Path) -> None:
     notebook.metadata = METADATA | course_metadata
     for cell in notebook.cells:
         cell.metadata = {k: cell.metadata[k] for k in CELL_KEYS if cell.metadata.get(k)}
+    answers.hide(notebook)
     nbformat.write(notebook, path)
 
 

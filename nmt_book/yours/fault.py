@@ -236,7 +236,7 @@ def plant(number: int) -> Case:
         raise ValueError(f"no case {number!r}: choose from 1 to {len(PUZZLES)}")
     heal()
     right_texts()  # while nothing is broken
-    case = Case(number)
+    case = Case(int(number))
     _planted[:] = [case]
     try:
         exchange(case.function, wrong_code(case.fault))

@@ -100,7 +100,7 @@ def test_what_try_it_keeps_is_of_the_healthy_library() -> None:
 def test_another_case_heals_the_first_and_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    first = book.plant(8)
+    first = book.plant(8.0)  # type: ignore[arg-type]
     said(capsys)
     second = book.plant(2)
     assert said(capsys).startswith("case 8 is healed\ncase 2: ")

@@ -68,6 +68,13 @@ def test_conda_make_ci_and_readme_ask_for_the_same() -> None:
     assert (matrix[0], matrix[-1]) == (f"3.{first}", f"3.{above - 1}")
 
 
+def test_each_command_of_the_guides_is_there() -> None:
+    targets = re.findall(r"(?m)^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"))
+    for path in (*ROOT.glob("*.md"), links.NOTEBOOKS / "assignments/README.md"):
+        commands = re.findall(r"`make ([a-z-]+)", path.read_text("utf-8"))
+        assert {*commands} <= {*targets}, path
+
+
 # What runs on Colab: the first cell installs the library, and nothing else changes.
 DRIVER = """
     import json, os, site, sys
