@@ -105,8 +105,6 @@ def test_each_kind_has_its_words_on_its_axes(
         torch.testing.assert_close(shown(axis), weights[head])
         assert axis.get_title() == f"head {head}"
     assert head == 3
-    (mean,) = nmt.plot_attention(translation, kind, layer=0, mean=True).axes
-    torch.testing.assert_close(shown(mean), weights.mean(0))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,15 @@ def test_the_last_layer_aligns_and_rows_off_by_one_spoil_it(chapter: Any) -> Non
     assert chapter.shifted.min() > 0.6 and chapter.shifted[-1].min() > 0.75
 
 
+def test_each_weight_is_drawn_in_the_row_of_its_target_word(chapter: Any) -> None:
+    """A picture with swapped axes looks as good as the right one."""
+    figure = chapter.nmt.plot_attention(chapter.cook, layer=-1, mean=True)
+    axis, weights = figure.axes[0], chapter.cook.attention.cross[-1]
+    drawn = torch.as_tensor(axis.images[0].get_array().copy())  # (T, S)
+    expected = weights.reshape(-1, *weights.shape[-2:]).mean(0)
+    torch.testing.assert_close(drawn, expected.cpu(), rtol=0, atol=1e-5)
+
+
 def test_the_eight_sentences_have_their_pronoun(chapter: Any) -> None:
     for pronoun, several in chapter.scenes.items():
         assert all(pronoun in scene.text.split() for scene in several)
