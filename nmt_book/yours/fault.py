@@ -22,7 +22,7 @@ from nmt_lib.training.run_folder import RunFolder
 from nmt_lib.translate.export import export_hugging_face
 from nmt_lib.translate.translator import Translator
 
-from .symptoms import QUESTIONS, puzzle_translator, right_texts
+from .symptoms import QUESTIONS, puzzle_translator, refuse, right_texts
 from .trials import training_batches
 
 
@@ -205,19 +205,9 @@ class Case:
             print(f"case {self.number} is healed")
 
 
-def refuse(*_: Any, **__: Any) -> None:
-    """The code of ``WRITERS`` while a case is open: it knows no names of this file."""
-    from nmt_lib.errors import CheckpointError
-
-    raise CheckpointError(
-        "one function of nmt_lib is broken in this kernel, so nothing is trained, "
-        "saved or exported: repair it with case.heal(), or restart the kernel"
-    )
-
-
 def refuse_lock(*_: Any, **__: Any) -> Iterator[None]:
-    """The same for a generator: only a generator's code may replace its own."""
-    from nmt_book.yours.fault import refuse
+    """``refuse`` for a generator, whose code only a generator's may replace."""
+    from nmt_book.yours.symptoms import refuse
 
     refuse()
     yield

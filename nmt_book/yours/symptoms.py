@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 from nmt_lib.data.batches import encode_pairs, make_batch
 from nmt_lib.data.pairs import Pair
@@ -108,3 +109,13 @@ def right_texts() -> list[str]:
 @lru_cache
 def puzzle_translator() -> Translator:
     return limit_search(load_cached("multi30k-en-de"), beam_size=1)
+
+
+def refuse(*_: Any, **__: Any) -> None:
+    """The code of what writes models while a case is open; no name of here is known."""
+    from nmt_lib.errors import CheckpointError
+
+    raise CheckpointError(
+        "one function of nmt_lib is broken in this kernel, so nothing is trained, "
+        "saved or exported: repair it with case.heal(), or restart the kernel"
+    )
