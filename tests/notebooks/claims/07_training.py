@@ -64,14 +64,14 @@ def test_the_controls_change_no_length(chapter: Any) -> None:
     assert chapter.lab.along_one_direction(torch.ones(64, 256)) > 0.999
 
 
-def test_a_fresh_model_begins_a_little_above_log_v(chapter: Any) -> None:
+def test_a_fresh_model_begins_near_log_v_or_a_little_above(chapter: Any) -> None:
     real = chapter.sample.tgt_out != nmt.PAD  # (B, T)
     level = math.log(len(chapter.tgt_tok))
     for seed in range(3):
         for how in (("xavier", "none"), ("xavier", "target"), ("torch", "none")):
             _, logits = initial(chapter, seed, *how)  # (B, T, V)
             loss = nmt.cross_entropy(logits, chapter.sample.tgt_out)
-            assert level < loss < level + 1.2
+            assert level - 0.1 < loss < level + 1  # 129 models: -0.08 to 0.79
             assert (loss - level - logits[real].var() / 2).abs() < 0.5
 
 
