@@ -129,7 +129,8 @@ def chapter(path: str) -> str:
     first.source = BADGE.sub("", first.source)
     doors = buttons(path, badge[1] if badge else "")
     first.source = first.source.replace("\n", f"\n\n{doors}\n", 1)
-    first.source = re.sub(r"\s*\*\*Time:\*\*.*", "", first.source)  # above already
+    # The time is above already, and nothing runs here.
+    first.source = re.sub(r"\s*\*\*(Time:|Run the cells).*", "", first.source)
     del notebook.cells[1:3]  # the parameters of a run, and what makes it run anywhere
     set_up = next(cell for cell in notebook.cells if cell.cell_type == "code")
     set_up.source = f"import nmt_lib as nmt\n{set_up.source}"

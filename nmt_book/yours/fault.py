@@ -241,7 +241,7 @@ def plant(number: int) -> Case:
         for writer in WRITERS:
             is_lock = inspect.isgeneratorfunction(writer)
             writer.__code__ = (refuse_lock if is_lock else refuse).__code__
-        print(f"case {number}: one function of nmt_lib is broken in this kernel")
+        print(f"case {case.number}: one function of nmt_lib is broken in this kernel")
         for question in ("text", "loss"):
             print(answer(question, case.translator))
     except BaseException:  # Ctrl-C: the reader gets no case that she could heal

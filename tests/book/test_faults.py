@@ -101,7 +101,7 @@ def test_another_case_heals_the_first_and_says_so(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     first = book.plant(8.0)  # type: ignore[arg-type]
-    said(capsys)
+    assert said(capsys).startswith("case 8: ")
     second = book.plant(2)
     assert said(capsys).startswith("case 8 is healed\ncase 2: ")
     first.ask("map")
