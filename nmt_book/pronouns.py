@@ -53,9 +53,9 @@ def scenes(
     nouns: Mapping[str, Sequence[str]] = NOUNS,
     frame: str = FRAME,
 ) -> dict[str, list[Scene]]:
-    """Pronoun → a scene for each of its nouns."""
+    """Pronoun → a scene for each noun whose translation has a pronoun."""
     return {
-        pronoun: [scene(translator, noun, frame) for noun in several]
+        pronoun: [s for s in (scene(translator, n, frame) for n in several) if s.t]
         for pronoun, several in nouns.items()
     }
 

@@ -117,6 +117,7 @@ export function makeAsk(page) {
     if (!state.text.trim()) return "Write a sentence, or take one of the examples.";
     if (state.gone) return "This address is about a model that is not here; this is " +
       "another one. If you have its file, open it below.";
+    if (now?.text === "") return "The model writes nothing: its first token is <eos>.";
     const unknown = now?.sourceIds.filter((id) => id === data.unk).length;
     const some = unknown === 1 ? "One token is" : `${unknown} tokens are`;
     if (unknown) return `${some} not in the vocabulary (dotted): all that the model ` +

@@ -41,7 +41,8 @@ def test_a_leak_of_one_position_grows_by_one_with_each_layer(chapter: Any) -> No
 def test_a_decoder_that_sees_the_answer_copies_it_and_cannot_write(
     chapter: Any,
 ) -> None:
-    assert chapter.cheat.accuracy(chapter.test) > 0.98
+    accuracy = chapter.cheat.accuracy(chapter.test)  # 36 seeds: 0.972 to 0.996
+    assert accuracy > 0.96
     weights, _ = chapter.cheat.weights("Le chat boit du lait.")  # (T, T)
     assert weights.diagonal(1).mean() > 0.7, "one position to the right"
     starts = [" ".join(line.split()[:2]) for line in chapter.test[:20]]

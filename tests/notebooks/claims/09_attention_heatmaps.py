@@ -21,6 +21,8 @@ def test_each_weight_is_drawn_in_the_row_of_its_target_word(chapter: Any) -> Non
 
 
 def test_the_eight_sentences_have_their_pronoun(chapter: Any) -> None:
+    """One model of fourteen leaves half of a sentence out, which is then not asked."""
+    assert sum(map(len, chapter.scenes.values())) in (7, 8)
     for pronoun, several in chapter.scenes.items():
         assert all(pronoun in scene.text.split() for scene in several)
 
