@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
+from docutils import nodes
 from myst_nb.core.render import MimeData, NbElementRenderer
 from sphinx.application import Sphinx
 from sphinx.project import Project
@@ -104,10 +106,12 @@ copybutton_selector = (
 
 
 def with_alt(render: NbElementRenderer, data: MimeData) -> list[Any]:
-    """Gives a picture the alt text that the notebook stores."""
+    """Gives a picture the alt text that the notebook stores, in the margin as well."""
     (image,) = draw(render, data)
-    image["alt"] = data.output_metadata.get(data.mime_type, {}).get("alt", "")
-    return [image]
+    alt = data.output_metadata.get(data.mime_type, {}).get("alt", "")
+    image["alt"] = alt
+    seen = f'<p class="seen" aria-hidden="true">{escape(alt)}</p>'
+    return [nodes.raw("", seen, format="html"), image]
 
 
 draw = NbElementRenderer.render_image
