@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 
 from nmt_lib.translate.heatmap import FONT, WIDTH, new_figure, set_title
 
-from ..pictures.charts import SERIES
 from ..pictures.data import as_numbers
 from ..pictures.palette import LIGHT
+
+HANDS = "right", "ink", "faint", "edge"  # from the longest, which is the thinnest
 
 
 def plot_hands(clocks: Mapping[str, Any], names: list[str]) -> Figure:
@@ -33,7 +34,7 @@ def plot_hands(clocks: Mapping[str, Any], names: list[str]) -> Figure:
         tips = as_numbers(row).reshape(-1, 2)
         for i in reversed(range(len(tips))):  # the first on top
             (x, y), length = tips[i], 0.92 - 0.2 * i
-            (line,) = axis.plot([0, length * x], [0, length * y], color=SERIES[i][0])
+            (line,) = axis.plot([0, length * x], [0, length * y], color=LIGHT[HANDS[i]])
             line.set(linewidth=2.2 + 1.2 * i, solid_capstyle="round", label=names[i])
         axis.plot(0, 0, "o", color="0.15", ms=5)
         axis.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), aspect="equal")

@@ -43,14 +43,17 @@ def plot_collapse(
     """Losses of several runs, and what differs between their words in each stack.
 
     Args:
-        losses: name → after each update, in nats per token.
+        losses: name → after each update, in nats per token; the second run is stuck.
         differs: stack → name → the share of chapter 05, on a logarithmic axis.
         frequencies: the loss of the word frequencies alone, a dashed line.
     """
     panels = {"loss (nats per token)": losses}
     panels |= {f"{stack}: what differs": shares for stack, shares in differs.items()}
     n = len(next(iter(losses.values())))
-    figure = plot_lines(panels, range(1, n + 1), xlabel="update", stacked=True)
+    stuck = [*losses][1:2]
+    figure = plot_lines(
+        panels, range(1, n + 1), xlabel="update", stacked=True, marked=stuck
+    )
     first, *stacks = figure.axes
     first.axhline(frequencies, color="0.35", lw=1, ls="--")
     first.text(n + 1, frequencies + 0.25, "word frequencies", ha="right", size=9)

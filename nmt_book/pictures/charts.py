@@ -26,11 +26,11 @@ from .palette import GREY, LIGHT
 
 SERIES: list[tuple[str, Any, str]] = [  # colour, line style, marker
     (LIGHT["right"], "-", "o"),
-    (LIGHT["mistake"], "--", "s"),
-    (LIGHT["ink"], "-.", "^"),
-    (LIGHT["masked"], ":", "D"),
-    (LIGHT["right"], (0, (5, 1)), "v"),
-    (LIGHT["mistake"], (0, (1, 1, 4, 1)), "P"),
+    (LIGHT["ink"], "--", "s"),
+    (LIGHT["faint"], "-.", "^"),
+    (LIGHT["right"], ":", "D"),
+    (LIGHT["ink"], (0, (5, 1)), "v"),
+    (LIGHT["faint"], (0, (1, 1, 4, 1)), "P"),
 ]
 HUES = 4  # of SERIES; where there are more curves, each has its name at its end
 GAP = 0.1  # between two such names, in heights of the axes
@@ -49,6 +49,7 @@ def plot_lines(
     log: str = "",
     level: Any = None,
     dots: Mapping[str, Any] | None = None,
+    marked: Sequence[str] = (),
     stacked: bool = False,
 ) -> Figure:
     """Curves that differ in colour, line style and marker.
@@ -62,6 +63,7 @@ def plot_lines(
         log: the logarithmic axes: ``"x"``, ``"y"`` or ``"xy"``.
         level: name → height of a thin horizontal line, or the height alone.
         dots: label → (x, y), single points.
+        marked: labels of curves that have the colour of a mistake.
         stacked: one panel below the other, which a phone shows in legible letters.
     """
     panels = as_panels(curves)
@@ -70,14 +72,19 @@ def plot_lines(
     if stacked:
         size, shape, inches = (WIDTH, 0.7 + 1.9 * n), (n, 1), WIDTH
     figure, axes = new_figure(*shape, size, sharey=bool(ylabel), sharex=stacked)
+    mistake = LIGHT["mistake"]
     extra = {label: ([px], [py]) for label, (px, py) in (dots or {}).items()}
     for axis, (title, series) in zip(axes, panels.items(), strict=True):
         set_title(axis, textwrap.fill(title, int((inches - 0.5) / LETTER)))
         axis.set_xscale("log" if "x" in log else "linear")
         axis.set_yscale("log" if "y" in log else "linear")
         positions = [
-            draw_curve(axis, label, y, x, style)
-            for (label, y), style in zip((series | extra).items(), cycle(SERIES))
+            draw_curve(
+                axis, label, y, x, (mistake if label in marked else color, *style)
+            )
+            for (label, y), (color, *style) in zip(
+                (series | extra).items(), cycle(SERIES)
+            )
         ]
         if level is not None:
             draw_levels(axis, level)

@@ -192,6 +192,14 @@ def test_five_curves_have_their_names_at_their_ends_and_apart() -> None:
     assert not axis.figure.legends
 
 
+def test_only_a_marked_curve_has_the_colour_of_a_mistake() -> None:
+    curves = {name: [1, 2] for name in "abcdef"}
+    lines = axis_of(book.plot_lines(curves, marked="b")).lines
+    assert [line.get_color() == LIGHT["mistake"] for line in lines] == [
+        name == "b" for name in "abcdef"
+    ]
+
+
 def test_bars_have_their_labels_and_numbers_the_first_on_top() -> None:
     axis = axis_of(book.plot_bars({"$5": 1, "<b>": 2.25}, numbers=".1f"))
     assert labels(axis)[0] == ["$5", "<b>"] and axis.yaxis_inverted()
