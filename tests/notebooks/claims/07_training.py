@@ -23,6 +23,13 @@ def test_the_warm_up_takes_sixty_updates(chapter: Any) -> None:
     assert 60 * ramp[0] == pytest.approx(3e-3) and ramp[58] < ramp[59] == ramp[-1]
 
 
+def test_in_our_run_the_average_has_the_bicycle_and_not_the_shirt(
+    chapter: Any,
+) -> None:
+    (text,) = chapter.translate(chapter.own, chapter.sentence)
+    assert "vélo porte un beau manteau" in text
+
+
 def test_in_our_run_only_the_large_rate_at_once_collapses(chapter: Any) -> None:
     """The flat line is the loss of the word frequencies; both stacks have collapsed."""
     assert abs(at_the_end(chapter.cold) - chapter.entropy) < 0.1
