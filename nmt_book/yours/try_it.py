@@ -57,6 +57,7 @@ def try_it(
     if isinstance(translator, str):
         translator = load_cached(translator)
     texts = captions() if texts is None else texts
+    texts = [texts] if isinstance(texts, str) else texts
     if not len(texts):
         return print("there is no text to translate: give some, or leave out `texts`")
     in_model = {name: function for name, function in parts.items() if name in PARTS}
