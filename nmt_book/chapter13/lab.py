@@ -45,10 +45,9 @@ def own_pair(config: str, overrides: str) -> nmt.Config:
         pairs = [*nmt.read_pairs(data.corpus, data.src_lang, data.tgt_lang, Counter())]
         usual = {"train.max_steps": 300} if config == "pair" else {}
         settings = nmt.load_config(config, **usual | changes)
-        n = settings.train.max_steps
         print(
             f"Your file, {data.src_lang} to {data.tgt_lang}: section 6 trains four "
-            f"times, {n} updates each."
+            f"times, {settings.train.max_steps} updates each."
         )
         # Other settings, and the same file once it was mended, have runs of their own.
         digest = zlib.crc32(repr((settings, pairs)).encode())

@@ -39,6 +39,10 @@ class Part(NamedTuple):
     adapter: Callable[..., Any]  # (the function, the instance, *arguments)
 
 
+PRE_LN = (
+    "this model has its norms before the sub-layers (pre-LN), where a layer of the "
+    "chapters does not fit: take multi30k-en-de"
+)
 PARTS: dict[str, Part] = {}  # by the keyword of try_it
 BEAM = 5
 
