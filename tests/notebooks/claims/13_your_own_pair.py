@@ -108,8 +108,8 @@ def test_settings_and_a_mended_file_have_runs_of_their_own(chapter: Any) -> None
     assert where[0] == where[1] and len({*where}) == 3
 
 
-def test_a_sheet_that_somebody_filled_in_stays(chapter: Any, tmp_path: Path) -> None:
-    given = tmp_path, chapter.corpus.test, chapter.systems
+def test_a_sheet_that_somebody_filled_in_stays(chapter: Any) -> None:
+    given = chapter.best.path, chapter.corpus.test, chapter.systems
     chapter.lab.write_sheet(*given)
     with pytest.raises(FileExistsError, match="somebody's choices"):
         chapter.lab.write_sheet(*given)
