@@ -89,7 +89,7 @@ class Translator:
         self.config = config
         sizes = len(src_tokenizer), len(tgt_tokenizer)
         sides = model.src_embedding, model.tgt_embedding
-        if sizes != (V := tuple(side.lookup.num_embeddings for side in sides)):
+        if sizes != (V := tuple(len(next(side.parameters())) for side in sides)):
             raise ShapeError(
                 f"the tokenizers have {sizes} tokens, the model {V}: are they in this "
                 "order, and of this model?"
