@@ -303,8 +303,10 @@ def find_columns(titles: tuple[str, ...], langs: tuple[str, str]) -> list[int]:
 
 def names_columns(texts: tuple[str, str], langs: tuple[str, str]) -> bool:
     """Whether a pair is a line of names, as where two files were put together."""
-    sides = zip(langs, SIDES, strict=True)
-    where = [find_language(lang, texts, *names) for lang, names in sides]
+    where = [
+        find_language(lang, texts, *names)
+        for lang, names in zip(langs, SIDES, strict=True)
+    ]
     if where == [[1], [0]]:
         raise CorpusError("its columns change places where a line names them again")
     return where == [[0], [1]]

@@ -50,13 +50,9 @@ def test_it_translates_as_the_library() -> None:
     assert as_the_library(ANSWERS, captions()[:8])
 
 
-def test_a_model_with_its_norms_before_is_refused(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_model_with_its_norms_before_is_refused() -> None:
     with pytest.raises(ValueError, match="pre-LN"):
         book.MyTransformer(load_cached("multi30k-en-fr"), ANSWERS)
-    book.try_it("multi30k-en-fr", encoder_layer=ANSWERS["encoder_layer"])
-    assert "pre-LN" in capsys.readouterr().out
 
 
 @pytest.mark.filterwarnings("ignore")  # of answers with NumPy
