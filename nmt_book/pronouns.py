@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 import nmt_lib as nmt
+from nmt_lib.errors import warn
 
 NOUNS = {
     "il": ("sofa", "bed", "bench", "bicycle"),
@@ -31,10 +32,14 @@ class Scene(NamedTuple):
 
 
 def scene(translator: nmt.Translator, noun: str, frame: str = FRAME) -> Scene:
-    """The sentence about a noun, with position 0 for a word that does not occur."""
+    """The sentence about a noun; a warning names a word that does not occur."""
 
     def find(words: Sequence[str], *targets: str) -> int:
-        return next((i for i, word in enumerate(words) if word in targets), 0)
+        for i, word in enumerate(words):
+            if word in targets:
+                return i
+        warn(f"none of {', '.join(targets)} in: {' '.join(words)} (0 stands for it)")
+        return 0
 
     out = translator(frame.format(noun))
     src, tgt = translator.encode(out.source), translator.tgt_tokenizer.encode(out.text)

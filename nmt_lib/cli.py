@@ -138,6 +138,8 @@ def data(options: argparse.Namespace, _: dict[str, Any]) -> None:
         for side, lang in zip(("src", "tgt"), langs, strict=True):
             lines = "".join(f"{getattr(pair, side)}\n" for pair in part)
             file = Path(os.path.expanduser(options.out), f"{name}.{lang}")
+            if file.exists() and file.read_bytes() != lines.encode():
+                raise nmt.CorpusError(f"{file} is there already: give another folder")
             write_file(file, lines.encode())
     print(", ".join(f"{name} {len(part):,}" for name, part in parts))
     overlap = 100 * nmt.seen_share(split.test, split.train)

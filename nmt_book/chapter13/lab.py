@@ -45,8 +45,10 @@ def own_pair(config: str, overrides: str) -> nmt.Config:
         pairs = [*nmt.read_pairs(data.corpus, data.src_lang, data.tgt_lang, Counter())]
         usual = {"train.max_steps": 300} if config == "pair" else {}
         settings = nmt.load_config(config, **usual | changes)
-        n = settings.train.max_steps
-        print(f"Your file: section 6 trains four times, {n} updates each.")
+        print(
+            f"Your file, {data.src_lang} to {data.tgt_lang}: section 6 trains four "
+            f"times, {settings.train.max_steps} updates each."
+        )
         # Other settings, and the same file once it was mended, have runs of their own.
         digest = zlib.crc32(repr((settings, pairs)).encode())
         own = runs_folder() / f"{settings.name}-{digest:08x}"
@@ -257,6 +259,8 @@ def write_sheet(
         rows.append("\t".join([pair.src, pair.tgt, outputs[0][1], outputs[1][1], ""]))
         keys.append(outputs[0][0])
     files = folder / "sheet.tsv", folder / "key.tsv"
+    if files[0].exists():
+        raise FileExistsError(f"{files[0]} may hold somebody's choices: move it away")
     for file, lines in zip(files, (rows, keys), strict=True):
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return files

@@ -74,6 +74,7 @@ def explore(
         ValueError: a model of more than about six million weights.
     """
     data = translator.config.data
+    texts = [texts] if isinstance(texts, str) else texts
     sentences = list(texts) or [SENTENCES.get(data.src_lang, "")]
     model = model_bytes(translator)
     model_data = {

@@ -39,6 +39,7 @@ class Part(NamedTuple):
     adapter: Callable[..., Any]  # (the function, the instance, *arguments)
 
 
+PRE_LN = "this model has its norms first (pre-LN), and fits no layer of the chapters"
 PARTS: dict[str, Part] = {}  # by the keyword of try_it
 BEAM = 5
 

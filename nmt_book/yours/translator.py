@@ -24,7 +24,7 @@ from ..chapter05 import check as chapter05
 from ..chapter06 import check as chapter06
 from ..chapter08 import check as chapter08
 from ..exercise.progress import functions
-from .parts import ask
+from .parts import PRE_LN, ask
 
 
 def eleven() -> list[Any]:
@@ -54,6 +54,9 @@ class MyTransformer:
 
     Of the translator it uses the weights, the tokenizers and the sizes, and none of its
     layers. Its norms come after the sub-layers, as in the paper.
+
+    Raises:
+        ValueError: a model with its norms before them.
     """
 
     def __init__(self, translator: Translator, own: dict[str, Any]) -> None:
@@ -62,6 +65,8 @@ class MyTransformer:
         # Copies: a mistake may change them in place.
         self.weights = {name: weight.clone() for name, weight in weights.items()}
         size = translator.config.model
+        if size.norm == "pre":
+            raise ValueError(PRE_LN)
         self.D, self.H = size.d_model, size.n_heads
         like = torch.zeros(1)  # float32
         self.P = ask(own["my_table"], size.max_positions, self.D, like=like)  # (n, D)

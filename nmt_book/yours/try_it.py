@@ -23,7 +23,7 @@ from nmt_lib.translate.translator import Translator
 from ..exercise.exercise import VERDICTS, explain
 from ..exercise.saved import remember
 from ..exercise.shown import show_printed
-from .parts import BEAM, PARTS, Function, NotWritten
+from .parts import BEAM, PARTS, PRE_LN, Function, NotWritten
 from .source import NotKept, full_source
 from .trials import TRIALS, captions
 
@@ -57,8 +57,12 @@ def try_it(
     if isinstance(translator, str):
         translator = load_cached(translator)
     texts = captions() if texts is None else texts
+    texts = [texts] if isinstance(texts, str) else texts
     if not len(texts):
         return print("there is no text to translate: give some, or leave out `texts`")
+    layers = {"encoder_layer", "decoder_layer"} & parts.keys()
+    if layers and translator.config.model.norm == "pre":
+        return print(PRE_LN)
     in_model = {name: function for name, function in parts.items() if name in PARTS}
     results = list[tuple[bool, str]]()
     with redirect_stdout(io.StringIO()) as printed:

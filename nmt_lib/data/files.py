@@ -34,6 +34,7 @@ PIECE, PIECES = 2**16, 300  # bytes read at once; most pieces of what is read wh
 UNPACKED = 200  # times its size is what a packed file may hold; text needs about 4
 SMALL = 10_000_000  # bytes that it may hold in any case
 LONE = "lines without a partner"  # at the end of the longer Moses file
+TITLES = "lines that name columns"
 TOO_LONG = f"texts of more than {LONGEST:,} characters"
 XML = (".tmx", ".xlf", ".xliff")
 EXTENSIONS = (".tsv", ".txt", ".csv", ".jsonl", ".json", *XML, ".po")
@@ -115,8 +116,11 @@ def read_pairs(
             else:
                 pairs = _pairs(parts, langs, lost, columns)
             for texts in pairs:
-                if max(map(len, texts)) > LONGEST:
+                longest = max(map(len, texts))
+                if longest > LONGEST:
                     lost[TOO_LONG] += 1
+                elif longest < 30 and names_columns(texts, langs):
+                    lost[TITLES] += 1
                 else:
                     yield texts
     except CorpusError as error:
@@ -182,11 +186,11 @@ def _pairs(
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, unpacked."""
-    size = path.stat().st_size
-    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    """The bytes of a file, unpacked, whatever its name says."""
+    with path.open("rb") as file:
+        opened: Any = gzip.open if file.read(2) == b"\x1f\x8b" else open
     with opened(path, "rb") as file:
-        yield from _bounded(file, size)
+        yield from _bounded(file, path.stat().st_size)
 
 
 def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]:
@@ -251,6 +255,7 @@ def _lines(chunks: Iterator[bytes]) -> Lines:
         for text in codecs.iterdecode(chain([head], chunks), encoding):
             *complete, rest = (rest + text).split(end)
             for line in complete:
+                line = line.removeprefix("\ufeff")  # of a file that was appended
                 yield None if too_long or len(line) > LONGEST else line
                 too_long, n = False, n + 1
             if len(rest) > LONGEST:
@@ -296,6 +301,17 @@ def find_columns(titles: tuple[str, ...], langs: tuple[str, str]) -> list[int]:
     return where
 
 
+def names_columns(texts: tuple[str, str], langs: tuple[str, str]) -> bool:
+    """Whether a pair is a line of names, as where two files were put together."""
+    where = [
+        find_language(lang, texts, *names)
+        for lang, names in zip(langs, SIDES, strict=True)
+    ]
+    if where == [[1], [0]]:
+        raise CorpusError("its columns change places where a line names them again")
+    return where == [[0], [1]]
+
+
 def _unnamed(titles: Iterable[str], langs: tuple[str, str]) -> CorpusError:
     names = one_line(", ".join(titles), 100) or "unreadable"
     return CorpusError(
@@ -337,7 +353,7 @@ def _table(
         if quoted or (named and (where or len(titles) > 2)):
             raise _unnamed(titles, langs)
         if named:
-            lost["lines that name columns"] += 1
+            lost[TITLES] += 1
         sample = enumerate(zip(*first[named:], strict=False))
         where = [i for i, cell in sample if not all(map(str.isdecimal, cell))][:2]
         where = where if len(where) == 2 else [0, 1]

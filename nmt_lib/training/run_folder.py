@@ -76,7 +76,7 @@ def find_model(path: str | os.PathLike[str]) -> Path:
             other = file.absolute()
             warn(f"{name} is the bundled model, not {other}: give that path to load it")
         file = PRETRAINED / name
-    if file.suffix != ".safetensors":
+    if not os.path.isfile(file):
         file = file / "model.safetensors"
     if os.path.exists(file):
         return file

@@ -16,7 +16,7 @@ from ..config import Config, DecodeConfig, update_decode
 from ..data.batches import fill_batches, pad_batch
 from ..data.tokenizers import Tokenizer
 from ..data.tokens import EOS, SOS, UNK
-from ..errors import warn
+from ..errors import ShapeError, warn
 from ..model.transformer import Attention, Transformer
 from ..training import model_file
 from ..training.loss import evaluation_mode
@@ -72,6 +72,9 @@ class Translator:
         src_tokenizer: for the texts.
         tgt_tokenizer: for the translations.
         config: how the model was made, and how to search (``config.decode``).
+
+    Raises:
+        ShapeError: tokenizers of other sizes than the model's.
     """
 
     def __init__(
@@ -84,6 +87,13 @@ class Translator:
         self.model = model.eval()
         self.src_tokenizer, self.tgt_tokenizer = src_tokenizer, tgt_tokenizer
         self.config = config
+        sizes = len(src_tokenizer), len(tgt_tokenizer)
+        sides = model.src_embedding, model.tgt_embedding
+        if sizes != (V := tuple(len(next(side.parameters())) for side in sides)):
+            raise ShapeError(
+                f"the tokenizers have {sizes} tokens, the model {V}: are they in this "
+                "order, and of this model?"
+            )
 
     @classmethod
     def load(

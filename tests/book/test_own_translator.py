@@ -50,6 +50,11 @@ def test_it_translates_as_the_library() -> None:
     assert as_the_library(ANSWERS, captions()[:8])
 
 
+def test_a_model_with_its_norms_before_is_refused() -> None:
+    with pytest.raises(ValueError, match="pre-LN"):
+        book.MyTransformer(load_cached("multi30k-en-fr"), ANSWERS)
+
+
 @pytest.mark.filterwarnings("ignore")  # of answers with NumPy
 @pytest.mark.parametrize("one", ELEVEN, ids=lambda one: one.name)
 def test_every_right_answer_translates(one: Exercise) -> None:

@@ -102,6 +102,8 @@ def test_data_shows_what_a_file_of_pairs_holds(tmp_path: Path, nmt_lib: Call) ->
         "    The cat 3 sleeps.  |  \n",
     ):
         assert part in said, said
+    itself = nmt_lib("data", "made/train", *langs, "--out", "made", cwd=tmp_path)
+    assert b"train.en is there already" in itself.stderr
     assert float(said.partition(" % would be")[0].rpartition("\n")[2]) > 50
     assert said.count("    Kot śpi") == 10
     where = {"data.corpus": f"{tmp_path}/made", "data.tgt_lang": "pl"}

@@ -204,7 +204,7 @@ def test_two_moses_files_are_named_by_either_or_by_their_stem(
     given: str, tmp_path: Path
 ) -> None:
     english, polish = moses(PAIRS).values()
-    (tmp_path / "Set.en-pl.en").write_bytes(english)
+    (tmp_path / "Set.en-pl.en").write_bytes(gzip.compress(english))  # by a browser
     (tmp_path / "Set.en-pl.pl.gz").write_bytes(gzip.compress(polish))
     assert read(tmp_path / given) == (PAIRS, Counter())
     (tmp_path / "Set.en-pl.en").write_bytes(english + b"more\n")
@@ -263,6 +263,11 @@ COUNTED = {  # content → pairs that are read, and what is lost
         {"objects without text": 5, "no JSON": 2},
     ),
     "words.tsv": ("Englisch\tPolnisch\na b\tc d\n", 1, {"name columns": 1}),
+    "appended.tsv": (  # to another, with its mark and its line of names
+        "en\tpl\na b\tc d\n\ufeffen\tpl\ne f\tg h\n",
+        2,
+        {"name columns": 1},
+    ),
     "odd.tmx": (
         memory([("a\x0b", "b"), ("&#X;", "d")]).decode().replace("&amp;#X", "&#x1F"),
         2,
@@ -314,6 +319,7 @@ REFUSED = {
     "prompts.tsv": (b"a\tb\tc\nd e\tf g\th i\n", "seem to be a, b, c: name two"),
     "other.tsv": (b"English\tFrench\na b\tc d\n", "seem to be English, French"),
     "twice.csv": (b"en,pl,en\na,b,c\n", "several columns could be en: en, en"),
+    "turned.tsv": (b"en\tpl\na b\tc d\npl\ten\ne f\tg h\n", "columns change places"),
     "keys.json": (b'[{"a": "b", "c": "d"}]', "seem to be a, c: name two of them"),
     "keys.parquet": (parquet(PAIRS, "a", "b"), "seem to be a, b, id: name two"),
     "cut.parquet": (parquet(PAIRS)[:-9], "cannot be read"),

@@ -248,3 +248,13 @@ def test_a_model_or_device_that_is_not_there_is_named(tmp_path: Path) -> None:
     small_translator().save(tmp_path)
     with pytest.raises(nmt.ConfigError, match="cannot use device='abacus'"):
         nmt.Translator.load(tmp_path, device="abacus")
+    renamed = (tmp_path / "model.safetensors").rename(tmp_path / "sent.txt")
+    nmt.Translator.load(renamed)
+
+
+def test_the_tokenizers_of_another_model_are_refused(
+    translator: nmt.Translator,
+) -> None:
+    sides = translator.tgt_tokenizer, translator.src_tokenizer
+    with pytest.raises(nmt.ShapeError, match="are they in this order"):
+        nmt.Translator(translator.model, *sides, translator.config)

@@ -2,7 +2,13 @@
 
 from typing import Any
 
+import pytest
 import torch
+
+
+def test_a_sentence_without_a_pronoun_is_no_silent_zero(chapter: Any) -> None:
+    with pytest.warns(UserWarning, match="none of il, elle, er, sie, es in: Le canapé"):
+        chapter.pronouns.scene(chapter.translator, "sofa", "The {} is new.")
 
 
 def test_the_last_layer_aligns_and_rows_off_by_one_spoil_it(chapter: Any) -> None:

@@ -108,6 +108,13 @@ def test_settings_and_a_mended_file_have_runs_of_their_own(chapter: Any) -> None
     assert where[0] == where[1] and len({*where}) == 3
 
 
+def test_a_sheet_that_somebody_filled_in_stays(chapter: Any) -> None:
+    given = chapter.best.path, chapter.corpus.test, chapter.systems
+    chapter.lab.write_sheet(*given)
+    with pytest.raises(FileExistsError, match="somebody's choices"):
+        chapter.lab.write_sheet(*given)
+
+
 def test_the_right_draw_holds_and_the_wrong_one_does_not(chapter: Any) -> None:
     coverage = chapter.lab.coverage
     shares = coverage(False), coverage(True), coverage(True, n_groups=20)
