@@ -26,16 +26,6 @@ from tests.course import copies
 NAMES = course.names()
 
 
-@dataclass(frozen=True)
-class Wrong:
-    """A wrong answer: edits of the solution of a cell, and the parts that must fail, no
-    others."""
-
-    cell: str
-    fails: list[str]
-    edits: dict[str, str]
-
-
 @dataclass
 class Marked:
     """What a submission got: of each part the share, and what its tests say."""
@@ -99,25 +89,17 @@ def solutions(source: NotebookNode) -> dict[str, str]:
     return {id: solution(source, id) for id in ids}
 
 
-def wrong_code(source: NotebookNode, wrong: Wrong) -> str:
-    """The code of a wrong answer; an edit that no longer fits the solution is an
-    error."""
-    code = solution(source, wrong.cell)
-    for old, new in wrong.edits.items():
-        assert code.count(old) == 1, (
-            f"{wrong.cell}: {old!r} is there {code.count(old)} times"
-        )
-        code = code.replace(old, new)
-    return code
-
-
 def tries(name: str) -> dict[str, tuple[str, str, list[str]]]:
-    """Each answer of a table: its cell, its code, and the parts where it must fail."""
+    """Each answer of a table: its cell, its code, and the parts where it must fail; of
+    a wrong one, the code is the solution with its edits, "piece → other piece"."""
     source, these = assignment(name).source, table(name)
-    found = {
-        title: (w.cell, wrong_code(source, w), w.fails)
-        for title, w in these.WRONG.items()
-    }
+    found = dict[str, tuple[str, str, list[str]]]()
+    for title, (cell, fails, *edits) in these.WRONG.items():
+        code = solution(source, cell)
+        for piece, _, other in (edit.partition(" → ") for edit in edits):
+            assert code.count(piece) == 1, f"{title}: {piece!r} is not there, or twice"
+            code = code.replace(piece, other)
+        found[title] = cell, code, fails.split()
     for cell, variants in these.RIGHT.items():
         found |= {f"right: {cell}, {t}": (cell, c, []) for t, c in variants.items()}
     return found
