@@ -57,7 +57,4 @@ WRONG = {
             "while len(written) < limit → for _ in range(limit)",
         ),
     ],
-    "my_beam_step": [
-        step("c[0][-1] != → c[0][1] !="),
-    ],
 }
