@@ -6,7 +6,10 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import subprocess
+import sys
 import warnings
+from collections.abc import Iterable
 from contextlib import ExitStack, redirect_stdout, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +22,7 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
-from nmt_book.course import course, marking
+from nmt_book.course import course, marking, sandbox
 from nmt_book.course.assignment import Assignment, grade_id, load
 from tests.course import copies
 
@@ -125,6 +128,17 @@ def hand_in(path: Path, notebook: NotebookNode) -> None:
     """Writes what a student hands in, in a folder that may be new."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook))  # half a character, too
+
+
+def in_sandbox(expression: str, shown: Path, private: Iterable[Path] = ()) -> Any:
+    """What an expression gives in a sandbox that shows one more folder."""
+    paths = [*sandbox._shown(), str(shown)]
+    with mock.patch.object(sandbox, "_shown", lambda: paths):
+        line = [*sandbox.command([], private), sys.executable, "-c"]
+    code = f"import os, json; print(json.dumps({expression}))"
+    done = subprocess.run([*line, code], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    return json.loads(done.stdout)
 
 
 class Here:

@@ -185,12 +185,8 @@ def test_a_hidden_exercise_tells_names_alone(
         part(answer)
 
 
-# Each does what a part forbids, and lies about it to the stand-in that it gets.
-FORGED = {
-    "row by row": (
-        "greedy",
-        "greedy-stop",
-        """
+# The first two do what a part forbids, and lie about it to the stand-in that they get.
+ROW_BY_ROW = """
 def greedy(model, src):
     model.rows, model.most, model.replies = 0, 1000, getattr(model, "replies", None)
     rows = []
@@ -202,12 +198,8 @@ def greedy(model, src):
             ids.append(int(scores.argmax()))
         rows.append(torch.tensor([i for i in ids[1:] if i != EOS], dtype=torch.long))
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
-""",
-    ),
-    "no cache": (
-        "cache",
-        "cache-work",
-        """
+"""
+NO_CACHE = """
 class CachedLayer:
     def __init__(self, layer, memory, src_mask):
         self.layer, self.given = layer, [memory, src_mask]
@@ -226,24 +218,29 @@ class CachedLayer:
         return out
     def select(self, rows):
         self.tokens, self.given = self.tokens[rows], [x[rows] for x in self.given]
-""",
+"""
+SPLIT = "def split_heads(x, n):\n    return x.view(len(x), n, x.size(1), -1)"
+CALLS = kit.table("A3").RIGHT["layer"]["the functions of parts 1 and 2"]
+TOLD = "suspect = case.fault.function"
+# What answers an assignment gets, and the one part that fails.
+SUBMISSIONS = {
+    "row by row": ("6", {"greedy": ROW_BY_ROW}, "greedy-stop"),
+    "no cache": ("6", {"cache": NO_CACHE}, "cache-work"),
+    "a mistake in an answer that is called": (
+        "3",
+        {"layer": CALLS, "split": SPLIT},
+        "split-heads",
     ),
+    "a case is asked for its fault": ("4", {"fault": TOLD}, "fault-found"),
 }
 
 
-@pytest.mark.parametrize("forged", FORGED)
-def test_counts_are_out_of_a_student_s_reach(forged: str) -> None:
-    of, (cell, part, code) = kit.assignment("A6_decoding"), FORGED[forged]
-    marks = kit.mark(of, kit.submission(of, {cell: code}))
+@pytest.mark.parametrize("title", SUBMISSIONS)
+def test_what_costs_one_part(title: str) -> None:
+    number, answers, part = SUBMISSIONS[title]
+    of = kit.assignment(NUMBERS[number])
+    marks = kit.mark(of, kit.submission(of, answers))
     assert marks.shares == {**dict.fromkeys(of.tests, 1.0), part: 0.0}, marks.says
-
-
-def test_a_mistake_in_an_answer_that_is_called_costs_once() -> None:
-    of = kit.assignment("A3_attention")
-    calls = kit.table("A3").RIGHT["layer"]["the functions of parts 1 and 2"]
-    split = "def split_heads(x, n):\n    return x.view(len(x), n, x.size(1), -1)"
-    marks = kit.mark(of, kit.submission(of, {"layer": calls, "split": split}))
-    assert marks.failed() == {"split-heads"}, marks.says
 
 
 def test_another_seed_is_another_assignment(of: Assignment) -> None:
