@@ -29,34 +29,12 @@ from nmt_book.exercise.values import difference, show
 
 SECONDS, BYTES = 1.0, 8 * 2**30  # for one mutant: some never end
 INPUTS = 24  # larger random ones, for each case
-OPERATORS = {
-    "Add": "Sub",
-    "Sub": "Add",
-    "Mult": "Div Add Pow",
-    "Div": "Mult FloorDiv",
-    "FloorDiv": "Div",
-    "Mod": "FloorDiv",
-    "Pow": "Mult",
-    "MatMult": "Mult",
-    "BitAnd": "BitOr",
-    "BitOr": "BitAnd",
-    "And": "Or",
-    "Or": "And",
-    "Lt": "LtE Gt",
-    "LtE": "Lt GtE",
-    "Gt": "GtE Lt",
-    "GtE": "Gt LtE",
-    "Eq": "NotEq LtE GtE",
-    "NotEq": "Eq Lt Gt",
-    "Is": "IsNot",
-    "IsNot": "Is",
-    "In": "NotIn",
-    "NotIn": "In",
-}
-RELATIVES = """tril triu, softmax log_softmax, max min, argmax argmin, amax amin, sum
-mean, sin cos, log log2 log10, ceil floor, zeros ones, any all, append extend, add
-discard, transpose reshape, norm1 norm2 norm3, self_attention cross_attention, src_mask
-tgt_mask, W_q W_k W_v"""
+# Names of functions and of operators; each may stand for the others of its group.
+RELATIVES = """Add Sub Mult, Mult Div FloorDiv Pow, FloorDiv Mod, Mult MatMult, BitAnd
+BitOr, And Or, Lt LtE Gt GtE, Eq NotEq Lt LtE Gt GtE, Is IsNot, In NotIn, tril triu,
+softmax log_softmax, max min, argmax argmin, amax amin, sum mean, sin cos, log log2
+log10, ceil floor, zeros ones, any all, append extend, add discard, transpose reshape,
+norm1 norm2 norm3, self_attention cross_attention, src_mask tgt_mask, W_q W_k W_v"""
 RESULTS = [  # what is returned, changed a little, or of another kind
     "{} + 0.01",
     "1.01 * {}",
@@ -101,8 +79,7 @@ def numbers(value: Any) -> set[Any]:
 
 def expressions(node: ast.AST, names: list[str]) -> Iterator[ast.AST]:
     """What may stand in the place of an expression or of a part of it."""
-    for kind in OPERATORS.get(type(node).__name__, "").split():
-        yield getattr(ast, kind)()
+    yield from (getattr(ast, other)() for other in relatives(type(node).__name__))
     match node:
         case ast.Constant(value=bool() | int() | float() as value):
             yield from map(ast.Constant, sorted(numbers(value)))
