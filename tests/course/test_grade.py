@@ -117,9 +117,8 @@ def test_whatever_gives_no_submission_is_told(
     fine = "ok/A1.ipynb", "ok/notes.txt", "json/A1.ipynb.json", "text/A1.IPYNB.txt"
     files: dict[str, str | bytes] = dict.fromkeys(fine, EMPTY)
     files |= {"up.zip": zipped("../../up/A1.ipynb", EMPTY)}
-    reasons = {f"{t.replace(' ', '-')}_A1.ipynb": why for t, (_, why) in FILES.items()}
-    contents = [data for data, _ in FILES.values()]
-    bad: dict[str, str | bytes] = dict(zip(reasons, contents, strict=True))
+    told_of = {f"{t.replace(' ', '-')}_A1.ipynb": file for t, file in FILES.items()}
+    bad: dict[str, str | bytes] = {file: data for file, (data, _) in told_of.items()}
     files["old/A1.ipynb"] = bad.pop("an-old-format_A1.ipynb")
     bad |= {f"{end}/A1.{end}": "x" for end in ("py", "html", "pdf", "rar", "zip")}
     deep = zipped("A1.ipynb", EMPTY)
@@ -134,7 +133,7 @@ def test_whatever_gives_no_submission_is_told(
     os.mkfifo(tmp_path / "in/pipe_A1.ipynb")
     got, told = collected(tmp_path)
     assert got == ["json", "ok", "old", "text", "up"]
-    assert all(why in told[file] for file, why in reasons.items() if why)
+    assert all(why in told[file] for file, (_, why) in told_of.items() if why)
     assert told["bomb.zip"].endswith("holds too much")
     missing = [*bad, "link_A1.ipynb", "pipe_A1.ipynb"]
     first = re.compile(r"/|\.zip|\.ipynb")
