@@ -21,6 +21,7 @@ from benchmarks import multi30k
 from benchmarks.recipes import rounds
 from nmt_book import benchmark
 from nmt_book.deeper_11 import tables as contrasts
+from tests.book.conftest import Said
 from tests.lib.small import (
     random_rows,
     small_model,
@@ -59,7 +60,7 @@ def test_a_dry_run_prints_a_table_and_writes_nothing(
     command: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    said: Said,
 ) -> None:
     _, module, *options = shlex.split(command)
     monkeypatch.chdir(tmp_path)
@@ -70,7 +71,7 @@ def test_a_dry_run_prints_a_table_and_writes_nothing(
     before = times(benchmark.RESULTS)
     importlib.import_module(module).main()
     plt.close("all")
-    out = capsys.readouterr().out
+    out = said()
     assert "| --- |" in out and "Made by `" in out
     assert times(benchmark.RESULTS) == before and not any(tmp_path.iterdir())
     theirs = {"benchmarks.training": "Marian", "benchmarks.decoding": "generate` |"}

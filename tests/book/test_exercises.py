@@ -32,12 +32,12 @@ from nmt_book.yours.source import NotKept, full_source
 from nmt_book.yours.trials import TRIALS, captions
 from nmt_book.yours.try_it import load_cached, try_it
 from nmt_lib.data.pairs import Pair
+from tests.book.conftest import Said
 from tests.book.mutants import missing_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 BY_NAME = {f"{e.module}.{e.name}": e for m in modules() for e in exercises(m)}
 SLOW = {"next_word", "beam_step", "turn"}
-Said = Callable[[], str]
 
 
 @pytest.fixture(autouse=True)
@@ -46,12 +46,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NMT_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path / "runs"
-
-
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Said:
-    """What was printed since the last call."""
-    return lambda: capsys.readouterr().out
 
 
 def tried(few: int = 3, **parts: Any) -> None:
