@@ -19,11 +19,8 @@ from nmt_book.course.check import a3
 from nmt_book.course.check import kit as check_kit
 from nmt_book.course.check.kit import Hint
 from nmt_book.course.check.part import Part
+from nmt_book.course.marking import HIDDEN
 from tests.course import kit
-
-SOLUTION = r"^([ \t]*)### BEGIN SOLUTION.*?### END SOLUTION[^\n]*$"
-HIDDEN = r"^[ \t]*### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS[^\n]*\n?"
-NUMBERS = dict(zip("123456", kit.NAMES, strict=True))
 
 
 @pytest.fixture(params=kit.NAMES, scope="session")
@@ -32,11 +29,8 @@ def of(request: pytest.FixtureRequest) -> Assignment:
 
 
 def name_of(of: Assignment) -> str:
-    return NUMBERS[of.source.cells[0].source.partition("# A")[2][0]]
-
-
-def blocks(pattern: str, text: str) -> list[str]:
-    return [m[0] for m in re.finditer(pattern, text, re.MULTILINE | re.DOTALL)]
+    number = of.source.cells[0].source.partition("# A")[2][0]
+    return kit.NAMES[int(number) - 1]
 
 
 def tells(node: ast.AST) -> bool:
@@ -57,12 +51,12 @@ def problems(notebook: nbformat.NotebookNode) -> list[str]:
         found.append(f"{points} points in {len(graded)} parts: 100, in 8 to 16")
     for cell in notebook.cells:
         grading, code = cell.metadata.nbgrader, cell.cell_type == "code"
-        hidden = "\n".join(blocks(HIDDEN, cell.source))
+        hidden = cell.source.partition(HIDDEN)[2]
         asserts = [n for n in ast.walk(ast.parse(hidden)) if isinstance(n, ast.Assert)]
         answer, test = grading.solution, grading.grade and code
         for kept, rule in (
             (answer != grading.locked, "answers are open, all other cells are locked"),
-            (not answer or blocks(SOLUTION, cell.source), "there is no solution"),
+            (not answer or "### BEGIN SOLUTION" in cell.source, "there is no solution"),
             (not test or hidden, "there is no hidden test"),
             (all(n.msg for n in asserts), "an assert without a message"),
             (not any(map(tells, asserts)), "a hidden test tells a result"),
@@ -223,21 +217,21 @@ CALLS = kit.table("A3").RIGHT["layer"]["the functions of parts 1 and 2"]
 TOLD = "suspect = case.fault.function"
 # What answers an assignment gets, and the one part that fails.
 SUBMISSIONS = {
-    "row by row": ("6", {"greedy": ROW_BY_ROW}, "greedy-stop"),
-    "no cache": ("6", {"cache": NO_CACHE}, "cache-work"),
+    "row by row": ("A6_decoding", {"greedy": ROW_BY_ROW}, "greedy-stop"),
+    "no cache": ("A6_decoding", {"cache": NO_CACHE}, "cache-work"),
     "a mistake in an answer that is called": (
-        "3",
+        "A3_attention",
         {"layer": CALLS, "split": SPLIT},
         "split-heads",
     ),
-    "a case is asked for its fault": ("4", {"fault": TOLD}, "fault-found"),
+    "a case is asked for its fault": ("A4_transformer", {"fault": TOLD}, "fault-found"),
 }
 
 
 @pytest.mark.parametrize("title", SUBMISSIONS)
 def test_what_costs_one_part(title: str) -> None:
-    number, answers, part = SUBMISSIONS[title]
-    of = kit.assignment(NUMBERS[number])
+    name, answers, part = SUBMISSIONS[title]
+    of = kit.assignment(name)
     marks = kit.mark(of, kit.submission(of, answers))
     assert marks.shares == {**dict.fromkeys(of.tests, 1.0), part: 0.0}, marks.says
 
