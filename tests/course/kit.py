@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import re
 import subprocess
 import sys
 import warnings
@@ -79,8 +80,7 @@ def table(name: str) -> Any:
 def solution(source: NotebookNode, cell: str) -> str:
     """The reference answer, without its marks."""
     text = next(c.source for c in source.cells if grade_id(c) == cell)
-    lines = text.splitlines()
-    return "\n".join(line for line in lines if not line.strip().startswith("###"))
+    return re.sub(r"(?m)^ *###.*\n?", "", text)
 
 
 def solutions(source: NotebookNode) -> dict[str, str]:
